@@ -1,0 +1,59 @@
+//! Alerts: something happened to a device that somebody should know.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{AlertId, DeviceId, UserId};
+use crate::location::{Attribute, Latitude, Longitude};
+use crate::time::Timestamp;
+
+/// Something that happened to a device, as submitted.
+///
+/// Two alerts of a device are the same when time, name and text are equal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Alert {
+    /// When it happened.
+    pub time: Timestamp,
+    /// What happened.
+    pub name: String,
+    /// In words.
+    pub text: Option<String>,
+    /// Where, if known.
+    pub position: Option<(Latitude, Longitude)>,
+    /// Whether it cannot wait; SOS cannot.
+    pub critical: bool,
+    /// Whatever else was sent.
+    pub attributes: BTreeMap<String, Attribute>,
+}
+
+impl Alert {
+    /// Characters in a name.
+    pub const NAME_MAX: usize = 100;
+    /// Characters in a text.
+    pub const TEXT_MAX: usize = 1_000;
+    /// Alerts one call may bring.
+    pub const BATCH_MAX: usize = 10_000;
+
+    /// Whether alerts of this name are critical without saying so.
+    pub fn is_critical_by_name(name: &str) -> bool {
+        name == "SOSButton"
+    }
+}
+
+/// An alert as it is kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredAlert {
+    /// Its id.
+    pub id: AlertId,
+    /// The device.
+    pub device: DeviceId,
+    /// What was sent.
+    pub alert: Alert,
+    /// When it was received.
+    pub received_at: Timestamp,
+    /// When somebody took note of it, and who.
+    pub acknowledged: Option<(Timestamp, Option<UserId>)>,
+    /// When it was over.
+    pub ended_at: Option<Timestamp>,
+}

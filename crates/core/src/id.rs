@@ -1,0 +1,174 @@
+//! Identifiers: 63-bit numbers that sort by creation, written as a prefix and thirteen letters.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::Timestamp;
+
+/// Crockford's alphabet in small letters, which alone are read: none can be taken for another.
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+const LETTERS: usize = 13;
+const RANDOM_BITS: u32 = 21;
+/// Ids count milliseconds from 2020, so that the number stays positive beyond the year 2150.
+const EPOCH_MS: i64 = 1_577_836_800_000;
+
+/// Why a text is not an identifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not an identifier of this kind")]
+pub struct ParseIdError;
+
+/// The largest number this process has given.
+static LATEST: AtomicI64 = AtomicI64::new(0);
+
+/// A new number: milliseconds above, chance below, so that several nodes need no counter. Within a process
+/// every number is larger than the one before, also when the clock stands still or goes back.
+fn fresh(now: Timestamp) -> i64 {
+    let since_epoch = (now.as_millis() - EPOCH_MS).clamp(0, (1 << (63 - RANDOM_BITS)) - 1);
+    let chance = i64::from(rand::random::<u32>() >> (32 - RANDOM_BITS));
+    let step = 1 + i64::from(rand::random::<u8>());
+    let wanted = (since_epoch << RANDOM_BITS) | chance;
+    let next = |latest: i64| wanted.max(latest.saturating_add(step));
+    let latest = LATEST.update(Ordering::Relaxed, Ordering::Relaxed, next);
+    next(latest)
+}
+
+fn write_letters(number: i64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let mut text = [0_u8; LETTERS];
+    let mut rest = number.unsigned_abs();
+    for letter in text.iter_mut().rev() {
+        *letter = ALPHABET[usize::try_from(rest & 31).unwrap_or(0)];
+        rest >>= 5;
+    }
+    f.write_str(std::str::from_utf8(&text).unwrap_or_default())
+}
+
+fn read_letters(text: &str) -> Result<i64, ParseIdError> {
+    if text.len() != LETTERS {
+        return Err(ParseIdError);
+    }
+    let mut number: u64 = 0;
+    for byte in text.bytes() {
+        let digit = ALPHABET.iter().position(|letter| *letter == byte).ok_or(ParseIdError)?;
+        if number >> 59 != 0 {
+            return Err(ParseIdError);
+        }
+        number = (number << 5) | u64::try_from(digit).unwrap_or(0);
+    }
+    i64::try_from(number).map_err(|_too_large| ParseIdError)
+}
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident = $prefix:literal;)+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(i64);
+
+        impl $name {
+            /// What every id of this kind begins with.
+            pub const PREFIX: &'static str = $prefix;
+
+            /// Makes a new id, larger than those this process has made before.
+            pub fn new(now: Timestamp) -> Self {
+                Self(fresh(now))
+            }
+
+            /// The id with this number, as kept by a store.
+            pub const fn from_i64(number: i64) -> Self {
+                Self(number)
+            }
+
+            /// The number a store keeps.
+            pub const fn as_i64(self) -> i64 {
+                self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str($prefix)?;
+                write_letters(self.0, f)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = ParseIdError;
+
+            fn from_str(text: &str) -> Result<Self, ParseIdError> {
+                read_letters(text.strip_prefix($prefix).ok_or(ParseIdError)?).map(Self)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    )+};
+}
+
+ids! {
+    /// An account, the tenant everything belongs to.
+    AccountId = "acc_";
+    /// A person who signs in, or an integration that asks with that person's key.
+    UserId = "usr_";
+    /// A tracker. Identifiers given by hardware may not begin with this prefix.
+    DeviceId = "dev_";
+    /// A set of devices.
+    GroupId = "grp_";
+    /// A stored alert.
+    AlertId = "alr_";
+    /// A share link.
+    ShareId = "shr_";
+    /// A console session.
+    SessionId = "ses_";
+    /// One generation of a user's API key; dies when the key is regenerated.
+    KeyId = "key_";
+    /// An entry of the audit log.
+    AuditId = "aud_";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn round_trip_and_order() {
+        let early = DeviceId::new(Timestamp::from_millis(1_700_000_000_000));
+        let late = DeviceId::new(Timestamp::from_millis(1_600_000_000_000));
+        assert!(early < late && early.to_string() < late.to_string());
+        assert_eq!(early.to_string().parse(), Ok(early));
+        assert_eq!(DeviceId::from_i64(i64::MAX).to_string().parse(), Ok(DeviceId::from_i64(i64::MAX)));
+    }
+
+    #[test]
+    fn refuses_what_it_did_not_write() {
+        for text in [
+            "",
+            "dev_",
+            "grp_0000000000000",
+            "dev_000000000000",
+            "dev_00000000000000",
+            "dev_zzzzzzzzzzzzz",
+            "dev_000000000000u",
+            "dev_00000000000é",
+        ] {
+            assert_eq!(text.parse::<DeviceId>(), Err(ParseIdError), "{text}");
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! The domain of Perigee: what its things are and which rules they obey.
+//!
+//! Nothing here does I/O or knows of HTTP, SQL or wire formats. Stores implement the traits of [`store`].
+
+pub mod account;
+pub mod actor;
+pub mod alert;
+pub mod audit;
+pub mod country;
+pub mod credential;
+pub mod day;
+pub mod device;
+pub mod error;
+pub mod event;
+pub mod group;
+pub mod id;
+pub mod idempotency;
+pub mod license;
+pub mod limits;
+pub mod location;
+pub mod page;
+pub mod privilege;
+pub mod revision;
+pub mod share;
+pub mod store;
+pub mod text;
+pub mod time;
+pub mod user;
+pub mod zone;

@@ -1,0 +1,133 @@
+//! Numbers of a location as scaled integers: floats are read once at the door and never kept.
+
+use serde::{Deserialize, Serialize};
+
+/// A number that does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("out of range")]
+pub struct OutOfRange;
+
+const E7: f64 = 1e7;
+
+fn scaled(number: f64, scale: f64, max: f64) -> Result<f64, OutOfRange> {
+    let scaled = (number * scale).round();
+    if scaled.is_finite() && scaled.abs() <= max { Ok(scaled) } else { Err(OutOfRange) }
+}
+
+/// Degrees north in units of 1e-7, from -90 to 90.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Latitude(i32);
+
+/// Degrees east in units of 1e-7, from -180 to under 180.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Longitude(i32);
+
+/// A number in thousandths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Milli(i64);
+
+impl Latitude {
+    /// Rounds degrees to 1e-7.
+    pub fn from_degrees(degrees: f64) -> Result<Self, OutOfRange> {
+        #[expect(clippy::cast_possible_truncation, reason = "bounded by the line above")]
+        scaled(degrees, E7, 90.0 * E7).map(|units| Self(units as i32))
+    }
+
+    /// The latitude a store kept.
+    pub const fn from_e7(units: i32) -> Self {
+        Self(units)
+    }
+
+    /// Units of 1e-7 degree.
+    pub const fn as_e7(self) -> i32 {
+        self.0
+    }
+
+    /// Degrees.
+    pub fn as_degrees(self) -> f64 {
+        f64::from(self.0) / E7
+    }
+}
+
+impl Longitude {
+    /// Rounds degrees to 1e-7; +180 is the same meridian as -180 and becomes it.
+    pub fn from_degrees(degrees: f64) -> Result<Self, OutOfRange> {
+        #[expect(clippy::cast_possible_truncation, reason = "bounded by the line above")]
+        let units = scaled(degrees, E7, 180.0 * E7)? as i32;
+        Ok(Self(if units == 1_800_000_000 { -1_800_000_000 } else { units }))
+    }
+
+    /// The longitude a store kept.
+    pub const fn from_e7(units: i32) -> Self {
+        Self(units)
+    }
+
+    /// Units of 1e-7 degree.
+    pub const fn as_e7(self) -> i32 {
+        self.0
+    }
+
+    /// Degrees.
+    pub fn as_degrees(self) -> f64 {
+        f64::from(self.0) / E7
+    }
+}
+
+impl Milli {
+    /// The largest number kept, in either direction: a billion.
+    pub const MAX: f64 = 1e9;
+
+    /// Rounds to a thousandth.
+    pub fn from_f64(number: f64) -> Result<Self, OutOfRange> {
+        #[expect(clippy::cast_possible_truncation, reason = "bounded by the line above")]
+        scaled(number, 1e3, Self::MAX * 1e3).map(|units| Self(units as i64))
+    }
+
+    /// The number a store kept.
+    pub const fn from_thousandths(units: i64) -> Self {
+        Self(units)
+    }
+
+    /// Thousandths.
+    pub const fn as_thousandths(self) -> i64 {
+        self.0
+    }
+
+    /// The number.
+    #[expect(clippy::cast_precision_loss, reason = "at most 1e12, well within what a float holds exactly")]
+    pub fn as_f64(self) -> f64 {
+        self.0 as f64 / 1e3
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn degrees_round_and_stay_in_range() {
+        let latitude = |degrees| Latitude::from_degrees(degrees).map(Latitude::as_e7);
+        let longitude = |degrees| Longitude::from_degrees(degrees).map(Longitude::as_e7);
+        assert_eq!(latitude(90.0), Ok(900_000_000));
+        assert_eq!(latitude(-41.122_061_23), Ok(-411_220_612));
+        assert_eq!(latitude(90.000_000_1), Err(OutOfRange));
+        assert_eq!(latitude(f64::NAN), Err(OutOfRange));
+        assert_eq!(latitude(f64::INFINITY), Err(OutOfRange));
+        assert_eq!(longitude(180.0), Ok(-1_800_000_000));
+        assert_eq!(longitude(-180.0), Ok(-1_800_000_000));
+        assert_eq!(longitude(179.999_999_9), Ok(1_799_999_999));
+        assert_eq!(longitude(180.000_000_1), Err(OutOfRange));
+    }
+
+    #[test]
+    fn thousandths_round_trip() {
+        for number in [0.0, -0.5, 12.345, 999_999_999.999, -1e9] {
+            let back = Milli::from_f64(number).unwrap().as_f64();
+            assert!((back - number).abs() < 1e-9, "{number} came back as {back}");
+        }
+        assert_eq!(Milli::from_f64(1.1e9), Err(OutOfRange));
+    }
+}

@@ -1,0 +1,89 @@
+//! What is asked for of many devices at once: last locations in an area, and the feed.
+
+use super::{Latitude, Longitude, StoredLocation};
+use crate::id::{DeviceId, GroupId};
+use crate::time::Timestamp;
+
+/// A part of the globe between two meridians and two parallels, its edges included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Area {
+    /// The western edge; when it lies east of the eastern one the area crosses the antimeridian.
+    pub west: Longitude,
+    /// The southern edge.
+    pub south: Latitude,
+    /// The eastern edge.
+    pub east: Longitude,
+    /// The northern edge.
+    pub north: Latitude,
+}
+
+impl Area {
+    /// Whether a position lies in it.
+    pub fn contains(&self, latitude: Latitude, longitude: Longitude) -> bool {
+        let across = if self.west <= self.east {
+            (self.west..=self.east).contains(&longitude)
+        } else {
+            longitude >= self.west || longitude <= self.east
+        };
+        across && (self.south..=self.north).contains(&latitude)
+    }
+}
+
+/// Which last locations are asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LastFilter {
+    /// Of the devices of this group.
+    pub group: Option<GroupId>,
+    /// Within this area.
+    pub area: Option<Area>,
+    /// Received at this instant or later.
+    pub since: Option<Timestamp>,
+}
+
+impl LastFilter {
+    /// Whether a location is asked for, as far as it can tell by itself.
+    pub fn admits(&self, stored: &StoredLocation) -> bool {
+        let (latitude, longitude) = (stored.location.latitude, stored.location.longitude);
+        self.since.is_none_or(|since| stored.received_at >= since)
+            && self.area.is_none_or(|area| area.contains(latitude, longitude))
+    }
+}
+
+/// A part of the feed: locations in the order in which they arrived.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Feed {
+    /// The locations and the devices they are of.
+    pub items: Vec<(DeviceId, StoredLocation)>,
+    /// Where to go on, also when there is nothing at present.
+    pub next: i64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn area(west: f64, south: f64, east: f64, north: f64) -> Area {
+        Area {
+            west: Longitude::from_degrees(west).unwrap(),
+            south: Latitude::from_degrees(south).unwrap(),
+            east: Longitude::from_degrees(east).unwrap(),
+            north: Latitude::from_degrees(north).unwrap(),
+        }
+    }
+
+    #[test]
+    fn an_area_has_its_edges_and_may_cross_the_antimeridian() {
+        let within = |area: Area, latitude, longitude| {
+            area.contains(
+                Latitude::from_degrees(latitude).unwrap(),
+                Longitude::from_degrees(longitude).unwrap(),
+            )
+        };
+        let plain = area(-10.0, -5.0, 10.0, 5.0);
+        assert!(within(plain, 0.0, 0.0) && within(plain, 5.0, -10.0) && within(plain, -5.0, 10.0));
+        assert!(!within(plain, 5.1, 0.0) && !within(plain, 0.0, 10.1) && !within(plain, 0.0, 180.0));
+        let fiji = area(177.0, -20.0, -178.0, -15.0);
+        assert!(within(fiji, -17.0, 179.0) && within(fiji, -17.0, 180.0) && within(fiji, -17.0, -178.0));
+        assert!(!within(fiji, -17.0, -177.9) && !within(fiji, -17.0, 176.9) && !within(fiji, 0.0, 179.0));
+    }
+}

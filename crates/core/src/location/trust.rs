@@ -1,0 +1,143 @@
+//! How far a location can be believed, judged once when it arrives.
+
+use super::{FixSource, Location, Milli, StoredLocation};
+use crate::time::Timestamp;
+
+/// How far ahead of the receiver's clock a fix may be.
+const FUTURE_TOLERANCE_MS: i64 = 10 * 60 * 1000;
+/// How old a fix may be before it counts as late.
+const LATE_AFTER_MS: i64 = 10 * 60 * 1000;
+/// The accuracy from which a fix made by a network is too coarse to replace one made by satellite navigation.
+const COARSE_OVER: Milli = Milli::from_thousandths(1_000_000);
+/// How long a fix made by satellite navigation says more than a coarse one.
+const FINE_FOR_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// What is out of the ordinary about a location.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Trust {
+    /// It arrived long after it was taken.
+    pub late: bool,
+    /// Its time or place can hardly be right; it never becomes the last location.
+    pub suspect: bool,
+}
+
+/// Judges a location received at this instant.
+pub fn judge(location: &Location, received_at: Timestamp) -> Trust {
+    let age_ms = received_at.as_millis() - location.time.as_millis();
+    let at_null_island = location.latitude.as_e7() == 0 && location.longitude.as_e7() == 0;
+    Trust {
+        late: age_ms > LATE_AFTER_MS,
+        suspect: age_ms < -FUTURE_TOLERANCE_MS || (at_null_island && location.readings.valid != Some(true)),
+    }
+}
+
+/// Whether a location takes the place of the last one known.
+///
+/// It must not be suspect and must be newer; of two taken at the same time the one that arrived later counts.
+/// A network that carried a message often knows only the county it came from: such a fix does not hide where the
+/// device itself said it was during the day before.
+pub fn supersedes(new: &StoredLocation, last: &StoredLocation) -> bool {
+    let age_ms = new.location.time.as_millis() - last.location.time.as_millis();
+    let newer = (new.location.time, new.number) > (last.location.time, last.number);
+    let hides = is_coarse(&new.location) && is_fine(&last.location) && age_ms < FINE_FOR_MS;
+    newer && !new.trust.suspect && !hides
+}
+
+/// A network's fix that is worse than a kilometre, or does not say how good it is.
+pub fn is_coarse(location: &Location) -> bool {
+    matches!(location.readings.source, Some(FixSource::Network | FixSource::Doppler))
+        && location.readings.accuracy.is_none_or(|accuracy| accuracy > COARSE_OVER)
+}
+
+/// A fix by satellite navigation, which is what trackers that name no source send.
+fn is_fine(location: &Location) -> bool {
+    matches!(location.readings.source, None | Some(FixSource::Gnss))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Latitude, Longitude, Readings};
+    use super::*;
+
+    const NOON: Timestamp = Timestamp::from_millis(1_000_000_000_000);
+
+    fn stored(
+        after_s: i64,
+        number: i64,
+        source: Option<FixSource>,
+        accuracy_m: Option<i64>,
+    ) -> StoredLocation {
+        let accuracy = accuracy_m.map(|metres| Milli::from_thousandths(metres * 1000));
+        StoredLocation {
+            location: Location {
+                time: NOON.plus_seconds(after_s),
+                latitude: Latitude::from_e7(1),
+                longitude: Longitude::from_e7(1),
+                readings: Readings { accuracy, source, ..Readings::default() },
+            },
+            received_at: NOON,
+            trust: Trust::default(),
+            number,
+        }
+    }
+
+    #[test]
+    fn the_newest_fix_is_the_last() {
+        let last = stored(0, 5, None, None);
+        assert!(supersedes(&stored(1, 1, None, None), &last));
+        assert!(!supersedes(&stored(-1, 9, None, None), &last));
+        assert!(supersedes(&stored(0, 6, None, None), &last));
+        assert!(!supersedes(&stored(0, 5, None, None), &last));
+        let doubtful =
+            StoredLocation { trust: Trust { late: false, suspect: true }, ..stored(1, 6, None, None) };
+        assert!(!supersedes(&doubtful, &last));
+    }
+
+    #[test]
+    fn a_coarse_fix_does_not_hide_a_fine_one_of_the_day() {
+        use FixSource::{Doppler, Gnss, Manual, Network};
+        const DAY_S: i64 = 86_400;
+        let check = |last: Option<FixSource>, new, accuracy_m, after_s, expect| {
+            let takes = supersedes(&stored(after_s, 2, new, accuracy_m), &stored(0, 1, last, None));
+            assert_eq!(takes, expect, "{last:?}, {after_s} s later {new:?} within {accuracy_m:?} m");
+        };
+        for coarse in [Network, Doppler] {
+            check(Some(Gnss), Some(coarse), Some(1_001), 1, false);
+            check(None, Some(coarse), Some(1_001), DAY_S - 1, false);
+            check(None, Some(coarse), None, 1, false);
+            check(Some(Gnss), Some(coarse), Some(1_001), DAY_S, true);
+            check(Some(Gnss), Some(coarse), Some(1_000), 1, true);
+            check(Some(Network), Some(coarse), Some(9_000), 1, true);
+            check(Some(Manual), Some(coarse), Some(9_000), 1, true);
+        }
+        check(Some(Gnss), Some(Gnss), Some(9_000), 1, true);
+        check(Some(Gnss), Some(Manual), Some(9_000), 1, true);
+        check(Some(Gnss), None, Some(9_000), 1, true);
+    }
+
+    #[test]
+    fn doubts_the_future_and_null_island() {
+        let received = Timestamp::from_millis(1_000_000_000_000);
+        let check = |age_s: i64, degrees: f64, valid: Option<bool>, late: bool, suspect: bool| {
+            let location = Location {
+                time: received.plus_seconds(-age_s),
+                latitude: Latitude::from_degrees(degrees).unwrap(),
+                longitude: Longitude::from_degrees(degrees).unwrap(),
+                readings: Readings { valid, ..Readings::default() },
+            };
+            assert_eq!(
+                judge(&location, received),
+                Trust { late, suspect },
+                "{age_s} s, {degrees}°, {valid:?}"
+            );
+        };
+        check(0, 1.0, None, false, false);
+        check(600, 1.0, None, false, false);
+        check(601, 1.0, None, true, false);
+        check(-600, 1.0, None, false, false);
+        check(-601, 1.0, None, false, true);
+        check(0, 0.0, None, false, true);
+        check(0, 0.0, Some(false), false, true);
+        check(0, 0.0, Some(true), false, false);
+    }
+}

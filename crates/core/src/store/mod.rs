@@ -1,0 +1,75 @@
+//! What a store can do. Every method is one transaction: whole, committed and synced when it returns, or nothing.
+//!
+//! Reads of a tenant's data take a [`Scope`], changes take an [`Actor`]: what lies outside is not found.
+
+mod accounts;
+mod alerts;
+mod credentials;
+mod devices;
+mod groups;
+mod locations;
+mod logs;
+mod shares;
+mod users;
+
+pub use accounts::{AccountOverview, Accounts, UsageReport};
+pub use alerts::{Alerts, SubmittedAlerts};
+pub use credentials::Credentials;
+pub use devices::{Devices, ExpiryAnnouncement};
+pub use groups::Groups;
+pub use locations::{LocationUpkeep, Locations};
+pub use logs::{Audits, Events};
+pub use shares::{SharedView, Shares, ViewReport};
+pub use users::Users;
+
+use async_trait::async_trait;
+
+#[expect(unused_imports, reason = "named by the documentation")]
+use crate::actor::{Actor, Scope};
+use crate::error::StoreError;
+
+/// What every method of a store gives.
+pub type Result<T> = std::result::Result<T, StoreError>;
+
+/// A whole store.
+pub trait Store:
+    Accounts
+    + Users
+    + Credentials
+    + Devices
+    + Groups
+    + Locations
+    + LocationUpkeep
+    + Alerts
+    + Events
+    + Audits
+    + Shares
+    + Upkeep
+{
+}
+
+impl<T> Store for T where
+    T: Accounts
+        + Users
+        + Credentials
+        + Devices
+        + Groups
+        + Locations
+        + LocationUpkeep
+        + Alerts
+        + Events
+        + Audits
+        + Shares
+        + Upkeep
+{
+}
+
+/// What keeps a store well.
+#[async_trait]
+pub trait Upkeep: Send + Sync {
+    /// Whether the store answers.
+    async fn ping(&self) -> Result<()>;
+
+    /// Forgets what is over: old idempotency keys, sessions, links. Gives how many rows went.
+    async fn forget_expired(&self) -> Result<u64>;
+}

@@ -1,0 +1,123 @@
+//! Texts with rules of their own, and the lengths every text keeps to.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// Characters in the name of anything.
+pub const NAME_MAX: usize = 200;
+/// Characters in a description or message.
+pub const DESCRIPTION_MAX: usize = 2_000;
+/// Characters in a short text: identifiers, models, icons, phone numbers.
+pub const SHORT_MAX: usize = 100;
+/// Entries in a map of tags.
+pub const TAGS_MAX: usize = 64;
+/// Characters in the key of a tag.
+pub const TAG_KEY_MAX: usize = 64;
+/// Characters in the value of a tag.
+pub const TAG_VALUE_MAX: usize = 256;
+
+/// Free labels on a thing, key to value.
+pub type Tags = BTreeMap<String, String>;
+
+/// An e-mail address as it was written; compared and kept unique without regard to case.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Email(String);
+
+/// Why a text is not an e-mail address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be an e-mail address such as ana@example.com, of at most 254 characters")]
+pub struct ParseEmailError;
+
+impl Email {
+    /// The address as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The form two spellings of one address share.
+    pub fn folded(&self) -> String {
+        self.0.to_lowercase()
+    }
+}
+
+impl FromStr for Email {
+    type Err = ParseEmailError;
+
+    /// Takes what mail servers deliver to: a local part, an @, a host name. No quoting, no comments.
+    fn from_str(text: &str) -> Result<Self, ParseEmailError> {
+        let (local, host) = text.rsplit_once('@').ok_or(ParseEmailError)?;
+        let local_fits = (1..=64).contains(&local.len())
+            && !local.starts_with('.')
+            && !local.ends_with('.')
+            && !local.contains("..")
+            && local
+                .chars()
+                .all(|c| (c.is_alphanumeric() || "!#$%&'*+-/=?^_`{|}~.".contains(c)) && !c.is_control());
+        let label_fits = |label: &str| {
+            (1..=63).contains(&label.len())
+                && !label.starts_with('-')
+                && !label.ends_with('-')
+                && label.chars().all(|c| c.is_alphanumeric() || c == '-')
+        };
+        if text.len() <= 254 && local_fits && host.split('.').all(label_fits) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(ParseEmailError)
+        }
+    }
+}
+
+impl PartialEq for Email {
+    fn eq(&self, other: &Self) -> bool {
+        self.folded() == other.folded()
+    }
+}
+
+impl Eq for Email {}
+
+impl fmt::Display for Email {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl TryFrom<String> for Email {
+    type Error = ParseEmailError;
+
+    fn try_from(text: String) -> Result<Self, ParseEmailError> {
+        text.parse()
+    }
+}
+
+impl From<Email> for String {
+    fn from(email: Email) -> Self {
+        email.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn takes_addresses() {
+        for text in ["owner@localhost", "a.b+c@example.co.uk", "José@correo.es", "x@127-0-0-1.example"] {
+            assert!(text.parse::<Email>().is_ok(), "{text}");
+        }
+        assert_eq!("Ana@Example.com".parse::<Email>(), "ana@example.COM".parse::<Email>());
+    }
+
+    #[test]
+    fn refuses_the_rest() {
+        for text in [
+            "", "@", "a@", "@b", "a b@c", "a@b c", "a@b@c", ".a@b", "a..b@c", "a@-b", "a@b..c", "a\n@b",
+            "\"a\"@b",
+        ] {
+            assert_eq!(text.parse::<Email>(), Err(ParseEmailError), "{text}");
+        }
+    }
+}
