@@ -1,0 +1,55 @@
+-- Locations: a log in arrival order, from which they move into packed chunks of a device in the order of time.
+-- No release has kept locations in the table this replaces. Events of locations are told from the log, whose
+-- numbers are drawn from those of events.
+
+DELETE FROM event WHERE kind = 'location.created';
+DELETE FROM last_location;
+DROP TABLE location_log;
+
+CREATE TABLE location_log (
+    number      INTEGER NOT NULL PRIMARY KEY,
+    account_id  INTEGER NOT NULL,
+    device_id   INTEGER NOT NULL,
+    time        INTEGER NOT NULL,
+    hash        BLOB    NOT NULL,
+    received_at INTEGER NOT NULL,
+    latitude    INTEGER NOT NULL CHECK (latitude BETWEEN -900000000 AND 900000000),
+    longitude   INTEGER NOT NULL CHECK (longitude BETWEEN -1800000000 AND 1799999999),
+    late        INTEGER NOT NULL CHECK (late IN (0, 1)),
+    suspect     INTEGER NOT NULL CHECK (suspect IN (0, 1)),
+    readings    BLOB    NOT NULL,
+    UNIQUE (account_id, device_id, time, hash),
+    FOREIGN KEY (account_id, device_id) REFERENCES device (account_id, id) ON DELETE CASCADE
+) STRICT;
+CREATE INDEX location_log_by_account ON location_log (account_id, number);
+CREATE INDEX location_log_by_device ON location_log (account_id, device_id, number);
+
+-- Rows keep their bytes out of the key's tree, so that looking for a chunk reads none.
+CREATE TABLE location_chunk (
+    account_id   INTEGER NOT NULL,
+    device_id    INTEGER NOT NULL,
+    first_time   INTEGER NOT NULL,
+    first_number INTEGER NOT NULL,
+    last_time    INTEGER NOT NULL,
+    last_number  INTEGER NOT NULL,
+    count        INTEGER NOT NULL CHECK (count > 0),
+    points       BLOB    NOT NULL,
+    UNIQUE (account_id, device_id, last_time, last_number),
+    FOREIGN KEY (account_id, device_id) REFERENCES device (account_id, id) ON DELETE CASCADE
+) STRICT;
+CREATE INDEX location_chunk_by_first ON location_chunk (account_id, device_id, first_time, first_number);
+
+-- Up to which number an account's log was trimmed: the feed does not go back behind it.
+CREATE TABLE location_trim (
+    account_id INTEGER NOT NULL PRIMARY KEY REFERENCES account (id),
+    number     INTEGER NOT NULL
+) STRICT;
+
+-- Locations of the device up to this number are in chunks; how many above it are not, and since when.
+ALTER TABLE device_live ADD COLUMN packed_to INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE device_live ADD COLUMN unpacked INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE device_live ADD COLUMN unpacked_since INTEGER NOT NULL DEFAULT 0;
+
+-- The counter that events and locations share.
+INSERT INTO sqlite_sequence (name, seq)
+    SELECT 'event', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'event');

@@ -1,0 +1,156 @@
+//! Attributes as columns: one for each key and kind of value.
+
+use std::collections::BTreeMap;
+
+use perigee_core::location::{Attribute, StoredLocation};
+
+use super::field::{flag, id};
+use super::header::Column;
+use super::numbers::write_numbers;
+use super::pack::Sparse;
+use super::texts::write_texts;
+use crate::codec::bytes::{CodecError, Writer};
+
+/// The decimals that tell a real which is not a short decimal fraction: its bits, as a number.
+const BITS: u8 = 255;
+/// Decimals that are tried: a power of ten up to here and a whole number up to [`WHOLE_MAX`] are both exact.
+const DECIMALS_MAX: u8 = 9;
+const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
+
+/// The columns of all attributes, by kind and key.
+pub(super) fn attribute_columns(locations: &[StoredLocation]) -> Vec<Column<Vec<u8>>> {
+    let mut columns: BTreeMap<(u8, &str), Values> = BTreeMap::new();
+    for (place, stored) in locations.iter().enumerate() {
+        for (key, attribute) in &stored.location.readings.attributes {
+            let column = (column_of(attribute), key.as_str());
+            match attribute {
+                Attribute::Text(text) => {
+                    columns.entry(column).or_insert_with(Values::texts).add_text(place, text);
+                }
+                Attribute::Real(number) if !number.is_finite() => {}
+                Attribute::Real(number) => {
+                    // Zero has two spellings that are equal; adding zero leaves one.
+                    let bits = (number + 0.0).to_bits().cast_signed();
+                    columns.entry(column).or_insert_with(Values::numbers).add_number(place, bits);
+                }
+                Attribute::Integer(number) => {
+                    columns.entry(column).or_insert_with(Values::numbers).add_number(place, *number);
+                }
+                Attribute::Flag(is) => {
+                    columns.entry(column).or_insert_with(Values::numbers).add_number(place, i64::from(*is));
+                }
+            }
+        }
+    }
+    columns
+        .into_iter()
+        .filter_map(|((id, key), values)| Some(Column { id, body: values.pack(key, id, locations.len())? }))
+        .collect()
+}
+
+/// The id of the column an attribute goes into.
+pub(super) const fn column_of(attribute: &Attribute) -> u8 {
+    match attribute {
+        Attribute::Text(_) => id::ATTRIBUTE_TEXT,
+        Attribute::Integer(_) => id::ATTRIBUTE_INTEGER,
+        Attribute::Real(_) => id::ATTRIBUTE_REAL,
+        Attribute::Flag(_) => id::ATTRIBUTE_FLAG,
+    }
+}
+
+enum Values {
+    Numbers(Sparse<i64>),
+    Texts(Sparse<Vec<u8>>),
+}
+
+impl Values {
+    fn numbers() -> Self {
+        Self::Numbers(Sparse::default())
+    }
+
+    fn texts() -> Self {
+        Self::Texts(Sparse::default())
+    }
+
+    fn add_number(&mut self, place: usize, number: i64) {
+        if let Self::Numbers(numbers) = self {
+            numbers.add(place, number);
+        }
+    }
+
+    fn add_text(&mut self, place: usize, text: &str) {
+        if let Self::Texts(texts) = self {
+            texts.add(place, text.as_bytes().to_vec());
+        }
+    }
+
+    fn pack(self, key: &str, id: u8, count: usize) -> Option<Vec<u8>> {
+        let mut out = Writer::default();
+        out.text(key);
+        match self {
+            Self::Texts(texts) => texts.pack(out, count, write_texts),
+            Self::Numbers(mut numbers) => {
+                if id == id::ATTRIBUTE_REAL {
+                    out.byte(scale(numbers.values_mut()));
+                }
+                numbers.pack(out, count, write_numbers)
+            }
+        }
+    }
+}
+
+/// Turns the bits of reals into whole numbers of the fewest decimals that tell them all exactly, and gives how many
+/// decimals; leaves the bits when there are none such.
+fn scale(reals: &mut [i64]) -> u8 {
+    for decimals in 0..=DECIMALS_MAX {
+        let whole = |bits: &i64| {
+            let number = f64::from_bits(bits.cast_unsigned());
+            let whole = (number * power(decimals)).round();
+            let exact = whole.abs() <= WHOLE_MAX && (whole / power(decimals)).to_bits() == number.to_bits();
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "a whole number within what a float holds exactly"
+            )]
+            exact.then_some(whole as i64)
+        };
+        if let Some(scaled) = reals.iter().map(whole).collect::<Option<Vec<_>>>() {
+            reals.copy_from_slice(&scaled);
+            return decimals;
+        }
+    }
+    BITS
+}
+
+fn power(decimals: u8) -> f64 {
+    10_f64.powi(i32::from(decimals))
+}
+
+/// How the numbers of a column become attributes.
+#[derive(Clone, Copy)]
+pub(super) enum Kind {
+    Integer,
+    Flag,
+    /// With so many decimals, or as bits.
+    Real(u8),
+}
+
+impl Kind {
+    /// The attribute that a number tells.
+    pub(super) fn attribute(self, number: i64) -> Result<Attribute, CodecError> {
+        match self {
+            Self::Integer => Ok(Attribute::Integer(number)),
+            Self::Flag => flag(number).map(Attribute::Flag),
+            Self::Real(BITS) => real(f64::from_bits(number.cast_unsigned())),
+            Self::Real(decimals) if decimals <= DECIMALS_MAX =>
+            {
+                #[expect(clippy::cast_precision_loss, reason = "at most 2^53 in what was written")]
+                real(number as f64 / power(decimals))
+            }
+            Self::Real(_) => Err(CodecError::Malformed),
+        }
+    }
+}
+
+fn real(number: f64) -> Result<Attribute, CodecError> {
+    if number.is_finite() { Ok(Attribute::Real(number)) } else { Err(CodecError::Malformed) }
+}

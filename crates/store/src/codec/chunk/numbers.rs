@@ -1,0 +1,235 @@
+//! A column of numbers: told in the coarsest unit that loses nothing, each block as what a simple forecast missed by.
+
+use super::BLOCK;
+use super::frame::{Frame, read_block};
+use crate::codec::bytes::{CodecError, Reader, Writer};
+
+/// How the next number is guessed from the two before. A discriminant never changes its meaning.
+#[derive(Clone, Copy)]
+enum Forecast {
+    /// It is not: a thing at rest, or noise.
+    None = 0,
+    /// It stays.
+    Same = 1,
+    /// It goes on as it went.
+    Trend = 2,
+    /// It goes on half as far as it went.
+    Half = 3,
+}
+
+impl Forecast {
+    const ALL: [Self; 4] = [Self::None, Self::Same, Self::Trend, Self::Half];
+
+    const fn guess(self, last: i64, before: i64) -> i64 {
+        match self {
+            Self::None => 0,
+            Self::Same => last,
+            Self::Trend => last.wrapping_add(last.wrapping_sub(before)),
+            Self::Half => last.wrapping_add(last.wrapping_sub(before) >> 1),
+        }
+    }
+
+    /// What the guesses missed the numbers by; `past` are the two numbers before, latest last.
+    fn misses(self, [before, last]: [i64; 2], numbers: &[i64], misses: &mut [i64]) {
+        let (mut last, mut before) = (last, before);
+        for (number, miss) in numbers.iter().zip(misses) {
+            *miss = number.wrapping_sub(self.guess(last, before));
+            (before, last) = (last, *number);
+        }
+    }
+
+    /// The numbers again from what the guesses missed them by, in place.
+    fn restore(self, [before, last]: [i64; 2], misses: &mut [i64]) -> [i64; 2] {
+        let (mut last, mut before) = (last, before);
+        for miss in misses {
+            *miss = miss.wrapping_add(self.guess(last, before));
+            (before, last) = (last, *miss);
+        }
+        [before, last]
+    }
+}
+
+/// Writes the numbers; their count is not part of it.
+pub(super) fn write_numbers(out: &mut Writer, numbers: &[i64]) {
+    let Some(first) = numbers.first().copied() else { return };
+    let unit = unit_of(first, numbers);
+    out.signed(first);
+    out.unsigned(unit.cast_unsigned());
+    let distances = numbers.iter().map(|number| number.wrapping_sub(first));
+    // Division is what takes longest here, and most units are one.
+    let steps: Vec<i64> =
+        if unit == 1 { distances.collect() } else { distances.map(|distance| distance / unit).collect() };
+    let mut past = [0; 2];
+    for block in steps.chunks(BLOCK) {
+        write_block(out, past, block);
+        past = match *block {
+            [.., before, last] => [before, last],
+            [last] => [past[1], last],
+            [] => past,
+        };
+    }
+}
+
+fn write_block(out: &mut Writer, past: [i64; 2], block: &[i64]) {
+    let (mut misses, mut sorted) = ([0; BLOCK], [0; BLOCK]);
+    let misses = &mut misses[..block.len()];
+    let (mut best, mut least) = (Forecast::Same, u32::MAX);
+    for forecast in [Forecast::Same, Forecast::Trend, Forecast::Half, Forecast::None] {
+        forecast.misses(past, block, misses);
+        let bits = bits_about(misses);
+        if bits < least {
+            (best, least) = (forecast, bits);
+        }
+        if bits == 0 {
+            break;
+        }
+    }
+    best.misses(past, block, misses);
+    let sorted = &mut sorted[..block.len()];
+    sorted.copy_from_slice(misses);
+    sorted.sort_unstable();
+    Frame::around(sorted).write(out, best as u8, misses);
+}
+
+/// Roughly the bits that numbers take in a frame: their distances from one in their middle, each by itself. To fit a
+/// frame to every forecast would choose hardly better and take several times as long.
+fn bits_about(numbers: &[i64]) -> u32 {
+    let mut three = [0, numbers.len() / 2, numbers.len().saturating_sub(1)].map(|place| numbers.get(place));
+    three.sort_unstable();
+    let middle = three[1].copied().unwrap_or_default();
+    numbers.iter().map(|number| u64::BITS - number.abs_diff(middle).leading_zeros()).sum()
+}
+
+/// The largest number that divides every number's distance from the first.
+fn unit_of(first: i64, numbers: &[i64]) -> i64 {
+    let mut unit = 0_i64;
+    for number in numbers {
+        let Some(distance) = number.checked_sub(first).and_then(i64::checked_abs) else { return 1 };
+        if unit == 0 || distance % unit != 0 {
+            unit = common_divisor(unit, distance);
+        }
+        if unit == 1 {
+            break;
+        }
+    }
+    unit.max(1)
+}
+
+const fn common_divisor(mut left: i64, mut right: i64) -> i64 {
+    while right != 0 {
+        (left, right) = (right, left % right);
+    }
+    left
+}
+
+/// Reads a column back, block by block.
+pub(super) struct Numbers<'a> {
+    input: Reader<'a>,
+    first: i64,
+    unit: i64,
+    past: [i64; 2],
+    block: [i64; BLOCK],
+    /// Which of the block is next.
+    next: usize,
+    /// How many of the block there are.
+    filled: usize,
+    /// Numbers in the blocks to come.
+    left: usize,
+}
+
+impl<'a> Numbers<'a> {
+    /// Opens a column of so many numbers.
+    pub(super) fn open(mut input: Reader<'a>, count: usize) -> Result<Self, CodecError> {
+        let (first, unit) =
+            if count == 0 { (0, 1) } else { (input.signed()?, input.unsigned()?.cast_signed()) };
+        Ok(Self { input, first, unit, past: [0; 2], block: [0; BLOCK], next: 0, filled: 0, left: count })
+    }
+
+    /// The next number. Asking for more than there are is an error.
+    #[inline]
+    pub(super) fn next(&mut self) -> Result<i64, CodecError> {
+        if self.next == self.filled {
+            self.fill()?;
+        }
+        let number = self.block[self.next % BLOCK];
+        self.next += 1;
+        Ok(number)
+    }
+
+    /// Nothing may be left, neither numbers nor bytes.
+    pub(super) fn end(&self) -> Result<(), CodecError> {
+        if self.left > 0 || self.next < self.filled { Err(CodecError::Long) } else { self.input.end() }
+    }
+
+    #[cold]
+    fn fill(&mut self) -> Result<(), CodecError> {
+        let count = self.left.min(BLOCK);
+        if count == 0 {
+            return Err(CodecError::Short);
+        }
+        let block = &mut self.block[..count];
+        let tag = read_block(&mut self.input, block)?;
+        let forecast = *Forecast::ALL.get(usize::from(tag)).ok_or(CodecError::Malformed)?;
+        self.past = forecast.restore(self.past, block);
+        for number in block {
+            *number = self.first.wrapping_add(number.wrapping_mul(self.unit));
+        }
+        self.left -= count;
+        (self.next, self.filled) = (0, count);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn packed(numbers: &[i64]) -> Vec<u8> {
+        let mut out = Writer::default();
+        write_numbers(&mut out, numbers);
+        let bytes = out.into_bytes();
+        let mut column = Numbers::open(Reader::new(&bytes), numbers.len()).unwrap();
+        let back: Vec<i64> = numbers.iter().map(|_| column.next().unwrap()).collect();
+        assert_eq!(back, numbers);
+        assert_eq!(column.end(), Ok(()));
+        assert_eq!(column.next(), Err(CodecError::Short));
+        bytes
+    }
+
+    #[test]
+    fn what_can_be_foreseen_costs_next_to_nothing() {
+        let per_block = |make: fn(i64) -> i64| packed(&(0..1_280).map(make).collect::<Vec<_>>()).len() / 10;
+        assert!(per_block(|_| 42) <= 4);
+        assert!(per_block(|step| 1_700_000_000_000 + step * 10_000) <= 5);
+        assert!(per_block(|step| step * step * 3) <= 6);
+        assert!(per_block(|step| 50_000 + (step % 2) * 1_000) <= 20);
+    }
+
+    #[test]
+    fn the_unit_is_what_divides_all_distances() {
+        let check =
+            |numbers: &[i64], unit: i64| assert_eq!(unit_of(numbers[0], numbers), unit, "{numbers:?}");
+        check(&[5], 1);
+        check(&[5, 5], 1);
+        check(&[1_007, 7, 4_007], 1_000);
+        check(&[10, 15, 16], 1);
+        check(&[i64::MIN, i64::MAX], 1);
+        check(&[i64::MIN, 0], 1);
+    }
+
+    proptest! {
+        #[test]
+        fn any_numbers_come_back(numbers in prop::collection::vec(any::<i64>(), 0..400)) {
+            packed(&numbers);
+        }
+
+        #[test]
+        fn small_numbers_with_leaps_come_back(
+            numbers in prop::collection::vec(prop_oneof![9 => -50..50_i64, 1 => any::<i64>()], 0..400),
+        ) {
+            packed(&numbers);
+        }
+    }
+}

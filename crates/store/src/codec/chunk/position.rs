@@ -1,0 +1,69 @@
+//! Only when and where: what maps and the thinning of tracks read.
+
+use perigee_core::location::{Latitude, Longitude, TimeRange};
+use perigee_core::time::Timestamp;
+
+use super::field::narrow;
+use super::numbers::Numbers;
+use crate::codec::bytes::CodecError;
+
+/// When and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// When the fix was taken.
+    pub time: Timestamp,
+    /// Degrees north, times 1e7.
+    pub latitude: Latitude,
+    /// Degrees east, times 1e7.
+    pub longitude: Longitude,
+}
+
+/// The positions of a chunk within a range, oldest first. After an error nothing follows.
+pub struct Positions<'a> {
+    pub(super) range: TimeRange,
+    pub(super) left: usize,
+    pub(super) times: Numbers<'a>,
+    pub(super) latitudes: Numbers<'a>,
+    pub(super) longitudes: Numbers<'a>,
+}
+
+impl Positions<'_> {
+    #[inline]
+    pub(super) fn read(&mut self) -> Result<Position, CodecError> {
+        Ok(Position {
+            time: Timestamp::from_millis(self.times.next()?),
+            latitude: Latitude::from_e7(narrow(self.latitudes.next()?)?),
+            longitude: Longitude::from_e7(narrow(self.longitudes.next()?)?),
+        })
+    }
+
+    /// Nothing may be left.
+    pub(super) fn end(&self) -> Result<(), CodecError> {
+        self.times.end()?;
+        self.latitudes.end()?;
+        self.longitudes.end()
+    }
+}
+
+impl Iterator for Positions<'_> {
+    type Item = Result<Position, CodecError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.left > 0 {
+            self.left -= 1;
+            let position = self.read();
+            match &position {
+                Ok(position) if position.time < self.range.from => continue,
+                Ok(position) if position.time <= self.range.to => {}
+                Ok(_) => {
+                    self.left = 0;
+                    return None;
+                }
+                Err(_) => self.left = 0,
+            }
+            return Some(position);
+        }
+        None
+    }
+}

@@ -1,0 +1,127 @@
+//! A column of texts, or of other runs of bytes: each different one is written once in a while, then only its place.
+
+use std::collections::HashMap;
+
+use super::numbers::{Numbers, write_numbers};
+use crate::codec::bytes::{CodecError, Reader, Writer};
+
+/// Texts that share one list of different ones. Starting anew now and then keeps what is read within a fixed multiple
+/// of what was written, whatever the bytes say.
+const SHARED_BY: usize = 1_024;
+
+/// Writes the texts; their count is not part of it.
+pub(super) fn write_texts(out: &mut Writer, texts: &[Vec<u8>]) {
+    for part in texts.chunks(SHARED_BY) {
+        let mut places = HashMap::new();
+        let mut different = Vec::new();
+        let mut codes = Vec::with_capacity(part.len());
+        for text in part {
+            let code = *places.entry(text).or_insert_with(|| {
+                different.push(text);
+                i64::try_from(different.len() - 1).unwrap_or_default()
+            });
+            codes.push(code);
+        }
+        out.length(different.len());
+        for text in different {
+            out.length(text.len());
+            out.raw(text);
+        }
+        let mut packed = Writer::default();
+        write_numbers(&mut packed, &codes);
+        let packed = packed.into_bytes();
+        out.length(packed.len());
+        out.raw(&packed);
+    }
+}
+
+/// Reads a column of texts back.
+pub(super) struct Texts<'a> {
+    input: Reader<'a>,
+    different: Vec<&'a [u8]>,
+    codes: Numbers<'a>,
+    /// Texts unread that share the present list.
+    unread: usize,
+    /// Texts after those.
+    left: usize,
+}
+
+impl<'a> Texts<'a> {
+    /// Opens a column of so many texts.
+    pub(super) fn open(input: Reader<'a>, count: usize) -> Result<Self, CodecError> {
+        let codes = Numbers::open(Reader::new(&[]), 0)?;
+        Ok(Self { input, different: Vec::new(), codes, unread: 0, left: count })
+    }
+
+    /// The next text. Asking for more than there are is an error.
+    pub(super) fn next(&mut self) -> Result<&'a [u8], CodecError> {
+        if self.unread == 0 {
+            self.fill()?;
+        }
+        self.unread -= 1;
+        let code = usize::try_from(self.codes.next()?).map_err(|_negative| CodecError::Malformed)?;
+        self.different.get(code).copied().ok_or(CodecError::Malformed)
+    }
+
+    /// Nothing may be left.
+    pub(super) fn end(&self) -> Result<(), CodecError> {
+        self.codes.end()?;
+        if self.left > 0 || self.unread > 0 { Err(CodecError::Long) } else { self.input.end() }
+    }
+
+    fn fill(&mut self) -> Result<(), CodecError> {
+        let count = self.left.min(SHARED_BY);
+        if count == 0 {
+            return Err(CodecError::Short);
+        }
+        self.codes.end()?;
+        self.different.clear();
+        for _ in 0..self.input.length()? {
+            let length = self.input.length()?;
+            self.different.push(self.input.raw(length)?);
+        }
+        let length = self.input.length()?;
+        self.codes = Numbers::open(Reader::new(self.input.raw(length)?), count)?;
+        self.unread = count;
+        self.left -= count;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn packed(texts: &[Vec<u8>]) -> usize {
+        let mut out = Writer::default();
+        write_texts(&mut out, texts);
+        let bytes = out.into_bytes();
+        let mut column = Texts::open(Reader::new(&bytes), texts.len()).unwrap();
+        for text in texts {
+            assert_eq!(column.next(), Ok(&text[..]));
+        }
+        assert_eq!(column.end(), Ok(()));
+        assert_eq!(column.next(), Err(CodecError::Short));
+        bytes.len()
+    }
+
+    #[test]
+    fn what_repeats_is_written_once() {
+        let texts: Vec<Vec<u8>> =
+            (0..1_024).map(|place| format!("state {}", place / 300).into_bytes()).collect();
+        assert!(packed(&texts) < 150);
+    }
+
+    proptest! {
+        #[test]
+        fn any_texts_come_back(
+            few in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..9), 1..5),
+            order in prop::collection::vec(any::<prop::sample::Index>(), 0..2_100),
+        ) {
+            let texts: Vec<Vec<u8>> = order.iter().map(|place| place.get(&few).clone()).collect();
+            packed(&texts);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! A database of either engine: opened, written, read, closed.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use perigee_core::error::StoreError;
+use perigee_core::time::Clock;
+
+use crate::error::OpenError;
+use crate::migration::Migration;
+use crate::postgres::Postgres;
+use crate::sql::Gatherer;
+use crate::sqlite::Sqlite;
+use crate::stats::Stats;
+use crate::tx::Tx;
+use crate::url::{DatabaseUrl, Place};
+
+/// The engines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// SQLite, in a file of this machine.
+    Sqlite,
+    /// A PostgreSQL server.
+    Postgres,
+}
+
+/// What the database is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A server, which owns a SQLite file alone until it ends.
+    Serve,
+    /// A short command, which may run beside a server.
+    Command,
+}
+
+/// How a database is opened.
+#[derive(Clone, Debug)]
+pub struct OpenOptions {
+    /// What for.
+    pub role: Role,
+    /// How many reads run at once on SQLite.
+    pub readers: usize,
+    /// How many write jobs may wait on SQLite before more are refused.
+    pub queue: usize,
+    /// How many connections to PostgreSQL.
+    pub connections: usize,
+    /// Whether PostgreSQL transactions take their time from the given clock instead of the server's, for tests.
+    pub use_given_clock: bool,
+}
+
+impl OpenOptions {
+    /// For a server.
+    pub fn serve() -> Self {
+        Self { role: Role::Serve, readers: 8, queue: 10_000, connections: 16, use_given_clock: false }
+    }
+
+    /// For a command.
+    pub fn command() -> Self {
+        Self { role: Role::Command, readers: 1, connections: 2, ..Self::serve() }
+    }
+}
+
+/// An open database. Clones are the same database.
+#[derive(Clone, Debug)]
+pub struct Database(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    place: Opened,
+    /// Locations that wait to be stored.
+    gatherer: Gatherer,
+}
+
+#[derive(Debug)]
+enum Opened {
+    Sqlite(Sqlite),
+    Postgres(Postgres),
+}
+
+impl Database {
+    /// Opens the database and brings its schema up to date.
+    pub async fn open(
+        url: &DatabaseUrl,
+        options: OpenOptions,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, OpenError> {
+        let place = match &url.0 {
+            Place::Sqlite(path) => {
+                let path = path.clone();
+                let open = tokio::task::spawn_blocking(move || Sqlite::open(&path, &options, clock));
+                Opened::Sqlite(open.await.map_err(OpenError::other)??)
+            }
+            Place::Postgres(place) => Opened::Postgres(Postgres::open(place, &options, clock).await?),
+        };
+        Ok(Self(Arc::new(Inner { place, gatherer: Gatherer::default() })))
+    }
+
+    /// What opening this database would change in its schema; makes and changes nothing.
+    pub async fn pending_migrations(url: &DatabaseUrl) -> Result<Vec<Migration>, OpenError> {
+        match &url.0 {
+            Place::Sqlite(path) => {
+                let path = path.clone();
+                let look = tokio::task::spawn_blocking(move || Sqlite::pending_migrations(&path));
+                look.await.map_err(OpenError::other)?
+            }
+            Place::Postgres(place) => Postgres::pending_migrations(place).await,
+        }
+    }
+
+    /// Runs the job in a transaction and returns what it made once that is committed and synced. When the job
+    /// fails or panics, nothing of it is kept. Written `db.write(move |tx| Box::pin(async move { ... }))`.
+    pub async fn write<T, F>(&self, job: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
+    {
+        match &self.0.place {
+            Opened::Sqlite(sqlite) => sqlite.write(job).await,
+            Opened::Postgres(postgres) => postgres.write(job).await,
+        }
+    }
+
+    /// Runs a job that only reads. On PostgreSQL each statement sees what was committed before it, so a job of
+    /// several statements that must agree wants [`Self::read_snapshot`].
+    pub async fn read<T, F>(&self, job: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
+    {
+        match &self.0.place {
+            Opened::Sqlite(sqlite) => sqlite.read(job).await,
+            Opened::Postgres(postgres) => postgres.read(job).await,
+        }
+    }
+
+    /// Runs a job that only reads, all of it from one moment of the database.
+    pub async fn read_snapshot<T, F>(&self, job: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
+    {
+        match &self.0.place {
+            Opened::Sqlite(sqlite) => sqlite.read(job).await,
+            Opened::Postgres(postgres) => postgres.read_snapshot(job).await,
+        }
+    }
+
+    /// Whether the database answers.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.read(|tx| {
+            Box::pin(async move {
+                tx.query_one("SELECT 1 AS one", &[]).await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    /// Where locations wait to be stored.
+    pub(crate) fn gatherer(&self) -> &Gatherer {
+        &self.0.gatherer
+    }
+
+    /// Which engine it is.
+    pub fn engine(&self) -> Engine {
+        match &self.0.place {
+            Opened::Sqlite(_) => Engine::Sqlite,
+            Opened::Postgres(_) => Engine::Postgres,
+        }
+    }
+
+    /// What it has done so far.
+    pub fn stats(&self) -> Stats {
+        match &self.0.place {
+            Opened::Sqlite(sqlite) => sqlite.stats(),
+            Opened::Postgres(postgres) => postgres.stats(),
+        }
+    }
+
+    /// Finishes the work accepted so far, refuses more and lets go of the database. Closing twice is harmless.
+    pub async fn close(&self) {
+        match &self.0.place {
+            Opened::Sqlite(sqlite) => sqlite.close().await,
+            Opened::Postgres(postgres) => postgres.close(),
+        }
+    }
+}

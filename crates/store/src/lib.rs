@@ -1,0 +1,45 @@
+//! Perigee's stores: one `Database` over SQLite or PostgreSQL, and the only SQL of the project.
+//!
+//! # Writing SQL for both engines
+//! Domain SQL is a plain `async fn(tx: &Tx, ...) -> Result<_, StoreError>`, written once. What both engines
+//! then do alike rests on these habits:
+//!
+//! - Placeholders are `?1`, `?2`; each number up to the highest is used, in any order, as often as wanted.
+//! - A statement that fails ends its transaction: nothing more runs in it and it cannot be committed. Expected
+//!   conflicts are written `ON CONFLICT DO NOTHING`, or turned into an error with [`DbError::violates`].
+//! - `LIKE` heeds case; write `ESCAPE '\'`, which SQLite has no default for.
+//! - `NULL` sorts first on SQLite and last on PostgreSQL: say `NULLS FIRST` or `NULLS LAST` wherever a sort
+//!   column can be null.
+//! - Text columns are `COLLATE "C"` on PostgreSQL, so that order and ranges are those of the bytes.
+//! - `SUM` of integers is `NUMERIC` on PostgreSQL: write `CAST(SUM(x) AS BIGINT)`.
+//! - Statements are cached by their text for the life of a connection: values are bound, never written into
+//!   the text.
+//! - A job waits for its own [`Tx`] and nothing else; on SQLite anything else is an error.
+//! - No deferred constraints: they fail at the commit, which jobs share.
+
+pub mod codec;
+mod database;
+mod error;
+mod job;
+mod migration;
+mod placeholder;
+mod postgres;
+mod row;
+mod sql;
+mod sqlite;
+mod stats;
+#[cfg(feature = "testing")]
+pub mod testing;
+mod tx;
+mod url;
+mod value;
+
+pub use database::{Database, Engine, OpenOptions, Role};
+pub use error::{DbError, OpenError};
+pub use migration::{Migration, MigrationError};
+pub use row::{Column, Row};
+pub use sqlite::{BackupError, Restored, back_up, restore};
+pub use stats::Stats;
+pub use tx::Tx;
+pub use url::{DatabaseUrl, ParseUrlError};
+pub use value::Value;

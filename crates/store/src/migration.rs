@@ -1,0 +1,164 @@
+//! The numbered changes of the schema, and which of them a database still needs.
+
+use std::fmt::Write as _;
+
+use sha2::{Digest, Sha256};
+
+/// One numbered change of the schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Migration {
+    /// Its number; they count up from 1.
+    pub version: i64,
+    /// Its name, as in the file name.
+    pub name: &'static str,
+    pub(crate) sql: &'static str,
+}
+
+/// Why a schema does not fit this program.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MigrationError {
+    /// A newer program has changed the schema.
+    #[error(
+        "the database has schema version {database}, this program knows {program}; use the newer perigee"
+    )]
+    Newer {
+        /// The database's version.
+        database: i64,
+        /// The newest version this program knows.
+        program: i64,
+    },
+    /// A change that was applied is not the one this program has.
+    #[error("migration {version} was applied as something else; restore the database or the right program")]
+    Changed {
+        /// The number of the change.
+        version: i64,
+    },
+    /// A change could not be applied; the database is as before it.
+    #[error("migration {version} ({name}) failed: {reason}")]
+    Failed {
+        /// The number of the change.
+        version: i64,
+        /// Its name.
+        name: &'static str,
+        /// What the database said.
+        reason: String,
+    },
+}
+
+/// A change as the database remembers it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Applied {
+    pub(crate) version: i64,
+    pub(crate) checksum: String,
+}
+
+/// Both lists from one, so that neither engine can lack a number.
+macro_rules! migrations {
+    ($($version:literal $name:literal $file:literal;)+) => {
+        /// The schema of SQLite.
+        pub(crate) const SQLITE: &[Migration] = &[$(Migration {
+            version: $version,
+            name: $name,
+            sql: include_str!(concat!("../migrations/sqlite/", $file)),
+        }),+];
+
+        /// The schema of PostgreSQL.
+        pub(crate) const POSTGRES: &[Migration] = &[$(Migration {
+            version: $version,
+            name: $name,
+            sql: include_str!(concat!("../migrations/postgres/", $file)),
+        }),+];
+    };
+}
+
+migrations! {
+    1 "foundation" "0001_foundation.sql";
+    2 "locations" "0002_locations.sql";
+}
+
+impl Migration {
+    /// What tells whether the text is still the one that was applied.
+    pub(crate) fn checksum(&self) -> String {
+        Sha256::digest(self.sql.as_bytes()).iter().fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+    }
+
+    /// The failure to apply it, for this reason.
+    pub(crate) fn failed(&self, reason: &impl ToString) -> MigrationError {
+        MigrationError::Failed { version: self.version, name: self.name, reason: reason.to_string() }
+    }
+}
+
+/// What is still to be applied, given what was, in the order of numbers.
+pub(crate) fn pending<'m>(
+    known: &'m [Migration],
+    applied: &[Applied],
+) -> Result<&'m [Migration], MigrationError> {
+    let program = known.last().map_or(0, |last| last.version);
+    if let Some(newest) = applied.last().filter(|newest| newest.version > program) {
+        return Err(MigrationError::Newer { database: newest.version, program });
+    }
+    for (position, done) in applied.iter().enumerate() {
+        match known.get(position) {
+            Some(ours) if ours.version == done.version && ours.checksum() == done.checksum => {}
+            _ => return Err(MigrationError::Changed { version: done.version }),
+        }
+    }
+    Ok(known.get(applied.len()..).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    const THREE: &[Migration] = &[
+        Migration { version: 1, name: "a", sql: "one" },
+        Migration { version: 2, name: "b", sql: "two" },
+        Migration { version: 3, name: "c", sql: "three" },
+    ];
+
+    fn applied(count: usize) -> Vec<Applied> {
+        let done = THREE.iter().take(count);
+        done.map(|known| Applied { version: known.version, checksum: known.checksum() }).collect()
+    }
+
+    #[test]
+    fn the_rest_is_pending() {
+        for count in 0..=3 {
+            assert_eq!(pending(THREE, &applied(count)), Ok(&THREE[count..]));
+        }
+    }
+
+    #[test]
+    fn refuses_what_it_does_not_know() {
+        let mut newer = applied(3);
+        newer.push(Applied { version: 4, checksum: String::new() });
+        assert_eq!(pending(THREE, &newer), Err(MigrationError::Newer { database: 4, program: 3 }));
+
+        let mut changed = applied(3);
+        changed[1].checksum = "other".into();
+        assert_eq!(pending(THREE, &changed), Err(MigrationError::Changed { version: 2 }));
+
+        assert_eq!(pending(THREE, &applied(3)[1..]), Err(MigrationError::Changed { version: 2 }));
+    }
+
+    #[test]
+    fn every_file_is_listed_and_numbered_alike() {
+        let listed: BTreeSet<String> =
+            SQLITE.iter().map(|known| format!("{:04}_{}.sql", known.version, known.name)).collect();
+        let versions: Vec<i64> = SQLITE.iter().map(|known| known.version).collect();
+        assert_eq!(versions, (1..).take(SQLITE.len()).collect::<Vec<i64>>());
+        for engine in ["sqlite", "postgres"] {
+            let folder = format!("{}/migrations/{engine}", env!("CARGO_MANIFEST_DIR"));
+            let files: BTreeSet<String> = std::fs::read_dir(folder)
+                .unwrap()
+                .map(|file| file.unwrap().file_name().into_string().unwrap())
+                .collect();
+            assert_eq!(files, listed, "{engine}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What PostgreSQL's error codes mean to us.
+
+use std::collections::HashMap;
+use std::error::Error as _;
+
+use tokio_postgres::error::SqlState;
+
+use crate::error::{DbError, describe};
+
+/// The columns of each unique index by its name, written as SQLite names them.
+pub(crate) type UniqueIndexes = HashMap<String, String>;
+
+/// Finds them in the schema in use.
+pub(crate) async fn unique_indexes(
+    client: &tokio_postgres::Client,
+) -> Result<UniqueIndexes, tokio_postgres::Error> {
+    let sql = "SELECT CAST(i.relname AS TEXT),
+                      string_agg(t.relname || '.' || a.attname, ', ' ORDER BY k.position),
+                      COUNT(*) = COUNT(a.attname)
+               FROM pg_index x
+               JOIN pg_class i ON i.oid = x.indexrelid
+               JOIN pg_class t ON t.oid = x.indrelid
+               JOIN pg_namespace n ON n.oid = t.relnamespace
+               CROSS JOIN LATERAL unnest(CAST(x.indkey AS int2[])) WITH ORDINALITY AS k (number, position)
+               LEFT JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number
+               WHERE x.indisunique AND n.nspname = current_schema() AND k.position <= x.indnkeyatts
+               GROUP BY i.relname";
+    let mut indexes = UniqueIndexes::new();
+    for row in client.query(sql, &[]).await? {
+        if row.try_get(2)? {
+            indexes.insert(row.try_get(0)?, row.try_get(1)?);
+        }
+    }
+    Ok(indexes)
+}
+
+/// The failure of a statement.
+pub(crate) fn from_postgres(error: &tokio_postgres::Error, indexes: &UniqueIndexes) -> DbError {
+    let Some(refusal) = error.as_db_error() else {
+        // Without an answer of the server it is either the connection or a value that did not fit.
+        let connection =
+            error.is_closed() || error.source().is_some_and(<dyn std::error::Error>::is::<std::io::Error>);
+        let cause = describe(error);
+        return if connection { DbError::unavailable(cause) } else { DbError::internal(cause) };
+    };
+    let code = refusal.code();
+    if *code == SqlState::UNIQUE_VIOLATION {
+        let index = refusal.constraint().unwrap_or_default();
+        let on = indexes.get(index).cloned().unwrap_or_else(|| format!("index '{index}'"));
+        return DbError::UniqueViolation { on };
+    }
+    if *code == SqlState::FOREIGN_KEY_VIOLATION {
+        return DbError::ForeignKeyViolation;
+    }
+    if passes(code) { DbError::unavailable(describe(error)) } else { DbError::internal(describe(error)) }
+}
+
+/// Whether the same statement may well succeed later.
+fn passes(code: &SqlState) -> bool {
+    // Connection, lack of resources, operator intervention (also time-outs), trouble of the server's system.
+    let classes = ["08", "53", "57", "58"];
+    let codes = [
+        SqlState::T_R_SERIALIZATION_FAILURE,
+        SqlState::T_R_DEADLOCK_DETECTED,
+        SqlState::LOCK_NOT_AVAILABLE,
+        SqlState::READ_ONLY_SQL_TRANSACTION,
+        SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+    ];
+    classes.iter().any(|class| code.code().starts_with(class)) || codes.contains(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_passes_is_told_from_defects() {
+        for code in ["40001", "40P01", "55P03", "57P01", "57014", "53100", "53300", "08006", "25006", "58030"]
+        {
+            assert!(passes(&SqlState::from_code(code)), "{code}");
+        }
+        for code in ["23514", "42601", "42P01", "22P02", "25P02", "23505"] {
+            assert!(!passes(&SqlState::from_code(code)), "{code}");
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! PostgreSQL: a pool of checked connections, one transaction per write.
+
+mod bind;
+mod check;
+mod engine;
+mod error;
+mod migrate;
+mod pool;
+mod session;
+mod tls;
+
+pub(crate) use engine::Postgres;
+pub(crate) use session::Session;

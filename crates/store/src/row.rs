@@ -1,0 +1,103 @@
+//! Rows as both engines give them, read by typed getters.
+
+use std::sync::Arc;
+
+use perigee_core::time::Timestamp;
+
+use crate::error::DbError;
+use crate::value::Value;
+
+/// One row of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    columns: Arc<[Box<str>]>,
+    values: Vec<Value>,
+}
+
+/// What names a column: its name or its position from 0.
+pub trait Column: Copy + std::fmt::Display {
+    /// Where the column is among these.
+    fn position(self, columns: &[Box<str>]) -> Option<usize>;
+}
+
+impl Column for &str {
+    fn position(self, columns: &[Box<str>]) -> Option<usize> {
+        columns.iter().position(|name| **name == *self)
+    }
+}
+
+impl Column for usize {
+    fn position(self, columns: &[Box<str>]) -> Option<usize> {
+        (self < columns.len()).then_some(self)
+    }
+}
+
+/// A getter for a value that must be there and one for a value that may be null.
+macro_rules! getters {
+    ($($what:literal $name:ident, $optional:ident -> $type:ty { $($pattern:pat => $result:expr),+ $(,)? })+) => {$(
+        #[doc = concat!("The ", $what, " in this column.")]
+        pub fn $name(&self, column: impl Column) -> Result<$type, DbError> {
+            match self.value(column)? {
+                $($pattern => Ok($result),)+
+                other => Err(Self::mismatch(column, $what, other)),
+            }
+        }
+
+        #[doc = concat!("The ", $what, " in this column, if any.")]
+        pub fn $optional(&self, column: impl Column) -> Result<Option<$type>, DbError> {
+            match self.value(column)? {
+                Value::Null => Ok(None),
+                _ => self.$name(column).map(Some),
+            }
+        }
+    )+};
+}
+
+impl Row {
+    pub(crate) fn new(columns: Arc<[Box<str>]>, values: Vec<Value>) -> Self {
+        Self { columns, values }
+    }
+
+    /// The value in this column, whatever its type.
+    pub fn value(&self, column: impl Column) -> Result<&Value, DbError> {
+        column
+            .position(&self.columns)
+            .and_then(|position| self.values.get(position))
+            .ok_or_else(|| DbError::internal(format!("the answer has no column {column}")))
+    }
+
+    fn mismatch(column: impl Column, wanted: &str, found: &Value) -> DbError {
+        DbError::internal(format!("column {column} holds {}, not {wanted}", found.kind()))
+    }
+
+    getters! {
+        "whole number" i64, opt_i64 -> i64 { Value::Int(value) => *value }
+        "number" f64, opt_f64 -> f64 { Value::Real(value) => *value }
+        // SQLite has no type of its own for it.
+        "truth value" bool, opt_bool -> bool {
+            Value::Bool(value) => *value,
+            Value::Int(0) => false,
+            Value::Int(1) => true,
+        }
+        "instant" timestamp, opt_timestamp -> Timestamp { Value::Int(value) => Timestamp::from_millis(*value) }
+        "text" text, opt_text -> String { Value::Text(value) => value.clone() }
+        "borrowed text" str, opt_str -> &str { Value::Text(value) => value.as_str() }
+        "byte string" bytes, opt_bytes -> Vec<u8> { Value::Bytes(value) => value.clone() }
+    }
+
+    /// The whole number in this column as a narrower type.
+    pub fn int<T: TryFrom<i64>>(&self, column: impl Column) -> Result<T, DbError> {
+        let number = self.i64(column)?;
+        T::try_from(number).map_err(|_out_of_range| {
+            DbError::internal(format!("column {column} holds {number}, which is out of range"))
+        })
+    }
+
+    /// The whole number in this column as a narrower type, if any.
+    pub fn opt_int<T: TryFrom<i64>>(&self, column: impl Column) -> Result<Option<T>, DbError> {
+        match self.value(column)? {
+            Value::Null => Ok(None),
+            _ => self.int(column).map(Some),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! API keys: one a user at the most.
+
+use perigee_core::actor::Origin;
+use perigee_core::credential::ApiKey;
+use perigee_core::id::{KeyId, UserId};
+use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
+use perigee_core::user::User;
+
+use super::{audit, column, users};
+use crate::params;
+use crate::tx::Tx;
+
+/// The user's key.
+pub(super) async fn find(tx: &Tx, user: &User) -> Result<Option<ApiKey>> {
+    let row = tx
+        .query_opt(
+            "SELECT id, hash, hint, creation, last_used FROM api_key WHERE account_id = ?1 AND user_id = ?2",
+            params![user.account, user.id],
+        )
+        .await?;
+    let Some(row) = row else { return Ok(None) };
+    Ok(Some(ApiKey {
+        id: KeyId::from_i64(row.i64("id")?),
+        hash: column::hash(&row, "hash")?,
+        hint: row.text("hint")?,
+        creation: row.timestamp("creation")?,
+        last_used: row.opt_timestamp("last_used")?,
+    }))
+}
+
+/// Gives the user this key in place of the one they had.
+pub(super) async fn put(tx: &Tx, origin: Origin, user: UserId, key: ApiKey) -> Result<()> {
+    let user = users::lock(tx, user).await?;
+    tx.execute(
+        "INSERT INTO api_key (account_id, user_id, id, hash, hint, creation, last_used)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+         ON CONFLICT (account_id, user_id) DO UPDATE SET id = excluded.id, hash = excluded.hash,
+             hint = excluded.hint, creation = excluded.creation, last_used = excluded.last_used",
+        params![user.account, user.id, key.id, key.hash, key.hint, key.creation, key.last_used],
+    )
+    .await?;
+    audit::record(tx, user.account, &origin, "apiKey.create", Some(user.id.to_string())).await
+}
+
+/// Takes the user's key away.
+pub(super) async fn delete(tx: &Tx, origin: Origin, user: UserId) -> Result<bool> {
+    let user = users::lock(tx, user).await?;
+    let sql = "DELETE FROM api_key WHERE account_id = ?1 AND user_id = ?2";
+    let existed = tx.execute(sql, params![user.account, user.id]).await? > 0;
+    if existed {
+        audit::record(tx, user.account, &origin, "apiKey.delete", Some(user.id.to_string())).await?;
+    }
+    Ok(existed)
+}
+
+/// Notes that a token was issued for this key, unless it was replaced or a later one is noted.
+pub(super) async fn touch(tx: &Tx, user: UserId, key: KeyId, at: Timestamp) -> Result<()> {
+    tx.execute(
+        "UPDATE api_key SET last_used = ?3
+         WHERE account_id = (SELECT account_id FROM user_directory WHERE user_id = ?1)
+           AND user_id = ?1 AND id = ?2 AND (last_used IS NULL OR last_used < ?3)",
+        params![user, key, at],
+    )
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,143 @@
+//! The audit log.
+
+use async_trait::async_trait;
+use futures_util::FutureExt as _;
+use perigee_core::actor::{Origin, Scope};
+use perigee_core::audit::{AuditEntry, AuditFilter, AuditOutcome, NewAudit};
+use perigee_core::id::{AccountId, AuditId, UserId};
+use perigee_core::page::{Page, PageRequest};
+use perigee_core::store::{Audits, Result};
+
+use super::{accounts, column};
+use crate::database::Database;
+use crate::params;
+use crate::row::Row;
+use crate::tx::Tx;
+
+/// Notes that this was done; the account is locked.
+pub(crate) async fn record(
+    tx: &Tx,
+    account: AccountId,
+    origin: &Origin,
+    action: &str,
+    target: Option<String>,
+) -> Result<()> {
+    record_with(tx, account, origin, action, target, None).await
+}
+
+/// The same, with more in words.
+pub(crate) async fn record_with(
+    tx: &Tx,
+    account: AccountId,
+    origin: &Origin,
+    action: &str,
+    target: Option<String>,
+    detail: Option<String>,
+) -> Result<()> {
+    let entry = NewAudit {
+        account,
+        origin: origin.clone(),
+        action: action.to_owned(),
+        target,
+        outcome: AuditOutcome::Done,
+        detail,
+    };
+    insert(tx, entry).await
+}
+
+/// The id is above every earlier one of the account, whatever the clock does: lists go by it.
+async fn insert(tx: &Tx, entry: NewAudit) -> Result<()> {
+    let last = tx
+        .query_one("SELECT MAX(id) AS last FROM audit WHERE account_id = ?1", params![entry.account])
+        .await?
+        .opt_i64("last")?;
+    let fresh = AuditId::new(tx.now());
+    let id = last.map_or(fresh, |last| fresh.max(AuditId::from_i64(last + 1)));
+    tx.execute(
+        "INSERT INTO audit (account_id, id, at, via, user_id, address, request, action, target, outcome, detail)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        params![
+            entry.account,
+            id,
+            tx.now(),
+            entry.origin.via.name(),
+            entry.origin.user,
+            entry.origin.address.map(|address| address.to_string()),
+            entry.origin.request,
+            entry.action,
+            entry.target,
+            entry.outcome.name(),
+            entry.detail,
+        ],
+    )
+    .await?;
+    Ok(())
+}
+
+async fn add(tx: &Tx, entry: NewAudit) -> Result<()> {
+    accounts::lock(tx, entry.account).await?;
+    insert(tx, entry).await
+}
+
+async fn list(tx: &Tx, scope: Scope, filter: AuditFilter, page: PageRequest) -> Result<Page<AuditEntry>> {
+    if !scope.is_whole() {
+        return Ok(Page { items: Vec::new(), next: None });
+    }
+    let rows = tx
+        .query(
+            "SELECT id, at, via, user_id, address, request, action, target, outcome, detail FROM audit
+             WHERE account_id = ?1 AND id < ?2
+               AND (CAST(?3 AS BIGINT) IS NULL OR user_id = ?3)
+               AND (CAST(?4 AS TEXT) IS NULL OR action = ?4)
+               AND (CAST(?5 AS TEXT) IS NULL OR target = ?5)
+             ORDER BY id DESC LIMIT ?6",
+            params![
+                scope.account,
+                page.after.unwrap_or(i64::MAX),
+                filter.user,
+                filter.action,
+                filter.target,
+                i64::from(page.limit) + 1,
+            ],
+        )
+        .await?;
+    let entries = rows.iter().map(from_row).collect::<Result<Vec<_>>>()?;
+    Ok(Page::cut(entries, page.limit, |entry| entry.id.as_i64()))
+}
+
+fn from_row(row: &Row) -> Result<AuditEntry> {
+    let outcome = row.str("outcome")?;
+    let outcome = [AuditOutcome::Done, AuditOutcome::Denied]
+        .into_iter()
+        .find(|known| known.name() == outcome)
+        .ok_or_else(|| column::unreadable("outcome", "not an outcome"))?;
+    Ok(AuditEntry {
+        id: AuditId::from_i64(row.i64("id")?),
+        at: row.timestamp("at")?,
+        via: row.text("via")?,
+        user: row.opt_i64("user_id")?.map(UserId::from_i64),
+        address: column::opt_parsed(row, "address")?,
+        request: row.opt_text("request")?,
+        action: row.text("action")?,
+        target: row.opt_text("target")?,
+        outcome,
+        detail: row.opt_text("detail")?,
+    })
+}
+
+#[async_trait]
+impl Audits for Database {
+    async fn add_audit(&self, entry: NewAudit) -> Result<()> {
+        self.write(move |tx| add(tx, entry).boxed()).await
+    }
+
+    async fn list_audits(
+        &self,
+        scope: Scope,
+        filter: &AuditFilter,
+        page: PageRequest,
+    ) -> Result<Page<AuditEntry>> {
+        let filter = filter.clone();
+        self.read(move |tx| list(tx, scope, filter, page).boxed()).await
+    }
+}

@@ -1,0 +1,129 @@
+//! What lets people in, as the server asks for it.
+
+use async_trait::async_trait;
+use futures_util::FutureExt as _;
+use perigee_core::actor::Origin;
+use perigee_core::credential::{
+    ApiKey, Identity, Login, NewLink, NewSession, SecretHash, Session, SigningKey,
+};
+use perigee_core::id::{KeyId, SessionId, UserId};
+use perigee_core::store::{Credentials, Result};
+use perigee_core::text::Email;
+use perigee_core::time::Timestamp;
+use perigee_core::user::User;
+
+use super::{api_keys, logins, passwords, sessions, signing_keys, totp};
+use crate::database::Database;
+
+#[async_trait]
+impl Credentials for Database {
+    async fn find_login(&self, email: &Email) -> Result<Option<Login>> {
+        let email = email.clone();
+        self.read_snapshot(move |tx| logins::find_by_email(tx, email).boxed()).await
+    }
+
+    async fn find_login_by_id(&self, user: UserId) -> Result<Option<Login>> {
+        self.read_snapshot(move |tx| logins::find(tx, user).boxed()).await
+    }
+
+    async fn find_identity(&self, user: UserId) -> Result<Option<Identity>> {
+        self.read_snapshot(move |tx| logins::identify(tx, user).boxed()).await
+    }
+
+    async fn put_api_key(&self, origin: &Origin, user: UserId, key: ApiKey) -> Result<()> {
+        let origin = origin.clone();
+        self.write(move |tx| api_keys::put(tx, origin, user, key).boxed()).await
+    }
+
+    async fn delete_api_key(&self, origin: &Origin, user: UserId) -> Result<bool> {
+        let origin = origin.clone();
+        self.write(move |tx| api_keys::delete(tx, origin, user).boxed()).await
+    }
+
+    async fn touch_api_key(&self, user: UserId, key: KeyId, at: Timestamp) -> Result<()> {
+        self.write(move |tx| api_keys::touch(tx, user, key, at).boxed()).await
+    }
+
+    async fn create_session(&self, origin: &Origin, new: NewSession) -> Result<Session> {
+        let origin = origin.clone();
+        self.write(move |tx| sessions::create(tx, origin, new).boxed()).await
+    }
+
+    async fn find_session(&self, hash: &SecretHash) -> Result<Option<Session>> {
+        let hash = *hash;
+        self.read(move |tx| sessions::find(tx, hash).boxed()).await
+    }
+
+    async fn delete_session(&self, origin: &Origin, id: SessionId) -> Result<()> {
+        let origin = origin.clone();
+        self.write(move |tx| sessions::delete(tx, origin, id).boxed()).await
+    }
+
+    async fn set_password(
+        &self,
+        origin: &Origin,
+        user: UserId,
+        password_hash: String,
+        keep: Option<SessionId>,
+    ) -> Result<()> {
+        let origin = origin.clone();
+        self.write(move |tx| passwords::set(tx, origin, user, password_hash, keep).boxed()).await
+    }
+
+    async fn rehash_password(&self, user: UserId, old_hash: &str, new_hash: String) -> Result<()> {
+        let old_hash = old_hash.to_owned();
+        self.write(move |tx| passwords::rehash(tx, user, old_hash, new_hash).boxed()).await
+    }
+
+    async fn create_link(&self, origin: &Origin, new: NewLink) -> Result<()> {
+        let origin = origin.clone();
+        self.write(move |tx| passwords::create_link(tx, origin, new).boxed()).await
+    }
+
+    async fn find_link(&self, hash: &SecretHash) -> Result<Option<User>> {
+        let hash = *hash;
+        self.read(move |tx| passwords::find_link(tx, hash).boxed()).await
+    }
+
+    async fn redeem_link(
+        &self,
+        origin: &Origin,
+        hash: &SecretHash,
+        password_hash: String,
+    ) -> Result<Option<UserId>> {
+        let (origin, hash) = (origin.clone(), *hash);
+        self.write(move |tx| passwords::redeem_link(tx, origin, hash, password_hash).boxed()).await
+    }
+
+    async fn begin_totp(&self, user: UserId, secret: Vec<u8>) -> Result<()> {
+        self.write(move |tx| totp::begin(tx, user, secret).boxed()).await
+    }
+
+    async fn confirm_totp(
+        &self,
+        origin: &Origin,
+        user: UserId,
+        step: i64,
+        keep: Option<SessionId>,
+    ) -> Result<()> {
+        let origin = origin.clone();
+        self.write(move |tx| totp::confirm(tx, origin, user, step, keep).boxed()).await
+    }
+
+    async fn delete_totp(&self, origin: &Origin, user: UserId) -> Result<()> {
+        let origin = origin.clone();
+        self.write(move |tx| totp::delete(tx, origin, user).boxed()).await
+    }
+
+    async fn use_totp_step(&self, user: UserId, step: i64) -> Result<bool> {
+        self.write(move |tx| totp::use_step(tx, user, step).boxed()).await
+    }
+
+    async fn signing_keys(&self, fresh: SigningKey) -> Result<Vec<SigningKey>> {
+        let known = self.read(move |tx| signing_keys::list(tx).boxed()).await?;
+        if !known.is_empty() {
+            return Ok(known);
+        }
+        self.write(move |tx| signing_keys::list_or_keep(tx, fresh).boxed()).await
+    }
+}

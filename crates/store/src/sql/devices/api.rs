@@ -1,0 +1,96 @@
+//! Devices, as the trait of the domain has them.
+
+use async_trait::async_trait;
+use futures_util::FutureExt as _;
+use perigee_core::actor::{Actor, Scope};
+use perigee_core::device::{Device, DeviceFilter, DeviceRef, DeviceSettings};
+use perigee_core::error::StoreError;
+use perigee_core::id::DeviceId;
+use perigee_core::idempotency::{Created, IdempotencyKey};
+use perigee_core::page::{Page, PageRequest};
+use perigee_core::revision::Revision;
+use perigee_core::store::{Devices, ExpiryAnnouncement, Result};
+use perigee_core::time::Timestamp;
+
+use super::super::{accounts, license_check};
+use super::{create, delete, expiry, read, replace};
+use crate::{Database, Tx};
+
+async fn find(tx: &Tx, scope: Scope, device: DeviceRef) -> Result<Option<Device>> {
+    match accounts::find(tx, scope.account).await? {
+        Some(account) => read::find(tx, &account, scope, &device).await,
+        None => Ok(None),
+    }
+}
+
+async fn list(tx: &Tx, scope: Scope, filter: DeviceFilter, page: PageRequest) -> Result<Page<Device>> {
+    match accounts::find(tx, scope.account).await? {
+        Some(account) => read::list(tx, &account, scope, &filter, page).await,
+        None => Ok(Page { items: Vec::new(), next: None }),
+    }
+}
+
+/// Passes an outcome on. What failed left no trace, so that a want of licences is told in a transaction of its own.
+async fn tell_if_exhausted<T>(database: &Database, outcome: Result<T>) -> Result<T> {
+    if let Err(StoreError::LicenseExhausted(account)) = outcome {
+        let told = database.write(move |tx| license_check::tell_exhausted(tx, account).boxed()).await;
+        if let Err(error) = told {
+            tracing::warn!(%account, %error, "could not tell that every licence is used");
+        }
+    }
+    outcome
+}
+
+#[async_trait]
+impl Devices for Database {
+    async fn create_device(
+        &self,
+        actor: &Actor,
+        settings: DeviceSettings,
+        once: Option<IdempotencyKey>,
+    ) -> Result<Created<Device>> {
+        let actor = actor.clone();
+        let made = self.write(move |tx| create::create(tx, actor, settings, once).boxed()).await;
+        tell_if_exhausted(self, made).await
+    }
+
+    async fn find_device(&self, scope: Scope, device: &DeviceRef) -> Result<Option<Device>> {
+        let device = device.clone();
+        self.read(move |tx| find(tx, scope, device).boxed()).await
+    }
+
+    async fn list_devices(
+        &self,
+        scope: Scope,
+        filter: &DeviceFilter,
+        page: PageRequest,
+    ) -> Result<Page<Device>> {
+        let filter = filter.clone();
+        self.read(move |tx| list(tx, scope, filter, page).boxed()).await
+    }
+
+    async fn replace_device(
+        &self,
+        actor: &Actor,
+        id: DeviceId,
+        seen: Revision,
+        settings: DeviceSettings,
+    ) -> Result<Device> {
+        let actor = actor.clone();
+        let replaced = self.write(move |tx| replace::replace(tx, actor, id, seen, settings).boxed()).await;
+        tell_if_exhausted(self, replaced).await
+    }
+
+    async fn delete_device(&self, actor: &Actor, id: DeviceId, seen: Option<Revision>) -> Result<()> {
+        let actor = actor.clone();
+        self.write(move |tx| delete::delete(tx, actor, id, seen).boxed()).await
+    }
+
+    async fn announce_expiries(&self) -> Result<Vec<ExpiryAnnouncement>> {
+        expiry::announce(self).await
+    }
+
+    async fn next_expiry(&self) -> Result<Option<Timestamp>> {
+        self.read(|tx| expiry::next(tx).boxed()).await
+    }
+}

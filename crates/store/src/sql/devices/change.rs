@@ -1,0 +1,104 @@
+//! What creating and replacing a device have in common: the checks, and the columns a client sets.
+
+use perigee_core::account::Account;
+use perigee_core::actor::{Actor, Reach, Scope};
+use perigee_core::device::{Device, DeviceRef, DeviceSettings};
+use perigee_core::error::{Kind, StoreError, Unique};
+use perigee_core::event::EventKind;
+use perigee_core::id::DeviceId;
+use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
+
+use super::super::{events, scope, search};
+use super::read;
+use crate::{Tx, Value, params};
+
+/// Checks what a client wants to set, of a new device or of this one, and puts it in order.
+///
+/// A group's user keeps the device in that group: nobody can put a device out of their own sight by what they
+/// leave out.
+pub(super) async fn admit(
+    tx: &Tx,
+    scope: Scope,
+    device: Option<DeviceId>,
+    mut settings: DeviceSettings,
+) -> Result<DeviceSettings> {
+    if let Reach::Group(own) = scope.reach {
+        settings.groups.push(own);
+    }
+    settings.groups.sort_unstable();
+    settings.groups.dedup();
+    scope::require_groups(tx, scope, &settings.groups).await?;
+    if let Some(identifier) = &settings.identifier {
+        let sql = "SELECT id FROM device WHERE account_id = ?1 AND identifier = ?2";
+        let holder = tx.query_opt(sql, params![scope.account, identifier]).await?;
+        let holder = holder.map(|row| row.i64("id")).transpose()?.map(DeviceId::from_i64);
+        if holder.is_some() && holder != device {
+            return Err(StoreError::Taken(Unique::Identifier));
+        }
+    }
+    Ok(settings)
+}
+
+/// What a client sets, but for the groups, in the order of [`COLUMNS`].
+pub(super) fn values(settings: &DeviceSettings) -> Result<Vec<Value>> {
+    let limits = settings.limits;
+    let fields =
+        [Some(settings.name.as_str()), settings.identifier.as_deref(), settings.description.as_deref()];
+    let text = |text: &Option<String>| Value::from(text.clone());
+    Ok(vec![
+        text(&settings.identifier),
+        Value::from(&settings.name),
+        text(&settings.description),
+        text(&settings.min),
+        Value::from(search::tags_text(&settings.tags)?),
+        text(&settings.icon),
+        text(&settings.model),
+        Value::from(settings.expected_interval_s),
+        Value::from(limits.expiration_date.map(|date| date.to_string())),
+        Value::from(limits.daily_emails),
+        Value::from(limits.daily_sms),
+        Value::from(limits.critical_reserve),
+        Value::from(search::searchable(&fields)),
+    ])
+}
+
+/// The columns of [`values`].
+pub(super) const COLUMNS: [&str; 13] = [
+    "identifier",
+    "name",
+    "description",
+    "min",
+    "tags",
+    "icon",
+    "model",
+    "expected_interval_s",
+    "expiration_date",
+    "daily_emails",
+    "daily_sms",
+    "critical_reserve",
+    "search",
+];
+
+/// The device after a change, as the one who made it sees it.
+pub(super) async fn reread(tx: &Tx, account: &Account, actor: &Actor, id: DeviceId) -> Result<Device> {
+    let device = read::find(tx, account, actor.scope, &DeviceRef::Id(id)).await?;
+    device.ok_or(StoreError::NotFound(Kind::Device))
+}
+
+/// Appends an event that tells the device's revision.
+pub(super) async fn tell(tx: &Tx, kind: EventKind, device: &Device) -> Result<()> {
+    let data = serde_json::json!({ "revision": device.revision });
+    events::append(tx, device.account, kind, device.id.to_string(), Some(device.id), data).await
+}
+
+/// Appends an event that tells when the device expires.
+pub(super) async fn tell_expiry(
+    tx: &Tx,
+    kind: EventKind,
+    device: &Device,
+    expires: Option<Timestamp>,
+) -> Result<()> {
+    let data = serde_json::json!({ "expires": expires.map(|expires| expires.to_string()) });
+    events::append(tx, device.account, kind, device.id.to_string(), Some(device.id), data).await
+}

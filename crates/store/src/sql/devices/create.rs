@@ -1,0 +1,138 @@
+//! Adding a device, which takes a licence unless it is expired from the start.
+
+use perigee_core::account::Account;
+use perigee_core::actor::{Actor, Reach};
+use perigee_core::device::{Device, DeviceSettings};
+use perigee_core::error::{Kind, StoreError};
+use perigee_core::event::EventKind;
+use perigee_core::id::DeviceId;
+use perigee_core::idempotency::{Created, IdempotencyKey};
+use perigee_core::license::{License, LicenseChange, expiry_instant};
+use perigee_core::store::Result;
+
+use super::super::ids::fresh_id;
+use super::super::query::insert_many;
+use super::super::{accounts, audit, idempotency, license_check, members};
+use super::change::{COLUMNS, admit, reread, tell, values};
+use crate::{Tx, params};
+
+pub(super) async fn create(
+    tx: &Tx,
+    actor: Actor,
+    settings: DeviceSettings,
+    once: Option<IdempotencyKey>,
+) -> Result<Created<Device>> {
+    let account = accounts::lock(tx, actor.scope.account).await?;
+    if let Some(made) = idempotency::find(tx, account.id, once.as_ref()).await? {
+        return Ok(Created::Before(made));
+    }
+    let (settings, license) = decide(tx, &account, &actor, settings).await?;
+    let device = insert(tx, &account, &actor, settings, license).await?;
+    idempotency::keep(tx, account.id, once.as_ref(), &device).await?;
+    Ok(Created::Now(device))
+}
+
+/// Whether the device may be added, and how it will stand with the licences.
+async fn decide(
+    tx: &Tx,
+    account: &Account,
+    actor: &Actor,
+    settings: DeviceSettings,
+) -> Result<(DeviceSettings, License)> {
+    // Whoever sees one device alone could never see another that they made.
+    if matches!(actor.scope.reach, Reach::Device(_)) {
+        return Err(StoreError::NotFound(Kind::Device));
+    }
+    let settings = admit(tx, actor.scope, None, settings).await?;
+    obey_admin_devices(tx, actor).await?;
+    let now = license_check::settle(tx, account.id).await?;
+    let expires = expiry_instant(settings.limits.expiration_date, &account.settings.time_zone);
+    let (license, change) = License { licensed: false, expires: None }.with_expiry(expires, now);
+    if change == LicenseChange::Take {
+        license_check::require_free(tx, account).await?;
+    }
+    Ok((settings, license))
+}
+
+/// At most so many devices made by the user may exist, if the user is bound by a number.
+async fn obey_admin_devices(tx: &Tx, actor: &Actor) -> Result<()> {
+    let Some(user) = actor.origin.user else { return Ok(()) };
+    let sql = "SELECT u.admin_devices, \
+                   (SELECT COUNT(*) FROM device d WHERE d.account_id = ?1 AND d.created_by = ?2) AS made \
+               FROM account_user u WHERE u.account_id = ?1 AND u.id = ?2";
+    let Some(row) = tx.query_opt(sql, params![actor.scope.account, user]).await? else { return Ok(()) };
+    match row.opt_int::<u32>("admin_devices")? {
+        Some(most) if row.i64("made")? >= i64::from(most) => Err(StoreError::AdminDevicesExhausted(most)),
+        _ => Ok(()),
+    }
+}
+
+async fn insert(
+    tx: &Tx,
+    account: &Account,
+    actor: &Actor,
+    settings: DeviceSettings,
+    license: License,
+) -> Result<Device> {
+    let make = |now| DeviceId::new(now).as_i64();
+    let id = DeviceId::from_i64(fresh_id(tx, "device", account.id, make).await?);
+    // One that is expired from the start never came to its expiry, so there is none to announce.
+    let announced = license.expires.filter(|_| !license.licensed);
+    let mut row = params![
+        account.id,
+        id,
+        1,
+        license.expires,
+        license.licensed,
+        announced,
+        actor.origin.user,
+        tx.now(),
+        tx.now(),
+    ]
+    .to_vec();
+    row.extend(values(&settings)?);
+    let head = format!(
+        "INSERT INTO device (account_id, id, revision, expires, licensed, announced_expired, created_by, \
+         creation, last_modified, {})",
+        COLUMNS.join(", ")
+    );
+    insert_many(tx, &head, &[row], "").await?;
+    members::move_device(tx, account.id, id, &[], &settings.groups).await?;
+    let device = reread(tx, account, actor, id).await?;
+    tell(tx, EventKind::DeviceCreated, &device).await?;
+    audit::record(tx, account.id, &actor.origin, "device.create", Some(id.to_string())).await?;
+    Ok(device)
+}
+
+/// The same without the lock, in two transactions: what the tests of the licence race must catch.
+#[cfg(feature = "testing")]
+pub(super) mod without_lock {
+    use super::{Actor, Device, DeviceSettings, Kind, Result, StoreError, accounts, decide, insert};
+    use crate::Database;
+
+    /// Adds a device, counting the licences in one transaction and inserting in the next, with `between` awaited
+    /// between them. Deliberately wrong: the harness of the licence race must catch it.
+    pub async fn create_device_without_lock(
+        database: &Database,
+        actor: &Actor,
+        settings: DeviceSettings,
+        between: impl Future<Output = ()> + Send,
+    ) -> Result<Device> {
+        let asking = actor.clone();
+        let (account, settings, license) = database
+            .write(move |tx| {
+                Box::pin(async move {
+                    let found = accounts::find(tx, asking.scope.account).await?;
+                    let account = found.ok_or(StoreError::NotFound(Kind::Account))?;
+                    let (settings, license) = decide(tx, &account, &asking, settings).await?;
+                    Ok((account, settings, license))
+                })
+            })
+            .await?;
+        between.await;
+        let making = actor.clone();
+        database
+            .write(move |tx| Box::pin(async move { insert(tx, &account, &making, settings, license).await }))
+            .await
+    }
+}

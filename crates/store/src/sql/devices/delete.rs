@@ -1,0 +1,36 @@
+//! Deleting a device with its history.
+
+use perigee_core::actor::Actor;
+use perigee_core::device::DeviceRef;
+use perigee_core::error::{Kind, StoreError};
+use perigee_core::event::EventKind;
+use perigee_core::id::{DeviceId, GroupId};
+use perigee_core::revision::Revision;
+use perigee_core::store::Result;
+
+use super::super::{accounts, audit, members};
+use super::change::tell;
+use super::read;
+use crate::{Tx, params};
+
+pub(super) async fn delete(tx: &Tx, actor: Actor, id: DeviceId, seen: Option<Revision>) -> Result<()> {
+    let account = accounts::lock(tx, actor.scope.account).await?;
+    let found = read::find(tx, &account, actor.scope, &DeviceRef::Id(id)).await?;
+    let device = found.ok_or(StoreError::NotFound(Kind::Device))?;
+    if seen.is_some_and(|seen| seen != device.revision) {
+        return Err(StoreError::RevisionMismatch(Kind::Device));
+    }
+    let bound = "SELECT id FROM account_user WHERE account_id = ?1 AND device_id = ?2 LIMIT 1";
+    if tx.query_opt(bound, params![account.id, id]).await?.is_some() {
+        return Err(StoreError::InUse(Kind::Device));
+    }
+    // All its groups lose it, also those out of the actor's sight.
+    let member_of = "SELECT group_id FROM group_member WHERE account_id = ?1 AND device_id = ?2";
+    let rows = tx.query(member_of, params![account.id, id]).await?;
+    let groups =
+        rows.iter().map(|row| Ok(GroupId::from_i64(row.i64("group_id")?))).collect::<Result<Vec<_>>>()?;
+    tx.execute("DELETE FROM device WHERE account_id = ?1 AND id = ?2", params![account.id, id]).await?;
+    members::touch_groups(tx, account.id, &groups).await?;
+    tell(tx, EventKind::DeviceDeleted, &device).await?;
+    audit::record(tx, account.id, &actor.origin, "device.delete", Some(id.to_string())).await
+}

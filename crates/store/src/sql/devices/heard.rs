@@ -1,0 +1,36 @@
+//! Hearing from a device, which is noted even when what it says is refused.
+
+use perigee_core::actor::Scope;
+use perigee_core::error::{Kind, StoreError};
+use perigee_core::id::DeviceId;
+use perigee_core::license::{DeviceState, License};
+use perigee_core::store::Result;
+
+use super::super::query::Query;
+use super::super::scope;
+use crate::{Tx, params};
+
+/// Notes that a device in sight was heard now, and says whether it may store what it sent. Locks the account.
+pub(crate) async fn hear(tx: &Tx, scope: Scope, device: DeviceId) -> Result<bool> {
+    tx.lock_account(scope.account).await?;
+    let mut query = Query::new(
+        "SELECT d.licensed, d.expires, a.decided_at FROM device d JOIN account a ON a.id = d.account_id \
+         WHERE d.account_id = ?1 AND d.id = ?2",
+        params![scope.account, device],
+    );
+    scope::keep_devices(&mut query, scope, "d.id");
+    let row = query.row(tx).await?.ok_or(StoreError::NotFound(Kind::Device))?;
+    let license = License { licensed: row.bool("licensed")?, expires: row.opt_timestamp("expires")? };
+    let now = tx.now().max(row.timestamp("decided_at")?);
+    let sql = "INSERT INTO device_live (account_id, device_id, last_seen) VALUES (?1, ?2, ?3) \
+               ON CONFLICT (account_id, device_id) DO UPDATE SET last_seen = excluded.last_seen \
+               WHERE device_live.last_seen < excluded.last_seen";
+    tx.execute(sql, params![scope.account, device, tx.now()]).await?;
+    let active = license.state(now) == DeviceState::Active;
+    if license.licensed && !active {
+        // Seen to be over once, it stays so, whatever the clock does next.
+        let sql = "UPDATE device SET licensed = FALSE WHERE account_id = ?1 AND id = ?2";
+        tx.execute(sql, params![scope.account, device]).await?;
+    }
+    Ok(active)
+}

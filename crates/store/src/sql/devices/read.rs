@@ -1,0 +1,95 @@
+//! Finding and listing devices.
+
+use perigee_core::account::Account;
+use perigee_core::actor::Scope;
+use perigee_core::device::{Device, DeviceFilter, DeviceRef};
+use perigee_core::id::GroupId;
+use perigee_core::license::DeviceState;
+use perigee_core::page::{Page, PageRequest};
+use perigee_core::store::Result;
+
+use super::super::query::Query;
+use super::super::{scope, search};
+use super::row::{Frame, SELECT};
+use crate::{Tx, params};
+
+/// One device in sight.
+pub(crate) async fn find(
+    tx: &Tx,
+    account: &Account,
+    scope: Scope,
+    device: &DeviceRef,
+) -> Result<Option<Device>> {
+    let frame = Frame::new(account, scope, tx.now());
+    let mut query = select(&frame);
+    match device {
+        DeviceRef::Id(id) => query.push_with(" AND d.id = {}", *id),
+        DeviceRef::Identifier(identifier) => query.push_if_storable(" AND d.identifier = {}", identifier),
+    }
+    query.row(tx).await?.map(|row| frame.device(&row)).transpose()
+}
+
+/// Devices in sight that pass the filter, by id.
+pub(crate) async fn list(
+    tx: &Tx,
+    account: &Account,
+    scope: Scope,
+    filter: &DeviceFilter,
+    page: PageRequest,
+) -> Result<Page<Device>> {
+    let frame = Frame::new(account, scope, tx.now());
+    let mut query = select(&frame);
+    narrow(&mut query, &frame, filter);
+    query.push_with(" AND d.id > {}", page.after.unwrap_or(i64::MIN));
+    query.push_with(" ORDER BY d.id LIMIT {}", i64::from(page.limit) + 1);
+    let rows = query.rows(tx).await?;
+    let devices = rows.iter().map(|row| frame.device(row)).collect::<Result<Vec<_>>>()?;
+    Ok(Page::cut(devices, page.limit, |device| device.id.as_i64()))
+}
+
+/// Every device of a group, by id.
+pub(crate) async fn of_group(tx: &Tx, account: &Account, group: GroupId) -> Result<Vec<Device>> {
+    let frame = Frame::new(account, Scope::whole(account.id), tx.now());
+    let mut query = select(&frame);
+    keep_members(&mut query, group);
+    query.push(" ORDER BY d.id");
+    query.rows(tx).await?.iter().map(|row| frame.device(row)).collect()
+}
+
+fn select(frame: &Frame) -> Query {
+    let mut query = Query::new(SELECT, params![frame.account(), frame.date()]);
+    scope::keep_devices(&mut query, frame.scope, "d.id");
+    query
+}
+
+fn narrow(query: &mut Query, frame: &Frame, filter: &DeviceFilter) {
+    if let Some(text) = &filter.text {
+        query.push_if_storable(" AND strpos(d.search, {}) > 0", &search::small(text));
+    }
+    match filter.group {
+        Some(group) if scope::sees_group(frame.scope, group) => keep_members(query, group),
+        Some(_hidden) => query.push(" AND FALSE"),
+        None => {}
+    }
+    match filter.state {
+        Some(DeviceState::Active) => {
+            query.push_with(" AND d.licensed = TRUE AND (d.expires IS NULL OR d.expires > {})", frame.now);
+        }
+        Some(DeviceState::Expired) => {
+            query.push_with(" AND (d.licensed = FALSE OR d.expires <= {})", frame.now);
+        }
+        None => {}
+    }
+    if let Some(tag) = &filter.tag {
+        let tag = search::tag_text(tag);
+        query.push_with(" AND (strpos(d.tags, {}) > 0", format!("{{{tag}"));
+        query.push_with(" OR strpos(d.tags, {}) > 0)", format!(",{tag}"));
+    }
+}
+
+fn keep_members(query: &mut Query, group: GroupId) {
+    query.push_with(
+        " AND d.id IN (SELECT f.device_id FROM group_member f WHERE f.account_id = ?1 AND f.group_id = {})",
+        group,
+    );
+}

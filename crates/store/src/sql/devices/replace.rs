@@ -1,0 +1,83 @@
+//! Replacing what a client sets of a device. One that comes back takes a licence.
+
+use perigee_core::account::Account;
+use perigee_core::actor::Actor;
+use perigee_core::audit::changed;
+use perigee_core::device::{Device, DeviceRef, DeviceSettings};
+use perigee_core::error::{Kind, StoreError};
+use perigee_core::event::EventKind;
+use perigee_core::id::DeviceId;
+use perigee_core::license::{License, LicenseChange, expiry_instant};
+use perigee_core::revision::Revision;
+use perigee_core::store::Result;
+
+use super::super::{accounts, audit, license_check, members};
+use super::change::{COLUMNS, admit, reread, tell, tell_expiry, values};
+use super::{expiry, read};
+use crate::{Tx, params};
+
+pub(super) async fn replace(
+    tx: &Tx,
+    actor: Actor,
+    id: DeviceId,
+    seen: Revision,
+    settings: DeviceSettings,
+) -> Result<Device> {
+    let account = accounts::lock(tx, actor.scope.account).await?;
+    let now = license_check::settle(tx, account.id).await?;
+    let found = read::find(tx, &account, actor.scope, &DeviceRef::Id(id)).await?;
+    let before = found.ok_or(StoreError::NotFound(Kind::Device))?;
+    if before.revision != seen {
+        return Err(StoreError::RevisionMismatch(Kind::Device));
+    }
+    let settings = admit(tx, actor.scope, Some(id), settings).await?;
+    if settings == before.settings {
+        return Ok(before);
+    }
+    // The instant was fixed when the date was set: only another date moves it, not another zone.
+    let expires = if settings.limits.expiration_date == before.settings.limits.expiration_date {
+        before.expires
+    } else {
+        expiry_instant(settings.limits.expiration_date, &account.settings.time_zone)
+    };
+    let (license, change) = before.license().with_expiry(expires, now);
+    if change == LicenseChange::Take {
+        license_check::require_free(tx, &account).await?;
+    }
+    // The new date would hide that the old one came.
+    expiry::announce_device(tx, account.id, id, now).await?;
+    update(tx, &account, id, &settings, license).await?;
+    members::move_device(tx, account.id, id, &before.settings.groups, &settings.groups).await?;
+    let after = reread(tx, &account, &actor, id).await?;
+    tell(tx, EventKind::DeviceUpdated, &after).await?;
+    match change {
+        LicenseChange::Take => tell_expiry(tx, EventKind::DeviceReactivated, &after, expires).await?,
+        LicenseChange::Free => tell_expiry(tx, EventKind::DeviceExpired, &after, expires).await?,
+        LicenseChange::None => {}
+    }
+    let detail = changed(&after.settings.changes_since(&before.settings));
+    audit::record_with(tx, account.id, &actor.origin, "device.update", Some(id.to_string()), detail).await?;
+    Ok(after)
+}
+
+async fn update(
+    tx: &Tx,
+    account: &Account,
+    id: DeviceId,
+    settings: &DeviceSettings,
+    license: License,
+) -> Result<()> {
+    // What expires by the change itself is announced by the change.
+    let announced = license.expires.filter(|_| !license.licensed);
+    let mut row = params![account.id, id, tx.now(), license.expires, license.licensed, announced].to_vec();
+    let settable: Vec<String> =
+        COLUMNS.iter().zip(row.len() + 1..).map(|(column, place)| format!("{column} = ?{place}")).collect();
+    row.extend(values(settings)?);
+    let sql = format!(
+        "UPDATE device SET revision = revision + 1, last_modified = ?3, expires = ?4, licensed = ?5, \
+         announced_expired = COALESCE(?6, announced_expired), {} WHERE account_id = ?1 AND id = ?2",
+        settable.join(", ")
+    );
+    tx.execute(&sql, &row).await?;
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! A device from its row.
+
+use perigee_core::account::Account;
+use perigee_core::actor::Scope;
+use perigee_core::day::{Date, Day};
+use perigee_core::device::{Device, DeviceSettings};
+use perigee_core::id::{AccountId, DeviceId, GroupId, UserId};
+use perigee_core::limits::{Counters, Limits};
+use perigee_core::revision::Revision;
+use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
+use perigee_core::zone::Zone;
+
+use super::super::{column, ids, scope};
+use crate::Row;
+
+/// Every column of a device; `?1` is the account and `?2` the date of its day.
+pub(super) const SELECT: &str = "\
+    SELECT d.id, d.revision, d.identifier, d.name, d.description, d.min, d.tags, d.icon, d.model, \
+        d.expected_interval_s, d.expiration_date, d.expires, d.licensed, d.daily_emails, d.daily_sms, \
+        d.critical_reserve, d.created_by, d.creation, d.last_modified, l.last_seen, l.protocol, \
+        c.emails_sent, c.sms_sent, c.sms_segments, \
+        (SELECT string_agg(CAST(m.group_id AS TEXT), ',' ORDER BY m.group_id) FROM group_member m \
+         WHERE m.account_id = d.account_id AND m.device_id = d.id) AS group_ids \
+    FROM device d \
+    LEFT JOIN device_live l ON l.account_id = d.account_id AND l.device_id = d.id \
+    LEFT JOIN device_counter c ON c.account_id = d.account_id AND c.device_id = d.id AND c.date = ?2 \
+    WHERE d.account_id = ?1";
+
+/// What the devices of one answer share: for whom they are read, and the account's day.
+pub(super) struct Frame {
+    pub(super) scope: Scope,
+    pub(super) now: Timestamp,
+    day: Day,
+    zone: Zone,
+}
+
+impl Frame {
+    pub(super) fn new(account: &Account, scope: Scope, now: Timestamp) -> Self {
+        let (day, zone) = account.day_at(now);
+        Self { scope, now, day, zone: zone.clone() }
+    }
+
+    pub(super) fn account(&self) -> AccountId {
+        self.scope.account
+    }
+
+    /// The date its counters are of.
+    pub(super) fn date(&self) -> String {
+        self.day.date.to_string()
+    }
+
+    pub(super) fn device(&self, row: &Row) -> Result<Device> {
+        Ok(Device {
+            id: DeviceId::from_i64(row.i64("id")?),
+            account: self.account(),
+            revision: Revision(row.i64("revision")?),
+            settings: self.settings(row)?,
+            licensed: row.bool("licensed")?,
+            expires: row.opt_timestamp("expires")?,
+            counters: self.counters(row)?,
+            last_seen: row.opt_timestamp("last_seen")?,
+            protocol: row.opt_text("protocol")?,
+            created_by: row.opt_i64("created_by")?.map(UserId::from_i64),
+            creation: row.timestamp("creation")?,
+            last_modified: row.timestamp("last_modified")?,
+        })
+    }
+
+    fn settings(&self, row: &Row) -> Result<DeviceSettings> {
+        Ok(DeviceSettings {
+            identifier: row.opt_text("identifier")?,
+            name: row.text("name")?,
+            description: row.opt_text("description")?,
+            min: row.opt_text("min")?,
+            tags: column::json(row, "tags")?,
+            icon: row.opt_text("icon")?,
+            model: row.opt_text("model")?,
+            groups: self.groups(row)?,
+            limits: Limits {
+                expiration_date: column::opt_parsed::<Date>(row, "expiration_date")?,
+                daily_emails: row.opt_int("daily_emails")?,
+                daily_sms: row.opt_int("daily_sms")?,
+                critical_reserve: row.int("critical_reserve")?,
+            },
+            expected_interval_s: row.opt_int("expected_interval_s")?,
+        })
+    }
+
+    /// The groups in sight; the others are nobody's business.
+    fn groups(&self, row: &Row) -> Result<Vec<GroupId>> {
+        let mut groups = ids::listed(row, "group_ids", GroupId::from_i64)?;
+        groups.retain(|group| scope::sees_group(self.scope, *group));
+        Ok(groups)
+    }
+
+    fn counters(&self, row: &Row) -> Result<Counters> {
+        Ok(Counters {
+            date: self.day.date,
+            time_zone: self.zone.clone(),
+            emails_sent: row.opt_int("emails_sent")?.unwrap_or_default(),
+            sms_sent: row.opt_int("sms_sent")?.unwrap_or_default(),
+            sms_segments: row.opt_int("sms_segments")?.unwrap_or_default(),
+            resets_at: self.day.ends,
+        })
+    }
+}

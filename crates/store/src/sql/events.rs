@@ -1,0 +1,109 @@
+//! The event log.
+//!
+//! Readers go by number, so within an account no number may be committed after a higher one. Numbers are therefore
+//! drawn under the lock of the account, which is held until the commit. Locations draw theirs from the same numbers:
+//! their log is a part of this one, so that no location is written twice.
+
+use async_trait::async_trait;
+use futures_util::FutureExt as _;
+use perigee_core::actor::{Reach, Scope};
+use perigee_core::event::{Event, EventKind};
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::store::{Events, Result};
+
+use super::{column, locations};
+use crate::database::{Database, Engine};
+use crate::params;
+use crate::row::Row;
+use crate::tx::Tx;
+
+/// Appends an event about this subject; `device` is the one it concerns, if one.
+pub(crate) async fn append(
+    tx: &Tx,
+    account: AccountId,
+    kind: EventKind,
+    subject: String,
+    device: Option<DeviceId>,
+    data: serde_json::Value,
+) -> Result<()> {
+    tx.lock_account(account).await?;
+    tx.execute(
+        "INSERT INTO event (account_id, at, kind, subject, device_id, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![account, tx.now(), kind.name(), subject, device, data.to_string()],
+    )
+    .await?;
+    Ok(())
+}
+
+/// Draws so many numbers, in ascending order. The accounts they are for are locked.
+pub(crate) async fn draw_numbers(tx: &Tx, count: usize) -> Result<Vec<i64>> {
+    let count = i64::try_from(count).unwrap_or(i64::MAX);
+    match tx.engine() {
+        // The counter behind AUTOINCREMENT.
+        Engine::Sqlite => {
+            let sql = "UPDATE sqlite_sequence SET seq = seq + ?1 WHERE name = 'event' RETURNING seq";
+            let last = tx.query_one(sql, params![count]).await?.i64("seq")?;
+            Ok((last - count + 1..=last).collect())
+        }
+        Engine::Postgres => {
+            let sql = "SELECT nextval(pg_get_serial_sequence('event', 'number')) AS number \
+                       FROM generate_series(1, CAST(?1 AS BIGINT))";
+            let rows = tx.query(sql, params![count]).await?;
+            let mut numbers =
+                rows.iter().map(|row| row.i64("number")).collect::<std::result::Result<Vec<_>, _>>()?;
+            numbers.sort_unstable();
+            Ok(numbers)
+        }
+    }
+}
+
+async fn list(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Vec<Event>> {
+    let mut events = changes(tx, scope, after, limit).await?;
+    events.extend(locations::events(tx, scope, after, limit).await?);
+    events.sort_unstable_by_key(|event| event.number);
+    events.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    Ok(events)
+}
+
+/// Every event that is not of a location.
+async fn changes(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Vec<Event>> {
+    let mut values = params![scope.account, after, i64::from(limit)].to_vec();
+    let in_sight = match scope.reach {
+        Reach::Account => "",
+        Reach::Group(group) => {
+            values.extend_from_slice(params![group, group.to_string()]);
+            "AND (subject = ?5 OR EXISTS (
+                SELECT 1 FROM group_member m
+                WHERE m.account_id = event.account_id AND m.group_id = ?4 AND m.device_id = event.device_id))"
+        }
+        Reach::Device(device) => {
+            values.extend_from_slice(params![device]);
+            "AND device_id = ?4"
+        }
+    };
+    let sql = format!(
+        "SELECT number, account_id, at, kind, subject, device_id, data FROM event
+         WHERE account_id = ?1 AND number > ?2 {in_sight}
+         ORDER BY number LIMIT ?3"
+    );
+    tx.query(&sql, &values).await?.iter().map(from_row).collect()
+}
+
+fn from_row(row: &Row) -> Result<Event> {
+    Ok(Event {
+        number: row.i64("number")?,
+        account: AccountId::from_i64(row.i64("account_id")?),
+        at: row.timestamp("at")?,
+        kind: column::parsed(row, "kind")?,
+        subject: row.text("subject")?,
+        device: row.opt_i64("device_id")?.map(DeviceId::from_i64),
+        data: column::json(row, "data")?,
+    })
+}
+
+#[async_trait]
+impl Events for Database {
+    async fn list_events(&self, scope: Scope, after: i64, limit: u32) -> Result<Vec<Event>> {
+        self.read_snapshot(move |tx| list(tx, scope, after, limit).boxed()).await
+    }
+}

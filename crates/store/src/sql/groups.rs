@@ -1,0 +1,204 @@
+//! Groups: named sets of devices.
+
+use async_trait::async_trait;
+use futures_util::FutureExt as _;
+use perigee_core::actor::{Actor, Scope};
+use perigee_core::audit::changed;
+use perigee_core::error::{Kind, StoreError};
+use perigee_core::event::EventKind;
+use perigee_core::group::{Group, GroupFilter, GroupSettings};
+use perigee_core::id::{AccountId, DeviceId, GroupId};
+use perigee_core::idempotency::{Created, IdempotencyKey};
+use perigee_core::page::{Page, PageRequest};
+use perigee_core::revision::Revision;
+use perigee_core::store::{Groups, Result};
+
+use super::query::Query;
+use super::{accounts, audit, events, idempotency, ids, members, scope, search};
+use crate::{Database, Row, Tx, params};
+
+const SELECT: &str = "\
+    SELECT g.id, g.revision, g.name, g.description, g.creation, g.last_modified, \
+        (SELECT string_agg(CAST(m.device_id AS TEXT), ',' ORDER BY m.device_id) FROM group_member m \
+         WHERE m.account_id = g.account_id AND m.group_id = g.id) AS device_ids \
+    FROM device_group g WHERE g.account_id = ?1";
+
+fn from_row(account: AccountId, row: &Row) -> Result<Group> {
+    Ok(Group {
+        id: GroupId::from_i64(row.i64("id")?),
+        account,
+        revision: Revision(row.i64("revision")?),
+        settings: GroupSettings {
+            name: row.text("name")?,
+            description: row.opt_text("description")?,
+            devices: ids::listed(row, "device_ids", DeviceId::from_i64)?,
+        },
+        creation: row.timestamp("creation")?,
+        last_modified: row.timestamp("last_modified")?,
+    })
+}
+
+async fn find(tx: &Tx, scope: Scope, id: GroupId) -> Result<Option<Group>> {
+    let mut query = Query::new(format!("{SELECT} AND g.id = ?2"), params![scope.account, id]);
+    scope::keep_groups(&mut query, scope, "g.id");
+    query.row(tx).await?.map(|row| from_row(scope.account, &row)).transpose()
+}
+
+async fn list(tx: &Tx, scope: Scope, filter: GroupFilter, page: PageRequest) -> Result<Page<Group>> {
+    let mut query = Query::new(SELECT, params![scope.account]);
+    scope::keep_groups(&mut query, scope, "g.id");
+    if let Some(text) = &filter.text {
+        query.push_if_storable(" AND strpos(g.search, {}) > 0", &search::small(text));
+    }
+    query.push_with(" AND g.id > {}", page.after.unwrap_or(i64::MIN));
+    query.push_with(" ORDER BY g.id LIMIT {}", i64::from(page.limit) + 1);
+    let rows = query.rows(tx).await?;
+    let groups = rows.iter().map(|row| from_row(scope.account, row)).collect::<Result<Vec<_>>>()?;
+    Ok(Page::cut(groups, page.limit, |group| group.id.as_i64()))
+}
+
+/// Puts what a client wants to set in order; its devices must be in sight.
+async fn admit(tx: &Tx, scope: Scope, mut settings: GroupSettings) -> Result<GroupSettings> {
+    settings.devices.sort_unstable();
+    settings.devices.dedup();
+    scope::require_devices(tx, scope, &settings.devices).await?;
+    Ok(settings)
+}
+
+fn search_text(settings: &GroupSettings) -> String {
+    search::searchable(&[Some(&settings.name), settings.description.as_deref()])
+}
+
+async fn reread(tx: &Tx, actor: &Actor, id: GroupId) -> Result<Group> {
+    find(tx, actor.scope, id).await?.ok_or(StoreError::NotFound(Kind::Group))
+}
+
+/// Notes what was done to a group in both logs.
+async fn tell(
+    tx: &Tx,
+    actor: &Actor,
+    (kind, action): (EventKind, &str),
+    group: &Group,
+    detail: Option<String>,
+) -> Result<()> {
+    let data = serde_json::json!({ "revision": group.revision });
+    events::append(tx, group.account, kind, group.id.to_string(), None, data).await?;
+    let target = Some(group.id.to_string());
+    audit::record_with(tx, group.account, &actor.origin, action, target, detail).await
+}
+
+async fn create(
+    tx: &Tx,
+    actor: Actor,
+    settings: GroupSettings,
+    once: Option<IdempotencyKey>,
+) -> Result<Created<Group>> {
+    let account = accounts::lock(tx, actor.scope.account).await?;
+    if let Some(made) = idempotency::find(tx, account.id, once.as_ref()).await? {
+        return Ok(Created::Before(made));
+    }
+    // Whoever sees a part of the account could never see another group that they made.
+    if !actor.scope.is_whole() {
+        return Err(StoreError::NotFound(Kind::Group));
+    }
+    let settings = admit(tx, actor.scope, settings).await?;
+    let make = |now| GroupId::new(now).as_i64();
+    let id = GroupId::from_i64(ids::fresh_id(tx, "device_group", account.id, make).await?);
+    let sql = "INSERT INTO device_group \
+                   (account_id, id, revision, name, description, search, creation, last_modified) \
+               VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, ?6)";
+    let search = search_text(&settings);
+    let description = settings.description.as_deref();
+    tx.execute(sql, params![account.id, id, &settings.name, description, search, tx.now()]).await?;
+    members::fill_group(tx, account.id, id, &[], &settings.devices).await?;
+    let group = reread(tx, &actor, id).await?;
+    tell(tx, &actor, (EventKind::GroupCreated, "group.create"), &group, None).await?;
+    idempotency::keep(tx, account.id, once.as_ref(), &group).await?;
+    Ok(Created::Now(group))
+}
+
+async fn replace(
+    tx: &Tx,
+    actor: Actor,
+    id: GroupId,
+    seen: Revision,
+    settings: GroupSettings,
+) -> Result<Group> {
+    let account = accounts::lock(tx, actor.scope.account).await?;
+    let before = reread(tx, &actor, id).await?;
+    if before.revision != seen {
+        return Err(StoreError::RevisionMismatch(Kind::Group));
+    }
+    let settings = admit(tx, actor.scope, settings).await?;
+    if settings == before.settings {
+        return Ok(before);
+    }
+    let sql = "UPDATE device_group SET revision = revision + 1, name = ?3, description = ?4, search = ?5, \
+               last_modified = ?6 WHERE account_id = ?1 AND id = ?2";
+    let search = search_text(&settings);
+    let description = settings.description.as_deref();
+    tx.execute(sql, params![account.id, id, &settings.name, description, search, tx.now()]).await?;
+    members::fill_group(tx, account.id, id, &before.settings.devices, &settings.devices).await?;
+    let after = reread(tx, &actor, id).await?;
+    let detail = changed(&after.settings.changes_since(&before.settings));
+    tell(tx, &actor, (EventKind::GroupUpdated, "group.update"), &after, detail).await?;
+    Ok(after)
+}
+
+async fn delete(tx: &Tx, actor: Actor, id: GroupId, seen: Option<Revision>) -> Result<()> {
+    let account = accounts::lock(tx, actor.scope.account).await?;
+    let group = reread(tx, &actor, id).await?;
+    if seen.is_some_and(|seen| seen != group.revision) {
+        return Err(StoreError::RevisionMismatch(Kind::Group));
+    }
+    let bound = "SELECT id FROM account_user WHERE account_id = ?1 AND group_id = ?2 LIMIT 1";
+    if tx.query_opt(bound, params![account.id, id]).await?.is_some() {
+        return Err(StoreError::InUse(Kind::Group));
+    }
+    tx.execute("DELETE FROM device_group WHERE account_id = ?1 AND id = ?2", params![account.id, id]).await?;
+    members::touch_devices(tx, account.id, &group.settings.devices).await?;
+    tell(tx, &actor, (EventKind::GroupDeleted, "group.delete"), &group, None).await
+}
+
+#[async_trait]
+impl Groups for Database {
+    async fn create_group(
+        &self,
+        actor: &Actor,
+        settings: GroupSettings,
+        once: Option<IdempotencyKey>,
+    ) -> Result<Created<Group>> {
+        let actor = actor.clone();
+        self.write(move |tx| create(tx, actor, settings, once).boxed()).await
+    }
+
+    async fn find_group(&self, scope: Scope, id: GroupId) -> Result<Option<Group>> {
+        self.read(move |tx| find(tx, scope, id).boxed()).await
+    }
+
+    async fn list_groups(
+        &self,
+        scope: Scope,
+        filter: &GroupFilter,
+        page: PageRequest,
+    ) -> Result<Page<Group>> {
+        let filter = filter.clone();
+        self.read(move |tx| list(tx, scope, filter, page).boxed()).await
+    }
+
+    async fn replace_group(
+        &self,
+        actor: &Actor,
+        id: GroupId,
+        seen: Revision,
+        settings: GroupSettings,
+    ) -> Result<Group> {
+        let actor = actor.clone();
+        self.write(move |tx| replace(tx, actor, id, seen, settings).boxed()).await
+    }
+
+    async fn delete_group(&self, actor: &Actor, id: GroupId, seen: Option<Revision>) -> Result<()> {
+        let actor = actor.clone();
+        self.write(move |tx| delete(tx, actor, id, seen).boxed()).await
+    }
+}

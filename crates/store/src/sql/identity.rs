@@ -1,0 +1,56 @@
+//! What makes a location or an alert the same as another of its device: its time and a short hash of the rest.
+
+use perigee_core::alert::Alert;
+use perigee_core::location::Location;
+use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
+use sha2::{Digest as _, Sha256};
+
+use super::column;
+use crate::Row;
+use crate::codec::Writer;
+
+/// Half of a SHA-256: two different items of one device and millisecond never share it.
+pub(crate) type ContentHash = [u8; 16];
+
+/// The key of an item among those of its device.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Identity {
+    pub(crate) time: Timestamp,
+    pub(crate) hash: ContentHash,
+}
+
+impl Identity {
+    /// Two locations are the same when every submitted field is; `readings` are those of the location, packed.
+    pub(crate) fn of_location(location: &Location, readings: &[u8]) -> Self {
+        let mut content = Writer::with_capacity(readings.len() + 20);
+        content.signed(location.time.as_millis());
+        content.signed(i64::from(location.latitude.as_e7()));
+        content.signed(i64::from(location.longitude.as_e7()));
+        content.raw(readings);
+        Self { time: location.time, hash: short_hash(&content.into_bytes()) }
+    }
+
+    /// Two alerts are the same when time, name and text are.
+    pub(crate) fn of_alert(alert: &Alert) -> Self {
+        let mut content = Writer::default();
+        content.signed(alert.time.as_millis());
+        content.text(&alert.name);
+        content.byte(u8::from(alert.text.is_some()));
+        content.text(alert.text.as_deref().unwrap_or_default());
+        Self { time: alert.time, hash: short_hash(&content.into_bytes()) }
+    }
+
+    /// The key in the columns `time` and `hash`.
+    pub(crate) fn from_row(row: &Row) -> Result<Self> {
+        let hash = row.bytes("hash")?;
+        let hash = hash.try_into().map_err(|_bytes: Vec<u8>| column::unreadable("hash", "not 16 bytes"))?;
+        Ok(Self { time: row.timestamp("time")?, hash })
+    }
+}
+
+fn short_hash(content: &[u8]) -> ContentHash {
+    let mut short = ContentHash::default();
+    short.iter_mut().zip(Sha256::digest(content)).for_each(|(kept, byte)| *kept = byte);
+    short
+}

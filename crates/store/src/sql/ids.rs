@@ -1,0 +1,47 @@
+//! Ids in rows: new ones that no row has, and lists of them in one column.
+
+use perigee_core::id::AccountId;
+use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
+
+use super::column;
+use crate::{Row, Tx, params};
+
+/// The first of `count` consecutive numbers that no row of the table has. The caller holds the account's lock.
+///
+/// Chance makes them, which is not enough for thousands in one millisecond; under the lock a look makes it certain.
+pub(crate) async fn fresh_ids(
+    tx: &Tx,
+    table: &str,
+    account: AccountId,
+    count: usize,
+    make: impl Fn(Timestamp) -> i64,
+) -> Result<i64> {
+    let sql = format!("SELECT id FROM {table} WHERE account_id = ?1 AND id BETWEEN ?2 AND ?3 LIMIT 1");
+    let span = i64::try_from(count).unwrap_or(i64::MAX).saturating_sub(1);
+    loop {
+        let first = make(tx.now());
+        let Some(last) = first.checked_add(span) else { continue };
+        if tx.query_opt(&sql, params![account, first, last]).await?.is_none() {
+            return Ok(first);
+        }
+    }
+}
+
+/// A number that no row of the table has. The caller holds the account's lock.
+pub(crate) async fn fresh_id(
+    tx: &Tx,
+    table: &str,
+    account: AccountId,
+    make: impl Fn(Timestamp) -> i64,
+) -> Result<i64> {
+    fresh_ids(tx, table, account, 1, make).await
+}
+
+/// The ids a column lists, as `string_agg` joins them by commas; none when it is null.
+pub(crate) fn listed<T>(row: &Row, column: &str, id: impl Fn(i64) -> T) -> Result<Vec<T>> {
+    let Some(text) = row.opt_str(column)? else { return Ok(Vec::new()) };
+    let number =
+        |part: &str| part.parse().map_err(|cause: std::num::ParseIntError| column::unreadable(column, cause));
+    text.split(',').map(|part| number(part).map(&id)).collect()
+}

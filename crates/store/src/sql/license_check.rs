@@ -1,0 +1,86 @@
+//! The licence check. Every decision is made under the account's lock, at an instant that never goes back.
+
+use perigee_core::account::Account;
+use perigee_core::actor::Origin;
+use perigee_core::error::StoreError;
+use perigee_core::event::EventKind;
+use perigee_core::id::AccountId;
+use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
+
+use super::{accounts, audit, events};
+use crate::{Tx, params};
+
+/// A clock this far behind the latest decision is worth the operator's attention.
+const BEHIND_MS: i64 = 3_600_000;
+
+/// The instant to decide at, after every licence that ran out by then was taken back.
+///
+/// A clock that was set back, here or on another server, does not bring back what ran out: decisions are never
+/// made at an earlier instant than the latest one, which is kept.
+pub(crate) async fn settle(tx: &Tx, account: AccountId) -> Result<Timestamp> {
+    let decided_at = decided_at(tx, account).await?;
+    let now = tx.now().max(decided_at);
+    if decided_at > tx.now().plus_millis(BEHIND_MS) {
+        tracing::warn!(
+            %account, %decided_at, now = %tx.now(),
+            "licences were last decided at a later time: if a clock was ahead then, run \
+             perigee account set --account {account} --reset-clock"
+        );
+    }
+    if now > decided_at {
+        tx.execute("UPDATE account SET decided_at = ?2 WHERE id = ?1", params![account, now]).await?;
+    }
+    let sweep = "UPDATE device SET licensed = FALSE \
+                 WHERE account_id = ?1 AND licensed = TRUE AND expires <= ?2";
+    tx.execute(sweep, params![account, now]).await?;
+    Ok(now)
+}
+
+/// Tells that a licence was wanted and none was free, once on each day of the account.
+pub(super) async fn tell_exhausted(tx: &Tx, account: AccountId) -> Result<()> {
+    let account = accounts::lock(tx, account).await?;
+    let today = account.day_at(tx.now()).0.date.to_string();
+    let sql = "UPDATE account SET exhausted_date = ?2 \
+               WHERE id = ?1 AND (exhausted_date IS NULL OR exhausted_date <> ?2)";
+    if tx.execute(sql, params![account.id, today]).await? > 0 {
+        let (subject, data) = (account.id.to_string(), serde_json::json!({ "licenses": account.licenses }));
+        events::append(tx, account.id, EventKind::LicenseExhausted, subject, None, data).await?;
+    }
+    Ok(())
+}
+
+/// Decides at the present from now on, whatever the latest decision was made at. Gives that instant if it was ahead.
+/// What was taken back in between stays so.
+pub(super) async fn reset_clock(tx: &Tx, origin: Origin, account: AccountId) -> Result<Option<Timestamp>> {
+    let account = accounts::lock(tx, account).await?.id;
+    let (before, now) = (decided_at(tx, account).await?, tx.now());
+    if before <= now {
+        return Ok(None);
+    }
+    tx.execute("UPDATE account SET decided_at = ?2 WHERE id = ?1", params![account, now]).await?;
+    let detail = format!("licences decided at {before} -> {now}");
+    audit::record_with(tx, account, &origin, "account.clock", Some(account.to_string()), Some(detail))
+        .await?;
+    Ok(Some(before))
+}
+
+async fn decided_at(tx: &Tx, account: AccountId) -> Result<Timestamp> {
+    let row = tx.query_one("SELECT decided_at FROM account WHERE id = ?1", params![account]).await?;
+    Ok(row.timestamp("decided_at")?)
+}
+
+/// Devices that hold a licence; those whose expiry is behind too, unless [`settle`] was called before.
+pub(crate) async fn held(tx: &Tx, account: AccountId) -> Result<u32> {
+    let sql = "SELECT COUNT(*) AS held FROM device WHERE account_id = ?1 AND licensed = TRUE";
+    Ok(tx.query_one(sql, params![account]).await?.int("held")?)
+}
+
+/// Refuses when every licence is held. Call [`settle`] before.
+pub(crate) async fn require_free(tx: &Tx, account: &Account) -> Result<()> {
+    if held(tx, account.id).await? < account.licenses {
+        Ok(())
+    } else {
+        Err(StoreError::LicenseExhausted(account.id))
+    }
+}

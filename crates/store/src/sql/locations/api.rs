@@ -1,0 +1,86 @@
+//! Locations, as the trait of the domain has them.
+
+use async_trait::async_trait;
+use futures_util::FutureExt as _;
+use perigee_core::actor::{Actor, Scope};
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::location::{
+    Compacted, CompactionBudget, Feed, History, HistoryRequest, LastFilter, Location, Outcome,
+    StoredLocation, TimeRange,
+};
+use perigee_core::page::{Page, PageRequest};
+use perigee_core::store::{LocationUpkeep, Locations, Result};
+use perigee_core::time::Timestamp;
+
+use super::gather::{self, Submission};
+use super::{compact, delete, feed, last, read};
+use crate::Database;
+
+#[async_trait]
+impl Locations for Database {
+    async fn store_locations(
+        &self,
+        actor: &Actor,
+        device: DeviceId,
+        locations: Vec<Location>,
+    ) -> Result<Vec<Outcome>> {
+        let submission = Submission { scope: actor.scope, device, locations };
+        gather::submit(self, submission).await
+    }
+
+    async fn list_locations(
+        &self,
+        scope: Scope,
+        device: DeviceId,
+        request: HistoryRequest,
+    ) -> Result<History<StoredLocation>> {
+        self.read_snapshot(move |tx| read::list(tx, scope, device, request).boxed()).await
+    }
+
+    async fn find_last_location(&self, scope: Scope, device: DeviceId) -> Result<Option<StoredLocation>> {
+        self.read(move |tx| last::find_last_in_sight(tx, scope, device).boxed()).await
+    }
+
+    async fn list_last_locations(
+        &self,
+        scope: Scope,
+        filter: &LastFilter,
+        page: PageRequest,
+    ) -> Result<Page<(DeviceId, StoredLocation)>> {
+        let filter = *filter;
+        self.read(move |tx| last::list_last(tx, scope, filter, page).boxed()).await
+    }
+
+    async fn list_location_feed(&self, scope: Scope, after: i64, limit: u32) -> Result<Feed> {
+        self.read_snapshot(move |tx| feed::list(tx, scope, after, limit).boxed()).await
+    }
+
+    async fn feed_end(&self, scope: Scope) -> Result<i64> {
+        self.read(move |tx| feed::end(tx, scope).boxed()).await
+    }
+
+    async fn delete_locations(&self, actor: &Actor, device: DeviceId, range: TimeRange) -> Result<u64> {
+        let actor = actor.clone();
+        self.write(move |tx| delete::delete(tx, actor, device, range).boxed()).await
+    }
+}
+
+#[async_trait]
+impl LocationUpkeep for Database {
+    async fn compact(&self, budget: CompactionBudget) -> Result<Compacted> {
+        compact::compact(self, budget).await
+    }
+
+    async fn trim_location_log(&self, keep_ms: i64) -> Result<u64> {
+        compact::trim(self, keep_ms).await
+    }
+
+    async fn apply_retention(
+        &self,
+        account: AccountId,
+        device: Option<DeviceId>,
+        before: Timestamp,
+    ) -> Result<u64> {
+        delete::apply_retention(self, account, device, before).await
+    }
+}

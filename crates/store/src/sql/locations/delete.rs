@@ -1,0 +1,141 @@
+//! Deleting a part of a device's history: by a client's wish, or because it was kept long enough.
+
+use futures_util::FutureExt as _;
+use perigee_core::actor::Actor;
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::location::{HistoryRequest, Order, StoredLocation, TimeRange, is_coarse, supersedes};
+use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
+
+use super::super::{audit, scope};
+use super::chunk;
+use super::last::{find_last, put_last};
+use super::read::cut_out;
+use super::recent;
+use crate::{Database, Tx, params};
+
+/// Deletes what lies in the range, and gives how many locations went.
+pub(super) async fn delete(tx: &Tx, actor: Actor, device: DeviceId, range: TimeRange) -> Result<u64> {
+    let account = actor.scope.account;
+    tx.lock_account(account).await?;
+    scope::require_device(tx, actor.scope, device).await?;
+    let gone = erase(tx, account, device, range).await?;
+    if gone > 0 {
+        audit::record(tx, account, &actor.origin, "location.delete", Some(device.to_string())).await?;
+    }
+    Ok(gone)
+}
+
+/// Deletes what the devices of an account, or one of them, recorded before this instant.
+pub(super) async fn apply_retention(
+    database: &Database,
+    account: AccountId,
+    device: Option<DeviceId>,
+    before: Timestamp,
+) -> Result<u64> {
+    let devices = match device {
+        Some(device) => vec![device],
+        None => database.read(move |tx| devices(tx, account).boxed()).await?,
+    };
+    let range = TimeRange { from: Timestamp::MIN, to: before.plus_millis(-1) };
+    let mut gone = 0;
+    for device in devices {
+        let job = database.write(move |tx| {
+            async move {
+                tx.lock_account(account).await?;
+                erase(tx, account, device, range).await
+            }
+            .boxed()
+        });
+        gone += job.await?;
+    }
+    Ok(gone)
+}
+
+async fn devices(tx: &Tx, account: AccountId) -> Result<Vec<DeviceId>> {
+    let rows = tx.query("SELECT id FROM device WHERE account_id = ?1 ORDER BY id", params![account]).await?;
+    rows.iter().map(|row| Ok(DeviceId::from_i64(row.i64("id")?))).collect()
+}
+
+/// Takes a range out of chunks and log, and finds the last location anew if it went.
+async fn erase(tx: &Tx, account: AccountId, device: DeviceId, range: TimeRange) -> Result<u64> {
+    if range.from > range.to {
+        return Ok(0);
+    }
+    let packed = erase_packed(tx, account, device, range).await?;
+    let packed_to = recent::packed_to(tx, account, device).await?;
+    let sql = "DELETE FROM location_log \
+               WHERE account_id = ?1 AND device_id = ?2 AND time BETWEEN ?3 AND ?4 RETURNING number";
+    let rows = tx.query(sql, params![account, device, range.from, range.to]).await?;
+    let mut unpacked = 0;
+    for row in &rows {
+        unpacked += i64::from(row.i64("number")? > packed_to);
+    }
+    let sql =
+        "UPDATE device_live SET unpacked = unpacked - ?3 WHERE account_id = ?1 AND device_id = ?2 AND ?3 > 0";
+    tx.execute(sql, params![account, device, unpacked]).await?;
+    let last = find_last(tx, account, device).await?;
+    if last.is_some_and(|last| (range.from..=range.to).contains(&last.location.time)) {
+        renew_last(tx, account, device).await?;
+    }
+    Ok(packed + u64::try_from(unpacked).unwrap_or(0))
+}
+
+/// Whole chunks go by one statement; one at either end keeps what lies outside.
+async fn erase_packed(tx: &Tx, account: AccountId, device: DeviceId, range: TimeRange) -> Result<u64> {
+    let sql = "DELETE FROM location_chunk WHERE account_id = ?1 AND device_id = ?2 \
+               AND first_time >= ?3 AND last_time BETWEEN ?3 AND ?4 RETURNING count";
+    let mut gone = 0;
+    for row in tx.query(sql, params![account, device, range.from, range.to]).await? {
+        gone += row.int::<u64>("count")?;
+    }
+    let mut after = (range.from, i64::MIN);
+    while let Some(mut chunk) = chunk::next(tx, account, device, after).await? {
+        let before = chunk.points.len();
+        chunk.points.retain(|point| !(range.from..=range.to).contains(&point.location.time));
+        if chunk.points.len() < before {
+            gone += u64::try_from(before - chunk.points.len()).unwrap_or(0);
+            chunk::replace(tx, account, device, Some(chunk.last), &chunk.points).await?;
+        }
+        if chunk.last.0 > range.to {
+            break;
+        }
+        after = chunk.last;
+    }
+    Ok(gone)
+}
+
+async fn renew_last(tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
+    let sql = "DELETE FROM last_location WHERE account_id = ?1 AND device_id = ?2";
+    tx.execute(sql, params![account, device]).await?;
+    match last_of_history(tx, account, device).await? {
+        Some(last) => put_last(tx, account, device, &last).await,
+        None => Ok(()),
+    }
+}
+
+/// The last location by the whole history. One that is not coarse replaces whatever is older, so it is enough to
+/// go back to the newest such and then forward again.
+async fn last_of_history(tx: &Tx, account: AccountId, device: DeviceId) -> Result<Option<StoredLocation>> {
+    let mut request =
+        HistoryRequest { range: TimeRange::ALL, order: Order::Descending, after: None, limit: 100 };
+    let mut newest: Vec<StoredLocation> = Vec::new();
+    loop {
+        let part = cut_out(tx, account, device, &request).await?;
+        for stored in part.items.into_iter().filter(|stored| !stored.trust.suspect) {
+            let settles = !is_coarse(&stored.location);
+            newest.push(stored);
+            if settles {
+                return Ok(forward(newest));
+            }
+        }
+        match part.next {
+            Some(next) => request.after = Some(next),
+            None => return Ok(forward(newest)),
+        }
+    }
+}
+
+fn forward(newest_first: Vec<StoredLocation>) -> Option<StoredLocation> {
+    newest_first.into_iter().rev().reduce(|last, new| if supersedes(&new, &last) { new } else { last })
+}

@@ -1,0 +1,92 @@
+//! Statements whose text depends on what is asked for, and statements over many rows or ids.
+
+use perigee_core::store::Result;
+
+use crate::{Row, Tx, Value};
+
+/// A statement in the making: its text and what is bound to it.
+pub(crate) struct Query {
+    text: String,
+    values: Vec<Value>,
+}
+
+impl Query {
+    /// Begins with this text, whose placeholders stand for these values.
+    pub(crate) fn new(text: impl Into<String>, values: &[Value]) -> Self {
+        Self { text: text.into(), values: values.to_vec() }
+    }
+
+    /// Goes on with this text.
+    pub(crate) fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Goes on with this text, in which `{}` stands for the value.
+    pub(crate) fn push_with(&mut self, text: &str, value: impl Into<Value>) {
+        self.values.push(value.into());
+        let placeholder = format!("?{}", self.values.len());
+        self.text.push_str(&text.replace("{}", &placeholder));
+    }
+
+    /// Goes on with this text about a value given from outside, which may hold what no column can.
+    pub(crate) fn push_if_storable(&mut self, text: &str, value: &str) {
+        if value.contains('\0') {
+            self.push(" AND FALSE");
+        } else {
+            self.push_with(text, value);
+        }
+    }
+
+    /// Every row of its answer.
+    pub(crate) async fn rows(&self, tx: &Tx) -> Result<Vec<Row>> {
+        Ok(tx.query(&self.text, &self.values).await?)
+    }
+
+    /// The row of its answer, if any.
+    pub(crate) async fn row(&self, tx: &Tx) -> Result<Option<Row>> {
+        Ok(tx.query_opt(&self.text, &self.values).await?)
+    }
+}
+
+/// Rows one statement inserts. Few sizes, so that few statements are prepared and kept.
+const INSERT_SIZES: [usize; 4] = [200, 20, 5, 1];
+
+/// Inserts rows of equal length by few statements: `head` up to and without VALUES, `tail` after them.
+pub(crate) async fn insert_many(tx: &Tx, head: &str, rows: &[Vec<Value>], tail: &str) -> Result<Vec<Row>> {
+    let mut answer = Vec::new();
+    let mut rest = rows;
+    while let Some(width) = rest.first().map(Vec::len) {
+        let size = INSERT_SIZES.into_iter().find(|size| *size <= rest.len()).unwrap_or(1);
+        let (now, later) = rest.split_at(size);
+        let tuple = |row: usize| format!("({})", placeholders(row * width, width));
+        let tuples: Vec<String> = (0..size).map(tuple).collect();
+        let sql = format!("{head} VALUES {} {tail}", tuples.join(", "));
+        answer.extend(tx.query(&sql, &now.concat()).await?);
+        rest = later;
+    }
+    Ok(answer)
+}
+
+/// Ids one statement names; lists in between are filled up by naming their last id again.
+const ID_LISTS: [usize; 3] = [1, 16, 256];
+
+/// Runs a statement for many ids or other numbers, in which `{ids}` stands for a list of them and `?1`.. for the
+/// values given.
+pub(crate) async fn for_ids(tx: &Tx, sql: &str, values: &[Value], ids: &[i64]) -> Result<Vec<Row>> {
+    let mut answer = Vec::new();
+    for chunk in ids.chunks(ID_LISTS[ID_LISTS.len() - 1]) {
+        let size = ID_LISTS.into_iter().find(|size| *size >= chunk.len()).unwrap_or(chunk.len());
+        let last = chunk.last().copied().unwrap_or_default();
+        let filled = chunk.iter().copied().chain(std::iter::repeat(last)).take(size).map(Value::Int);
+        let bound: Vec<Value> = values.iter().cloned().chain(filled).collect();
+        let sql = sql.replace("{ids}", &placeholders(values.len(), size));
+        answer.extend(tx.query(&sql, &bound).await?);
+    }
+    Ok(answer)
+}
+
+/// `count` placeholders after the first `before`.
+fn placeholders(before: usize, count: usize) -> String {
+    let names: Vec<String> = (before + 1..=before + count).map(|place| format!("?{place}")).collect();
+    names.join(", ")
+}

@@ -1,0 +1,113 @@
+//! What is in sight, as SQL: what lies outside is simply not found. `?1` is the account in every statement here.
+
+use perigee_core::actor::{Reach, Scope};
+use perigee_core::error::{Kind, StoreError};
+use perigee_core::id::{DeviceId, GroupId};
+use perigee_core::store::Result;
+
+use super::query::{Query, for_ids};
+use crate::{Tx, Value, params};
+
+/// Leaves of a query over devices those in sight; `column` holds the device's id.
+pub(crate) fn keep_devices(query: &mut Query, scope: Scope, column: &str) {
+    match scope.reach {
+        Reach::Account => {}
+        Reach::Group(group) => query.push_with(
+            &format!(
+                " AND {column} IN (SELECT s.device_id FROM group_member s \
+                 WHERE s.account_id = ?1 AND s.group_id = {{}})"
+            ),
+            group,
+        ),
+        Reach::Device(device) => query.push_with(&format!(" AND {column} = {{}}"), device),
+    }
+}
+
+/// Leaves of a query over groups those in sight; `column` holds the group's id.
+pub(crate) fn keep_groups(query: &mut Query, scope: Scope, column: &str) {
+    match scope.reach {
+        Reach::Account => {}
+        Reach::Group(group) => query.push_with(&format!(" AND {column} = {{}}"), group),
+        Reach::Device(_) => query.push(" AND FALSE"),
+    }
+}
+
+/// Leaves of a query over devices those of this group, none when it is out of sight.
+pub(crate) fn keep_members(query: &mut Query, scope: Scope, group: GroupId, column: &str) {
+    if sees_group(scope, group) {
+        query.push_with(
+            &format!(
+                " AND {column} IN (SELECT f.device_id FROM group_member f \
+                 WHERE f.account_id = ?1 AND f.group_id = {{}})"
+            ),
+            group,
+        );
+    } else {
+        query.push(" AND FALSE");
+    }
+}
+
+/// Whether a group may be in sight; whether it exists is another question.
+pub(crate) fn sees_group(scope: Scope, group: GroupId) -> bool {
+    match scope.reach {
+        Reach::Account => true,
+        Reach::Group(own) => own == group,
+        Reach::Device(_) => false,
+    }
+}
+
+/// Every one of these groups must exist in sight.
+pub(crate) async fn require_groups(tx: &Tx, scope: Scope, groups: &[GroupId]) -> Result<()> {
+    let unknown = |group: GroupId| StoreError::UnknownReference { kind: Kind::Group, id: group.to_string() };
+    if let Some(hidden) = groups.iter().find(|group| !sees_group(scope, **group)) {
+        return Err(unknown(*hidden));
+    }
+    let ids: Vec<i64> = groups.iter().map(|group| group.as_i64()).collect();
+    let sql = "SELECT g.id FROM device_group g WHERE g.account_id = ?1 AND g.id IN ({ids})";
+    match first_missing(tx, sql, params![scope.account], &ids).await? {
+        Some(missing) => Err(unknown(GroupId::from_i64(missing))),
+        None => Ok(()),
+    }
+}
+
+/// Every one of these devices must exist in sight.
+pub(crate) async fn require_devices(tx: &Tx, scope: Scope, devices: &[DeviceId]) -> Result<()> {
+    let ids: Vec<i64> = devices.iter().map(|device| device.as_i64()).collect();
+    let base = "SELECT d.id FROM device d WHERE d.account_id = ?1 AND d.id IN ({ids})";
+    let missing = match scope.reach {
+        Reach::Account => first_missing(tx, base, params![scope.account], &ids).await?,
+        Reach::Group(group) => {
+            let sql = format!(
+                "{base} AND d.id IN (SELECT s.device_id FROM group_member s \
+                 WHERE s.account_id = ?1 AND s.group_id = ?2)"
+            );
+            first_missing(tx, &sql, params![scope.account, group], &ids).await?
+        }
+        Reach::Device(own) => {
+            let sql = format!("{base} AND d.id = ?2");
+            first_missing(tx, &sql, params![scope.account, own], &ids).await?
+        }
+    };
+    missing.map_or(Ok(()), |missing| {
+        let id = DeviceId::from_i64(missing).to_string();
+        Err(StoreError::UnknownReference { kind: Kind::Device, id })
+    })
+}
+
+async fn first_missing(tx: &Tx, sql: &str, values: &[Value], ids: &[i64]) -> Result<Option<i64>> {
+    let mut found = std::collections::HashSet::with_capacity(ids.len());
+    for row in for_ids(tx, sql, values, ids).await? {
+        found.insert(row.i64("id")?);
+    }
+    Ok(ids.iter().copied().find(|id| !found.contains(id)))
+}
+
+/// A device must exist in sight.
+pub(crate) async fn require_device(tx: &Tx, scope: Scope, device: DeviceId) -> Result<()> {
+    let mut query = Query::new(
+        "SELECT d.id FROM device d WHERE d.account_id = ?1 AND d.id = ?2",
+        params![scope.account, device],
+    );
+    keep_devices(&mut query, scope, "d.id");
+    query.row(tx).await?.map(|_| ()).ok_or(StoreError::NotFound(Kind::Device))
+}

@@ -1,0 +1,184 @@
+//! Share links: made, listed, taken back, opened and counted.
+
+use async_trait::async_trait;
+use futures_util::FutureExt as _;
+use perigee_core::actor::{Actor, Scope};
+use perigee_core::device::DeviceRef;
+use perigee_core::error::{Kind, StoreError};
+use perigee_core::id::{AccountId, DeviceId, GroupId, ShareId, UserId};
+use perigee_core::idempotency::{Created, IdempotencyKey};
+use perigee_core::page::{Page, PageRequest};
+use perigee_core::share::{NewShare, Share, ShareTarget};
+use perigee_core::store::{Result, SharedView, Shares, ViewReport};
+
+use super::devices::read;
+use super::query::Query;
+use super::{accounts, audit, column, idempotency, ids, locations, scope};
+use crate::{Database, Row, Tx, params};
+
+const COLUMNS: &str = "account_id, id, device_id, group_id, name, starts, ends, secret, views, last_viewed, \
+                       created_by, creation";
+
+fn from_row(row: &Row) -> Result<Share> {
+    let device = row.opt_i64("device_id")?.map(|id| ShareTarget::Device(DeviceId::from_i64(id)));
+    let group = row.opt_i64("group_id")?.map(|id| ShareTarget::Group(GroupId::from_i64(id)));
+    Ok(Share {
+        id: ShareId::from_i64(row.i64("id")?),
+        account: AccountId::from_i64(row.i64("account_id")?),
+        link: NewShare {
+            target: device.or(group).ok_or_else(|| column::unreadable("device_id", "no target"))?,
+            name: row.opt_text("name")?,
+            from: row.timestamp("starts")?,
+            until: row.timestamp("ends")?,
+            secret: row.text("secret")?,
+        },
+        views: row.int("views")?,
+        last_viewed: row.opt_timestamp("last_viewed")?,
+        created_by: row.opt_i64("created_by")?.map(UserId::from_i64),
+        creation: row.timestamp("creation")?,
+    })
+}
+
+/// Begins a query over the links to things in sight.
+fn select(scope: Scope) -> Query {
+    let mut query = Query::new(
+        format!("SELECT {COLUMNS} FROM share WHERE account_id = ?1 AND ((device_id IS NOT NULL"),
+        params![scope.account],
+    );
+    scope::keep_devices(&mut query, scope, "device_id");
+    query.push(") OR (group_id IS NOT NULL");
+    scope::keep_groups(&mut query, scope, "group_id");
+    query.push("))");
+    query
+}
+
+async fn create(
+    tx: &Tx,
+    actor: Actor,
+    new: NewShare,
+    once: Option<IdempotencyKey>,
+) -> Result<Created<Share>> {
+    let account = accounts::lock(tx, actor.scope.account).await?.id;
+    if let Some(made) = idempotency::find(tx, account, once.as_ref()).await? {
+        return Ok(Created::Before(made));
+    }
+    let (device, group) = match new.target {
+        ShareTarget::Device(device) => {
+            scope::require_devices(tx, actor.scope, &[device]).await?;
+            (Some(device), None)
+        }
+        ShareTarget::Group(group) => {
+            scope::require_groups(tx, actor.scope, &[group]).await?;
+            (None, Some(group))
+        }
+    };
+    let make = |now| ShareId::new(now).as_i64();
+    let id = ids::fresh_id(tx, "share", account, make).await?;
+    let sql = format!(
+        "INSERT INTO share (account_id, id, device_id, group_id, name, starts, ends, secret, created_by, creation) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) RETURNING {COLUMNS}"
+    );
+    let by = actor.origin.user;
+    let values = params![account, id, device, group, new.name, new.from, new.until, new.secret, by, tx.now()];
+    let share = from_row(&tx.query_one(&sql, values).await?)?;
+    audit::record(tx, account, &actor.origin, "share.create", Some(share.id.to_string())).await?;
+    idempotency::keep(tx, account, once.as_ref(), &share).await?;
+    Ok(Created::Now(share))
+}
+
+async fn list(tx: &Tx, scope: Scope, page: PageRequest) -> Result<Page<Share>> {
+    let mut query = select(scope);
+    query.push_with(" AND id > {}", page.after.unwrap_or(i64::MIN));
+    query.push_with(" ORDER BY id LIMIT {}", i64::from(page.limit) + 1);
+    let shares = query.rows(tx).await?.iter().map(from_row).collect::<Result<Vec<_>>>()?;
+    Ok(Page::cut(shares, page.limit, |share| share.id.as_i64()))
+}
+
+async fn delete(tx: &Tx, actor: Actor, id: ShareId) -> Result<()> {
+    let account = accounts::lock(tx, actor.scope.account).await?.id;
+    let mut query = select(actor.scope);
+    query.push_with(" AND id = {}", id);
+    query.row(tx).await?.ok_or(StoreError::NotFound(Kind::Share))?;
+    tx.execute("DELETE FROM share WHERE account_id = ?1 AND id = ?2", params![account, id]).await?;
+    audit::record(tx, account, &actor.origin, "share.delete", Some(id.to_string())).await
+}
+
+async fn open(tx: &Tx, secret: String) -> Result<Option<SharedView>> {
+    let sql = format!("SELECT {COLUMNS} FROM share WHERE secret = ?1 AND starts <= ?2 AND ends > ?2");
+    if secret.contains('\0') {
+        return Ok(None);
+    }
+    let Some(row) = tx.query_opt(&sql, params![secret, tx.now()]).await? else { return Ok(None) };
+    let share = from_row(&row)?;
+    let Some(account) = accounts::find(tx, share.account).await? else { return Ok(None) };
+    let (shown, mut last) = match share.link.target {
+        ShareTarget::Device(device) => {
+            let whole = Scope::whole(account.id);
+            let shown = read::find(tx, &account, whole, &DeviceRef::Id(device)).await?;
+            let last = locations::find_last(tx, account.id, device).await?;
+            (Vec::from_iter(shown), last.into_iter().map(|last| (device, last)).collect())
+        }
+        ShareTarget::Group(group) => (
+            read::of_group(tx, &account, group).await?,
+            locations::last_of_group(tx, account.id, group).await?,
+        ),
+    };
+    last.retain(|_, last| last.location.time >= share.link.from);
+    let devices = shown.into_iter().map(|device| {
+        let last = last.remove(&device.id);
+        (device, last)
+    });
+    Ok(Some(SharedView { devices: devices.collect(), share }))
+}
+
+/// One statement a link and no lock of an account: a link many look at must not hold up what is stored meanwhile.
+async fn add_views(tx: &Tx, mut reports: Vec<ViewReport>) -> Result<()> {
+    // Every node goes through the links in the same order, so that none waits for another in a circle.
+    reports.sort_unstable_by_key(|report| (report.account, report.share));
+    let sql = "UPDATE share SET views = views + ?3, \
+                   last_viewed = CASE WHEN last_viewed > ?4 THEN last_viewed ELSE ?4 END \
+               WHERE account_id = ?1 AND id = ?2";
+    for report in reports {
+        let views = i64::try_from(report.views).unwrap_or(i64::MAX);
+        tx.execute(sql, params![report.account, report.share, views, report.last_viewed]).await?;
+    }
+    Ok(())
+}
+
+#[async_trait]
+impl Shares for Database {
+    async fn create_share(
+        &self,
+        actor: &Actor,
+        new: NewShare,
+        once: Option<IdempotencyKey>,
+    ) -> Result<Created<Share>> {
+        let actor = actor.clone();
+        self.write(move |tx| create(tx, actor, new, once).boxed()).await
+    }
+
+    async fn list_shares(&self, scope: Scope, page: PageRequest) -> Result<Page<Share>> {
+        self.read(move |tx| list(tx, scope, page).boxed()).await
+    }
+
+    async fn delete_share(&self, actor: &Actor, id: ShareId) -> Result<()> {
+        let actor = actor.clone();
+        self.write(move |tx| delete(tx, actor, id).boxed()).await
+    }
+
+    async fn find_created_share(&self, scope: Scope, once: &IdempotencyKey) -> Result<Option<Share>> {
+        let once = once.clone();
+        self.read(move |tx| async move { idempotency::find(tx, scope.account, Some(&once)).await }.boxed())
+            .await
+    }
+
+    async fn open_share(&self, secret: &str) -> Result<Option<SharedView>> {
+        let secret = secret.to_owned();
+        self.read(move |tx| open(tx, secret).boxed()).await
+    }
+
+    async fn add_share_views(&self, reports: &[ViewReport]) -> Result<()> {
+        let reports = reports.to_vec();
+        self.write(move |tx| add_views(tx, reports).boxed()).await
+    }
+}

@@ -1,0 +1,75 @@
+//! Second factors.
+
+use perigee_core::actor::Origin;
+use perigee_core::error::{Kind, StoreError};
+use perigee_core::id::{SessionId, UserId};
+use perigee_core::store::Result;
+
+use super::{audit, sessions, users};
+use crate::params;
+use crate::tx::Tx;
+
+/// Keeps a factor to be confirmed; one that was confirmed meanwhile stays.
+pub(super) async fn begin(tx: &Tx, user: UserId, secret: Vec<u8>) -> Result<()> {
+    let user = users::lock(tx, user).await?;
+    let kept = tx
+        .execute(
+            "UPDATE account_user SET totp_secret = ?3, totp_last_step = 0
+             WHERE account_id = ?1 AND id = ?2 AND NOT totp_confirmed",
+            params![user.account, user.id, secret],
+        )
+        .await?;
+    if kept == 0 { Err(StoreError::RevisionMismatch(Kind::Credential)) } else { Ok(()) }
+}
+
+/// Confirms the factor that was begun and ends the sessions that came in without it, but for the one to keep.
+pub(super) async fn confirm(
+    tx: &Tx,
+    origin: Origin,
+    user: UserId,
+    step: i64,
+    keep: Option<SessionId>,
+) -> Result<()> {
+    let user = users::lock(tx, user).await?;
+    let confirmed = tx
+        .execute(
+            "UPDATE account_user SET totp_confirmed = TRUE, totp_last_step = ?3
+             WHERE account_id = ?1 AND id = ?2 AND totp_secret IS NOT NULL AND NOT totp_confirmed",
+            params![user.account, user.id, step],
+        )
+        .await?;
+    if confirmed == 0 {
+        return Err(StoreError::NotFound(Kind::Credential));
+    }
+    sessions::end_all(tx, &user, keep).await?;
+    audit::record(tx, user.account, &origin, "totp.create", Some(user.id.to_string())).await
+}
+
+/// Removes the factor, if there is one.
+pub(super) async fn delete(tx: &Tx, origin: Origin, user: UserId) -> Result<()> {
+    let user = users::lock(tx, user).await?;
+    let removed = tx
+        .execute(
+            "UPDATE account_user SET totp_secret = NULL, totp_confirmed = FALSE, totp_last_step = 0
+             WHERE account_id = ?1 AND id = ?2 AND totp_secret IS NOT NULL",
+            params![user.account, user.id],
+        )
+        .await?;
+    if removed > 0 {
+        audit::record(tx, user.account, &origin, "totp.delete", Some(user.id.to_string())).await?;
+    }
+    Ok(())
+}
+
+/// Uses up a time step in one statement, so that of two codes at once only one works.
+pub(super) async fn use_step(tx: &Tx, user: UserId, step: i64) -> Result<bool> {
+    let changed = tx
+        .execute(
+            "UPDATE account_user SET totp_last_step = ?2
+             WHERE account_id = (SELECT account_id FROM user_directory WHERE user_id = ?1)
+               AND id = ?1 AND totp_confirmed AND totp_last_step < ?2",
+            params![user, step],
+        )
+        .await?;
+    Ok(changed > 0)
+}

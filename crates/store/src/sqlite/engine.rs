@@ -1,0 +1,123 @@
+//! A SQLite database as a whole: opened with its owner's lock and threads, closed without loss.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use futures_util::future::BoxFuture;
+use perigee_core::error::StoreError;
+use perigee_core::time::Clock;
+
+use super::connection::{open_reader, open_writer};
+use super::file::{Against, Ownership, prepare};
+use super::reader::Readers;
+use super::session::Session;
+use super::writer::Writer;
+use super::{checkpoint, migrate};
+use crate::database::{OpenOptions, Role};
+use crate::error::OpenError;
+use crate::migration::{Migration, SQLITE};
+use crate::stats::{Counters, Stats};
+use crate::tx::Tx;
+
+/// An open SQLite database.
+#[derive(Debug)]
+pub(crate) struct Sqlite {
+    writer: Writer,
+    readers: Readers,
+    counters: Arc<Counters>,
+    /// In the order in which they end.
+    threads: Arc<Mutex<Vec<JoinHandle<()>>>>,
+}
+
+impl Sqlite {
+    /// Opens or makes the file. Blocks.
+    pub(crate) fn open(path: &Path, options: &OpenOptions, clock: Arc<dyn Clock>) -> Result<Self, OpenError> {
+        let path = prepare(path)?;
+        let ownership = migrate_as(options.role, &path, &*clock)?;
+        let counters = Arc::<Counters>::default();
+        let mut connection = open_writer(&path).map_err(OpenError::other)?;
+        let checkpointer = checkpoint::start(&path, ownership, &mut connection, Arc::clone(&counters))
+            .map_err(OpenError::other)?;
+        let session = Session::new(connection);
+        let (writer, thread) =
+            Writer::start(session, options.queue, Arc::clone(&clock), Arc::clone(&counters))
+                .map_err(OpenError::other)?;
+        Ok(Self {
+            writer,
+            readers: Readers::new(path, options.readers, clock),
+            counters,
+            threads: Arc::new(Mutex::new(vec![thread, checkpointer])),
+        })
+    }
+
+    /// What opening would change. Blocks.
+    pub(crate) fn pending_migrations(path: &Path) -> Result<Vec<Migration>, OpenError> {
+        if !path.exists() {
+            return Ok(SQLITE.to_vec());
+        }
+        let connection = open_reader(path).map_err(OpenError::other)?;
+        Ok(migrate::pending(&connection)?.to_vec())
+    }
+
+    pub(crate) async fn write<T, F>(&self, job: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
+    {
+        self.writer.write(job).await
+    }
+
+    pub(crate) async fn read<T, F>(&self, job: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
+    {
+        self.readers.read(job).await
+    }
+
+    pub(crate) fn stats(&self) -> Stats {
+        self.counters.read()
+    }
+
+    /// Ends the threads after the work they accepted, empties the log and gives up the file.
+    pub(crate) async fn close(&self) {
+        self.readers.close();
+        self.writer.close();
+        let threads = Arc::clone(&self.threads);
+        let end = tokio::task::spawn_blocking(move || {
+            // Held while joining, so that whoever closes at the same time also waits for the end.
+            let mut threads = threads.lock().unwrap_or_else(PoisonError::into_inner);
+            for thread in threads.drain(..) {
+                if thread.join().is_err() {
+                    tracing::error!("a database thread panicked");
+                }
+            }
+        });
+        if let Err(error) = end.await {
+            tracing::error!(%error, "the database did not close");
+        }
+    }
+}
+
+/// Brings the schema up to date. A server owns the file from then on; commands only while they change the schema,
+/// which must not happen under a running server.
+fn migrate_as(role: Role, path: &Path, clock: &dyn Clock) -> Result<Option<Ownership>, OpenError> {
+    match role {
+        Role::Serve => {
+            let ownership = Ownership::take(path, Against::All)?
+                .ok_or_else(|| OpenError::InUse { path: path.to_owned() })?;
+            migrate::apply(path, clock)?;
+            Ok(Some(ownership))
+        }
+        Role::Command => {
+            let connection = open_reader(path).map_err(OpenError::other)?;
+            if !migrate::pending(&connection)?.is_empty() {
+                let _kept_meanwhile = Ownership::take(path, Against::Servers)?
+                    .ok_or_else(|| OpenError::MigrationBlocked { path: path.to_owned() })?;
+                migrate::apply(path, clock)?;
+            }
+            Ok(None)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What SQLite's error codes mean to us, and which of them end the process.
+
+use rusqlite::ErrorCode;
+use rusqlite::ffi;
+
+use crate::error::DbError;
+
+/// The failure of a statement.
+pub(crate) fn from_sqlite(error: rusqlite::Error) -> DbError {
+    let extended = error.sqlite_extended_error_code().unwrap_or(0);
+    match extended {
+        ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY | ffi::SQLITE_CONSTRAINT_ROWID => {
+            let message = error.to_string();
+            let on = message.strip_prefix("UNIQUE constraint failed: ").unwrap_or(&message);
+            return DbError::UniqueViolation { on: on.to_owned() };
+        }
+        ffi::SQLITE_CONSTRAINT_FOREIGNKEY => return DbError::ForeignKeyViolation,
+        _ => {}
+    }
+    match error.sqlite_error_code() {
+        Some(
+            ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::DiskFull
+            | ErrorCode::OutOfMemory
+            | ErrorCode::OperationInterrupted
+            | ErrorCode::SystemIoFailure
+            | ErrorCode::CannotOpen
+            | ErrorCode::FileLockingProtocolFailed
+            | ErrorCode::ReadOnly,
+        ) => DbError::unavailable(error),
+        _ => DbError::internal(error),
+    }
+}
+
+/// Whether what is on the disk can no longer be known. After a failed sync the kernel may have dropped the very
+/// pages it could not write, and a second sync would report success over the hole.
+pub(crate) fn is_fatal(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::SystemIoFailure)
+}
+
+/// Ends the process when a commit or checkpoint failed so that only reading the file anew can tell what it holds.
+pub(crate) fn abort_if_fatal(error: &rusqlite::Error, attempted: &'static str) {
+    if is_fatal(error) {
+        tracing::error!(%error, attempted, "the disk failed to keep data; ending so that nothing is acknowledged wrongly");
+        std::process::abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(code: i32, message: &str) -> rusqlite::Error {
+        rusqlite::Error::SqliteFailure(ffi::Error::new(code), Some(message.into()))
+    }
+
+    #[test]
+    fn only_a_disk_that_fails_is_fatal() {
+        let fatal = [
+            ffi::SQLITE_IOERR,
+            ffi::SQLITE_IOERR_FSYNC,
+            ffi::SQLITE_IOERR_DIR_FSYNC,
+            ffi::SQLITE_IOERR_WRITE,
+        ];
+        let bearable =
+            [ffi::SQLITE_FULL, ffi::SQLITE_BUSY, ffi::SQLITE_BUSY_SNAPSHOT, ffi::SQLITE_CONSTRAINT];
+        assert!(fatal.iter().all(|code| is_fatal(&failure(*code, "x"))));
+        assert!(!bearable.iter().any(|code| is_fatal(&failure(*code, "x"))));
+    }
+
+    #[test]
+    fn codes_become_causes() {
+        let unique = failure(ffi::SQLITE_CONSTRAINT_UNIQUE, "UNIQUE constraint failed: a.b, a.c");
+        assert!(from_sqlite(unique).violates("a.b, a.c"));
+        for code in [ffi::SQLITE_FULL, ffi::SQLITE_BUSY, ffi::SQLITE_IOERR_READ] {
+            assert!(matches!(from_sqlite(failure(code, "x")), DbError::Unavailable(_)), "{code}");
+        }
+        for code in [ffi::SQLITE_CONSTRAINT_CHECK, ffi::SQLITE_CORRUPT, ffi::SQLITE_ERROR] {
+            assert!(matches!(from_sqlite(failure(code, "x")), DbError::Internal(_)), "{code}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Puts a copy in the place of a store that nobody serves, and keeps what was there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use perigee_core::time::Timestamp;
+use rusqlite::{Connection, OpenFlags};
+
+use super::backup::{BackupError, Draft, check, copy, sync_folder_of};
+use super::connection::open_writer;
+use super::file::{Against, Ownership, prepare};
+use super::migrate;
+use crate::error::OpenError;
+
+/// What restoring did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restored {
+    /// Bytes of the store now.
+    pub bytes: u64,
+    /// Where the store that was there went.
+    pub kept: Option<PathBuf>,
+    /// How many changes of the schema the next start will make.
+    pub pending_migrations: usize,
+}
+
+/// Replaces the store by a copy made earlier. The copy is read from end to end first; a server that owns the
+/// store is an error. Blocks.
+pub fn restore(copy_at: &Path, store: &Path, now: Timestamp) -> Result<Restored, BackupError> {
+    if !copy_at.is_file() {
+        return Err(BackupError::NoStore(copy_at.to_owned()));
+    }
+    let pending_migrations = judge(copy_at)?;
+    let was_there = store.exists();
+    let store = prepare(store)?;
+    let owned = Ownership::take(&store, Against::All)?;
+    let _owned_until_the_end = owned.ok_or_else(|| OpenError::InUse { path: store.clone() })?;
+    let draft = Draft::beside(&store)?;
+    copy(copy_at, &draft.path, &mut |_done, _all| {})?;
+    check(&draft.path)?;
+    let kept = if was_there { Some(keep(&store, now)?) } else { None };
+    let bytes = draft.finish(&store)?;
+    Ok(Restored { bytes, kept, pending_migrations })
+}
+
+/// Whether a file is a sound store that this program can use; gives how many changes its schema lacks.
+fn judge(copy_at: &Path) -> Result<usize, BackupError> {
+    check(copy_at)?;
+    let connection =
+        Connection::open_with_flags(copy_at, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(BackupError::copy)?;
+    let is_store: bool = connection
+        .query_row(
+            "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migration')",
+            [],
+            |row| row.get(0),
+        )
+        .map_err(BackupError::copy)?;
+    if !is_store {
+        let reason = "it holds no schema of Perigee".to_owned();
+        return Err(BackupError::Unsound { path: copy_at.to_owned(), reason });
+    }
+    Ok(migrate::pending(&connection)?.len())
+}
+
+/// Gives the present store a second name, under which it stays when the first goes to the copy. Its log must
+/// not stay behind: SQLite would apply it to the copy.
+fn keep(store: &Path, now: Timestamp) -> Result<PathBuf, BackupError> {
+    let at = now.to_string().replace([':', '.'], "-");
+    let beside = |of: &Path, ending: &str| {
+        let mut name = of.as_os_str().to_owned();
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    let kept = beside(store, &format!(".before-{at}"));
+    // A sound store takes its log in; one that is broken, which may be why it is replaced, keeps it.
+    if let Ok(connection) = open_writer(store) {
+        let _as_far_as_it_can = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_row| Ok(()));
+    }
+    fs::hard_link(store, &kept).map_err(BackupError::file(&kept))?;
+    for ending in ["-wal", "-shm"] {
+        let (log, kept_log) = (beside(store, ending), beside(&kept, ending));
+        if log.exists() {
+            fs::rename(&log, &kept_log).map_err(BackupError::file(&log))?;
+        }
+    }
+    sync_folder_of(&kept)?;
+    Ok(kept)
+}

@@ -1,0 +1,97 @@
+//! Statements on a SQLite connection. They block, so only writer and reader threads come here.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{CachedStatement, Connection, ToSql};
+
+use super::error::from_sqlite;
+use crate::error::DbError;
+use crate::row::Row;
+use crate::value::Value;
+
+/// A connection shared with the jobs that run on it. The lock is never contended: jobs on a connection follow one
+/// another. It is there so that the futures of domain SQL are `Send`, which PostgreSQL needs.
+#[derive(Clone, Debug)]
+pub(crate) struct Session(Arc<Mutex<Connection>>);
+
+impl Session {
+    pub(crate) fn new(connection: Connection) -> Self {
+        Self(Arc::new(Mutex::new(connection)))
+    }
+
+    /// The connection itself. A job that panicked has left it usable.
+    pub(crate) fn connection(&self) -> MutexGuard<'_, Connection> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs a statement that controls the transaction.
+    pub(crate) fn control(&self, sql: &str) -> rusqlite::Result<()> {
+        self.connection().prepare_cached(sql)?.raw_execute().map(drop)
+    }
+
+    /// Whether a transaction is under way.
+    pub(crate) fn in_transaction(&self) -> bool {
+        !self.connection().is_autocommit()
+    }
+
+    pub(crate) fn query(&self, sql: &str, params: &[Value]) -> Result<Vec<Row>, DbError> {
+        let connection = self.connection();
+        let mut statement = prepare(&connection, sql, params)?;
+        let columns: Arc<[Box<str>]> = statement.column_names().map(Box::from).collect();
+        let mut rows = statement.raw_query();
+        let mut result = Vec::new();
+        while let Some(row) = rows.next().map_err(from_sqlite)? {
+            let values = (0..columns.len())
+                .map(|position| read(row.get_ref(position).map_err(from_sqlite)?))
+                .collect::<Result<_, _>>()?;
+            result.push(Row::new(Arc::clone(&columns), values));
+        }
+        Ok(result)
+    }
+
+    pub(crate) fn execute(&self, sql: &str, params: &[Value]) -> Result<u64, DbError> {
+        let connection = self.connection();
+        let changed = prepare(&connection, sql, params)?.raw_execute().map_err(from_sqlite)?;
+        u64::try_from(changed).map_err(DbError::internal)
+    }
+}
+
+fn prepare<'c>(
+    connection: &'c Connection,
+    sql: &str,
+    params: &[Value],
+) -> Result<CachedStatement<'c>, DbError> {
+    let mut statement = connection.prepare_cached(sql).map_err(from_sqlite)?;
+    let wanted = statement.parameter_count();
+    if wanted != params.len() {
+        return Err(DbError::internal(format!("{wanted} parameters wanted, {} given", params.len())));
+    }
+    for (position, value) in params.iter().enumerate() {
+        statement.raw_bind_parameter(position + 1, value).map_err(from_sqlite)?;
+    }
+    Ok(statement)
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Int(number) => ValueRef::Integer(*number),
+            Self::Real(number) => ValueRef::Real(*number),
+            Self::Bool(truth) => ValueRef::Integer(i64::from(*truth)),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+fn read(value: ValueRef<'_>) -> Result<Value, DbError> {
+    Ok(match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => Value::Int(number),
+        ValueRef::Real(number) => Value::Real(number),
+        ValueRef::Text(text) => Value::Text(std::str::from_utf8(text).map_err(DbError::internal)?.to_owned()),
+        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
+    })
+}

@@ -1,0 +1,58 @@
+//! Counters of what the engine did, for metrics and tests.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What a database has done since it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Transactions committed by write jobs.
+    pub commits: u64,
+    /// Write jobs committed; more than commits when jobs shared them.
+    pub jobs_committed: u64,
+    /// Write jobs that failed or whose commit failed.
+    pub jobs_failed: u64,
+    /// Write jobs refused because the queue was full.
+    pub jobs_refused: u64,
+    /// Times the writer waited for company before a commit.
+    pub waits: u64,
+    /// Checkpoints that ran.
+    pub checkpoints: u64,
+}
+
+/// One counter.
+#[derive(Debug, Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    pub(crate) fn add(&self, count: usize) {
+        self.0.fetch_add(u64::try_from(count).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The counters behind [`Stats`].
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) commits: Counter,
+    pub(crate) jobs_committed: Counter,
+    pub(crate) jobs_failed: Counter,
+    pub(crate) jobs_refused: Counter,
+    pub(crate) waits: Counter,
+    pub(crate) checkpoints: Counter,
+}
+
+impl Counters {
+    pub(crate) fn read(&self) -> Stats {
+        Stats {
+            commits: self.commits.get(),
+            jobs_committed: self.jobs_committed.get(),
+            jobs_failed: self.jobs_failed.get(),
+            jobs_refused: self.jobs_refused.get(),
+            waits: self.waits.get(),
+            checkpoints: self.checkpoints.get(),
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Where a database is: `sqlite:PATH` or `postgres://...`, never shown with its password.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use tokio_postgres::config::{Config, Host, SslMode, TargetSessionAttrs};
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// A peer that vanished is noticed within this time even while nothing is sent.
+const KEEPALIVE: Duration = Duration::from_secs(10);
+/// Sent data must be confirmed within this time.
+const UNCONFIRMED: Duration = Duration::from_secs(15);
+
+/// Where a database is.
+#[derive(Clone)]
+pub struct DatabaseUrl(pub(crate) Place);
+
+#[derive(Clone)]
+pub(crate) enum Place {
+    Sqlite(PathBuf),
+    Postgres(Box<PostgresPlace>),
+}
+
+/// How to reach a PostgreSQL server.
+#[derive(Clone)]
+pub(crate) struct PostgresPlace {
+    pub(crate) config: Config,
+    /// Whether the server's certificate must be one we trust.
+    pub(crate) verify: bool,
+    /// Certificates to trust instead of the public ones.
+    pub(crate) root_cert: Option<PathBuf>,
+}
+
+/// Why a text does not say where a database is.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParseUrlError {
+    /// It begins with neither of the known words.
+    #[error("a database is sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE")]
+    UnknownScheme,
+    /// There is no path behind `sqlite:`.
+    #[error("sqlite: needs the path of a file, as in sqlite:./data/perigee.db")]
+    NoPath,
+    /// SQLite would take it for something else than a file.
+    #[error("sqlite: takes the path of a file only; a database in memory or with options is not supported")]
+    NotAFile,
+    /// The rest of a PostgreSQL address is wrong.
+    #[error("the postgres:// address is wrong: {0}")]
+    Postgres(String),
+}
+
+impl DatabaseUrl {
+    /// The SQLite database in this file.
+    pub fn sqlite(path: impl Into<PathBuf>) -> Self {
+        Self(Place::Sqlite(path.into()))
+    }
+
+    /// The file, when it is SQLite.
+    pub fn sqlite_path(&self) -> Option<&Path> {
+        match &self.0 {
+            Place::Sqlite(path) => Some(path),
+            Place::Postgres(_) => None,
+        }
+    }
+}
+
+impl FromStr for DatabaseUrl {
+    type Err = ParseUrlError;
+
+    fn from_str(text: &str) -> Result<Self, ParseUrlError> {
+        if let Some(path) = text.strip_prefix("sqlite:") {
+            return match path {
+                "" => Err(ParseUrlError::NoPath),
+                other if other.starts_with(':') || other.contains(['?', '\0']) => {
+                    Err(ParseUrlError::NotAFile)
+                }
+                path => Ok(Self::sqlite(path)),
+            };
+        }
+        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            return parse_postgres(text).map(|place| Self(Place::Postgres(Box::new(place))));
+        }
+        Err(ParseUrlError::UnknownScheme)
+    }
+}
+
+/// Reads what libpq knows and tokio-postgres does not, `sslrootcert` and the verifying modes, and leaves it the rest.
+fn parse_postgres(text: &str) -> Result<PostgresPlace, ParseUrlError> {
+    let (address, query) = text.split_once('?').unwrap_or((text, ""));
+    let mut verify = false;
+    let mut root_cert = None;
+    let mut rest = Vec::new();
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        match pair.split_once('=') {
+            Some(("sslrootcert", path)) => root_cert = Some(PathBuf::from(percent_decode(path))),
+            Some(("sslmode", "require" | "verify-ca" | "verify-full")) => {
+                verify = true;
+                rest.push("sslmode=require");
+            }
+            Some(("sslmode", mode)) if !matches!(mode, "disable" | "prefer") => {
+                let message = format!("sslmode is disable, prefer, require or verify-full, not {mode}");
+                return Err(ParseUrlError::Postgres(message));
+            }
+            _ => rest.push(pair),
+        }
+    }
+    let mut config: Config = format!("{address}?{}", rest.join("&"))
+        .parse()
+        .map_err(|error| ParseUrlError::Postgres(crate::error::describe(&error)))?;
+    if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+        return Err(ParseUrlError::Postgres("it names no host".into()));
+    }
+    if root_cert.is_some() {
+        verify = true;
+        config.ssl_mode(SslMode::Require);
+    }
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(CONNECT_TIMEOUT);
+    }
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(UNCONFIRMED);
+    }
+    if !query.contains("keepalives") {
+        config.keepalives_idle(KEEPALIVE).keepalives_interval(KEEPALIVE).keepalives_retries(3);
+    }
+    if config.get_application_name().is_none() {
+        config.application_name("perigee");
+    }
+    // With several hosts, the one that takes writes; a standby would refuse every job.
+    if config.get_target_session_attrs() == TargetSessionAttrs::Any {
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+    }
+    Ok(PostgresPlace { config, verify, root_cert })
+}
+
+fn percent_decode(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let code = match (first, tail) {
+            (b'%', [high, low, ..]) => {
+                std::str::from_utf8(&[*high, *low]).ok().and_then(|hex| u8::from_str_radix(hex, 16).ok())
+            }
+            _ => None,
+        };
+        bytes.push(code.unwrap_or(*first));
+        rest = if code.is_some() { tail.get(2..).unwrap_or_default() } else { tail };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+impl fmt::Display for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Place::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+            Place::Postgres(place) => place.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for PostgresPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("postgres://")?;
+        if let Some(user) = self.config.get_user() {
+            let password = if self.config.get_password().is_some() { ":***" } else { "" };
+            write!(f, "{user}{password}@")?;
+        }
+        let ports = self.config.get_ports();
+        for (position, host) in self.config.get_hosts().iter().enumerate() {
+            if position > 0 {
+                f.write_str(",")?;
+            }
+            match host {
+                Host::Tcp(name) => f.write_str(name)?,
+                #[cfg(unix)]
+                Host::Unix(path) => write!(f, "{}", path.display())?,
+            }
+            if let Some(port) = ports.get(position).or(ports.first()) {
+                write!(f, ":{port}")?;
+            }
+        }
+        write!(f, "/{}", self.config.get_dbname().unwrap_or_default())
+    }
+}
+
+impl fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(input: &str, expect: Result<&str, &str>) {
+        let read = input.parse::<DatabaseUrl>();
+        let shown = read.as_ref().map(ToString::to_string).map_err(ToString::to_string);
+        assert_eq!(shown.as_ref().map(String::as_str).map_err(String::as_str), expect, "{input}");
+        assert!(!format!("{read:?}").contains("s3cret"), "{input}");
+    }
+
+    #[test]
+    fn reads_addresses_and_hides_passwords() {
+        check("sqlite:./data/perigee.db", Ok("sqlite:./data/perigee.db"));
+        check("sqlite:/a b/c.db", Ok("sqlite:/a b/c.db"));
+        check(
+            "postgres://pg:s3cret@db.example:5433/perigee",
+            Ok("postgres://pg:***@db.example:5433/perigee"),
+        );
+        check("postgresql://pg@a,b/perigee?sslmode=verify-full", Ok("postgres://pg@a:5432,b:5432/perigee"));
+        check(
+            "postgres://pg@a/x?password=s3cret&sslrootcert=%2Fetc%2Fca.pem",
+            Ok("postgres://pg:***@a:5432/x"),
+        );
+        check("postgres://pg@%2Frun%2Fpg/x", Ok("postgres://pg@/run/pg:5432/x"));
+    }
+
+    #[test]
+    fn refuses_the_rest_with_advice() {
+        let scheme = "a database is sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE";
+        check("", Err(scheme));
+        check("mysql://root:s3cret@h/d", Err(scheme));
+        check("/var/lib/perigee.db", Err(scheme));
+        check("sqlite:", Err("sqlite: needs the path of a file, as in sqlite:./data/perigee.db"));
+        let file =
+            "sqlite: takes the path of a file only; a database in memory or with options is not supported";
+        check("sqlite::memory:", Err(file));
+        check("sqlite:a.db?mode=ro", Err(file));
+        for wrong in [
+            "postgres://pg:s3cret@h/d?sslmode=no",
+            "postgres://pg:s3cret@h:port/d",
+            "postgres://pg@h/d?colour=red",
+            "postgres://",
+        ] {
+            let error = wrong.parse::<DatabaseUrl>().unwrap_err().to_string();
+            assert!(error.starts_with("the postgres:// address is wrong: "), "{wrong}: {error}");
+            assert!(!error.contains("s3cret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn certificates_are_checked_when_asked_for() {
+        let place = |text: &str| match text.parse::<DatabaseUrl>().unwrap().0 {
+            Place::Postgres(place) => (place.verify, place.config.get_ssl_mode(), place.root_cert),
+            Place::Sqlite(_) => unreachable!(),
+        };
+        assert_eq!(place("postgres://h/d"), (false, SslMode::Prefer, None));
+        assert_eq!(place("postgres://h/d?sslmode=require"), (true, SslMode::Require, None));
+        assert_eq!(
+            place("postgres://h/d?sslrootcert=%2Fetc%2Fca.pem"),
+            (true, SslMode::Require, Some("/etc/ca.pem".into()))
+        );
+    }
+}

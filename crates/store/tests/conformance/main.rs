@@ -1,0 +1,188 @@
+//! What every store must do, run against each engine: `sqlite::area::case` and `postgres::area::case`.
+
+#![expect(clippy::unwrap_used, reason = "a case that cannot go on has failed")]
+
+mod accounts;
+mod alerts;
+mod compaction;
+mod credentials;
+mod devices;
+mod expiry;
+mod feed;
+mod fixture;
+mod groups;
+mod licenses;
+mod locations;
+mod logs;
+mod passwords;
+mod races;
+mod sample;
+mod shares;
+mod users;
+
+/// Makes a test of each case on each engine. A case is `pub(crate) async fn case(on: Fixture)` in its area's module.
+macro_rules! conformance {
+    ($($area:ident { $($case:ident),+ $(,)? })+) => {
+        conformance!(@engine sqlite Sqlite $($area { $($case)+ })+);
+        conformance!(@engine postgres Postgres $($area { $($case)+ })+);
+    };
+    (@engine $engine:ident $variant:ident $($area:ident { $($case:ident)+ })+) => {
+        mod $engine {$(
+            mod $area {$(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $case() {
+                    let on = crate::fixture::Fixture::new(perigee_store::Engine::$variant).await;
+                    crate::$area::$case(on).await;
+                }
+            )+}
+        )+}
+    };
+}
+
+conformance! {
+    accounts {
+        an_account_comes_with_its_owner,
+        only_the_first_start_makes_an_account,
+        settings_are_replaced_by_revision,
+        a_zone_takes_effect_when_the_day_ends,
+        licences_cannot_be_fewer_than_in_use,
+        licences_are_freed_by_expiry_and_not_by_a_clock_going_back,
+        a_clock_that_was_ahead_is_repaired_by_command,
+        accounts_are_listed_oldest_first,
+        api_calls_are_summed_by_day,
+    }
+    users {
+        a_user_is_kept_as_given,
+        an_address_is_unique_in_any_case,
+        a_request_sent_twice_makes_one_user,
+        a_scope_must_exist_in_the_account,
+        replacing_counts_revisions,
+        replacing_an_address_moves_the_login,
+        the_last_owner_stays,
+        a_removed_user_leaves_nothing_behind,
+        users_are_listed_in_pages_and_filtered,
+        tenants_do_not_see_each_other,
+        operators_are_made_by_command,
+    }
+    credentials {
+        logins_are_found_by_address_and_id,
+        a_user_has_one_api_key,
+        sessions_last_until_they_end,
+        second_factors_are_begun_confirmed_and_removed,
+        a_time_step_is_used_once,
+        the_first_signing_key_stays,
+        what_is_over_is_forgotten,
+    }
+    passwords {
+        a_new_password_ends_sessions_and_links,
+        a_rehash_replaces_only_the_same_password,
+        a_link_is_used_once,
+        a_later_link_voids_the_earlier,
+        replacing_a_user_can_set_the_password,
+    }
+    logs {
+        events_come_in_order_and_in_sight,
+        audits_come_newest_first_in_pages,
+        audits_are_filtered,
+        a_change_names_what_was_changed,
+        audits_outlive_a_clock_going_back,
+        a_refused_change_leaves_no_trace,
+    }
+    races {
+        two_first_starts_make_one_account,
+        two_owners_cannot_demote_each_other,
+        two_users_cannot_take_one_address,
+        one_link_cannot_be_used_twice,
+        one_time_step_cannot_be_used_twice,
+        two_nodes_agree_on_the_first_signing_key,
+        one_request_sent_twice_at_once_makes_one_user,
+        api_calls_of_several_nodes_add_up,
+    }
+    devices {
+        a_device_is_kept_as_given,
+        a_device_is_found_by_id_and_identifier,
+        an_identifier_is_unique_in_the_account,
+        a_request_sent_twice_makes_one_device,
+        a_users_devices_are_bounded,
+        devices_are_listed_in_pages_and_filtered,
+        what_is_out_of_sight_is_not_found,
+        a_groups_user_keeps_devices_in_the_group,
+        replacing_counts_revisions,
+        counters_are_of_the_accounts_day,
+        a_deleted_device_leaves_nothing_behind,
+        a_users_scope_cannot_be_deleted,
+    }
+    expiry {
+        a_device_is_active_through_its_date,
+        a_change_of_zone_moves_no_expiry,
+        a_clock_going_back_brings_nothing_back,
+        a_past_date_expires_at_once,
+        each_expiry_is_announced_once,
+        an_expiry_is_announced_when_it_is_near,
+        an_expiry_replaced_before_it_was_announced_is_told,
+    }
+    licenses {
+        the_last_licence_is_the_last,
+        a_refused_change_changes_nothing,
+        a_want_of_licences_is_told_once_a_day,
+        clients_at_once_never_exceed_the_licences,
+        the_race_is_seen_without_the_lock,
+    }
+    groups {
+        a_group_is_kept_as_given,
+        membership_is_one_relation_seen_from_both_sides,
+        a_request_sent_twice_makes_one_group,
+        unknown_devices_and_groups_are_refused,
+        groups_are_listed_in_pages_and_in_sight,
+        replacing_counts_revisions,
+        a_deleted_group_leaves_its_devices,
+        many_devices_come_and_go_at_once,
+    }
+    locations {
+        a_location_is_kept_as_given,
+        the_same_location_is_stored_once,
+        history_is_listed_both_ways_in_pages,
+        the_last_location_is_the_newest_to_be_trusted,
+        an_expired_device_is_heard_but_not_stored,
+        every_location_has_an_event,
+        what_is_out_of_sight_takes_nothing,
+        a_large_batch_is_stored_whole,
+    }
+    feed {
+        the_feed_is_in_arrival_order,
+        the_feed_goes_on_from_its_end,
+        all_last_locations_are_listed,
+        a_range_is_deleted,
+    }
+    compaction {
+        packed_locations_read_as_before,
+        what_is_packed_is_a_duplicate,
+        the_log_is_trimmed_behind_the_feed,
+        few_locations_are_packed_after_a_while,
+        packed_ranges_are_deleted_and_retired,
+    }
+    alerts {
+        an_alert_is_kept_as_given,
+        the_same_alert_is_stored_once,
+        alerts_are_listed_by_name_both_ways,
+        an_expired_device_raises_nothing,
+    }
+    shares {
+        a_link_shows_a_device_between_two_instants,
+        a_link_shows_a_groups_devices,
+        a_link_hides_where_things_were_before_it_began,
+        openings_are_counted_apart_from_opening,
+        links_are_listed_and_taken_back_in_sight,
+        a_request_sent_twice_makes_one_link,
+        a_link_goes_with_what_it_shows,
+    }
+}
+
+/// One engine has a single writer, so only the other could show numbers out of order.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgres_never_shows_an_event_before_a_lower_number_is_settled() {
+    logs::no_number_is_passed_while_a_lower_one_is_open(
+        fixture::Fixture::new(perigee_store::Engine::Postgres).await,
+    )
+    .await;
+}

@@ -1,0 +1,112 @@
+//! Devices, groups, locations and alerts to test with.
+
+use perigee_core::actor::{Actor, Reach, Scope};
+use perigee_core::alert::Alert;
+use perigee_core::device::{Device, DeviceRef, DeviceSettings};
+use perigee_core::event::EventKind;
+use perigee_core::group::{Group, GroupSettings};
+use perigee_core::id::{DeviceId, GroupId};
+use perigee_core::limits::Limits;
+use perigee_core::location::{HistoryRequest, Latitude, Location, Longitude, Order, Readings, TimeRange};
+use perigee_core::store::{Devices as _, Groups as _};
+use perigee_core::time::Timestamp;
+
+use crate::fixture::{Fixture, Tenant};
+
+/// A device called so, with nothing else set.
+pub(crate) fn named(name: &str) -> DeviceSettings {
+    DeviceSettings { name: name.into(), ..DeviceSettings::default() }
+}
+
+/// A device called so that is active through this date.
+pub(crate) fn until(name: &str, date: &str) -> DeviceSettings {
+    let expiration_date = Some(date.parse().expect("a date"));
+    DeviceSettings { limits: Limits { expiration_date, ..Limits::default() }, ..named(name) }
+}
+
+/// A group called so of these devices.
+pub(crate) fn group_of(name: &str, devices: &[DeviceId]) -> GroupSettings {
+    GroupSettings { name: name.into(), description: None, devices: devices.to_vec() }
+}
+
+/// A location at this time and place, with nothing else.
+pub(crate) fn fix(time: Timestamp, degrees: f64) -> Location {
+    Location {
+        time,
+        latitude: Latitude::from_degrees(degrees).expect("a latitude"),
+        longitude: Longitude::from_degrees(degrees).expect("a longitude"),
+        readings: Readings::default(),
+    }
+}
+
+/// An alert of this name and time, with nothing else.
+pub(crate) fn alert(time: Timestamp, name: &str) -> Alert {
+    Alert {
+        time,
+        name: name.into(),
+        text: None,
+        position: None,
+        critical: false,
+        attributes: std::collections::BTreeMap::new(),
+    }
+}
+
+/// The whole history, oldest first.
+pub(crate) const EVERYTHING: HistoryRequest =
+    HistoryRequest { range: TimeRange::ALL, order: Order::Ascending, after: None, limit: 20_000 };
+
+/// The instant written so.
+pub(crate) fn at(text: &str) -> Timestamp {
+    text.parse().expect("an instant")
+}
+
+impl Tenant {
+    /// The owner, seeing no more than this.
+    pub(crate) fn within(&self, reach: Reach) -> Actor {
+        Actor { scope: Scope { account: self.account.id, reach }, ..self.actor() }
+    }
+}
+
+impl Fixture {
+    /// A device with these settings.
+    pub(crate) async fn add(&self, tenant: &Tenant, settings: DeviceSettings) -> Device {
+        let made = self.store.create_device(&tenant.actor(), settings, None).await;
+        made.expect("the device is made").into_inner()
+    }
+
+    /// A group with these settings.
+    pub(crate) async fn add_group(&self, tenant: &Tenant, settings: GroupSettings) -> Group {
+        let made = self.store.create_group(&tenant.actor(), settings, None).await;
+        made.expect("the group is made").into_inner()
+    }
+
+    /// The device as it is now.
+    pub(crate) async fn look(&self, tenant: &Tenant, device: DeviceId) -> Device {
+        let found = self.store.find_device(tenant.scope(), &DeviceRef::Id(device)).await;
+        found.expect("devices are read").expect("the device exists")
+    }
+
+    /// The group as it is now.
+    pub(crate) async fn look_group(&self, tenant: &Tenant, group: GroupId) -> Group {
+        let found = self.store.find_group(tenant.scope(), group).await;
+        found.expect("groups are read").expect("the group exists")
+    }
+
+    /// Sets this of the device as it is now.
+    pub(crate) async fn set(
+        &self,
+        tenant: &Tenant,
+        device: DeviceId,
+        settings: DeviceSettings,
+    ) -> perigee_core::store::Result<Device> {
+        let seen = self.look(tenant, device).await.revision;
+        self.store.replace_device(&tenant.actor(), device, seen, settings).await
+    }
+
+    /// The kinds of the account's events about this, in their order.
+    pub(crate) async fn story(&self, tenant: &Tenant, subject: impl ToString) -> Vec<EventKind> {
+        let subject = subject.to_string();
+        let events = self.events(tenant).await;
+        events.iter().filter(|event| event.subject == subject).map(|event| event.kind).collect()
+    }
+}

@@ -1,0 +1,12 @@
+//! What the engines promise to the SQL written on them, checked on SQLite and on a real PostgreSQL.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+mod commit;
+mod difference;
+mod lock;
+mod open;
+mod postgres;
+mod read;
+mod schema;
+mod support;
