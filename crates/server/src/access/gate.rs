@@ -1,0 +1,235 @@
+//! Lets requests in: a bearer token or a console cookie, checked against what the store says now.
+
+use std::sync::Arc;
+
+use http::request::Parts;
+use http::{HeaderMap, Method, header};
+use perigee_core::credential::{Identity, Session};
+use perigee_core::id::{AccountId, KeyId, UserId};
+use perigee_core::privilege::Privilege;
+use perigee_core::time::Timestamp;
+use serde_json::Value;
+
+use super::rates::Rated;
+use crate::app::{App, too_many};
+use crate::auth::signing::SigningKeys;
+use crate::auth::token::{Claims, NewToken, TokenError, Tokens};
+use crate::auth::verified::VerifiedTokens;
+use crate::auth::{Secret, session};
+use crate::http::code::Code;
+use crate::http::context::RequestContext;
+use crate::http::error::{ApiError, ApiResult};
+use crate::serve::PublicOrigin;
+
+/// The cookie of a console session.
+pub const SESSION_COOKIE: &str = "perigee_session";
+/// What every 401 says of how to be let in.
+pub const CHALLENGE: &str = "Bearer realm=\"perigee\"";
+/// Names, not addresses: a token stays good when the address changes or another node answers.
+const ISSUER: &str = "perigee";
+const AUDIENCE: &str = "perigee-api";
+const REMEMBERED_TOKENS: usize = 10_000;
+
+/// Issues and checks what lets requests in.
+#[derive(Debug)]
+pub struct Gate {
+    tokens: Tokens,
+    verified: VerifiedTokens,
+    token_seconds: u32,
+}
+
+/// Somebody who is let in.
+#[derive(Clone, Debug)]
+pub struct Admitted {
+    /// Who.
+    pub identity: Arc<Identity>,
+    /// Their console session, unless they came with a token.
+    pub session: Option<Session>,
+}
+
+impl Gate {
+    /// A gate with these keys.
+    pub fn new(keys: SigningKeys, token_seconds: u32) -> Self {
+        Self {
+            tokens: Tokens::new(keys, ISSUER, AUDIENCE),
+            verified: VerifiedTokens::new(REMEMBERED_TOKENS),
+            token_seconds,
+        }
+    }
+
+    /// A token for a user's key, and when it ends.
+    pub fn issue(
+        &self,
+        account: AccountId,
+        user: UserId,
+        key: KeyId,
+        now: Timestamp,
+    ) -> Result<(String, Timestamp), TokenError> {
+        let new = NewToken { user, account, key, lifetime_s: self.token_seconds };
+        self.tokens.issue(new, now).map(|(token, claims)| (token, claims.expires()))
+    }
+
+    /// The public keys tokens can be checked with.
+    pub fn jwks(&self) -> Value {
+        self.tokens.keys().jwks()
+    }
+
+    /// Lets a request in, or says why not.
+    pub async fn admit(
+        &self,
+        app: &App,
+        parts: &Parts,
+        context: &RequestContext,
+        now: Timestamp,
+    ) -> ApiResult<Admitted> {
+        let admitted = match parts.headers.get(header::AUTHORIZATION) {
+            Some(value) => self.admit_bearer(app, context, value.to_str().unwrap_or_default(), now).await,
+            None => match cookie(&parts.headers) {
+                Some(secret) => {
+                    refuse_foreign_origin(app, parts)?;
+                    admit_session(app, &secret, now).await
+                }
+                None => Err(unauthenticated()),
+            },
+        };
+        match admitted {
+            Err(error) if matches!(error.code, Code::InvalidToken | Code::TokenExpired) => {
+                refuse_many_bad_tokens(context, app.rates.bad_token(context.address(), now, true))?;
+                Err(error)
+            }
+            admitted => admitted,
+        }
+    }
+
+    async fn admit_bearer(
+        &self,
+        app: &App,
+        context: &RequestContext,
+        authorization: &str,
+        now: Timestamp,
+    ) -> ApiResult<Admitted> {
+        let token = authorization
+            .split_once(' ')
+            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+            .map(|(_, token)| token.trim())
+            .ok_or_else(|| invalid_token("Send the token as \"Authorization: Bearer <token>\"."))?;
+        // A token known to be good is not held to what others at the same address send.
+        let claims = if let Some(known) = self.verified.get(token, now) {
+            known
+        } else {
+            refuse_many_bad_tokens(context, app.rates.bad_token(context.address(), now, false))?;
+            self.verify(token, now)?
+        };
+        let remembered = app.identities.user(&*app.store, claims.sub, now).await?;
+        let mut identity = remembered.filter(|identity| may_ask(identity, &claims));
+        if identity.is_none() {
+            // The key may have been issued by another node since.
+            let read = app.identities.user_again(&*app.store, claims.sub, claims.key, now).await?;
+            identity = read.filter(|identity| may_ask(identity, &claims));
+        }
+        let identity = identity.ok_or_else(|| {
+            invalid_token(
+                "The API key of this token was replaced or deleted. Get a token with the present key from POST /api/Auth/Token.",
+            )
+        })?;
+        Ok(Admitted { identity, session: None })
+    }
+
+    /// Checks a token that is not remembered, and remembers it if it is good.
+    fn verify(&self, token: &str, now: Timestamp) -> ApiResult<Arc<Claims>> {
+        let claims = self.tokens.verify(token, now).map_err(|reason| match reason {
+            TokenError::Expired => challenged(
+                Code::TokenExpired,
+                "The token is expired. Get a new one from POST /api/Auth/Token.",
+            ),
+            _ => {
+                invalid_token("The token is not one this service issued. Get one from POST /api/Auth/Token.")
+            }
+        })?;
+        let claims = Arc::new(claims);
+        self.verified.insert(token, claims.clone(), now);
+        Ok(claims)
+    }
+}
+
+/// Whether this is who the token was issued to, and may still use it.
+fn may_ask(identity: &Identity, claims: &Claims) -> bool {
+    identity.api_key == Some(claims.key)
+        && identity.account.id == claims.acc
+        && identity.user.profile.privileges.allows(Privilege::Api)
+}
+
+fn refuse_many_bad_tokens(context: &RequestContext, rated: Rated) -> ApiResult<()> {
+    if rated.allowance.allowed {
+        return Ok(());
+    }
+    context.set_rated(rated);
+    Err(too_many(rated, "Too many requests with a bad token came from this address."))
+}
+
+async fn admit_session(app: &App, secret: &Secret, now: Timestamp) -> ApiResult<Admitted> {
+    let hash = *session::hash(secret).as_bytes();
+    let session =
+        app.identities.session(&*app.store, &hash, now).await?.filter(|session| now < session.expires);
+    let session = session.ok_or_else(session_over)?;
+    let identity = app.identities.user(&*app.store, session.user, now).await?.ok_or_else(session_over)?;
+    Ok(Admitted { identity, session: Some(session) })
+}
+
+/// The secret of the session cookie, if one was sent.
+pub fn cookie(headers: &HeaderMap) -> Option<Secret> {
+    headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find(|(name, _)| *name == SESSION_COOKIE)
+        .and_then(|(_, value)| Secret::parse(value))
+}
+
+/// Refuses a change that a page of another origin sent with our cookie. Browsers always name the origin of
+/// a change; what names none is no browser.
+pub fn refuse_foreign_origin(app: &App, parts: &Parts) -> ApiResult<()> {
+    if matches!(parts.method, Method::GET | Method::HEAD | Method::OPTIONS) {
+        return Ok(());
+    }
+    let Some(origin) = parts.headers.get(header::ORIGIN) else { return Ok(()) };
+    let origin = origin.to_str().unwrap_or_default();
+    let served_at = parts
+        .extensions
+        .get::<PublicOrigin>()
+        .and_then(|public| public.host.as_ref().map(|host| format!("{}://{host}", public.scheme.as_str())));
+    if origin == app.base_url.origin() || served_at.is_some_and(|served_at| served_at == origin) {
+        return Ok(());
+    }
+    Err(ApiError::new(
+        Code::ForeignOrigin,
+        "Changes with a session are taken from the console's own pages only.",
+    ))
+}
+
+/// The session ended, or its user is gone.
+pub fn session_over() -> ApiError {
+    ApiError::new(Code::Unauthenticated, "The session is over. Sign in again with POST /api/session.")
+        .with_header(header::WWW_AUTHENTICATE, CHALLENGE)
+}
+
+fn unauthenticated() -> ApiError {
+    ApiError::new(
+        Code::Unauthenticated,
+        "Send \"Authorization: Bearer <token>\". Get a token from POST /api/Auth/Token with your user name and API key.",
+    )
+    .with_header(header::WWW_AUTHENTICATE, CHALLENGE)
+}
+
+fn invalid_token(message: &str) -> ApiError {
+    challenged(Code::InvalidToken, message)
+}
+
+fn challenged(code: Code, message: &str) -> ApiError {
+    let description =
+        if code == Code::TokenExpired { "the token is expired" } else { "the token is not valid" };
+    let challenge = format!("{CHALLENGE}, error=\"invalid_token\", error_description=\"{description}\"");
+    ApiError::new(code, message).with_header(header::WWW_AUTHENTICATE, &challenge)
+}

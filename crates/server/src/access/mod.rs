@@ -1,0 +1,17 @@
+//! Who is let in, how often, and what is counted of it.
+
+mod attempt;
+mod buckets;
+mod gate;
+mod identity;
+mod rates;
+mod usage;
+mod views;
+
+pub use attempt::{Attempt, Trial};
+pub use buckets::{Allowance, Buckets, Quota};
+pub use gate::{Admitted, CHALLENGE, Gate, SESSION_COOKIE, cookie, refuse_foreign_origin, session_over};
+pub use identity::Identities;
+pub use rates::{Rated, Rates};
+pub use usage::{Usage, UsageBook};
+pub use views::ViewBook;

@@ -1,0 +1,181 @@
+//! The limits on use: by account for the API, by address for failures.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+
+use perigee_core::id::{AccountId, KeyId, UserId};
+use perigee_core::time::Timestamp;
+
+use super::buckets::{Allowance, Buckets, Quota};
+use crate::config::Limits;
+
+/// Every bucket of the service.
+#[derive(Debug)]
+pub struct Rates {
+    requests: Buckets<AccountId>,
+    own: HashMap<AccountId, Buckets<()>>,
+    submissions: Option<Buckets<AccountId>>,
+    failures: Buckets<IpAddr>,
+    named_failures: Buckets<(String, IpAddr)>,
+    bad_tokens: Buckets<IpAddr>,
+    bad_codes: Buckets<UserId>,
+    key_uses: Buckets<KeyId>,
+    viewers: Buckets<IpAddr>,
+    views: Buckets<String>,
+}
+
+/// How often one address may open share links each second, and at once.
+const VIEWER: (u32, u32) = (10, 100);
+/// How often one share link may be opened each second, and at once, by everybody together.
+const VIEWED: (u32, u32) = (100, 500);
+
+/// A bucket's answer, with the name and quota that headers tell.
+#[derive(Clone, Copy, Debug)]
+pub struct Rated {
+    /// The policy's name.
+    pub policy: &'static str,
+    /// Its quota.
+    pub quota: Quota,
+    /// Its answer.
+    pub allowance: Allowance,
+}
+
+/// The address failures are counted by. One customer has a whole /64 of IPv6 and could fail from each of its
+/// addresses, so those count as one.
+fn source(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(six) => IpAddr::V6(Ipv6Addr::from_bits(six.to_bits() >> 64 << 64)),
+        four @ IpAddr::V4(_) => four,
+    }
+}
+
+impl Rates {
+    /// Buckets as configured.
+    pub fn new(limits: &Limits) -> Self {
+        let own = limits.accounts.iter().map(|(account, limit)| {
+            (*account, Buckets::new(Quota::per_second(limit.requests_per_second, limit.burst)))
+        });
+        Self {
+            requests: Buckets::new(Quota::per_second(limits.requests_per_second, limits.burst)),
+            own: own.collect(),
+            submissions: (limits.submissions_per_second > 0).then(|| {
+                Buckets::new(Quota::per_second(limits.submissions_per_second, limits.submissions_burst))
+            }),
+            failures: Buckets::new(Quota::per_minute(limits.token_failures_per_minute)),
+            named_failures: Buckets::new(Quota::per_minute(limits.token_failures_per_minute)),
+            bad_tokens: Buckets::new(Quota::per_second(
+                limits.bad_tokens_per_second,
+                limits.bad_tokens_per_second,
+            )),
+            bad_codes: Buckets::new(Quota::per_minute(limits.token_failures_per_minute)),
+            key_uses: Buckets::new(Quota::per_minute(1)),
+            viewers: Buckets::new(Quota::per_second(VIEWER.0, VIEWER.1)),
+            views: Buckets::new(Quota::per_second(VIEWED.0, VIEWED.1)),
+        }
+    }
+
+    /// One call of an account.
+    pub fn request(&self, account: AccountId, now: Timestamp) -> Rated {
+        let (quota, allowance) = match self.own.get(&account) {
+            Some(bucket) => (bucket.quota(), bucket.take(&(), now)),
+            None => (self.requests.quota(), self.requests.take(&account, now)),
+        };
+        Rated { policy: "account", quota, allowance }
+    }
+
+    /// What calls an account has left.
+    pub fn requests_left(&self, account: AccountId, now: Timestamp) -> Rated {
+        let (quota, allowance) = match self.own.get(&account) {
+            Some(bucket) => (bucket.quota(), bucket.look(&(), now)),
+            None => (self.requests.quota(), self.requests.look(&account, now)),
+        };
+        Rated { policy: "account", quota, allowance }
+    }
+
+    /// One submission of locations or alerts; none when these have no bucket of their own and are not limited.
+    pub fn submission(&self, account: AccountId, now: Timestamp) -> Option<Rated> {
+        let bucket = self.submissions.as_ref()?;
+        Some(Rated { policy: "submissions", quota: bucket.quota(), allowance: bucket.take(&account, now) })
+    }
+
+    /// Whether somebody at this address may try to prove who they are, as this name.
+    pub fn attempt(&self, name: &str, address: IpAddr, now: Timestamp) -> Rated {
+        let address = source(address);
+        let by_address = self.failures.look(&address, now);
+        let by_name = self.named_failures.look(&(name.to_lowercase(), address), now);
+        let allowance = if by_name.remaining < by_address.remaining { by_name } else { by_address };
+        Rated { policy: "failures", quota: self.failures.quota(), allowance }
+    }
+
+    /// Notes that they failed.
+    pub fn failed_attempt(&self, name: &str, address: IpAddr, now: Timestamp) {
+        let address = source(address);
+        self.failures.take(&address, now);
+        self.named_failures.take(&(name.to_lowercase(), address), now);
+    }
+
+    /// Whether this address may still present tokens that were not good.
+    pub fn bad_token(&self, address: IpAddr, now: Timestamp, failed: bool) -> Rated {
+        let address = source(address);
+        let allowance =
+            if failed { self.bad_tokens.take(&address, now) } else { self.bad_tokens.look(&address, now) };
+        Rated { policy: "address", quota: self.bad_tokens.quota(), allowance }
+    }
+
+    /// Whether somebody who knows this user's password may present codes of the second factor. Counted from all
+    /// addresses together: six digits would not stand against many of them.
+    pub fn bad_code(&self, user: UserId, now: Timestamp, failed: bool) -> Rated {
+        let allowance =
+            if failed { self.bad_codes.take(&user, now) } else { self.bad_codes.look(&user, now) };
+        Rated { policy: "failures", quota: self.bad_codes.quota(), allowance }
+    }
+
+    /// One opening of the share link with this secret, right or wrong, which both the address and the link must bear:
+    /// anybody on the internet may open one, and a large group takes a while to read.
+    pub fn view(&self, secret: &str, address: IpAddr, now: Timestamp) -> Rated {
+        let by_address = self.viewers.take(&source(address), now);
+        if !by_address.allowed {
+            return Rated { policy: "views", quota: self.viewers.quota(), allowance: by_address };
+        }
+        let by_link = self.views.take(&secret.to_owned(), now);
+        if by_link.allowed {
+            Rated { policy: "views", quota: self.viewers.quota(), allowance: by_address }
+        } else {
+            Rated { policy: "link", quota: self.views.quota(), allowance: by_link }
+        }
+    }
+
+    /// Whether it is time to note that this key is used: once a minute.
+    pub fn note_key_use(&self, key: KeyId, now: Timestamp) -> bool {
+        self.key_uses.take(&key, now).allowed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_bears_only_so_many_viewers() {
+        let limits: crate::config::Config =
+            toml::from_str(include_str!("../../../../config.default.toml")).unwrap();
+        let rates = Rates::new(&limits.limits);
+        let now = Timestamp::from_millis(1_000_000);
+        let view = |secret: &str, address: u32| rates.view(secret, IpAddr::from(address.to_be_bytes()), now);
+        let opened = (0..1_000).filter(|address| view("one", *address).allowance.allowed).count();
+        assert_eq!(opened, 500);
+        assert_eq!(view("one", 2_000).policy, "link");
+        assert!(view("other", 2_001).allowance.allowed);
+    }
+
+    #[test]
+    fn a_network_of_ipv6_counts_as_one_address() {
+        let check = |address: &str, expect: &str| {
+            assert_eq!(source(address.parse().unwrap()), expect.parse::<IpAddr>().unwrap(), "{address}");
+        };
+        check("192.0.2.1", "192.0.2.1");
+        check("::ffff:192.0.2.1", "192.0.2.1");
+        check("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::");
+        check("2001:db8:1:3::6", "2001:db8:1:3::");
+    }
+}

@@ -1,0 +1,235 @@
+//! How many calls each account made: counted in memory, saved every few seconds.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use perigee_core::account::{Account, ApiUsage};
+use perigee_core::id::AccountId;
+use perigee_core::store::{Accounts, Result, UsageReport};
+use perigee_core::time::Timestamp;
+
+/// Calls of an account, as answers tell them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// Since the API was activated.
+    pub total: u64,
+    /// On the account's present day.
+    pub today: u64,
+}
+
+/// The calls of every account this process has seen.
+#[derive(Debug, Default)]
+pub struct UsageBook {
+    entries: Mutex<HashMap<AccountId, Entry>>,
+    /// Held while a save is under way: one at a time, so that what is pending is of that one.
+    saving: tokio::sync::Mutex<()>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    saved: ApiUsage,
+    /// Calls that no save has taken yet.
+    fresh: Calls,
+    /// Calls that a save has taken and that the saved sums do not have yet. They stay in the figures meanwhile,
+    /// which would go back without them.
+    pending: Calls,
+}
+
+/// Calls by the day they were made on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Calls {
+    /// On the account's present day.
+    today: u64,
+    /// On days before.
+    earlier: u64,
+}
+
+impl Calls {
+    fn all(self) -> u64 {
+        self.today + self.earlier
+    }
+
+    fn turn_day(&mut self) {
+        self.earlier += std::mem::take(&mut self.today);
+    }
+}
+
+impl Entry {
+    /// Starts the count of today anew when the day is over.
+    fn turn_day(&mut self, account: &Account, now: Timestamp) {
+        if now.as_millis() >= self.saved.day_ends {
+            let (day, _) = account.day_at(now);
+            let (counted, _) = account.day_at(Timestamp::from_millis(self.saved.day_ends - 1));
+            self.saved.day_ends = day.ends.as_millis();
+            if counted.date == day.date {
+                // A change of zone let the day run on.
+                return;
+            }
+            self.saved.today = 0;
+            self.fresh.turn_day();
+            self.pending.turn_day();
+        }
+    }
+
+    fn usage(&self) -> Usage {
+        Usage {
+            total: self.saved.total + self.fresh.all() + self.pending.all(),
+            today: self.saved.today + self.fresh.today + self.pending.today,
+        }
+    }
+
+    /// Takes what is to be saved, if anything is.
+    fn take_report(&mut self, account: AccountId) -> Option<UsageReport> {
+        self.pending = std::mem::take(&mut self.fresh);
+        let Calls { today, earlier } = self.pending;
+        let day_ends = self.saved.day_ends;
+        (self.pending != Calls::default()).then_some(UsageReport { account, today, earlier, day_ends })
+    }
+
+    /// The sums hold what was pending now.
+    fn settle(&mut self, sum: ApiUsage) {
+        self.pending = Calls::default();
+        if sum.day_ends >= self.saved.day_ends {
+            self.saved = sum;
+        } else {
+            // The day turned here while yesterday's last figures were being saved.
+            self.saved.total = sum.total;
+        }
+    }
+
+    /// What was pending waits for the next save.
+    fn restore(&mut self) {
+        let Calls { today, earlier } = std::mem::take(&mut self.pending);
+        self.fresh.today += today;
+        self.fresh.earlier += earlier;
+    }
+}
+
+impl UsageBook {
+    /// Counts one call and gives the figures with it.
+    pub fn count(&self, account: &Account, now: Timestamp) -> Usage {
+        let mut entries = self.lock();
+        let entry = entries.entry(account.id).or_insert_with(|| Entry {
+            saved: account.api_usage,
+            fresh: Calls::default(),
+            pending: Calls::default(),
+        });
+        entry.turn_day(account, now);
+        entry.fresh.today += 1;
+        entry.usage()
+    }
+
+    /// Saves what is not saved. What cannot be saved is kept for the next time.
+    pub async fn save(&self, store: &dyn Accounts) -> Result<()> {
+        let _alone = self.saving.lock().await;
+        let reports = self.take_reports();
+        if reports.is_empty() {
+            return Ok(());
+        }
+        let sums = store.add_api_usage(&reports).await;
+        self.settle(&reports, sums)
+    }
+
+    fn take_reports(&self) -> Vec<UsageReport> {
+        self.lock().iter_mut().filter_map(|(account, entry)| entry.take_report(*account)).collect()
+    }
+
+    fn settle(&self, reports: &[UsageReport], sums: Result<Vec<ApiUsage>>) -> Result<()> {
+        let mut entries = self.lock();
+        match sums {
+            Ok(sums) => {
+                for (report, sum) in reports.iter().zip(sums) {
+                    entries.entry(report.account).and_modify(|entry| entry.settle(sum));
+                }
+                Ok(())
+            }
+            Err(error) => {
+                for report in reports {
+                    entries.entry(report.account).and_modify(Entry::restore);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<AccountId, Entry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use perigee_core::account::AccountSettings;
+    use perigee_core::error::StoreError;
+    use perigee_core::revision::Revision;
+    use perigee_core::zone::Zone;
+
+    use super::*;
+
+    const DAY_MS: i64 = 86_400_000;
+    const MORNING: Timestamp = Timestamp::from_millis(DAY_MS / 4);
+    const NEXT_MORNING: Timestamp = Timestamp::from_millis(DAY_MS + DAY_MS / 4);
+
+    fn account() -> Account {
+        let settings =
+            AccountSettings { name: "acme".to_owned(), time_zone: Zone::utc(), expiry_notice_days: 7 };
+        Account {
+            id: AccountId::from_i64(1),
+            revision: Revision(1),
+            settings,
+            licenses: 1,
+            day_in_progress: None,
+            zone_in_progress: None,
+            api_usage: ApiUsage { total: 10, today: 5, day_ends: DAY_MS },
+            creation: MORNING,
+            last_modified: MORNING,
+        }
+    }
+
+    #[test]
+    fn figures_never_go_back_while_they_are_saved() {
+        let (book, account) = (UsageBook::default(), account());
+        let count = |now| book.count(&account, now);
+        assert_eq!(count(MORNING), Usage { total: 11, today: 6 });
+        let reports = book.take_reports();
+        assert_eq!(reports, [UsageReport { account: account.id, today: 1, earlier: 0, day_ends: DAY_MS }]);
+        assert_eq!(count(MORNING), Usage { total: 12, today: 7 }, "what is being saved still counts");
+        let sum = ApiUsage { total: 11, today: 6, day_ends: DAY_MS };
+        book.settle(&reports, Ok(vec![sum])).unwrap();
+        assert_eq!(count(MORNING), Usage { total: 13, today: 8 });
+
+        let reports = book.take_reports();
+        let failed = book.settle(&reports, Err(StoreError::Unavailable("gone".into())));
+        assert!(failed.is_err());
+        assert_eq!(count(MORNING), Usage { total: 14, today: 9 }, "what was not saved still counts");
+        assert_eq!(book.take_reports()[0].today, 3);
+    }
+
+    #[test]
+    fn a_day_that_runs_on_is_the_same_day() {
+        let (book, mut account) = (UsageBook::default(), account());
+        book.count(&account, MORNING);
+        let (day, zone) = account.day_at(MORNING);
+        let zone = zone.clone();
+        account.day_in_progress = Some(perigee_core::day::Day { ends: NEXT_MORNING.plus_seconds(1), ..day });
+        account.zone_in_progress = Some(zone);
+        assert_eq!(book.count(&account, NEXT_MORNING), Usage { total: 12, today: 7 });
+        assert_eq!(book.count(&account, NEXT_MORNING.plus_seconds(1)), Usage { total: 13, today: 1 });
+    }
+
+    #[test]
+    fn calls_stay_on_the_day_they_were_made() {
+        let (book, account) = (UsageBook::default(), account());
+        book.count(&account, MORNING);
+        let pending = book.take_reports();
+        book.count(&account, MORNING);
+        assert_eq!(book.count(&account, NEXT_MORNING), Usage { total: 13, today: 1 });
+        // The store saved the first before the day turned.
+        book.settle(&pending, Ok(vec![ApiUsage { total: 11, today: 6, day_ends: DAY_MS }])).unwrap();
+        assert_eq!(book.count(&account, NEXT_MORNING), Usage { total: 14, today: 2 });
+        assert_eq!(
+            book.take_reports(),
+            [UsageReport { account: account.id, today: 2, earlier: 1, day_ends: 2 * DAY_MS }]
+        );
+    }
+}

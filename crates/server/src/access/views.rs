@@ -1,0 +1,46 @@
+//! How often each share link was opened: counted in memory, saved every few seconds, so that no viewer waits for the
+//! store's writer and none holds it up.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use perigee_core::id::{AccountId, ShareId};
+use perigee_core::share::Share;
+use perigee_core::store::{Result, Shares, ViewReport};
+use perigee_core::time::Timestamp;
+
+/// The openings that are not saved yet.
+#[derive(Debug, Default)]
+pub struct ViewBook(Mutex<HashMap<(AccountId, ShareId), (u64, Timestamp)>>);
+
+impl ViewBook {
+    /// Counts one opening.
+    pub fn count(&self, share: &Share, now: Timestamp) {
+        self.add((share.account, share.id), 1, now);
+    }
+
+    fn add(&self, link: (AccountId, ShareId), views: u64, at: Timestamp) {
+        let mut book = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (count, last) = book.entry(link).or_insert((0, at));
+        *count += views;
+        *last = at.max(*last);
+    }
+
+    /// Saves what is not saved. What cannot be saved is kept for the next time.
+    pub async fn save(&self, store: &dyn Shares) -> Result<()> {
+        let fresh = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        if fresh.is_empty() {
+            return Ok(());
+        }
+        let report =
+            |((account, share), (views, last_viewed))| ViewReport { account, share, views, last_viewed };
+        let reports: Vec<ViewReport> = fresh.into_iter().map(report).collect();
+        let saved = store.add_share_views(&reports).await;
+        if saved.is_err() {
+            for report in reports {
+                self.add((report.account, report.share), report.views, report.last_viewed);
+            }
+        }
+        saved
+    }
+}

@@ -1,0 +1,149 @@
+//! Everything the service is made of, built from configuration. Tests build the same.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use perigee_core::credential::SigningKey;
+use perigee_core::error::StoreError;
+use perigee_core::id::AccountId;
+use perigee_core::store::Store;
+use perigee_core::time::{Clock, Timestamp};
+use tokio_util::task::TaskTracker;
+
+use crate::access::{Gate, Identities, Rated, Rates, UsageBook, ViewBook};
+use crate::auth::password::Passwords;
+use crate::auth::signing::{self, SigningKeyError, SigningKeys};
+use crate::config::{BaseUrl, Config};
+use crate::http::arrivals::Arrivals;
+use crate::http::code::Code;
+use crate::http::context::RequestContext;
+use crate::http::error::{ApiError, ApiResult};
+use crate::http::extract::Running;
+
+/// The service, cheap to clone.
+#[derive(Clone)]
+pub struct App(Arc<Parts>);
+
+/// What the service is made of.
+pub struct Parts {
+    /// Where everything is kept.
+    pub store: Arc<dyn Store>,
+    /// The present.
+    pub clock: Arc<dyn Clock>,
+    /// What the operator set.
+    pub config: Config,
+    /// The address clients use.
+    pub base_url: BaseUrl,
+    /// Who is let in.
+    pub gate: Gate,
+    /// The users asked for lately.
+    pub identities: Identities,
+    /// Hashing of passwords.
+    pub passwords: Passwords,
+    /// Limits on use.
+    pub rates: Rates,
+    /// Calls counted.
+    pub usage: UsageBook,
+    /// Openings of share links counted.
+    pub views: ViewBook,
+    /// Requests with an idempotency key that are running now.
+    pub running: Running,
+    /// Where requests wait for locations.
+    pub arrivals: Arrivals,
+    /// Work that outlives its request; awaited when the service stops.
+    pub background: TaskTracker,
+}
+
+impl Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+impl App {
+    /// Builds the service on a store. The first one to open a store makes the keys that sign tokens.
+    pub async fn build(
+        config: Config,
+        base_url: BaseUrl,
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        passwords: Passwords,
+    ) -> Result<Self, BuildError> {
+        let gate = Gate::new(signing_keys(&*store, clock.now()).await?, config.auth.token_seconds);
+        Ok(Self(Arc::new(Parts {
+            rates: Rates::new(&config.limits),
+            store,
+            clock,
+            config,
+            base_url,
+            gate,
+            identities: Identities::default(),
+            passwords,
+            usage: UsageBook::default(),
+            views: ViewBook::default(),
+            running: Running::default(),
+            arrivals: Arrivals::default(),
+            background: TaskTracker::new(),
+        })))
+    }
+
+    /// Counts a call against its account's limit.
+    pub fn limit_request(
+        &self,
+        context: &RequestContext,
+        account: AccountId,
+        now: Timestamp,
+    ) -> ApiResult<()> {
+        let rated = self.rates.request(account, now);
+        context.set_rated(rated);
+        if rated.allowance.allowed { Ok(()) } else { Err(too_many(rated, "Too many requests.")) }
+    }
+
+    /// Counts a submission of locations or alerts, which has a bucket of its own, or none.
+    pub fn limit_submission(
+        &self,
+        context: &RequestContext,
+        account: AccountId,
+        now: Timestamp,
+    ) -> ApiResult<()> {
+        let Some(rated) = self.rates.submission(account, now) else {
+            context.set_rated(self.rates.requests_left(account, now));
+            return Ok(());
+        };
+        context.set_rated(rated);
+        if rated.allowance.allowed { Ok(()) } else { Err(too_many(rated, "Too many submissions.")) }
+    }
+}
+
+/// The keys of the store, newest first; the first to ask makes one.
+async fn signing_keys(store: &dyn Store, now: Timestamp) -> Result<SigningKeys, BuildError> {
+    let fresh = signing::SigningKey::generate()?;
+    let fresh = SigningKey { kid: fresh.id().to_owned(), pkcs8: fresh.to_pkcs8().to_vec(), creation: now };
+    let kept = store.signing_keys(fresh).await?;
+    let mut keys = kept.iter().map(|key| signing::SigningKey::from_pkcs8(&key.pkcs8));
+    let current = keys.next().unwrap_or(Err(SigningKeyError::NotMade))?;
+    Ok(SigningKeys::new(current, keys.collect::<Result<_, _>>()?))
+}
+
+/// Too many of something; the sentence goes on with how long to wait.
+pub(crate) fn too_many(rated: Rated, what: &str) -> ApiError {
+    let wait = rated.allowance.wait_s;
+    ApiError::new(
+        Code::RateLimited,
+        format!("{what} Wait {wait} s and try again; the RateLimit headers show what is left."),
+    )
+    .with_header(http::header::RETRY_AFTER, &wait.to_string())
+}
+
+/// Why the service could not be built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// The store failed.
+    #[error("cannot read the keys that sign tokens")]
+    Store(#[from] StoreError),
+    /// The kept keys cannot be used.
+    #[error("the keys that sign tokens cannot be used")]
+    Keys(#[from] SigningKeyError),
+}

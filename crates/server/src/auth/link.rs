@@ -1,0 +1,41 @@
+//! Links that work once, for one purpose: resetting a password, accepting an invitation.
+
+use super::secret::{Secret, SecretHash};
+
+/// What a link may be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LinkPurpose {
+    /// Setting a new password for one that was forgotten.
+    PasswordReset,
+    /// Setting the first password of a user somebody else made.
+    Invitation,
+}
+
+impl LinkPurpose {
+    /// The word a store keeps for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::PasswordReset => "password-reset",
+            Self::Invitation => "invitation",
+        }
+    }
+
+    /// What to keep of a link's secret. The purpose goes into it, so that a link made for one fits no other.
+    pub fn hash(self, secret: &Secret) -> SecretHash {
+        secret.hash(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_fits_its_purpose_alone() {
+        let secret = Secret::generate();
+        let kept = LinkPurpose::PasswordReset.hash(&secret);
+        assert_eq!(LinkPurpose::PasswordReset.hash(&secret), kept);
+        assert_ne!(LinkPurpose::Invitation.hash(&secret), kept);
+        assert_ne!(super::super::session::hash(&secret), kept);
+    }
+}

@@ -1,0 +1,15 @@
+//! Proof of who somebody is: passwords, API keys, tokens, one-time codes, links and sessions.
+//!
+//! Nothing here speaks HTTP, keeps anything or reads a clock.
+
+pub mod api_key;
+pub mod link;
+pub mod password;
+mod secret;
+pub mod session;
+pub mod signing;
+pub mod token;
+pub mod totp;
+pub mod verified;
+
+pub use secret::{Secret, SecretHash};

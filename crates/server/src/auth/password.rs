@@ -1,0 +1,254 @@
+//! Passwords: hashed with Argon2id, never more at once than there are cores.
+
+use std::sync::Arc;
+
+use argon2::{Algorithm, Argon2, Params, PasswordHash, PasswordHasher as _, PasswordVerifier as _, Version};
+use rand::{Rng as _, RngCore as _};
+use secrecy::{ExposeSecret as _, SecretString};
+use tokio::sync::Semaphore;
+
+/// Characters a password has at least.
+pub const LEAST_CHARS: usize = 10;
+/// Characters a password has at most.
+pub const MOST_CHARS: usize = 128;
+
+const SALT_BYTES: usize = 16;
+
+/// What one hash costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PasswordCost {
+    /// Memory in KiB.
+    pub memory_kib: u32,
+    /// Passes over that memory.
+    pub passes: u32,
+}
+
+impl PasswordCost {
+    /// The least that OWASP's Password Storage Cheat Sheet asks of Argon2id: 19 MiB, two passes, one lane.
+    pub const OWASP: Self = Self { memory_kib: 19 * 1024, passes: 2 };
+    /// The least that works at all. For tests, which hash many.
+    pub const CHEAPEST: Self = Self { memory_kib: 8, passes: 1 };
+}
+
+/// Why a password could be neither hashed nor compared.
+#[derive(Debug, thiserror::Error)]
+pub enum PasswordError {
+    /// The costs are outside of what Argon2 allows.
+    #[error("these costs cannot be used for hashing")]
+    Cost(#[source] argon2::Error),
+    /// The kept hash is not one.
+    #[error("the kept password hash is broken")]
+    Broken(#[source] argon2::password_hash::Error),
+    /// The hashing itself failed.
+    #[error("hashing a password failed")]
+    Failed(#[source] argon2::password_hash::Error),
+    /// The work was given up, as when the program ends.
+    #[error("hashing a password was given up")]
+    Cancelled,
+}
+
+/// Why a new password is refused, as a sentence for the one who chose it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PolicyProblem {
+    /// Too few characters.
+    #[error("The password must have at least 10 characters.")]
+    TooShort,
+    /// Too many characters.
+    #[error("The password must have at most 128 characters.")]
+    TooLong,
+    /// The e-mail address, or the part of it before the @.
+    #[error("The password must not be the e-mail address.")]
+    IsEmail,
+}
+
+/// Whether a user may choose this password.
+pub fn check_policy(password: &str, email: &str) -> Result<(), PolicyProblem> {
+    let chars = password.chars().count();
+    let (password, email) = (password.trim().to_lowercase(), email.trim().to_lowercase());
+    let local_part = email.split('@').next().unwrap_or_default();
+    if chars < LEAST_CHARS {
+        Err(PolicyProblem::TooShort)
+    } else if chars > MOST_CHARS {
+        Err(PolicyProblem::TooLong)
+    } else if password == email || password == local_part {
+        Err(PolicyProblem::IsEmail)
+    } else {
+        Ok(())
+    }
+}
+
+/// A new password that can be read out: four groups of five letters and digits that look like no other, 100 bits.
+pub fn generate() -> SecretString {
+    const LETTERS: &[u8; 32] = b"23456789abcdefghijkmnpqrstuvwxyz";
+    let mut rng = rand::rng();
+    let mut group = || -> String { (0..5).map(|_| char::from(LETTERS[rng.random_range(0..32)])).collect() };
+    [group(), group(), group(), group()].join("-").into()
+}
+
+/// Hashes passwords and compares them with kept hashes, off the threads that serve requests.
+#[derive(Clone, Debug)]
+pub struct Passwords {
+    argon2: Argon2<'static>,
+    cost: PasswordCost,
+    permits: Arc<Semaphore>,
+}
+
+impl Passwords {
+    /// Hashes at this cost, as many at once as there are cores.
+    pub fn new(cost: PasswordCost) -> Result<Self, PasswordError> {
+        let params = Params::new(cost.memory_kib, cost.passes, 1, None).map_err(PasswordError::Cost)?;
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Ok(Self {
+            argon2: Argon2::new(Algorithm::Argon2id, Version::V0x13, params),
+            cost,
+            permits: Arc::new(Semaphore::new(cores)),
+        })
+    }
+
+    /// The hash to keep, as a PHC string.
+    pub async fn hash(&self, password: SecretString) -> Result<String, PasswordError> {
+        self.work(move |argon2| {
+            let mut salt = [0; SALT_BYTES];
+            rand::rng().fill_bytes(&mut salt);
+            let hash = argon2.hash_password_with_salt(password.expose_secret().as_bytes(), &salt);
+            hash.map(|hash| hash.to_string()).map_err(PasswordError::Failed)
+        })
+        .await
+    }
+
+    /// Whether the password is the one whose hash was kept.
+    pub async fn verify(&self, password: SecretString, kept: String) -> Result<bool, PasswordError> {
+        self.work(move |argon2| {
+            let kept = PasswordHash::new(&kept).map_err(|error| PasswordError::Broken(error.into()))?;
+            match argon2.verify_password(password.expose_secret().as_bytes(), &kept) {
+                Ok(()) => Ok(true),
+                Err(argon2::password_hash::Error::PasswordInvalid) => Ok(false),
+                Err(error) => Err(PasswordError::Broken(error)),
+            }
+        })
+        .await
+    }
+
+    /// Does the work of [`Self::verify`] for a user who does not exist, so that time tells nobody.
+    pub async fn verify_dummy(&self, password: SecretString) -> Result<(), PasswordError> {
+        self.work(move |argon2| {
+            let hash = argon2.hash_password_with_salt(password.expose_secret().as_bytes(), &[0; SALT_BYTES]);
+            hash.map(drop).map_err(PasswordError::Failed)
+        })
+        .await
+    }
+
+    /// Whether the kept hash was made another way than hashes are made now, and should be made anew when its
+    /// password is next presented.
+    pub fn needs_rehash(&self, kept: &str) -> bool {
+        let Ok(hash) = PasswordHash::new(kept) else {
+            return true;
+        };
+        let same = hash.algorithm == Algorithm::Argon2id.ident()
+            && hash.version == Some(Version::V0x13.into())
+            && Params::try_from(&hash).is_ok_and(|params| {
+                (params.m_cost(), params.t_cost(), params.p_cost())
+                    == (self.cost.memory_kib, self.cost.passes, 1)
+            });
+        !same
+    }
+
+    async fn work<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(Argon2<'static>) -> Result<T, PasswordError> + Send + 'static,
+    ) -> Result<T, PasswordError> {
+        let permits = Arc::clone(&self.permits);
+        let permit = permits.acquire_owned().await.map_err(|_closed| PasswordError::Cancelled)?;
+        let argon2 = self.argon2.clone();
+        // The job holds the permit itself: it goes on when the one who asked for it has gone away.
+        let done = tokio::task::spawn_blocking(move || {
+            let result = job(argon2);
+            drop(permit);
+            result
+        });
+        done.await.map_err(|_lost| PasswordError::Cancelled)?
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cheap() -> Passwords {
+        Passwords::new(PasswordCost::CHEAPEST).unwrap()
+    }
+
+    #[tokio::test]
+    async fn hashes_verify_and_differ() {
+        let passwords = cheap();
+        let hash = passwords.hash("correct horse".into()).await.unwrap();
+        assert!(hash.starts_with("$argon2id$v=19$m=8,t=1,p=1$"), "{hash}");
+        assert_ne!(passwords.hash("correct horse".into()).await.unwrap(), hash);
+        assert!(passwords.verify("correct horse".into(), hash.clone()).await.unwrap());
+        assert!(!passwords.verify("Correct horse".into(), hash.clone()).await.unwrap());
+        assert!(!passwords.verify(String::new().into(), hash).await.unwrap());
+        passwords.verify_dummy("anything".into()).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn broken_hashes_are_an_error_and_not_a_wrong_password() {
+        for kept in ["", "plain", "$argon2id$v=19$m=8,t=1,p=1$", "$scrypt$ln=1,r=8,p=1$c2FsdHNhbHQ$aGFzaA"] {
+            let result = cheap().verify("anything".into(), kept.to_owned()).await;
+            assert!(matches!(result, Err(PasswordError::Broken(_))), "{kept}: {result:?}");
+            assert!(cheap().needs_rehash(kept), "{kept}");
+        }
+    }
+
+    #[tokio::test]
+    async fn hashes_of_another_cost_verify_and_are_made_anew() {
+        let old = cheap();
+        let new = Passwords::new(PasswordCost { memory_kib: 16, passes: 2 }).unwrap();
+        let hash = old.hash("correct horse".into()).await.unwrap();
+        assert!(new.verify("correct horse".into(), hash.clone()).await.unwrap());
+        assert!(new.needs_rehash(&hash) && !old.needs_rehash(&hash));
+    }
+
+    #[tokio::test]
+    async fn the_real_cost_works() {
+        let passwords = Passwords::new(PasswordCost::OWASP).unwrap();
+        let hash = passwords.hash("correct horse".into()).await.unwrap();
+        assert!(hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{hash}");
+        assert!(Passwords::new(PasswordCost { memory_kib: 0, passes: 0 }).is_err());
+    }
+
+    #[tokio::test]
+    async fn waits_for_a_permit_and_gives_it_back() {
+        let passwords = cheap();
+        let all = u32::try_from(passwords.permits.available_permits()).unwrap();
+        let taken = passwords.permits.clone().acquire_many_owned(all).await.unwrap();
+        let waiting = tokio::spawn({
+            let passwords = passwords.clone();
+            async move { passwords.hash("correct horse".into()).await }
+        });
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished());
+        drop(taken);
+        waiting.await.unwrap().unwrap();
+        assert_eq!(passwords.permits.available_permits(), usize::try_from(all).unwrap());
+    }
+
+    #[test]
+    fn policy() {
+        let check =
+            |password: &str, expect| assert_eq!(check_policy(password, "ana.lopez@example.com"), expect);
+        check("123456789", Err(PolicyProblem::TooShort));
+        check("ñandú-ñandú", Ok(()));
+        check(&"x".repeat(128), Ok(()));
+        check(&"x".repeat(129), Err(PolicyProblem::TooLong));
+        check("Ana.Lopez@example.com ", Err(PolicyProblem::IsEmail));
+        assert_eq!(check_policy("long.enough", "long.enough@example.com"), Err(PolicyProblem::IsEmail));
+    }
+
+    #[test]
+    fn generated_passwords_are_readable_and_pass_the_policy() {
+        let (one, other) = (generate(), generate());
+        assert_ne!(one.expose_secret(), other.expose_secret());
+        assert_eq!(one.expose_secret().len(), 23);
+        assert_eq!(check_policy(one.expose_secret(), "ana@example.com"), Ok(()));
+    }
+}

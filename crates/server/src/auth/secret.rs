@@ -1,0 +1,122 @@
+//! Secrets made of chance that are handed out once and kept as a hash.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use rand::RngCore as _;
+use sha2::{Digest as _, Sha256};
+
+/// What a store keeps of a secret.
+#[derive(Clone, Copy)]
+pub struct SecretHash([u8; 32]);
+
+impl SecretHash {
+    /// The hash of these parts. Secrets here have too many bits to guess, so one round is enough.
+    pub(super) fn of(parts: &[&[u8]]) -> Self {
+        let mut digest = Sha256::new();
+        for part in parts {
+            digest.update(part);
+        }
+        Self(digest.finalize().into())
+    }
+
+    /// The hash as a store kept it.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes to keep.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl PartialEq for SecretHash {
+    /// Takes the same time wherever the difference is.
+    fn eq(&self, other: &Self) -> bool {
+        same_bytes(&self.0, &other.0)
+    }
+}
+
+impl Eq for SecretHash {}
+
+impl fmt::Debug for SecretHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretHash(..)")
+    }
+}
+
+/// Whether two byte strings are equal, in a time that depends on their length alone.
+fn same_bytes(left: &[u8], right: &[u8]) -> bool {
+    aws_lc_rs::constant_time::verify_slices_are_equal(left, right).is_ok()
+}
+
+/// 192 bits of chance as 32 letters that are safe in an address and in a cookie.
+#[derive(Clone)]
+pub struct Secret(String);
+
+impl Secret {
+    const BYTES: usize = 24;
+
+    /// A new secret.
+    pub fn generate() -> Self {
+        let mut bytes = [0; Self::BYTES];
+        rand::rng().fill_bytes(&mut bytes);
+        Self(URL_SAFE_NO_PAD.encode(bytes))
+    }
+
+    /// The secret a client presents, if the text can be one at all.
+    pub fn parse(text: &str) -> Option<Self> {
+        let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+        (bytes.len() == Self::BYTES).then(|| Self(text.to_owned()))
+    }
+
+    /// The text to hand out. It is shown once and kept nowhere.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// The hash for one use. A secret made for one is worth nothing for another.
+    pub(super) fn hash(&self, used_for: &'static str) -> SecretHash {
+        SecretHash::of(&[used_for.as_bytes(), &[0], self.0.as_bytes()])
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_differ_and_read_back() {
+        let (one, other) = (Secret::generate(), Secret::generate());
+        assert_ne!(one.expose(), other.expose());
+        assert_eq!(one.expose().len(), 32);
+        let read = Secret::parse(one.expose()).unwrap();
+        assert_eq!(read.hash("a"), one.hash("a"));
+        assert_ne!(one.hash("a"), one.hash("b"));
+        assert_ne!(one.hash("a"), other.hash("a"));
+    }
+
+    #[test]
+    fn refuses_what_cannot_be_one() {
+        let good = Secret::generate();
+        for text in
+            ["", "abc", &good.expose()[1..], &format!("{}A", good.expose()), &"+".repeat(32), &"=".repeat(32)]
+        {
+            assert!(Secret::parse(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn shows_nothing_of_itself() {
+        let secret = Secret::generate();
+        assert_eq!(format!("{secret:?} {:?}", secret.hash("a")), "Secret(..) SecretHash(..)");
+    }
+}

@@ -1,0 +1,169 @@
+//! Access tokens: JWTs as RFC 9068 has them, signed with Ed25519 and nothing else.
+
+use jsonwebtoken::errors::ErrorKind;
+use jsonwebtoken::{Algorithm, Header, Validation};
+use perigee_core::id::{AccountId, KeyId, UserId};
+use perigee_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::secret::Secret;
+use super::signing::{SigningKey, SigningKeys};
+
+const TYPE: &str = "at+jwt";
+/// Tokens made here have some 600 letters.
+const MOST_LETTERS: usize = 4096;
+
+/// What a token says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claims {
+    /// Who made it.
+    pub iss: String,
+    /// Who it is for.
+    pub aud: String,
+    /// The user who asks with it.
+    pub sub: UserId,
+    /// Seconds since 1970 at which it ends.
+    pub exp: i64,
+    /// Seconds since 1970 at which it was made.
+    pub iat: i64,
+    /// Its own id.
+    pub jti: String,
+    /// The generation of the API key it was made from; it dies with that.
+    pub key: KeyId,
+    /// The account of the user.
+    pub acc: AccountId,
+}
+
+impl Claims {
+    /// The instant at which the token ends.
+    pub const fn expires(&self) -> Timestamp {
+        Timestamp::from_millis(self.exp.saturating_mul(1000))
+    }
+
+    /// Whether the token has ended.
+    pub const fn is_expired(&self, now: Timestamp) -> bool {
+        self.exp <= now.as_seconds()
+    }
+}
+
+/// Whom a new token is for.
+#[derive(Clone, Copy, Debug)]
+pub struct NewToken {
+    /// The user.
+    pub user: UserId,
+    /// The user's account.
+    pub account: AccountId,
+    /// The API key it is made from.
+    pub key: KeyId,
+    /// Seconds it is good for.
+    pub lifetime_s: u32,
+}
+
+/// Why a token is not accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TokenError {
+    /// Not an access token at all.
+    #[error("the token is malformed")]
+    Malformed,
+    /// Signed by nobody known, in another way, or changed since.
+    #[error("the token's signature is wrong")]
+    BadSignature,
+    /// It has ended.
+    #[error("the token is expired")]
+    Expired,
+    /// It is for somebody else.
+    #[error("the token is for another audience")]
+    WrongAudience,
+    /// Somebody else made it.
+    #[error("the token is from another issuer")]
+    WrongIssuer,
+    /// It could not be made.
+    #[error("signing a token failed")]
+    NotSigned,
+}
+
+/// Makes tokens and judges them.
+#[derive(Clone, Debug)]
+pub struct Tokens {
+    keys: SigningKeys,
+    issuer: String,
+    audience: String,
+    validation: Validation,
+}
+
+impl Tokens {
+    /// Tokens from this issuer for this audience.
+    pub fn new(keys: SigningKeys, issuer: impl Into<String>, audience: impl Into<String>) -> Self {
+        let mut validation = Validation::new(Algorithm::EdDSA);
+        // Time comes from the caller, and the claims are judged here, where each failure has its own name.
+        validation.required_spec_claims.clear();
+        validation.validate_exp = false;
+        validation.validate_aud = false;
+        Self { keys, issuer: issuer.into(), audience: audience.into(), validation }
+    }
+
+    /// The keys in use.
+    pub fn keys(&self) -> &SigningKeys {
+        &self.keys
+    }
+
+    /// Makes a token, and tells what it says.
+    pub fn issue(&self, new: NewToken, now: Timestamp) -> Result<(String, Claims), TokenError> {
+        let iat = now.as_seconds();
+        let claims = Claims {
+            iss: self.issuer.clone(),
+            aud: self.audience.clone(),
+            sub: new.user,
+            exp: iat.saturating_add(i64::from(new.lifetime_s)),
+            iat,
+            jti: Secret::generate().expose().to_owned(),
+            key: new.key,
+            acc: new.account,
+        };
+        let token = sign(self.keys.current(), &claims)?;
+        Ok((token, claims))
+    }
+
+    /// What a token says, if it is good now.
+    pub fn verify(&self, token: &str, now: Timestamp) -> Result<Claims, TokenError> {
+        if token.len() > MOST_LETTERS {
+            return Err(TokenError::Malformed);
+        }
+        let header = jsonwebtoken::decode_header(token).map_err(|error| reason(&error))?;
+        let typed = header.typ.as_deref().map(str::to_ascii_lowercase);
+        let ours = typed.is_some_and(|typ| typ.strip_prefix("application/").unwrap_or(&typ) == TYPE);
+        if !ours || header.crit.is_some() {
+            return Err(TokenError::Malformed);
+        }
+        let key = header.kid.as_deref().and_then(|id| self.keys.find(id)).ok_or(TokenError::BadSignature)?;
+        let claims = jsonwebtoken::decode::<Claims>(token, key.decoding(), &self.validation)
+            .map_err(|error| reason(&error))?
+            .claims;
+        if claims.iss != self.issuer {
+            Err(TokenError::WrongIssuer)
+        } else if claims.aud != self.audience {
+            Err(TokenError::WrongAudience)
+        } else if claims.is_expired(now) {
+            Err(TokenError::Expired)
+        } else {
+            Ok(claims)
+        }
+    }
+}
+
+fn sign(key: &SigningKey, claims: &Claims) -> Result<String, TokenError> {
+    let mut header = Header::new(Algorithm::EdDSA);
+    header.typ = Some(TYPE.to_owned());
+    header.kid = Some(key.id().to_owned());
+    jsonwebtoken::encode(&header, claims, key.encoding()).map_err(|_failed| TokenError::NotSigned)
+}
+
+fn reason(error: &jsonwebtoken::errors::Error) -> TokenError {
+    match error.kind() {
+        ErrorKind::InvalidSignature | ErrorKind::InvalidAlgorithm => TokenError::BadSignature,
+        _ => TokenError::Malformed,
+    }
+}
+
+#[cfg(test)]
+mod tests;

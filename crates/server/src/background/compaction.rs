@@ -1,0 +1,38 @@
+//! Packs locations away and trims their log.
+
+use std::time::Duration;
+
+use perigee_core::location::CompactionBudget;
+
+use crate::app::App;
+
+/// Devices one call packs.
+const BUDGET: CompactionBudget = CompactionBudget { devices: 64, everything: false };
+/// How long to rest when there is nothing to pack.
+const IDLE: Duration = Duration::from_secs(1);
+/// How long to rest when there is more, so that a backlog is worked off without taking the processor whole.
+const BUSY: Duration = Duration::from_millis(5);
+/// How long the log is kept for the feed and for events.
+const KEEP_MS: i64 = 72 * 60 * 60 * 1000;
+
+/// Packs what is due, and says how long to rest.
+pub async fn compact_locations(app: &App) -> Duration {
+    match app.store.compact(BUDGET).await {
+        Ok(done) if done.more => BUSY,
+        Ok(_) => IDLE,
+        Err(error) => {
+            tracing::warn!(error = &error as &dyn std::error::Error, "could not pack locations");
+            IDLE
+        }
+    }
+}
+
+/// Trims the log of what is older than feed and events go back.
+pub async fn trim_locations(app: &App) {
+    match app.store.trim_location_log(KEEP_MS).await {
+        Ok(rows) => tracing::debug!(rows, "trimmed the log of locations"),
+        Err(error) => {
+            tracing::warn!(error = &error as &dyn std::error::Error, "could not trim the log of locations");
+        }
+    }
+}

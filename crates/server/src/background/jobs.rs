@@ -1,0 +1,125 @@
+//! The loops: each job runs, says how long to rest, and ends between two runs when it is told to.
+
+use std::future::Future;
+use std::time::Duration;
+
+use perigee_store::Database;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::{
+    announce_expiries, compact_locations, forget_expired, publish_store, save_usage, trim_locations,
+};
+use crate::app::App;
+
+const SAVE_USAGE_EVERY: Duration = Duration::from_secs(2);
+const PUBLISH_EVERY: Duration = Duration::from_secs(5);
+const TRIM_EVERY: Duration = Duration::from_mins(10);
+const FORGET_EVERY: Duration = Duration::from_hours(1);
+/// How long a job rests after it panicked; the panic itself is in the log.
+const AFTER_PANIC: Duration = Duration::from_secs(30);
+
+/// The jobs of a running service.
+#[derive(Debug, Default)]
+pub struct Jobs {
+    stop: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl Jobs {
+    /// Starts every job of the service.
+    pub fn start(app: &App, database: &Database) -> Self {
+        let jobs = Self::default();
+        let (usage, expiry, upkeep, database) = (app.clone(), app.clone(), app.clone(), database.clone());
+        jobs.repeat("save-usage", SAVE_USAGE_EVERY, move || {
+            let app = usage.clone();
+            async move {
+                save_usage(&app).await;
+                SAVE_USAGE_EVERY
+            }
+        });
+        jobs.repeat("announce-expiries", Duration::ZERO, move || {
+            let app = expiry.clone();
+            async move { announce_expiries(&app).await }
+        });
+        jobs.repeat("forget-expired", Duration::ZERO, move || {
+            let app = upkeep.clone();
+            async move {
+                forget_expired(&app).await;
+                FORGET_EVERY
+            }
+        });
+        let (packer, trimmer) = (app.clone(), app.clone());
+        jobs.repeat("compact-locations", Duration::ZERO, move || {
+            let app = packer.clone();
+            async move { compact_locations(&app).await }
+        });
+        jobs.repeat("trim-locations", Duration::ZERO, move || {
+            let app = trimmer.clone();
+            async move {
+                trim_locations(&app).await;
+                TRIM_EVERY
+            }
+        });
+        jobs.repeat("publish-figures", Duration::ZERO, move || {
+            publish_store(database.stats());
+            std::future::ready(PUBLISH_EVERY)
+        });
+        jobs
+    }
+
+    /// Runs a job again and again; it says how long to rest.
+    fn repeat<F, R>(&self, name: &'static str, first_rest: Duration, run: F)
+    where
+        F: Fn() -> R + Send + 'static,
+        R: Future<Output = Duration> + Send + 'static,
+    {
+        let stop = self.stop.clone();
+        self.tasks.spawn(async move {
+            let mut rest = first_rest;
+            loop {
+                tokio::select! {
+                    () = stop.cancelled() => break,
+                    () = tokio::time::sleep(rest) => {}
+                }
+                // A task of its own, so that a panic ends one run and not the job.
+                rest = tokio::spawn(run()).await.unwrap_or_else(|error| {
+                    tracing::error!(job = name, %error, "a background job broke off");
+                    AFTER_PANIC
+                });
+            }
+        });
+    }
+
+    /// Ends every job, each after the run it is in.
+    pub async fn stop(self) {
+        self.stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_job_outlives_its_panic_and_ends_when_told() {
+        tokio::time::pause();
+        let jobs = Jobs::default();
+        let (sender, mut runs) = mpsc::unbounded_channel();
+        jobs.repeat("test", Duration::ZERO, move || {
+            let sender = sender.clone();
+            async move {
+                sender.send(()).unwrap();
+                panic!("on purpose");
+            }
+        });
+        runs.recv().await.unwrap();
+        runs.recv().await.unwrap();
+        jobs.stop().await;
+        while runs.recv().await.is_some() {}
+    }
+}

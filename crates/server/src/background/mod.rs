@@ -1,0 +1,13 @@
+//! What the service does by itself, each piece a function that tests call directly, and the loops that drive them.
+
+mod compaction;
+mod expiry;
+mod figures;
+mod jobs;
+mod upkeep;
+
+pub use compaction::{compact_locations, trim_locations};
+pub use expiry::announce_expiries;
+pub use figures::publish_store;
+pub use jobs::Jobs;
+pub use upkeep::{forget_expired, save_usage};

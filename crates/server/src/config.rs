@@ -1,0 +1,195 @@
+//! What an operator can set. The defaults and their explanation stand in `config.default.toml`.
+
+mod base_url;
+mod check;
+
+pub use base_url::BaseUrl;
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use perigee_core::id::AccountId;
+use perigee_core::text::Email;
+use perigee_core::zone::Zone;
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize, Serializer};
+use url::Url;
+
+/// Everything an operator can set.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// How the service is reached.
+    pub server: Server,
+    /// Where data is kept.
+    pub store: Store,
+    /// What the first start makes.
+    pub first_start: FirstStart,
+    /// Tokens and sessions.
+    pub auth: Auth,
+    /// Limits on use.
+    pub limits: Limits,
+    /// Figures for the operator.
+    pub metrics: Metrics,
+    /// What is logged, and how.
+    pub log: Log,
+}
+
+/// How the service is reached.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Server {
+    /// The address to listen on.
+    pub listen: SocketAddr,
+    /// The address clients use, with a path prefix if there is one; empty for the listening address.
+    pub base_url: String,
+    /// Certificate chain in PEM; TLS is on when this and the key are set.
+    pub tls_certificate: Option<PathBuf>,
+    /// Its private key in PEM.
+    pub tls_key: Option<PathBuf>,
+    /// Addresses or networks whose forwarding headers are believed.
+    pub trusted_proxies: Vec<String>,
+    /// The header those proxies write.
+    pub forwarded_header: ForwardedBy,
+    /// Connections at once, in all.
+    pub max_connections: usize,
+    /// Connections at once from one address.
+    pub max_connections_per_address: usize,
+    /// Seconds that accepted work has to finish when the service is stopped.
+    pub shutdown_seconds: u64,
+}
+
+/// The header in which trusted proxies say who the client is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ForwardedBy {
+    /// `X-Forwarded-For` and its companions.
+    XForwardedFor,
+    /// `Forwarded` (RFC 7239).
+    Forwarded,
+}
+
+/// Where data is kept.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Store {
+    /// The folder of the embedded store and of files the service writes.
+    pub data: PathBuf,
+    /// `sqlite:PATH` or `postgres://...`; empty for `sqlite:` in the data folder.
+    #[serde(serialize_with = "without_password")]
+    pub database: String,
+    /// Connections to PostgreSQL, or readers of SQLite.
+    pub connections: usize,
+}
+
+/// What the first start makes.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct FirstStart {
+    /// The account's name.
+    pub account_name: String,
+    /// The owner's e-mail address.
+    pub owner_email: Email,
+    /// The account's licences.
+    pub licenses: u32,
+    /// The account's zone.
+    pub time_zone: Zone,
+}
+
+/// Tokens and sessions.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Auth {
+    /// Seconds a token lives.
+    pub token_seconds: u32,
+    /// Seconds a console session lives.
+    pub session_seconds: u32,
+    /// Seconds a link to set a new password lives.
+    pub reset_link_seconds: u32,
+    /// Seconds an invitation lives.
+    pub invitation_seconds: u32,
+}
+
+/// Limits on use.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Calls an account may make each second, on average.
+    pub requests_per_second: u32,
+    /// Calls it may make at once.
+    pub burst: u32,
+    /// Submissions of locations and alerts a second; 0 for no limit but the queue.
+    pub submissions_per_second: u32,
+    /// Submissions at once.
+    pub submissions_burst: u32,
+    /// Failed attempts a minute, per address and per name and address.
+    pub token_failures_per_minute: u32,
+    /// Bad tokens a second, per address.
+    pub bad_tokens_per_second: u32,
+    /// Accounts with limits of their own.
+    pub accounts: HashMap<AccountId, AccountLimit>,
+}
+
+/// An account's own limit.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccountLimit {
+    /// Calls each second, on average.
+    pub requests_per_second: u32,
+    /// Calls at once.
+    pub burst: u32,
+}
+
+/// Figures for the operator.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Metrics {
+    /// A bearer secret with which `/metrics` is answered to any address; empty for loopback only.
+    #[serde(serialize_with = "hidden")]
+    pub secret: SecretString,
+}
+
+/// What is logged, and how.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Log {
+    /// `error`, `warn`, `info`, `debug`, `trace`, or a filter such as `info,perigee_store=debug`.
+    pub level: String,
+    /// How lines are written.
+    pub format: LogFormat,
+}
+
+/// How log lines are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// A setting that cannot stand.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key}: {problem}")]
+pub struct ConfigError {
+    /// The setting, as `section.key`.
+    pub key: &'static str,
+    /// What is wrong and what to set instead.
+    pub problem: String,
+}
+
+fn hidden<S: Serializer>(secret: &SecretString, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(if secret.expose_secret().is_empty() { "" } else { "(set)" })
+}
+
+fn without_password<S: Serializer>(database: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    match Url::parse(database) {
+        Ok(mut url) if url.password().is_some() => {
+            let _infallible = url.set_password(Some("hidden"));
+            serializer.serialize_str(url.as_str())
+        }
+        _ => serializer.serialize_str(database),
+    }
+}

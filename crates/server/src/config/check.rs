@@ -1,0 +1,154 @@
+//! What types cannot check of settings, and what settings mean to the parts they configure.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use perigee_core::account::LICENSES_MAX;
+use perigee_store::{DatabaseUrl, ParseUrlError};
+use secrecy::ExposeSecret;
+
+use super::{Auth, BaseUrl, Config, ConfigError, FirstStart, ForwardedBy, Limits, Metrics, Server, Store};
+use crate::serve::{ForwardedHeader, Network, NetworkError, ServeConfig, TrustedProxies};
+
+impl Config {
+    /// Checks what types cannot.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        self.server.validate()?;
+        self.store.validate()?;
+        self.first_start.validate()?;
+        self.auth.validate()?;
+        self.limits.validate()?;
+        self.metrics.validate()
+    }
+}
+
+impl Server {
+    fn validate(&self) -> Result<(), ConfigError> {
+        if self.tls_certificate.is_some() != self.tls_key.is_some() {
+            return refuse("server.tls_key", "set both tls_certificate and tls_key, or neither");
+        }
+        if self.max_connections == 0 || self.max_connections_per_address == 0 {
+            return refuse(
+                "server.max_connections",
+                "must be at least 1, as must max_connections_per_address",
+            );
+        }
+        self.limits()?;
+        if !self.base_url.is_empty() {
+            BaseUrl::parse(&self.base_url)?;
+        }
+        Ok(())
+    }
+
+    /// The limits on connections these settings make.
+    pub fn limits(&self) -> Result<ServeConfig, ConfigError> {
+        let networks: Result<Vec<Network>, _> =
+            self.trusted_proxies.iter().map(|network| network.parse()).collect();
+        let networks =
+            networks.or_else(|error: NetworkError| refuse("server.trusted_proxies", error.to_string()))?;
+        Ok(ServeConfig {
+            shutdown_timeout: Duration::from_secs(self.shutdown_seconds),
+            max_connections: self.max_connections,
+            max_connections_per_address: self.max_connections_per_address,
+            trusted_proxies: TrustedProxies::new(networks),
+            forwarded_header: match self.forwarded_header {
+                ForwardedBy::XForwardedFor => ForwardedHeader::XForwarded,
+                ForwardedBy::Forwarded => ForwardedHeader::Rfc7239,
+            },
+            ..ServeConfig::default()
+        })
+    }
+
+    /// The address clients use when the service listens on this one.
+    pub fn base_url_at(&self, address: SocketAddr) -> Result<BaseUrl, ConfigError> {
+        if !self.base_url.is_empty() {
+            return BaseUrl::parse(&self.base_url);
+        }
+        let scheme = if self.tls_certificate.is_some() { "https" } else { "http" };
+        // Nobody can connect to the address that stands for all of them.
+        let host = if address.ip().is_unspecified() {
+            format!("localhost:{}", address.port())
+        } else {
+            address.to_string()
+        };
+        BaseUrl::parse(&format!("{scheme}://{host}"))
+    }
+}
+
+impl Store {
+    fn validate(&self) -> Result<(), ConfigError> {
+        if !(1..=1_000).contains(&self.connections) {
+            return refuse("store.connections", "must be between 1 and 1000");
+        }
+        self.database_url().map(drop)
+    }
+
+    /// Where the database is.
+    pub fn database_url(&self) -> Result<DatabaseUrl, ConfigError> {
+        if self.database.is_empty() {
+            return Ok(DatabaseUrl::sqlite(self.data.join("perigee.db")));
+        }
+        self.database.parse().or_else(|error: ParseUrlError| refuse("store.database", error.to_string()))
+    }
+}
+
+impl Metrics {
+    /// Anybody may guess at it, so that it must be long.
+    const LEAST_SECRET: usize = 16;
+
+    fn validate(&self) -> Result<(), ConfigError> {
+        let length = self.secret.expose_secret().len();
+        if length != 0 && length < Self::LEAST_SECRET {
+            return refuse("metrics.secret", "must be empty or have at least 16 characters");
+        }
+        Ok(())
+    }
+}
+
+impl FirstStart {
+    fn validate(&self) -> Result<(), ConfigError> {
+        if self.account_name.is_empty() {
+            return refuse("first_start.account_name", "must not be empty");
+        }
+        if self.licenses > LICENSES_MAX {
+            return refuse("first_start.licenses", format!("must be at most {LICENSES_MAX}"));
+        }
+        Ok(())
+    }
+}
+
+impl Auth {
+    fn validate(&self) -> Result<(), ConfigError> {
+        if !(60..=86_400).contains(&self.token_seconds) {
+            return refuse("auth.token_seconds", "must be between 60 and 86400");
+        }
+        let lifetimes = [
+            ("auth.session_seconds", self.session_seconds),
+            ("auth.reset_link_seconds", self.reset_link_seconds),
+            ("auth.invitation_seconds", self.invitation_seconds),
+        ];
+        match lifetimes.into_iter().find(|(_, seconds)| *seconds < 300) {
+            Some((key, _)) => refuse(key, "must be at least 300"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Limits {
+    fn validate(&self) -> Result<(), ConfigError> {
+        let above_zero = [
+            ("limits.requests_per_second", self.requests_per_second),
+            ("limits.burst", self.burst),
+            ("limits.token_failures_per_minute", self.token_failures_per_minute),
+            ("limits.bad_tokens_per_second", self.bad_tokens_per_second),
+        ];
+        match above_zero.into_iter().find(|(_, value)| *value == 0) {
+            Some((key, _)) => refuse(key, "must be at least 1"),
+            None => Ok(()),
+        }
+    }
+}
+
+fn refuse<T>(key: &'static str, problem: impl Into<String>) -> Result<T, ConfigError> {
+    Err(ConfigError { key, problem: problem.into() })
+}

@@ -1,0 +1,99 @@
+//! What a request carries with it from the first layer to the last.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use axum::extract::FromRequestParts;
+use http::Extensions;
+use http::request::Parts;
+use perigee_core::actor::{Origin, Via};
+use perigee_core::id::{AccountId, UserId};
+
+use crate::access::{Rated, Usage};
+use crate::serve::ClientAddress;
+
+/// One request: its id, where it comes from, and what was learned of it on the way.
+#[derive(Clone, Debug)]
+pub struct RequestContext(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    id: String,
+    address: IpAddr,
+    usage: OnceLock<Usage>,
+    rated: Mutex<Option<Rated>>,
+    caller: OnceLock<(AccountId, UserId, Via)>,
+}
+
+impl RequestContext {
+    /// The context of a new request.
+    pub fn new(extensions: &Extensions) -> Self {
+        let address =
+            extensions.get::<ClientAddress>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |client| client.0);
+        let id = format!("req_{:024x}", rand::random::<u128>() >> 32);
+        Self(Arc::new(Inner {
+            id,
+            address,
+            usage: OnceLock::new(),
+            rated: Mutex::new(None),
+            caller: OnceLock::new(),
+        }))
+    }
+
+    /// The request's id, as in the log.
+    pub fn id(&self) -> &str {
+        &self.0.id
+    }
+
+    /// The client's address.
+    pub fn address(&self) -> IpAddr {
+        self.0.address
+    }
+
+    /// The account's calls, once it is known.
+    pub fn usage(&self) -> Option<Usage> {
+        self.0.usage.get().copied()
+    }
+
+    /// The bucket that was asked last, once one was.
+    pub fn rated(&self) -> Option<Rated> {
+        *self.0.rated.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who asks, once it is known.
+    pub fn caller(&self) -> Option<(AccountId, UserId, Via)> {
+        self.0.caller.get().copied()
+    }
+
+    /// Notes the account's calls.
+    pub fn set_usage(&self, usage: Usage) {
+        let _only_once = self.0.usage.set(usage);
+    }
+
+    /// Notes the bucket that was asked.
+    pub fn set_rated(&self, rated: Rated) {
+        *self.0.rated.lock().unwrap_or_else(PoisonError::into_inner) = Some(rated);
+    }
+
+    /// Notes who asks.
+    pub fn set_caller(&self, account: AccountId, user: UserId, via: Via) {
+        let _only_once = self.0.caller.set((account, user, via));
+    }
+
+    /// Where a change made by this request comes from.
+    pub fn origin(&self, via: Via, user: Option<UserId>) -> Origin {
+        Origin { via, user, address: Some(self.0.address), request: Some(self.0.id.clone()) }
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for RequestContext {
+    type Rejection = super::error::ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Self::Rejection> {
+        parts
+            .extensions
+            .get::<Self>()
+            .cloned()
+            .ok_or_else(|| super::error::internal("the request has no context: the frame layer is missing"))
+    }
+}

@@ -1,0 +1,294 @@
+//! What every operation has and no handler repeats: the envelope, the errors, the security, both forms of PATCH.
+
+use serde_json::{Map, Value, json};
+
+use super::example::example;
+use super::shared::{header_references, headers, problem_reference, problems};
+use super::tighten::tighten;
+use crate::http::code::Code;
+use crate::http::middleware::TOKEN_PATH;
+
+/// Told in words: a body of two unlike types makes client generators write code that does not run.
+const BOTH_PATCHES: &str = "The body is a JSON Merge Patch (RFC 7396): an object with what changes; null removes. \
+    A JSON Patch (RFC 6902), an array of operations such as `[{\"op\": \"replace\", \"path\": \"/name\", \"value\": \"Northern Star\"}]`, \
+    is taken as well, also as `application/json-patch+json`; it is applied whole or not at all.";
+
+/// A header's value with something to see in it.
+const PRINTABLE: &str = r"^[\t -~]*[!-~][\t -~]*$";
+/// Entity tags in double quotes, or any.
+const ENTITY_TAGS: &str = r#"^(\*|(W/)?"[!#-+\--~]*"(, ?(W/)?"[!#-+\--~]*")*)$"#;
+
+const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
+
+/// Finishes a document made from the handlers.
+pub(super) fn finish(document: &mut Value, base_url: &str) {
+    document["openapi"] = json!("3.1.0");
+    document["servers"] = json!([{ "url": base_url }]);
+    document["components"]["securitySchemes"] = json!({
+        "token": {
+            "type": "http", "scheme": "bearer", "bearerFormat": "JWT",
+            "description": "A token from `POST /api/Auth/Token`."
+        },
+        "session": {
+            "type": "apiKey", "in": "cookie", "name": crate::access::SESSION_COOKIE,
+            "description": "The cookie of a console session from `POST /api/session`."
+        }
+    });
+    let mut paths = document["paths"].take();
+    let mut schemas = document["components"]["schemas"].take();
+    for (path, item) in paths.as_object_mut().into_iter().flatten() {
+        for method in METHODS {
+            if let Some(body) = item.get_mut(method) {
+                Operation { path, method, body, schemas: &mut schemas }.finish();
+            }
+        }
+    }
+    tighten(&mut paths, &mut schemas);
+    name_error_codes(&mut schemas);
+    for content in contents(&mut paths) {
+        if content.get("example").is_none() && content.get("examples").is_none() {
+            content["example"] = example(&content["schema"], &schemas);
+        }
+    }
+    document["paths"] = paths;
+    document["components"]["schemas"] = schemas;
+    document["components"]["responses"] = problems();
+    document["components"]["headers"] = headers();
+}
+
+/// Every body that goes in or out, of any operation.
+fn contents(paths: &mut Value) -> Vec<&mut Value> {
+    let mut found = Vec::new();
+    for item in paths.as_object_mut().into_iter().flatten().map(|(_, item)| item) {
+        for operation in item.as_object_mut().into_iter().flatten().map(|(_, operation)| operation) {
+            let Some(operation) = operation.as_object_mut() else { continue };
+            for (part, value) in operation {
+                let bodies: Vec<&mut Value> = match part.as_str() {
+                    "requestBody" => vec![value],
+                    "responses" => {
+                        value.as_object_mut().into_iter().flatten().map(|(_, response)| response).collect()
+                    }
+                    _ => Vec::new(),
+                };
+                for body in bodies {
+                    found.extend(
+                        body.get_mut("content")
+                            .and_then(Value::as_object_mut)
+                            .into_iter()
+                            .flatten()
+                            .map(|(_, content)| content),
+                    );
+                }
+            }
+        }
+    }
+    found
+}
+
+struct Operation<'d> {
+    path: &'d str,
+    method: &'d str,
+    body: &'d mut Value,
+    schemas: &'d mut Value,
+}
+
+/// What an operation needs of its caller, from its `security` as the handler wrote it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    /// Anybody: `security(())`.
+    Open,
+    /// A console session alone: `security(("session" = []))`.
+    Session,
+    /// A token or a session: nothing written.
+    Any,
+}
+
+impl Operation<'_> {
+    fn finish(mut self) {
+        let access = self.access();
+        if access == Access::Any {
+            self.body["security"] = json!([{ "token": [] }, { "session": [] }]);
+        }
+        if self.path.starts_with("/api/") && self.path != TOKEN_PATH {
+            self.envelop_answers(access);
+        }
+        if self.path != TOKEN_PATH {
+            self.add_errors(access);
+        }
+        if self.method == "patch" {
+            self.offer_both_patches();
+        }
+        // Locations and alerts are told apart by what they are.
+        let by_content = self.path.ends_with("/locations") || self.path.ends_with("/alerts");
+        let creates = self.method == "post" && self.body.pointer("/responses/201").is_some();
+        if creates && access == Access::Any && !by_content {
+            self.add_header_parameter(
+                "Idempotency-Key",
+                "Makes sending the request again safe for 24 hours.",
+                &json!({ "type": "string", "pattern": PRINTABLE, "maxLength": 255 }),
+            );
+        }
+        if self.changes_a_revision(access) {
+            self.add_header_parameter(
+                "If-Match",
+                "The entity tag of the revision you mean to change.",
+                &json!({ "type": "string", "pattern": ENTITY_TAGS, "maxLength": 1000, "example": "\"r3\"" }),
+            );
+        }
+        self.add_answer_headers();
+    }
+
+    fn access(&self) -> Access {
+        match self.body.get("security").and_then(Value::as_array) {
+            None => Access::Any,
+            Some(ways) if ways.iter().any(|way| way.get("session").is_some()) => Access::Session,
+            Some(_) => Access::Open,
+        }
+    }
+
+    /// Whether it changes one thing that has an entity tag. Histories have none.
+    fn changes_a_revision(&self, access: Access) -> bool {
+        access == Access::Any
+            && matches!(self.method, "put" | "patch" | "delete")
+            && !self.path.ends_with("/locations")
+    }
+
+    /// Points every 2xx JSON answer to a copy of its schema with the envelope in front.
+    fn envelop_answers(&mut self, access: Access) {
+        let responses = self.body["responses"].as_object_mut().into_iter().flatten();
+        for (status, response) in responses {
+            if !status.starts_with('2') {
+                continue;
+            }
+            let Some(schema) = response.pointer_mut("/content/application~1json/schema") else { continue };
+            let Some(name) =
+                schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()).map(str::to_owned)
+            else {
+                continue;
+            };
+            // The same thing may be answered to somebody known and to somebody not known yet, who has no usage.
+            let answer = format!("{name}{}", if access == Access::Open { "OpenAnswer" } else { "Answer" });
+            if self.schemas.get(&answer).is_none() {
+                let enveloped = with_envelope(&self.schemas[&name], access != Access::Open);
+                self.schemas[&answer] = enveloped;
+            }
+            *schema = json!({ "$ref": format!("#/components/schemas/{answer}") });
+        }
+    }
+
+    fn add_errors(&mut self, access: Access) {
+        let has_body = self.body.get("requestBody").is_some();
+        let has_path_parameter = self.path.contains('{');
+        let writes = self.method != "get";
+        let statuses = [
+            (400, true),
+            (401, access != Access::Open || has_body),
+            (403, access != Access::Open || writes),
+            (404, has_path_parameter),
+            (405, true),
+            (406, true),
+            (408, has_body),
+            (409, writes),
+            (412, self.changes_a_revision(access)),
+            (413, has_body),
+            (415, has_body),
+            (422, self.method == "post"),
+            (429, true),
+            (500, true),
+            (503, true),
+        ];
+        for (status, _) in statuses.into_iter().filter(|(_, applies)| *applies) {
+            let responses = &mut self.body["responses"];
+            if responses.get(status.to_string()).is_none() {
+                responses[status.to_string()] = problem_reference(status);
+            }
+        }
+    }
+
+    /// A PATCH takes part of what a PUT takes, or a JSON Patch.
+    fn offer_both_patches(&mut self) {
+        let Some(reference) = self.body.pointer("/requestBody/content/application~1json/schema/$ref") else {
+            return;
+        };
+        let Some(name) = reference.as_str().and_then(|path| path.rsplit('/').next()).map(str::to_owned)
+        else {
+            return;
+        };
+        let partial = format!("{}Patch", name.trim_end_matches("Input"));
+        let mut schema = self.schemas[&name].clone();
+        if let Some(object) = schema.as_object_mut() {
+            object.remove("required");
+            object.insert(
+                "description".to_owned(),
+                json!("A JSON Merge Patch (RFC 7396): only what changes; null removes."),
+            );
+        }
+        // What is left out of a patch stays as it is, whatever a whole thing would get.
+        for (_, property) in schema["properties"].as_object_mut().into_iter().flatten() {
+            if let Some(property) = property.as_object_mut() {
+                property.remove("default");
+            }
+        }
+        self.schemas[&partial] = schema;
+        let merge = json!({ "$ref": format!("#/components/schemas/{partial}") });
+        self.body["requestBody"]["content"] = json!({
+            "application/json": { "schema": merge },
+            "application/merge-patch+json": { "schema": merge },
+        });
+        let said = self.body["description"].as_str().map(|said| format!("{said}\n\n")).unwrap_or_default();
+        self.body["description"] = json!(format!("{said}{BOTH_PATCHES}"));
+    }
+
+    fn add_header_parameter(&mut self, name: &str, description: &str, schema: &Value) {
+        if self.body.get("parameters").is_none() {
+            self.body["parameters"] = json!([]);
+        }
+        if let Some(parameters) = self.body["parameters"].as_array_mut() {
+            parameters.push(json!({
+                "name": name, "in": "header", "required": false, "description": description,
+                "schema": schema
+            }));
+        }
+    }
+
+    fn add_answer_headers(&mut self) {
+        for (_, response) in self.body["responses"].as_object_mut().into_iter().flatten() {
+            if response.get("$ref").is_none() {
+                response["headers"] = header_references();
+            }
+        }
+    }
+}
+
+fn with_envelope(schema: &Value, with_usage: bool) -> Value {
+    let mut properties = Map::new();
+    properties.insert(
+        "success".to_owned(),
+        json!({ "type": "boolean", "description": "Always true here.", "example": true }),
+    );
+    let mut required = vec![json!("success")];
+    if with_usage {
+        let count = |description: &str| json!({ "type": "integer", "format": "int64", "minimum": 0, "description": description, "example": 42 });
+        properties
+            .insert("apiUsage".to_owned(), count("Calls made by the account since the API was activated."));
+        properties.insert("apiDailyUsage".to_owned(), count("Calls made on the account's present day."));
+        required.extend([json!("apiUsage"), json!("apiDailyUsage")]);
+    }
+    let mut schema = schema.clone();
+    if let Some(own) = schema.get("properties").and_then(Value::as_object) {
+        properties.extend(own.clone());
+    }
+    if let Some(own) = schema.get("required").and_then(Value::as_array) {
+        required.extend(own.clone());
+    }
+    schema["type"] = json!("object");
+    schema["properties"] = Value::Object(properties);
+    schema["required"] = Value::Array(required);
+    schema
+}
+
+/// Writes the closed list of codes into the schema of errors.
+fn name_error_codes(schemas: &mut Value) {
+    let codes: Vec<&str> = Code::ALL.iter().map(|code| code.name()).collect();
+    schemas["Problem"]["properties"]["code"]["enum"] = json!(codes);
+}

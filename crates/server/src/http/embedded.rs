@@ -1,0 +1,84 @@
+//! Files that are part of the program, answered with an entity tag and told how long they may be kept.
+
+use std::borrow::Cow;
+
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+
+use super::extract::Preconditions;
+use super::reply::not_modified;
+
+/// How long a client may keep a file without asking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Not at all: it asks each time, and gets 304 while nothing changed.
+    Never,
+    /// A day, and a week more while it fetches a newer one. Their names stay when the program is upgraded.
+    Long,
+}
+
+impl Keep {
+    const fn header(self) -> HeaderValue {
+        match self {
+            Self::Never => HeaderValue::from_static("no-cache"),
+            Self::Long => HeaderValue::from_static("public, max-age=86400, stale-while-revalidate=604800"),
+        }
+    }
+}
+
+/// A file, ready to be answered.
+#[derive(Clone, Debug)]
+pub struct EmbeddedFile {
+    content: Cow<'static, [u8]>,
+    media_type: &'static str,
+    tag: String,
+    keep: Keep,
+}
+
+impl EmbeddedFile {
+    /// A file of this name, with the hash of its content.
+    pub fn new(name: &str, content: Cow<'static, [u8]>, hash: [u8; 32], keep: Keep) -> Self {
+        let tag = hash[..8].iter().fold(String::from("\""), |tag, byte| format!("{tag}{byte:02x}")) + "\"";
+        Self { content, media_type: media_type(name), tag, keep }
+    }
+
+    /// The file, or 304 when the client has it.
+    pub fn answer(&self, preconditions: &Preconditions) -> Response {
+        let mut response = if preconditions.is_known(&self.tag) {
+            not_modified(&self.tag)
+        } else {
+            let mut response = Response::new(Body::from(self.content.clone()));
+            insert(response.headers_mut(), header::CONTENT_TYPE, self.media_type);
+            insert(response.headers_mut(), header::ETAG, &self.tag);
+            response
+        };
+        response.headers_mut().insert(header::CACHE_CONTROL, self.keep.header());
+        response
+    }
+}
+
+/// Sends a browser on to this path of our own.
+pub fn redirect(path: &str) -> Response {
+    let mut response = StatusCode::PERMANENT_REDIRECT.into_response();
+    insert(response.headers_mut(), header::LOCATION, path);
+    response.headers_mut().insert(header::CACHE_CONTROL, Keep::Never.header());
+    response
+}
+
+fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(name, value);
+    }
+}
+
+fn media_type(name: &str) -> &'static str {
+    match name.rsplit('.').next().unwrap_or_default() {
+        "html" => "text/html; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "js" => "text/javascript; charset=utf-8",
+        "json" => "application/json",
+        "svg" => "image/svg+xml",
+        _ => "text/plain; charset=utf-8",
+    }
+}

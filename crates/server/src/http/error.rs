@@ -1,0 +1,214 @@
+//! The one error type with a status. What a client sees of it is written by [`super::middleware`].
+
+use std::sync::Arc;
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderName, HeaderValue};
+use perigee_core::error::{Cause, Kind, StoreError, Unique};
+
+use super::code::Code;
+use super::json::{PatchProblem, Pointer, Problem};
+
+/// Why a request failed: what the client is told, and the cause for the log.
+#[derive(Clone, Debug)]
+pub struct ApiError {
+    /// The stable name.
+    pub code: Code,
+    /// A sentence for a person that says what to do.
+    pub message: String,
+    /// What is wrong where, for validation.
+    pub problems: Vec<Problem>,
+    /// Headers that go with it.
+    pub headers: Vec<(HeaderName, HeaderValue)>,
+    /// The cause, for the log alone.
+    pub cause: Option<Arc<Cause>>,
+}
+
+/// What every handler gives.
+pub type ApiResult<T> = Result<T, ApiError>;
+
+impl ApiError {
+    /// An error with this code and sentence.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), problems: Vec::new(), headers: Vec::new(), cause: None }
+    }
+
+    /// The same error with a header.
+    #[must_use]
+    pub fn with_header(mut self, name: HeaderName, value: &str) -> Self {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            self.headers.push((name, value));
+        }
+        self
+    }
+
+    /// The same error, its problems that have no place put at this member.
+    #[must_use]
+    pub fn at_member(mut self, name: &str) -> Self {
+        for problem in self.problems.iter_mut().filter(|problem| problem.pointer == Pointer::root()) {
+            problem.pointer = Pointer::root().member(name);
+        }
+        self
+    }
+
+    /// The same error with a cause for the log.
+    #[must_use]
+    pub fn with_cause(mut self, cause: impl Into<Cause>) -> Self {
+        self.cause = Some(Arc::new(cause.into()));
+        self
+    }
+}
+
+/// There is no such thing, or it is out of sight: the two are told alike.
+pub fn not_found(kind: Kind) -> ApiError {
+    ApiError::new(Code::NotFound, format!("There is no such {kind}, or you may not see it. Check the id."))
+}
+
+/// The user may not do this.
+pub fn forbidden(message: impl Into<String>) -> ApiError {
+    ApiError::new(Code::Forbidden, message)
+}
+
+/// The body is not what is wanted; every problem is listed.
+pub fn invalid_body(problems: Vec<Problem>) -> ApiError {
+    invalid(Code::InvalidBody, problems)
+}
+
+/// Parameters are not what is wanted; every problem is listed.
+pub fn invalid_parameters(problems: Vec<Problem>) -> ApiError {
+    invalid(Code::InvalidParameter, problems)
+}
+
+fn invalid(code: Code, problems: Vec<Problem>) -> ApiError {
+    let message = match problems.as_slice() {
+        [one] => one.detail.clone(),
+        many => format!("{} problems were found; see \"errors\" for each.", many.len()),
+    };
+    ApiError { problems, ..ApiError::new(code, message) }
+}
+
+/// A header is not valid.
+pub fn invalid_header(message: impl Into<String>) -> ApiError {
+    ApiError::new(Code::InvalidHeader, message)
+}
+
+/// Our own fault, with the cause for the log.
+pub fn internal(cause: impl Into<Cause>) -> ApiError {
+    ApiError::new(
+        Code::Internal,
+        "Something went wrong on our side. Sending the request again is safe; if it goes on, report the request id.",
+    )
+    .with_header(http::header::RETRY_AFTER, "1")
+    .with_cause(cause)
+}
+
+/// Busy: sending again later is safe.
+pub fn unavailable(cause: impl Into<Cause>) -> ApiError {
+    ApiError::new(
+        Code::Unavailable,
+        "The service is busy or its store cannot be reached. Send the request again shortly; that is safe.",
+    )
+    .with_header(http::header::RETRY_AFTER, "1")
+    .with_cause(cause)
+}
+
+/// A parameter is not valid.
+pub fn invalid_parameter(name: &str, detail: impl Into<String>) -> ApiError {
+    invalid_parameters(vec![Problem { pointer: Pointer::root().member(name), detail: detail.into() }])
+}
+
+impl From<PatchProblem> for ApiError {
+    fn from(problem: PatchProblem) -> Self {
+        let code = match &problem {
+            PatchProblem::TestFailed(_) => Code::PatchTestFailed,
+            PatchProblem::Malformed(_) | PatchProblem::MissingPath(_) => Code::InvalidPatch,
+        };
+        invalid(code, vec![problem.problem().clone()])
+    }
+}
+
+/// A cause and what it came from, in one line for the log.
+pub(super) fn chain(cause: &dyn std::error::Error) -> String {
+    let mut text = cause.to_string();
+    let mut source = cause.source();
+    while let Some(deeper) = source {
+        text = format!("{text}: {deeper}");
+        source = deeper.source();
+    }
+    text
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::NotFound(kind) => not_found(kind),
+            StoreError::RevisionMismatch(kind) => Self::new(
+                Code::PreconditionFailed,
+                format!(
+                    "The {kind} was changed meanwhile. Read it again and repeat your change on what you find."
+                ),
+            ),
+            StoreError::Taken(Unique::Email) => {
+                Self::new(Code::EmailTaken, "Another user has this e-mail address. Choose another one.")
+            }
+            StoreError::Taken(Unique::Identifier) => Self::new(
+                Code::IdentifierTaken,
+                "Another device of the account has this identifier. Choose another one, or change that device.",
+            ),
+            StoreError::LicenseExhausted(_) => Self::new(
+                Code::LicenseExhausted,
+                "Every licence of the account is used. Let a device expire, delete one, or ask the operator for more licences.",
+            ),
+            StoreError::LicensesInUse { used } => Self::new(
+                Code::LicensesInUse,
+                format!(
+                    "{used} licences are in use. Let devices expire or delete them first, or set at least {used}."
+                ),
+            ),
+            StoreError::DeviceExpired(_) => Self::new(
+                Code::DeviceExpired,
+                "The device is expired and takes no data. Give it a later expiration date, or switch its expiry off, to bring it back.",
+            ),
+            StoreError::AdminDevicesExhausted(limit) => Self::new(
+                Code::DeviceQuotaReached,
+                format!(
+                    "You may have created at most {limit} devices at a time. Delete one, or ask for a larger adminDevices."
+                ),
+            ),
+            StoreError::LastOwner => Self::new(
+                Code::LastOwner,
+                "The account would be left without an owner who can act. Make another user an owner first.",
+            ),
+            StoreError::InUse(kind) => Self::new(
+                Code::InUse,
+                format!(
+                    "Some user sees only this {kind}. Change that user's group or deviceId, or delete the user, first."
+                ),
+            ),
+            StoreError::UnknownReference { kind, id } => invalid_body(vec![Problem {
+                pointer: Pointer::root(),
+                detail: format!("There is no {kind} {id} in this account."),
+            }]),
+            StoreError::IdempotencyMismatch => Self::new(
+                Code::IdempotencyMismatch,
+                "This Idempotency-Key was used with another body. Use a new key for a new request.",
+            ),
+            StoreError::CursorExpired => Self::new(
+                Code::CursorExpired,
+                "The cursor points before what is still kept. Load everything anew and start with the cursor you get then.",
+            ),
+            StoreError::Unavailable(cause) => unavailable(cause),
+            StoreError::Internal(cause) => internal(cause),
+        }
+    }
+}
+
+impl IntoResponse for ApiError {
+    /// Leaves itself in the response; the outermost layer writes the body, which needs the request's id and usage.
+    fn into_response(self) -> Response {
+        let mut response = self.code.status().into_response();
+        response.headers_mut().extend(self.headers.iter().cloned());
+        response.extensions_mut().insert(self);
+        response
+    }
+}

@@ -1,0 +1,175 @@
+//! PUT and PATCH as one thing: a new state, made from the body and, for a patch, from what there is.
+
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use http::Method;
+use serde_json::Value;
+
+use super::body::{BODY_MAX, JsonBody, expect_media_type, expect_no_coding, media_type, read_body};
+use super::conditional::Preconditions;
+use crate::app::App;
+use crate::http::code::Code;
+use crate::http::edit::ENVELOPE;
+use crate::http::error::{ApiError, ApiResult, internal};
+use crate::http::json::{Pointer, apply_patch};
+
+const MERGE_PATCH: &str = "application/merge-patch+json";
+const JSON_PATCH: &str = "application/json-patch+json";
+const PATCH_TYPES: [&str; 3] = ["application/json", MERGE_PATCH, JSON_PATCH];
+
+/// A change a client asks for.
+#[derive(Debug)]
+pub struct Change {
+    body: Value,
+    is_patch: bool,
+    /// Where the thing lies in the body.
+    place: Pointer,
+    /// What the client expects of the thing.
+    pub preconditions: Preconditions,
+}
+
+impl FromRequest<App> for Change {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, app: &App) -> ApiResult<Self> {
+        let (mut parts, body) = request.into_parts();
+        let preconditions = Preconditions::from_request_parts(&mut parts, app).await?;
+        let is_patch = parts.method == Method::PATCH;
+        expect_media_type(&parts.headers, if is_patch { &PATCH_TYPES } else { &PATCH_TYPES[..1] })?;
+        expect_no_coding(&parts.headers)?;
+        let body = JsonBody::parse(&read_body(body, BODY_MAX).await?)?.value;
+        if is_patch {
+            expect_shape(media_type(&parts.headers), &body)?;
+        }
+        Ok(Self { body, is_patch, place: Pointer::root(), preconditions })
+    }
+}
+
+/// Refuses a patch that is not of the kind its media type names; `application/json` may be either.
+fn expect_shape(media_type: &str, patch: &Value) -> ApiResult<()> {
+    let message = match patch {
+        Value::Object(_) if media_type.eq_ignore_ascii_case(JSON_PATCH) => {
+            format!("A JSON Patch is an array of operations. Send an object as {MERGE_PATCH}.")
+        }
+        Value::Array(_) if media_type.eq_ignore_ascii_case(MERGE_PATCH) => {
+            format!("A JSON Merge Patch is an object. Send an array of operations as {JSON_PATCH}.")
+        }
+        _ => return Ok(()),
+    };
+    Err(ApiError::new(Code::InvalidPatch, message))
+}
+
+impl Change {
+    /// The same change, taken out of the member it is answered under: what was read may be sent back as it is.
+    #[must_use]
+    pub fn nested(mut self, member: &str) -> Self {
+        if let Value::Object(members) = &mut self.body
+            && members.get(member).is_some_and(Value::is_object)
+            && members.keys().all(|name| name == member || ENVELOPE.contains(&name.as_str()))
+            && let Some(inner) = members.remove(member)
+        {
+            self.body = inner;
+            self.place = self.place.member(member);
+        }
+        self
+    }
+
+    /// What the thing shall be, given how it is answered now.
+    pub fn apply(&self, present: &impl serde::Serialize) -> ApiResult<Value> {
+        if !self.is_patch {
+            return Ok(self.body.clone());
+        }
+        let present = serde_json::to_value(present).map_err(internal)?;
+        Ok(apply_patch(&present, &self.body)?)
+    }
+
+    /// Whether the body says anything of the member at this path, the thing's own or that of an object in it.
+    pub fn sets(&self, path: &[&str]) -> bool {
+        match &self.body {
+            Value::Array(operations) if self.is_patch => {
+                let place = path.iter().fold(Pointer::root(), |place, name| place.member(name));
+                operations.iter().any(|operation| writes(operation, place.as_str()))
+            }
+            Value::Object(_) if self.is_patch => merges(&self.body, path),
+            _ => true,
+        }
+    }
+
+    /// The error with its problems where the client wrote what they are about.
+    pub fn place(&self, mut error: ApiError) -> ApiError {
+        for problem in &mut error.problems {
+            problem.pointer = problem.pointer.below(&self.place);
+        }
+        error
+    }
+}
+
+/// Whether an operation of a JSON Patch writes this place or one that it lies in.
+fn writes(operation: &Value, place: &str) -> bool {
+    let holds = |member: &str| {
+        operation[member].as_str().is_some_and(|path| {
+            place.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    };
+    match operation["op"].as_str() {
+        Some("test") => false,
+        Some("move") => holds("path") || holds("from"),
+        _ => holds("path"),
+    }
+}
+
+/// Whether a JSON Merge Patch writes this place or one that it lies in.
+fn merges(patch: &Value, place: &[&str]) -> bool {
+    match (patch, place.split_first()) {
+        (Value::Object(members), Some((name, rest))) => {
+            members.get(*name).is_some_and(|inner| merges(inner, rest))
+        }
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn change(body: Value, is_patch: bool) -> Change {
+        Change { body, is_patch, place: Pointer::root(), preconditions: Preconditions::default() }
+    }
+
+    #[test]
+    fn tells_what_a_patch_says() {
+        let check = |body: Value, expect: bool| {
+            assert_eq!(change(body.clone(), true).sets(&["limits", "expires"]), expect, "{body}");
+        };
+        check(json!({}), false);
+        check(json!({"limits": {"expirationDate": "2026-12-31"}}), false);
+        check(json!({"limits": {"expires": false}}), true);
+        check(json!({"limits": null}), true);
+        let operation =
+            |op: &str, path: &str| json!([{"op": op, "path": path, "value": false, "from": "/name"}]);
+        check(operation("test", "/limits/expires"), false);
+        check(operation("replace", "/limits/expires"), true);
+        check(operation("add", "/limits"), true);
+        check(operation("add", ""), true);
+        check(operation("add", "/limits/expirationDate"), false);
+        check(operation("add", "/limit"), false);
+        check(json!([{"op": "move", "from": "/limits/expires", "path": "/name"}]), true);
+        assert!(change(json!({}), false).sets(&["limits", "expires"]), "a replacement says everything");
+    }
+
+    #[test]
+    fn takes_the_thing_out_of_its_answer() {
+        let check = |body: Value, expect: &Value| {
+            assert_eq!(&change(body, false).nested("device").body, expect);
+        };
+        let device = json!({"name": "Star"});
+        check(json!({"success": true, "apiUsage": 1, "apiDailyUsage": 1, "device": device}), &device);
+        check(json!({"device": device}), &device);
+        for kept in
+            [json!({"device": device, "name": "Moon"}), json!({"device": 5}), json!([]), device.clone()]
+        {
+            check(kept.clone(), &kept);
+        }
+    }
+}

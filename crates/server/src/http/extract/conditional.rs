@@ -1,0 +1,105 @@
+//! `If-Match` and `If-None-Match` against the revision of a thing.
+
+use axum::extract::FromRequestParts;
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, header};
+use perigee_core::error::Kind;
+use perigee_core::revision::Revision;
+
+use crate::http::code::Code;
+use crate::http::error::{ApiError, ApiResult, invalid_header};
+
+/// The entity tag of a revision.
+pub fn entity_tag(revision: Revision) -> String {
+    format!("\"r{}\"", revision.0)
+}
+
+/// What a client expects of the thing it asks for.
+#[derive(Clone, Debug, Default)]
+pub struct Preconditions {
+    matches: Option<Tags>,
+    none_match: Option<Tags>,
+}
+
+#[derive(Clone, Debug)]
+enum Tags {
+    Any,
+    Listed(Vec<String>),
+}
+
+impl Tags {
+    fn read(headers: &HeaderMap, name: &HeaderName) -> ApiResult<Option<Self>> {
+        let values: Vec<&HeaderValue> = headers.get_all(name).iter().collect();
+        if values.is_empty() {
+            return Ok(None);
+        }
+        let mut tags = Vec::new();
+        for value in values {
+            let text = value.to_str().unwrap_or_default();
+            if text.trim() == "*" {
+                return Ok(Some(Self::Any));
+            }
+            for tag in text.split(',').map(str::trim) {
+                let strong = tag.strip_prefix("W/").unwrap_or(tag);
+                if strong.len() < 2 || !strong.starts_with('"') || !strong.ends_with('"') {
+                    return Err(invalid_header(format!(
+                        "The header {name} must hold entity tags in double quotes, such as \"r3\", or *."
+                    )));
+                }
+                tags.push(tag.to_owned());
+            }
+        }
+        Ok(Some(Self::Listed(tags)))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Preconditions {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> ApiResult<Self> {
+        Ok(Self {
+            matches: Tags::read(&parts.headers, &header::IF_MATCH)?,
+            none_match: Tags::read(&parts.headers, &header::IF_NONE_MATCH)?,
+        })
+    }
+}
+
+impl Preconditions {
+    /// Whether the client named the revision it wants to change.
+    pub fn names_revision(&self) -> bool {
+        matches!(self.matches, Some(Tags::Listed(_)))
+    }
+
+    /// Refuses a change of another revision than the client knows.
+    pub fn check(&self, kind: Kind, revision: Revision) -> ApiResult<()> {
+        let tag = entity_tag(revision);
+        // A change needs a strong match: a weak tag never fits.
+        let fits = match &self.matches {
+            None | Some(Tags::Any) => true,
+            Some(Tags::Listed(tags)) => tags.contains(&tag),
+        };
+        let barred = match &self.none_match {
+            None => false,
+            Some(Tags::Any) => true,
+            Some(Tags::Listed(tags)) => tags.contains(&tag),
+        };
+        if fits && !barred {
+            return Ok(());
+        }
+        Err(ApiError::new(
+            Code::PreconditionFailed,
+            format!("The {kind} is now at {tag}. Read it again and repeat your change on what you find."),
+        ))
+    }
+
+    /// Whether the client has this version already.
+    pub fn is_known(&self, tag: &str) -> bool {
+        match &self.none_match {
+            None => false,
+            Some(Tags::Any) => true,
+            Some(Tags::Listed(tags)) => {
+                tags.iter().any(|known| known.strip_prefix("W/").unwrap_or(known) == tag)
+            }
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! What handlers take from a request, each checked before the handler runs.
+
+mod body;
+mod caller;
+mod change;
+mod conditional;
+mod once;
+mod params;
+mod path;
+mod submission;
+
+pub use body::{BODY_MAX, JsonBody, SUBMISSION_MAX, read_body};
+pub use caller::{Caller, SessionCaller, Submitter};
+pub use change::Change;
+pub use conditional::{Preconditions, entity_tag};
+pub use once::{Held, Once, Running};
+pub use params::{ListPart, Params};
+pub use path::{DevicePath, IdPath, TextPath};
+pub use submission::Submission;

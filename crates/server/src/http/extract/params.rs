@@ -1,0 +1,161 @@
+//! Query parameters: each known, each once, each valid, or all problems at once.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use axum::extract::FromRequestParts;
+use http::request::Parts;
+use perigee_core::page::PageRequest;
+
+use crate::http::cursor::Cursor;
+use crate::http::error::{ApiError, ApiResult, invalid_parameters};
+use crate::http::json::{Pointer, Problem};
+
+/// The parameters of a query while they are being read.
+#[derive(Debug)]
+pub struct Params {
+    given: BTreeMap<String, String>,
+    problems: Vec<Problem>,
+    path: String,
+    query: Option<String>,
+}
+
+/// Which part of a list is wanted.
+#[derive(Debug)]
+pub struct ListPart {
+    /// A page, or everything.
+    pub page: Option<PageRequest>,
+    /// Path and query to make the link to the next page from.
+    pub link: String,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Params {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> ApiResult<Self> {
+        let query = parts.uri.query().map(str::to_owned);
+        let mut params =
+            Self { given: BTreeMap::new(), problems: Vec::new(), path: parts.uri.path().to_owned(), query };
+        for (name, value) in url::form_urlencoded::parse(params.query.clone().unwrap_or_default().as_bytes())
+        {
+            if value.contains('\0') || name.contains('\0') {
+                params.refuse(&name.replace('\0', ""), "A parameter must not contain NUL.");
+            } else if params.given.insert(name.to_string(), value.to_string()).is_some() {
+                params.refuse(&name, format!("The parameter \"{name}\" is given more than once."));
+            }
+        }
+        Ok(params)
+    }
+}
+
+impl Params {
+    /// A query without parameters.
+    #[cfg(test)]
+    pub(crate) fn empty() -> Self {
+        Self { given: BTreeMap::new(), problems: Vec::new(), path: String::new(), query: None }
+    }
+
+    /// Whether a parameter is there and was not taken yet.
+    pub fn has(&self, name: &str) -> bool {
+        self.given.contains_key(name)
+    }
+
+    /// Takes a parameter as text, if it is there.
+    pub fn text(&mut self, name: &str) -> Option<String> {
+        let text = self.given.remove(name)?;
+        if text.chars().count() > 1_000 {
+            self.refuse(name, format!("The parameter \"{name}\" must have at most 1000 characters."));
+            return None;
+        }
+        Some(text)
+    }
+
+    /// Takes a parameter that is parsed; `must_be` ends the sentence of a refusal.
+    pub fn parsed<T: FromStr>(&mut self, name: &str, must_be: &str) -> Option<T> {
+        let text = self.text(name)?;
+        let parsed = text.parse().ok();
+        if parsed.is_none() {
+            self.refuse(name, format!("The parameter \"{name}\" must be {must_be}."));
+        }
+        parsed
+    }
+
+    /// Takes a whole number within bounds.
+    pub fn number(&mut self, name: &str, least: u32, most: u32) -> Option<u32> {
+        let must_be = format!("a whole number from {least} to {most}");
+        let number = self.parsed::<u32>(name, &must_be)?;
+        if !(least..=most).contains(&number) {
+            self.refuse(name, format!("The parameter \"{name}\" must be {must_be}."));
+            return None;
+        }
+        Some(number)
+    }
+
+    /// Takes a `tag=key:value` parameter.
+    pub fn tag(&mut self) -> Option<(String, String)> {
+        let text = self.text("tag")?;
+        match text.split_once(':') {
+            Some((key, value)) if !key.is_empty() => Some((key.to_owned(), value.to_owned())),
+            _ => {
+                self.refuse("tag", "The parameter \"tag\" must be a key and a value such as \"colour:red\".");
+                None
+            }
+        }
+    }
+
+    /// Takes one of a few words.
+    pub fn word<T: Copy>(&mut self, name: &str, words: &[(&str, T)]) -> Option<T> {
+        let text = self.text(name)?;
+        let found = words.iter().find(|(word, _)| *word == text).map(|(_, meaning)| *meaning);
+        if found.is_none() {
+            let list: Vec<String> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
+            self.refuse(name, format!("The parameter \"{name}\" must be one of {}.", list.join(", ")));
+        }
+        found
+    }
+
+    /// Notes a problem with a parameter.
+    pub fn refuse(&mut self, name: &str, detail: impl Into<String>) {
+        self.problems.push(Problem { pointer: Pointer::root().member(name), detail: detail.into() });
+    }
+
+    /// Takes `limit` and `cursor` of a list that is complete unless one of them is given, and ends the reading.
+    pub fn finish_list(self, list: &'static str) -> ApiResult<ListPart> {
+        let asked = self.given.contains_key("limit") || self.given.contains_key("cursor");
+        let part = self.finish_page(list, PageRequest::LIMIT_MAX)?;
+        Ok(ListPart { page: part.page.filter(|_| asked), ..part })
+    }
+
+    /// Takes `limit` and `cursor` of a list that always comes in pages, of `default` items unless the client
+    /// says otherwise, and ends the reading.
+    pub fn finish_page(mut self, list: &'static str, default: u32) -> ApiResult<ListPart> {
+        let limit = self.number("limit", 1, PageRequest::LIMIT_MAX);
+        let cursor = self.text("cursor");
+        let after =
+            cursor.as_deref().map(|text| Cursor::read(list, text)).transpose()?.map(|cursor| cursor.number);
+        let link = self.link_without_cursor();
+        self.finish()?;
+        Ok(ListPart { page: Some(PageRequest { after, limit: limit.unwrap_or(default) }), link })
+    }
+
+    /// Ends the reading: unknown parameters are refused.
+    pub fn finish(mut self) -> ApiResult<()> {
+        for name in std::mem::take(&mut self.given).into_keys() {
+            self.refuse(&name, format!("Unknown parameter \"{name}\". Leave it out."));
+        }
+        if self.problems.is_empty() { Ok(()) } else { Err(invalid_parameters(self.problems)) }
+    }
+
+    /// Path and query with an empty `cursor=` at the end, ready for the next one.
+    pub fn link_without_cursor(&self) -> String {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        for (name, value) in url::form_urlencoded::parse(self.query.as_deref().unwrap_or_default().as_bytes())
+        {
+            if name != "cursor" {
+                query.append_pair(&name, &value);
+            }
+        }
+        query.append_pair("cursor", "");
+        format!("{}?{}", self.path, query.finish())
+    }
+}

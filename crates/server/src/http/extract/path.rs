@@ -1,0 +1,57 @@
+//! Identifiers in a path. One that cannot exist is answered like one that does not.
+
+use std::str::FromStr;
+
+use axum::extract::{FromRequestParts, Path};
+use http::request::Parts;
+use perigee_core::device::DeviceRef;
+use perigee_core::text::SHORT_MAX;
+
+use crate::http::code::Code;
+use crate::http::error::{ApiError, ApiResult};
+
+/// An id of ours; none when the text is not one.
+#[derive(Debug)]
+pub struct IdPath<T>(pub Option<T>);
+
+/// A device by id or by identifier; none when the text can be neither.
+#[derive(Debug)]
+pub struct DevicePath(pub Option<DeviceRef>);
+
+/// Any text.
+#[derive(Debug)]
+pub struct TextPath(pub String);
+
+async fn segment<S: Send + Sync>(parts: &mut Parts, state: &S) -> ApiResult<String> {
+    let Path(text) = Path::<String>::from_request_parts(parts, state).await.map_err(|rejection| {
+        ApiError::new(Code::InvalidParameter, "The path cannot be read. Encode it as UTF-8.")
+            .with_cause(rejection)
+    })?;
+    Ok(text)
+}
+
+impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for IdPath<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        Ok(Self(segment(parts, state).await?.parse().ok()))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for DevicePath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        let text = segment(parts, state).await?;
+        let possible = text.chars().count() <= SHORT_MAX && !text.chars().any(char::is_control);
+        Ok(Self(possible.then(|| DeviceRef::read(&text))))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for TextPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        Ok(Self(segment(parts, state).await?))
+    }
+}

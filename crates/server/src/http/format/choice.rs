@@ -1,0 +1,137 @@
+//! Which format a client gets: the one it names with `format`, else the one its `Accept` likes best.
+
+use http::{HeaderMap, Method};
+use utoipa::ToSchema;
+
+use crate::http::accept::Accept;
+use crate::http::code::Code;
+use crate::http::error::{ApiError, ApiResult};
+use crate::http::extract::Params;
+
+/// A format locations are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
+#[schema(as = LocationFormat, rename_all = "lowercase")]
+pub enum Format {
+    /// One JSON object with the locations in it.
+    Json,
+    /// A JSON object a line.
+    NdJson,
+    /// A feature collection of points.
+    GeoJson,
+    /// A table.
+    Csv,
+    /// A track for navigation software.
+    Gpx,
+    /// Placemarks for globes and maps.
+    Kml,
+}
+
+/// Operations that answer in other formats than JSON, by method and route.
+const NEGOTIATED: [(Method, &str); 1] = [(Method::GET, "/api/devices/{deviceId}/locations")];
+
+/// Whether an operation looks at `Accept` itself; every other one answers JSON and nothing else.
+pub fn is_negotiated(method: &Method, route: &str) -> bool {
+    NEGOTIATED.iter().any(|(known, path)| known == method && *path == route)
+}
+
+impl Format {
+    /// Every format, the one first that is written when a client likes several best.
+    pub const ALL: [Self; 6] = [Self::Json, Self::NdJson, Self::GeoJson, Self::Csv, Self::Gpx, Self::Kml];
+
+    /// Its name in `format`, and what a file of it ends in.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::NdJson => "ndjson",
+            Self::GeoJson => "geojson",
+            Self::Csv => "csv",
+            Self::Gpx => "gpx",
+            Self::Kml => "kml",
+        }
+    }
+
+    /// The media types it is asked for by, the registered or usual one first.
+    pub const fn media_types(self) -> &'static [&'static str] {
+        match self {
+            Self::Json => &["application/json"],
+            Self::NdJson => &["application/x-ndjson", "application/ndjson", "application/jsonl"],
+            Self::GeoJson => &["application/geo+json", "application/vnd.geo+json"],
+            Self::Csv => &["text/csv"],
+            Self::Gpx => &["application/gpx+xml"],
+            Self::Kml => &["application/vnd.google-earth.kml+xml"],
+        }
+    }
+
+    /// What its answers say they are.
+    pub const fn content_type(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::NdJson => "application/x-ndjson",
+            Self::GeoJson => "application/geo+json",
+            Self::Csv => "text/csv; charset=utf-8; header=present",
+            Self::Gpx => "application/gpx+xml",
+            Self::Kml => "application/vnd.google-earth.kml+xml",
+        }
+    }
+
+    /// Whether `fields` means something in it: the others have places of their own for what must be there.
+    pub const fn has_fields(self) -> bool {
+        matches!(self, Self::Json | Self::NdJson | Self::Csv)
+    }
+
+    /// Takes `format` from a query, or looks at what is accepted. A format that is not one is noted with the other
+    /// problems of the query.
+    pub fn choose(params: &mut Params, headers: &HeaderMap) -> ApiResult<Self> {
+        if params.has("format") {
+            let named = params.word("format", &Self::ALL.map(|format| (format.name(), format)));
+            return Ok(named.unwrap_or(Self::Json));
+        }
+        let accept = Accept::of(headers);
+        let mut best = None;
+        for format in Self::ALL {
+            let quality = format.media_types().iter().map(|media| accept.quality(media)).max().unwrap_or(0);
+            if quality > best.map_or(0, |(quality, _)| quality) {
+                best = Some((quality, format));
+            }
+        }
+        best.map(|(_, format)| format).ok_or_else(|| {
+            let types: Vec<&str> =
+                Self::ALL.iter().filter_map(|format| format.media_types().first()).copied().collect();
+            let message = format!(
+                "Accept names nothing that can be answered here. Send one of {}, or \"?format=\".",
+                types.join(", ")
+            );
+            ApiError::new(Code::NotAcceptable, message)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::header;
+
+    use super::*;
+
+    fn chosen(accept: &str) -> Option<Format> {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::ACCEPT, accept.parse().unwrap());
+        Format::choose(&mut Params::empty(), &headers).ok()
+    }
+
+    #[test]
+    fn the_best_liked_format_is_chosen() {
+        assert_eq!(chosen("*/*"), Some(Format::Json));
+        assert_eq!(chosen("application/*"), Some(Format::Json));
+        assert_eq!(chosen("text/*"), Some(Format::Csv));
+        assert_eq!(chosen("text/csv, application/json;q=0.9"), Some(Format::Csv));
+        assert_eq!(chosen("text/csv;q=0.5, application/json;q=0.9"), Some(Format::Json));
+        assert_eq!(chosen("application/gpx+xml"), Some(Format::Gpx));
+        assert_eq!(chosen("application/vnd.google-earth.kml+xml, */*;q=0.1"), Some(Format::Kml));
+        assert_eq!(chosen("Application/Geo+JSON"), Some(Format::GeoJson));
+        assert_eq!(chosen("application/ndjson"), Some(Format::NdJson));
+        assert_eq!(chosen("application/json;q=0, */*"), Some(Format::NdJson));
+        assert_eq!(chosen("text/html, application/xml"), None);
+        assert_eq!(chosen("text/csv;q=0"), None);
+        assert_eq!(Format::choose(&mut Params::empty(), &HeaderMap::new()).ok(), Some(Format::Json));
+    }
+}

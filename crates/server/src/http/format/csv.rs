@@ -1,0 +1,62 @@
+//! CSV (RFC 4180): a header, then a line for each location.
+//!
+//! Spreadsheets take a cell that begins with `=`, `+`, `-` or `@` for a formula. No text a sender chose begins a
+//! cell here: texts stand in lists and maps, which are written as JSON and begin with a bracket. What begins with a
+//! minus is a number.
+
+use perigee_core::location::StoredLocation;
+
+use super::field::{Datum, Field, Selection, Visitor, visit_fields};
+use super::text::push_quoted_cell;
+use super::writer::Writer;
+
+/// A table with a column for each field.
+#[derive(Debug)]
+pub(super) struct Csv {
+    selection: Selection,
+    scratch: Vec<u8>,
+}
+
+struct Cells<'o> {
+    out: &'o mut Vec<u8>,
+    scratch: &'o mut Vec<u8>,
+    begun: bool,
+}
+
+impl Csv {
+    pub(super) fn new(selection: Selection) -> Self {
+        Self { selection, scratch: Vec::new() }
+    }
+}
+
+impl Visitor for Cells<'_> {
+    fn field(&mut self, _field: Field, datum: Option<Datum<'_>>) {
+        if self.begun {
+            self.out.push(b',');
+        }
+        self.begun = true;
+        let Some(datum) = datum else { return };
+        if !datum.push_plain(self.out) {
+            self.scratch.clear();
+            datum.push_json(self.scratch);
+            push_quoted_cell(self.out, self.scratch);
+        }
+    }
+}
+
+impl Writer for Csv {
+    fn open(&mut self, out: &mut Vec<u8>) {
+        let chosen = Field::ALL.iter().filter(|field| self.selection.has(**field));
+        let names: Vec<&str> = chosen.map(|field| field.name()).collect();
+        out.extend_from_slice(names.join(",").as_bytes());
+        out.extend_from_slice(b"\r\n");
+    }
+
+    fn write(&mut self, out: &mut Vec<u8>, stored: &StoredLocation) {
+        let mut cells = Cells { out, scratch: &mut self.scratch, begun: false };
+        visit_fields(stored, self.selection, &mut cells);
+        out.extend_from_slice(b"\r\n");
+    }
+
+    fn close(&mut self, _out: &mut Vec<u8>, _next_cursor: Option<&str>) {}
+}

@@ -1,0 +1,51 @@
+//! GeoJSON (RFC 7946): a collection of points with everything else in their properties.
+
+use perigee_core::location::StoredLocation;
+
+use super::field::{Datum, Field, Selection};
+use super::json::{open_envelope, push_next_cursor, write_location};
+use super::writer::Writer;
+use crate::http::reply::Envelope;
+
+/// What stands in the properties: all that the coordinates do not tell, and the altitude once more, because many
+/// tools drop it from coordinates.
+const PROPERTIES: Selection = Selection::ALL.without(&[Field::Latitude, Field::Longitude]);
+
+/// A feature collection. The envelope stands in it as foreign members, which readers ignore.
+#[derive(Debug)]
+pub(super) struct GeoJson {
+    pub(super) envelope: Envelope,
+    pub(super) begun: bool,
+}
+
+impl Writer for GeoJson {
+    fn open(&mut self, out: &mut Vec<u8>) {
+        open_envelope(out, self.envelope);
+        out.extend_from_slice(b",\"type\":\"FeatureCollection\",\"features\":[");
+    }
+
+    fn write(&mut self, out: &mut Vec<u8>, stored: &StoredLocation) {
+        if self.begun {
+            out.push(b',');
+        }
+        self.begun = true;
+        let location = &stored.location;
+        out.extend_from_slice(b"{\"type\":\"Feature\",\"geometry\":{\"type\":\"Point\",\"coordinates\":[");
+        Datum::Degrees(location.longitude.as_e7()).push_plain(out);
+        out.push(b',');
+        Datum::Degrees(location.latitude.as_e7()).push_plain(out);
+        if let Some(altitude) = location.readings.altitude {
+            out.push(b',');
+            Datum::Thousandths(altitude).push_plain(out);
+        }
+        out.extend_from_slice(b"]},\"properties\":");
+        write_location(out, None, stored, PROPERTIES);
+        out.push(b'}');
+    }
+
+    fn close(&mut self, out: &mut Vec<u8>, next_cursor: Option<&str>) {
+        out.push(b']');
+        push_next_cursor(out, next_cursor);
+        out.push(b'}');
+    }
+}

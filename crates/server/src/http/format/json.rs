@@ -1,0 +1,99 @@
+//! JSON, as one answer or one object a line.
+
+use perigee_core::id::DeviceId;
+use perigee_core::location::StoredLocation;
+
+use super::field::{Datum, Field, Selection, Visitor, visit_fields};
+use super::writer::Writer;
+use crate::http::reply::Envelope;
+
+struct Members<'o>(&'o mut Vec<u8>);
+
+impl Visitor for Members<'_> {
+    #[expect(clippy::inline_always, reason = "a field's name and kind are known where this is compiled")]
+    #[inline(always)]
+    fn field(&mut self, field: Field, datum: Option<Datum<'_>>) {
+        if let Some(datum) = datum {
+            self.0.extend_from_slice(field.key());
+            datum.push_json(self.0);
+        }
+    }
+}
+
+/// Writes a location as a JSON object, with the id of its device in front where one is given.
+pub fn write_location(
+    out: &mut Vec<u8>,
+    device: Option<DeviceId>,
+    stored: &StoredLocation,
+    selection: Selection,
+) {
+    let start = out.len();
+    if let Some(device) = device {
+        out.extend_from_slice(format!(",\"deviceId\":\"{device}\"").as_bytes());
+    }
+    visit_fields(stored, selection, &mut Members(out));
+    // Every member was written with a comma before it; the first one's becomes the opening brace.
+    match out.get_mut(start) {
+        Some(comma) => *comma = b'{',
+        None => out.push(b'{'),
+    }
+    out.push(b'}');
+}
+
+/// Writes the envelope of an answer up to where its own members begin.
+pub fn open_envelope(out: &mut Vec<u8>, envelope: Envelope) {
+    out.extend_from_slice(serde_json::json!(envelope).to_string().trim_end_matches('}').as_bytes());
+}
+
+/// Writes where to go on, as the last member of an answer.
+pub fn push_next_cursor(out: &mut Vec<u8>, next_cursor: Option<&str>) {
+    if let Some(cursor) = next_cursor {
+        out.extend_from_slice(format!(",\"nextCursor\":\"{cursor}\"").as_bytes());
+    }
+}
+
+/// The envelope with the locations in it.
+#[derive(Debug)]
+pub(super) struct Json {
+    pub(super) envelope: Envelope,
+    pub(super) selection: Selection,
+    pub(super) begun: bool,
+}
+
+impl Writer for Json {
+    fn open(&mut self, out: &mut Vec<u8>) {
+        open_envelope(out, self.envelope);
+        out.extend_from_slice(b",\"locations\":[");
+    }
+
+    fn write(&mut self, out: &mut Vec<u8>, stored: &StoredLocation) {
+        if self.begun {
+            out.push(b',');
+        }
+        self.begun = true;
+        write_location(out, None, stored, self.selection);
+    }
+
+    fn close(&mut self, out: &mut Vec<u8>, next_cursor: Option<&str>) {
+        out.push(b']');
+        push_next_cursor(out, next_cursor);
+        out.push(b'}');
+    }
+}
+
+/// A JSON object a line.
+#[derive(Debug)]
+pub(super) struct Lines {
+    pub(super) selection: Selection,
+}
+
+impl Writer for Lines {
+    fn open(&mut self, _out: &mut Vec<u8>) {}
+
+    fn write(&mut self, out: &mut Vec<u8>, stored: &StoredLocation) {
+        write_location(out, None, stored, self.selection);
+        out.push(b'\n');
+    }
+
+    fn close(&mut self, _out: &mut Vec<u8>, _next_cursor: Option<&str>) {}
+}

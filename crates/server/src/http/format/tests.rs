@@ -1,0 +1,123 @@
+//! Every format: its look, and that it loses nothing.
+
+mod read_back;
+mod some;
+
+use perigee_core::location::StoredLocation;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use self::some::{any_stored, bare, full};
+use super::{Field, Format, Heading, Selection};
+use crate::http::json::Pointer;
+use crate::http::reply::Envelope;
+use crate::http::routes::locations::input::read_location;
+use crate::http::routes::locations::view::LocationView;
+
+fn document(format: Format, selection: Selection, locations: &[StoredLocation]) -> String {
+    let title = "Star & <Moon>".to_owned();
+    let mut writer = format.writer(Heading { envelope: Envelope::of(None), title, selection });
+    let mut out = Vec::new();
+    writer.open(&mut out);
+    for stored in locations {
+        writer.write(&mut out, stored);
+    }
+    writer.close(&mut out, None);
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn every_format_looks_as_it_always_did() {
+    let locations = [bare(), full()];
+    for format in Format::ALL {
+        let name = format!("{}_{}", "all", format.name());
+        insta::assert_snapshot!(name, document(format, Selection::ALL, &locations).replace('\r', "␍"));
+    }
+}
+
+#[test]
+fn documents_without_locations_are_whole() {
+    for format in Format::ALL {
+        let name = format!("{}_{}", "none", format.name());
+        insta::assert_snapshot!(name, document(format, Selection::ALL, &[]).replace('\r', "␍"));
+        assert_eq!(read_back::members(format, &document(format, Selection::ALL, &[])), Vec::<Value>::new());
+    }
+}
+
+#[test]
+fn only_chosen_fields_are_written() {
+    let chosen = Selection::of(&[Field::Speed, Field::DateTime, Field::Warnings]);
+    let locations = [bare(), full()];
+    let written = |format| document(format, chosen, &locations);
+    assert_eq!(
+        written(Format::NdJson),
+        "{\"dateTime\":\"2026-05-01T12:00:00Z\"}\n\
+         {\"dateTime\":\"2026-05-01T12:00:00.125Z\",\"speed\":18.52,\"warnings\":[\"=1+1\",\"\\\"a\\\",b\"]}\n"
+    );
+    assert_eq!(
+        written(Format::Csv),
+        "dateTime,speed,warnings\r\n\
+         2026-05-01T12:00:00Z,,\r\n\
+         2026-05-01T12:00:00.125Z,18.52,\"[\"\"=1+1\"\",\"\"\\\"\"a\\\"\",b\"\"]\"\r\n"
+    );
+    let none_there = document(Format::NdJson, Selection::of(&[Field::Speed]), &[bare()]);
+    assert_eq!(none_there, "{}\n");
+}
+
+#[test]
+fn no_cell_can_be_taken_for_a_formula() {
+    let text = document(Format::Csv, Selection::ALL, &[full()]);
+    for record in csv::Reader::from_reader(text.as_bytes()).records() {
+        for cell in &record.unwrap() {
+            let is_number = cell.parse::<f64>().is_ok();
+            assert!(is_number || !cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']), "{cell}");
+        }
+    }
+}
+
+#[test]
+fn the_writer_has_every_member_of_the_view_in_its_order() {
+    let view = serde_json::to_value(LocationView::from(full())).unwrap();
+    let mut names: Vec<&str> = view.as_object().unwrap().keys().map(String::as_str).collect();
+    names.extend(["late", "suspect"].into_iter().filter(|name| !names.contains(name)).collect::<Vec<_>>());
+    assert_eq!(Field::ALL.iter().map(|field| field.name()).collect::<Vec<_>>(), names);
+}
+
+proptest! {
+    #[test]
+    fn every_format_brings_every_field_back(stored in prop::collection::vec(any_stored(), 0..4)) {
+        for format in Format::ALL {
+            let text = document(format, Selection::ALL, &stored);
+            let back = read_back::members(format, &text);
+            prop_assert_eq!(back.len(), stored.len());
+            for (members, stored) in back.iter().zip(&stored) {
+                let location = read_location(members, Pointer::root());
+                prop_assert_eq!(&location.unwrap(), &stored.location, "{:?}: {}", format, &text);
+                prop_assert_eq!(&members["receivedAt"], &json!(stored.received_at.to_string()));
+                prop_assert_eq!(members["late"] == json!(true), stored.trust.late);
+                prop_assert_eq!(members["suspect"] == json!(true), stored.trust.suspect);
+            }
+        }
+    }
+
+    #[test]
+    fn json_is_what_the_view_says(stored in any_stored()) {
+        let view = serde_json::to_value(LocationView::from(stored.clone())).unwrap();
+        let mut out = Vec::new();
+        super::json::write_location(&mut out, None, &stored, Selection::ALL);
+        let written: Value = serde_json::from_slice(&out).unwrap();
+        let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        prop_assert_eq!(names(&written), names(&view));
+        for (name, value) in view.as_object().unwrap() {
+            prop_assert!(same(&written[name], value), "{}: {} is not {}", name, written[name], value);
+        }
+    }
+}
+
+/// Whether two values are the same however their numbers are written.
+fn same(one: &Value, other: &Value) -> bool {
+    match (one.as_f64(), other.as_f64()) {
+        (Some(one), Some(other)) => one.to_bits() == other.to_bits(),
+        _ => one == other,
+    }
+}

@@ -1,0 +1,135 @@
+//! Histories of a device: a span of time asked for by parameters or by a body, answered in the order of time.
+
+use std::future::Future;
+
+use axum::response::Response;
+use perigee_core::error::StoreError;
+use perigee_core::id::DeviceId;
+use perigee_core::location::{History, HistoryCursor, HistoryRequest, Order, TimeRange};
+use perigee_core::time::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::cursor::Cursor;
+use super::error::{ApiResult, invalid_body};
+use super::extract::{Caller, Params};
+use super::json::Fields;
+use super::list::{Place, Wanted, answer_parts, written};
+use crate::app::App;
+
+/// Items a page of a history may have.
+pub const LIMIT_MAX: u32 = 10_000;
+/// Items fetched at a time while a complete history is streamed.
+const CHUNK: u32 = 1_000;
+/// What a parameter that is an instant must be.
+pub(super) const A_TIME: &str =
+    "a date and time with an offset such as \"2026-05-01T12:00:00Z\"; write \"+\" as %2B";
+
+/// Which part of which history is wanted.
+#[derive(Debug)]
+pub struct HistoryPart {
+    /// The name its cursors are bound to.
+    pub(super) list: String,
+    /// Path and query to make the link to the next page from, if there can be a link.
+    pub(super) link: Option<String>,
+    /// One page, or everything.
+    pub(super) paged: bool,
+    /// What to ask the store for first.
+    pub(super) request: HistoryRequest,
+}
+
+/// The direction of a history.
+#[derive(ToSchema)]
+#[schema(as = Order, rename_all = "lowercase")]
+pub enum OrderName {
+    /// Oldest first.
+    Asc,
+    /// Newest first.
+    Desc,
+}
+
+impl Place for HistoryCursor {
+    fn cursor(self) -> Cursor {
+        Cursor { number: self.number, time: self.time.as_millis() }
+    }
+}
+
+/// The name a history's cursors are bound to: those of another device or direction mean nothing here.
+fn list_name(name: &str, device: DeviceId, order: Order) -> String {
+    format!("{name} {device} {order:?}")
+}
+
+fn read_cursor(list: &str, text: Option<String>) -> ApiResult<Option<HistoryCursor>> {
+    let cursor = text.map(|text| Cursor::read(list, &text)).transpose()?;
+    Ok(cursor
+        .map(|cursor| HistoryCursor { time: Timestamp::from_millis(cursor.time), number: cursor.number }))
+}
+
+/// Items to ask for at a time.
+fn page_size(limit: Option<u32>, paged: bool) -> u32 {
+    limit.unwrap_or(if paged { LIMIT_MAX } else { CHUNK })
+}
+
+impl HistoryPart {
+    /// Takes `from`, `to`, `order`, `limit` and `cursor` from a query, and ends its reading.
+    pub fn of_params(mut params: Params, name: &str, device: DeviceId) -> ApiResult<Self> {
+        let from = params.parsed("from", A_TIME).unwrap_or(Timestamp::MIN);
+        let to = params.parsed("to", A_TIME).unwrap_or(Timestamp::MAX);
+        if to < from {
+            params.refuse("to", "The parameter \"to\" must not be before \"from\".");
+        }
+        let order = params.word("order", &[("asc", Order::Ascending), ("desc", Order::Descending)]);
+        let order = order.unwrap_or(Order::Ascending);
+        let limit = params.number("limit", 1, LIMIT_MAX);
+        let cursor = params.text("cursor");
+        let link = params.link_without_cursor();
+        params.finish()?;
+        let list = list_name(name, device, order);
+        let (paged, after) = (limit.is_some() || cursor.is_some(), read_cursor(&list, cursor)?);
+        let request =
+            HistoryRequest { range: TimeRange { from, to }, order, after, limit: page_size(limit, paged) };
+        Ok(Self { list, link: Some(link), paged, request })
+    }
+
+    /// Takes `from`, `to`, `limit` and `cursor` from a body, and ends its reading.
+    pub fn of_body(mut fields: Fields<'_>, name: &str, device: DeviceId) -> ApiResult<Self> {
+        let from: Option<Timestamp> = fields.get("from").required();
+        let to: Option<Timestamp> = fields.get("to").required();
+        if from.zip(to).is_some_and(|(from, to)| to < from) {
+            fields.refuse("to", "must not be before \"from\"");
+        }
+        let limit = fields.integer("limit", 1..=LIMIT_MAX).nullable();
+        let cursor = fields.text("cursor").chars(0..=1_000).nullable();
+        let range = fields.finish(|| Some(TimeRange { from: from?, to: to? })).map_err(invalid_body)?;
+        let order = Order::Ascending;
+        let list = list_name(name, device, order);
+        let (paged, after) = (limit.is_some() || cursor.is_some(), read_cursor(&list, cursor)?);
+        let request = HistoryRequest { range, order, after, limit: page_size(limit, paged) };
+        Ok(Self { list, link: None, paged, request })
+    }
+}
+
+/// Answers a history under its plural name: a page when one was asked for, else all of it, streamed.
+pub async fn answer_history<T, V, F, P, G>(
+    app: &App,
+    caller: &Caller,
+    name: &'static str,
+    part: HistoryPart,
+    fetch: F,
+    view: G,
+) -> ApiResult<Response>
+where
+    T: Send + 'static,
+    V: Serialize + 'static,
+    F: Fn(HistoryRequest) -> P + Send + Sync + 'static,
+    P: Future<Output = Result<History<T>, StoreError>> + Send + 'static,
+    G: Fn(T) -> V + Send + Sync + 'static,
+{
+    let HistoryPart { list, link, paged, request } = part;
+    let fetch = move |after| {
+        let items = fetch(HistoryRequest { after, ..request });
+        async move { items.await.map(|history| (history.items, history.next)) }
+    };
+    let wanted = Wanted { paged, after: request.after, list, link };
+    answer_parts(app, caller, name, wanted, fetch, written(view)).await
+}

@@ -1,0 +1,111 @@
+//! Places in a JSON document and what is wrong there.
+
+use std::fmt::{self, Write};
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A place in a JSON document, written as RFC 6901 has it: `/limits/dailySmsLimit`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Pointer(String);
+
+impl Pointer {
+    /// The whole document.
+    pub const fn root() -> Self {
+        Self(String::new())
+    }
+
+    /// The member of this name below this place.
+    #[must_use]
+    pub fn member(&self, name: &str) -> Self {
+        let mut place = self.clone();
+        place.enter(name);
+        place
+    }
+
+    /// The item at this index below this place.
+    #[must_use]
+    pub fn item(&self, index: usize) -> Self {
+        Self(format!("{self}/{index}"))
+    }
+
+    /// This place of a document that lies at another place of a larger one.
+    #[must_use]
+    pub fn below(&self, place: &Self) -> Self {
+        Self(format!("{place}{self}"))
+    }
+
+    /// The text of it.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Goes down to a member or item; [`Self::leave`] goes back with what is returned.
+    pub(super) fn enter(&mut self, step: impl fmt::Display) -> usize {
+        let before = self.0.len();
+        self.0.push('/');
+        // Writing to a string cannot fail.
+        let _ = write!(Escape(&mut self.0), "{step}");
+        before
+    }
+
+    pub(super) fn leave(&mut self, before: usize) {
+        self.0.truncate(before);
+    }
+}
+
+impl fmt::Display for Pointer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Writes a step of a pointer with the two characters escaped that mean something in one.
+struct Escape<'t>(&'t mut String);
+
+impl Write for Escape<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for letter in text.chars() {
+            match letter {
+                '~' => self.0.push_str("~0"),
+                '/' => self.0.push_str("~1"),
+                other => self.0.push(other),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One thing that is wrong with a request body.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = FieldProblem)]
+pub struct Problem {
+    /// Where it is, as a JSON pointer (RFC 6901).
+    #[schema(value_type = String, example = "/limits/dailySmsLimit")]
+    pub pointer: Pointer,
+    /// A sentence for a person that says what to change.
+    #[schema(example = "\"dailySmsLimit\" must be between 0 and 1000000.")]
+    pub detail: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.detail)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_and_composes() {
+        let place = Pointer::root().member("limits").member("a/b~c").item(3);
+        assert_eq!(place.as_str(), "/limits/a~1b~0c/3");
+        let document = serde_json::json!({"limits": {"a/b~c": [0, 1, 2, "here"]}});
+        assert_eq!(document.pointer(place.as_str()), Some(&"here".into()));
+    }
+}

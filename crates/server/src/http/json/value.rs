@@ -1,0 +1,207 @@
+//! Which JSON values stand for which types, and how a value that does not is refused.
+
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+
+use perigee_core::country::Country;
+use perigee_core::day::Date;
+use perigee_core::id::{AccountId, AlertId, AuditId, DeviceId, GroupId, KeyId, SessionId, ShareId, UserId};
+use perigee_core::privilege::Privilege;
+use perigee_core::time::Timestamp;
+use perigee_core::zone::Zone;
+use serde_json::Value;
+
+use super::hint::quote;
+
+/// The end of a sentence whose beginning is the member's name: `must be a string, not a number`.
+pub type Refusal = Cow<'static, str>;
+
+/// A type that one JSON value stands for.
+pub trait FromJson: Sized {
+    /// Reads the value, or says what it must be instead.
+    fn from_json(value: &Value) -> Result<Self, Refusal>;
+}
+
+/// Refuses a text with too few or too many characters, or nothing but blanks where something is needed.
+pub fn check_chars(text: &str, allowed: &RangeInclusive<usize>) -> Result<(), Refusal> {
+    let (least, most) = (*allowed.start(), *allowed.end());
+    let count = text.chars().count();
+    if count > most {
+        Err(format!("must have at most {most} characters; it has {count}").into())
+    } else if least > 0 && text.trim().is_empty() {
+        Err("must not be empty".into())
+    } else if count < least {
+        Err(format!("must have at least {least} characters; it has {count}").into())
+    } else {
+        Ok(())
+    }
+}
+
+/// What a value is, as a message names it.
+pub(super) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+pub(super) fn must_be(what: &str, value: &Value) -> Refusal {
+    format!("must be {what}, not {}", kind(value)).into()
+}
+
+pub(super) fn text_of(value: &Value) -> Result<&str, Refusal> {
+    value.as_str().ok_or_else(|| must_be("a string", value))
+}
+
+/// A string in which line breaks and tabs are the only control characters.
+pub(super) fn read_lines(value: &Value) -> Result<String, Refusal> {
+    let text = text_of(value)?;
+    if text.chars().any(|letter| letter.is_control() && !matches!(letter, '\n' | '\t')) {
+        return Err("must not contain control characters other than \\n and \\t".into());
+    }
+    Ok(text.to_owned())
+}
+
+impl FromJson for String {
+    fn from_json(value: &Value) -> Result<Self, Refusal> {
+        let text = text_of(value)?;
+        if text.chars().any(char::is_control) {
+            return Err("must be one line without control characters".into());
+        }
+        Ok(text.to_owned())
+    }
+}
+
+impl FromJson for bool {
+    fn from_json(value: &Value) -> Result<Self, Refusal> {
+        value.as_bool().ok_or_else(|| must_be("true or false", value))
+    }
+}
+
+impl FromJson for f64 {
+    fn from_json(value: &Value) -> Result<Self, Refusal> {
+        value.as_f64().ok_or_else(|| must_be("a number", value))
+    }
+}
+
+/// Whether the value is written as a whole number. One too long for 64 bits is read as a float, but is whole still.
+pub(super) fn is_whole(value: &Value) -> bool {
+    value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|float| float.abs() >= 1e18)
+}
+
+macro_rules! integers {
+    ($($integer:ty)+) => {$(
+        impl FromJson for $integer {
+            fn from_json(value: &Value) -> Result<Self, Refusal> {
+                let Value::Number(number) = value else {
+                    return Err(must_be("a whole number", value));
+                };
+                if !is_whole(value) {
+                    return Err("must be a whole number written without a decimal point or exponent".into());
+                }
+                let fits = number.as_i64().and_then(|whole| Self::try_from(whole).ok());
+                fits.or_else(|| number.as_u64().and_then(|whole| Self::try_from(whole).ok())).ok_or_else(|| {
+                    format!("must be a whole number between {} and {}", Self::MIN, Self::MAX).into()
+                })
+            }
+        }
+    )+};
+}
+
+integers!(u8 u16 u32 u64 i32 i64);
+
+macro_rules! texts {
+    ($($text:ty => $must:literal;)+) => {$(
+        impl FromJson for $text {
+            fn from_json(value: &Value) -> Result<Self, Refusal> {
+                let text = text_of(value)?;
+                text.parse().map_err(|_not_one| concat!("must be ", $must).into())
+            }
+        }
+    )+};
+}
+
+texts! {
+    Timestamp => "a date and time with an offset such as \"2026-05-01T12:00:00Z\"";
+    Date => "a date of the calendar such as \"2026-05-01\"";
+    Zone => "an IANA time zone such as \"Europe/Madrid\"; /api/users/timeZones lists them";
+    Privilege => "one of owner, admin, devices.write, groups.write, users.write, locations.write, alerts.write, commands.send, rules.write, api";
+    Country => "a two-letter country code such as \"ES\" or an English country name; /api/users/countries lists them";
+}
+
+macro_rules! ids {
+    ($($id:ty => $what:literal;)+) => {$(
+        impl FromJson for $id {
+            fn from_json(value: &Value) -> Result<Self, Refusal> {
+                let text = text_of(value)?;
+                text.parse().map_err(|_not_one| {
+                    let (prefix, given) = (Self::PREFIX, quote(text));
+                    format!(concat!("must be the id of ", $what, ", \"{}...\"; {} is none"), prefix, given).into()
+                })
+            }
+        }
+    )+};
+}
+
+ids! {
+    AccountId => "an account";
+    UserId => "a user";
+    DeviceId => "a device";
+    GroupId => "a group";
+    AlertId => "an alert";
+    ShareId => "a share link";
+    SessionId => "a session";
+    KeyId => "an API key";
+    AuditId => "an audit entry";
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check<T: FromJson + std::fmt::Debug>(value: &Value, refusal: &str) {
+        assert_eq!(T::from_json(value).unwrap_err(), refusal, "{value}");
+    }
+
+    #[test]
+    fn whole_numbers_are_whole() {
+        assert_eq!(u64::from_json(&json!(u64::MAX)), Ok(u64::MAX));
+        assert_eq!(i64::from_json(&json!(i64::MIN)), Ok(i64::MIN));
+        assert_eq!(u8::from_json(&json!(255)), Ok(255));
+        check::<u8>(&json!(256), "must be a whole number between 0 and 255");
+        check::<u32>(&json!(-1), "must be a whole number between 0 and 4294967295");
+        check::<u32>(&json!(5.0), "must be a whole number written without a decimal point or exponent");
+        check::<u32>(&json!(1e300), "must be a whole number between 0 and 4294967295");
+        check::<u32>(&json!("5"), "must be a whole number, not a string");
+    }
+
+    #[test]
+    fn the_rest_says_what_it_must_be() {
+        check::<String>(&json!(5), "must be a string, not a number");
+        check::<String>(&json!("a\tb"), "must be one line without control characters");
+        check::<String>(&json!("a\u{9f}"), "must be one line without control characters");
+        check::<bool>(&json!(0), "must be true or false, not a number");
+        check::<f64>(&json!([]), "must be a number, not an array");
+        check::<Date>(&json!("2026-02-30"), "must be a date of the calendar such as \"2026-05-01\"");
+        check::<Zone>(&json!({}), "must be a string, not an object");
+        check::<DeviceId>(&json!("grp_1"), "must be the id of a device, \"dev_...\"; \"grp_1\" is none");
+        assert_eq!(Country::from_json(&json!("spain")).map(Country::code), Ok("ES"));
+        assert_eq!(f64::from_json(&json!(5)), Ok(5.0));
+    }
+
+    #[test]
+    fn texts_are_counted_in_characters() {
+        assert_eq!(check_chars("äöü", &(3..=3)), Ok(()));
+        assert_eq!(check_chars("", &(0..=3)), Ok(()));
+        assert_eq!(check_chars("  ", &(0..=3)), Ok(()));
+        assert_eq!(check_chars("  ", &(1..=3)), Err("must not be empty".into()));
+        assert_eq!(check_chars("ab", &(3..=9)), Err("must have at least 3 characters; it has 2".into()));
+        assert_eq!(check_chars("abcd", &(0..=3)), Err("must have at most 3 characters; it has 4".into()));
+    }
+}

@@ -1,0 +1,221 @@
+//! Lists: complete and streamed as clients of the original expect, or in pages with a cursor.
+
+use std::future::Future;
+
+use axum::body::Body;
+use axum::response::Response;
+use bytes::Bytes;
+use futures_util::stream::{self, StreamExt};
+use http::{HeaderValue, header};
+use perigee_core::error::Cause;
+use perigee_core::page::{Page, PageRequest};
+use perigee_core::store::Result as StoreResult;
+use serde::Serialize;
+
+use super::cursor::Cursor;
+use super::error::{ApiResult, chain, internal};
+use super::extract::{Caller, ListPart};
+use super::reply::Envelope;
+use crate::app::App;
+
+/// Items fetched at a time while a complete list is streamed.
+const CHUNK: u32 = 500;
+
+/// Where a list goes on: by number, or by time and number.
+pub(super) trait Place: Copy + Send + Sync + 'static {
+    /// The cursor of it.
+    fn cursor(self) -> Cursor;
+}
+
+impl Place for i64 {
+    fn cursor(self) -> Cursor {
+        Cursor::at(self)
+    }
+}
+
+/// Items of a list, and where it goes on.
+pub(super) type Part<T, K> = (Vec<T>, Option<K>);
+
+/// Which part of a list is wanted, whatever it is ordered by.
+#[derive(Debug)]
+pub(super) struct Wanted<K> {
+    /// One page, or everything.
+    pub(super) paged: bool,
+    /// Where to begin.
+    pub(super) after: Option<K>,
+    /// The name its cursors are bound to.
+    pub(super) list: String,
+    /// Path and query to make the link to the next page from, if there can be a link.
+    pub(super) link: Option<String>,
+}
+
+/// What is still to be sent of a complete list.
+struct Rest<F, G, K> {
+    fetch: F,
+    write: G,
+    next: Option<K>,
+    closed: bool,
+    request: String,
+}
+
+/// Answers a list under its plural name. `fetch` gives pages, `view` what a client sees of an item.
+pub async fn answer_list<T, V, F, P, G>(
+    app: &App,
+    caller: &Caller,
+    name: &'static str,
+    part: ListPart,
+    fetch: F,
+    view: G,
+) -> ApiResult<Response>
+where
+    T: Send + 'static,
+    V: Serialize + 'static,
+    F: Fn(PageRequest) -> P + Send + Sync + 'static,
+    P: Future<Output = StoreResult<Page<T>>> + Send + 'static,
+    G: Fn(T) -> V + Send + Sync + 'static,
+{
+    answer_written_list(app, caller, name, part, fetch, written(view)).await
+}
+
+/// The writer of what a client sees of an item.
+pub(super) fn written<T, V: Serialize>(
+    view: impl Fn(T) -> V + Send + Sync + 'static,
+) -> impl Fn(&mut Vec<u8>, T) -> serde_json::Result<()> + Send + Sync + 'static {
+    move |out, item| serde_json::to_writer(out, &view(item))
+}
+
+/// Answers a list under its plural name. `fetch` gives pages, `write` writes an item as JSON.
+pub async fn answer_written_list<T, F, P, G>(
+    app: &App,
+    caller: &Caller,
+    name: &'static str,
+    part: ListPart,
+    fetch: F,
+    write: G,
+) -> ApiResult<Response>
+where
+    T: Send + 'static,
+    F: Fn(PageRequest) -> P + Send + Sync + 'static,
+    P: Future<Output = StoreResult<Page<T>>> + Send + 'static,
+    G: Fn(&mut Vec<u8>, T) -> serde_json::Result<()> + Send + Sync + 'static,
+{
+    let limit = part.page.map_or(CHUNK, |page| page.limit);
+    let wanted = Wanted {
+        paged: part.page.is_some(),
+        after: part.page.and_then(|page| page.after),
+        list: name.to_owned(),
+        link: Some(part.link),
+    };
+    let fetch = move |after| {
+        let page = fetch(PageRequest { after, limit });
+        async move { page.await.map(|page| (page.items, page.next)) }
+    };
+    answer_parts(app, caller, name, wanted, fetch, write).await
+}
+
+/// Answers a page of a list, or all of it while only a part at a time is in memory.
+pub(super) async fn answer_parts<T, K, F, P, G>(
+    app: &App,
+    caller: &Caller,
+    name: &'static str,
+    wanted: Wanted<K>,
+    fetch: F,
+    write: G,
+) -> ApiResult<Response>
+where
+    T: Send + 'static,
+    K: Place,
+    F: Fn(Option<K>) -> P + Send + Sync + 'static,
+    P: Future<Output = StoreResult<Part<T, K>>> + Send + 'static,
+    G: Fn(&mut Vec<u8>, T) -> serde_json::Result<()> + Send + Sync + 'static,
+{
+    let (items, next) = fetch(wanted.after).await?;
+    let mut bytes = open(caller, name)?;
+    write_items(&mut bytes, items, &write, true).map_err(internal)?;
+
+    let next_cursor = next.filter(|_| wanted.paged).map(|next| next.cursor().write(&wanted.list));
+    let mut response = match next {
+        Some(next) if !wanted.paged => {
+            let rest = Rest {
+                fetch,
+                write,
+                next: Some(next),
+                closed: false,
+                request: caller.request_id().to_owned(),
+            };
+            let opening = stream::once(async { Ok::<_, Cause>(Bytes::from(bytes)) });
+            Response::new(Body::from_stream(opening.chain(stream::try_unfold(rest, send_on))))
+        }
+        _ => Response::new(Body::from(close(bytes, next_cursor.as_deref()))),
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let (Some(link), Some(cursor)) = (wanted.link, next_cursor) {
+        let link = format!("<{}{cursor}>; rel=\"next\"", app.base_url.join(&link));
+        headers.insert(header::LINK, HeaderValue::from_str(&link).map_err(internal)?);
+    }
+    Ok(response)
+}
+
+/// Sends the next items while the client reads; a failure breaks the connection off, so that nobody takes
+/// half a list for a whole one.
+async fn send_on<T, K, F, P, G>(mut rest: Rest<F, G, K>) -> Result<Option<(Bytes, Rest<F, G, K>)>, Cause>
+where
+    F: Fn(Option<K>) -> P,
+    P: Future<Output = StoreResult<Part<T, K>>>,
+    G: Fn(&mut Vec<u8>, T) -> serde_json::Result<()>,
+{
+    let Some(after) = rest.next.take() else {
+        let end = (!rest.closed).then(|| Bytes::from_static(b"]}"));
+        rest.closed = true;
+        return Ok(end.map(|end| (end, rest)));
+    };
+    let mut bytes = Vec::new();
+    let sent = match (rest.fetch)(Some(after)).await {
+        Ok((items, next)) => {
+            rest.next = next;
+            write_items(&mut bytes, items, &rest.write, false).map_err(Cause::from)
+        }
+        Err(error) => Err(Cause::from(error)),
+    };
+    match sent {
+        Ok(()) => Ok(Some((Bytes::from(bytes), rest))),
+        Err(cause) => {
+            // The answer has begun, so nothing but the log can tell why it ends here.
+            tracing::error!(request = rest.request, cause = chain(&*cause), "list broke off");
+            Err(cause)
+        }
+    }
+}
+
+/// The envelope, up to the opening bracket of the list.
+fn open(caller: &Caller, name: &str) -> ApiResult<Vec<u8>> {
+    let mut bytes = serde_json::to_vec(&Envelope::of(Some(caller.usage()))).map_err(internal)?;
+    bytes.pop();
+    bytes.extend(format!(",\"{name}\":[").as_bytes());
+    Ok(bytes)
+}
+
+fn write_items<T>(
+    bytes: &mut Vec<u8>,
+    items: Vec<T>,
+    write: &impl Fn(&mut Vec<u8>, T) -> serde_json::Result<()>,
+    first: bool,
+) -> serde_json::Result<()> {
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 || !first {
+            bytes.push(b',');
+        }
+        write(bytes, item)?;
+    }
+    Ok(())
+}
+
+fn close(mut bytes: Vec<u8>, next_cursor: Option<&str>) -> Vec<u8> {
+    bytes.push(b']');
+    if let Some(cursor) = next_cursor {
+        bytes.extend(format!(",\"nextCursor\":\"{cursor}\"").as_bytes());
+    }
+    bytes.push(b'}');
+    bytes
+}

@@ -1,0 +1,189 @@
+//! The outermost layer: request id, log line, figures, common headers, and the body of every error.
+
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
+
+use axum::body::HttpBody;
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt as _;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use perigee_core::audit::{AuditOutcome, NewAudit};
+use tokio::time::{Duration, Instant};
+use tracing::Instrument;
+
+use super::problem;
+use super::shown::{method_label, shown_path};
+use crate::app::App;
+use crate::http::accept::Accept;
+use crate::http::code::Code;
+use crate::http::context::RequestContext;
+use crate::http::error::{ApiError, chain, internal};
+use crate::http::format::is_negotiated;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const API_VERSION: HeaderName = HeaderName::from_static("api-version");
+const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+/// What a page of ours may load: nothing from anywhere else, nothing inline.
+const CONTENT_SECURITY: &str = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; \
+     form-action 'self'; frame-ancestors 'none'";
+
+/// Frames a request: everything that every answer has is put on here, once.
+pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let context = RequestContext::new(request.extensions());
+    let method = request.method().clone();
+    let route = request.extensions().get::<MatchedPath>().map(|matched| matched.as_str().to_owned());
+    let path = shown_path(request.uri().path(), route.as_deref());
+    request.extensions_mut().insert(context.clone());
+
+    let mut response = match refuse_early(&request, route.as_deref()) {
+        Some(error) => error.into_response(),
+        None => run(request, next, &context).await,
+    };
+    let error = response.extensions_mut().remove::<ApiError>().or_else(|| bare_error(&response));
+    if let Some(error) = &error {
+        log_cause(error, &context, &method, &path);
+        let allow = response.headers().get(header::ALLOW).cloned();
+        response = problem::render(error, &context, &path);
+        if let Some(allow) = allow {
+            response.headers_mut().insert(header::ALLOW, allow);
+        }
+        audit_denial(&app, error, &context, &method, &path);
+    }
+    if path.starts_with("/api") {
+        add_api_headers(response.headers_mut(), &app, &context);
+    }
+    add_common_headers(response.headers_mut(), &context, app.base_url.is_secure());
+
+    let status = response.status().as_u16();
+    let elapsed = started.elapsed();
+    let route = route.unwrap_or_else(|| "(none)".to_owned());
+    metrics::histogram!("perigee_http_request_seconds", "method" => method_label(&method), "route" => route, "status" => status.to_string())
+        .record(elapsed.as_secs_f64());
+    log_answer(&context, &method, &path, status, error.as_ref(), elapsed);
+    response
+}
+
+/// Runs the handler. A panic is a defect of ours that fails this request and no other.
+async fn run(request: Request, next: Next, context: &RequestContext) -> Response {
+    let answered = next.run(request).instrument(tracing::error_span!("request", id = context.id()));
+    // Nothing of the request is used after a panic but its context, which is whole at any time.
+    let outcome = AssertUnwindSafe(answered).catch_unwind().await;
+    outcome.unwrap_or_else(|panic| of_panic(&*panic).into_response())
+}
+
+/// Logs an answer: refusals for everybody to see, the rest for who asks for it (`perigee_server=debug`), since
+/// a line for each of thousands of positions a second helps nobody.
+fn log_answer(
+    context: &RequestContext,
+    method: &Method,
+    path: &str,
+    status: u16,
+    error: Option<&ApiError>,
+    elapsed: Duration,
+) {
+    let micros = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
+    let (request, address) = (context.id(), context.address());
+    let account = context.caller().map(|(account, _, _)| account.to_string());
+    let user = context.caller().map(|(_, user, _)| user.to_string());
+    if let Some(code) = error.map(|error| error.code.name()) {
+        tracing::info!(request, %method, path, status, code, %address, account, user, micros, "refused");
+    } else {
+        tracing::debug!(request, %method, path, status, %address, account, user, micros, "answered");
+    }
+}
+
+/// Refuses a client that would not take JSON before anything is done for it, where there is nothing else.
+fn refuse_early(request: &Request, route: Option<&str>) -> Option<ApiError> {
+    let is_data = request.uri().path().starts_with("/api/") && !request.uri().path().starts_with("/api/docs");
+    let is_negotiated = route.is_some_and(|route| is_negotiated(request.method(), route));
+    let accept = Accept::of(request.headers());
+    let takes_json =
+        ["application/json", "application/problem+json"].iter().any(|media| accept.quality(media) > 0);
+    if !is_data || is_negotiated || takes_json {
+        return None;
+    }
+    Some(ApiError::new(
+        Code::NotAcceptable,
+        "Answers are JSON. Send \"Accept: application/json\", or no Accept header.",
+    ))
+}
+
+fn bare_error(response: &Response) -> Option<ApiError> {
+    let is_bare = response.status().is_client_error()
+        && response.headers().get(header::CONTENT_TYPE).is_none_or(|kind| {
+            // Texts are the framework's own refusals.
+            kind.as_bytes().starts_with(b"text/plain")
+        });
+    if is_bare || (response.status().is_client_error() && response.body().size_hint().exact() == Some(0)) {
+        problem::of_bare_status(response.status())
+    } else {
+        None
+    }
+}
+
+fn of_panic(panic: &(dyn Any + Send)) -> ApiError {
+    let said = panic.downcast_ref::<String>().map(String::as_str);
+    let said = said.or_else(|| panic.downcast_ref::<&str>().copied());
+    internal(format!("the handler panicked: {}", said.unwrap_or("(no message)")))
+}
+
+fn log_cause(error: &ApiError, context: &RequestContext, method: &Method, path: &str) {
+    if error.code.status().is_server_error() {
+        let cause = error.cause.as_deref().map(|cause| chain(cause.as_ref()));
+        tracing::error!(request = context.id(), %method, path, code = error.code.name(), cause, "request failed");
+    }
+}
+
+/// Notes in the audit log that somebody known was denied something.
+fn audit_denial(app: &App, error: &ApiError, context: &RequestContext, method: &Method, path: &str) {
+    let Some((account, user, via)) = context.caller() else { return };
+    if error.code != Code::Forbidden {
+        return;
+    }
+    let entry = NewAudit {
+        account,
+        origin: context.origin(via, Some(user)),
+        action: "request.denied".to_owned(),
+        target: Some(format!("{method} {path}")),
+        outcome: AuditOutcome::Denied,
+        detail: Some(error.message.clone()),
+    };
+    let store = app.store.clone();
+    app.background.spawn(async move {
+        if let Err(error) = store.add_audit(entry).await {
+            tracing::warn!(%error, "could not note a denied attempt");
+        }
+    });
+}
+
+fn add_api_headers(headers: &mut HeaderMap, app: &App, context: &RequestContext) {
+    headers.insert(API_VERSION, HeaderValue::from_static("1"));
+    let rated =
+        context.rated().unwrap_or_else(|| app.rates.bad_token(context.address(), app.clock.now(), false));
+    let policy = format!("\"{}\";q={};w={}", rated.policy, rated.quota.burst, rated.quota.window_s());
+    let left = format!("\"{}\";r={};t={}", rated.policy, rated.allowance.remaining, rated.allowance.wait_s);
+    insert(headers, RATE_LIMIT_POLICY, &policy);
+    insert(headers, RATE_LIMIT, &left);
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+}
+
+fn add_common_headers(headers: &mut HeaderMap, context: &RequestContext, secure: bool) {
+    insert(headers, REQUEST_ID, context.id());
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(CONTENT_SECURITY));
+    if secure {
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
+    }
+}
+
+fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(name, value);
+    }
+}

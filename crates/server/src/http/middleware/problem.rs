@@ -1,0 +1,170 @@
+//! The body of an error: the specification's `success` and `error`, and RFC 9457 beside them.
+
+use axum::body::Body;
+use axum::response::Response;
+use http::{HeaderValue, StatusCode, header};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::http::code::Code;
+use crate::http::context::RequestContext;
+use crate::http::error::ApiError;
+use crate::http::json::Problem;
+
+/// What every error is answered with.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Problem)]
+pub struct ProblemBody<'a> {
+    /// Always false.
+    #[schema(example = false)]
+    success: bool,
+    /// A sentence for a person that says what to do.
+    #[schema(example = "There is no such device, or you may not see it. Check the id.")]
+    error: &'a str,
+    /// Where the code is explained.
+    #[serde(rename = "type")]
+    #[schema(example = "urn:perigee:problem:not-found")]
+    kind: String,
+    /// A short title, the same for every error of this code.
+    #[schema(example = "Not found")]
+    title: &'static str,
+    /// The status of the answer.
+    #[schema(example = 404, minimum = 400, maximum = 599)]
+    status: u16,
+    /// The same sentence as `error`.
+    detail: &'a str,
+    /// The id of the request, as in the service's log.
+    #[schema(example = "req_0f3a9c2d4b5e6f708192a3b4")]
+    instance: &'a str,
+    /// The stable name of the error.
+    #[schema(example = "not-found")]
+    code: &'static str,
+    /// What is wrong where, for a body or parameters that are not valid.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    errors: &'a [Problem],
+    /// Calls made by the account since the API was activated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    api_usage: Option<u64>,
+    /// Calls made on the account's present day.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    api_daily_usage: Option<u64>,
+}
+
+/// The endpoint whose answers have the fields of the specification alone, on every status.
+pub const TOKEN_PATH: &str = "/api/Auth/Token";
+
+/// Why no token was issued.
+#[derive(Serialize, ToSchema)]
+pub struct TokenRefusal {
+    /// Always false.
+    #[schema(example = false)]
+    success: bool,
+    /// A sentence for a person that says what to do.
+    #[schema(example = "Invalid API key or user name.")]
+    error: String,
+}
+
+/// The answer to a request that failed.
+pub(super) fn render(error: &ApiError, context: &RequestContext, path: &str) -> Response {
+    if path == TOKEN_PATH {
+        answer(error, "application/json", &TokenRefusal { success: false, error: whole_message(error) })
+    } else {
+        render_problem(error, context)
+    }
+}
+
+/// The message with every problem in it, where there is no list of them beside it.
+fn whole_message(error: &ApiError) -> String {
+    if error.problems.is_empty() {
+        return error.message.clone();
+    }
+    let details: Vec<&str> = error.problems.iter().map(|problem| problem.detail.as_str()).collect();
+    details.join(" ")
+}
+
+fn answer(error: &ApiError, media_type: &'static str, body: &impl Serialize) -> Response {
+    let mut response = Response::new(Body::from(serde_json::to_vec(body).unwrap_or_default()));
+    *response.status_mut() = error.code.status();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    headers.extend(error.headers.iter().cloned());
+    response
+}
+
+fn render_problem(error: &ApiError, context: &RequestContext) -> Response {
+    let usage = context.usage();
+    let problem = ProblemBody {
+        success: false,
+        error: &error.message,
+        kind: format!("urn:perigee:problem:{}", error.code.name()),
+        title: error.code.title(),
+        status: error.code.status().as_u16(),
+        detail: &error.message,
+        instance: context.id(),
+        code: error.code.name(),
+        errors: &error.problems,
+        api_usage: usage.map(|usage| usage.total),
+        api_daily_usage: usage.map(|usage| usage.today),
+    };
+    answer(error, "application/problem+json", &problem)
+}
+
+/// There is nothing at this address.
+pub fn nothing_here() -> ApiError {
+    ApiError::new(
+        Code::NotFound,
+        "There is nothing at this address. The reference at /api/docs lists what there is.",
+    )
+}
+
+/// The error behind a bare answer of the framework, which has a status and no body of ours.
+pub(super) fn of_bare_status(status: StatusCode) -> Option<ApiError> {
+    let (code, message) = match status {
+        StatusCode::NOT_FOUND => return Some(nothing_here()),
+        StatusCode::METHOD_NOT_ALLOWED => (
+            Code::MethodNotAllowed,
+            "This address does not take this method. The Allow header lists those it takes.",
+        ),
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            (Code::BodyTooLarge, "The body is larger than is taken here. Send it in parts.")
+        }
+        StatusCode::REQUEST_TIMEOUT => {
+            (Code::RequestTimeout, "The request took too long to arrive. Send it again.")
+        }
+        StatusCode::BAD_REQUEST => {
+            (Code::InvalidParameter, "The request cannot be read. Check the address and its encoding.")
+        }
+        _ => return None,
+    };
+    Some(ApiError::new(code, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Extensions;
+    use http_body_util::BodyExt as _;
+
+    use super::*;
+    use crate::http::error::{internal, invalid_body, unavailable};
+    use crate::http::json::Pointer;
+
+    #[tokio::test]
+    async fn the_token_endpoint_keeps_its_own_form() {
+        let context = RequestContext::new(&Extensions::new());
+        let problem = |detail: &str| Problem { pointer: Pointer::root(), detail: detail.to_owned() };
+        let check = async |error: ApiError, status: u16, expect: Option<&str>| {
+            let response = render(&error, &context, TOKEN_PATH);
+            assert_eq!(response.status().as_u16(), status);
+            assert_eq!(response.headers()[header::CONTENT_TYPE], "application/json");
+            let body = response.into_body().collect().await.unwrap().to_bytes();
+            let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+            let message = expect.unwrap_or(&error.message);
+            assert_eq!(body, serde_json::json!({ "success": false, "error": message }));
+        };
+        check(internal("the disk is gone"), 500, None).await;
+        check(unavailable("the store is down"), 503, None).await;
+        check(ApiError::new(Code::RequestTimeout, "Too slow."), 408, None).await;
+        check(invalid_body(vec![problem("One."), problem("Two.")]), 400, Some("One. Two.")).await;
+    }
+}

@@ -1,0 +1,55 @@
+//! Query parameters of writes. A parameter that nobody reads, such as `dryRun`, must not be taken for granted.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::extract::{FromRequestParts, MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use http::Method;
+use serde_json::Value;
+
+use crate::http::error::ApiResult;
+use crate::http::extract::Params;
+
+/// The query parameters that the document names, by method and route.
+#[derive(Clone, Debug)]
+pub struct KnownParameters(Arc<HashMap<(Method, String), Vec<String>>>);
+
+impl KnownParameters {
+    /// Those of this document.
+    pub fn of(document: &Value) -> Self {
+        let mut known = HashMap::new();
+        for (path, item) in document["paths"].as_object().into_iter().flatten() {
+            for (method, operation) in item.as_object().into_iter().flatten() {
+                let Ok(method) = method.to_uppercase().parse::<Method>() else { continue };
+                let parameters = operation["parameters"].as_array().into_iter().flatten();
+                let queries = parameters.filter(|parameter| parameter["in"] == "query");
+                let names = queries.filter_map(|query| query["name"].as_str().map(str::to_owned)).collect();
+                known.insert((method, path.clone()), names);
+            }
+        }
+        Self(Arc::new(known))
+    }
+}
+
+/// Refuses a write with a query parameter that its operation does not have. Reads refuse theirs while they read them.
+pub async fn refuse_unknown_parameters(
+    State(known): State<KnownParameters>,
+    request: Request,
+    next: Next,
+) -> ApiResult<Response> {
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    let route = request.extensions().get::<MatchedPath>().map(|matched| matched.as_str().to_owned());
+    let operation = route.map(|route| (request.method().clone(), route)).filter(|_| !is_read);
+    let Some(names) = operation.and_then(|operation| known.0.get(&operation)) else {
+        return Ok(next.run(request).await);
+    };
+    let (mut parts, body) = request.into_parts();
+    let mut params = Params::from_request_parts(&mut parts, &()).await?;
+    for name in names {
+        params.text(name);
+    }
+    params.finish()?;
+    Ok(next.run(Request::from_parts(parts, body)).await)
+}

@@ -1,0 +1,85 @@
+//! What logs and figures may keep of a request: no secret, and no word that a stranger can make up at will.
+
+use std::borrow::Cow;
+
+use http::Method;
+
+/// The route whose addresses are secrets.
+const SECRET_ROUTE: &str = "/api/shared/{secret}";
+/// The segment after which an address that leads nowhere may still be a mistyped secret.
+const BEFORE_SECRET: &str = "shared";
+
+/// The method as figures name it. Any token may be a method, and each would be a series for ever.
+pub(super) fn method_label(method: &Method) -> &'static str {
+    const KNOWN: [&str; 9] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"];
+    KNOWN.into_iter().find(|known| *known == method.as_str()).unwrap_or("other")
+}
+
+/// The path as logs may keep it: the address of a share link is its secret, mistyped or not.
+pub(super) fn shown_path(path: &str, route: Option<&str>) -> String {
+    match route {
+        Some(SECRET_ROUTE) => SECRET_ROUTE.to_owned(),
+        Some(_) => path.to_owned(),
+        None => without_secret(path),
+    }
+}
+
+fn without_secret(path: &str) -> String {
+    let mut shown = String::new();
+    for (index, segment) in path.split('/').enumerate() {
+        if index > 0 {
+            shown.push('/');
+        }
+        if decoded(segment).split('/').any(|part| part.eq_ignore_ascii_case(BEFORE_SECRET)) {
+            return shown + "shared/(secret)";
+        }
+        shown.push_str(segment);
+    }
+    shown
+}
+
+fn decoded(segment: &str) -> Cow<'_, str> {
+    percent_encoding::percent_decode_str(segment).decode_utf8_lossy()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_know_a_few_methods() {
+        assert_eq!(method_label(&Method::PATCH), "PATCH");
+        for made_up in ["BREW", "get", "X1", "X2"] {
+            assert_eq!(method_label(&made_up.parse().unwrap()), "other", "{made_up}");
+        }
+    }
+
+    #[test]
+    fn no_spelling_of_a_link_is_shown() {
+        assert_eq!(shown_path("/api/shared/S", Some(SECRET_ROUTE)), "/api/shared/{secret}");
+        let nowhere = [
+            "/api/shared/S",
+            "/API/SHARED/S",
+            "//api/shared/S",
+            "/api/share%64/S",
+            "/api/%53hared/S/more",
+            "/api%2Fshared%2FS",
+            "/track/api/Shared/S",
+            "/api/shared//S",
+        ];
+        for path in nowhere {
+            let shown = shown_path(path, None);
+            assert!(shown.ends_with("shared/(secret)"), "{path} is shown as {shown}");
+        }
+    }
+
+    #[test]
+    fn other_paths_are_shown_whole() {
+        assert_eq!(
+            shown_path("/api/devices/shared/x", Some("/api/devices/{deviceId}/x")),
+            "/api/devices/shared/x"
+        );
+        assert_eq!(shown_path("/api/nothing%20here", None), "/api/nothing%20here");
+        assert_eq!(shown_path("/", None), "/");
+    }
+}

@@ -1,0 +1,22 @@
+//! The HTTP side: routes, what they take and give, and the layers around them.
+
+pub mod accept;
+pub mod arrivals;
+pub mod code;
+pub mod context;
+pub mod cursor;
+pub mod decimal;
+pub mod document;
+pub mod edit;
+pub mod embedded;
+pub mod error;
+pub mod extract;
+pub mod format;
+pub mod history;
+pub mod json;
+pub mod list;
+pub mod middleware;
+pub mod reply;
+pub mod router;
+pub mod routes;
+pub mod submission;

@@ -1,0 +1,120 @@
+//! Answers that succeed: the envelope, and the headers that go with a thing.
+
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderName, HeaderValue, StatusCode, header};
+use perigee_core::revision::Revision;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::error::internal;
+use super::extract::entity_tag;
+use crate::access::Usage;
+
+/// What every object answered begins with.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Envelope {
+    /// Whether the request was done.
+    success: bool,
+    /// Calls made by the account since the API was activated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    api_usage: Option<u64>,
+    /// Calls made on the account's present day.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    api_daily_usage: Option<u64>,
+}
+
+impl Envelope {
+    /// The beginning of an answer that succeeded.
+    pub fn of(usage: Option<Usage>) -> Self {
+        Self {
+            success: true,
+            api_usage: usage.map(|usage| usage.total),
+            api_daily_usage: usage.map(|usage| usage.today),
+        }
+    }
+}
+
+/// An answer with nothing in it but the envelope.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+pub struct Done {}
+
+/// An answer that succeeded.
+#[derive(Debug)]
+pub struct Reply<T> {
+    status: StatusCode,
+    usage: Option<Usage>,
+    headers: Vec<(HeaderName, String)>,
+    body: T,
+}
+
+#[derive(Serialize)]
+struct Enveloped<'a, T> {
+    #[serde(flatten)]
+    envelope: Envelope,
+    #[serde(flatten)]
+    body: &'a T,
+}
+
+impl<T: Serialize> Reply<T> {
+    /// 200 with this body.
+    pub fn new(usage: Option<Usage>, body: T) -> Self {
+        Self { status: StatusCode::OK, usage, headers: Vec::new(), body }
+    }
+
+    /// Another status.
+    #[must_use]
+    pub fn status(mut self, status: StatusCode) -> Self {
+        self.status = status;
+        self
+    }
+
+    /// 201 with the address of what was made.
+    #[must_use]
+    pub fn created(self, address: String) -> Self {
+        self.status(StatusCode::CREATED).header(header::LOCATION, address)
+    }
+
+    /// The entity tag of the thing.
+    #[must_use]
+    pub fn revision(self, revision: Revision) -> Self {
+        self.header(header::ETAG, entity_tag(revision))
+    }
+
+    /// A header.
+    #[must_use]
+    pub fn header(mut self, name: HeaderName, value: String) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+}
+
+impl<T: Serialize> IntoResponse for Reply<T> {
+    fn into_response(self) -> Response {
+        let enveloped = Enveloped { envelope: Envelope::of(self.usage), body: &self.body };
+        let bytes = match serde_json::to_vec(&enveloped) {
+            Ok(bytes) => bytes,
+            Err(error) => return internal(error).into_response(),
+        };
+        let mut response = Response::new(Body::from(bytes));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        for (name, value) in self.headers {
+            if let Ok(value) = HeaderValue::from_str(&value) {
+                headers.append(name, value);
+            }
+        }
+        response
+    }
+}
+
+/// 304: the client has this version already.
+pub fn not_modified(tag: &str) -> Response {
+    let mut response = StatusCode::NOT_MODIFIED.into_response();
+    if let Ok(tag) = HeaderValue::from_str(tag) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    response
+}

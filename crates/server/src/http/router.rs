@@ -1,0 +1,126 @@
+//! Every route of the service, in one place.
+
+use axum::routing::{MethodRouter, get};
+use axum::{Extension, Router};
+use serde_json::Value;
+use tower::util::MapRequest;
+use tower_http::CompressionLevel;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::document::document;
+use super::middleware::{CanonicalPaths, KnownParameters, frame, refuse_unknown_parameters};
+use super::routes::documents::ApiDocument;
+use super::routes::{
+    account, alerts, api_key, audit, devices, documents, groups, locations, operations, pages, reference,
+    session, session_password, session_totp, shares, shares_public, token, users,
+};
+use crate::app::App;
+
+/// The operations of the API, with their part of the document.
+fn operations() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(devices::read::list_devices, devices::write::create_device))
+        .routes(routes!(
+            devices::read::get_device,
+            devices::write::replace_device,
+            devices::write::update_device,
+            devices::write::delete_device
+        ))
+        .routes(routes!(locations::read::get_last_location))
+        .routes(routes!(
+            locations::read::list_locations,
+            locations::write::submit_locations,
+            locations::delete::delete_locations
+        ))
+        .routes(routes!(locations::last::list_last_locations))
+        .routes(routes!(locations::feed::list_location_feed))
+        .routes(routes!(alerts::read::list_alerts, alerts::write::submit_alerts))
+        .routes(routes!(token::create_token))
+        .routes(routes!(token::list_signing_keys))
+        .routes(routes!(session::create_session, session::get_session, session::delete_session))
+        .routes(routes!(session_password::replace_password))
+        .routes(routes!(session_password::reset_password))
+        .routes(routes!(session_totp::begin_totp, session_totp::confirm_totp, session_totp::delete_totp))
+        .routes(routes!(account::get_account, account::update_account))
+        .routes(routes!(api_key::get_api_key, api_key::create_api_key, api_key::delete_api_key))
+        .routes(routes!(users::list_users, users::create_user))
+        .routes(routes!(reference::list_countries))
+        .routes(routes!(reference::list_time_zones))
+        .routes(routes!(users::get_user, users::replace_user, users::update_user, users::delete_user))
+        .routes(routes!(groups::list_groups, groups::create_group))
+        .routes(routes!(groups::get_group, groups::replace_group, groups::update_group, groups::delete_group))
+        .routes(routes!(audit::list_audit))
+        .routes(routes!(shares::list_shares, shares::create_share))
+        .routes(routes!(shares::get_share, shares::delete_share))
+        .routes(routes!(shares_public::get_shared))
+}
+
+/// What is no operation of the API: its description, the service's own pages, and what an operator's tools ask.
+fn beside_the_api() -> [(&'static str, MethodRouter<App>); 11] {
+    [
+        ("/api/openapi.json", get(documents::get_openapi)),
+        ("/api/docs", get(documents::get_reference)),
+        ("/api/docs/", get(documents::redirect_to_reference)),
+        ("/api/docs/{file}", get(documents::get_reference_file)),
+        ("/", get(pages::get_landing)),
+        ("/password", get(pages::get_password_page)),
+        ("/pages/{file}", get(pages::get_page_file)),
+        ("/healthz", get(operations::get_health)),
+        ("/readyz", get(operations::get_readiness)),
+        ("/metrics", get(operations::get_metrics)),
+        // Browsers ask for it whatever a page says.
+        ("/favicon.ico", get(pages::get_icon)),
+    ]
+}
+
+/// The document of the API as served under this address.
+pub fn api_document(base_url: &str) -> Value {
+    let (_, api) = operations().split_for_parts();
+    document(api, base_url)
+}
+
+/// The whole service.
+pub fn router(app: App) -> Router {
+    let (operations, api) = operations().split_for_parts();
+    let document = document(api, &app.base_url.to_string());
+    let described =
+        document["paths"].as_object().into_iter().flat_map(|paths| paths.keys().map(String::as_str));
+    let beside = beside_the_api();
+    let fixed = described.chain(beside.iter().map(|(path, _)| *path));
+    let paths = CanonicalPaths::new(app.base_url.prefix(), fixed);
+    let inner = beside
+        .into_iter()
+        .fold(with_floor(operations), |routes, (path, methods)| routes.route(path, methods))
+        .layer(Extension(ApiDocument::new(&document)))
+        .layer(axum::middleware::from_fn_with_state(
+            KnownParameters::of(&document),
+            refuse_unknown_parameters,
+        ))
+        .layer(axum::middleware::from_fn_with_state(app.clone(), frame))
+        .with_state(app);
+    Router::new()
+        .fallback_service(MapRequest::new(inner, move |request| paths.rewrite(request)))
+        .layer(compression())
+}
+
+/// Adds what benchmarks compare with, in builds for them.
+fn with_floor(operations: Router<App>) -> Router<App> {
+    #[cfg(feature = "bench")]
+    let operations = operations.route(
+        "/api/bench/noop",
+        get(locations::write::answer_nothing).post(locations::write::discard_locations),
+    );
+    operations
+}
+
+/// Compresses what is worth it. A client waits longer for slow compression than for some bytes more, and many
+/// answers may be under way at once.
+fn compression() -> CompressionLayer<impl Predicate> {
+    const LEAST_BYTES: u64 = 1024;
+    CompressionLayer::new()
+        .quality(CompressionLevel::Fastest)
+        .compress_when(SizeAbove::new(LEAST_BYTES).and(DefaultPredicate::new()))
+}

@@ -1,0 +1,222 @@
+//! The account: its name, its time zone, its licences.
+
+use axum::extract::State;
+use perigee_core::account::{Account, AccountSettings, LICENSES_MAX, LicenseUse};
+use perigee_core::error::Kind;
+use perigee_core::privilege::Privilege;
+use perigee_core::text::NAME_MAX;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::http::edit::{ENVELOPE, retry_changed};
+use crate::http::error::{ApiResult, invalid_body, not_found};
+use crate::http::extract::{Caller, Change, Params};
+use crate::http::json::Fields;
+use crate::http::reply::Reply;
+
+/// What answers have and clients do not set.
+const READ_ONLY: &[&str] = &["id", "creation", "lastModified"];
+
+/// The account, as it is answered.
+#[derive(Serialize, ToSchema)]
+#[schema(as = OneAccount)]
+pub struct AccountAnswer {
+    /// The account.
+    account: AccountView,
+}
+
+/// The tenant that devices, groups and users belong to.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Account)]
+pub struct AccountView {
+    /// Its id.
+    #[schema(example = "acc_01jc2m8k4n5p5")]
+    id: String,
+    /// Its name.
+    #[schema(example = "Castro Fishing", min_length = 1, max_length = 200)]
+    name: String,
+    /// Its time zone, by IANA id: its midnight starts the day.
+    #[schema(example = "Europe/Madrid")]
+    time_zone: String,
+    /// Its licences, set by an operator of the server.
+    licenses: LicensesView,
+    /// Its settings.
+    settings: AccountSettingsView,
+    /// When it was made.
+    #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
+    creation: String,
+    /// When a client last changed it.
+    #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
+    last_modified: String,
+}
+
+/// Licences and how many of them are used.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Licenses)]
+pub struct LicensesView {
+    /// Devices that may be active at once.
+    #[schema(example = 10)]
+    total: u32,
+    /// Devices that are.
+    #[schema(example = 7)]
+    used: u32,
+    /// Licences left.
+    #[schema(example = 3)]
+    free: u32,
+}
+
+/// Settings of an account.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AccountSettings)]
+pub struct AccountSettingsView {
+    /// Days before its expiry that a device is announced as expiring; 0 for never.
+    #[schema(example = 7, maximum = 365)]
+    expiry_notice_days: u32,
+}
+
+/// What a client sets of an account.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is read")]
+pub struct AccountInput {
+    /// Its name.
+    #[schema(example = "Castro Fishing", min_length = 1, max_length = 200)]
+    name: String,
+    /// Its time zone, by IANA id. A change takes effect when the present day ends, in a zone further west not before
+    /// the next date begins there.
+    #[schema(example = "Europe/Madrid", min_length = 1, max_length = 100)]
+    time_zone: String,
+    /// Its settings.
+    settings: AccountSettingsInput,
+    /// Its licences: taken from operators of the server, ignored from others.
+    #[schema(required = false)]
+    licenses: LicensesInput,
+}
+
+/// What a client sets of an account's settings.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is read")]
+pub struct AccountSettingsInput {
+    /// Days before its expiry that a device is announced as expiring; 0 for never.
+    #[schema(example = 7, maximum = 365)]
+    expiry_notice_days: u32,
+}
+
+/// What an operator sets of an account's licences.
+#[derive(ToSchema)]
+#[schema(as = NewLicenses)]
+#[expect(dead_code, reason = "describes what is read")]
+pub struct LicensesInput {
+    /// Devices that may be active at once; not fewer than are.
+    #[schema(example = 10, maximum = 10_000_000)]
+    total: u32,
+}
+
+/// What a client wants an account to be.
+struct Wanted {
+    settings: AccountSettings,
+    /// The number of licences, if an operator asks.
+    licenses: Option<u32>,
+}
+
+impl AccountView {
+    fn new(account: Account, licenses: LicenseUse) -> Self {
+        Self {
+            id: account.id.to_string(),
+            name: account.settings.name,
+            time_zone: account.settings.time_zone.to_string(),
+            licenses: LicensesView { total: licenses.total, used: licenses.used, free: licenses.free() },
+            settings: AccountSettingsView { expiry_notice_days: account.settings.expiry_notice_days },
+            creation: account.creation.to_string(),
+            last_modified: account.last_modified.to_string(),
+        }
+    }
+}
+
+fn read_account(body: &Value, by_operator: bool) -> ApiResult<Wanted> {
+    let mut fields = Fields::of(body).map_err(invalid_body)?;
+    fields.ignore(ENVELOPE);
+    fields.ignore(READ_ONLY);
+    let name = fields.text("name").chars(1..=NAME_MAX).required();
+    let time_zone = fields.get("timeZone").required();
+    let days = 0..=AccountSettings::EXPIRY_NOTICE_DAYS_MAX;
+    let expiry_notice_days = fields
+        .object("settings", |settings| settings.integer("expiryNoticeDays", days.clone()).required())
+        .required();
+    let licenses = if by_operator {
+        let total = |licenses: &mut Fields<'_>| {
+            licenses.ignore(&["used", "free"]);
+            licenses.integer("total", 0..=LICENSES_MAX).required()
+        };
+        fields.object("licenses", total).optional()
+    } else {
+        fields.ignore(&["licenses"]);
+        None
+    };
+    let wanted = fields.finish(|| {
+        let settings =
+            AccountSettings { name: name?, time_zone: time_zone?, expiry_notice_days: expiry_notice_days? };
+        Some(Wanted { settings, licenses })
+    });
+    wanted.map_err(invalid_body)
+}
+
+async fn find(app: &App, caller: &Caller) -> ApiResult<Account> {
+    caller.require_whole_account()?;
+    app.store.find_account(caller.account().id).await?.ok_or_else(|| not_found(Kind::Account))
+}
+
+async fn answer(app: &App, caller: &Caller, account: Account) -> ApiResult<Reply<AccountAnswer>> {
+    let licenses = app.store.license_use(account.id).await?;
+    let revision = account.revision;
+    let body = AccountAnswer { account: AccountView::new(account, licenses) };
+    Ok(caller.reply(body).revision(revision))
+}
+
+/// Read the account.
+#[utoipa::path(get, path = "/api/account", tag = "account",
+    responses((status = 200, description = "The account.", body = AccountAnswer)))]
+pub async fn get_account(
+    State(app): State<App>,
+    caller: Caller,
+    params: Params,
+) -> ApiResult<Reply<AccountAnswer>> {
+    params.finish()?;
+    let account = find(&app, &caller).await?;
+    answer(&app, &caller, account).await
+}
+
+/// Change part of the account.
+///
+/// Takes the members of `account`, or what was read as it is. `licenses.total` is set for operators of the server
+/// and ignored for others.
+#[utoipa::path(patch, path = "/api/account", tag = "account", request_body = AccountInput,
+    responses((status = 200, description = "The account as it is now.", body = AccountAnswer)))]
+pub async fn update_account(
+    State(app): State<App>,
+    caller: Caller,
+    change: Change,
+) -> ApiResult<Reply<AccountAnswer>> {
+    let change = change.nested("account");
+    let account = retry_changed(&change.preconditions, || async {
+        let present = find(&app, &caller).await?;
+        caller.require(Privilege::Admin)?;
+        change.preconditions.check(Kind::Account, present.revision)?;
+        let seen = present.revision;
+        let view = AccountView::new(present, app.store.license_use(caller.account().id).await?);
+        let wanted = read_account(&change.apply(&view)?, caller.user().operator)
+            .map_err(|error| change.place(error))?;
+        if let Some(licenses) = wanted.licenses {
+            app.store.set_licenses(&caller.origin(), caller.account().id, licenses).await?;
+        }
+        Ok(app.store.replace_account(&caller.actor(), seen, wanted.settings).await)
+    })
+    .await?;
+    app.identities.forget_account(account.id);
+    answer(&app, &caller, account).await
+}

@@ -1,0 +1,56 @@
+//! Alerts read: a device's history of them.
+
+use axum::extract::State;
+use axum::response::Response;
+use perigee_core::alert::Alert;
+use perigee_core::id::DeviceId;
+
+use super::view::{AlertList, AlertView};
+use crate::app::App;
+use crate::http::error::ApiResult;
+use crate::http::extract::{Caller, DevicePath, Params};
+use crate::http::history::{HistoryPart, answer_history};
+use crate::http::routes::devices::find_device;
+
+/// Answers part of a device's alerts, all or those of one name.
+pub(super) async fn answer_alerts(
+    app: &App,
+    caller: &Caller,
+    device: DeviceId,
+    name: Option<String>,
+    part: HistoryPart,
+) -> ApiResult<Response> {
+    let (store, scope) = (app.store.clone(), caller.scope());
+    let fetch = move |request| {
+        let (store, name) = (store.clone(), name.clone());
+        async move { store.list_alerts(scope, device, name.as_deref(), request).await }
+    };
+    answer_history(app, caller, "alerts", part, fetch, AlertView::from).await
+}
+
+/// List a device's alerts.
+///
+/// Between `from` and `to`, both included. Complete unless `limit` or `cursor` is given.
+#[utoipa::path(get, path = "/api/devices/{deviceId}/alerts", tag = "alerts", params(
+    ("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7"),
+    ("from" = Option<String>, Query, description = "The first instant; the beginning of time when left out.", format = DateTime, example = "2026-05-01T00:00:00Z"),
+    ("to" = Option<String>, Query, description = "The last instant; the end of time when left out.", format = DateTime, example = "2026-05-02T00:00:00Z"),
+    ("alertName" = Option<String>, Query, description = "Only alerts of this name.", example = "SOSButton", min_length = 1, max_length = 100),
+    ("order" = Option<crate::http::history::OrderName>, Query, description = "Oldest first (`asc`, the default) or newest first (`desc`)."),
+    ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 10000),
+    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+), responses((status = 200, description = "The alerts.", body = AlertList)))]
+pub async fn list_alerts(
+    State(app): State<App>,
+    caller: Caller,
+    DevicePath(device): DevicePath,
+    mut params: Params,
+) -> ApiResult<Response> {
+    let device = find_device(&app, &caller, device.as_ref()).await?.id;
+    let name = params.text("alertName");
+    if name.as_ref().is_some_and(|name| !(1..=Alert::NAME_MAX).contains(&name.chars().count())) {
+        params.refuse("alertName", "The parameter \"alertName\" must have 1 to 100 characters.");
+    }
+    let part = HistoryPart::of_params(params, "alerts", device)?;
+    answer_alerts(&app, &caller, device, name, part).await
+}

@@ -1,0 +1,121 @@
+//! An alert as clients see it, and as the document describes what they send.
+
+use perigee_core::alert::StoredAlert;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::http::decimal::Degrees;
+use crate::http::submission::{AttributeValue, open_schema, write_attributes};
+
+/// What receiving an alert adds to it.
+pub(super) const ADDED: &[&str] =
+    &["id", "alerts", "notifications", "acknowledgedAt", "acknowledgedBy", "endedAt", "receivedAt"];
+
+/// Something that happened to a device.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Alert)]
+pub struct AlertView {
+    /// Its id.
+    #[schema(example = "alr_01jc2m8k4n5p9")]
+    id: String,
+    /// When it happened.
+    #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
+    date_time: String,
+    /// What happened: any name; some have a meaning of their own, such as `SOSButton`.
+    #[schema(example = "SpeedLimit", min_length = 1, max_length = 100)]
+    alert_name: String,
+    /// The names of what happened.
+    #[schema(example = json!(["SpeedLimit"]))]
+    alerts: [String; 1],
+    /// In words.
+    #[schema(example = "Faster than 20 km/h", max_length = 1000)]
+    text: Option<String>,
+    /// Degrees north (WGS 84); there together with `longitude` or not at all.
+    #[schema(value_type = Option<f64>, example = 42.2406, minimum = -90, maximum = 90)]
+    latitude: Option<Degrees>,
+    /// Degrees east (WGS 84).
+    #[schema(value_type = Option<f64>, example = -8.7207, minimum = -180, maximum = 180)]
+    longitude: Option<Degrees>,
+    /// Whether it cannot wait; `SOSButton` never can.
+    #[schema(example = false)]
+    critical: bool,
+    /// Whatever else was sent: strings, numbers and booleans, at most 200.
+    #[schema(value_type = BTreeMap<String, AttributeValue>, example = json!({"driver": "Ana"}))]
+    attributes: Map<String, Value>,
+    /// The channels it was really sent by.
+    #[schema(example = json!([]))]
+    notifications: [String; 0],
+    /// When somebody took note of it.
+    #[schema(example = json!(null), format = DateTime)]
+    acknowledged_at: Option<String>,
+    /// The id of who took note of it.
+    #[schema(example = json!(null))]
+    acknowledged_by: Option<String>,
+    /// When it was over.
+    #[schema(example = json!(null), format = DateTime)]
+    ended_at: Option<String>,
+    /// When it was received.
+    #[schema(example = "2026-05-01T12:00:03Z", format = DateTime)]
+    received_at: String,
+}
+
+/// Alerts.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AlertList {
+    /// The alerts, in the order of their `dateTime`.
+    #[schema(value_type = Vec<AlertView>)]
+    alerts: Vec<AlertView>,
+    /// Where to go on, when there is more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+/// An alert as it is sent: as it is answered, without what receiving it adds.
+#[derive(Debug)]
+pub struct AlertInput;
+
+impl PartialSchema for AlertInput {
+    fn schema() -> RefOr<Schema> {
+        open_schema(
+            AlertView::schema(),
+            "Something that happened to a device. A member not listed here is kept in `attributes` when it is a \
+             string, a number or a boolean; an array or object nobody knows rejects the alert.",
+            ADDED,
+            &["dateTime", "alertName"],
+        )
+    }
+}
+
+impl ToSchema for AlertInput {
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        AlertView::schemas(schemas);
+    }
+}
+
+impl From<StoredAlert> for AlertView {
+    fn from(stored: StoredAlert) -> Self {
+        let alert = stored.alert;
+        let (acknowledged_at, acknowledged_by) = stored.acknowledged.unzip();
+        let (latitude, longitude) = alert.position.unzip();
+        Self {
+            id: stored.id.to_string(),
+            date_time: alert.time.to_string(),
+            alerts: [alert.name.clone()],
+            alert_name: alert.name,
+            text: alert.text,
+            latitude: latitude.map(Degrees::from),
+            longitude: longitude.map(Degrees::from),
+            critical: alert.critical,
+            attributes: write_attributes(alert.attributes),
+            notifications: [],
+            acknowledged_at: acknowledged_at.map(|at| at.to_string()),
+            acknowledged_by: acknowledged_by.flatten().map(|user| user.to_string()),
+            ended_at: stored.ended_at.map(|at| at.to_string()),
+            received_at: stored.received_at.to_string(),
+        }
+    }
+}

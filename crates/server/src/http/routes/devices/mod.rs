@@ -1,0 +1,8 @@
+//! Devices: trackers, their licences and limits.
+
+pub mod input;
+pub mod read;
+pub mod view;
+pub mod write;
+
+pub(super) use read::find_device;

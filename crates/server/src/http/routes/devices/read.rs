@@ -1,0 +1,75 @@
+//! Devices read: a list of them, and one.
+
+use axum::extract::State;
+use axum::response::Response;
+use perigee_core::device::{Device, DeviceFilter, DeviceRef};
+use perigee_core::error::Kind;
+use perigee_core::license::DeviceState;
+
+use super::view::{DeviceList, DeviceView, OneDevice};
+use crate::app::App;
+use crate::http::error::{ApiResult, not_found};
+use crate::http::extract::{Caller, DevicePath, Params};
+use crate::http::list::answer_list;
+use crate::http::reply::Reply;
+
+/// The device a path names, if the caller sees it.
+pub(in crate::http::routes) async fn find_device(
+    app: &App,
+    caller: &Caller,
+    device: Option<&DeviceRef>,
+) -> ApiResult<Device> {
+    let missing = || not_found(Kind::Device);
+    app.store.find_device(caller.scope(), device.ok_or_else(missing)?).await?.ok_or_else(missing)
+}
+
+/// The answer that holds one device.
+pub(super) fn reply_device(caller: &Caller, device: Device) -> Reply<OneDevice> {
+    let revision = device.revision;
+    caller.reply(OneDevice { device: DeviceView::at(device, caller.now()) }).revision(revision)
+}
+
+/// List devices.
+///
+/// Complete unless `limit` or `cursor` is given.
+#[utoipa::path(get, path = "/api/devices", tag = "devices", params(
+    ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+    ("q" = Option<String>, Query, description = "Part of the name, identifier or description, in any case.", max_length = 1000),
+    ("group" = Option<String>, Query, description = "The id of a group: only devices in it.", example = "grp_01jc2m8k4n5p6"),
+    ("state" = Option<super::view::DeviceStateName>, Query, description = "Only devices in this state."),
+    ("tag" = Option<String>, Query, description = "A tag's key and value: only devices that carry it.", example = "colour:red", max_length = 1000),
+), responses((status = 200, description = "The devices in sight.", body = DeviceList)))]
+pub async fn list_devices(State(app): State<App>, caller: Caller, mut params: Params) -> ApiResult<Response> {
+    let states = [DeviceState::Active, DeviceState::Expired].map(|state| (state.name(), state));
+    let filter = DeviceFilter {
+        text: params.text("q"),
+        group: params.parsed("group", "the id of a group, \"grp_...\""),
+        state: params.word("state", &states),
+        tag: params.tag(),
+    };
+    let part = params.finish_list("devices")?;
+    let (store, scope, now) = (app.store.clone(), caller.scope(), caller.now());
+    let fetch = move |page| {
+        let (store, filter) = (store.clone(), filter.clone());
+        async move { store.list_devices(scope, &filter, page).await }
+    };
+    answer_list(&app, &caller, "devices", part, fetch, move |device| DeviceView::at(device, now)).await
+}
+
+/// Read a device.
+///
+/// The entity tag is that of what a client can set. The answer is whole every time: `status`, `lastSeen` and
+/// `counters` change without it.
+#[utoipa::path(get, path = "/api/devices/{deviceId}", tag = "devices",
+    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
+    responses((status = 200, description = "The device.", body = OneDevice)))]
+pub async fn get_device(
+    State(app): State<App>,
+    caller: Caller,
+    DevicePath(device): DevicePath,
+    params: Params,
+) -> ApiResult<Reply<OneDevice>> {
+    params.finish()?;
+    Ok(reply_device(&caller, find_device(&app, &caller, device.as_ref()).await?))
+}

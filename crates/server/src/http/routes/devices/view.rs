@@ -1,0 +1,219 @@
+//! A device as clients see it.
+
+use std::collections::BTreeMap;
+
+use perigee_core::device::Device;
+use perigee_core::id::GroupId;
+use perigee_core::limits::{Counters, Limits};
+use perigee_core::time::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A tracker.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Device)]
+pub struct DeviceView {
+    /// Its id, made by us.
+    #[schema(example = "dev_01jc2m8k4n5p7")]
+    id: String,
+    /// What the hardware says of itself: IMEI, ESN, serial; unique in the account.
+    #[schema(example = "300234010753370", min_length = 1, max_length = 100)]
+    identifier: Option<String>,
+    /// Its name.
+    #[schema(example = "Northern Star", min_length = 1, max_length = 200)]
+    name: String,
+    /// A note about it.
+    #[schema(example = "Longliner, 24 m", max_length = 2000)]
+    description: Option<String>,
+    /// Its mobile number.
+    #[schema(example = "+34600111222", max_length = 100)]
+    min: Option<String>,
+    /// Free labels, key to value.
+    #[schema(example = json!({"colour": "red"}))]
+    tags: BTreeMap<String, String>,
+    /// The icon it is drawn with.
+    #[schema(example = "boat", max_length = 100)]
+    icon: Option<String>,
+    /// What kind of hardware it is.
+    #[schema(example = "SmartOne C", max_length = 100)]
+    model: Option<String>,
+    /// The protocol it last spoke.
+    #[schema(example = json!(null))]
+    protocol: Option<String>,
+    /// The ids of the groups it is in, ascending.
+    #[schema(example = json!(["grp_01jc2m8k4n5p6"]), max_items = 1000)]
+    groups: Vec<String>,
+    /// Whether it uses a licence.
+    #[schema(value_type = DeviceStateName, example = "active")]
+    state: &'static str,
+    /// The instant from which it is expired, if it expires.
+    #[schema(example = "2027-01-01T00:00:00Z", format = DateTime)]
+    expires: Option<String>,
+    /// Its expiry and daily limits.
+    #[schema(value_type = LimitsView)]
+    limits: LimitsView,
+    /// What it sent on the account's present day.
+    #[schema(value_type = CountersView)]
+    counters: CountersView,
+    /// Whether it reports as it should.
+    #[schema(value_type = DeviceStatusName, example = "online")]
+    status: &'static str,
+    /// When it was last heard.
+    #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
+    last_seen: Option<String>,
+    /// How often it is expected to report, in seconds.
+    #[schema(example = 600, minimum = 1, maximum = 2_678_400)]
+    expected_interval_seconds: Option<u32>,
+    /// When it was made.
+    #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
+    creation: String,
+    /// When a client last changed it.
+    #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
+    last_modified: String,
+}
+
+/// A device's expiry and daily limits.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Limits)]
+pub struct LimitsView {
+    /// Whether it expires.
+    #[schema(example = true)]
+    expires: bool,
+    /// The last date it is active on, in the account's time zone.
+    #[schema(example = "2026-12-31", format = Date)]
+    expiration_date: Option<String>,
+    /// E-mails a day; null is no limit, 0 is none at all.
+    #[schema(example = 50, minimum = 0, maximum = 1_000_000)]
+    daily_email_limit: Option<u32>,
+    /// SMS a day; null is no limit, 0 is none at all.
+    #[schema(example = 10, minimum = 0, maximum = 1_000_000)]
+    daily_sms_limit: Option<u32>,
+    /// How many of the day's e-mails, and of its SMS, are kept for critical alerts.
+    #[schema(example = 2, minimum = 0, maximum = 1_000_000)]
+    critical_reserve: u32,
+}
+
+/// What a device sent on the account's present day.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Counters)]
+pub struct CountersView {
+    /// The day.
+    #[schema(example = "2026-05-01", format = Date)]
+    date: String,
+    /// The time zone it is counted in.
+    #[schema(example = "Europe/Madrid")]
+    time_zone: String,
+    /// E-mails sent or under way.
+    #[schema(example = 3, minimum = 0)]
+    emails_sent: u32,
+    /// SMS sent or under way.
+    #[schema(example = 1, minimum = 0)]
+    sms_sent: u32,
+    /// The segments of those SMS.
+    #[schema(example = 2, minimum = 0)]
+    sms_segments: u32,
+    /// When the next day begins.
+    #[schema(example = "2026-05-01T22:00:00Z", format = DateTime)]
+    resets_at: String,
+}
+
+/// Whether a device uses a licence.
+#[derive(ToSchema)]
+#[schema(as = DeviceState, rename_all = "lowercase")]
+pub enum DeviceStateName {
+    /// It does.
+    Active,
+    /// It does no longer.
+    Expired,
+}
+
+/// Whether a device reports as it should.
+#[derive(ToSchema)]
+#[schema(as = DeviceStatus, rename_all = "lowercase")]
+pub enum DeviceStatusName {
+    /// Heard within its interval.
+    Online,
+    /// Overdue, but not for long.
+    Late,
+    /// Overdue for long.
+    Offline,
+    /// Not heard yet.
+    Never,
+}
+
+/// One device.
+#[derive(Serialize, ToSchema)]
+pub struct OneDevice {
+    /// The device.
+    #[schema(value_type = DeviceView)]
+    pub(super) device: DeviceView,
+}
+
+/// Devices.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DeviceList {
+    /// The devices, by id.
+    #[schema(value_type = Vec<DeviceView>)]
+    devices: Vec<DeviceView>,
+    /// Where to go on, when there is more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+impl DeviceView {
+    /// The device as it stands at this instant.
+    pub(super) fn at(device: Device, now: Timestamp) -> Self {
+        let (state, status) = (device.state(now).name(), device.status(now).name());
+        let settings = device.settings;
+        Self {
+            id: device.id.to_string(),
+            identifier: settings.identifier,
+            name: settings.name,
+            description: settings.description,
+            min: settings.min,
+            tags: settings.tags,
+            icon: settings.icon,
+            model: settings.model,
+            protocol: device.protocol,
+            groups: settings.groups.iter().map(GroupId::to_string).collect(),
+            state,
+            expires: device.expires.map(|expires| expires.to_string()),
+            limits: settings.limits.into(),
+            counters: device.counters.into(),
+            status,
+            last_seen: device.last_seen.map(|seen| seen.to_string()),
+            expected_interval_seconds: settings.expected_interval_s,
+            creation: device.creation.to_string(),
+            last_modified: device.last_modified.to_string(),
+        }
+    }
+}
+
+impl From<Limits> for LimitsView {
+    fn from(limits: Limits) -> Self {
+        Self {
+            expires: limits.expiration_date.is_some(),
+            expiration_date: limits.expiration_date.map(|date| date.to_string()),
+            daily_email_limit: limits.daily_emails,
+            daily_sms_limit: limits.daily_sms,
+            critical_reserve: limits.critical_reserve,
+        }
+    }
+}
+
+impl From<Counters> for CountersView {
+    fn from(counters: Counters) -> Self {
+        Self {
+            date: counters.date.to_string(),
+            time_zone: counters.time_zone.id().to_owned(),
+            emails_sent: counters.emails_sent,
+            sms_sent: counters.sms_sent,
+            sms_segments: counters.sms_segments,
+            resets_at: counters.resets_at.to_string(),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Devices made, changed and deleted.
+
+use axum::extract::State;
+use perigee_core::actor::Reach;
+use perigee_core::error::Kind;
+use perigee_core::id::GroupId;
+use perigee_core::privilege::Privilege;
+
+use super::input::{DeviceInput, follow_date, read_device};
+use super::read::{find_device, reply_device};
+use super::view::{DeviceView, OneDevice};
+use crate::app::App;
+use crate::http::edit::{Mode, place_reference, retry_changed};
+use crate::http::error::{ApiResult, forbidden};
+use crate::http::extract::{Caller, Change, DevicePath, JsonBody, Once, Preconditions};
+use crate::http::reply::{Done, Reply};
+
+/// Putting a device into groups, or out of them, changes who sees it, which is a right of its own. A group's
+/// user keeps the device in that group, named or not.
+fn settle_groups(caller: &Caller, before: &[GroupId], wanted: &mut Vec<GroupId>) -> ApiResult<()> {
+    if let Reach::Group(own) = caller.scope().reach {
+        wanted.push(own);
+        wanted.sort_unstable();
+        wanted.dedup();
+    }
+    if before == wanted.as_slice() { Ok(()) } else { caller.require(Privilege::GroupsWrite) }
+}
+
+/// Create a device.
+///
+/// It takes a licence, unless its expiration date is past. A user who sees only a group adds it to that group.
+#[utoipa::path(post, path = "/api/devices", tag = "devices", request_body = DeviceInput,
+    responses((status = 201, description = "The device that was made.", body = OneDevice)))]
+pub async fn create_device(
+    State(app): State<App>,
+    caller: Caller,
+    once: Once,
+    body: JsonBody,
+) -> ApiResult<Reply<OneDevice>> {
+    caller.require(Privilege::DevicesWrite)?;
+    let own: &[GroupId] = match caller.scope().reach {
+        Reach::Account => &[],
+        Reach::Group(group) => &[group],
+        Reach::Device(_) => {
+            return Err(forbidden(
+                "You see one device only and cannot add others. Ask a user who sees more.",
+            ));
+        }
+    };
+    let mut settings = read_device(&body.value, Mode::Create)?;
+    settle_groups(&caller, own, &mut settings.groups)?;
+    let held = once.hold(&app, &caller, &body)?;
+    let created = app.store.create_device(&caller.actor(), settings, held.key.clone()).await;
+    let device = place_reference(created, "groups")??.into_inner();
+    let address = app.base_url.join(&format!("/api/devices/{}", device.id));
+    Ok(reply_device(&caller, device).created(address))
+}
+
+/// Replace a device.
+///
+/// What is left out is set to nothing; without `limits` there are no limits and no expiry. A device that comes
+/// back to life takes a licence. What was read may be sent back as it is, under `device` or without.
+#[utoipa::path(put, path = "/api/devices/{deviceId}", tag = "devices", request_body = DeviceInput,
+    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
+    responses((status = 200, description = "The device as it is now.", body = OneDevice)))]
+pub async fn replace_device(
+    state: State<App>,
+    caller: Caller,
+    device: DevicePath,
+    change: Change,
+) -> ApiResult<Reply<OneDevice>> {
+    change_device(state, caller, device, change).await
+}
+
+/// Change part of a device.
+#[utoipa::path(patch, path = "/api/devices/{deviceId}", tag = "devices", request_body = DeviceInput,
+    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
+    responses((status = 200, description = "The device as it is now.", body = OneDevice)))]
+pub async fn update_device(
+    state: State<App>,
+    caller: Caller,
+    device: DevicePath,
+    change: Change,
+) -> ApiResult<Reply<OneDevice>> {
+    change_device(state, caller, device, change).await
+}
+
+async fn change_device(
+    State(app): State<App>,
+    caller: Caller,
+    DevicePath(device): DevicePath,
+    change: Change,
+) -> ApiResult<Reply<OneDevice>> {
+    let change = change.nested("device");
+    let changed = retry_changed(&change.preconditions, || async {
+        let present = find_device(&app, &caller, device.as_ref()).await?;
+        caller.require(Privilege::DevicesWrite)?;
+        change.preconditions.check(Kind::Device, present.revision)?;
+        let (id, seen, groups) = (present.id, present.revision, present.settings.groups.clone());
+        let mut wanted = change.apply(&DeviceView::at(present, caller.now()))?;
+        if !change.sets(&["limits", "expires"]) {
+            follow_date(&mut wanted);
+        }
+        let mut settings = read_device(&wanted, Mode::Replace).map_err(|error| change.place(error))?;
+        settle_groups(&caller, &groups, &mut settings.groups)?;
+        place_reference(app.store.replace_device(&caller.actor(), id, seen, settings).await, "groups")
+    });
+    Ok(reply_device(&caller, changed.await?))
+}
+
+/// Delete a device.
+///
+/// Its locations and alerts go with it.
+#[utoipa::path(delete, path = "/api/devices/{deviceId}", tag = "devices",
+    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
+    responses((status = 200, description = "The device is gone.", body = Done)))]
+pub async fn delete_device(
+    State(app): State<App>,
+    caller: Caller,
+    DevicePath(device): DevicePath,
+    preconditions: Preconditions,
+) -> ApiResult<Reply<Done>> {
+    retry_changed(&preconditions, || async {
+        let present = find_device(&app, &caller, device.as_ref()).await?;
+        caller.require(Privilege::DevicesWrite)?;
+        preconditions.check(Kind::Device, present.revision)?;
+        Ok(app.store.delete_device(&caller.actor(), present.id, Some(present.revision)).await)
+    })
+    .await?;
+    Ok(caller.reply(Done {}))
+}

@@ -1,0 +1,235 @@
+//! Groups: named sets of devices.
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use perigee_core::error::Kind;
+use perigee_core::group::{Group, GroupFilter, GroupSettings};
+use perigee_core::id::{DeviceId, GroupId};
+use perigee_core::privilege::Privilege;
+use perigee_core::text::{DESCRIPTION_MAX, NAME_MAX};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::http::edit::{ENVELOPE, Mode, place_reference, retry_changed};
+use crate::http::error::{ApiResult, invalid_body, not_found};
+use crate::http::extract::{Caller, Change, IdPath, JsonBody, Once, Params, Preconditions, entity_tag};
+use crate::http::json::Fields;
+use crate::http::list::answer_list;
+use crate::http::reply::{Done, Reply, not_modified};
+
+/// A named set of devices.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Group)]
+pub struct GroupView {
+    /// Its id.
+    #[schema(example = "grp_01jc2m8k4n5p6")]
+    id: String,
+    /// Its name.
+    #[schema(example = "Trawlers", min_length = 1, max_length = 200)]
+    name: String,
+    /// A note about it.
+    #[schema(example = "Out of Vigo", max_length = 2000)]
+    description: Option<String>,
+    /// The ids of the devices in it, ascending.
+    #[schema(example = json!(["dev_01jc2m8k4n5p7"]), max_items = 10000)]
+    devices: Vec<String>,
+    /// When it was made.
+    #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
+    creation: String,
+    /// When a client last changed it.
+    #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
+    last_modified: String,
+}
+
+/// Groups.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GroupList {
+    /// The groups, by id.
+    #[schema(value_type = Vec<GroupView>)]
+    groups: Vec<GroupView>,
+    /// Where to go on, when there is more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+/// What a client sets of a group.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is read")]
+pub struct GroupInput {
+    /// Its name.
+    #[schema(example = "Trawlers", min_length = 1, max_length = 200)]
+    name: String,
+    /// A note about it.
+    #[schema(example = "Out of Vigo", max_length = 2000)]
+    description: Option<String>,
+    /// The ids of the devices in it.
+    #[schema(example = json!([]), max_items = 10000)]
+    devices: Option<Vec<String>>,
+}
+
+impl From<Group> for GroupView {
+    fn from(group: Group) -> Self {
+        Self {
+            id: group.id.to_string(),
+            name: group.settings.name,
+            description: group.settings.description,
+            devices: group.settings.devices.iter().map(DeviceId::to_string).collect(),
+            creation: group.creation.to_string(),
+            last_modified: group.last_modified.to_string(),
+        }
+    }
+}
+
+fn read_group(body: &Value, mode: Mode) -> ApiResult<GroupSettings> {
+    let mut fields = Fields::of(body).map_err(invalid_body)?;
+    if mode == Mode::Replace {
+        fields.ignore(ENVELOPE);
+        fields.ignore(&["id", "creation", "lastModified"]);
+    }
+    let name = fields.text("name").chars(1..=NAME_MAX).required();
+    let description = fields.multiline_text("description").chars(0..=DESCRIPTION_MAX).nullable();
+    let devices = fields.array::<DeviceId>("devices", 0..=GroupSettings::DEVICES_MAX).unique().nullable();
+    let settings = fields.finish(|| {
+        let mut devices = devices.unwrap_or_default();
+        devices.sort_unstable();
+        Some(GroupSettings { name: name?, description, devices })
+    });
+    settings.map_err(invalid_body)
+}
+
+async fn find(app: &App, caller: &Caller, id: Option<GroupId>) -> ApiResult<Group> {
+    let missing = || not_found(Kind::Group);
+    app.store.find_group(caller.scope(), id.ok_or_else(missing)?).await?.ok_or_else(missing)
+}
+
+/// List groups.
+///
+/// Complete unless `limit` or `cursor` is given.
+#[utoipa::path(get, path = "/api/groups", tag = "groups", params(
+    ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+    ("q" = Option<String>, Query, description = "Part of the name or description, in any case.", max_length = 1000),
+), responses((status = 200, description = "The groups in sight.", body = GroupList)))]
+pub async fn list_groups(State(app): State<App>, caller: Caller, mut params: Params) -> ApiResult<Response> {
+    let filter = GroupFilter { text: params.text("q") };
+    let part = params.finish_list("groups")?;
+    let (store, scope) = (app.store.clone(), caller.scope());
+    let fetch = move |page| {
+        let (store, filter) = (store.clone(), filter.clone());
+        async move { store.list_groups(scope, &filter, page).await }
+    };
+    answer_list(&app, &caller, "groups", part, fetch, GroupView::from).await
+}
+
+/// Create a group.
+#[utoipa::path(post, path = "/api/groups", tag = "groups", request_body = GroupInput,
+    responses((status = 201, description = "The group that was made.", body = GroupView)))]
+pub async fn create_group(
+    State(app): State<App>,
+    caller: Caller,
+    once: Once,
+    body: JsonBody,
+) -> ApiResult<Reply<GroupView>> {
+    caller.require(Privilege::GroupsWrite)?;
+    caller.require_whole_account()?;
+    let settings = read_group(&body.value, Mode::Create)?;
+    let held = once.hold(&app, &caller, &body)?;
+    let created = app.store.create_group(&caller.actor(), settings, held.key.clone()).await;
+    let group = place_reference(created, "devices")??.into_inner();
+    let address = app.base_url.join(&format!("/api/groups/{}", group.id));
+    let revision = group.revision;
+    Ok(caller.reply(GroupView::from(group)).created(address).revision(revision))
+}
+
+/// Read a group.
+#[utoipa::path(get, path = "/api/groups/{groupId}", tag = "groups",
+    params(("groupId" = String, Path, description = "The group's id.", example = "grp_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The group.", body = GroupView)))]
+pub async fn get_group(
+    State(app): State<App>,
+    caller: Caller,
+    IdPath(id): IdPath<GroupId>,
+    preconditions: Preconditions,
+    params: Params,
+) -> ApiResult<Response> {
+    params.finish()?;
+    let group = find(&app, &caller, id).await?;
+    let tag = entity_tag(group.revision);
+    if preconditions.is_known(&tag) {
+        return Ok(not_modified(&tag));
+    }
+    let revision = group.revision;
+    Ok(caller.reply(GroupView::from(group)).revision(revision).into_response())
+}
+
+/// Replace a group.
+#[utoipa::path(put, path = "/api/groups/{groupId}", tag = "groups", request_body = GroupInput,
+    params(("groupId" = String, Path, description = "The group's id.", example = "grp_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The group as it is now.", body = GroupView)))]
+pub async fn replace_group(
+    state: State<App>,
+    caller: Caller,
+    id: IdPath<GroupId>,
+    change: Change,
+) -> ApiResult<Reply<GroupView>> {
+    change_group(state, caller, id, change).await
+}
+
+/// Change part of a group.
+#[utoipa::path(patch, path = "/api/groups/{groupId}", tag = "groups", request_body = GroupInput,
+    params(("groupId" = String, Path, description = "The group's id.", example = "grp_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The group as it is now.", body = GroupView)))]
+pub async fn update_group(
+    state: State<App>,
+    caller: Caller,
+    id: IdPath<GroupId>,
+    change: Change,
+) -> ApiResult<Reply<GroupView>> {
+    change_group(state, caller, id, change).await
+}
+
+async fn change_group(
+    State(app): State<App>,
+    caller: Caller,
+    IdPath(id): IdPath<GroupId>,
+    change: Change,
+) -> ApiResult<Reply<GroupView>> {
+    let group = retry_changed(&change.preconditions, || async {
+        let present = find(&app, &caller, id).await?;
+        caller.require(Privilege::GroupsWrite)?;
+        change.preconditions.check(Kind::Group, present.revision)?;
+        let (id, seen) = (present.id, present.revision);
+        let settings = read_group(&change.apply(&GroupView::from(present))?, Mode::Replace)?;
+        place_reference(app.store.replace_group(&caller.actor(), id, seen, settings).await, "devices")
+    })
+    .await?;
+    let revision = group.revision;
+    Ok(caller.reply(GroupView::from(group)).revision(revision))
+}
+
+/// Delete a group.
+///
+/// Its devices stay.
+#[utoipa::path(delete, path = "/api/groups/{groupId}", tag = "groups",
+    params(("groupId" = String, Path, description = "The group's id.", example = "grp_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The group is gone.", body = Done)))]
+pub async fn delete_group(
+    State(app): State<App>,
+    caller: Caller,
+    IdPath(id): IdPath<GroupId>,
+    preconditions: Preconditions,
+) -> ApiResult<Reply<Done>> {
+    retry_changed(&preconditions, || async {
+        let present = find(&app, &caller, id).await?;
+        caller.require(Privilege::GroupsWrite)?;
+        preconditions.check(Kind::Group, present.revision)?;
+        Ok(app.store.delete_group(&caller.actor(), present.id, Some(present.revision)).await)
+    })
+    .await?;
+    Ok(caller.reply(Done {}))
+}

@@ -1,0 +1,63 @@
+//! Locations deleted.
+
+use axum::extract::State;
+use perigee_core::location::TimeRange;
+use perigee_core::privilege::Privilege;
+use perigee_core::time::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::http::error::{ApiResult, internal};
+use crate::http::extract::{Caller, DevicePath, Params};
+use crate::http::history::A_TIME;
+use crate::http::reply::Reply;
+use crate::http::routes::devices::find_device;
+
+/// How many locations were deleted.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+pub struct LocationsDeleted {
+    /// How many.
+    #[schema(example = 1440, minimum = 0)]
+    deleted: u64,
+}
+
+/// Delete a device's locations.
+///
+/// Those between `from` and `to`, both included; both must be given, so that nothing is deleted by leaving
+/// something out. Needs `devices.write`. What was deleted cannot be brought back.
+#[utoipa::path(delete, path = "/api/devices/{deviceId}/locations", tag = "locations", params(
+    ("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7"),
+    ("from" = String, Query, description = "The first instant.", format = DateTime, example = "2026-05-01T00:00:00Z"),
+    ("to" = String, Query, description = "The last instant.", format = DateTime, example = "2026-05-02T00:00:00Z"),
+), responses((status = 200, description = "They are deleted.", body = LocationsDeleted)))]
+pub async fn delete_locations(
+    State(app): State<App>,
+    caller: Caller,
+    DevicePath(device): DevicePath,
+    params: Params,
+) -> ApiResult<Reply<LocationsDeleted>> {
+    let device = find_device(&app, &caller, device.as_ref()).await?.id;
+    caller.require(Privilege::DevicesWrite)?;
+    let range = read_range(params)?;
+    let deleted = app.store.delete_locations(&caller.actor(), device, range).await?;
+    Ok(caller.reply(LocationsDeleted { deleted }))
+}
+
+/// Takes the range from a query, and ends its reading.
+fn read_range(mut params: Params) -> ApiResult<TimeRange> {
+    let mut end = |name: &str| -> Option<Timestamp> {
+        if !params.has(name) {
+            params.refuse(name, format!("The parameter \"{name}\" is required: {A_TIME}."));
+        }
+        params.parsed(name, A_TIME)
+    };
+    // Both are read whatever becomes of the first, so that all problems are told.
+    let (from, to) = (end("from"), end("to"));
+    let range = from.zip(to).map(|(from, to)| TimeRange { from, to });
+    if range.is_some_and(|range| range.to < range.from) {
+        params.refuse("to", "The parameter \"to\" must not be before \"from\".");
+    }
+    params.finish()?;
+    range.ok_or_else(|| internal("a range was read without its ends"))
+}

@@ -1,0 +1,77 @@
+//! The feed: locations of every device in sight in the order in which they arrived.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::Response;
+use http::{HeaderValue, header};
+use perigee_core::location::Feed;
+
+use super::view::LocationFeed;
+use crate::app::App;
+use crate::http::cursor::Cursor;
+use crate::http::error::ApiResult;
+use crate::http::extract::{Caller, Params};
+use crate::http::format::{Selection, json};
+use crate::http::history::LIMIT_MAX;
+use crate::http::reply::Envelope;
+
+/// The name the feed's cursors are bound to.
+const LIST: &str = "locations feed";
+const LIMIT: u32 = 1_000;
+/// The longest wait, in seconds.
+const WAIT_MAX_S: u32 = 30;
+
+/// Follow locations as they arrive.
+///
+/// Locations of every device in sight in the order in which they arrived, late ones included: none is missed, none
+/// comes twice. Go on with `nextCursor`, which is there every time. Without `cursor` the feed begins now: keep
+/// `nextCursor` and ask again. With `cursor=start` (or `0`) it begins with the oldest that is kept.
+#[utoipa::path(get, path = "/api/locations/feed", tag = "locations", params(
+    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the answer before, or `start`.", example = "start", max_length = 1000),
+    ("limit" = Option<u32>, Query, description = "Items at the most; 1000 when left out.", minimum = 1, maximum = 10000),
+    ("wait" = Option<u32>, Query, description = "Seconds to wait for something to arrive when there is nothing; none when left out.", minimum = 0, maximum = 30),
+), responses((status = 200, description = "What has arrived.", body = LocationFeed)))]
+pub async fn list_location_feed(
+    State(app): State<App>,
+    caller: Caller,
+    mut params: Params,
+) -> ApiResult<Response> {
+    let cursor = params.text("cursor");
+    let limit = params.number("limit", 1, LIMIT_MAX).unwrap_or(LIMIT);
+    let wait = params.number("wait", 0, WAIT_MAX_S).unwrap_or(0);
+    params.finish()?;
+    let scope = caller.scope();
+    let mut waiting = app.arrivals.wait(Duration::from_secs(wait.into()));
+    let mut after = match cursor.as_deref() {
+        None => app.store.feed_end(scope).await?,
+        Some("start" | "0") => 0,
+        Some(text) => Cursor::read(LIST, text)?.number,
+    };
+    loop {
+        let feed = app.store.list_location_feed(scope, after, limit).await?;
+        if !feed.items.is_empty() || !waiting.again().await {
+            return Ok(reply_feed(&caller, &feed));
+        }
+        after = feed.next;
+    }
+}
+
+fn reply_feed(caller: &Caller, feed: &Feed) -> Response {
+    let mut out = Vec::new();
+    json::open_envelope(&mut out, Envelope::of(Some(caller.usage())));
+    out.extend_from_slice(b",\"locations\":[");
+    for (index, (device, stored)) in feed.items.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        json::write_location(&mut out, Some(*device), stored, Selection::ALL);
+    }
+    out.push(b']');
+    json::push_next_cursor(&mut out, Some(&Cursor::at(feed.next).write(LIST)));
+    out.push(b'}');
+    let mut response = Response::new(Body::from(out));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}

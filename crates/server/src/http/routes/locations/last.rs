@@ -1,0 +1,119 @@
+//! Where every device in sight is, in one call.
+
+use axum::extract::State;
+use axum::response::Response;
+use perigee_core::location::{Area, LastFilter, Latitude, Longitude};
+
+use super::view::DeviceLocationList;
+use crate::app::App;
+use crate::http::error::ApiResult;
+use crate::http::extract::{Caller, Params};
+use crate::http::format::{Selection, json};
+use crate::http::history::A_TIME;
+use crate::http::list::answer_written_list;
+
+const CORNERS: &str = "west, south, east and north in degrees with commas between, such as \"-10,35.5,5,60\"; \
+     west may be more than east across the antimeridian";
+
+/// List last locations.
+///
+/// Where each device in sight was last, by device id; a device without a location that can be trusted is not
+/// listed. Complete unless `limit` or `cursor` is given.
+#[utoipa::path(get, path = "/api/locations/last", tag = "locations", params(
+    ("bbox" = Option<String>, Query, description = "Only within west, south, east, north, in degrees, edges included. West may be more than east: across the antimeridian.", example = "-10,35.5,5,60", max_length = 1000),
+    ("group" = Option<String>, Query, description = "The id of a group: only devices in it.", example = "grp_01jc2m8k4n5p6"),
+    ("since" = Option<String>, Query, description = "Only those received at this instant or later.", format = DateTime, example = "2026-05-01T00:00:00Z"),
+    ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+), responses((status = 200, description = "The last locations.", body = DeviceLocationList)))]
+pub async fn list_last_locations(
+    State(app): State<App>,
+    caller: Caller,
+    mut params: Params,
+) -> ApiResult<Response> {
+    let filter = LastFilter {
+        group: params.parsed("group", "the id of a group, \"grp_...\""),
+        area: read_area(&mut params),
+        since: params.parsed("since", A_TIME),
+    };
+    let part = params.finish_list("locations")?;
+    let (store, scope) = (app.store.clone(), caller.scope());
+    let fetch = move |page| {
+        let store = store.clone();
+        async move { store.list_last_locations(scope, &filter, page).await }
+    };
+    answer_written_list(&app, &caller, "locations", part, fetch, |out, (device, stored)| {
+        json::write_location(out, Some(device), &stored, Selection::ALL);
+        Ok(())
+    })
+    .await
+}
+
+fn read_area(params: &mut Params) -> Option<Area> {
+    let text = params.text("bbox")?;
+    let area = parse_area(&text);
+    if area.is_none() {
+        params.refuse("bbox", format!("The parameter \"bbox\" must be {CORNERS}."));
+    }
+    area
+}
+
+fn parse_area(text: &str) -> Option<Area> {
+    let degrees: Vec<f64> = text.split(',').map(|part| part.trim().parse().ok()).collect::<Option<_>>()?;
+    let [west, south, east, north] = degrees[..] else { return None };
+    if south > north {
+        return None;
+    }
+    let area = Area {
+        west: Longitude::from_degrees(west).ok()?,
+        south: Latitude::from_degrees(south).ok()?,
+        east: Longitude::from_degrees(east).ok()?,
+        north: Latitude::from_degrees(north).ok()?,
+    };
+    // +180 is kept as -180. Between the two lies everything, not that one meridian.
+    let goes_round = west < east && area.west == area.east;
+    Some(if goes_round { Area { east: Longitude::from_e7(area.west.as_e7() - 1), ..area } } else { area })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn within(area: &str, latitude: f64, longitude: f64) -> bool {
+        let place = (Latitude::from_degrees(latitude).unwrap(), Longitude::from_degrees(longitude).unwrap());
+        parse_area(area).unwrap().contains(place.0, place.1)
+    }
+
+    #[test]
+    fn areas_may_go_round_the_globe() {
+        let world = "-180,-90,180,90";
+        assert!(within(world, 0.0, 0.0) && within(world, 90.0, 180.0) && within(world, -90.0, -180.0));
+        let to_the_edge = "170, -10, 180, 10";
+        assert!(within(to_the_edge, 0.0, 180.0) && within(to_the_edge, 0.0, 170.0));
+        assert!(!within(to_the_edge, 0.0, -179.9) && !within(to_the_edge, 0.0, 0.0));
+        let from_the_edge = "180,-10,-170,10";
+        assert!(within(from_the_edge, 0.0, 180.0) && within(from_the_edge, 0.0, -170.0));
+        assert!(!within(from_the_edge, 0.0, 179.9));
+        let fiji = "177,-20,-178,-15";
+        assert!(within(fiji, -17.0, 179.0) && within(fiji, -17.0, -179.0) && !within(fiji, -17.0, 0.0));
+        let line = "5,-10,5,10";
+        assert!(within(line, 0.0, 5.0) && !within(line, 0.0, 5.1));
+    }
+
+    #[test]
+    fn areas_that_are_none_are_refused() {
+        for text in [
+            "",
+            "1,2,3",
+            "1,2,3,4,5",
+            "a,b,c,d",
+            "-181,0,0,1",
+            "0,-91,1,0",
+            "0,10,1,5",
+            "NaN,0,1,1",
+            "0,0,inf,1",
+        ] {
+            assert_eq!(parse_area(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Locations: where devices were.
+
+pub mod delete;
+pub mod features;
+pub mod feed;
+pub mod input;
+pub mod last;
+pub mod read;
+pub mod view;
+pub mod write;
+
+pub(super) use input::{latitude, longitude};

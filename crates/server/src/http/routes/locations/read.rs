@@ -1,0 +1,87 @@
+//! Locations read: a device's history and its last one.
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, header};
+
+use super::features::LocationFeatures;
+use super::view::{LastLocation, LocationList};
+use crate::app::App;
+use crate::http::code::Code;
+use crate::http::error::{ApiError, ApiResult};
+use crate::http::extract::{Caller, DevicePath, Params, Preconditions};
+use crate::http::format::{Format, Shape, Subject, answer_track};
+use crate::http::history::HistoryPart;
+use crate::http::reply::not_modified;
+use crate::http::routes::devices::find_device;
+
+/// List a device's locations.
+///
+/// Between `from` and `to`, both included. Complete unless `limit` or `cursor` is given. In the format that `format`
+/// names or `Accept` likes best; JSON, GeoJSON, CSV, GPX and KML carry every field. What a format has no place of
+/// its own for stands in the properties of a GeoJSON feature, in the extensions of a GPX point (namespace
+/// `urn:perigee:location:1`), in the extended data of a KML placemark; lists and maps stand in CSV, GPX and KML as
+/// JSON, so no cell of a table begins with a text a sender chose.
+#[utoipa::path(get, path = "/api/devices/{deviceId}/locations", tag = "locations", params(
+    ("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7"),
+    ("from" = Option<String>, Query, description = "The first instant; the beginning of time when left out.", format = DateTime, example = "2026-05-01T00:00:00Z"),
+    ("to" = Option<String>, Query, description = "The last instant; the end of time when left out.", format = DateTime, example = "2026-05-02T00:00:00Z"),
+    ("order" = Option<crate::http::history::OrderName>, Query, description = "Oldest first (`asc`, the default) or newest first (`desc`)."),
+    ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 10000),
+    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before, or the address in its `Link` header."),
+    ("format" = Option<Format>, Query, description = "The format; goes before `Accept`."),
+    ("fields" = Option<String>, Query, description = "The members wanted, with commas between, as they are called in JSON. With the formats `json`, `ndjson` and `csv`.", example = "dateTime,latitude,longitude,speed", max_length = 1000),
+    ("simplify" = Option<f64>, Query, description = "Leaves locations out while the line through the others stays within this many metres of them. The first and the last are kept. Not with `limit` or `cursor`.", exclusive_minimum = 0, maximum = 1_000_000),
+), responses((status = 200, description = "The locations.", content(
+    (LocationList = "application/json"),
+    (String = "application/x-ndjson", example = json!("{\"dateTime\":\"2026-05-01T12:00:00Z\",\"latitude\":42.2406,\"longitude\":-8.7207,\"receivedAt\":\"2026-05-01T12:00:03Z\"}\n")),
+    (LocationFeatures = "application/geo+json"),
+    (String = "text/csv", example = json!("dateTime,latitude,longitude,speed\r\n2026-05-01T12:00:00Z,42.2406,-8.7207,18.5\r\n")),
+    (String = "application/gpx+xml", example = json!("<gpx version=\"1.1\" creator=\"Perigee\" xmlns=\"http://www.topografix.com/GPX/1/1\" xmlns:perigee=\"urn:perigee:location:1\"><trk><name>Northern Star</name><trkseg></trkseg></trk></gpx>")),
+    (String = "application/vnd.google-earth.kml+xml", example = json!("<kml xmlns=\"http://www.opengis.net/kml/2.3\" version=\"2.3\"><Document><name>Northern Star</name></Document></kml>")),
+))))]
+pub async fn list_locations(
+    State(app): State<App>,
+    caller: Caller,
+    DevicePath(device): DevicePath,
+    headers: HeaderMap,
+    mut params: Params,
+) -> ApiResult<Response> {
+    let device = find_device(&app, &caller, device.as_ref()).await?;
+    let shape = Shape::of_params(&mut params, &headers)?;
+    let part = HistoryPart::of_params(params, "locations", device.id)?;
+    let subject = Subject { device, scope: caller.scope() };
+    answer_track(&app, &caller, subject, part, shape).await
+}
+
+/// Read a device's last location.
+///
+/// The one with the newest `dateTime` among those that can be trusted; 404 `no-location` if there is none yet.
+#[utoipa::path(get, path = "/api/devices/{deviceId}/lastLocation", tag = "locations",
+    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
+    responses(
+        (status = 200, description = "The last location.", body = LastLocation),
+        (status = 304, description = "It is the one that `If-None-Match` names."),
+    ))]
+pub async fn get_last_location(
+    State(app): State<App>,
+    caller: Caller,
+    DevicePath(device): DevicePath,
+    preconditions: Preconditions,
+    params: Params,
+) -> ApiResult<Response> {
+    params.finish()?;
+    let device = find_device(&app, &caller, device.as_ref()).await?.id;
+    let last = app.store.find_last_location(caller.scope(), device).await?.ok_or_else(|| {
+        ApiError::new(
+            Code::NoLocation,
+            "The device has no location yet. Wait until it reports, or send one with POST to its locations.",
+        )
+    })?;
+    // What is kept under a number never changes.
+    let tag = format!("\"l{}\"", last.number);
+    if preconditions.is_known(&tag) {
+        return Ok(not_modified(&tag));
+    }
+    Ok(caller.reply(LastLocation { last_location: last.into() }).header(header::ETAG, tag).into_response())
+}

@@ -1,0 +1,173 @@
+//! Locations sent. The same address answers a span of time, as clients of the original expect.
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use perigee_core::location::Location;
+use perigee_core::privilege::Privilege;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::input::read_location;
+use super::view::{LocationInput, LocationList};
+use crate::app::App;
+use crate::http::error::{ApiError, ApiResult};
+#[cfg(feature = "bench")]
+use crate::http::extract::Caller;
+use crate::http::extract::{DevicePath, Submission, Submitter};
+use crate::http::format::{Shape, Subject, answer_track};
+use crate::http::history::HistoryPart;
+use crate::http::json::{Fields, Pointer};
+use crate::http::routes::admit::{AdmittedBody, admit_body};
+use crate::http::submission::{Asked, Forms, Stored};
+
+const FORMS: Forms = Forms { one: "location", many: "locations", most: Location::BATCH_MAX };
+
+/// Locations to store, or a span of time to answer.
+#[derive(ToSchema)]
+#[serde(untagged)]
+pub enum LocationsBody {
+    /// One location.
+    One(LocationInput),
+    /// Several locations.
+    Several(Vec<LocationInput>),
+    /// Several locations, wrapped.
+    Locations(LocationsWrapped),
+    /// One location, wrapped.
+    Location(LocationWrapped),
+    /// A span of time to answer.
+    Range(LocationRange),
+}
+
+/// Several locations, wrapped. `from` and `to` beside them mean nothing.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "describes what is read")]
+pub struct LocationsWrapped {
+    /// The locations.
+    #[schema(value_type = Vec<LocationInput>, max_items = 10000, min_items = 1)]
+    locations: Vec<LocationInput>,
+    /// Means nothing here.
+    #[schema(example = json!(null))]
+    from: Option<serde_json::Value>,
+    /// Means nothing here.
+    #[schema(example = json!(null))]
+    to: Option<serde_json::Value>,
+}
+
+/// One location, wrapped. `from` and `to` beside it mean nothing.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "describes what is read")]
+pub struct LocationWrapped {
+    /// The location.
+    #[schema(value_type = LocationInput)]
+    location: LocationInput,
+    /// Means nothing here.
+    #[schema(example = json!(null))]
+    from: Option<serde_json::Value>,
+    /// Means nothing here.
+    #[schema(example = json!(null))]
+    to: Option<serde_json::Value>,
+}
+
+/// A span of time, both ends included.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "describes what is read")]
+pub struct LocationRange {
+    /// The first instant.
+    #[schema(example = "2026-05-01T00:00:00Z", format = DateTime)]
+    from: String,
+    /// The last instant.
+    #[schema(example = "2026-05-02T00:00:00Z", format = DateTime)]
+    to: String,
+    /// Items at the most; the answer is paged then.
+    #[schema(example = 1000, minimum = 1, maximum = 10000)]
+    limit: Option<u32>,
+    /// Where to go on: `nextCursor` of the page before.
+    #[schema(max_length = 1000)]
+    cursor: Option<String>,
+}
+
+/// What became of the locations sent, or the locations asked for.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum LocationsAnswered {
+    /// Nothing was new.
+    Stored(Stored),
+    /// The locations asked for.
+    Range(LocationList),
+}
+
+/// Submit locations for a device.
+///
+/// Stores a location, an array of them, `{"locations": [...]}` or `{"location": {...}}`; up to 10,000 in up to
+/// 8 MiB, also one a line as `application/x-ndjson`, also packed with `Content-Encoding: gzip` or `zstd`. Good ones
+/// are stored beside bad ones; sending one again changes nothing. Storing needs `locations.write`.
+///
+/// Answers a span of time for `{"from", "to"}`: both included, oldest first, complete unless `limit` is given.
+#[utoipa::path(post, path = "/api/devices/{deviceId}/locations", tag = "locations",
+    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
+    request_body(content(
+        (LocationsBody = "application/json", examples(
+            ("One location" = (value = json!({"dateTime": "2026-05-01T12:00:00Z", "latitude": 42.2406, "longitude": -8.7207, "speed": 18.5}))),
+            ("Several" = (value = json!([
+                {"dateTime": "2026-05-01T12:00:00Z", "latitude": 42.2406, "longitude": -8.7207},
+                {"dateTime": "2026-05-01T12:10:00Z", "latitude": 42.2391, "longitude": -8.7533}]))),
+            ("Several, wrapped" = (value = json!({"locations": [{"dateTime": "2026-05-01T12:00:00Z", "latitude": 42.2406, "longitude": -8.7207}]}))),
+            ("One, wrapped" = (value = json!({"location": {"dateTime": "2026-05-01T12:00:00Z", "latitude": 42.2406, "longitude": -8.7207}}))),
+            ("A span of time" = (value = json!({"from": "2026-05-01T00:00:00Z", "to": "2026-05-02T00:00:00Z"}))))),
+        (String = "application/x-ndjson", example = json!("{\"dateTime\":\"2026-05-01T12:00:00Z\",\"latitude\":42.2406,\"longitude\":-8.7207}\n")))),
+    responses(
+        (status = 201, description = "New locations were stored.", body = Stored),
+        (status = 200, description = "All of them were there already; or the locations asked for.", body = LocationsAnswered,
+            example = json!({"success": true, "apiUsage": 42, "apiDailyUsage": 42, "locations": [
+                {"dateTime": "2026-05-01T12:00:00Z", "latitude": 42.2406, "longitude": -8.7207, "receivedAt": "2026-05-01T12:00:03Z"}]})),
+    ))]
+pub async fn submit_locations(
+    State(app): State<App>,
+    submitter: Submitter,
+    DevicePath(device): DevicePath,
+    submission: Result<Submission, ApiError>,
+) -> ApiResult<Response> {
+    let AdmittedBody { caller, device, asked } =
+        admit_body(&app, submitter, device.as_ref(), submission, &FORMS).await?;
+    match asked {
+        Asked::Range(body) => {
+            let fields = Fields::of_object(&body, Pointer::root());
+            let part = HistoryPart::of_body(fields, "locations", device.id)?;
+            let subject = Subject { device, scope: caller.scope() };
+            answer_track(&app, &caller, subject, part, Shape::PLAIN).await
+        }
+        Asked::Store(items) => {
+            caller.require(Privilege::LocationsWrite)?;
+            let batch = items.judge(read_location).await?;
+            let outcomes = app.store.store_locations(&caller.actor(), device.id, batch.good).await?;
+            let stored = Stored::of(outcomes, batch.rejected);
+            if stored.accepted > 0 {
+                app.arrivals.announce();
+            }
+            let status = stored.status();
+            Ok(caller.reply(stored).status(status).into_response())
+        }
+    }
+}
+
+/// Authenticates, parses, judges and answers as if it had stored.
+#[cfg(feature = "bench")]
+pub async fn discard_locations(caller: Caller, submission: Submission) -> ApiResult<Response> {
+    caller.require(Privilege::LocationsWrite)?;
+    let Asked::Store(items) = FORMS.read(submission)? else {
+        return Ok(http::StatusCode::NO_CONTENT.into_response());
+    };
+    let batch = items.judge(read_location).await?;
+    let stored = Stored { accepted: batch.good.len(), duplicates: 0, rejected: batch.rejected };
+    let status = stored.status();
+    Ok(caller.reply(stored).status(status).into_response())
+}
+
+/// Authenticates and answers.
+#[cfg(feature = "bench")]
+pub async fn answer_nothing(caller: Caller) -> Response {
+    caller.reply(Stored { accepted: 0, duplicates: 0, rejected: Vec::new() }).into_response()
+}

@@ -1,0 +1,24 @@
+//! Handlers, one file a resource: extract, check, call, convert. All of them are mounted in
+//! [`super::router`].
+
+mod admit;
+
+pub mod account;
+pub mod alerts;
+pub mod api_key;
+pub mod audit;
+pub mod devices;
+pub mod documents;
+pub mod groups;
+pub mod locations;
+pub mod operations;
+pub mod pages;
+pub mod reference;
+pub mod session;
+pub mod session_password;
+pub mod session_totp;
+pub mod shares;
+pub mod shares_public;
+pub mod token;
+pub mod users;
+pub mod users_view;

@@ -1,0 +1,83 @@
+//! What the fields of users choose from: countries and time zones.
+
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::header;
+use perigee_core::country::Country;
+use perigee_core::zone::Zone;
+use serde::Serialize;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::http::error::{ApiResult, internal};
+use crate::http::extract::{Caller, Params, Preconditions};
+use crate::http::reply::not_modified;
+
+/// Every country.
+#[derive(Serialize, ToSchema)]
+pub struct CountryList {
+    /// Two-letter code (ISO 3166-1) to English name, in the order of the names.
+    #[schema(value_type = BTreeMap<String, String>, example = json!({ "ES": "Spain", "PT": "Portugal" }))]
+    countries: serde_json::Map<String, Value>,
+}
+
+/// Every time zone.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TimeZoneList {
+    /// IANA id to a label with today's distance from UTC.
+    #[schema(
+        value_type = BTreeMap<String, String>,
+        example = json!({ "Europe/Madrid": "(UTC+02:00) Europe/Madrid" })
+    )]
+    time_zones: BTreeMap<&'static str, String>,
+}
+
+/// Answers something that stays the same for long, unless the client has it already.
+fn answer_reference<T: Serialize>(caller: &Caller, known: &Preconditions, body: T) -> ApiResult<Response> {
+    let digest = Sha256::digest(serde_json::to_vec(&body).map_err(internal)?);
+    let tag = format!("\"{}\"", URL_SAFE_NO_PAD.encode(&digest[..12]));
+    if known.is_known(&tag) {
+        return Ok(not_modified(&tag));
+    }
+    Ok(caller.reply(body).header(header::ETAG, tag).into_response())
+}
+
+/// List countries.
+#[utoipa::path(get, path = "/api/users/countries", tag = "users", responses(
+    (status = 200, description = "Every country.", body = CountryList),
+    (status = 304, description = "The client has them already."),
+))]
+pub async fn list_countries(
+    caller: Caller,
+    preconditions: Preconditions,
+    params: Params,
+) -> ApiResult<Response> {
+    params.finish()?;
+    let countries = Country::all().map(|(code, name)| (code.to_owned(), Value::from(name))).collect();
+    answer_reference(&caller, &preconditions, CountryList { countries })
+}
+
+/// List time zones.
+#[utoipa::path(get, path = "/api/users/timeZones", tag = "users", responses(
+    (status = 200, description = "Every time zone.", body = TimeZoneList),
+    (status = 304, description = "The client has them already."),
+))]
+pub async fn list_time_zones(
+    State(app): State<App>,
+    caller: Caller,
+    preconditions: Preconditions,
+    params: Params,
+) -> ApiResult<Response> {
+    params.finish()?;
+    let now = app.clock.now();
+    let labelled = |id: &'static str| Some((id, id.parse::<Zone>().ok()?.label(now)));
+    let time_zones = Zone::all().filter_map(labelled).collect();
+    answer_reference(&caller, &preconditions, TimeZoneList { time_zones })
+}

@@ -1,0 +1,273 @@
+//! Console sessions: signing in and out, and who is signed in.
+
+use axum::extract::{FromRequestParts, State};
+use http::header;
+use http::request::Parts;
+use perigee_core::actor::Via;
+use perigee_core::credential::{Login, NewSession};
+use perigee_core::id::UserId;
+use perigee_core::privilege::Privilege;
+use perigee_core::time::Timestamp;
+use perigee_core::user::Standing;
+use secrecy::SecretString;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::session_totp::{CODE_MAX, check_code};
+use super::token::find_login;
+use super::users_view::UserView;
+use crate::access::{Attempt, CHALLENGE, SESSION_COOKIE, Trial, refuse_foreign_origin, session_over};
+use crate::app::App;
+use crate::auth::password::MOST_CHARS;
+use crate::auth::{Secret, session};
+use crate::http::code::Code;
+use crate::http::context::RequestContext;
+use crate::http::error::{ApiError, ApiResult, internal, invalid_body};
+use crate::http::extract::{Caller, JsonBody, Params, SessionCaller};
+use crate::http::json::Fields;
+use crate::http::reply::{Done, Reply};
+
+const EMAIL_MAX: usize = 254;
+
+/// Who signs in.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes what is read")]
+pub struct SignIn {
+    /// The user's e-mail address.
+    #[schema(example = "ana@example.com", min_length = 1, max_length = 254)]
+    email: String,
+    /// The user's password.
+    #[schema(example = "correct horse battery staple", min_length = 1, max_length = 128)]
+    password: String,
+    /// The code of the second factor, when that is on.
+    #[schema(example = "123456", min_length = 1, max_length = 20)]
+    totp: Option<String>,
+}
+
+/// Who is signed in.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Session)]
+pub struct SessionView {
+    /// The user.
+    user: UserView,
+    /// Their account.
+    account: SessionAccount,
+    /// All they may do, with what `owner` and `admin` imply.
+    #[schema(value_type = Vec<String>, example = json!(["devices.write", "api"]), max_items = 10)]
+    privileges: Vec<&'static str>,
+    /// Whether they are an operator of the server.
+    #[schema(example = false)]
+    operator: bool,
+    /// Whether their second factor is on.
+    #[schema(example = false)]
+    totp: bool,
+    /// When the session ends; null for a token.
+    #[schema(example = "2026-05-01T20:00:00Z", format = DateTime)]
+    expires: Option<String>,
+}
+
+/// The account somebody belongs to.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionAccount {
+    /// Its id.
+    #[schema(example = "acc_01jc2m8k4n5p5")]
+    id: String,
+    /// Its name.
+    #[schema(example = "Castro Fishing")]
+    name: String,
+    /// Its time zone, whose midnight starts the day.
+    #[schema(example = "Europe/Madrid")]
+    time_zone: String,
+}
+
+impl SessionView {
+    fn new(login: Login, expires: Option<Timestamp>) -> Self {
+        let held = login.user.profile.privileges;
+        Self {
+            account: SessionAccount {
+                id: login.account.id.to_string(),
+                name: login.account.settings.name,
+                time_zone: login.account.settings.time_zone.to_string(),
+            },
+            privileges: Privilege::ALL
+                .into_iter()
+                .filter(|one| held.allows(*one))
+                .map(Privilege::name)
+                .collect(),
+            operator: login.user.operator,
+            totp: login.totp.is_some_and(|totp| totp.confirmed),
+            user: UserView::from(login.user),
+            expires: expires.map(|expires| expires.to_string()),
+        }
+    }
+}
+
+/// A request that no page of another origin sent.
+#[derive(Debug)]
+pub struct OwnPage;
+
+impl FromRequestParts<App> for OwnPage {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
+        refuse_foreign_origin(app, parts).map(|()| Self)
+    }
+}
+
+struct Presented {
+    email: String,
+    password: SecretString,
+    code: Option<String>,
+}
+
+/// Why somebody is not let in, for the audit log.
+enum Denial {
+    Refused(&'static str),
+    /// The password was right, and a code is needed too.
+    NeedsCode,
+}
+
+fn read_sign_in(body: &Value) -> ApiResult<Presented> {
+    let mut fields = Fields::of(body).map_err(invalid_body)?;
+    let email = fields.text("email").chars(1..=EMAIL_MAX).required();
+    let password = fields.text("password").chars(1..=MOST_CHARS).required();
+    let code = fields.text("totp").chars(1..=CODE_MAX).nullable();
+    let presented =
+        fields.finish(|| Some(Presented { email: email?, password: SecretString::from(password?), code }));
+    presented.map_err(invalid_body)
+}
+
+/// Whether the password is this user's. Takes as long for a user who does not exist or has none.
+pub(super) async fn password_is_right(
+    app: &App,
+    login: Option<&Login>,
+    password: SecretString,
+) -> ApiResult<bool> {
+    match login.and_then(|login| login.password_hash.clone()) {
+        Some(kept) => app.passwords.verify(password, kept).await.map_err(internal),
+        None => app.passwords.verify_dummy(password).await.map(|()| false).map_err(internal),
+    }
+}
+
+/// Lets somebody in, or says why not.
+async fn prove(app: &App, login: Option<&Login>, given: &Presented) -> ApiResult<Result<(), Denial>> {
+    let right = password_is_right(app, login, given.password.clone()).await?;
+    let now = app.clock.now();
+    let Some(login) = login.filter(|_| right) else {
+        return Ok(Err(Denial::Refused("the password is wrong")));
+    };
+    if login.user.profile.standing(now) != Standing::Good {
+        return Ok(Err(Denial::Refused("the user is disabled or not valid at this time")));
+    }
+    let Some(totp) = login.totp.as_ref().filter(|totp| totp.confirmed) else { return Ok(Ok(())) };
+    let Some(code) = &given.code else { return Ok(Err(Denial::NeedsCode)) };
+    let fits = match check_code(app, login.user.id, totp, code, now)? {
+        Some(step) => app.store.use_totp_step(login.user.id, step).await?,
+        None => false,
+    };
+    Ok(if fits { Ok(()) } else { Err(Denial::Refused("the code of the second factor is wrong")) })
+}
+
+/// The credentials are refused. The same for every cause.
+pub(super) fn refused(message: &str) -> ApiError {
+    ApiError::new(Code::InvalidCredentials, message).with_header(header::WWW_AUTHENTICATE, CHALLENGE)
+}
+
+/// Hashes the password anew, after the answer, when hashes are made another way by now.
+fn renew_hash(app: &App, login: &Login, password: SecretString) {
+    let Some(kept) = login.password_hash.clone().filter(|kept| app.passwords.needs_rehash(kept)) else {
+        return;
+    };
+    let (inner, user) = (app.clone(), login.user.id);
+    app.background.spawn(async move {
+        let Ok(hash) = inner.passwords.hash(password).await else { return };
+        if let Err(error) = inner.store.rehash_password(user, &kept, hash).await {
+            tracing::warn!(%error, "could not keep a stronger hash of a password");
+        }
+    });
+}
+
+/// The cookie that holds a session for so many seconds; none ends it.
+fn session_cookie(app: &App, value: &str, seconds: u32) -> String {
+    let path = if app.base_url.prefix().is_empty() { "/" } else { app.base_url.prefix() };
+    let secure = if app.base_url.is_secure() { "; Secure" } else { "" };
+    format!("{SESSION_COOKIE}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}")
+}
+
+pub(super) async fn find_self(app: &App, id: UserId) -> ApiResult<Login> {
+    app.store.find_login_by_id(id).await?.ok_or_else(session_over)
+}
+
+/// Sign in to the console.
+///
+/// The answer sets the cookie of the session. Every cause of refusal is told alike; only after a right password is a
+/// missing second factor told as `totp-required`.
+#[utoipa::path(post, path = "/api/session", tag = "authentication", request_body = SignIn, security(()),
+    responses((status = 200, description = "Who is signed in now.", body = SessionView)))]
+pub async fn create_session(
+    State(app): State<App>,
+    Trial(context): Trial,
+    _own: OwnPage,
+    body: JsonBody,
+) -> ApiResult<Reply<SessionView>> {
+    let given = read_sign_in(&body.value)?;
+    let attempt = Attempt::begin(&app, &context, &given.email)?;
+    let login = find_login(&app, &given.email).await?;
+    let proof = prove(&app, login.as_ref(), &given).await?;
+    attempt.check()?;
+    match (proof, login) {
+        (Ok(()), Some(login)) => {
+            renew_hash(&app, &login, given.password);
+            open_session(&app, &context, login.user.id).await
+        }
+        (Err(Denial::NeedsCode), _) => Err(ApiError::new(
+            Code::TotpRequired,
+            "The second factor is on. Send the code your authenticator shows as \"totp\" too.",
+        )
+        .with_header(header::WWW_AUTHENTICATE, CHALLENGE)),
+        (proof, login) => {
+            let reason =
+                if let Err(Denial::Refused(reason)) = proof { reason } else { "nobody has this name" };
+            attempt.fail(Via::Session, "session.create", login, reason).await;
+            Err(refused("The e-mail address, the password or the code is not right."))
+        }
+    }
+}
+
+async fn open_session(app: &App, context: &RequestContext, user: UserId) -> ApiResult<Reply<SessionView>> {
+    let secret = Secret::generate();
+    let seconds = app.config.auth.session_seconds;
+    let expires = app.clock.now().plus_seconds(i64::from(seconds));
+    let new = NewSession { user, hash: *session::hash(&secret).as_bytes(), expires };
+    app.store.create_session(&context.origin(Via::Session, Some(user)), new).await?;
+    app.identities.forget_user(user);
+    let view = SessionView::new(find_self(app, user).await?, Some(expires));
+    let cookie = session_cookie(app, secret.expose(), seconds);
+    Ok(Reply::new(None, view).header(header::SET_COOKIE, cookie))
+}
+
+/// Read who is signed in.
+#[utoipa::path(get, path = "/api/session", tag = "authentication",
+    responses((status = 200, description = "Who asks.", body = SessionView)))]
+pub async fn get_session(
+    State(app): State<App>,
+    caller: Caller,
+    params: Params,
+) -> ApiResult<Reply<SessionView>> {
+    params.finish()?;
+    let login = find_self(&app, caller.user_id()).await?;
+    Ok(caller.reply(SessionView::new(login, caller.session().map(|session| session.expires))))
+}
+
+/// Sign out.
+#[utoipa::path(delete, path = "/api/session", tag = "authentication", security(("session" = [])),
+    responses((status = 200, description = "The session is over and its cookie gone.", body = Done)))]
+pub async fn delete_session(State(app): State<App>, signed_in: SessionCaller) -> ApiResult<Reply<Done>> {
+    let SessionCaller { caller, session } = signed_in;
+    app.store.delete_session(&caller.origin(), session.id).await?;
+    app.identities.forget_user(caller.user_id());
+    Ok(caller.reply(Done {}).header(header::SET_COOKIE, session_cookie(&app, "", 0)))
+}

@@ -1,0 +1,145 @@
+//! Passwords: changing one's own, and setting one with a single-use link.
+
+use axum::extract::State;
+use perigee_core::actor::Via;
+use perigee_core::credential::Login;
+use perigee_core::user::User;
+use secrecy::SecretString;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::session::{OwnPage, find_self, password_is_right, refused};
+use crate::access::Attempt;
+use crate::app::App;
+use crate::auth::link::LinkPurpose;
+use crate::auth::password::{MOST_CHARS, check_policy};
+use crate::auth::{Secret, SecretHash};
+use crate::http::context::RequestContext;
+use crate::http::error::{ApiResult, internal, invalid_body};
+use crate::http::extract::{Caller, JsonBody, SessionCaller};
+use crate::http::json::{Fields, Pointer, Problem};
+use crate::http::reply::{Done, Reply};
+
+const TOKEN_MAX: usize = 200;
+/// The name under which failures with links are counted.
+const LINKS: &str = "(link)";
+
+/// A change of one's own password.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is read")]
+pub struct PasswordChange {
+    /// The password as it is.
+    #[schema(example = "correct horse battery staple", min_length = 1, max_length = 128)]
+    current_password: String,
+    /// The password as it shall be.
+    #[schema(example = "nine lives of a harbour cat", min_length = 10, max_length = 128)]
+    new_password: String,
+}
+
+/// A link to set a password with.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is read")]
+pub struct PasswordReset {
+    /// The secret of the link.
+    #[schema(example = "q0Jm9nB3kRtYw6ZcLd2FhGs8Pa4uE1xK", min_length = 1, max_length = 200)]
+    token: String,
+    /// The password as it shall be.
+    #[schema(example = "nine lives of a harbour cat", min_length = 10, max_length = 128)]
+    new_password: String,
+}
+
+/// Refuses a password nobody should choose, at the member that holds it.
+pub(super) fn check_new_password(member: &str, password: &str, email: &str) -> ApiResult<()> {
+    check_policy(password, email).map_err(|problem| {
+        invalid_body(vec![Problem { pointer: Pointer::root().member(member), detail: problem.to_string() }])
+    })
+}
+
+fn read_two(body: &Value, proof: &'static str, most: usize) -> ApiResult<(String, String)> {
+    let mut fields = Fields::of(body).map_err(invalid_body)?;
+    let proof = fields.text(proof).chars(1..=most).required();
+    let new = fields.text("newPassword").required();
+    fields.finish(|| Some((proof?, new?))).map_err(invalid_body)
+}
+
+/// Somebody signed in who proves once more who they are, by their password.
+pub(super) async fn confirm_password(
+    app: &App,
+    context: &RequestContext,
+    caller: &Caller,
+    password: String,
+    action: &'static str,
+) -> ApiResult<Login> {
+    let attempt = Attempt::begin(app, context, caller.user().profile.email.as_str())?;
+    let login = find_self(app, caller.user_id()).await?;
+    let right = password_is_right(app, Some(&login), password.into()).await?;
+    attempt.check()?;
+    if right {
+        return Ok(login);
+    }
+    attempt.fail(Via::Session, action, Some(login), "the password is wrong").await;
+    Err(refused("The password is not right. Send the one you sign in with."))
+}
+
+/// Change one's own password.
+///
+/// This session goes on; every other session and link of the user ends.
+#[utoipa::path(put, path = "/api/session/password", tag = "authentication", request_body = PasswordChange,
+    security(("session" = [])), responses((status = 200, description = "The password is changed.", body = Done)))]
+pub async fn replace_password(
+    State(app): State<App>,
+    context: RequestContext,
+    signed_in: SessionCaller,
+    body: JsonBody,
+) -> ApiResult<Reply<Done>> {
+    let SessionCaller { caller, session } = signed_in;
+    let (current, new) = read_two(&body.value, "currentPassword", MOST_CHARS)?;
+    check_new_password("newPassword", &new, caller.user().profile.email.as_str())?;
+    confirm_password(&app, &context, &caller, current, "password.set").await?;
+    let hash = app.passwords.hash(new.into()).await.map_err(internal)?;
+    app.store.set_password(&caller.origin(), caller.user_id(), hash, Some(session.id)).await?;
+    app.identities.forget_user(caller.user_id());
+    Ok(caller.reply(Done {}))
+}
+
+/// The user a link lets in, and the hash it is kept by.
+async fn find_link(app: &App, token: &str) -> ApiResult<Option<(User, SecretHash)>> {
+    let Some(secret) = Secret::parse(token) else { return Ok(None) };
+    for purpose in [LinkPurpose::PasswordReset, LinkPurpose::Invitation] {
+        let hash = purpose.hash(&secret);
+        if let Some(user) = app.store.find_link(hash.as_bytes()).await? {
+            return Ok(Some((user, hash)));
+        }
+    }
+    Ok(None)
+}
+
+/// Set a password with a link.
+///
+/// Takes the secret of a reset or invitation link, which works once. Every session of the user ends.
+#[utoipa::path(post, path = "/api/session/passwordReset", tag = "authentication", request_body = PasswordReset,
+    security(()), responses((status = 200, description = "The password is set; sign in with it.", body = Done)))]
+pub async fn reset_password(
+    State(app): State<App>,
+    context: RequestContext,
+    _own: OwnPage,
+    body: JsonBody,
+) -> ApiResult<Reply<Done>> {
+    let (token, new) = read_two(&body.value, "token", TOKEN_MAX)?;
+    let attempt = Attempt::begin(&app, &context, LINKS)?;
+    let found = find_link(&app, &token).await?;
+    attempt.check()?;
+    if let Some((user, hash)) = found {
+        check_new_password("newPassword", &new, user.profile.email.as_str())?;
+        let new_hash = app.passwords.hash(SecretString::from(new)).await.map_err(internal)?;
+        let origin = context.origin(Via::Link, Some(user.id));
+        if let Some(user) = app.store.redeem_link(&origin, hash.as_bytes(), new_hash).await? {
+            app.identities.forget_user(user);
+            return Ok(Reply::new(None, Done {}));
+        }
+    }
+    attempt.fail(Via::Link, "link.redeem", None, "the link is void").await;
+    Err(refused("The link is not valid, is used up or is over. Ask for a new one."))
+}

@@ -1,0 +1,176 @@
+//! The second factor: beginning, confirming and removing it.
+
+use axum::extract::State;
+use perigee_core::actor::Via;
+use perigee_core::credential::Totp;
+use perigee_core::error::{Kind, StoreError};
+use perigee_core::id::UserId;
+use perigee_core::time::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::session::{find_self, refused};
+use super::session_password::confirm_password;
+use crate::access::Attempt;
+use crate::app::{App, too_many};
+use crate::auth::password::MOST_CHARS;
+use crate::auth::totp::TotpSecret;
+use crate::http::code::Code;
+use crate::http::context::RequestContext;
+use crate::http::error::{ApiError, ApiResult, internal, invalid_body};
+use crate::http::extract::{JsonBody, SessionCaller};
+use crate::http::json::Fields;
+use crate::http::reply::{Done, Reply};
+
+/// Characters a code may have, with blanks.
+pub(super) const CODE_MAX: usize = 20;
+/// Who issues the codes, as authenticator apps show it.
+const ISSUER: &str = "Perigee";
+
+/// A second factor that waits to be confirmed.
+#[derive(Serialize, ToSchema)]
+pub struct TotpBegun {
+    /// The secret, to be typed into an authenticator app.
+    #[schema(example = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")]
+    secret: String,
+    /// The same as an address, to be shown as a QR code.
+    #[schema(
+        example = "otpauth://totp/Perigee:ana%40example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Perigee"
+    )]
+    uri: String,
+}
+
+/// A code that proves the second factor.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes what is read")]
+pub struct TotpCode {
+    /// The six digits the app shows.
+    #[schema(example = "123456", min_length = 1, max_length = 20)]
+    code: String,
+}
+
+/// A password that allows to begin or to remove the second factor.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes what is read")]
+pub struct PasswordProof {
+    /// The user's password.
+    #[schema(example = "correct horse battery staple", min_length = 1, max_length = 128)]
+    password: String,
+}
+
+fn read_one(body: &Value, name: &'static str, most: usize) -> ApiResult<String> {
+    let mut fields = Fields::of(body).map_err(invalid_body)?;
+    let value = fields.text(name).chars(1..=most).required();
+    fields.finish(|| value).map_err(invalid_body)
+}
+
+/// The step a code belongs to, if it is right and no later one was used. Wrong ones are counted by user.
+pub(super) fn check_code(
+    app: &App,
+    user: UserId,
+    totp: &Totp,
+    code: &str,
+    now: Timestamp,
+) -> ApiResult<Option<i64>> {
+    let rated = app.rates.bad_code(user, now, false);
+    if !rated.allowance.allowed {
+        return Err(too_many(rated, "Too many codes of the second factor were wrong."));
+    }
+    let secret = totp.secret.as_slice().try_into().map(TotpSecret::from_bytes).map_err(internal)?;
+    let last_used = u64::try_from(totp.last_step).ok().filter(|step| *step > 0);
+    let step = secret.check(code, now, last_used).and_then(|step| i64::try_from(step).ok());
+    if step.is_none() {
+        app.rates.bad_code(user, now, true);
+    }
+    Ok(step)
+}
+
+fn conflict(message: &str) -> ApiError {
+    ApiError::new(Code::TotpConflict, message)
+}
+
+fn already_on() -> ApiError {
+    conflict("The second factor is on already. Remove it with DELETE /api/session/totp first.")
+}
+
+fn not_begun() -> ApiError {
+    conflict("There is no second factor to confirm. Begin one with POST /api/session/totp.")
+}
+
+/// Begin a second factor.
+///
+/// Takes the password once more. The factor is asked for only once it is confirmed with a code. Beginning again makes
+/// a new secret.
+#[utoipa::path(post, path = "/api/session/totp", tag = "authentication", request_body = PasswordProof,
+    security(("session" = [])), responses((status = 200, description = "The secret, shown this once.", body = TotpBegun)))]
+pub async fn begin_totp(
+    State(app): State<App>,
+    context: RequestContext,
+    signed_in: SessionCaller,
+    body: JsonBody,
+) -> ApiResult<Reply<TotpBegun>> {
+    let caller = signed_in.caller;
+    let password = read_one(&body.value, "password", MOST_CHARS)?;
+    confirm_password(&app, &context, &caller, password, "totp.create").await?;
+    let secret = TotpSecret::generate();
+    match app.store.begin_totp(caller.user_id(), secret.as_bytes().to_vec()).await {
+        Err(StoreError::RevisionMismatch(Kind::Credential)) => return Err(already_on()),
+        outcome => outcome?,
+    }
+    let uri = secret.otpauth_uri(ISSUER, caller.user().profile.email.as_str());
+    Ok(caller.reply(TotpBegun { secret: secret.to_base32(), uri }))
+}
+
+/// Confirm the second factor.
+///
+/// This session goes on; every other session of the user ends, for it came in without the factor.
+#[utoipa::path(put, path = "/api/session/totp", tag = "authentication", request_body = TotpCode,
+    security(("session" = [])), responses((status = 200, description = "The second factor is on.", body = Done)))]
+pub async fn confirm_totp(
+    State(app): State<App>,
+    context: RequestContext,
+    signed_in: SessionCaller,
+    body: JsonBody,
+) -> ApiResult<Reply<Done>> {
+    let SessionCaller { caller, session } = signed_in;
+    let code = read_one(&body.value, "code", CODE_MAX)?;
+    let attempt = Attempt::begin(&app, &context, caller.user().profile.email.as_str())?;
+    let login = find_self(&app, caller.user_id()).await?;
+    let totp = match &login.totp {
+        Some(totp) if totp.confirmed => return Err(already_on()),
+        Some(totp) => totp,
+        None => return Err(not_begun()),
+    };
+    let Some(step) = check_code(&app, caller.user_id(), totp, &code, caller.now())? else {
+        attempt
+            .fail(Via::Session, "totp.create", Some(login), "the code of the second factor is wrong")
+            .await;
+        return Err(refused("The code is not right. Check the clock of your device and send a fresh code."));
+    };
+    match app.store.confirm_totp(&caller.origin(), caller.user_id(), step, Some(session.id)).await {
+        Err(StoreError::NotFound(Kind::Credential)) => return Err(not_begun()),
+        outcome => outcome?,
+    }
+    app.identities.forget_user(caller.user_id());
+    Ok(caller.reply(Done {}))
+}
+
+/// Remove the second factor.
+#[utoipa::path(delete, path = "/api/session/totp", tag = "authentication", request_body = PasswordProof,
+    security(("session" = [])), responses((status = 200, description = "The second factor is off.", body = Done)))]
+pub async fn delete_totp(
+    State(app): State<App>,
+    context: RequestContext,
+    signed_in: SessionCaller,
+    body: JsonBody,
+) -> ApiResult<Reply<Done>> {
+    let caller = signed_in.caller;
+    let password = read_one(&body.value, "password", MOST_CHARS)?;
+    let login = confirm_password(&app, &context, &caller, password, "totp.delete").await?;
+    if login.totp.is_none() {
+        return Err(conflict("There is no second factor to remove."));
+    }
+    app.store.delete_totp(&caller.origin(), caller.user_id()).await?;
+    Ok(caller.reply(Done {}))
+}

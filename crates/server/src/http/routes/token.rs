@@ -1,0 +1,192 @@
+//! Tokens: issued for a user name and an API key, checked by anybody with the public keys.
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::header;
+use perigee_core::actor::Via;
+use perigee_core::credential::{ApiKey as KeptKey, Login};
+use perigee_core::privilege::Privilege;
+use perigee_core::text::Email;
+use perigee_core::time::Timestamp;
+use perigee_core::user::Standing;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::access::{Attempt, CHALLENGE, Trial};
+use crate::app::App;
+use crate::auth::SecretHash;
+use crate::auth::api_key::ApiKey;
+use crate::http::code::Code;
+use crate::http::error::{ApiError, ApiResult, internal, invalid_body};
+use crate::http::extract::JsonBody;
+use crate::http::json::Fields;
+use crate::http::middleware::TokenRefusal;
+
+const USER_NAME_MAX: usize = 254;
+const API_KEY_MAX: usize = 200;
+/// Verifiers fetch the keys anew when they meet a token of a key they do not know, so this may be long.
+const KEYS_CACHED: &str = "public, max-age=3600";
+
+/// Who asks for a token.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is read")]
+pub struct TokenRequest {
+    /// The user's e-mail address.
+    #[schema(example = "ana@example.com", min_length = 1, max_length = 254)]
+    user_name: String,
+    /// The user's API key, from the developer settings of the console.
+    #[schema(example = "pgk_0JmVxq9nB3kRtYw6ZcLd2FhGs8Pa4uE1xK0Zq", min_length = 1, max_length = 200)]
+    api_key: String,
+}
+
+/// A token.
+#[derive(Serialize, ToSchema)]
+pub struct TokenAnswer {
+    /// Always true.
+    #[schema(example = true)]
+    success: bool,
+    /// The token, to be sent as `Authorization: Bearer <token>`.
+    #[schema(example = "eyJ0eXAiOiJhdCtqd3QiLCJhbGciOiJFZERTQSJ9.e30.c2lnbmF0dXJl")]
+    token: String,
+    /// When it ends. Get another before.
+    #[schema(example = "2026-05-01T13:00:00Z", format = DateTime)]
+    expires: String,
+}
+
+/// Public keys (RFC 7517).
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes what is answered")]
+pub struct JsonWebKeySet {
+    /// The keys, the one that signs now first.
+    keys: Vec<JsonWebKey>,
+}
+
+/// A public key of Ed25519 (RFC 8037).
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes what is answered")]
+pub struct JsonWebKey {
+    /// Always `OKP`.
+    #[schema(example = "OKP")]
+    kty: String,
+    /// Always `Ed25519`.
+    #[schema(example = "Ed25519")]
+    crv: String,
+    /// The public key.
+    #[schema(example = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo")]
+    x: String,
+    /// The id of the key, as in the header of tokens.
+    #[schema(example = "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k")]
+    kid: String,
+    /// Always `sig`.
+    #[serde(rename = "use")]
+    #[schema(rename = "use", example = "sig")]
+    used_for: String,
+    /// Always `EdDSA`.
+    #[schema(example = "EdDSA")]
+    alg: String,
+}
+
+struct Presented {
+    user_name: String,
+    api_key: String,
+}
+
+fn read_request(body: &Value) -> ApiResult<Presented> {
+    let mut fields = Fields::of(body).map_err(invalid_body)?;
+    let user_name = fields.text("userName").chars(1..=USER_NAME_MAX).required();
+    let api_key = fields.text("apiKey").chars(1..=API_KEY_MAX).required();
+    let presented = fields.finish(|| Some(Presented { user_name: user_name?, api_key: api_key? }));
+    presented.map_err(invalid_body)
+}
+
+/// The user with this name. What cannot be one is looked up as well, so that time tells nobody.
+pub(super) async fn find_login(app: &App, name: &str) -> ApiResult<Option<Login>> {
+    let email = name.parse::<Email>().ok();
+    let known = email.is_some();
+    let Some(email) = email.or_else(|| "nobody@invalid".parse().ok()) else { return Ok(None) };
+    Ok(app.store.find_login(&email).await?.filter(|_| known))
+}
+
+/// The key a token may be issued for, if all is as it must be. Every cause of refusal costs the same.
+fn prove(login: Option<&Login>, presented: &str, now: Timestamp) -> Result<KeptKey, &'static str> {
+    let kept = login.and_then(|login| login.api_key.clone());
+    let kept_hash = SecretHash::from_bytes(kept.as_ref().map_or([0; 32], |key| key.hash));
+    let same = ApiKey::hash_presented(presented) == kept_hash;
+    let profile = login.map(|login| &login.user.profile);
+    let stands = profile.is_some_and(|profile| profile.standing(now) == Standing::Good);
+    let may = profile.is_some_and(|profile| profile.privileges.allows(Privilege::Api));
+    match kept {
+        None => Err("the API is not activated"),
+        Some(_) if !same => Err("the API key is wrong"),
+        Some(_) if !stands => Err("the user is disabled or not valid at this time"),
+        Some(_) if !may => Err("the user lacks the privilege \"api\""),
+        Some(key) => Ok(key),
+    }
+}
+
+/// Notes that the key is used, once a minute and after the answer.
+fn note_use(app: &App, login: &Login, key: &KeptKey, now: Timestamp) {
+    if !app.rates.note_key_use(key.id, now) {
+        return;
+    }
+    let (store, user, key) = (app.store.clone(), login.user.id, key.id);
+    app.background.spawn(async move {
+        if let Err(error) = store.touch_api_key(user, key, now).await {
+            tracing::warn!(%error, "could not note the use of an API key");
+        }
+    });
+}
+
+/// Get a token.
+///
+/// Every answer has these fields alone. A wrong user name, a wrong key, a user who is disabled or expired and an API
+/// that is not activated are told alike.
+#[utoipa::path(post, path = "/api/Auth/Token", tag = "authentication", request_body = TokenRequest, security(()),
+    responses(
+        (status = 200, description = "A token.", body = TokenAnswer),
+        (status = 400, description = "The body is not valid.", body = TokenRefusal),
+        (status = 401, description = "The user name or the API key is refused.", body = TokenRefusal),
+        (status = 405, description = "The method is not allowed here.", body = TokenRefusal),
+        (status = 406, description = "The client does not take JSON.", body = TokenRefusal),
+        (status = 408, description = "The body came too slowly.", body = TokenRefusal),
+        (status = 413, description = "The body is too large.", body = TokenRefusal),
+        (status = 415, description = "The body is not JSON.", body = TokenRefusal),
+        (status = 429, description = "Too many attempts failed; `Retry-After` says how long to wait.", body = TokenRefusal),
+        (status = 500, description = "Our fault; sending again is safe.", body = TokenRefusal),
+        (status = 503, description = "Overloaded, or the store cannot be reached; sending again is safe.", body = TokenRefusal),
+    ))]
+pub async fn create_token(
+    State(app): State<App>,
+    Trial(context): Trial,
+    body: JsonBody,
+) -> ApiResult<Json<TokenAnswer>> {
+    let presented = read_request(&body.value)?;
+    let attempt = Attempt::begin(&app, &context, &presented.user_name)?;
+    let login = find_login(&app, &presented.user_name).await?;
+    let now = app.clock.now();
+    let proof = prove(login.as_ref(), &presented.api_key, now);
+    attempt.check()?;
+    match (proof, login) {
+        (Ok(key), Some(login)) => {
+            let issued = app.gate.issue(login.account.id, login.user.id, key.id, now);
+            let (token, expires) = issued.map_err(internal)?;
+            note_use(&app, &login, &key, now);
+            Ok(Json(TokenAnswer { success: true, token, expires: expires.to_string() }))
+        }
+        (proof, login) => {
+            attempt.fail(Via::Token, "token.create", login, proof.err().unwrap_or_default()).await;
+            Err(ApiError::new(Code::InvalidCredentials, "Invalid API key or user name.")
+                .with_header(header::WWW_AUTHENTICATE, CHALLENGE))
+        }
+    }
+}
+
+/// The public keys that tokens are signed with.
+#[utoipa::path(get, path = "/.well-known/jwks.json", tag = "authentication", security(()),
+    responses((status = 200, description = "The keys.", body = JsonWebKeySet)))]
+pub async fn list_signing_keys(State(app): State<App>) -> Response {
+    ([(header::CACHE_CONTROL, KEYS_CACHED)], Json(app.gate.jwks())).into_response()
+}

@@ -1,0 +1,278 @@
+//! Users: who signs in, what they may do and see.
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use perigee_core::actor::Scope;
+use perigee_core::error::{Kind, StoreError};
+use perigee_core::id::{GroupId, UserId};
+use perigee_core::page::{Page, PageRequest};
+use perigee_core::privilege::Privilege;
+use perigee_core::store::Result as StoreResult;
+use perigee_core::user::{NewUser, User, UserFilter, UserProfile};
+use secrecy::SecretString;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::users_view::{UserInput, UserView, read_user};
+use crate::app::App;
+use crate::http::edit::retry_changed;
+use crate::http::error::{ApiError, ApiResult, forbidden, internal, invalid_body, not_found};
+use crate::http::extract::{Caller, Change, IdPath, JsonBody, Once, Params, Preconditions};
+use crate::http::json::{Pointer, Problem};
+use crate::http::list::answer_list;
+use crate::http::reply::{Done, Reply};
+
+/// Users.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UserList {
+    /// The users, by id.
+    users: Vec<UserView>,
+    /// Where to go on, when there is more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+/// Whether somebody sees this user: those who see the whole account see everybody, others themselves alone.
+fn sees(caller: &Caller, id: UserId) -> bool {
+    caller.scope().is_whole() || caller.user_id() == id
+}
+
+async fn find(app: &App, caller: &Caller, id: Option<UserId>) -> ApiResult<User> {
+    let missing = || not_found(Kind::User);
+    let id = id.filter(|id| sees(caller, *id)).ok_or_else(missing)?;
+    app.store.find_user(caller.scope(), id).await?.ok_or_else(missing)
+}
+
+/// Refuses a change of somebody who may do what the caller may not.
+fn require_power_over(caller: &Caller, user: &User) -> ApiResult<()> {
+    caller.require(Privilege::UsersWrite)?;
+    if !caller.privileges().covers(user.profile.privileges) {
+        return Err(forbidden(
+            "This user holds privileges that you do not hold. Ask somebody who holds them to make the change.",
+        ));
+    }
+    if user.operator && !caller.user().operator {
+        return Err(forbidden("This user is an operator of the server. Only an operator may change them."));
+    }
+    Ok(())
+}
+
+/// Refuses to give what the caller does not hold.
+fn require_held(caller: &Caller, wanted: &UserProfile) -> ApiResult<()> {
+    match wanted.privileges.iter().find(|privilege| !caller.privileges().allows(*privilege)) {
+        None => Ok(()),
+        Some(privilege) => Err(forbidden(format!(
+            "You cannot grant \"{privilege}\": you do not hold it. Ask somebody who does."
+        ))),
+    }
+}
+
+/// Refuses to lift what somebody else bound the caller to, unless the caller is an admin of the whole account.
+fn require_same_bounds(caller: &Caller, present: &User, wanted: &UserProfile) -> ApiResult<()> {
+    let bounds = |profile: &UserProfile| {
+        let validity = (profile.from, profile.expires);
+        (profile.group, profile.device, profile.privileges, profile.admin_devices, validity)
+    };
+    let is_unbound = caller.scope().is_whole() && caller.privileges().is_admin();
+    if present.id != caller.user_id() || is_unbound || bounds(&present.profile) == bounds(wanted) {
+        return Ok(());
+    }
+    Err(forbidden(
+        "You cannot change your own group, deviceId, privileges, adminDevices, from or expires. \
+         Ask an administrator of the account.",
+    ))
+}
+
+/// Refuses to set the caller's own password without the present one: a token or a session left open is no proof.
+fn refuse_own_password(caller: &Caller, id: UserId, password: Option<&SecretString>) -> ApiResult<()> {
+    if id != caller.user_id() || password.is_none() {
+        return Ok(());
+    }
+    let detail = "\"password\" cannot be your own here. Change it with PUT /api/session/password, which takes the \
+                  present one too.";
+    let pointer = Pointer::root().member("password");
+    Err(invalid_body(vec![Problem { pointer, detail: detail.to_owned() }]))
+}
+
+/// Names the member that holds what is not in the account.
+fn at_its_member(error: StoreError) -> ApiError {
+    let member = match &error {
+        StoreError::UnknownReference { kind: Kind::Group, .. } => "group",
+        StoreError::UnknownReference { kind: Kind::Device, .. } => "deviceId",
+        _ => return error.into(),
+    };
+    let detail = ApiError::from(error).message;
+    invalid_body(vec![Problem { pointer: Pointer::root().member(member), detail }])
+}
+
+async fn hash(app: &App, password: Option<SecretString>) -> ApiResult<Option<String>> {
+    match password {
+        Some(password) => Ok(Some(app.passwords.hash(password).await.map_err(internal)?)),
+        None => Ok(None),
+    }
+}
+
+/// The one user somebody sees who does not see the whole account.
+async fn list_self(
+    app: &App,
+    scope: Scope,
+    id: UserId,
+    filter: &UserFilter,
+    after: Option<i64>,
+) -> StoreResult<Page<User>> {
+    if after.is_some_and(|after| after >= id.as_i64()) {
+        return Ok(Page { items: Vec::new(), next: None });
+    }
+    // The store knows the filter: of those who fit, the first from this one on is this one, or this one does not fit.
+    let from_self = PageRequest { after: Some(id.as_i64() - 1), limit: 1 };
+    let first = app.store.list_users(scope, filter, from_self).await?;
+    Ok(Page { items: first.items.into_iter().filter(|user| user.id == id).collect(), next: None })
+}
+
+/// List users.
+///
+/// Complete unless `limit` or `cursor` is given.
+#[utoipa::path(get, path = "/api/users", tag = "users", params(
+    ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+    ("q" = Option<String>, Query, description = "Part of the name, e-mail address or description, in any case.", max_length = 1000),
+    ("group" = Option<String>, Query, description = "Only users bound to the group with this id.", example = "grp_01jc2m8k4n5p6"),
+    ("tag" = Option<String>, Query, description = "Only users with this tag, as `key:value`.", example = "team:north", max_length = 1000),
+), responses((status = 200, description = "The users in sight.", body = UserList)))]
+pub async fn list_users(State(app): State<App>, caller: Caller, mut params: Params) -> ApiResult<Response> {
+    let group = params.parsed::<GroupId>("group", "the id of a group, \"grp_...\"");
+    let filter = UserFilter { text: params.text("q"), group, tag: params.tag() };
+    let part = params.finish_list("users")?;
+    let (inner, scope, id) = (app.clone(), caller.scope(), caller.user_id());
+    let fetch = move |page: perigee_core::page::PageRequest| {
+        let (app, filter) = (inner.clone(), filter.clone());
+        async move {
+            if scope.is_whole() {
+                app.store.list_users(scope, &filter, page).await
+            } else {
+                list_self(&app, scope, id, &filter, page.after).await
+            }
+        }
+    };
+    answer_list(&app, &caller, "users", part, fetch, UserView::from).await
+}
+
+/// Create a user.
+///
+/// Without a password the user signs in only after an invitation. Nobody can give privileges they do not hold.
+#[utoipa::path(post, path = "/api/users", tag = "users", request_body = UserInput,
+    responses((status = 201, description = "The user that was made.", body = UserView)))]
+pub async fn create_user(
+    State(app): State<App>,
+    caller: Caller,
+    once: Once,
+    body: JsonBody,
+) -> ApiResult<Reply<UserView>> {
+    caller.require(Privilege::UsersWrite)?;
+    caller.require_whole_account()?;
+    let wanted = read_user(&body.value, None)?;
+    require_held(&caller, &wanted.profile)?;
+    let held = once.hold(&app, &caller, &body)?;
+    let new = NewUser { profile: wanted.profile, password_hash: hash(&app, wanted.password).await? };
+    let created = app.store.create_user(&caller.actor(), new, held.key.clone()).await;
+    let user = created.map_err(at_its_member)?.into_inner();
+    let address = app.base_url.join(&format!("/api/users/{}", user.id));
+    let revision = user.revision;
+    Ok(caller.reply(UserView::from(user)).created(address).revision(revision))
+}
+
+/// Read a user.
+#[utoipa::path(get, path = "/api/users/{userId}", tag = "users",
+    params(("userId" = String, Path, description = "The user's id.", example = "usr_01jc2m8k4n5p8")),
+    responses((status = 200, description = "The user.", body = UserView)))]
+pub async fn get_user(
+    State(app): State<App>,
+    caller: Caller,
+    IdPath(id): IdPath<UserId>,
+    params: Params,
+) -> ApiResult<Response> {
+    params.finish()?;
+    let user = find(&app, &caller, id).await?;
+    let revision = user.revision;
+    Ok(caller.reply(UserView::from(user)).revision(revision).into_response())
+}
+
+/// Replace a user.
+///
+/// What is left out is set to its default; the password stays unless one is given.
+#[utoipa::path(put, path = "/api/users/{userId}", tag = "users", request_body = UserInput,
+    params(("userId" = String, Path, description = "The user's id.", example = "usr_01jc2m8k4n5p8")),
+    responses((status = 200, description = "The user as it is now.", body = UserView)))]
+pub async fn replace_user(
+    state: State<App>,
+    caller: Caller,
+    id: IdPath<UserId>,
+    change: Change,
+) -> ApiResult<Reply<UserView>> {
+    change_user(state, caller, id, change).await
+}
+
+/// Change part of a user.
+#[utoipa::path(patch, path = "/api/users/{userId}", tag = "users", request_body = UserInput,
+    params(("userId" = String, Path, description = "The user's id.", example = "usr_01jc2m8k4n5p8")),
+    responses((status = 200, description = "The user as it is now.", body = UserView)))]
+pub async fn update_user(
+    state: State<App>,
+    caller: Caller,
+    id: IdPath<UserId>,
+    change: Change,
+) -> ApiResult<Reply<UserView>> {
+    change_user(state, caller, id, change).await
+}
+
+async fn change_user(
+    State(app): State<App>,
+    caller: Caller,
+    IdPath(id): IdPath<UserId>,
+    change: Change,
+) -> ApiResult<Reply<UserView>> {
+    let user = retry_changed(&change.preconditions, || async {
+        let present = find(&app, &caller, id).await?;
+        require_power_over(&caller, &present)?;
+        change.preconditions.check(Kind::User, present.revision)?;
+        let wanted = read_user(&change.apply(&UserView::from(present.clone()))?, Some(&present))?;
+        require_held(&caller, &wanted.profile)?;
+        require_same_bounds(&caller, &present, &wanted.profile)?;
+        refuse_own_password(&caller, present.id, wanted.password.as_ref())?;
+        let password = hash(&app, wanted.password).await?;
+        let (actor, seen) = (caller.actor(), present.revision);
+        match app.store.replace_user(&actor, present.id, seen, wanted.profile, password).await {
+            Err(error @ StoreError::UnknownReference { .. }) => Err(at_its_member(error)),
+            outcome => Ok(outcome),
+        }
+    })
+    .await?;
+    app.identities.forget_user(user.id);
+    let revision = user.revision;
+    Ok(caller.reply(UserView::from(user)).revision(revision))
+}
+
+/// Delete a user.
+///
+/// Their API key, tokens and sessions die at once.
+#[utoipa::path(delete, path = "/api/users/{userId}", tag = "users",
+    params(("userId" = String, Path, description = "The user's id.", example = "usr_01jc2m8k4n5p8")),
+    responses((status = 200, description = "The user is gone.", body = Done)))]
+pub async fn delete_user(
+    State(app): State<App>,
+    caller: Caller,
+    IdPath(id): IdPath<UserId>,
+    preconditions: Preconditions,
+) -> ApiResult<Reply<Done>> {
+    let gone = retry_changed(&preconditions, || async {
+        let present = find(&app, &caller, id).await?;
+        require_power_over(&caller, &present)?;
+        preconditions.check(Kind::User, present.revision)?;
+        let deleted = app.store.delete_user(&caller.actor(), present.id, Some(present.revision)).await;
+        Ok(deleted.map(|()| present.id))
+    })
+    .await?;
+    app.identities.forget_user(gone);
+    Ok(caller.reply(Done {}))
+}

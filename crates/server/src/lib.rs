@@ -1,0 +1,10 @@
+//! The Perigee service: HTTP, background work and everything built from configuration.
+
+pub mod access;
+pub mod app;
+pub mod auth;
+pub mod background;
+pub mod config;
+pub mod http;
+pub mod run;
+pub mod serve;

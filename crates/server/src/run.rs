@@ -1,0 +1,151 @@
+//! From configuration to a running service and back, in an order that loses nothing.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use perigee_core::account::{AccountSettings, NewAccount};
+use perigee_core::error::StoreError;
+use perigee_core::text::Email;
+use perigee_core::time::Clock;
+use perigee_store::{Database, OpenError, OpenOptions};
+use secrecy::SecretString;
+
+use crate::app::{App, BuildError};
+use crate::auth::password::{self, PasswordCost, PasswordError, Passwords};
+use crate::background::{Jobs, save_usage};
+use crate::config::{BaseUrl, Config, ConfigError};
+use crate::http::router::router;
+use crate::http::routes::operations::recorder;
+use crate::serve::{BindError, Listener, ServeConfig, ShutdownReport, Tls, TlsError, serve};
+
+/// How long work that outlived its request may take once every connection is closed.
+const BACKGROUND_LIMIT: Duration = Duration::from_secs(5);
+
+/// A service that is open and listening. Clients that connect now are served when it runs.
+pub struct Service {
+    app: App,
+    database: Database,
+    listener: Listener,
+    tls: Option<Tls>,
+    limits: ServeConfig,
+}
+
+/// The owner the first start made. The password is kept nowhere else.
+#[derive(Debug)]
+pub struct FirstOwner {
+    /// Their address, with which they sign in.
+    pub email: Email,
+    /// Their password.
+    pub password: SecretString,
+}
+
+/// Why a service could not be opened. Each message says what to change.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// A setting cannot stand.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The address cannot be listened on.
+    #[error("cannot listen; choose another address with --listen")]
+    Bind(#[from] BindError),
+    /// The certificate cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// The store cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The keys that sign tokens cannot be used.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// Passwords cannot be hashed.
+    #[error(transparent)]
+    Password(#[from] PasswordError),
+    /// The store did not do what it was asked.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Service {
+    /// Listens, opens the store and brings it up to date. The address comes first: what cannot be listened on
+    /// changes no store.
+    pub async fn open(config: Config, clock: Arc<dyn Clock>) -> Result<Self, StartError> {
+        config.validate()?;
+        let _installed_before_anything_is_counted = recorder();
+        let limits = config.server.limits()?;
+        let listener = Listener::bind(config.server.listen).await?;
+        let tls = match (&config.server.tls_certificate, &config.server.tls_key) {
+            (Some(certificate), Some(key)) => Some(Tls::load(certificate, key)?),
+            _ => None,
+        };
+        let base_url = config.server.base_url_at(listener.local_addr())?;
+        let options = OpenOptions {
+            readers: config.store.connections,
+            connections: config.store.connections,
+            ..OpenOptions::serve()
+        };
+        let database = Database::open(&config.store.database_url()?, options, clock.clone()).await?;
+        let passwords = Passwords::new(PasswordCost::OWASP)?;
+        let app = App::build(config, base_url, Arc::new(database.clone()), clock, passwords).await?;
+        Ok(Self { app, database, listener, tls, limits })
+    }
+
+    /// Makes the first account and its owner if the store has no account.
+    pub async fn first_owner(&self) -> Result<Option<FirstOwner>, StartError> {
+        if self.app.store.has_accounts().await? {
+            return Ok(None);
+        }
+        let first = &self.app.config.first_start;
+        let password = password::generate();
+        let new = NewAccount {
+            settings: AccountSettings {
+                name: first.account_name.clone(),
+                time_zone: first.time_zone.clone(),
+                expiry_notice_days: AccountSettings::EXPIRY_NOTICE_DAYS,
+            },
+            licenses: first.licenses,
+            owner_email: first.owner_email.clone(),
+            owner_password_hash: self.app.passwords.hash(password.clone()).await?,
+        };
+        let made = self.app.store.create_first_account(new).await?;
+        Ok(made.map(|(_, owner)| FirstOwner { email: owner.profile.email, password }))
+    }
+
+    /// The address really listened on.
+    pub fn address(&self) -> SocketAddr {
+        self.listener.local_addr()
+    }
+
+    /// Whether it speaks TLS itself.
+    pub fn is_encrypted(&self) -> bool {
+        self.tls.is_some()
+    }
+
+    /// The address clients use.
+    pub fn base_url(&self) -> &BaseUrl {
+        &self.app.base_url
+    }
+
+    /// Serves until told to stop; then finishes accepted work, saves what is counted and closes the store.
+    pub async fn run(self, stop: impl Future<Output = ()>) -> ShutdownReport {
+        let jobs = Jobs::start(&self.app, &self.database);
+        let routes = router(self.app.clone());
+        let app = self.app.clone();
+        let stop = async move {
+            stop.await;
+            app.arrivals.stop();
+        };
+        let report = serve(self.listener, self.tls, routes, self.limits, stop).await;
+        jobs.stop().await;
+        self.app.background.close();
+        if tokio::time::timeout(BACKGROUND_LIMIT, self.app.background.wait()).await.is_err() {
+            tracing::warn!(
+                tasks = self.app.background.len(),
+                "work was still under way when the store closed"
+            );
+        }
+        save_usage(&self.app).await;
+        self.database.close().await;
+        report
+    }
+}

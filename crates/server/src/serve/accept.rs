@@ -1,0 +1,167 @@
+//! The accept loop: admits connections within the limits and hands each to its own task.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::response::Response;
+use http::Request;
+use tokio::net::TcpStream;
+use tower::Service;
+
+use super::config::ServeConfig;
+use super::connection::{Shared, http_builder, run};
+use super::counters::Counters;
+use super::limits::{ConnectionLimits, Permit};
+use super::listener::Listener;
+use super::shutdown::{Lifecycle, ShutdownReport};
+use super::tls::Tls;
+
+/// Serves `service` on `listener`, with TLS if given, until `shutdown` resolves; then stops
+/// accepting, lets accepted work finish within the configured time and tells what became of all
+/// connections.
+///
+/// Dropping the returned future closes every connection at once.
+pub async fn serve<S>(
+    listener: Listener,
+    tls: Option<Tls>,
+    service: S,
+    config: ServeConfig,
+    shutdown: impl Future<Output = ()>,
+) -> ShutdownReport
+where
+    S: Service<Request<Body>, Response = Response, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
+    let config = Arc::new(config);
+    let server = Server {
+        limits: ConnectionLimits::new(Arc::clone(&config)),
+        lifecycle: Lifecycle::new(),
+        shared: Shared {
+            counters: Arc::default(),
+            http: Arc::new(http_builder(&config)),
+            tls: tls.as_ref().map(Tls::acceptor),
+            config: Arc::clone(&config),
+        },
+        service,
+    };
+    tokio::select! {
+        () = server.accept_forever(&listener) => {}
+        () = keep_fresh(tls, config.certificate_check_interval) => {}
+        () = shutdown => {}
+    }
+    // Closed before anything is waited for: from here on new connections are refused.
+    drop(listener);
+    server.lifecycle.drain(config.shutdown_timeout, &server.shared.counters).await
+}
+
+async fn keep_fresh(tls: Option<Tls>, period: Duration) {
+    match tls {
+        Some(tls) => tls.keep_fresh(period).await,
+        None => std::future::pending().await,
+    }
+}
+
+struct Server<S> {
+    limits: Arc<ConnectionLimits>,
+    lifecycle: Lifecycle,
+    shared: Shared,
+    service: S,
+}
+
+impl<S> Server<S>
+where
+    S: Service<Request<Body>, Response = Response, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
+    async fn accept_forever(&self, listener: &Listener) {
+        let mut backoff = Backoff::default();
+        loop {
+            match listener.accept().await {
+                Ok((stream, peer)) => {
+                    backoff = Backoff::default();
+                    match self.limits.admit(peer.ip()) {
+                        Ok(permit) => self.start(stream, peer, permit),
+                        Err(refusal) => {
+                            self.shared.counters.refused(refusal.label());
+                            tracing::debug!(%peer, limit = refusal.label(), "connection refused");
+                        }
+                    }
+                }
+                Err(error) => {
+                    if let Some(pause) = backoff.after(&error) {
+                        Counters::accept_error();
+                        tracing::error!(%error, ?pause, "cannot accept connections, pausing");
+                        tokio::time::sleep(pause).await;
+                    }
+                }
+            }
+        }
+    }
+
+    fn start(&self, stream: TcpStream, peer: SocketAddr, permit: Permit) {
+        let shared = self.shared.clone();
+        let service = self.service.clone();
+        let phases = self.lifecycle.follow();
+        let open = shared.counters.open();
+        tokio::spawn(async move {
+            let reason = run(stream, peer, service, shared, phases.clone()).await;
+            tracing::debug!(%peer, reason = reason.label(), "connection closed");
+            open.close(reason);
+            drop(permit);
+            // The server waits for this as the sign that the connection has been counted.
+            drop(phases);
+        });
+    }
+}
+
+/// How long to wait after accept errors in a row.
+#[derive(Debug, Default)]
+struct Backoff {
+    pauses: u32,
+}
+
+impl Backoff {
+    /// The pause after `error`: none when only one connection is lost, a growing one when the
+    /// process has run out of something, since the next accept would fail at once.
+    fn after(&mut self, error: &io::Error) -> Option<Duration> {
+        const SHORTEST: Duration = Duration::from_millis(10);
+        const LONGEST: Duration = Duration::from_secs(1);
+        let only_this_connection = matches!(
+            error.kind(),
+            io::ErrorKind::ConnectionAborted
+                | io::ErrorKind::ConnectionReset
+                | io::ErrorKind::ConnectionRefused
+                | io::ErrorKind::Interrupted
+        );
+        if only_this_connection {
+            return None;
+        }
+        let pause = SHORTEST.saturating_mul(1 << self.pauses.min(16)).min(LONGEST);
+        self.pauses += 1;
+        Some(pause)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn running_out_of_files_pauses_longer_and_longer() {
+        const TOO_MANY_OPEN_FILES: i32 = 24;
+        let error = io::Error::from_raw_os_error(TOO_MANY_OPEN_FILES);
+        let mut backoff = Backoff::default();
+        let pauses: Vec<_> = (0..9).map(|_| backoff.after(&error).unwrap().as_millis()).collect();
+        assert_eq!(pauses, [10, 20, 40, 80, 160, 320, 640, 1000, 1000]);
+    }
+
+    #[test]
+    fn one_lost_connection_does_not_pause() {
+        let mut backoff = Backoff::default();
+        assert_eq!(backoff.after(&io::ErrorKind::ConnectionAborted.into()), None);
+    }
+}

@@ -1,0 +1,24 @@
+//! The API as clients see it: requests through the real router, on both engines.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+mod account;
+mod alerts;
+mod audit;
+mod contract;
+mod devices;
+mod formats;
+mod groups;
+mod licenses;
+mod limits;
+mod locations;
+mod many_locations;
+mod matrix;
+mod operations;
+mod privileges;
+mod requests;
+mod session;
+mod shares;
+mod support;
+mod token;
+mod users;

@@ -1,0 +1,164 @@
+//! Who may use which operation.
+
+use perigee_core::privilege::Privilege;
+use serde_json::{Value, json};
+
+use super::world::NEW_PASSWORD;
+use crate::support::people::PASSWORD;
+
+/// What an operation asks of its caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// Nothing.
+    Open,
+    /// A console session.
+    Session,
+    /// Sight of the thing.
+    Read,
+    /// Sight of the whole account.
+    Whole,
+    /// A privilege.
+    With(Privilege),
+    /// A privilege, and sight of the whole account.
+    Wholly(Privilege),
+    /// Sight of more than one device, and a privilege.
+    Widely(Privilege),
+    /// An admin or owner who sees the whole account.
+    Admin,
+}
+
+/// What the path of an operation names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Nothing.
+    None,
+    /// A device.
+    Device,
+    /// A group.
+    Group,
+    /// A user.
+    User,
+    /// A share link, by its id.
+    Share,
+    /// A share link, by its secret.
+    Secret,
+}
+
+impl Kind {
+    /// Whether whoever has the address sees the thing.
+    pub(super) fn is_reached_by_secret(self) -> bool {
+        self == Self::Secret
+    }
+}
+
+/// An operation, who may use it, and a body it takes.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) operation: &'static str,
+    pub(super) access: Access,
+    pub(super) kind: Kind,
+    pub(super) body: fn() -> Value,
+}
+
+impl Row {
+    /// The refusals that have nothing to do with authority and that the operation ends in here and there.
+    pub(super) fn may_end_in(&self) -> &'static [&'static str] {
+        match self.operation {
+            "GET /api/devices/{deviceId}/lastLocation" => &["no-location"],
+            // The own ones are somebody's scope.
+            "DELETE /api/devices/{deviceId}" | "DELETE /api/groups/{groupId}" => &["in-use"],
+            // Nobody here has a second factor.
+            "PUT /api/session/totp" | "DELETE /api/session/totp" => &["totp-conflict"],
+            _ => &[],
+        }
+    }
+}
+
+const fn row(operation: &'static str, access: Access, kind: Kind, body: fn() -> Value) -> Row {
+    Row { operation, access, kind, body }
+}
+
+fn none() -> Value {
+    Value::Null
+}
+
+fn name() -> Value {
+    json!({ "name": "Changed" })
+}
+
+fn location() -> Value {
+    json!({ "dateTime": "2026-01-01T00:00:00Z", "latitude": 42.2, "longitude": -8.7 })
+}
+
+fn alert() -> Value {
+    json!({ "dateTime": "2026-01-01T00:00:00Z", "alertName": "SOSButton" })
+}
+
+fn password() -> Value {
+    json!({ "password": PASSWORD })
+}
+
+fn new_password() -> Value {
+    json!({ "currentPassword": PASSWORD, "newPassword": NEW_PASSWORD })
+}
+
+fn code() -> Value {
+    json!({ "code": "123456" })
+}
+
+use Access::{Admin, Open, Read, Session, Whole, Wholly, Widely, With};
+use Kind::{Device, Group, None, Secret, Share, User};
+
+/// Every operation. Bodies that are made fresh for each request, because they must be unique or name a thing of
+/// the caller's account, stand in [`super::world`].
+pub(super) const ROWS: &[Row] = &[
+    row("POST /api/Auth/Token", Open, None, none),
+    row("GET /.well-known/jwks.json", Open, None, none),
+    row("POST /api/session", Open, None, none),
+    row("GET /api/session", Read, None, none),
+    row("DELETE /api/session", Session, None, none),
+    row("PUT /api/session/password", Session, None, new_password),
+    row("POST /api/session/totp", Session, None, password),
+    row("PUT /api/session/totp", Session, None, code),
+    row("DELETE /api/session/totp", Session, None, password),
+    row("POST /api/session/passwordReset", Open, None, none),
+    row("GET /api/account", Whole, None, none),
+    row("PATCH /api/account", Admin, None, name),
+    row("GET /api/account/apiKey", Session, None, none),
+    row("POST /api/account/apiKey", Session, None, none),
+    row("DELETE /api/account/apiKey", Session, None, none),
+    row("GET /api/devices", Read, None, none),
+    row("POST /api/devices", Widely(Privilege::DevicesWrite), None, name),
+    row("GET /api/devices/{deviceId}", Read, Device, none),
+    row("PUT /api/devices/{deviceId}", With(Privilege::DevicesWrite), Device, name),
+    row("PATCH /api/devices/{deviceId}", With(Privilege::DevicesWrite), Device, name),
+    row("DELETE /api/devices/{deviceId}", With(Privilege::DevicesWrite), Device, none),
+    row("GET /api/devices/{deviceId}/lastLocation", Read, Device, none),
+    row("GET /api/devices/{deviceId}/locations", Read, Device, none),
+    row("POST /api/devices/{deviceId}/locations", With(Privilege::LocationsWrite), Device, location),
+    row("DELETE /api/devices/{deviceId}/locations", With(Privilege::DevicesWrite), Device, none),
+    row("GET /api/locations/last", Read, None, none),
+    row("GET /api/locations/feed", Read, None, none),
+    row("GET /api/devices/{deviceId}/alerts", Read, Device, none),
+    row("POST /api/devices/{deviceId}/alerts", With(Privilege::AlertsWrite), Device, alert),
+    row("GET /api/groups", Read, None, none),
+    row("POST /api/groups", Wholly(Privilege::GroupsWrite), None, name),
+    row("GET /api/groups/{groupId}", Read, Group, none),
+    row("PUT /api/groups/{groupId}", With(Privilege::GroupsWrite), Group, name),
+    row("PATCH /api/groups/{groupId}", With(Privilege::GroupsWrite), Group, name),
+    row("DELETE /api/groups/{groupId}", With(Privilege::GroupsWrite), Group, none),
+    row("GET /api/users", Read, None, none),
+    row("POST /api/users", Wholly(Privilege::UsersWrite), None, none),
+    row("GET /api/users/countries", Read, None, none),
+    row("GET /api/users/timeZones", Read, None, none),
+    row("GET /api/users/{userId}", Read, User, none),
+    row("PUT /api/users/{userId}", With(Privilege::UsersWrite), User, none),
+    row("PATCH /api/users/{userId}", With(Privilege::UsersWrite), User, name),
+    row("DELETE /api/users/{userId}", With(Privilege::UsersWrite), User, none),
+    row("GET /api/audit", Admin, None, none),
+    row("GET /api/shares", Read, None, none),
+    row("POST /api/shares", With(Privilege::DevicesWrite), None, none),
+    row("GET /api/shares/{shareId}", Read, Share, none),
+    row("DELETE /api/shares/{shareId}", With(Privilege::DevicesWrite), Share, none),
+    row("GET /api/shared/{secret}", Open, Secret, none),
+];

@@ -1,0 +1,392 @@
+//! Two accounts, their things and everybody who may ask for them.
+
+use perigee_core::actor::{Actor, Origin};
+use perigee_core::credential::{LinkPurpose as KeptPurpose, NewLink};
+use perigee_core::device::DeviceSettings;
+use perigee_core::group::GroupSettings;
+use perigee_core::id::{DeviceId, GroupId, KeyId, UserId};
+use perigee_core::privilege::Privilege;
+use perigee_core::share::{NewShare, ShareTarget};
+use perigee_core::store::{Credentials, Devices, Groups, Shares};
+use perigee_server::auth::Secret;
+use perigee_server::auth::link::LinkPurpose;
+use perigee_server::auth::signing::SigningKeys;
+use perigee_server::auth::token::{NewToken, Tokens};
+use serde_json::{Value, json};
+
+use super::Verdict;
+use super::rows::{Access, Kind, Row};
+use crate::support::people::{PASSWORD, Traits};
+use crate::support::{Answer, Engine, Person, Tenant, TestApp};
+
+/// A password that somebody changes theirs to.
+pub(super) const NEW_PASSWORD: &str = "nine lives of a harbour cat";
+
+/// Who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Identity {
+    NoToken,
+    Malformed,
+    Expired,
+    WrongAudience,
+    OldKey,
+    Disabled,
+    ReadOnly,
+    GroupScoped,
+    DeviceScoped,
+    Normal,
+    Admin,
+    Owner,
+    /// An admin with a console session in place of a token.
+    SignedIn,
+    OtherOwner,
+}
+
+impl Identity {
+    pub(super) const ALL: &[Self] = &[
+        Self::NoToken,
+        Self::Malformed,
+        Self::Expired,
+        Self::WrongAudience,
+        Self::OldKey,
+        Self::Disabled,
+        Self::ReadOnly,
+        Self::GroupScoped,
+        Self::DeviceScoped,
+        Self::Normal,
+        Self::Admin,
+        Self::Owner,
+        Self::SignedIn,
+        Self::OtherOwner,
+    ];
+
+    /// Why they are not let in at all.
+    pub(super) fn refusal(self) -> Option<Verdict> {
+        match self {
+            Self::NoToken => Some(Verdict::Unknown("unauthenticated")),
+            Self::Expired => Some(Verdict::Unknown("token-expired")),
+            Self::Malformed | Self::WrongAudience | Self::OldKey => Some(Verdict::Unknown("invalid-token")),
+            Self::Disabled => Some(Verdict::Forbidden("user-disabled")),
+            _ => None,
+        }
+    }
+
+    /// Whether the object is in their sight.
+    pub(super) fn sees(self, kind: Kind, object: Object) -> bool {
+        match (kind, object) {
+            (Kind::None, _) => true,
+            (_, Object::Missing | Object::Malformed) => false,
+            (_, object) if (self == Self::OtherOwner) != (object == Object::OtherAccount) => false,
+            (_, Object::OtherAccount) => true,
+            (Kind::User, _) => !matches!(self, Self::GroupScoped | Self::DeviceScoped),
+            (Kind::Group, Object::Own) => self != Self::DeviceScoped,
+            (_, Object::Own) => true,
+            (_, Object::OtherGroup) => !matches!(self, Self::GroupScoped | Self::DeviceScoped),
+        }
+    }
+
+    /// Whether they may do this to what they see.
+    pub(super) fn may(self, access: Access) -> bool {
+        let whole = !matches!(self, Self::GroupScoped | Self::DeviceScoped);
+        match access {
+            Access::Open | Access::Read => true,
+            Access::Session => self == Self::SignedIn,
+            Access::Whole => whole,
+            Access::With(_) => self != Self::ReadOnly,
+            Access::Wholly(_) => self != Self::ReadOnly && whole,
+            Access::Widely(_) => !matches!(self, Self::ReadOnly | Self::DeviceScoped),
+            Access::Admin => {
+                matches!(self, Self::Admin | Self::Owner | Self::SignedIn | Self::OtherOwner)
+            }
+        }
+    }
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Object {
+    /// In the first group of the first account.
+    Own,
+    /// In its other group.
+    OtherGroup,
+    /// In the other account.
+    OtherAccount,
+    /// Well formed, but nowhere.
+    Missing,
+    /// Not well formed.
+    Malformed,
+}
+
+impl Object {
+    /// The objects that make sense for a kind of thing.
+    pub(super) fn of(kind: Kind) -> &'static [Self] {
+        match kind {
+            Kind::None => &[Self::Own],
+            Kind::Secret => &[Self::Own, Self::Missing, Self::Malformed],
+            _ => &[Self::Own, Self::OtherGroup, Self::OtherAccount, Self::Missing, Self::Malformed],
+        }
+    }
+}
+
+const WRITES: [Privilege; 5] = [
+    Privilege::DevicesWrite,
+    Privilege::GroupsWrite,
+    Privilege::UsersWrite,
+    Privilege::LocationsWrite,
+    Privilege::AlertsWrite,
+];
+
+/// Two accounts and everybody in them.
+pub(super) struct World {
+    app: TestApp,
+    first: Tenant,
+    second: Tenant,
+    group: GroupId,
+    other_group: GroupId,
+    device: DeviceId,
+    other_device: DeviceId,
+    foreign_device: DeviceId,
+    people: Vec<(Identity, String)>,
+}
+
+impl World {
+    pub(super) async fn new(engine: Engine) -> Self {
+        let app = TestApp::with(engine, |config| {
+            config.limits.burst = 1_000_000;
+            config.limits.requests_per_second = 1_000_000;
+            config.limits.bad_tokens_per_second = 1_000_000;
+            config.limits.token_failures_per_minute = 1_000_000;
+        })
+        .await;
+        let (first, second) = (app.tenant("first", 100_000).await, app.tenant("second", 100_000).await);
+        let group = make_group(&app, &first).await;
+        let other_group = make_group(&app, &first).await;
+        let device = make_device(&app, &first, Some(group)).await;
+        let other_device = make_device(&app, &first, Some(other_group)).await;
+        let foreign_device = make_device(&app, &second, None).await;
+        let mut world = Self {
+            app,
+            first,
+            second,
+            group,
+            other_group,
+            device,
+            other_device,
+            foreign_device,
+            people: Vec::new(),
+        };
+        world.people = world.make_people().await;
+        world
+    }
+
+    async fn make_people(&self) -> Vec<(Identity, String)> {
+        let (app, first) = (&self.app, &self.first);
+        let person = async |name: &str, traits: Traits| app.person(first, name, traits).await;
+        let writes = || WRITES.to_vec();
+        let admin = Traits { privileges: vec![Privilege::Admin], ..Traits::default() };
+        let scoped = Traits { privileges: writes(), group: Some(self.group), ..Traits::default() };
+        let narrow = Traits { privileges: writes(), device: Some(self.device), ..Traits::default() };
+        let disabled = Traits { privileges: vec![Privilege::Admin], disabled: true, ..Traits::default() };
+        let normal = person("normal", Traits { privileges: writes(), ..Traits::default() }).await;
+        let outdated = person("outdated", Traits { privileges: writes(), ..Traits::default() }).await;
+        app.equip(&first.account, outdated.id, outdated.email.clone()).await;
+        vec![
+            (Identity::Malformed, "not.a.token".to_owned()),
+            (Identity::Expired, self.token_from_the_past(&normal).await),
+            (Identity::WrongAudience, self.token_for_others(&normal).await),
+            (Identity::OldKey, outdated.token),
+            (Identity::Disabled, person("disabled", disabled).await.token),
+            (Identity::ReadOnly, person("reader", Traits::default()).await.token),
+            (Identity::GroupScoped, person("scoped", scoped).await.token),
+            (Identity::DeviceScoped, person("narrow", narrow).await.token),
+            (Identity::Normal, normal.token),
+            (Identity::Admin, person("admin", admin).await.token),
+            (Identity::Owner, self.first.owner.token.clone()),
+            (Identity::OtherOwner, self.second.owner.token.clone()),
+        ]
+    }
+
+    async fn token_from_the_past(&self, person: &Person) -> String {
+        let key = self.key_of(person).await;
+        let long_ago = self.app.app.clock.now().plus_seconds(-86_400);
+        let (token, _) = self.app.app.gate.issue(self.first.account.id, person.id, key, long_ago).unwrap();
+        token
+    }
+
+    async fn token_for_others(&self, person: &Person) -> String {
+        let kept = self.app.store.signing_keys(unused_key(&self.app)).await.unwrap();
+        let key = perigee_server::auth::signing::SigningKey::from_pkcs8(&kept[0].pkcs8).unwrap();
+        let tokens = Tokens::new(SigningKeys::new(key, Vec::new()), "perigee", "somebody-else");
+        let key = self.key_of(person).await;
+        let new = NewToken { user: person.id, account: self.first.account.id, key, lifetime_s: 3_600 };
+        tokens.issue(new, self.app.app.clock.now()).unwrap().0
+    }
+
+    async fn key_of(&self, person: &Person) -> KeyId {
+        self.app.store.find_identity(person.id).await.unwrap().unwrap().api_key.unwrap()
+    }
+
+    /// Sends the operation of a row.
+    pub(super) async fn send(&self, row: &Row, identity: Identity, object: Object) -> Answer {
+        let (method, path) = row.operation.split_once(' ').unwrap();
+        let path = match path.split_once('{') {
+            Some((before, after)) => {
+                let (_, after) = after.split_once('}').unwrap();
+                format!(
+                    "{before}{}{after}",
+                    self.name_of(row.kind, object, matches!(method, "DELETE" | "PUT")).await
+                )
+            }
+            None => path.to_owned(),
+        };
+        let path = match row.operation {
+            "DELETE /api/devices/{deviceId}/locations" => {
+                format!("{path}?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z")
+            }
+            _ => path,
+        };
+        let mut call = self.app.call(&format!("{method} {path}"));
+        if let Some((_, token)) = self.people.iter().find(|(who, _)| *who == identity) {
+            call = call.header("authorization", &format!("Bearer {token}"));
+        }
+        if identity == Identity::SignedIn {
+            // Somebody new each time: some operations end the session or change the password.
+            let admin = Traits { privileges: vec![Privilege::Admin], ..Traits::default() };
+            let person = self.app.person(&self.first, &format!("s{}", rand::random::<u64>()), admin).await;
+            call = call.cookie(&self.app.sign_in(&person).await);
+        }
+        let body = self.body_of(row, identity).await;
+        if body.is_null() { call.send().await } else { call.json(&body).send().await }
+    }
+
+    async fn body_of(&self, row: &Row, identity: Identity) -> Value {
+        let (owner, is_foreign) = (&self.first.owner, identity == Identity::OtherOwner);
+        match row.operation {
+            "POST /api/Auth/Token" => json!({ "userName": owner.email, "apiKey": owner.api_key }),
+            "POST /api/session" => json!({ "email": owner.email, "password": PASSWORD }),
+            "POST /api/session/passwordReset" => {
+                json!({ "token": self.make_link().await, "newPassword": NEW_PASSWORD })
+            }
+            "POST /api/users" | "PUT /api/users/{userId}" => {
+                let email = format!("u{}@new.test", rand::random::<u64>());
+                json!({ "name": "New", "email": email, "country": "ES", "timeZone": "UTC" })
+            }
+            // A PUT without them would take the device out of its group's sight.
+            "PUT /api/groups/{groupId}" if !is_foreign => {
+                json!({ "name": "Changed", "devices": [self.device] })
+            }
+            // Who sees one device only sees none of its groups, and moves it out of none.
+            "PUT /api/devices/{deviceId}" if !is_foreign && identity != Identity::DeviceScoped => {
+                json!({ "name": "Changed", "groups": [self.group] })
+            }
+            "POST /api/shares" => {
+                let device = if is_foreign { self.foreign_device } else { self.device };
+                json!({ "deviceId": device, "until": "2026-02-01T00:00:00Z" })
+            }
+            _ => (row.body)(),
+        }
+    }
+
+    /// The secret of a link that sets somebody's password.
+    async fn make_link(&self) -> String {
+        let name = format!("l{}", rand::random::<u64>());
+        let person = self.app.person(&self.first, &name, Traits::default()).await;
+        let secret = Secret::generate();
+        let new = NewLink {
+            user: person.id,
+            purpose: KeptPurpose::Reset,
+            hash: *LinkPurpose::PasswordReset.hash(&secret).as_bytes(),
+            expires: self.app.app.clock.now().plus_seconds(3_600),
+        };
+        self.app.store.create_link(&Origin::command(), new).await.unwrap();
+        secret.expose().to_owned()
+    }
+
+    /// The path segment that names the object; a fresh one where the operation may spoil it for others.
+    async fn name_of(&self, kind: Kind, object: Object, fresh: bool) -> String {
+        let (tenant, group) = match object {
+            Object::Own => (&self.first, Some(self.group)),
+            Object::OtherGroup => (&self.first, Some(self.other_group)),
+            Object::OtherAccount => (&self.second, None),
+            Object::Missing => return missing(kind),
+            Object::Malformed => return "not-an-id".to_owned(),
+        };
+        match kind {
+            Kind::None => String::new(),
+            // The own one is somebody's scope and outlives every attempt to delete it.
+            Kind::Device if fresh && object != Object::Own => {
+                make_device(&self.app, tenant, group).await.to_string()
+            }
+            Kind::Device => match object {
+                Object::Own => self.device,
+                Object::OtherGroup => self.other_device,
+                _ => self.foreign_device,
+            }
+            .to_string(),
+            Kind::Group => match group {
+                Some(group) if object == Object::Own || !fresh => group.to_string(),
+                _ => make_group(&self.app, tenant).await.to_string(),
+            },
+            Kind::User => {
+                let name = format!("u{}", rand::random::<u64>());
+                self.app.person(tenant, &name, Traits { group, ..Traits::default() }).await.id.to_string()
+            }
+            Kind::Share | Kind::Secret => {
+                let device = match object {
+                    Object::Own => self.device,
+                    Object::OtherGroup => self.other_device,
+                    _ => self.foreign_device,
+                };
+                let (id, secret) = make_share(&self.app, tenant, device).await;
+                if kind == Kind::Secret { secret } else { id }
+            }
+        }
+    }
+}
+
+fn missing(kind: Kind) -> String {
+    match kind {
+        Kind::Device => DeviceId::from_i64(1).to_string(),
+        Kind::Group => GroupId::from_i64(1).to_string(),
+        Kind::User => UserId::from_i64(1).to_string(),
+        Kind::Share => perigee_core::id::ShareId::from_i64(1).to_string(),
+        Kind::Secret => Secret::generate().expose().to_owned(),
+        Kind::None => String::new(),
+    }
+}
+
+fn unused_key(app: &TestApp) -> perigee_core::credential::SigningKey {
+    perigee_core::credential::SigningKey {
+        kid: "unused".to_owned(),
+        pkcs8: Vec::new(),
+        creation: app.app.clock.now(),
+    }
+}
+
+async fn make_group(app: &TestApp, tenant: &Tenant) -> GroupId {
+    let settings = GroupSettings { name: "Group".to_owned(), ..GroupSettings::default() };
+    let actor = Actor::operator(tenant.account.id);
+    app.store.create_group(&actor, settings, None).await.unwrap().into_inner().id
+}
+
+async fn make_device(app: &TestApp, tenant: &Tenant, group: Option<GroupId>) -> DeviceId {
+    let groups = group.into_iter().collect();
+    let settings = DeviceSettings { name: "Device".to_owned(), groups, ..DeviceSettings::default() };
+    let actor = Actor::operator(tenant.account.id);
+    app.store.create_device(&actor, settings, None).await.unwrap().into_inner().id
+}
+
+async fn make_share(app: &TestApp, tenant: &Tenant, device: DeviceId) -> (String, String) {
+    let now = app.app.clock.now();
+    let secret = Secret::generate().expose().to_owned();
+    let new = NewShare {
+        target: ShareTarget::Device(device),
+        name: None,
+        from: now,
+        until: now.plus_seconds(3_600),
+        secret: secret.clone(),
+    };
+    let actor = Actor { origin: Origin::command(), ..Actor::operator(tenant.account.id) };
+    let share = app.store.create_share(&actor, new, None).await.unwrap().into_inner();
+    (share.id.to_string(), secret)
+}

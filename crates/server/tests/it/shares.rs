@@ -1,0 +1,283 @@
+//! Share links: what they show, to whom, and for how long.
+
+use perigee_core::actor::Actor;
+use perigee_core::device::{Device, DeviceSettings};
+use perigee_core::group::{Group, GroupSettings};
+use perigee_core::location::{Latitude, Location, Longitude, Milli, Readings};
+use perigee_core::privilege::Privilege;
+use perigee_core::store::{Devices as _, Groups as _, Locations as _};
+use perigee_server::background::save_usage;
+use serde_json::{Value, json};
+
+use crate::support::people::Traits;
+use crate::support::{Engine, Person, Tenant, TestApp, on_both_engines};
+
+on_both_engines!(
+    a_link_shows_a_device_until_it_is_over,
+    a_link_shows_a_groups_devices,
+    what_shows_nothing_looks_alike,
+    sending_twice_makes_one,
+    bad_bodies_say_what_to_change,
+    changes_need_the_privilege_and_sight,
+    guessing_is_slowed_down,
+    opening_often_is_slowed_down,
+    where_things_were_before_is_not_shown,
+);
+
+async fn device(app: &TestApp, tenant: &Tenant, name: &str) -> Device {
+    let settings = DeviceSettings { name: name.to_owned(), ..DeviceSettings::default() };
+    let actor = Actor::operator(tenant.account.id);
+    app.store.create_device(&actor, settings, None).await.unwrap().into_inner()
+}
+
+async fn group(app: &TestApp, tenant: &Tenant, devices: &[&Device]) -> Group {
+    let settings = GroupSettings {
+        name: "Trawlers".to_owned(),
+        description: None,
+        devices: devices.iter().map(|device| device.id).collect(),
+    };
+    app.store.create_group(&Actor::operator(tenant.account.id), settings, None).await.unwrap().into_inner()
+}
+
+async fn locate(app: &TestApp, tenant: &Tenant, device: &Device) {
+    let location = Location {
+        time: app.app.clock.now(),
+        latitude: Latitude::from_degrees(42.5).unwrap(),
+        longitude: Longitude::from_degrees(-8.25).unwrap(),
+        readings: Readings {
+            speed: Milli::from_f64(18.5).ok(),
+            battery: Milli::from_f64(80.0).ok(),
+            ..Readings::default()
+        },
+    };
+    let actor = Actor::operator(tenant.account.id);
+    app.store.store_locations(&actor, device.id, vec![location]).await.unwrap();
+}
+
+fn in_days(app: &TestApp, days: i64) -> String {
+    app.app.clock.now().plus_seconds(days * 86_400).to_string()
+}
+
+async fn share(app: &TestApp, by: &Person, body: &Value) -> Value {
+    app.call("POST /api/shares").by(by).json(body).send().await.expect(201)
+}
+
+/// The line that opens a link.
+fn opening(share: &Value) -> String {
+    let path = share["url"].as_str().unwrap().strip_prefix("http://perigee.test").unwrap();
+    format!("GET {path}")
+}
+
+async fn a_link_shows_a_device_until_it_is_over(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let boat = device(&app, &tenant, "Northern Star").await;
+    locate(&app, &tenant, &boat).await;
+    let body = json!({"deviceId": boat.id.to_string(), "name": "Delivery", "until": in_days(&app, 2)});
+    let made = share(&app, &tenant.owner, &body).await;
+    assert_eq!((&made["views"], &made["lastViewed"]), (&json!(0), &json!(null)));
+    assert_eq!((&made["deviceId"], &made["groupId"]), (&json!(boat.id.to_string()), &json!(null)));
+    assert_eq!(made["from"], made["creation"]);
+
+    let shown = app.call(&opening(&made)).send().await.expect(200);
+    assert_eq!(
+        shown,
+        json!({
+            "success": true, "name": "Delivery", "from": made["from"], "until": made["until"],
+            "devices": [{"name": "Northern Star", "status": "online", "lastLocation": {
+                "dateTime": app.app.clock.now().to_string(),
+                "latitude": 42.5, "longitude": -8.25, "speed": 18.5, "course": null
+            }}]
+        })
+    );
+    app.call(&opening(&made).replace("GET", "HEAD")).send().await.expect(200);
+    save_usage(&app.app).await;
+    let listed = app.call("GET /api/shares").by(&tenant.owner).send().await.expect(200);
+    assert_eq!((&listed["shares"][0]["views"], &listed["shares"][0]["url"]), (&json!(1), &made["url"]));
+    assert!(listed["shares"][0]["lastViewed"].is_string());
+
+    app.clock().advance_seconds(2 * 86_400 - 1);
+    app.call(&opening(&made)).send().await.expect(200);
+    app.clock().advance_seconds(1);
+    app.call(&opening(&made)).send().await.expect_error(404, "not-found");
+}
+
+async fn a_link_shows_a_groups_devices(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let (one, two) = (device(&app, &tenant, "One").await, device(&app, &tenant, "Two").await);
+    device(&app, &tenant, "Apart").await;
+    let group = group(&app, &tenant, &[&one, &two]).await;
+    let body = json!({"groupId": group.id.to_string(), "until": in_days(&app, 1)});
+    let made = share(&app, &tenant.owner, &body).await;
+    let shown = app.call(&opening(&made)).send().await.expect(200);
+    let mut names: Vec<_> = shown["devices"].as_array().unwrap().iter().map(|shown| &shown["name"]).collect();
+    names.sort_by_key(|name| name.as_str());
+    assert_eq!(json!(names), json!(["One", "Two"]));
+    assert_eq!(
+        (&shown["devices"][0]["status"], &shown["devices"][0]["lastLocation"]),
+        (&json!("never"), &json!(null))
+    );
+}
+
+async fn what_shows_nothing_looks_alike(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let boat = device(&app, &tenant, "Star").await;
+    let id = boat.id.to_string();
+    let later = json!({"deviceId": id, "from": in_days(&app, 1), "until": in_days(&app, 2)});
+    let later = share(&app, &tenant.owner, &later).await;
+    let revoked = share(&app, &tenant.owner, &json!({"deviceId": id, "until": in_days(&app, 2)})).await;
+    let path = format!("DELETE /api/shares/{}", revoked["id"].as_str().unwrap());
+    app.call(&path).by(&tenant.owner).send().await.expect(200);
+    app.call(&path).by(&tenant.owner).send().await.expect_error(404, "not-found");
+
+    let unknown = format!("GET /api/shared/{}", "A".repeat(32));
+    let mut answers = Vec::new();
+    for line in [opening(&later), opening(&revoked), unknown, "GET /api/shared/short".to_owned()] {
+        let mut body = app.call(&line).send().await.expect_error(404, "not-found");
+        body.as_object_mut().unwrap().remove("instance");
+        answers.push(body);
+    }
+    assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{answers:?}");
+}
+
+async fn sending_twice_makes_one(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let boat = device(&app, &tenant, "Star").await;
+    let body = json!({"deviceId": boat.id.to_string(), "until": in_days(&app, 2)});
+    let send = async |body: &Value| {
+        let call = app.call("POST /api/shares").by(&tenant.owner).header("idempotency-key", "k1");
+        call.json(body).send().await
+    };
+    let (first, second) = (send(&body).await.expect(201), send(&body).await.expect(201));
+    assert_eq!((&first["id"], &first["url"]), (&second["id"], &second["url"]));
+    let soon =
+        json!({"deviceId": boat.id.to_string(), "until": app.app.clock.now().plus_seconds(60).to_string()});
+    let brief = async |key: &str| {
+        let call = app.call("POST /api/shares").by(&tenant.owner).header("idempotency-key", key);
+        call.json(&soon).send().await
+    };
+    let made = brief("k2").await.expect(201);
+    app.clock().advance_seconds(60);
+    assert_eq!(brief("k2").await.expect(201)["id"], made["id"], "the same answer when it is over");
+    brief("k3").await.expect_error(400, "invalid-body");
+    app.call(&format!("DELETE /api/shares/{}", made["id"].as_str().unwrap())).by(&tenant.owner).send().await;
+    let other = json!({"deviceId": boat.id.to_string(), "until": in_days(&app, 3)});
+    send(&other).await.expect_error(422, "idempotency-mismatch");
+    let listed = app.call("GET /api/shares").by(&tenant.owner).send().await.expect(200);
+    assert_eq!(listed["shares"].as_array().unwrap().len(), 1);
+}
+
+async fn bad_bodies_say_what_to_change(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let (tenant, other) = (app.tenant("acme", 10).await, app.tenant("other", 10).await);
+    let id = device(&app, &tenant, "Star").await.id.to_string();
+    let foreign = device(&app, &other, "Foreign").await.id.to_string();
+    let until = in_days(&app, 2);
+    let bodies = [
+        (json!({"until": until}), "/deviceId"),
+        (json!({"deviceId": id, "groupId": "grp_0123456789abc", "until": until}), "/groupId"),
+        (json!({"deviceId": id}), "/until"),
+        (json!({"deviceId": id, "until": in_days(&app, -1)}), "/until"),
+        (json!({"deviceId": id, "until": in_days(&app, 400)}), "/until"),
+        (json!({"deviceId": id, "from": in_days(&app, 3), "until": until}), "/until"),
+        (json!({"deviceId": "x", "until": until}), "/deviceId"),
+        (json!({"deviceId": id, "until": until, "secret": "mine"}), "/secret"),
+        (json!({"deviceId": foreign, "until": until}), "/deviceId"),
+        (json!({"groupId": "grp_0123456789abc", "until": until}), "/groupId"),
+        (json!([]), ""),
+    ];
+    for (body, pointer) in bodies {
+        let answer = app.call("POST /api/shares").by(&tenant.owner).json(&body).send().await;
+        let problem = answer.expect_error(400, "invalid-body");
+        assert_eq!(problem["errors"][0]["pointer"], pointer, "{body} {problem}");
+    }
+}
+
+async fn changes_need_the_privilege_and_sight(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let (tenant, other) = (app.tenant("acme", 10).await, app.tenant("other", 10).await);
+    let (seen, unseen) = (device(&app, &tenant, "Seen").await, device(&app, &tenant, "Unseen").await);
+    let reader = app.person(&tenant, "reader", Traits::default()).await;
+    let scoped =
+        Traits { privileges: vec![Privilege::DevicesWrite], device: Some(seen.id), ..Traits::default() };
+    let scoped = app.person(&tenant, "scoped", scoped).await;
+    let body = |device: &Device| json!({"deviceId": device.id.to_string(), "until": in_days(&app, 2)});
+
+    let post = app.call("POST /api/shares").by(&reader).json(&body(&seen)).send().await;
+    post.expect_error(403, "forbidden");
+    let post = app.call("POST /api/shares").by(&scoped).json(&body(&unseen)).send().await;
+    post.expect_error(400, "invalid-body");
+    let hidden = share(&app, &tenant.owner, &body(&unseen)).await;
+    let visible = share(&app, &scoped, &body(&seen)).await;
+    let listed = app.call("GET /api/shares").by(&scoped).send().await.expect(200);
+    assert_eq!(listed["shares"].as_array().unwrap().len(), 1);
+    let one = format!("GET /api/shares/{}", visible["id"].as_str().unwrap());
+    for (person, url) in [(&scoped, &visible["url"]), (&reader, &json!(null))] {
+        let answer = app.call(&one).by(person).send().await;
+        assert_eq!((&answer.expect(200)["url"], answer.header("etag")), (url, "\"r1\""));
+        let listed = app.call("GET /api/shares").by(person).send().await.expect(200);
+        let shares = listed["shares"].as_array().unwrap();
+        let told = shares.iter().find(|share| share["id"] == visible["id"]).unwrap();
+        assert_eq!(&told["url"], url, "only who may make links is told the address");
+    }
+    app.call(&one).by(&other.owner).send().await.expect_error(404, "not-found");
+
+    let delete = |share: &Value| format!("DELETE /api/shares/{}", share["id"].as_str().unwrap());
+    app.call(&delete(&visible)).by(&reader).send().await.expect_error(403, "forbidden");
+    app.call(&delete(&hidden)).by(&scoped).send().await.expect_error(404, "not-found");
+    app.call(&delete(&visible)).by(&other.owner).send().await.expect_error(404, "not-found");
+    app.call("DELETE /api/shares/nonsense").by(&tenant.owner).send().await.expect_error(404, "not-found");
+    let stale = app.call(&delete(&visible)).by(&scoped).header("if-match", "\"r9\"").send().await;
+    stale.expect_error(412, "precondition-failed");
+    app.call(&delete(&visible)).by(&scoped).header("if-match", "\"r1\"").send().await.expect(200);
+}
+
+async fn opening_often_is_slowed_down(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let boat = device(&app, &tenant, "Star").await;
+    let body = json!({"deviceId": boat.id.to_string(), "until": in_days(&app, 2)});
+    let line = opening(&share(&app, &tenant.owner, &body).await);
+    let open = |address: &str| app.call(&line).from(address).send();
+    let first = open("192.0.2.1").await;
+    first.expect(200);
+    assert!(first.header("ratelimit").contains("views"), "{}", first.header("ratelimit"));
+    for _ in 1..100 {
+        open("192.0.2.1").await.expect(200);
+    }
+    let refused = open("192.0.2.1").await;
+    refused.expect_error(429, "rate-limited");
+    assert_eq!(refused.header("retry-after"), "1");
+    open("192.0.2.2").await.expect(200);
+    app.clock().advance_seconds(1);
+    open("192.0.2.1").await.expect(200);
+}
+
+async fn where_things_were_before_is_not_shown(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let boat = device(&app, &tenant, "Star").await;
+    locate(&app, &tenant, &boat).await;
+    app.clock().advance_seconds(1);
+    let body = json!({"deviceId": boat.id.to_string(), "until": in_days(&app, 2)});
+    let made = share(&app, &tenant.owner, &body).await;
+    let last =
+        async || app.call(&opening(&made)).send().await.expect(200)["devices"][0]["lastLocation"].clone();
+    assert_eq!(last().await, json!(null));
+    locate(&app, &tenant, &boat).await;
+    assert_eq!(last().await["latitude"], 42.5);
+}
+
+async fn guessing_is_slowed_down(engine: Engine) {
+    let app = TestApp::with(engine, |config| config.limits.bad_tokens_per_second = 3).await;
+    let line = format!("GET /api/shared/{}", "B".repeat(32));
+    for _ in 0..3 {
+        app.call(&line).send().await.expect_error(404, "not-found");
+    }
+    let refused = app.call(&line).send().await;
+    refused.expect_error(429, "rate-limited");
+    assert_eq!(refused.header("retry-after"), "1");
+}
