@@ -1,0 +1,7 @@
+//! The API of a running server, as commands use it.
+
+mod client;
+mod locations;
+
+pub(crate) use client::Api;
+pub(crate) use locations::{Outcome, Submission};

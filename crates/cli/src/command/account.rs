@@ -1,0 +1,206 @@
+//! `perigee account`: the tenants of a server.
+
+use anyhow::{Result, anyhow, bail};
+use perigee_core::account::{AccountSettings, LICENSES_MAX, NewAccount};
+use perigee_core::actor::Origin;
+use perigee_core::error::StoreError;
+use perigee_core::id::AccountId;
+use perigee_core::store::{AccountOverview, Store};
+use perigee_core::text::{Email, NAME_MAX};
+use perigee_core::zone::Zone;
+use perigee_server::auth::password::{self, PasswordCost, Passwords};
+use perigee_server::config::Config;
+use secrecy::ExposeSecret;
+use serde::Serialize;
+
+use super::open::Opened;
+use crate::args::{AccountCommand, Common};
+use crate::output::{Answer, print, table};
+use crate::settings;
+
+/// Does what `account` asks.
+pub(crate) async fn run(common: &Common, command: AccountCommand) -> Result<()> {
+    let config = settings::load(common, Vec::new())?;
+    match command {
+        AccountCommand::Create { name, licenses, owner_email, time_zone } => {
+            print(&create(&config, name, licenses, owner_email, time_zone).await?, common.json)
+        }
+        AccountCommand::Set { account, licenses, reset_clock } => {
+            print(&set(&config, account, licenses, reset_clock).await?, common.json)
+        }
+        AccountCommand::List => print(&list(&config).await?, common.json),
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Created {
+    account_id: String,
+    user_id: String,
+    email: String,
+    password: String,
+}
+
+impl Answer for Created {
+    fn in_words(&self) -> String {
+        format!(
+            "account   {}\nuser      {}\ne-mail    {}\npassword  {}\n\nThe password is shown only now.",
+            self.account_id, self.user_id, self.email, self.password
+        )
+    }
+}
+
+async fn create(config: &Config, name: String, licenses: u32, owner: Email, zone: Zone) -> Result<Created> {
+    if name.trim().is_empty() || name.chars().count() > NAME_MAX || name.chars().any(char::is_control) {
+        bail!("--name must have 1 to {NAME_MAX} characters and no line breaks");
+    }
+    check_licenses(licenses)?;
+    let password = password::generate();
+    let new = NewAccount {
+        settings: AccountSettings {
+            name,
+            time_zone: zone,
+            expiry_notice_days: AccountSettings::EXPIRY_NOTICE_DAYS,
+        },
+        licenses,
+        owner_email: owner.clone(),
+        owner_password_hash: Passwords::new(PasswordCost::OWASP)?.hash(password.clone()).await?,
+    };
+    let opened = Opened::or_new(config).await?;
+    let made = opened.store().create_account(&Origin::command(), new).await;
+    opened.close().await;
+    let (account, user) = made.map_err(|error| match error {
+        StoreError::Taken(_) => {
+            anyhow!("another user has the address {}; choose another one", owner.as_str())
+        }
+        other => other.into(),
+    })?;
+    Ok(Created {
+        account_id: account.id.to_string(),
+        user_id: user.id.to_string(),
+        email: user.profile.email.as_str().to_owned(),
+        password: password.expose_secret().to_owned(),
+    })
+}
+
+fn check_licenses(licenses: u32) -> Result<()> {
+    if licenses > LICENSES_MAX {
+        bail!("--licenses must be at most {LICENSES_MAX}");
+    }
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct Licenses {
+    total: u32,
+    used: u32,
+    free: u32,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Changed {
+    account_id: String,
+    licenses: Licenses,
+    /// The instant licences had been decided at, when the clock was reset and that was ahead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock_was_at: Option<String>,
+}
+
+impl Answer for Changed {
+    fn in_words(&self) -> String {
+        let Licenses { total, used, free } = self.licenses;
+        let told = format!("account {} has {total} licences: {used} used, {free} free", self.account_id);
+        match &self.clock_was_at {
+            Some(ahead) => {
+                format!("{told}\nlicences had been decided at {ahead}, and are at the present again")
+            }
+            None => told,
+        }
+    }
+}
+
+async fn set(config: &Config, id: AccountId, licenses: Option<u32>, reset_clock: bool) -> Result<Changed> {
+    licenses.map_or(Ok(()), check_licenses)?;
+    let opened = Opened::existing(config).await?;
+    let changed = change(opened.store(), id, licenses, reset_clock).await;
+    opened.close().await;
+    changed.map_err(|error| match error {
+        StoreError::NotFound(_) => anyhow!("there is no account {id}; see perigee account list"),
+        StoreError::LicensesInUse { used } => anyhow!(
+            "{used} licences are in use; let devices expire or delete them first, or set at least {used}"
+        ),
+        other => other.into(),
+    })
+}
+
+/// The clock comes first: how many licences are used depends on it.
+async fn change(
+    store: &dyn Store,
+    id: AccountId,
+    licenses: Option<u32>,
+    reset_clock: bool,
+) -> Result<Changed, StoreError> {
+    let ahead = if reset_clock { store.reset_clock(&Origin::command(), id).await? } else { None };
+    if let Some(licenses) = licenses {
+        store.set_licenses(&Origin::command(), id, licenses).await?;
+    }
+    let now = store.license_use(id).await?;
+    Ok(Changed {
+        account_id: id.to_string(),
+        licenses: Licenses { total: now.total, used: now.used, free: now.free() },
+        clock_was_at: ahead.map(|instant| instant.to_string()),
+    })
+}
+
+#[derive(Serialize)]
+struct Accounts {
+    accounts: Vec<Overview>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Overview {
+    account_id: String,
+    name: String,
+    time_zone: String,
+    licenses: Licenses,
+    users: u32,
+    creation: String,
+}
+
+impl From<AccountOverview> for Overview {
+    fn from(overview: AccountOverview) -> Self {
+        let licenses = overview.licenses;
+        Self {
+            account_id: overview.account.id.to_string(),
+            name: overview.account.settings.name,
+            time_zone: overview.account.settings.time_zone.to_string(),
+            licenses: Licenses { total: licenses.total, used: licenses.used, free: licenses.free() },
+            users: overview.users,
+            creation: overview.account.creation.to_string(),
+        }
+    }
+}
+
+impl Answer for Accounts {
+    fn in_words(&self) -> String {
+        if self.accounts.is_empty() {
+            return "there are no accounts; perigee account create makes one".to_owned();
+        }
+        let row = |account: &Overview| {
+            let used = format!("{} of {}", account.licenses.used, account.licenses.total);
+            let users = account.users.to_string();
+            vec![account.account_id.clone(), account.name.clone(), used, users, account.time_zone.clone()]
+        };
+        let rows: Vec<_> = self.accounts.iter().map(row).collect();
+        table(&["ACCOUNT", "NAME", "LICENCES USED", "USERS", "TIME ZONE"], &rows)
+    }
+}
+
+async fn list(config: &Config) -> Result<Accounts> {
+    let opened = Opened::existing(config).await?;
+    let accounts = opened.store().list_accounts().await?;
+    opened.close().await;
+    Ok(Accounts { accounts: accounts.into_iter().map(Overview::from).collect() })
+}

@@ -1,0 +1,46 @@
+//! `perigee backup`: a copy of the embedded store, made while the service runs.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, anyhow};
+use perigee_server::config::Config;
+use perigee_store::back_up;
+use serde::Serialize;
+
+use crate::args::{Backup, Common};
+use crate::output::{Answer, print};
+use crate::{progress, settings};
+
+/// Copies the store.
+pub(crate) fn run(common: &Common, options: &Backup) -> Result<()> {
+    let config = settings::load(common, Vec::new())?;
+    let store = embedded_store(&config, "pg_dump --format=custom --file=FILE DATABASE")?;
+    let bar = progress::bar("pages");
+    let bytes = back_up(&store, &options.file, &mut |done, all| {
+        bar.set_length(all);
+        bar.set_position(done);
+    })?;
+    bar.finish_and_clear();
+    print(&Copied { store, file: options.file.clone(), bytes }, common.json)
+}
+
+/// The file of the embedded store; for PostgreSQL, the command that does the same there.
+pub(super) fn embedded_store(config: &Config, on_postgres: &str) -> Result<PathBuf> {
+    let url = config.store.database_url()?;
+    url.sqlite_path().map(ToOwned::to_owned).ok_or_else(|| {
+        anyhow!("this store is on PostgreSQL, which has its own tools: use {on_postgres} (docs/operations/backup.md)")
+    })
+}
+
+#[derive(Serialize)]
+struct Copied {
+    store: PathBuf,
+    file: PathBuf,
+    bytes: u64,
+}
+
+impl Answer for Copied {
+    fn in_words(&self) -> String {
+        format!("copied {} to {}, {} bytes, checked", self.store.display(), self.file.display(), self.bytes)
+    }
+}

@@ -1,0 +1,19 @@
+//! `perigee config`: the settings that hold.
+
+use anyhow::{Context, Result};
+
+use crate::args::{Common, ConfigCommand};
+use crate::output::print_text;
+use crate::settings;
+
+/// Checks the settings and prints them without secrets.
+pub(crate) fn run(common: &Common, command: &ConfigCommand) -> Result<()> {
+    let ConfigCommand::Check = command;
+    let config = settings::load(common, Vec::new())?;
+    let text = if common.json {
+        serde_json::to_string(&config)?
+    } else {
+        toml::to_string(&config).context("cannot print the settings")?
+    };
+    print_text(&text)
+}

@@ -1,0 +1,42 @@
+//! Sends a command line to its subcommand, on the runtime it needs.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use tokio::runtime::{Builder, Runtime};
+
+use super::{
+    account, backup, config, document, export, import, key, migrate, restore, serve, simulate, user,
+};
+use crate::args::{Cli, Command};
+use crate::logging;
+
+/// Does what the command line asks.
+pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
+    let common = &cli.common;
+    if let Command::Serve(options) = cli.command {
+        return runtime(&mut Builder::new_multi_thread())?.block_on(serve::serve(common, options));
+    }
+    logging::start_quiet();
+    let runtime = runtime(&mut Builder::new_current_thread())?;
+    let done = match cli.command {
+        Command::Serve(_) => Ok(()),
+        Command::Account(command) => runtime.block_on(account::run(common, command)),
+        Command::User(command) => runtime.block_on(user::run(common, command)),
+        Command::Key(command) => runtime.block_on(key::run(common, command)),
+        Command::Migrate(options) => return runtime.block_on(migrate::run(common, &options)),
+        Command::Backup(options) => backup::run(common, &options),
+        Command::Restore(options) => restore::run(common, &options),
+        Command::Import(options) => return runtime.block_on(import::run(common, options)),
+        Command::Export(options) => runtime.block_on(export::run(common, options)),
+        Command::Simulate(options) => runtime.block_on(simulate::run(common, options)),
+        Command::Config(command) => config::run(common, &command),
+        Command::Openapi(options) => document::openapi(common, options),
+        Command::Completions { shell } => document::completions(shell),
+    };
+    done.map(|()| ExitCode::SUCCESS)
+}
+
+fn runtime(builder: &mut Builder) -> Result<Runtime> {
+    builder.enable_all().build().context("cannot start the runtime")
+}

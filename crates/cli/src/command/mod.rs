@@ -1,0 +1,18 @@
+//! The subcommands.
+
+mod account;
+mod backup;
+mod config;
+mod dispatch;
+mod document;
+mod export;
+mod import;
+mod key;
+mod migrate;
+mod open;
+mod restore;
+mod serve;
+mod simulate;
+mod user;
+
+pub(crate) use dispatch::run;

@@ -1,0 +1,45 @@
+//! `perigee restore`: a copy takes the place of the embedded store.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use perigee_core::time::{Clock, SystemClock};
+use serde::Serialize;
+
+use super::backup::embedded_store;
+use crate::args::{Common, Restore};
+use crate::output::{Answer, print};
+use crate::settings;
+
+/// Restores the store.
+pub(crate) fn run(common: &Common, options: &Restore) -> Result<()> {
+    let config = settings::load(common, Vec::new())?;
+    let store = embedded_store(&config, "pg_restore --clean --if-exists --dbname=DATABASE FILE")?;
+    let done = perigee_store::restore(&options.file, &store, SystemClock.now())?;
+    let pending_migrations = done.pending_migrations;
+    print(&Done { store, bytes: done.bytes, kept: done.kept, pending_migrations }, common.json)
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Done {
+    store: PathBuf,
+    bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<PathBuf>,
+    pending_migrations: usize,
+}
+
+impl Answer for Done {
+    fn in_words(&self) -> String {
+        let mut text = format!("restored {}, {} bytes", self.store.display(), self.bytes);
+        if let Some(kept) = &self.kept {
+            let _ = write!(text, "\nthe store that was there is kept as {}", kept.display());
+        }
+        if self.pending_migrations > 0 {
+            text += "\nthe copy is from an older version; the next start brings it up to date";
+        }
+        text
+    }
+}

@@ -1,0 +1,169 @@
+//! A vehicle: trips along straight and bending roads with limits, junctions and lights, and rests between them.
+
+use super::fix::{Fix, Motion};
+use super::place::{Place, turn, turn_to};
+use super::random::Random;
+
+/// Cities to drive in, with their height in metres.
+const HOMES: [(Place, f64); 12] = [
+    (Place::new(40.4168, -3.7038), 650.0),
+    (Place::new(42.2406, -8.7207), 40.0),
+    (Place::new(48.8566, 2.3522), 45.0),
+    (Place::new(52.5200, 13.4050), 40.0),
+    (Place::new(41.0082, 28.9784), 90.0),
+    (Place::new(19.4326, -99.1332), 2240.0),
+    (Place::new(-23.5505, -46.6333), 760.0),
+    (Place::new(39.7392, -104.9903), 1610.0),
+    (Place::new(-1.2921, 36.8219), 1680.0),
+    (Place::new(28.6139, 77.2090), 215.0),
+    (Place::new(35.6762, 139.6503), 40.0),
+    (Place::new(-33.8688, 151.2093), 35.0),
+];
+/// Kilometres an hour that roads allow.
+const LIMITS_KMH: [f64; 6] = [30.0, 50.0, 50.0, 50.0, 80.0, 110.0];
+/// Metres from home beyond which turns lead back.
+const RANGE_M: f64 = 40_000.0;
+const ACCELERATION: f64 = 1.6;
+const BRAKING: f64 = 2.2;
+/// Metres a second at which a junction is taken.
+const JUNCTION_MS: f64 = 6.0;
+const MOVING_INTERVAL_S: u32 = 10;
+const PARKED_INTERVAL_S: u32 = 300;
+
+#[derive(Clone, Debug)]
+pub(super) struct Vehicle {
+    random: Random,
+    time_ms: i64,
+    home: Place,
+    place: Place,
+    altitude_m: f64,
+    course: f64,
+    speed_ms: f64,
+    limit_ms: f64,
+    /// Metres to the next junction.
+    to_junction: f64,
+    /// Degrees the road bends each hundred metres.
+    bend: f64,
+    /// Seconds to wait at a light.
+    waiting_s: u32,
+    /// Seconds left of the trip, then of the rest.
+    phase_s: u32,
+    is_parked: bool,
+    mileage_m: f64,
+}
+
+impl Vehicle {
+    pub(super) fn new(mut random: Random, start_ms: i64) -> Self {
+        let (city, altitude_m) = *random.pick(&HOMES);
+        let home = city.step(random.between(0.0, 360.0), random.between(500.0, 12_000.0));
+        let mut vehicle = Self {
+            time_ms: start_ms + i64::from(random.whole(0, 9_999)),
+            home,
+            place: home,
+            altitude_m: altitude_m + random.between(-20.0, 60.0),
+            course: random.between(0.0, 360.0),
+            speed_ms: 0.0,
+            limit_ms: 13.9,
+            to_junction: 300.0,
+            bend: 0.0,
+            waiting_s: 0,
+            phase_s: random.whole(300, 3600),
+            is_parked: random.chance(0.3),
+            mileage_m: random.between(2e6, 2e8),
+            random,
+        };
+        vehicle.enter_road();
+        vehicle
+    }
+
+    pub(super) fn next_fix(&mut self) -> Fix {
+        let fix = self.fix();
+        let seconds = if self.is_parked { PARKED_INTERVAL_S } else { MOVING_INTERVAL_S };
+        for _ in 0..seconds {
+            self.second();
+        }
+        // A clock's granularity: most trackers report on the second, give or take some milliseconds.
+        self.time_ms += i64::from(seconds) * 1000;
+        fix
+    }
+
+    fn fix(&mut self) -> Fix {
+        let noise = if self.is_parked { 0.6 } else { 1.8 };
+        let place = self.place.step(self.random.between(0.0, 360.0), self.random.between(0.0, noise));
+        let motion =
+            Motion { place, altitude_m: self.altitude_m, speed_ms: self.speed_ms, course: self.course };
+        let accuracy = self.random.between(1.5, 6.0);
+        let satellites = self.random.whole(8, 19);
+        Fix {
+            ignition: Some(!self.is_parked),
+            mileage_m: Some(whole_metres(self.mileage_m)),
+            ..Fix::of(self.time_ms, motion, accuracy, satellites)
+        }
+    }
+
+    fn second(&mut self) {
+        self.phase_s = self.phase_s.saturating_sub(1);
+        if self.is_parked {
+            if self.phase_s == 0 {
+                self.is_parked = false;
+                self.phase_s = self.random.whole(900, 5400);
+            }
+            return;
+        }
+        if self.waiting_s > 0 {
+            self.waiting_s -= 1;
+            return;
+        }
+        self.drive();
+        if self.phase_s == 0 && self.speed_ms < 1.0 {
+            self.speed_ms = 0.0;
+            self.is_parked = true;
+            self.phase_s = self.random.whole(1200, 7200);
+        }
+    }
+
+    fn drive(&mut self) {
+        let is_arriving = self.phase_s == 0;
+        let goal = if is_arriving { 0.0 } else { self.limit_ms };
+        // What can still be braked down to a junction's speed within the metres left.
+        let before_junction = (JUNCTION_MS.powi(2) + 2.0 * BRAKING * self.to_junction.max(0.0)).sqrt();
+        let wanted = goal.min(before_junction);
+        let change = (wanted - self.speed_ms).clamp(-BRAKING, ACCELERATION);
+        self.speed_ms = (self.speed_ms + change).max(0.0);
+        self.course = turn(self.course, self.bend * self.speed_ms / 100.0);
+        self.place = self.place.step(self.course, self.speed_ms);
+        self.altitude_m = (self.altitude_m + self.random.around_zero(0.1)).max(0.0);
+        self.mileage_m += self.speed_ms;
+        self.to_junction -= self.speed_ms;
+        if self.to_junction <= 0.0 {
+            self.cross();
+        }
+    }
+
+    fn cross(&mut self) {
+        let (homewards, metres) = self.place.towards(self.home);
+        let by = if metres > RANGE_M {
+            (turn_to(self.course, homewards) / 90.0).round() * 90.0
+        } else {
+            *self.random.pick(&[-90.0, -45.0, 0.0, 0.0, 0.0, 45.0, 90.0])
+        };
+        self.course = turn(self.course, by + self.random.around_zero(3.0));
+        if self.random.chance(0.25) {
+            self.speed_ms = 0.0;
+            self.waiting_s = self.random.whole(8, 70);
+        }
+        self.enter_road();
+    }
+
+    fn enter_road(&mut self) {
+        let limit_kmh = *self.random.pick(&LIMITS_KMH);
+        self.limit_ms = limit_kmh / 3.6 * self.random.between(0.85, 1.08);
+        self.to_junction = limit_kmh * self.random.between(4.0, 40.0);
+        self.bend = if self.random.chance(0.5) { self.random.around_zero(4.0) } else { 0.0 };
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the cast keeps within the type by itself")]
+fn whole_metres(metres: f64) -> i64 {
+    metres.round() as i64
+}

@@ -1,0 +1,57 @@
+//! What commands print: for people by default, one JSON object when asked for. Results go to standard output,
+//! everything else to standard error.
+
+use std::io::{self, ErrorKind, Write};
+
+use anyhow::Result;
+use serde::Serialize;
+
+/// The result of a command.
+pub(crate) trait Answer: Serialize {
+    /// The result in words.
+    fn in_words(&self) -> String;
+}
+
+/// Prints a result.
+pub(crate) fn print(answer: &impl Answer, json: bool) -> Result<()> {
+    let text = if json { serde_json::to_string(answer)? } else { answer.in_words() };
+    print_text(&text)
+}
+
+/// Prints a text and a line's end. A reader that went away, as `head` does, is no failure.
+pub(crate) fn print_text(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    match writeln!(out, "{}", text.trim_end()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        done => Ok(done?),
+    }
+}
+
+/// An error and its causes in one line.
+pub(crate) fn one_line(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain() {
+        let more = cause.to_string();
+        // Several libraries repeat their cause in their own words.
+        if !text.ends_with(&more) {
+            text = if text.is_empty() { more } else { format!("{text}: {more}") };
+        }
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Rows under their headings, in columns as wide as they need.
+pub(crate) fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+        cells.chain([headings[column].chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..headings.len()).map(width).collect();
+    let line = |cells: Vec<&str>| {
+        let padded = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    let mut lines = vec![line(headings.to_vec())];
+    lines.extend(rows.iter().map(|row| line(row.iter().map(String::as_str).collect())));
+    lines.join("\n")
+}

@@ -1,0 +1,218 @@
+//! Settings: the embedded defaults, then a file, then the environment, then flags. What is unknown is refused.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, bail};
+use perigee_server::config::Config;
+use toml::{Table, Value};
+
+use crate::args::Common;
+
+/// The defaults, and the reference of every setting.
+const DEFAULTS: &str = include_str!("../../../config.default.toml");
+const PREFIX: &str = "PERIGEE_";
+/// Settings that have no default, so that the file of defaults cannot name them.
+const WITHOUT_DEFAULT: [(&str, &str); 2] = [("server", "tls_certificate"), ("server", "tls_key")];
+
+/// A setting given by a flag.
+pub(crate) type Flag = (&'static str, &'static str, String);
+
+/// Reads the settings for a command with these flags.
+pub(crate) fn load(common: &Common, flags: Vec<Flag>) -> Result<Config> {
+    let mut settings = Settings::defaults()?;
+    if let Some(path) = &common.config {
+        settings.add_file(path)?;
+    }
+    settings.add_environment(std::env::vars_os().filter_map(|(name, value)| {
+        Some((name.to_str()?.to_owned(), value.to_string_lossy().into_owned()))
+    }))?;
+    let data = common.data.as_ref().map(|path| ("store", "data", path.display().to_string()));
+    let database = common.database.clone().map(|url| ("store", "database", url));
+    settings.add_flags(data.into_iter().chain(database).chain(flags));
+    settings.finish()
+}
+
+struct Settings {
+    defaults: Table,
+    merged: Table,
+}
+
+impl Settings {
+    fn defaults() -> Result<Self> {
+        let defaults: Table = DEFAULTS.parse().context("the embedded defaults cannot be read")?;
+        Ok(Self { merged: defaults.clone(), defaults })
+    }
+
+    fn add_file(&mut self, path: &Path) -> Result<()> {
+        let shown = path.display();
+        let text =
+            fs::read_to_string(path).with_context(|| format!("cannot read the settings in {shown}"))?;
+        let table: Table = text.parse().map_err(|error: toml::de::Error| {
+            let line = error.span().map_or(1, |span| text[..span.start].lines().count().max(1));
+            anyhow!("{shown}, line {line}: {}", error.message())
+        })?;
+        for (section, value) in table {
+            let Value::Table(keys) = value else {
+                bail!(
+                    "{shown}: \"{section}\" stands in no section; settings stand under {}",
+                    self.sections()
+                );
+            };
+            for (key, value) in keys {
+                self.set(&section, &key, value).with_context(|| shown.to_string())?;
+            }
+        }
+        self.parse().map(drop).with_context(|| shown.to_string())
+    }
+
+    /// Takes variables such as `PERIGEE_SERVER__LISTEN`. Those without a double underscore are no settings.
+    fn add_environment(&mut self, variables: impl Iterator<Item = (String, String)>) -> Result<()> {
+        for (name, text) in variables {
+            let Some((section, key)) = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once("__"))
+            else {
+                continue;
+            };
+            let (section, key) = (section.to_ascii_lowercase(), key.to_ascii_lowercase());
+            let value = self.typed(&section, &key, text);
+            let in_variable = || format!("the environment variable {name}");
+            self.set(&section, &key, value).with_context(in_variable)?;
+            self.parse().map(drop).with_context(in_variable)?;
+        }
+        Ok(())
+    }
+
+    fn add_flags(&mut self, flags: impl Iterator<Item = Flag>) {
+        for (section, key, text) in flags {
+            if let Some(keys) = self.merged.get_mut(section).and_then(Value::as_table_mut) {
+                keys.insert(key.to_owned(), Value::String(text));
+            }
+        }
+    }
+
+    fn finish(self) -> Result<Config> {
+        let config = self.parse()?;
+        config.validate()?;
+        Ok(config)
+    }
+
+    fn parse(&self) -> Result<Config> {
+        self.merged.clone().try_into().map_err(|error: toml::de::Error| {
+            // The library tells the place in a line of its own.
+            let text = error.to_string();
+            anyhow!(
+                "{}",
+                text.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+            )
+        })
+    }
+
+    fn set(&mut self, section: &str, key: &str, value: Value) -> Result<()> {
+        let Some(known) = self.defaults.get(section).and_then(Value::as_table) else {
+            bail!("unknown section \"{section}\"; there are {}", self.sections());
+        };
+        let has_no_default = WITHOUT_DEFAULT.contains(&(section, key));
+        if !known.contains_key(key) && !has_no_default {
+            let keys: Vec<&str> = known.keys().map(String::as_str).collect();
+            bail!("unknown setting \"{section}.{key}\"; {section} has {}", keys.join(", "));
+        }
+        if let Some(keys) = self.merged.get_mut(section).and_then(Value::as_table_mut) {
+            keys.insert(key.to_owned(), value);
+        }
+        Ok(())
+    }
+
+    /// The text of a variable as the type that the default has; lists are separated by commas.
+    fn typed(&self, section: &str, key: &str, text: String) -> Value {
+        match self.defaults.get(section).and_then(|keys| keys.get(key)) {
+            Some(Value::Integer(_)) => text.trim().parse().map_or(Value::String(text), Value::Integer),
+            Some(Value::Boolean(_)) => text.trim().parse().map_or(Value::String(text), Value::Boolean),
+            Some(Value::Array(_)) => {
+                let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+                Value::Array(items.map(|item| Value::String(item.to_owned())).collect())
+            }
+            _ => Value::String(text),
+        }
+    }
+
+    fn sections(&self) -> String {
+        self.defaults.keys().map(|section| format!("[{section}]")).collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn with_file(text: &str) -> Result<Config> {
+        let mut file = tempfile::NamedTempFile::new()?;
+        file.write_all(text.as_bytes())?;
+        let mut settings = Settings::defaults()?;
+        settings.add_file(file.path())?;
+        settings.finish()
+    }
+
+    fn with_variable(name: &str, value: &str) -> Result<Config> {
+        let mut settings = Settings::defaults()?;
+        settings.add_environment([(name.to_owned(), value.to_owned())].into_iter())?;
+        settings.finish()
+    }
+
+    #[test]
+    fn defaults_are_valid() {
+        let config = Settings::defaults().unwrap().finish().unwrap();
+        assert_eq!(config.server.listen.to_string(), "127.0.0.1:8080");
+        assert_eq!(
+            (config.first_start.owner_email.as_str(), config.first_start.licenses),
+            ("owner@localhost", 100)
+        );
+    }
+
+    #[test]
+    fn later_sources_win() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(b"[limits]\nburst = 5\nrequests_per_second = 6\n[store]\ndata = \"file\"\n").unwrap();
+        let mut settings = Settings::defaults().unwrap();
+        settings.add_file(file.path()).unwrap();
+        let variables =
+            [("PERIGEE_LIMITS__BURST", "7"), ("PERIGEE_STORE__DATA", "environment"), ("PERIGEE_BIN", "x")];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        settings.add_environment(variables.into_iter()).unwrap();
+        settings.add_flags([("store", "data", "flag".to_owned())].into_iter());
+        let config = settings.finish().unwrap();
+        assert_eq!((config.limits.burst, config.limits.requests_per_second), (7, 6));
+        assert_eq!(config.store.data, Path::new("flag"));
+        assert_eq!(config.store.connections, 8);
+    }
+
+    #[test]
+    fn refusals_name_the_setting() {
+        let check = |config: Result<Config>, expect: &str| {
+            let error = crate::output::one_line(&config.unwrap_err());
+            assert!(error.contains(expect), "{error}");
+            assert!(!error.contains('\n'), "{error}");
+        };
+        check(with_file("[server]\nlisen = \"x\"\n"), "unknown setting \"server.lisen\"");
+        check(with_file("[sever]\nlisten = \"x\"\n"), "unknown section \"sever\"");
+        check(with_file("listen = \"x\"\n"), "\"listen\" stands in no section");
+        check(with_file("[server]\nlisten = \n"), "line 2");
+        check(with_file("[limits]\nburst = \"many\"\n"), "burst");
+        check(with_file("[limits.accounts]\nacc_0123456789abc = { burst = 5 }\n"), "requests_per_second");
+        check(with_file("[server]\ntls_key = \"key.pem\"\n"), "server.tls_key");
+        check(with_file("[server]\ntrusted_proxies = [\"10.0.0.0/40\"]\n"), "server.trusted_proxies");
+        check(with_file("[store]\ndatabase = \"mysql://x\"\n"), "store.database");
+        check(with_variable("PERIGEE_SERVER__LISEN", "x"), "PERIGEE_SERVER__LISEN");
+        check(with_variable("PERIGEE_LIMITS__BURST", "many"), "PERIGEE_LIMITS__BURST");
+        check(with_variable("PERIGEE_METRICS__SECRET", "short"), "metrics.secret");
+    }
+
+    #[test]
+    fn variables_take_the_type_of_the_default() {
+        let config = with_variable("PERIGEE_SERVER__TRUSTED_PROXIES", "10.0.0.0/8, ::1").unwrap();
+        assert_eq!(config.server.trusted_proxies, ["10.0.0.0/8", "::1"]);
+        let config = with_variable("PERIGEE_FIRST_START__ACCOUNT_NAME", "7").unwrap();
+        assert_eq!(config.first_start.account_name, "7");
+    }
+}

@@ -1,0 +1,95 @@
+//! Items gathered into what is sent at once.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::{Context, Result};
+use tokio::sync::mpsc::Sender;
+
+use super::item::{Item, read_items};
+use crate::args::FileFormat;
+
+/// Bytes from which a batch is full; the server takes eight times as many.
+const FULL: usize = 1024 * 1024;
+
+/// Items that follow each other in a file.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    /// The locations, a line each.
+    pub(crate) lines: Vec<u8>,
+    /// Where each of them stands in the file.
+    pub(crate) places: Vec<u64>,
+    /// Where those stand that are no locations, and why.
+    pub(crate) refused: Vec<(u64, String)>,
+    /// How far the file was read, in bytes.
+    pub(crate) position: u64,
+}
+
+impl Batch {
+    /// How many items it stands for.
+    pub(crate) fn items(&self) -> u64 {
+        (self.places.len() + self.refused.len()) as u64
+    }
+
+    fn add(&mut self, item: Item) {
+        match item.body {
+            Ok(body) => {
+                self.lines.extend_from_slice(&body);
+                self.lines.push(b'\n');
+                self.places.push(item.place);
+            }
+            Err(reason) => self.refused.push((item.place, reason)),
+        }
+    }
+}
+
+/// Reads a file into batches of so many items, from the item on that follows `skip` others. Blocks.
+pub(crate) fn read_batches(
+    path: &Path,
+    format: FileFormat,
+    skip: u64,
+    most: u64,
+    batches: &Sender<Batch>,
+) -> Result<()> {
+    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    let position = Arc::<AtomicU64>::default();
+    let input = BufReader::with_capacity(128 * 1024, Tracked { file, position: Arc::clone(&position) });
+    let (mut passed, mut batch) = (0, Batch::default());
+    let send = |mut batch: Batch| {
+        batch.position = position.load(Ordering::Relaxed);
+        batches.blocking_send(batch).map_err(|_closed| io::Error::other("the import has ended"))
+    };
+    let read = read_items(format, input, &mut |item| {
+        passed += 1;
+        if passed <= skip {
+            return Ok(());
+        }
+        batch.add(item);
+        if batch.items() >= most || batch.lines.len() >= FULL {
+            send(std::mem::take(&mut batch))?;
+        }
+        Ok(())
+    });
+    // What stands before the place that cannot be read is good.
+    if batch.items() > 0 {
+        send(batch)?;
+    }
+    read.with_context(|| path.display().to_string())
+}
+
+/// A file that tells how far it was read.
+struct Tracked {
+    file: File,
+    position: Arc<AtomicU64>,
+}
+
+impl Read for Tracked {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(into)?;
+        self.position.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}

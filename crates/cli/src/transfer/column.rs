@@ -1,0 +1,123 @@
+//! What a file calls the parts of a location, and how their values are written.
+
+use serde_json::Value;
+
+use super::draft::Draft;
+
+/// What stands under a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Column {
+    Time,
+    Number(&'static str),
+    Boolean(&'static str),
+    Text(&'static str),
+    /// A JSON document; plain texts are parted by `;`.
+    Json(&'static str),
+    SpeedMs,
+    SpeedKnots,
+    Unknown(String),
+    /// Whose location it is, which the command line says.
+    Ignored,
+}
+
+const NUMBERS: [&str; 22] = [
+    "latitude",
+    "longitude",
+    "altitude",
+    "speed",
+    "course",
+    "accuracy",
+    "satellites",
+    "hdop",
+    "battery",
+    "fuel",
+    "fuel2",
+    "temperature",
+    "temperature2",
+    "sensorTime1",
+    "sensorTime2",
+    "sensorTime3",
+    "sensorTime4",
+    "inactiveSeconds",
+    "rpm",
+    "mileage",
+    "milleage",
+    "speedKmh",
+];
+const BOOLEANS: [&str; 3] = ["valid", "ignition", "hasCriticalAlert"];
+const DOCUMENTS: [&str; 8] = [
+    "inputs",
+    "outputs",
+    "warnings",
+    "warningTexts",
+    "alerts",
+    "alertTexts",
+    "attributes",
+    "accessoriesAttributes",
+];
+
+impl Column {
+    /// What this name means; upper and lower case and signs do not matter.
+    pub(super) fn named(heading: &str) -> Self {
+        let heading = heading.trim().trim_start_matches('\u{feff}');
+        let plain: String =
+            heading.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+        let among =
+            |names: &[&'static str]| names.iter().find(|name| name.eq_ignore_ascii_case(&plain)).copied();
+        match plain.as_str() {
+            "datetime" | "time" | "timestamp" | "gpstime" | "fixtime" | "utc" => return Self::Time,
+            "lat" => return Self::Number("latitude"),
+            "lon" | "lng" | "long" => return Self::Number("longitude"),
+            "alt" | "ele" | "elevation" | "altitudem" => return Self::Number("altitude"),
+            "heading" | "bearing" | "cog" => return Self::Number("course"),
+            "speedkmh" | "kmh" => return Self::Number("speed"),
+            "speedms" | "speedmps" => return Self::SpeedMs,
+            "speedkn" | "speedkt" | "speedkts" | "speedknots" | "sog" => return Self::SpeedKnots,
+            "sat" | "sats" => return Self::Number("satellites"),
+            "source" => return Self::Text("source"),
+            "device" | "deviceid" | "identifier" | "receivedat" | "late" | "suspect" => return Self::Ignored,
+            _ => {}
+        }
+        if let Some(name) = among(&NUMBERS) {
+            Self::Number(name)
+        } else if let Some(name) = among(&BOOLEANS) {
+            Self::Boolean(name)
+        } else if let Some(name) = among(&DOCUMENTS) {
+            Self::Json(name)
+        } else {
+            Self::Unknown(heading.to_owned())
+        }
+    }
+
+    /// Sets what this text says.
+    pub(super) fn add(&self, text: &str, draft: &mut Draft) -> Result<(), String> {
+        match self {
+            Self::Time => draft.set_time(text),
+            Self::Number(name) => draft.set_number(name, text),
+            Self::Text(name) => draft.set(name, text),
+            Self::Boolean(name) => match text.to_ascii_lowercase().as_str() {
+                "true" | "1" | "yes" | "on" => draft.set(name, true),
+                "false" | "0" | "no" | "off" => draft.set(name, false),
+                _ => return Err(format!("\"{name}\" must be true or false, not {text}")),
+            },
+            Self::Json(name) => {
+                let document = serde_json::from_str(text)
+                    .ok()
+                    .filter(|value: &Value| value.is_array() || value.is_object());
+                let parts = || text.split(';').map(|part| Value::from(part.trim())).collect();
+                draft.set(name, document.unwrap_or_else(parts));
+            }
+            Self::SpeedMs => draft.set_speed_ms(text),
+            Self::SpeedKnots => match text.parse::<f64>() {
+                Ok(knots) => draft.set("speed", (knots * 1852.0).round() / 1000.0),
+                Err(_) => draft.set("speed", text),
+            },
+            Self::Unknown(name) => match serde_json::from_str::<Value>(text) {
+                Ok(scalar @ (Value::Number(_) | Value::Bool(_))) => draft.set(name, scalar),
+                _ => draft.set(name, text),
+            },
+            Self::Ignored => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,69 @@
+//! What a file consists of, whatever its format.
+
+use std::io::{self, BufRead};
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::{csv, gpx, json, kml, ndjson};
+use crate::args::FileFormat;
+
+/// A location of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Item {
+    /// The line it stands on, or its number where lines mean nothing; from 1.
+    pub(super) place: u64,
+    /// The location as the API takes it, in one line; or why it is none.
+    pub(super) body: Result<Vec<u8>, String>,
+}
+
+/// Takes items; an error ends the reading.
+pub(super) type Sink<'s> = dyn FnMut(Item) -> io::Result<()> + 's;
+
+/// Reads a file of this format.
+pub(super) fn read_items(format: FileFormat, input: impl BufRead, sink: &mut Sink<'_>) -> Result<()> {
+    match format {
+        FileFormat::Ndjson => ndjson::read(input, sink),
+        FileFormat::Csv => csv::read(input, sink),
+        FileFormat::Json | FileFormat::Geojson => json::read(input, sink),
+        FileFormat::Gpx => gpx::read(input, sink),
+        FileFormat::Kml => kml::read(input, sink),
+    }
+}
+
+/// Whether items of this format are found by their line.
+pub(crate) fn counts_lines(format: FileFormat) -> bool {
+    !matches!(format, FileFormat::Json | FileFormat::Geojson)
+}
+
+/// What a file's name says that it is.
+pub(crate) fn format_of(path: &Path) -> Option<FileFormat> {
+    match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+        "json" => Some(FileFormat::Json),
+        "ndjson" | "jsonl" => Some(FileFormat::Ndjson),
+        "geojson" => Some(FileFormat::Geojson),
+        "csv" | "tsv" => Some(FileFormat::Csv),
+        "gpx" => Some(FileFormat::Gpx),
+        "kml" => Some(FileFormat::Kml),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+pub(super) mod testing {
+    use serde_json::Value;
+
+    use super::*;
+
+    /// The items of a text: place, and the location or the reason.
+    pub(in crate::transfer) fn items(format: FileFormat, text: &str) -> Vec<(u64, Result<Value, String>)> {
+        let mut found = Vec::new();
+        read_items(format, text.as_bytes(), &mut |item| {
+            let body = item.body.map(|body| serde_json::from_slice(&body).unwrap());
+            found.push((item.place, body));
+            Ok(())
+        })
+        .unwrap();
+        found
+    }
+}

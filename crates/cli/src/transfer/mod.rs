@@ -1,0 +1,17 @@
+//! Files of locations, read item by item with constant memory, and how far an import got.
+
+mod batch;
+mod checkpoint;
+mod column;
+mod csv;
+mod draft;
+mod gpx;
+mod item;
+mod json;
+mod kml;
+mod ndjson;
+mod xml;
+
+pub(crate) use batch::{Batch, read_batches};
+pub(crate) use checkpoint::Checkpoint;
+pub(crate) use item::{counts_lines, format_of};
