@@ -84,3 +84,22 @@ async fn operation_ids_are_unique() {
     ids.dedup();
     assert_eq!(ids.len(), count, "{ids:?}");
 }
+
+#[tokio::test]
+async fn every_reference_leads_somewhere() {
+    fn walk(value: &Value, found: &mut Vec<String>) {
+        match value {
+            Value::Object(members) => {
+                found.extend(members.get("$ref").and_then(Value::as_str).map(str::to_owned));
+                members.values().for_each(|member| walk(member, found));
+            }
+            Value::Array(items) => items.iter().for_each(|item| walk(item, found)),
+            _ => {}
+        }
+    }
+    let document = document().await;
+    let mut references = Vec::new();
+    walk(&document, &mut references);
+    references.retain(|reference| document.pointer(reference.trim_start_matches('#')).is_none());
+    assert!(references.is_empty(), "nothing is at {references:?}");
+}

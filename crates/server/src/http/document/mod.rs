@@ -35,7 +35,12 @@ use super::reply::Envelope;
         (name = "shares", description = "Read-only live views for whoever has the link."),
         (name = "audit", description = "Who changed what, and when."),
     ),
-    components(schemas(Envelope, crate::http::history::OrderName, ProblemBody<'static>)),
+    components(schemas(
+        Envelope,
+        crate::http::format::Format,
+        crate::http::history::OrderName,
+        ProblemBody<'static>
+    )),
 )]
 struct Whole;
 
