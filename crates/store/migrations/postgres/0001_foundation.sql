@@ -1,4 +1,4 @@
--- The foundation: accounts, users and what lets them in, devices and groups, locations, alerts, logs.
+-- The foundation: accounts, users and what lets them in, devices and groups, alerts, logs.
 -- Every tenant's table begins its key with the account. Times are milliseconds since 1970 in UTC.
 
 CREATE TABLE account (
@@ -64,16 +64,6 @@ CREATE INDEX device_by_expiry ON device (expires)
     WHERE expires IS NOT NULL AND (announced_expired IS NULL OR announced_expired <> expires);
 CREATE INDEX device_by_license ON device (account_id, licensed, expires);
 CREATE INDEX device_by_creator ON device (account_id, created_by) WHERE created_by IS NOT NULL;
-
--- What changes with every message, apart from what clients set.
-CREATE TABLE device_live (
-    account_id BIGINT  NOT NULL,
-    device_id  BIGINT  NOT NULL,
-    last_seen  BIGINT  NOT NULL,
-    protocol   TEXT,
-    PRIMARY KEY (account_id, device_id),
-    FOREIGN KEY (account_id, device_id) REFERENCES device (account_id, id) ON DELETE CASCADE
-);
 
 CREATE TABLE device_counter (
     account_id   BIGINT  NOT NULL,
@@ -195,36 +185,6 @@ CREATE TABLE idempotency (
     PRIMARY KEY (account_id, user_id, endpoint, key)
 );
 CREATE INDEX idempotency_by_age ON idempotency (creation);
-
-CREATE TABLE location_log (
-    number      BIGINT  NOT NULL GENERATED ALWAYS AS IDENTITY,
-    account_id  BIGINT  NOT NULL,
-    device_id   BIGINT  NOT NULL,
-    time        BIGINT  NOT NULL,
-    hash        BYTEA   NOT NULL,
-    received_at BIGINT  NOT NULL,
-    latitude    BIGINT  NOT NULL CHECK (latitude BETWEEN -900000000 AND 900000000),
-    longitude   BIGINT  NOT NULL CHECK (longitude BETWEEN -1800000000 AND 1799999999),
-    late        BOOLEAN NOT NULL,
-    suspect     BOOLEAN NOT NULL,
-    readings    BYTEA   NOT NULL,
-    PRIMARY KEY (account_id, device_id, time, hash),
-    FOREIGN KEY (account_id, device_id) REFERENCES device (account_id, id) ON DELETE CASCADE
-);
-
-CREATE TABLE last_location (
-    account_id  BIGINT  NOT NULL,
-    device_id   BIGINT  NOT NULL,
-    number      BIGINT  NOT NULL,
-    time        BIGINT  NOT NULL,
-    received_at BIGINT  NOT NULL,
-    latitude    BIGINT  NOT NULL CHECK (latitude BETWEEN -900000000 AND 900000000),
-    longitude   BIGINT  NOT NULL CHECK (longitude BETWEEN -1800000000 AND 1799999999),
-    late        BOOLEAN NOT NULL,
-    readings    BYTEA   NOT NULL,
-    PRIMARY KEY (account_id, device_id),
-    FOREIGN KEY (account_id, device_id) REFERENCES device (account_id, id) ON DELETE CASCADE
-);
 
 CREATE TABLE alert (
     account_id      BIGINT  NOT NULL,

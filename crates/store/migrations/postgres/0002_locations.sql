@@ -1,10 +1,33 @@
 -- Locations: a log in arrival order, from which they move into packed chunks of a device in the order of time.
--- No release has kept locations in the table this replaces. Events of locations are told from the log, whose
--- numbers are drawn from those of events.
+-- Events of locations are told from the log, whose numbers are drawn from those of events.
 
-DELETE FROM event WHERE kind = 'location.created';
-DELETE FROM last_location;
-DROP TABLE location_log;
+-- What changes with every message, apart from what clients set. Locations of the device up to the number packed_to
+-- are in chunks; how many above it are not, and since when.
+CREATE TABLE device_live (
+    account_id     BIGINT  NOT NULL,
+    device_id      BIGINT  NOT NULL,
+    last_seen      BIGINT  NOT NULL,
+    protocol       TEXT,
+    packed_to      BIGINT  NOT NULL DEFAULT 0,
+    unpacked       BIGINT  NOT NULL DEFAULT 0,
+    unpacked_since BIGINT  NOT NULL DEFAULT 0,
+    PRIMARY KEY (account_id, device_id),
+    FOREIGN KEY (account_id, device_id) REFERENCES device (account_id, id) ON DELETE CASCADE
+);
+
+CREATE TABLE last_location (
+    account_id  BIGINT  NOT NULL,
+    device_id   BIGINT  NOT NULL,
+    number      BIGINT  NOT NULL,
+    time        BIGINT  NOT NULL,
+    received_at BIGINT  NOT NULL,
+    latitude    BIGINT  NOT NULL CHECK (latitude BETWEEN -900000000 AND 900000000),
+    longitude   BIGINT  NOT NULL CHECK (longitude BETWEEN -1800000000 AND 1799999999),
+    late        BOOLEAN NOT NULL,
+    readings    BYTEA   NOT NULL,
+    PRIMARY KEY (account_id, device_id),
+    FOREIGN KEY (account_id, device_id) REFERENCES device (account_id, id) ON DELETE CASCADE
+);
 
 CREATE TABLE location_log (
     number      BIGINT  NOT NULL,
@@ -43,8 +66,3 @@ CREATE TABLE location_trim (
     account_id BIGINT  NOT NULL PRIMARY KEY REFERENCES account (id),
     number     BIGINT  NOT NULL
 );
-
--- Locations of the device up to this number are in chunks; how many above it are not, and since when.
-ALTER TABLE device_live ADD COLUMN packed_to BIGINT NOT NULL DEFAULT 0;
-ALTER TABLE device_live ADD COLUMN unpacked BIGINT NOT NULL DEFAULT 0;
-ALTER TABLE device_live ADD COLUMN unpacked_since BIGINT NOT NULL DEFAULT 0;

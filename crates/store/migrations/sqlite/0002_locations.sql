@@ -1,10 +1,33 @@
 -- Locations: a log in arrival order, from which they move into packed chunks of a device in the order of time.
--- No release has kept locations in the table this replaces. Events of locations are told from the log, whose
--- numbers are drawn from those of events.
+-- Events of locations are told from the log, whose numbers are drawn from those of events.
 
-DELETE FROM event WHERE kind = 'location.created';
-DELETE FROM last_location;
-DROP TABLE location_log;
+-- What changes with every message, apart from what clients set. Locations of the device up to the number packed_to
+-- are in chunks; how many above it are not, and since when.
+CREATE TABLE device_live (
+    account_id     INTEGER NOT NULL,
+    device_id      INTEGER NOT NULL,
+    last_seen      INTEGER NOT NULL,
+    protocol       TEXT,
+    packed_to      INTEGER NOT NULL DEFAULT 0,
+    unpacked       INTEGER NOT NULL DEFAULT 0,
+    unpacked_since INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (account_id, device_id),
+    FOREIGN KEY (account_id, device_id) REFERENCES device (account_id, id) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE last_location (
+    account_id  INTEGER NOT NULL,
+    device_id   INTEGER NOT NULL,
+    number      INTEGER NOT NULL,
+    time        INTEGER NOT NULL,
+    received_at INTEGER NOT NULL,
+    latitude    INTEGER NOT NULL CHECK (latitude BETWEEN -900000000 AND 900000000),
+    longitude   INTEGER NOT NULL CHECK (longitude BETWEEN -1800000000 AND 1799999999),
+    late        INTEGER NOT NULL CHECK (late IN (0, 1)),
+    readings    BLOB    NOT NULL,
+    PRIMARY KEY (account_id, device_id),
+    FOREIGN KEY (account_id, device_id) REFERENCES device (account_id, id) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE location_log (
     number      INTEGER NOT NULL PRIMARY KEY,
@@ -44,11 +67,6 @@ CREATE TABLE location_trim (
     account_id INTEGER NOT NULL PRIMARY KEY REFERENCES account (id),
     number     INTEGER NOT NULL
 ) STRICT;
-
--- Locations of the device up to this number are in chunks; how many above it are not, and since when.
-ALTER TABLE device_live ADD COLUMN packed_to INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE device_live ADD COLUMN unpacked INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE device_live ADD COLUMN unpacked_since INTEGER NOT NULL DEFAULT 0;
 
 -- The counter that events and locations share.
 INSERT INTO sqlite_sequence (name, seq)
