@@ -10,7 +10,8 @@ use crate::error::OpenError;
 use crate::migration::Migration;
 use crate::postgres::Postgres;
 use crate::sql::Gatherer;
-use crate::sqlite::Sqlite;
+use crate::sqlite::locations::save_all;
+use crate::sqlite::{Live, Sqlite};
 use crate::stats::Stats;
 use crate::tx::Tx;
 use crate::url::{DatabaseUrl, Place};
@@ -156,6 +157,14 @@ impl Database {
         .await
     }
 
+    /// What is kept in memory of the locations of a SQLite store.
+    pub(crate) fn live(&self) -> Option<&Arc<Live>> {
+        match &self.0.place {
+            Opened::Sqlite(sqlite) => Some(sqlite.live()),
+            Opened::Postgres(_) => None,
+        }
+    }
+
     /// Where locations wait to be stored.
     pub(crate) fn gatherer(&self) -> &Gatherer {
         &self.0.gatherer
@@ -177,10 +186,25 @@ impl Database {
         }
     }
 
+    /// Lets go of the database as a crash would, as far as a living process can: nothing is saved that is not yet.
+    #[cfg(feature = "testing")]
+    pub async fn abandon(&self) {
+        match &self.0.place {
+            Opened::Sqlite(sqlite) => sqlite.close().await,
+            Opened::Postgres(postgres) => postgres.close(),
+        }
+    }
+
     /// Finishes the work accepted so far, refuses more and lets go of the database. Closing twice is harmless.
     pub async fn close(&self) {
         match &self.0.place {
-            Opened::Sqlite(sqlite) => sqlite.close().await,
+            Opened::Sqlite(sqlite) => {
+                if let Err(error) = save_all(self, sqlite.live()).await {
+                    // The log has it, and opening reads that.
+                    tracing::warn!(error = &error as &dyn std::error::Error, "closing without a last save");
+                }
+                sqlite.close().await;
+            }
             Opened::Postgres(postgres) => postgres.close(),
         }
     }

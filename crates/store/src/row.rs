@@ -83,6 +83,7 @@ impl Row {
         "text" text, opt_text -> String { Value::Text(value) => value.clone() }
         "borrowed text" str, opt_str -> &str { Value::Text(value) => value.as_str() }
         "byte string" bytes, opt_bytes -> Vec<u8> { Value::Bytes(value) => value.clone() }
+        "borrowed byte string" bytes_ref, opt_bytes_ref -> &[u8] { Value::Bytes(value) => value.as_slice() }
     }
 
     /// The whole number in this column as a narrower type.

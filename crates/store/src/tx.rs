@@ -1,6 +1,7 @@
 //! A transaction, the one thing domain SQL sees of either engine.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use perigee_core::id::AccountId;
 use perigee_core::time::Timestamp;
@@ -8,20 +9,33 @@ use perigee_core::time::Timestamp;
 use crate::database::Engine;
 use crate::error::DbError;
 use crate::row::Row;
+use crate::sqlite::Live;
 use crate::value::{self, Value};
 use crate::{postgres, sqlite};
 
 /// No account has this number.
 const NO_ACCOUNT: i64 = -1;
 
+/// What is done once a transaction is committed, before anybody hears of it.
+pub(crate) type Afterwards = Box<dyn FnOnce() + Send>;
+
 /// A transaction of a job. Its statements take `?1` placeholders on both engines.
-#[derive(Debug)]
 pub struct Tx {
     session: Session,
     now: Timestamp,
     failed: AtomicBool,
     /// The account locked last, since most jobs lock one and more than once.
     locked: AtomicI64,
+    /// What the server keeps in memory of a SQLite store.
+    live: Option<Arc<Live>>,
+    afterwards: Mutex<Vec<Afterwards>>,
+    leaves_facts: AtomicBool,
+}
+
+impl std::fmt::Debug for Tx {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Tx").field("session", &self.session).field("now", &self.now).finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug)]
@@ -31,8 +45,8 @@ enum Session {
 }
 
 impl Tx {
-    pub(crate) fn sqlite(session: sqlite::Session, now: Timestamp) -> Self {
-        Self::new(Session::Sqlite(session), now)
+    pub(crate) fn sqlite(session: sqlite::Session, now: Timestamp, live: Arc<Live>) -> Self {
+        Self { live: Some(live), ..Self::new(Session::Sqlite(session), now) }
     }
 
     pub(crate) fn postgres(session: postgres::Session, now: Timestamp) -> Self {
@@ -40,7 +54,39 @@ impl Tx {
     }
 
     fn new(session: Session, now: Timestamp) -> Self {
-        Self { session, now, failed: AtomicBool::new(false), locked: AtomicI64::new(NO_ACCOUNT) }
+        Self {
+            session,
+            now,
+            failed: AtomicBool::new(false),
+            locked: AtomicI64::new(NO_ACCOUNT),
+            live: None,
+            afterwards: Mutex::default(),
+            leaves_facts: AtomicBool::new(false),
+        }
+    }
+
+    /// What the server keeps in memory of a SQLite store; nothing on PostgreSQL, which other nodes write too.
+    pub(crate) fn live(&self) -> Option<&Arc<Live>> {
+        self.live.as_ref()
+    }
+
+    /// Has this done after the commit and before anybody hears of it. On PostgreSQL nothing is kept that would
+    /// need it.
+    pub(crate) fn after_commit(&self, work: impl FnOnce() + Send + 'static) {
+        self.afterwards.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(work));
+    }
+
+    pub(crate) fn take_afterwards(&self) -> Vec<Afterwards> {
+        std::mem::take(&mut self.afterwards.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Says that this job changes nothing of accounts, devices and groups that is remembered.
+    pub(crate) fn leave_facts(&self) {
+        self.leaves_facts.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn leaves_facts(&self) -> bool {
+        self.leaves_facts.load(Ordering::Relaxed)
     }
 
     /// The PostgreSQL session, to commit it.

@@ -18,4 +18,6 @@ pub struct Compacted {
     pub locations: u64,
     /// Whether there is more to pack.
     pub more: bool,
+    /// Whether so much waits that packing should not rest.
+    pub pressed: bool,
 }

@@ -60,6 +60,10 @@ pub trait LocationUpkeep: Send + Sync {
     /// Moves locations from the log into packed chunks, in small transactions.
     async fn compact(&self, budget: CompactionBudget) -> Result<Compacted>;
 
+    /// Waits until so much wants to be packed that it should not wait for the next round; for ever where memory
+    /// holds nothing of it.
+    async fn until_pressed(&self);
+
     /// Forgets what was received this long ago from the log that feed and events read; histories keep it. Gives how
     /// many went.
     async fn trim_location_log(&self, keep_ms: i64) -> Result<u64>;

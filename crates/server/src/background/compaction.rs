@@ -1,6 +1,6 @@
 //! Packs locations away and trims their log.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use perigee_core::location::CompactionBudget;
 
@@ -10,15 +10,16 @@ use crate::app::App;
 const BUDGET: CompactionBudget = CompactionBudget { devices: 64, everything: false };
 /// How long to rest when there is nothing to pack.
 const IDLE: Duration = Duration::from_secs(1);
-/// How long to rest when there is more, so that a backlog is worked off without taking the processor whole.
-const BUSY: Duration = Duration::from_millis(5);
 /// How long the log is kept for the feed and for events.
 const KEEP_MS: i64 = 72 * 60 * 60 * 1000;
 
-/// Packs what is due, and says how long to rest.
+/// Packs what is due, and says how long to rest. A backlog takes half of one core, for it rests as long as it works;
+/// one that fills the memory takes what it needs.
 pub async fn compact_locations(app: &App) -> Duration {
+    let begun = Instant::now();
     match app.store.compact(BUDGET).await {
-        Ok(done) if done.more => BUSY,
+        Ok(done) if done.pressed => Duration::ZERO,
+        Ok(done) if done.more => begun.elapsed(),
         Ok(_) => IDLE,
         Err(error) => {
             tracing::warn!(error = &error as &dyn std::error::Error, "could not pack locations");

@@ -50,10 +50,19 @@ impl Jobs {
             }
         });
         let (packer, trimmer) = (app.clone(), app.clone());
-        jobs.repeat("compact-locations", Duration::ZERO, move || {
-            let app = packer.clone();
-            async move { compact_locations(&app).await }
-        });
+        let pressed = packer.clone();
+        jobs.repeat_or_when(
+            "compact-locations",
+            Duration::ZERO,
+            move || {
+                let app = pressed.clone();
+                async move { app.store.until_pressed().await }
+            },
+            move || {
+                let app = packer.clone();
+                async move { compact_locations(&app).await }
+            },
+        );
         jobs.repeat("trim-locations", Duration::ZERO, move || {
             let app = trimmer.clone();
             async move {
@@ -74,6 +83,17 @@ impl Jobs {
         F: Fn() -> R + Send + 'static,
         R: Future<Output = Duration> + Send + 'static,
     {
+        self.repeat_or_when(name, first_rest, std::future::pending, run);
+    }
+
+    /// The same, and its rest ends early when something happens.
+    fn repeat_or_when<W, H, F, R>(&self, name: &'static str, first_rest: Duration, when: W, run: F)
+    where
+        W: Fn() -> H + Send + 'static,
+        H: Future<Output = ()> + Send + 'static,
+        F: Fn() -> R + Send + 'static,
+        R: Future<Output = Duration> + Send + 'static,
+    {
         let stop = self.stop.clone();
         self.tasks.spawn(async move {
             let mut rest = first_rest;
@@ -81,6 +101,7 @@ impl Jobs {
                 tokio::select! {
                     () = stop.cancelled() => break,
                     () = tokio::time::sleep(rest) => {}
+                    () = when() => {}
                 }
                 // A task of its own, so that a panic ends one run and not the job.
                 rest = tokio::spawn(run()).await.unwrap_or_else(|error| {

@@ -1,10 +1,13 @@
-//! How the readings of a location, and whole chunks of locations, are packed into bytes: small, one encoding for each
+//! How the readings of a location, the locations of a commit and whole chunks of locations are packed into bytes: small, one encoding for each
 //! value, and versioned.
 
+mod batch;
 mod bytes;
 mod chunk;
 mod readings;
 
+pub(crate) use batch::BatchWriter;
+pub use batch::{Point, unpack_batch};
 pub use bytes::CodecError;
 pub(crate) use bytes::Writer;
 pub use chunk::{ChunkReader, Position, Positions, Rows, Summary, chunk_summary, pack_chunk, unpack_chunk};

@@ -37,4 +37,11 @@ mod upkeep;
 mod user_rows;
 mod users;
 
-pub(crate) use locations::Gatherer;
+pub(crate) use events::draw_numbers;
+pub(crate) use locations::{
+    CHUNK_FULL, Changes, FEW_WAIT_MS, Gatherer, Place, Standing, Submission, apply, facts_of, first_results,
+    known_in_chunks, last_points, newest_packed, note_trimmed, plan_merge, put_last_points, standings,
+    trimmed_to, unreadable_readings,
+};
+pub(crate) use query::{for_ids, insert_many};
+pub(crate) use scope::{devices_in_sight, existing_devices};

@@ -1,8 +1,10 @@
 //! What is in sight, as SQL: what lies outside is simply not found. `?1` is the account in every statement here.
 
+use std::collections::{BTreeMap, HashSet};
+
 use perigee_core::actor::{Reach, Scope};
 use perigee_core::error::{Kind, StoreError};
-use perigee_core::id::{DeviceId, GroupId};
+use perigee_core::id::{AccountId, DeviceId, GroupId};
 use perigee_core::store::Result;
 
 use super::query::{Query, for_ids};
@@ -95,7 +97,7 @@ pub(crate) async fn require_devices(tx: &Tx, scope: Scope, devices: &[DeviceId])
 }
 
 async fn first_missing(tx: &Tx, sql: &str, values: &[Value], ids: &[i64]) -> Result<Option<i64>> {
-    let mut found = std::collections::HashSet::with_capacity(ids.len());
+    let mut found = HashSet::with_capacity(ids.len());
     for row in for_ids(tx, sql, values, ids).await? {
         found.insert(row.i64("id")?);
     }
@@ -110,4 +112,45 @@ pub(crate) async fn require_device(tx: &Tx, scope: Scope, device: DeviceId) -> R
     );
     keep_devices(&mut query, scope, "d.id");
     query.row(tx).await?.map(|_| ()).ok_or(StoreError::NotFound(Kind::Device))
+}
+
+/// Those of these devices that exist in sight.
+pub(crate) async fn devices_in_sight(
+    tx: &Tx,
+    scope: Scope,
+    devices: HashSet<DeviceId>,
+) -> Result<HashSet<DeviceId>> {
+    let ids: Vec<i64> = devices.into_iter().map(DeviceId::as_i64).collect();
+    let base = "SELECT d.id FROM device d WHERE d.account_id = ?1 AND d.id IN ({ids})";
+    let rows = match scope.reach {
+        Reach::Account => for_ids(tx, base, params![scope.account], &ids).await?,
+        Reach::Group(group) => {
+            let sql = format!(
+                "{base} AND d.id IN (SELECT s.device_id FROM group_member s \
+                 WHERE s.account_id = ?1 AND s.group_id = ?2)"
+            );
+            for_ids(tx, &sql, params![scope.account, group], &ids).await?
+        }
+        Reach::Device(own) => {
+            for_ids(tx, &format!("{base} AND d.id = ?2"), params![scope.account, own], &ids).await?
+        }
+    };
+    rows.iter().map(|row| Ok(DeviceId::from_i64(row.i64("id")?))).collect()
+}
+
+/// Those of these devices, of any account, that exist.
+pub(crate) async fn existing_devices(
+    tx: &Tx,
+    devices: &[(AccountId, DeviceId)],
+) -> Result<HashSet<(AccountId, DeviceId)>> {
+    let mut by_account: BTreeMap<AccountId, HashSet<DeviceId>> = BTreeMap::new();
+    for (account, device) in devices {
+        by_account.entry(*account).or_default().insert(*device);
+    }
+    let mut existing = HashSet::new();
+    for (account, devices) in by_account {
+        let found = devices_in_sight(tx, Scope::whole(account), devices).await?;
+        existing.extend(found.into_iter().map(|device| (account, device)));
+    }
+    Ok(existing)
 }

@@ -4,18 +4,21 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use perigee_core::error::StoreError;
 use perigee_core::time::Clock;
 
 use super::connection::{open_reader, open_writer};
 use super::file::{Against, Ownership, prepare};
+use super::locations::{Live, replay};
 use super::reader::Readers;
 use super::session::Session;
 use super::writer::Writer;
 use super::{checkpoint, migrate};
 use crate::database::{OpenOptions, Role};
 use crate::error::OpenError;
+use crate::job::run_now;
 use crate::migration::{Migration, SQLITE};
 use crate::stats::{Counters, Stats};
 use crate::tx::Tx;
@@ -26,6 +29,7 @@ pub(crate) struct Sqlite {
     writer: Writer,
     readers: Readers,
     counters: Arc<Counters>,
+    live: Arc<Live>,
     /// In the order in which they end.
     threads: Arc<Mutex<Vec<JoinHandle<()>>>>,
 }
@@ -40,13 +44,24 @@ impl Sqlite {
         let checkpointer = checkpoint::start(&path, ownership, &mut connection, Arc::clone(&counters))
             .map_err(OpenError::other)?;
         let session = Session::new(connection);
-        let (writer, thread) =
-            Writer::start(session, options.queue, Arc::clone(&clock), Arc::clone(&counters))
-                .map_err(OpenError::other)?;
+        let live = Arc::new(Live::new(Arc::clone(&clock)));
+        if options.role == Role::Serve {
+            let tx = Tx::sqlite(session.clone(), clock.now(), Arc::clone(&live));
+            run_now(|tx| replay(tx).boxed(), &tx).map_err(OpenError::other)?;
+        }
+        let (writer, thread) = Writer::start(
+            session,
+            options.queue,
+            Arc::clone(&clock),
+            Arc::clone(&live),
+            Arc::clone(&counters),
+        )
+        .map_err(OpenError::other)?;
         Ok(Self {
             writer,
-            readers: Readers::new(path, options.readers, clock),
+            readers: Readers::new(path, options.readers, clock, Arc::clone(&live)),
             counters,
+            live,
             threads: Arc::new(Mutex::new(vec![thread, checkpointer])),
         })
     }
@@ -74,6 +89,11 @@ impl Sqlite {
         F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
     {
         self.readers.read(job).await
+    }
+
+    /// What is kept in memory of its locations.
+    pub(crate) fn live(&self) -> &Arc<Live> {
+        &self.live
     }
 
     pub(crate) fn stats(&self) -> Stats {

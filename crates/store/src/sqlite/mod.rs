@@ -7,6 +7,7 @@ mod engine;
 mod error;
 mod file;
 mod function;
+pub(crate) mod locations;
 mod migrate;
 mod reader;
 mod restore;
@@ -17,4 +18,5 @@ pub use backup::{BackupError, back_up};
 pub use restore::{Restored, restore};
 
 pub(crate) use engine::Sqlite;
+pub(crate) use locations::Live;
 pub(crate) use session::Session;

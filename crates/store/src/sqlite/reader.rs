@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 
 use super::connection::open_reader;
 use super::error::from_sqlite;
+use super::locations::Live;
 use super::session::Session;
 use crate::job::run_now;
 use crate::tx::Tx;
@@ -23,14 +24,15 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) struct Readers {
     path: Arc<PathBuf>,
     clock: Arc<dyn Clock>,
+    live: Arc<Live>,
     turns: Arc<Semaphore>,
     idle: Arc<Mutex<Vec<Session>>>,
 }
 
 impl Readers {
-    pub(crate) fn new(path: PathBuf, limit: usize, clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(path: PathBuf, limit: usize, clock: Arc<dyn Clock>, live: Arc<Live>) -> Self {
         let turns = Arc::new(Semaphore::new(limit.max(1)));
-        Self { path: Arc::new(path), clock, turns, idle: Arc::default() }
+        Self { path: Arc::new(path), clock, live, turns, idle: Arc::default() }
     }
 
     pub(crate) async fn read<T, F>(&self, job: F) -> Result<T, StoreError>
@@ -57,7 +59,7 @@ impl Readers {
     {
         let session = self.take()?;
         session.control("BEGIN").map_err(from_sqlite)?;
-        let result = run_now(job, &Tx::sqlite(session.clone(), self.clock.now()));
+        let result = run_now(job, &Tx::sqlite(session.clone(), self.clock.now(), Arc::clone(&self.live)));
         // A connection that cannot even end its transaction is closed; the next read opens another.
         if session.control("ROLLBACK").is_ok() && !self.turns.is_closed() {
             self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(session);

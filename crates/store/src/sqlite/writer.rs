@@ -11,11 +11,12 @@ use perigee_core::time::Clock;
 use tokio::sync::oneshot;
 
 use super::error::{abort_if_fatal, from_sqlite};
+use super::locations::Live;
 use super::session::Session;
 use crate::error::DbError;
 use crate::job::run_now;
 use crate::stats::Counters;
-use crate::tx::Tx;
+use crate::tx::{Afterwards, Tx};
 
 /// Jobs of one commit at most, so that the first of them is not kept waiting for the last.
 const GROUP_LIMIT: usize = 1000;
@@ -37,13 +38,16 @@ impl Writer {
         session: Session,
         limit: usize,
         clock: Arc<dyn Clock>,
+        live: Arc<Live>,
         counters: Arc<Counters>,
     ) -> std::io::Result<(Self, JoinHandle<()>)> {
         let (queue, jobs) = sync_channel(limit);
         let thread = Thread {
             session,
             clock,
+            live,
             counters: Arc::clone(&counters),
+            data_version: None,
             last_size: 0,
             last_end: Instant::now(),
         };
@@ -123,7 +127,10 @@ where
 struct Thread {
     session: Session,
     clock: Arc<dyn Clock>,
+    live: Arc<Live>,
     counters: Arc<Counters>,
+    /// Changes when another process writes.
+    data_version: Option<i64>,
     last_size: usize,
     last_end: Instant,
 }
@@ -158,7 +165,7 @@ impl Thread {
         }
     }
 
-    fn finish(&self, mut group: Vec<Box<dyn Job>>) {
+    fn finish(&mut self, mut group: Vec<Box<dyn Job>>) {
         let size = group.len();
         match self.commit(&mut group) {
             Ok(kept) => {
@@ -189,14 +196,26 @@ impl Thread {
     }
 
     /// Runs every job of the group in one transaction, and says how many of them it kept.
-    fn commit(&self, group: &mut [Box<dyn Job>]) -> rusqlite::Result<usize> {
+    fn commit(&mut self, group: &mut [Box<dyn Job>]) -> rusqlite::Result<usize> {
+        let mut afterwards = Vec::new();
+        let mut leaves_facts = true;
         let outcome = self.session.control("BEGIN IMMEDIATE").and_then(|()| {
-            let kept = self.run_jobs(group)?;
+            self.notice_others()?;
+            let kept = self.run_jobs(group, &mut afterwards, &mut leaves_facts)?;
             self.session
                 .control(if kept > 0 { "COMMIT" } else { "ROLLBACK" })
                 .inspect_err(|error| abort_if_fatal(error, "commit"))?;
             Ok(kept)
         });
+        // Once more: a reader may have remembered what was true until this commit.
+        if !leaves_facts || outcome.is_err() {
+            self.live.facts_mut().forget();
+        }
+        if outcome.is_ok() {
+            for work in afterwards {
+                work();
+            }
+        }
         if outcome.is_err() && self.session.in_transaction() {
             // Nothing more can be done here if even that fails; the next BEGIN will, and say so.
             let _ = self.session.control("ROLLBACK");
@@ -204,12 +223,34 @@ impl Thread {
         outcome
     }
 
-    fn run_jobs(&self, group: &mut [Box<dyn Job>]) -> rusqlite::Result<usize> {
+    /// Forgets what may have been changed by a command beside this server.
+    fn notice_others(&mut self) -> rusqlite::Result<()> {
+        let version = self
+            .session
+            .connection()
+            .prepare_cached("PRAGMA data_version")?
+            .query_row([], |row| row.get::<_, i64>(0))?;
+        if self.data_version.replace(version).is_some_and(|before| before != version) {
+            self.live.facts_mut().forget();
+        }
+        Ok(())
+    }
+
+    fn run_jobs(
+        &self,
+        group: &mut [Box<dyn Job>],
+        afterwards: &mut Vec<Afterwards>,
+        leaves_facts: &mut bool,
+    ) -> rusqlite::Result<usize> {
         let mut kept = 0;
         for job in group {
             self.session.control("SAVEPOINT job")?;
-            let tx = Tx::sqlite(self.session.clone(), self.clock.now());
+            let tx = Tx::sqlite(self.session.clone(), self.clock.now(), Arc::clone(&self.live));
             let keep = job.run(&tx);
+            if !tx.leaves_facts() || !keep {
+                *leaves_facts = false;
+                self.live.facts_mut().forget();
+            }
             // A full disk and its like make SQLite undo the whole transaction, neighbours included.
             if !self.session.in_transaction() {
                 return Err(rusqlite::Error::SqliteFailure(
@@ -218,6 +259,7 @@ impl Thread {
                 ));
             }
             if keep {
+                afterwards.append(&mut tx.take_afterwards());
                 kept += 1;
             } else {
                 self.session.control("ROLLBACK TO job")?;

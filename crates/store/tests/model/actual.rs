@@ -52,6 +52,11 @@ impl Actual {
         self.store = self.scratch.open().await;
     }
 
+    pub(crate) async fn crash(&mut self) {
+        self.store.abandon().await;
+        self.store = self.scratch.open().await;
+    }
+
     pub(crate) async fn add_device(&self) -> DeviceId {
         let settings = DeviceSettings { name: "device".into(), ..DeviceSettings::default() };
         self.store.create_device(&self.actor(), settings, None).await.unwrap().into_inner().id

@@ -1,5 +1,7 @@
 //! Deleting a device with its history.
 
+use std::sync::Arc;
+
 use perigee_core::actor::Actor;
 use perigee_core::device::DeviceRef;
 use perigee_core::error::{Kind, StoreError};
@@ -30,6 +32,10 @@ pub(super) async fn delete(tx: &Tx, actor: Actor, id: DeviceId, seen: Option<Rev
     let groups =
         rows.iter().map(|row| Ok(GroupId::from_i64(row.i64("group_id")?))).collect::<Result<Vec<_>>>()?;
     tx.execute("DELETE FROM device WHERE account_id = ?1 AND id = ?2", params![account.id, id]).await?;
+    if let Some(live) = tx.live() {
+        let (live, account) = (Arc::clone(live), account.id);
+        tx.after_commit(move || live.forget(account, id));
+    }
     members::touch_groups(tx, account.id, &groups).await?;
     tell(tx, EventKind::DeviceDeleted, &device).await?;
     audit::record(tx, account.id, &actor.origin, "device.delete", Some(id.to_string())).await

@@ -24,7 +24,7 @@ pub(crate) async fn hear(tx: &Tx, scope: Scope, device: DeviceId) -> Result<bool
     let now = tx.now().max(row.timestamp("decided_at")?);
     let sql = "INSERT INTO device_live (account_id, device_id, last_seen) VALUES (?1, ?2, ?3) \
                ON CONFLICT (account_id, device_id) DO UPDATE SET last_seen = excluded.last_seen \
-               WHERE device_live.last_seen < excluded.last_seen";
+               WHERE COALESCE(device_live.last_seen, 0) < excluded.last_seen";
     tx.execute(sql, params![scope.account, device, tx.now()]).await?;
     let active = license.state(now) == DeviceState::Active;
     if license.licensed && !active {

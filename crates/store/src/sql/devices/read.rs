@@ -20,7 +20,7 @@ pub(crate) async fn find(
     scope: Scope,
     device: &DeviceRef,
 ) -> Result<Option<Device>> {
-    let frame = Frame::new(account, scope, tx.now());
+    let frame = Frame::new(tx, account, scope);
     let mut query = select(&frame);
     match device {
         DeviceRef::Id(id) => query.push_with(" AND d.id = {}", *id),
@@ -37,7 +37,7 @@ pub(crate) async fn list(
     filter: &DeviceFilter,
     page: PageRequest,
 ) -> Result<Page<Device>> {
-    let frame = Frame::new(account, scope, tx.now());
+    let frame = Frame::new(tx, account, scope);
     let mut query = select(&frame);
     narrow(&mut query, &frame, filter);
     query.push_with(" AND d.id > {}", page.after.unwrap_or(i64::MIN));
@@ -49,7 +49,7 @@ pub(crate) async fn list(
 
 /// Every device of a group, by id.
 pub(crate) async fn of_group(tx: &Tx, account: &Account, group: GroupId) -> Result<Vec<Device>> {
-    let frame = Frame::new(account, Scope::whole(account.id), tx.now());
+    let frame = Frame::new(tx, account, Scope::whole(account.id));
     let mut query = select(&frame);
     keep_members(&mut query, group);
     query.push(" ORDER BY d.id");

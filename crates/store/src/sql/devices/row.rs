@@ -1,5 +1,7 @@
 //! A device from its row.
 
+use std::sync::Arc;
+
 use perigee_core::account::Account;
 use perigee_core::actor::Scope;
 use perigee_core::day::{Date, Day};
@@ -12,7 +14,8 @@ use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 
 use super::super::{column, ids, scope};
-use crate::Row;
+use crate::sqlite::Live;
+use crate::{Row, Tx};
 
 /// Every column of a device; `?1` is the account and `?2` the date of its day.
 pub(super) const SELECT: &str = "\
@@ -29,6 +32,7 @@ pub(super) const SELECT: &str = "\
 
 /// What the devices of one answer share: for whom they are read, and the account's day.
 pub(super) struct Frame {
+    live: Option<Arc<Live>>,
     pub(super) scope: Scope,
     pub(super) now: Timestamp,
     day: Day,
@@ -36,9 +40,9 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    pub(super) fn new(account: &Account, scope: Scope, now: Timestamp) -> Self {
-        let (day, zone) = account.day_at(now);
-        Self { scope, now, day, zone: zone.clone() }
+    pub(super) fn new(tx: &Tx, account: &Account, scope: Scope) -> Self {
+        let (day, zone) = account.day_at(tx.now());
+        Self { live: tx.live().cloned(), scope, now: tx.now(), day, zone: zone.clone() }
     }
 
     pub(super) fn account(&self) -> AccountId {
@@ -51,15 +55,18 @@ impl Frame {
     }
 
     pub(super) fn device(&self, row: &Row) -> Result<Device> {
+        let id = DeviceId::from_i64(row.i64("id")?);
+        let heard =
+            |live: &Arc<Live>| live.present().get((self.account(), id)).and_then(|entry| entry.last_seen);
         Ok(Device {
-            id: DeviceId::from_i64(row.i64("id")?),
+            id,
             account: self.account(),
             revision: Revision(row.i64("revision")?),
             settings: self.settings(row)?,
             licensed: row.bool("licensed")?,
             expires: row.opt_timestamp("expires")?,
             counters: self.counters(row)?,
-            last_seen: row.opt_timestamp("last_seen")?,
+            last_seen: row.opt_timestamp("last_seen")?.max(self.live.as_ref().and_then(heard)),
             protocol: row.opt_text("protocol")?,
             created_by: row.opt_i64("created_by")?.map(UserId::from_i64),
             creation: row.timestamp("creation")?,

@@ -14,7 +14,7 @@ use perigee_core::time::Timestamp;
 
 use super::gather::{self, Submission};
 use super::{compact, delete, feed, last, read};
-use crate::Database;
+use crate::{Database, sqlite};
 
 #[async_trait]
 impl Locations for Database {
@@ -24,7 +24,7 @@ impl Locations for Database {
         device: DeviceId,
         locations: Vec<Location>,
     ) -> Result<Vec<Outcome>> {
-        let submission = Submission { scope: actor.scope, device, locations };
+        let submission = Submission::new(actor.scope, device, locations);
         gather::submit(self, submission).await
     }
 
@@ -34,11 +34,15 @@ impl Locations for Database {
         device: DeviceId,
         request: HistoryRequest,
     ) -> Result<History<StoredLocation>> {
-        self.read_snapshot(move |tx| read::list(tx, scope, device, request).boxed()).await
+        let recent = self.live().map(|live| read::from_memory(live, (scope.account, device), &request));
+        self.read_snapshot(move |tx| read::list(tx, scope, device, request, recent).boxed()).await
     }
 
     async fn find_last_location(&self, scope: Scope, device: DeviceId) -> Result<Option<StoredLocation>> {
-        self.read(move |tx| last::find_last_in_sight(tx, scope, device).boxed()).await
+        match self.live() {
+            Some(live) => sqlite::locations::find_last(self, live, scope, device).await,
+            None => self.read(move |tx| last::find_last_in_sight(tx, scope, device).boxed()).await,
+        }
     }
 
     async fn list_last_locations(
@@ -61,7 +65,7 @@ impl Locations for Database {
 
     async fn delete_locations(&self, actor: &Actor, device: DeviceId, range: TimeRange) -> Result<u64> {
         let actor = actor.clone();
-        self.write(move |tx| delete::delete(tx, actor, device, range).boxed()).await
+        delete::delete(self, actor, device, range).await
     }
 }
 
@@ -69,6 +73,13 @@ impl Locations for Database {
 impl LocationUpkeep for Database {
     async fn compact(&self, budget: CompactionBudget) -> Result<Compacted> {
         compact::compact(self, budget).await
+    }
+
+    async fn until_pressed(&self) {
+        match self.live() {
+            Some(live) => live.until_pressed().await,
+            None => std::future::pending().await,
+        }
     }
 
     async fn trim_location_log(&self, keep_ms: i64) -> Result<u64> {

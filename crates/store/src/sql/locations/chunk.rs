@@ -11,16 +11,17 @@ use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
 use super::super::column;
+use super::super::query::for_ids;
 use crate::codec::{pack_chunk, unpack_chunk};
 use crate::{Row, Tx, params};
 
 /// Locations of a full chunk.
-pub(super) const FULL: usize = 1_024;
+pub(crate) const FULL: usize = 1_024;
 /// Locations from which a chunk that late ones were merged into is split.
 const SPLIT: usize = FULL + FULL / 2;
 
 /// A place in the order of locations.
-pub(super) type Key = (Timestamp, i64);
+pub(crate) type Key = (Timestamp, i64);
 
 /// The place of a location.
 pub(super) const fn key(stored: &StoredLocation) -> Key {
@@ -66,36 +67,45 @@ pub(super) async fn previous(
     tx.query_opt(&sql, params![account, device, before.0, before.1]).await?.as_ref().map(from_row).transpose()
 }
 
-/// Puts these locations, sorted, in the place of a chunk.
-pub(super) async fn replace(
-    tx: &Tx,
-    account: AccountId,
-    device: DeviceId,
-    old: Option<Key>,
-    points: &[StoredLocation],
-) -> Result<()> {
-    if let Some(last) = old {
-        let sql = "DELETE FROM location_chunk \
-                   WHERE account_id = ?1 AND device_id = ?2 AND last_time = ?3 AND last_number = ?4";
-        tx.execute(sql, params![account, device, last.0, last.1]).await?;
-    }
-    let (Some(first), Some(last)) = (points.first().map(key), points.last().map(key)) else { return Ok(()) };
-    let sql = "INSERT INTO location_chunk \
-                   (account_id, device_id, first_time, first_number, last_time, last_number, count, points) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-    let count = i64::try_from(points.len()).unwrap_or(i64::MAX);
-    let packed = pack_chunk(points);
-    tx.execute(sql, params![account, device, first.0, first.1, last.0, last.1, count, packed]).await?;
-    Ok(())
+/// What is to become of a device's chunks.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    removed: Vec<Key>,
+    added: Vec<Piece>,
 }
 
-/// Merges locations, sorted, into the chunks they belong to; what is newer than all fills the last one up.
-pub(super) async fn merge(
+/// A chunk to be written.
+#[derive(Debug)]
+struct Piece {
+    first: Key,
+    last: Key,
+    count: usize,
+    packed: Vec<u8>,
+}
+
+impl Changes {
+    /// Packs locations, sorted, into chunks of this many.
+    fn add(&mut self, points: &[StoredLocation], size: usize) {
+        for piece in points.chunks(size.max(1)) {
+            if let (Some(first), Some(last)) = (piece.first().map(key), piece.last().map(key)) {
+                self.added.push(Piece { first, last, count: piece.len(), packed: pack_chunk(piece) });
+            }
+        }
+    }
+}
+
+/// Finds what merging these locations, sorted, changes: each goes into the chunk it belongs to, and what is newer
+/// than all chunks into new ones.
+///
+/// A new chunk takes in those before it that are no larger, so that a device which reports little is left with few
+/// chunks and yet each of its locations is packed again only a few times.
+pub(crate) async fn plan_merge(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,
     mut points: Vec<StoredLocation>,
-) -> Result<()> {
+) -> Result<Changes> {
+    let mut changes = Changes::default();
     while let Some(first) = points.first().map(key) {
         // Numbers are whole, so that ending after the one before is ending at this one or later.
         let before = (first.0, first.1 - 1);
@@ -103,30 +113,98 @@ pub(super) async fn merge(
             let later = points.split_off(points.partition_point(|point| key(point) <= chunk.last));
             let merged = sorted(chunk.points, std::mem::replace(&mut points, later));
             let pieces = if merged.len() < SPLIT { 1 } else { merged.len().div_ceil(FULL) };
-            let mut old = Some(chunk.last);
-            for piece in merged.chunks(merged.len().div_ceil(pieces)) {
-                replace(tx, account, device, old.take(), piece).await?;
-            }
+            changes.removed.push(chunk.last);
+            changes.add(&merged, merged.len().div_ceil(pieces));
         } else {
-            let last = previous(tx, account, device, (Timestamp::MAX, i64::MAX)).await?;
-            let (mut old, merged) = match last {
-                Some(chunk) if chunk.points.len() < FULL => {
-                    (Some(chunk.last), sorted(chunk.points, std::mem::take(&mut points)))
-                }
-                _ => (None, std::mem::take(&mut points)),
-            };
-            for piece in merged.chunks(FULL) {
-                replace(tx, account, device, old.take(), piece).await?;
+            let mut end = (Timestamp::MAX, i64::MAX);
+            while points.len() < FULL
+                && let Some(chunk) = previous(tx, account, device, end).await?
+                && chunk.points.len() <= points.len()
+                && !changes.removed.contains(&chunk.last)
+            {
+                end = chunk.points.first().map_or(end, key);
+                changes.removed.push(chunk.last);
+                points = sorted(chunk.points, points);
             }
+            changes.add(&points, FULL);
+            break;
         }
     }
+    Ok(changes)
+}
+
+/// Changes a device's chunks.
+pub(crate) async fn apply(tx: &Tx, account: AccountId, device: DeviceId, changes: Changes) -> Result<()> {
+    let remove = "DELETE FROM location_chunk \
+                  WHERE account_id = ?1 AND device_id = ?2 AND last_time = ?3 AND last_number = ?4";
+    for last in changes.removed {
+        tx.execute(remove, params![account, device, last.0, last.1]).await?;
+    }
+    let add = "INSERT INTO location_chunk \
+                   (account_id, device_id, first_time, first_number, last_time, last_number, count, points) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    for Piece { first, last, count, packed } in changes.added {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        tx.execute(add, params![account, device, first.0, first.1, last.0, last.1, count, packed]).await?;
+    }
     Ok(())
+}
+
+/// Leaves of a chunk these locations.
+pub(super) async fn leave(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    last: Key,
+    points: &[StoredLocation],
+) -> Result<()> {
+    let mut changes = Changes { removed: vec![last], added: Vec::new() };
+    changes.add(points, points.len());
+    apply(tx, account, device, changes).await
 }
 
 fn sorted(mut points: Vec<StoredLocation>, more: Vec<StoredLocation>) -> Vec<StoredLocation> {
     points.extend(more);
     points.sort_unstable_by_key(key);
     points
+}
+
+/// The newest time in the chunks of each of these devices that has some.
+pub(crate) async fn newest_packed(
+    tx: &Tx,
+    account: AccountId,
+    devices: &[i64],
+) -> Result<Vec<(DeviceId, Timestamp)>> {
+    let sql = "SELECT device_id, MAX(last_time) AS last FROM location_chunk \
+               WHERE account_id = ?1 AND device_id IN ({ids}) GROUP BY device_id";
+    let rows = for_ids(tx, sql, params![account], devices).await?;
+    rows.iter().map(|row| Ok((DeviceId::from_i64(row.i64("device_id")?), row.timestamp("last")?))).collect()
+}
+
+/// Says of each of these locations whether a chunk of the device has it.
+pub(crate) async fn known_in_chunks(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    locations: &[&Location],
+) -> Result<Vec<bool>> {
+    let mut known = vec![false; locations.len()];
+    let mut places: Vec<usize> = (0..locations.len()).collect();
+    places.sort_unstable_by_key(|place| locations[*place].time);
+    let mut rest = places.as_slice();
+    let mut after = (Timestamp::MIN, i64::MIN);
+    while let Some(earliest) = rest.first().map(|place| locations[*place].time) {
+        let Some(chunk) = next(tx, account, device, after.max((earliest, i64::MIN))).await? else { break };
+        // Those of the very time it ends at may also be in the next.
+        let passed = rest.partition_point(|place| locations[*place].time < chunk.last.0);
+        let within = rest.partition_point(|place| locations[*place].time <= chunk.last.0);
+        for place in &rest[..within] {
+            known[*place] |= holds(&chunk, locations[*place]);
+        }
+        after = chunk.last;
+        rest = &rest[passed..];
+    }
+    Ok(known)
 }
 
 /// Leaves of these items those whose location is in no chunk of its device.
@@ -142,24 +220,11 @@ pub(super) async fn leave_out_known<T>(
     }
     let mut known = vec![false; items.len()];
     for ((account, device), mut places) in by_device {
-        let sql =
-            "SELECT MAX(last_time) AS last FROM location_chunk WHERE account_id = ?1 AND device_id = ?2";
-        let packed_to = tx.query_one(sql, params![account, device]).await?.opt_timestamp("last")?;
-        places.retain(|place| packed_to.is_some_and(|last| of(&items[*place]).2.time <= last));
-        places.sort_unstable_by_key(|place| of(&items[*place]).2.time);
-        let mut rest = places.as_slice();
-        let mut after = (Timestamp::MIN, i64::MIN);
-        while let Some(earliest) = rest.first().map(|place| of(&items[*place]).2.time) {
-            let from = after.max((earliest, i64::MIN));
-            let Some(chunk) = next(tx, account, device, from).await? else { break };
-            for place in rest {
-                let location = of(&items[*place]).2;
-                known[*place] |= holds(&chunk, location);
-            }
-            after = chunk.last;
-            // Those of the very time it ends at may also be in the next.
-            let passed = rest.partition_point(|place| of(&items[*place]).2.time < chunk.last.0);
-            rest = &rest[passed..];
+        let newest = newest_packed(tx, account, &[device.as_i64()]).await?.into_iter().next();
+        places.retain(|place| newest.is_some_and(|(_, newest)| of(&items[*place]).2.time <= newest));
+        let locations: Vec<&Location> = places.iter().map(|place| of(&items[*place]).2).collect();
+        for (place, is_known) in places.iter().zip(known_in_chunks(tx, account, device, &locations).await?) {
+            known[*place] = is_known;
         }
     }
     let mut known = known.into_iter();

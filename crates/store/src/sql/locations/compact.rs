@@ -8,26 +8,30 @@ use perigee_core::location::{Compacted, CompactionBudget};
 use perigee_core::store::Result;
 
 use super::chunk::{self, FULL, key};
+use super::feed::note_trimmed;
 use super::recent;
-use crate::{Database, Row, Tx, params};
+use crate::{Database, Row, Tx, params, sqlite};
 
 /// Devices one transaction packs, so that no commit waits long for it.
 const DEVICES_AT_ONCE: usize = 8;
 /// Locations of a device one transaction packs.
 const LOCATIONS_AT_ONCE: i64 = 8_192;
 /// After how long few locations are packed too.
-const FEW_WAIT_MS: i64 = 60 * 60 * 1000;
+pub(crate) const FEW_WAIT_MS: i64 = 60 * 60 * 1000;
 /// Rows of the log one transaction looks at to trim it.
 const TRIMMED_AT_ONCE: i64 = 5_000;
 
 /// Packs what is due, up to so many devices.
 pub(super) async fn compact(database: &Database, budget: CompactionBudget) -> Result<Compacted> {
+    if let Some(live) = database.live() {
+        return sqlite::locations::compact(database, live, budget).await;
+    }
     let mut due = database.read(move |tx| due(tx, budget).boxed()).await?;
     let more = due.len() > budget.devices;
     due.truncate(budget.devices);
     // Accounts in the order of their ids, so that two nodes never wait for each other in a circle.
     due.sort_unstable();
-    let mut done = Compacted { devices: 0, locations: 0, more };
+    let mut done = Compacted { more, ..Compacted::default() };
     for some in due.chunks(DEVICES_AT_ONCE) {
         let some = some.to_vec();
         let packed = database.write(move |tx| pack_devices(tx, some).boxed()).await?;
@@ -62,7 +66,8 @@ async fn pack_devices(tx: &Tx, devices: Devices) -> Result<Compacted> {
         let Some(packed_to) = points.last().map(|point| point.number) else { continue };
         let count = i64::try_from(points.len()).unwrap_or(i64::MAX);
         points.sort_unstable_by_key(key);
-        chunk::merge(tx, account, device, points).await?;
+        let changes = chunk::plan_merge(tx, account, device, points).await?;
+        chunk::apply(tx, account, device, changes).await?;
         let sql = "UPDATE device_live SET packed_to = ?3, unpacked = unpacked - ?4, unpacked_since = ?5 \
                    WHERE account_id = ?1 AND device_id = ?2";
         tx.execute(sql, params![account, device, packed_to, count, tx.now()]).await?;
@@ -78,6 +83,10 @@ pub(super) async fn trim(database: &Database, keep_ms: i64) -> Result<u64> {
     let accounts = database.read(|tx| accounts(tx).boxed()).await?;
     let mut gone = 0;
     for account in accounts {
+        if let Some(live) = database.live() {
+            gone += sqlite::locations::trim(database, live, account, keep_ms).await?;
+            continue;
+        }
         loop {
             let some = database.write(move |tx| trim_some(tx, account, keep_ms).boxed()).await?;
             gone += some;
@@ -107,11 +116,7 @@ async fn trim_some(tx: &Tx, account: AccountId, keep_ms: i64) -> Result<u64> {
     let rows = tx.query(sql, params![account, long_ago, TRIMMED_AT_ONCE]).await?;
     let numbers = rows.iter().map(|row| row.i64("number")).collect::<std::result::Result<Vec<_>, _>>()?;
     if let Some(last) = numbers.iter().max() {
-        let sql = "INSERT INTO location_trim (account_id, number) VALUES (?1, ?2) \
-                   ON CONFLICT (account_id) DO UPDATE SET number = CASE \
-                       WHEN excluded.number > location_trim.number \
-                       THEN excluded.number ELSE location_trim.number END";
-        tx.execute(sql, params![account, *last]).await?;
+        note_trimmed(tx, account, *last).await?;
     }
     Ok(u64::try_from(numbers.len()).unwrap_or(u64::MAX))
 }

@@ -1,21 +1,45 @@
 //! Deleting a part of a device's history: by a client's wish, or because it was kept long enough.
 
+use std::sync::Arc;
+
 use futures_util::FutureExt as _;
 use perigee_core::actor::Actor;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::{HistoryRequest, Order, StoredLocation, TimeRange, is_coarse, supersedes};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
+use tokio::sync::MutexGuard;
 
 use super::super::{audit, scope};
 use super::chunk;
-use super::last::{find_last, put_last};
+use super::last::{find_last, put_last_points};
 use super::read::cut_out;
 use super::recent;
+use crate::codec::Point;
+use crate::sqlite::locations::note_erased;
 use crate::{Database, Tx, params};
 
 /// Deletes what lies in the range, and gives how many locations went.
-pub(super) async fn delete(tx: &Tx, actor: Actor, device: DeviceId, range: TimeRange) -> Result<u64> {
+pub(super) async fn delete(
+    database: &Database,
+    actor: Actor,
+    device: DeviceId,
+    range: TimeRange,
+) -> Result<u64> {
+    let _alone = alone(database).await;
+    database.write(move |tx| delete_in_sight(tx, actor, device, range).boxed()).await
+}
+
+/// Lets nobody else on this SQLite store change chunks or add locations meanwhile. On PostgreSQL the account's lock
+/// does that, whichever node they are on.
+async fn alone(database: &Database) -> Option<(MutexGuard<'_, ()>, MutexGuard<'_, ()>)> {
+    let live = database.live()?;
+    // The same order as wherever both are held.
+    let chunks = live.chunks.lock().await;
+    Some((chunks, live.arriving.lock().await))
+}
+
+async fn delete_in_sight(tx: &Tx, actor: Actor, device: DeviceId, range: TimeRange) -> Result<u64> {
     let account = actor.scope.account;
     tx.lock_account(account).await?;
     scope::require_device(tx, actor.scope, device).await?;
@@ -40,6 +64,7 @@ pub(super) async fn apply_retention(
     let range = TimeRange { from: Timestamp::MIN, to: before.plus_millis(-1) };
     let mut gone = 0;
     for device in devices {
+        let _alone = alone(database).await;
         let job = database.write(move |tx| {
             async move {
                 tx.lock_account(account).await?;
@@ -63,6 +88,19 @@ async fn erase(tx: &Tx, account: AccountId, device: DeviceId, range: TimeRange) 
         return Ok(0);
     }
     let packed = erase_packed(tx, account, device, range).await?;
+    let unpacked = match tx.live() {
+        Some(live) => note_erased(tx, live, account, device, range, packed).await?,
+        None => erase_from_log(tx, account, device, range).await?,
+    };
+    let last = find_last(tx, account, device).await?;
+    if last.is_some_and(|last| (range.from..=range.to).contains(&last.location.time)) {
+        renew_last(tx, account, device, range).await?;
+    }
+    Ok(packed + unpacked)
+}
+
+/// Takes a range out of the log; gives how many were in no chunk.
+async fn erase_from_log(tx: &Tx, account: AccountId, device: DeviceId, range: TimeRange) -> Result<u64> {
     let packed_to = recent::packed_to(tx, account, device).await?;
     let sql = "DELETE FROM location_log \
                WHERE account_id = ?1 AND device_id = ?2 AND time BETWEEN ?3 AND ?4 RETURNING number";
@@ -74,11 +112,7 @@ async fn erase(tx: &Tx, account: AccountId, device: DeviceId, range: TimeRange) 
     let sql =
         "UPDATE device_live SET unpacked = unpacked - ?3 WHERE account_id = ?1 AND device_id = ?2 AND ?3 > 0";
     tx.execute(sql, params![account, device, unpacked]).await?;
-    let last = find_last(tx, account, device).await?;
-    if last.is_some_and(|last| (range.from..=range.to).contains(&last.location.time)) {
-        renew_last(tx, account, device).await?;
-    }
-    Ok(packed + u64::try_from(unpacked).unwrap_or(0))
+    Ok(u64::try_from(unpacked).unwrap_or(0))
 }
 
 /// Whole chunks go by one statement; one at either end keeps what lies outside.
@@ -95,7 +129,7 @@ async fn erase_packed(tx: &Tx, account: AccountId, device: DeviceId, range: Time
         chunk.points.retain(|point| !(range.from..=range.to).contains(&point.location.time));
         if chunk.points.len() < before {
             gone += u64::try_from(before - chunk.points.len()).unwrap_or(0);
-            chunk::replace(tx, account, device, Some(chunk.last), &chunk.points).await?;
+            chunk::leave(tx, account, device, chunk.last, &chunk.points).await?;
         }
         if chunk.last.0 > range.to {
             break;
@@ -105,35 +139,50 @@ async fn erase_packed(tx: &Tx, account: AccountId, device: DeviceId, range: Time
     Ok(gone)
 }
 
-async fn renew_last(tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
+async fn renew_last(tx: &Tx, account: AccountId, device: DeviceId, erased: TimeRange) -> Result<()> {
     let sql = "DELETE FROM last_location WHERE account_id = ?1 AND device_id = ?2";
     tx.execute(sql, params![account, device]).await?;
-    match last_of_history(tx, account, device).await? {
-        Some(last) => put_last(tx, account, device, &last).await,
-        None => Ok(()),
+    let owner = (account, device);
+    let last = last_outside(tx, account, device, erased).await?.map(|last| Point::pack(&last));
+    if let Some(last) = &last {
+        put_last_points(tx, &[(owner, last.clone())]).await?;
     }
+    if let Some(live) = tx.live() {
+        let live = Arc::clone(live);
+        tx.after_commit(move || live.present_mut().set_last(owner, last));
+    }
+    Ok(())
 }
 
-/// The last location by the whole history. One that is not coarse replaces whatever is older, so it is enough to
-/// go back to the newest such and then forward again.
-async fn last_of_history(tx: &Tx, account: AccountId, device: DeviceId) -> Result<Option<StoredLocation>> {
-    let mut request =
-        HistoryRequest { range: TimeRange::ALL, order: Order::Descending, after: None, limit: 100 };
+/// The last location by the history outside of a range. One that is not coarse replaces whatever is older, so it is
+/// enough to go back to the newest such and then forward again.
+async fn last_outside(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    erased: TimeRange,
+) -> Result<Option<StoredLocation>> {
+    let after = TimeRange { from: erased.to.plus_millis(1), to: Timestamp::MAX };
+    let before = TimeRange { from: Timestamp::MIN, to: erased.from.plus_millis(-1) };
     let mut newest: Vec<StoredLocation> = Vec::new();
-    loop {
-        let part = cut_out(tx, account, device, &request).await?;
-        for stored in part.items.into_iter().filter(|stored| !stored.trust.suspect) {
-            let settles = !is_coarse(&stored.location);
-            newest.push(stored);
-            if settles {
-                return Ok(forward(newest));
+    for range in [after, before].into_iter().filter(|range| range.from <= range.to) {
+        let mut request = HistoryRequest { range, order: Order::Descending, after: None, limit: 100 };
+        loop {
+            let part = cut_out(tx, account, device, &request, None).await?;
+            for stored in part.items.into_iter().filter(|stored| !stored.trust.suspect) {
+                let settles = !is_coarse(&stored.location);
+                newest.push(stored);
+                if settles {
+                    return Ok(forward(newest));
+                }
+            }
+            match part.next {
+                Some(next) => request.after = Some(next),
+                None => break,
             }
         }
-        match part.next {
-            Some(next) => request.after = Some(next),
-            None => return Ok(forward(newest)),
-        }
     }
+    Ok(forward(newest))
 }
 
 fn forward(newest_first: Vec<StoredLocation>) -> Option<StoredLocation> {

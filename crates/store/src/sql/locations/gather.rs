@@ -10,12 +10,13 @@ use futures_util::FutureExt as _;
 use perigee_core::actor::Scope;
 use perigee_core::error::StoreError;
 use perigee_core::id::DeviceId;
-use perigee_core::location::{Location, Outcome};
+use perigee_core::location::{CompactionBudget, Location, Outcome};
 use perigee_core::store::Result;
 use tokio::sync::oneshot;
 
 use super::ingest::ingest;
-use crate::{Database, Engine};
+use crate::codec::pack_readings;
+use crate::{Database, Engine, sqlite};
 
 /// Submissions that may wait before more are refused.
 const WAITING_MAX: usize = 10_000;
@@ -23,13 +24,24 @@ const WAITING_MAX: usize = 10_000;
 const LOCATIONS_MAX: usize = 200_000;
 /// Locations of one transaction, so that the first of them is not kept waiting for the last.
 const BATCH_MAX: usize = 20_000;
+/// Devices packed at a time when no more fit into memory.
+const DEVICES_AT_CAP: usize = 64;
 
 /// Locations of a device, as somebody sent them.
 #[derive(Debug)]
-pub(super) struct Submission {
-    pub(super) scope: Scope,
-    pub(super) device: DeviceId,
-    pub(super) locations: Vec<Location>,
+pub(crate) struct Submission {
+    pub(crate) scope: Scope,
+    pub(crate) device: DeviceId,
+    pub(crate) locations: Vec<Location>,
+    /// The readings of each, packed before anybody waits for it.
+    pub(crate) readings: Vec<Box<[u8]>>,
+}
+
+impl Submission {
+    pub(super) fn new(scope: Scope, device: DeviceId, locations: Vec<Location>) -> Self {
+        let readings = locations.iter().map(|location| pack_readings(&location.readings).into()).collect();
+        Self { scope, device, locations, readings }
+    }
 }
 
 type Answer = oneshot::Sender<Result<Vec<Outcome>>>;
@@ -107,13 +119,28 @@ async fn flush(database: Database) {
     // Lets those who are about to submit do so first.
     tokio::task::yield_now().await;
     while let Some(batch) = database.gatherer().take() {
+        let arriving = make_room(&database).await;
         let (submissions, answers): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
         for (result, answer) in store(&database, Arc::new(submissions)).await.into_iter().zip(answers) {
             // Whoever asked may have gone; what is stored stays.
             let _ = answer.send(result);
         }
+        drop(arriving);
         tokio::task::yield_now().await;
     }
+}
+
+/// Waits for whoever erases locations, and until memory has room for more: then packing goes before storing.
+async fn make_room(database: &Database) -> Option<tokio::sync::MutexGuard<'_, ()>> {
+    let live = database.live()?;
+    while live.is_full() {
+        let budget = CompactionBudget { devices: DEVICES_AT_CAP, everything: false };
+        if let Err(error) = sqlite::locations::compact(database, live, budget).await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "could not pack locations to make room");
+            break;
+        }
+    }
+    Some(live.arriving.lock().await)
 }
 
 /// Stores a batch in one transaction and gives each submission's result.

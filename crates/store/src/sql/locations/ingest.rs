@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::{Location, Outcome, StoredLocation, judge};
 use perigee_core::store::Result;
@@ -13,9 +12,8 @@ use super::super::query::insert_many;
 use super::chunk;
 use super::gather::Submission;
 use super::last;
-use super::standing::{self, Standing};
-use crate::codec::pack_readings;
-use crate::{Tx, Value, params};
+use super::standing::{Standing, first_results, standings};
+use crate::{Tx, Value, params, sqlite};
 
 const INSERT: &str = "INSERT INTO location_log (number, account_id, device_id, time, hash, received_at, \
                       latitude, longitude, late, suspect, readings)";
@@ -34,7 +32,7 @@ struct Candidate<'a> {
     place: (usize, usize),
     location: &'a Location,
     identity: Identity,
-    readings: Vec<u8>,
+    readings: &'a [u8],
 }
 
 /// New locations of a device.
@@ -42,21 +40,16 @@ pub(super) type New = BTreeMap<(AccountId, DeviceId), Vec<StoredLocation>>;
 
 /// Stores what is new and says of each location whether it is, or why its submission is refused.
 pub(super) async fn ingest(tx: &Tx, submissions: &[Submission]) -> Result<Vec<Result<Vec<Outcome>>>> {
+    if let Some(live) = tx.live() {
+        return sqlite::locations::ingest(tx, live, submissions).await;
+    }
     // In the order of their ids, so that two batches never wait for each other in a circle.
     let accounts: BTreeSet<AccountId> = submissions.iter().map(|each| each.scope.account).collect();
     for account in accounts {
         tx.lock_account(account).await?;
     }
-    let standings = standing::of(tx, submissions).await?;
-    let mut results: Vec<Result<Vec<Outcome>>> = submissions
-        .iter()
-        .zip(&standings)
-        .map(|(submission, standing)| match standing {
-            Standing::Active => Ok(vec![Outcome::Duplicate; submission.locations.len()]),
-            Standing::Expired => Err(StoreError::DeviceExpired(submission.device)),
-            Standing::Unknown => Err(StoreError::NotFound(Kind::Device)),
-        })
-        .collect();
+    let standings = standings(tx, submissions).await?;
+    let mut results = first_results(submissions, &standings);
     let mut candidates = candidates(submissions, &standings);
     chunk::leave_out_known(tx, &mut candidates, |candidate| {
         (candidate.account, candidate.device, candidate.location)
@@ -77,9 +70,9 @@ fn candidates<'a>(submissions: &'a [Submission], standings: &[Standing]) -> Vec<
             continue;
         }
         let (account, device) = (submission.scope.account, submission.device);
-        for (place, location) in submission.locations.iter().enumerate() {
-            let readings = pack_readings(&location.readings);
-            let identity = Identity::of_location(location, &readings);
+        for (place, (location, readings)) in submission.locations.iter().zip(&submission.readings).enumerate()
+        {
+            let identity = Identity::of_location(location, readings);
             if seen.insert((account, device, identity)) {
                 let place = (index, place);
                 candidates.push(Candidate { account, device, place, location, identity, readings });
@@ -106,7 +99,7 @@ async fn append(tx: &Tx, candidates: &[Candidate<'_>], results: &mut [Result<Vec
             candidate.location.longitude.as_e7(),
             trust.late,
             trust.suspect,
-            candidate.readings.as_slice(),
+            candidate.readings,
         ]
         .to_vec()
     };

@@ -6,7 +6,7 @@ use perigee_core::id::{AccountId, DeviceId, GroupId};
 use perigee_core::location::StoredLocation;
 use perigee_core::store::Result;
 
-use super::row::{LAST_COLUMNS, from_row};
+use super::last::{DEVICES, last_of_row};
 use crate::{Tx, params};
 
 /// The newest location that can be trusted of each device of the group that has one.
@@ -16,9 +16,13 @@ pub(crate) async fn last_of_group(
     group: GroupId,
 ) -> Result<HashMap<DeviceId, StoredLocation>> {
     let sql = format!(
-        "SELECT device_id, {LAST_COLUMNS} FROM last_location WHERE account_id = ?1 AND device_id IN \
+        "{DEVICES} WHERE d.account_id = ?1 AND d.id IN \
          (SELECT m.device_id FROM group_member m WHERE m.account_id = ?1 AND m.group_id = ?2)"
     );
-    let rows = tx.query(&sql, params![account, group]).await?;
-    rows.iter().map(|row| Ok((DeviceId::from_i64(row.i64("device_id")?), from_row(row)?))).collect()
+    let mut last = HashMap::new();
+    for row in tx.query(&sql, params![account, group]).await? {
+        let device = DeviceId::from_i64(row.i64("device_id")?);
+        last.extend(last_of_row(tx, account, device, &row)?.map(|location| (device, location)));
+    }
+    Ok(last)
 }

@@ -8,31 +8,44 @@ use perigee_core::store::Result;
 use super::super::{history, scope};
 use super::chunk::{self, Key, key};
 use super::recent;
+use super::row::unreadable_readings;
 use crate::Tx;
+use crate::codec::Point;
+use crate::sqlite::Live;
+use crate::sqlite::locations::Owner;
 
 pub(super) async fn list(
     tx: &Tx,
     scope: Scope,
     device: DeviceId,
     request: HistoryRequest,
+    recent: Option<Vec<Point>>,
 ) -> Result<History<StoredLocation>> {
     scope::require_device(tx, scope, device).await?;
-    cut_out(tx, scope.account, device, &request).await
+    cut_out(tx, scope.account, device, &request, recent).await
 }
 
-/// The part of a device's history that is asked for.
+/// The part of a device's history that is asked for; `recent` is what memory has of it.
+///
+/// Memory must have been looked at before the snapshot began: what was packed meanwhile is then in both, never in
+/// neither. Numbers tell.
 pub(super) async fn cut_out(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,
     request: &HistoryRequest,
+    recent: Option<Vec<Point>>,
 ) -> Result<History<StoredLocation>> {
     let window = Window::of(request);
-    let wanted = usize::try_from(request.limit).unwrap_or(usize::MAX).saturating_add(1);
+    let wanted = window.wanted;
     let mut items = packed(tx, account, device, &window, wanted).await?;
-    let recent = recent::list(tx, account, device, i64::MAX).await?;
+    let recent = match recent {
+        Some(points) => unpack_points(&points)?,
+        None => recent::list(tx, account, device, i64::MAX).await?,
+    };
     items.extend(recent.into_iter().filter(|stored| window.contains(stored)));
     items.sort_unstable_by_key(key);
+    items.dedup_by_key(|stored| key(stored));
     if window.order == Order::Descending {
         items.reverse();
     }
@@ -41,11 +54,23 @@ pub(super) async fn cut_out(
     Ok(history::cut(items, request, cursor))
 }
 
+/// What memory has of a part of a device's history.
+pub(super) fn from_memory(live: &Live, owner: Owner, request: &HistoryRequest) -> Vec<Point> {
+    let window = Window::of(request);
+    live.tail().between(owner, (window.after, window.before), window.order, window.wanted)
+}
+
+fn unpack_points(points: &[Point]) -> Result<Vec<StoredLocation>> {
+    points.iter().map(|point| point.unpack().map_err(unreadable_readings)).collect()
+}
+
 /// What is asked for, as two places that are themselves left out.
 struct Window {
     after: Key,
     before: Key,
     order: Order,
+    /// One more than the limit, to see whether there is more.
+    wanted: usize,
 }
 
 impl Window {
@@ -59,7 +84,8 @@ impl Window {
                 Order::Descending => before = before.min(cursor),
             }
         }
-        Self { after, before, order: request.order }
+        let wanted = usize::try_from(request.limit).unwrap_or(usize::MAX).saturating_add(1);
+        Self { after, before, order: request.order, wanted }
     }
 
     fn contains(&self, stored: &StoredLocation) -> bool {

@@ -1,10 +1,11 @@
 //! What is in the log and in no chunk yet.
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::StoredLocation;
+use perigee_core::location::{Order, StoredLocation};
 use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
 
-use super::row::{COLUMNS, from_row};
+use super::row::{COLUMNS, from_row, unreadable_readings};
 use crate::{Tx, params};
 
 /// Up to which number the device's locations are in chunks.
@@ -21,6 +22,11 @@ pub(super) async fn list(
     device: DeviceId,
     limit: i64,
 ) -> Result<Vec<StoredLocation>> {
+    if let Some(live) = tx.live() {
+        let everything = ((Timestamp::MIN, i64::MIN), (Timestamp::MAX, i64::MAX));
+        let points = live.tail().between((account, device), everything, Order::Ascending, usize::MAX);
+        return points.iter().map(|point| point.unpack().map_err(unreadable_readings)).collect();
+    }
     let packed_to = packed_to(tx, account, device).await?;
     let sql = format!(
         "SELECT {COLUMNS} FROM location_log \

@@ -1,11 +1,12 @@
 //! A location from its row.
 
-use perigee_core::location::{Latitude, Location, Longitude, StoredLocation, Trust};
+use perigee_core::error::StoreError;
+use perigee_core::location::{Latitude, Longitude, StoredLocation, Trust};
 use perigee_core::store::Result;
 
 use super::super::column;
 use crate::Row;
-use crate::codec::unpack_readings;
+use crate::codec::{CodecError, Point};
 
 /// The columns [`from_row`] reads.
 pub(super) const COLUMNS: &str = "number, time, received_at, latitude, longitude, late, suspect, readings";
@@ -13,17 +14,24 @@ pub(super) const COLUMNS: &str = "number, time, received_at, latitude, longitude
 pub(super) const LAST_COLUMNS: &str =
     "number, time, received_at, latitude, longitude, late, FALSE AS suspect, readings";
 
-pub(super) fn from_row(row: &Row) -> Result<StoredLocation> {
-    let readings = unpack_readings(&row.bytes("readings")?);
-    Ok(StoredLocation {
-        location: Location {
-            time: row.timestamp("time")?,
-            latitude: Latitude::from_e7(row.int("latitude")?),
-            longitude: Longitude::from_e7(row.int("longitude")?),
-            readings: readings.map_err(|cause| column::unreadable("readings", cause))?,
-        },
-        received_at: row.timestamp("received_at")?,
-        trust: Trust { late: row.bool("late")?, suspect: row.bool("suspect")? },
+/// Packed readings that cannot be read.
+pub(crate) fn unreadable_readings(cause: CodecError) -> StoreError {
+    column::unreadable("readings", cause)
+}
+
+/// A location whose readings stay packed; a row of the last location has no `suspect` that is true.
+pub(super) fn point_from_row(row: &Row) -> Result<Point> {
+    Ok(Point {
+        time: row.timestamp("time")?,
         number: row.i64("number")?,
+        received_at: row.timestamp("received_at")?,
+        latitude: Latitude::from_e7(row.int("latitude")?),
+        longitude: Longitude::from_e7(row.int("longitude")?),
+        trust: Trust { late: row.bool("late")?, suspect: row.bool("suspect")? },
+        readings: row.bytes_ref("readings")?.into(),
     })
+}
+
+pub(super) fn from_row(row: &Row) -> Result<StoredLocation> {
+    point_from_row(row)?.unpack().map_err(unreadable_readings)
 }

@@ -2,18 +2,21 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use perigee_core::actor::Reach;
+use perigee_core::actor::{Reach, Scope};
+use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::{AccountId, DeviceId, GroupId};
 use perigee_core::license::{DeviceState, License};
+use perigee_core::location::Outcome;
 use perigee_core::store::Result;
 
 use super::super::query::for_ids;
 use super::gather::Submission;
+use crate::sqlite::locations::Fact;
 use crate::{Row, Tx, params};
 
 /// How a submission's device stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(crate) enum Standing {
     /// It is not in sight, or does not exist.
     Unknown,
     /// It is heard but stores nothing.
@@ -22,21 +25,88 @@ pub(super) enum Standing {
     Active,
 }
 
+/// The answer to each submission when nothing it brings is new.
+pub(crate) fn first_results(submissions: &[Submission], standings: &[Standing]) -> Vec<Result<Vec<Outcome>>> {
+    let result = |(submission, standing): (&Submission, &Standing)| match standing {
+        Standing::Active => Ok(vec![Outcome::Duplicate; submission.locations.len()]),
+        Standing::Expired => Err(StoreError::DeviceExpired(submission.device)),
+        Standing::Unknown => Err(StoreError::NotFound(Kind::Device)),
+    };
+    submissions.iter().zip(standings).map(result).collect()
+}
+
+type Asked = (Scope, DeviceId);
+
 /// How each submission stands. The accounts are locked.
-pub(super) async fn of(tx: &Tx, submissions: &[Submission]) -> Result<Vec<Standing>> {
+pub(crate) async fn standings(tx: &Tx, submissions: &[Submission]) -> Result<Vec<Standing>> {
+    let asked: HashSet<Asked> = submissions.iter().map(|one| (one.scope, one.device)).collect();
+    let facts = facts(tx, asked).await?;
+    let mut over: BTreeMap<AccountId, Vec<i64>> = BTreeMap::new();
+    let mut standings = Vec::with_capacity(submissions.len());
+    for Submission { scope, device, .. } in submissions {
+        let Some(fact) = facts.get(&(*scope, *device)) else {
+            standings.push(Standing::Unknown);
+            continue;
+        };
+        let is_active = fact.license.state(tx.now().max(fact.decided_at)) == DeviceState::Active;
+        if fact.license.licensed && !is_active {
+            over.entry(scope.account).or_default().push(device.as_i64());
+        }
+        standings.push(if is_active { Standing::Active } else { Standing::Expired });
+    }
+    // Seen to be over once, it stays so, whatever the clock does next.
+    let sql = "UPDATE device SET licensed = FALSE WHERE account_id = ?1 AND id IN ({ids})";
+    for (account, devices) in &over {
+        for_ids(tx, sql, params![*account], devices).await?;
+    }
+    if let Some(live) = tx.live().filter(|_| !over.is_empty()) {
+        live.facts_mut().forget();
+    }
+    Ok(standings)
+}
+
+/// What is known of the devices in sight, from memory where it is there.
+async fn facts(tx: &Tx, asked: HashSet<Asked>) -> Result<HashMap<Asked, Fact>> {
+    let Some(live) = tx.live() else { return facts_of(tx, &asked).await };
+    let (mut facts, mut missing, epoch) = (HashMap::new(), HashSet::new(), live.facts().epoch());
+    {
+        let known = live.facts();
+        for (scope, device) in asked {
+            match known.get(scope, device) {
+                Some(fact) => drop(facts.insert((scope, device), fact)),
+                None => drop(missing.insert((scope, device))),
+            }
+        }
+    }
+    let found = facts_of(tx, &missing).await?;
+    let mut known = live.facts_mut();
+    for ((scope, device), fact) in &found {
+        known.put(epoch, *scope, *device, *fact);
+    }
+    facts.extend(found);
+    Ok(facts)
+}
+
+/// What the tables say of the devices in sight.
+pub(crate) async fn facts_of(tx: &Tx, asked: &HashSet<Asked>) -> Result<HashMap<Asked, Fact>> {
     let mut devices: BTreeMap<AccountId, Vec<i64>> = BTreeMap::new();
     let mut members: BTreeMap<(AccountId, GroupId), Vec<i64>> = BTreeMap::new();
-    for Submission { scope, device, .. } in submissions {
+    for (scope, device) in asked {
         devices.entry(scope.account).or_default().push(device.as_i64());
         if let Reach::Group(group) = scope.reach {
             members.entry((scope.account, group)).or_default().push(device.as_i64());
         }
     }
-    let mut active = HashMap::new();
+    let sql = "SELECT d.id, d.licensed, d.expires, a.decided_at \
+               FROM device d JOIN account a ON a.id = d.account_id \
+               WHERE d.account_id = ?1 AND d.id IN ({ids})";
+    let mut existing = HashMap::new();
     for (account, mut ids) in devices {
         ids.sort_unstable();
         ids.dedup();
-        look(tx, account, &ids, &mut active).await?;
+        for row in for_ids(tx, sql, params![account], &ids).await? {
+            existing.insert((account, DeviceId::from_i64(row.i64("id")?)), fact(&row)?);
+        }
     }
     let mut within = HashSet::new();
     for ((account, group), ids) in members {
@@ -46,47 +116,19 @@ pub(super) async fn of(tx: &Tx, submissions: &[Submission]) -> Result<Vec<Standi
             within.insert((account, group, row.i64("device_id")?));
         }
     }
-    let standing = |Submission { scope, device, .. }: &Submission| {
-        let in_sight = match scope.reach {
-            Reach::Account => true,
-            Reach::Group(group) => within.contains(&(scope.account, group, device.as_i64())),
-            Reach::Device(own) => own == *device,
-        };
-        match active.get(&(scope.account, *device)) {
-            Some(true) if in_sight => Standing::Active,
-            Some(false) if in_sight => Standing::Expired,
-            _ => Standing::Unknown,
-        }
+    let in_sight = |scope: Scope, device: DeviceId| match scope.reach {
+        Reach::Account => true,
+        Reach::Group(group) => within.contains(&(scope.account, group, device.as_i64())),
+        Reach::Device(own) => own == device,
     };
-    Ok(submissions.iter().map(standing).collect())
+    let fact = |(scope, device): &Asked| {
+        let fact = existing.get(&(scope.account, *device)).filter(|_| in_sight(*scope, *device))?;
+        Some(((*scope, *device), *fact))
+    };
+    Ok(asked.iter().filter_map(fact).collect())
 }
 
-/// Which of these devices exist, and whether they are active.
-async fn look(
-    tx: &Tx,
-    account: AccountId,
-    ids: &[i64],
-    active: &mut HashMap<(AccountId, DeviceId), bool>,
-) -> Result<()> {
-    let sql = "SELECT d.id, d.licensed, d.expires, a.decided_at \
-               FROM device d JOIN account a ON a.id = d.account_id \
-               WHERE d.account_id = ?1 AND d.id IN ({ids})";
-    let mut over = Vec::new();
-    for row in for_ids(tx, sql, params![account], ids).await? {
-        let device = row.i64("id")?;
-        let license = license(&row)?;
-        let is_active = license.state(tx.now().max(row.timestamp("decided_at")?)) == DeviceState::Active;
-        if license.licensed && !is_active {
-            over.push(device);
-        }
-        active.insert((account, DeviceId::from_i64(device)), is_active);
-    }
-    // Seen to be over once, it stays so, whatever the clock does next.
-    let sql = "UPDATE device SET licensed = FALSE WHERE account_id = ?1 AND id IN ({ids})";
-    for_ids(tx, sql, params![account], &over).await?;
-    Ok(())
-}
-
-fn license(row: &Row) -> Result<License> {
-    Ok(License { licensed: row.bool("licensed")?, expires: row.opt_timestamp("expires")? })
+fn fact(row: &Row) -> Result<Fact> {
+    let license = License { licensed: row.bool("licensed")?, expires: row.opt_timestamp("expires")? };
+    Ok(Fact { license, decided_at: row.timestamp("decided_at")? })
 }

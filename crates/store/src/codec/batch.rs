@@ -1,0 +1,240 @@
+//! The locations of one commit as bytes, in the order in which they arrived: what a log appends.
+//!
+//! A version, then for each device its id, how many of its locations follow, and those, each told by how it differs
+//! from the one before it; at the end a checksum of all that. Numbers are not written: they count up from the first.
+
+use perigee_core::id::DeviceId;
+use perigee_core::location::{Latitude, Location, Longitude, StoredLocation, Trust};
+use perigee_core::time::Timestamp;
+
+use super::bytes::{CodecError, Reader, Writer};
+use super::readings::{pack_readings, unpack_readings};
+
+const VERSION: u8 = 1;
+const LATE: u8 = 1;
+const SUSPECT: u8 = 2;
+const CHECKSUM: usize = 4;
+
+/// A location whose readings stay packed: what order, identity and trust need is at hand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// When the fix was taken.
+    pub time: Timestamp,
+    /// Its number in the log.
+    pub number: i64,
+    /// When it was received.
+    pub received_at: Timestamp,
+    /// Where it was.
+    pub latitude: Latitude,
+    /// Where it was.
+    pub longitude: Longitude,
+    /// What is doubtful about it.
+    pub trust: Trust,
+    /// Everything else, packed.
+    pub readings: Box<[u8]>,
+}
+
+impl Point {
+    /// Its place in the order of time.
+    pub const fn key(&self) -> (Timestamp, i64) {
+        (self.time, self.number)
+    }
+
+    /// Whether the sender gave the same in every field. Equal readings give equal bytes.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.time == other.time
+            && self.latitude == other.latitude
+            && self.longitude == other.longitude
+            && self.readings == other.readings
+    }
+
+    /// Packs a location.
+    pub fn pack(stored: &StoredLocation) -> Self {
+        Self {
+            time: stored.location.time,
+            number: stored.number,
+            received_at: stored.received_at,
+            latitude: stored.location.latitude,
+            longitude: stored.location.longitude,
+            trust: stored.trust,
+            readings: pack_readings(&stored.location.readings).into(),
+        }
+    }
+
+    /// The whole location.
+    pub fn unpack(&self) -> Result<StoredLocation, CodecError> {
+        Ok(StoredLocation {
+            location: Location {
+                time: self.time,
+                latitude: self.latitude,
+                longitude: self.longitude,
+                readings: unpack_readings(&self.readings)?,
+            },
+            received_at: self.received_at,
+            trust: self.trust,
+            number: self.number,
+        })
+    }
+}
+
+/// Writes a batch, device by device.
+pub(crate) struct BatchWriter(Writer);
+
+impl Default for BatchWriter {
+    fn default() -> Self {
+        let mut out = Writer::with_capacity(128);
+        out.byte(VERSION);
+        Self(out)
+    }
+}
+
+impl BatchWriter {
+    /// Appends locations of a device, whose numbers follow those already there.
+    pub(crate) fn add(&mut self, device: DeviceId, points: &[Point]) {
+        let out = &mut self.0;
+        out.raw(&device.as_i64().to_le_bytes());
+        out.length(points.len());
+        let mut before = (0, 0, 0);
+        for point in points {
+            let now = (
+                point.time.as_millis(),
+                i64::from(point.latitude.as_e7()),
+                i64::from(point.longitude.as_e7()),
+            );
+            out.signed(now.0.wrapping_sub(before.0));
+            out.signed(now.1 - before.1);
+            out.signed(now.2 - before.2);
+            out.byte(u8::from(point.trust.late) * LATE + u8::from(point.trust.suspect) * SUSPECT);
+            out.length(point.readings.len());
+            out.raw(&point.readings);
+            before = now;
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> Vec<u8> {
+        let mut bytes = std::mem::take(&mut self.0).into_bytes();
+        let checksum = crc32fast::hash(&bytes);
+        bytes.extend_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+}
+
+/// Reads a batch back; `first` is the number of its first location.
+pub fn unpack_batch(
+    bytes: &[u8],
+    first: i64,
+    received_at: Timestamp,
+    mut each: impl FnMut(DeviceId, Point),
+) -> Result<(), CodecError> {
+    let (told, checksum) = bytes.split_last_chunk::<CHECKSUM>().ok_or(CodecError::Short)?;
+    if crc32fast::hash(told) != u32::from_le_bytes(*checksum) {
+        return Err(CodecError::Checksum);
+    }
+    let mut input = Reader::new(told);
+    let version = input.byte()?;
+    if version != VERSION {
+        return Err(CodecError::Version(version));
+    }
+    let mut number = first;
+    while input.end().is_err() {
+        let device = input.raw(8)?.try_into().map_err(|_length| CodecError::Short)?;
+        let device = DeviceId::from_i64(i64::from_le_bytes(device));
+        let mut before = (0_i64, 0_i64, 0_i64);
+        for _ in 0..input.length()? {
+            before = (
+                before.0.wrapping_add(input.signed()?),
+                before.1.wrapping_add(input.signed()?),
+                before.2.wrapping_add(input.signed()?),
+            );
+            let flags = input.byte()?;
+            if flags & !(LATE | SUSPECT) != 0 {
+                return Err(CodecError::Malformed);
+            }
+            let length = input.length()?;
+            let point = Point {
+                time: Timestamp::from_millis(before.0),
+                number,
+                received_at,
+                latitude: Latitude::from_e7(degrees(before.1)?),
+                longitude: Longitude::from_e7(degrees(before.2)?),
+                trust: Trust { late: flags & LATE != 0, suspect: flags & SUSPECT != 0 },
+                readings: input.raw(length)?.into(),
+            };
+            each(device, point);
+            number += 1;
+        }
+    }
+    Ok(())
+}
+
+fn degrees(units: i64) -> Result<i32, CodecError> {
+    i32::try_from(units).map_err(|_too_large| CodecError::Malformed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use perigee_core::location::{Milli, Readings};
+
+    fn point(number: i64, time: i64, latitude: i32, longitude: i32) -> Point {
+        let speed = Some(Milli::from_thousandths(number * 1_000));
+        Point {
+            time: Timestamp::from_millis(time),
+            number,
+            received_at: Timestamp::from_millis(1_767_225_600_000),
+            latitude: Latitude::from_e7(latitude),
+            longitude: Longitude::from_e7(longitude),
+            trust: Trust { late: number % 2 == 0, suspect: number % 3 == 0 },
+            readings: pack_readings(&Readings { speed, ..Readings::default() }).into(),
+        }
+    }
+
+    fn sample() -> (Vec<(DeviceId, Point)>, Vec<u8>) {
+        let (one, other) = (DeviceId::from_i64(7), DeviceId::from_i64(i64::MIN));
+        let ones = [
+            point(10, 1_767_225_600_000, 422_406_000, -87_207_000),
+            point(11, i64::MIN / 2, -900_000_000, 1_799_999_999),
+            point(12, i64::MAX / 2, 900_000_000, -1_800_000_000),
+        ];
+        let others = [point(13, 0, 0, 0)];
+        let mut writer = BatchWriter::default();
+        writer.add(one, &ones);
+        writer.add(other, &others);
+        let all = ones.map(|point| (one, point)).into_iter().chain(others.map(|point| (other, point)));
+        (all.collect(), writer.finish())
+    }
+
+    fn unpack(bytes: &[u8]) -> Result<Vec<(DeviceId, Point)>, CodecError> {
+        let mut all = Vec::new();
+        let received_at = Timestamp::from_millis(1_767_225_600_000);
+        unpack_batch(bytes, 10, received_at, |device, point| all.push((device, point)))?;
+        Ok(all)
+    }
+
+    #[test]
+    fn a_batch_comes_back_as_it_was() {
+        let (points, bytes) = sample();
+        assert_eq!(unpack(&bytes), Ok(points));
+        assert_eq!(unpack(&BatchWriter::default().finish()), Ok(Vec::new()));
+    }
+
+    /// Logs written by every version must be readable for ever.
+    #[test]
+    fn the_first_version_stays_readable() {
+        let (points, bytes) = sample();
+        let golden = include_bytes!("golden/batch-v1.bin");
+        assert_eq!(unpack(golden), Ok(points));
+        assert_eq!(bytes, golden, "and is still what is written");
+    }
+
+    #[test]
+    fn damage_is_noticed() {
+        let (_, bytes) = sample();
+        for place in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[place] ^= 0x10;
+            assert!(unpack(&damaged).is_err(), "byte {place}");
+            assert!(unpack(&bytes[..place]).is_err(), "cut at {place}");
+        }
+    }
+}

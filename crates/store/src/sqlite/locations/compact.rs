@@ -1,0 +1,121 @@
+//! Moving locations from the tail into chunks. They are packed beside the writer, which only writes what was made.
+
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use perigee_core::location::{Compacted, CompactionBudget};
+use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
+
+use super::live::Live;
+use super::save::save_due;
+use super::tail::{Due, Owner};
+use crate::codec::Point;
+use crate::sql::{Changes, FEW_WAIT_MS, apply, existing_devices, plan_merge, unreadable_readings};
+use crate::{Database, Tx, params};
+
+/// Locations one transaction packs, so that no commit waits long for it.
+const AT_ONCE: usize = 8_192;
+/// Devices one transaction packs, each of which costs some pages.
+const DEVICES_AT_ONCE: usize = 32;
+
+/// What becomes of a device's locations.
+struct Packed {
+    owner: Owner,
+    changes: Changes,
+    count: usize,
+    /// The highest number among them.
+    up_to: i64,
+    newest: Timestamp,
+}
+
+/// Packs what is due, up to so many devices, and writes what has waited long enough.
+pub(crate) async fn compact(
+    database: &Database,
+    live: &Arc<Live>,
+    budget: CompactionBudget,
+) -> Result<Compacted> {
+    let long_ago = live.now().plus_millis(-FEW_WAIT_MS);
+    let mut due = live.tail().due(Due { everything: budget.everything, long_ago });
+    let mut done = Compacted { more: due.len() > budget.devices, ..Compacted::default() };
+    due.truncate(budget.devices);
+    let mut rest = due.as_slice();
+    while !rest.is_empty() {
+        // Held from reading the chunks until they are written.
+        let _chunks = live.chunks.lock().await;
+        let (some, taken) = take(live, rest);
+        rest = &rest[taken..];
+        let packed = database.read(move |tx| pack(tx, some).boxed()).await?;
+        done.devices += u64::try_from(packed.len()).unwrap_or(0);
+        done.locations += packed.iter().map(|one| u64::try_from(one.count).unwrap_or(0)).sum::<u64>();
+        done.more |= packed.iter().any(|one| one.count == AT_ONCE);
+        let live = Arc::clone(live);
+        database.write(move |tx| async move { write(tx, &live, packed).await }.boxed()).await?;
+    }
+    save_due(database, live).await?;
+    done.pressed = live.is_pressed();
+    Ok(done)
+}
+
+/// Copies of what the first devices have, and how many devices that are.
+fn take(live: &Live, owners: &[Owner]) -> (Vec<(Owner, Vec<Point>)>, usize) {
+    let tail = live.tail();
+    let (mut some, mut count) = (Vec::new(), 0);
+    for owner in owners.iter().take(DEVICES_AT_ONCE) {
+        let points = tail.first_arrived(*owner, AT_ONCE);
+        if count > 0 && count + points.len() > AT_ONCE {
+            break;
+        }
+        count += points.len();
+        some.push((*owner, points));
+    }
+    let taken = some.len();
+    (some, taken)
+}
+
+async fn pack(tx: &Tx, some: Vec<(Owner, Vec<Point>)>) -> Result<Vec<Packed>> {
+    let mut packed = Vec::new();
+    for (owner, points) in some {
+        let Some(up_to) = points.iter().map(|point| point.number).max() else { continue };
+        let Some(newest) = points.last().map(|point| point.time) else { continue };
+        let count = points.len();
+        let points = points
+            .iter()
+            .map(Point::unpack)
+            .collect::<std::result::Result<Vec<_>, _>>()
+            .map_err(unreadable_readings)?;
+        let changes = plan_merge(tx, owner.0, owner.1, points).await?;
+        packed.push(Packed { owner, changes, count, up_to, newest });
+    }
+    Ok(packed)
+}
+
+async fn write(tx: &Tx, live: &Arc<Live>, packed: Vec<Packed>) -> Result<()> {
+    tx.leave_facts();
+    let owners: Vec<Owner> = packed.iter().map(|one| one.owner).collect();
+    let existing = existing_devices(tx, &owners).await?;
+    let mark = "INSERT INTO device_live (account_id, device_id, packed_to) VALUES (?1, ?2, ?3) \
+                ON CONFLICT (account_id, device_id) DO UPDATE SET packed_to = excluded.packed_to";
+    let mut moved = Vec::with_capacity(packed.len());
+    for Packed { owner, changes, up_to, newest, .. } in packed {
+        if existing.contains(&owner) {
+            apply(tx, owner.0, owner.1, changes).await?;
+            tx.execute(mark, params![owner.0, owner.1, up_to]).await?;
+        }
+        moved.push((owner, up_to, newest));
+    }
+    let live = Arc::clone(live);
+    tx.after_commit(move || {
+        {
+            let mut present = live.present_mut();
+            for (owner, _, newest) in &moved {
+                present.pack(*owner, *newest);
+            }
+        }
+        let mut tail = live.tail_mut();
+        for (owner, up_to, _) in moved {
+            tail.drop_packed(owner, up_to);
+        }
+    });
+    Ok(())
+}

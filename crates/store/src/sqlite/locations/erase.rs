@@ -1,0 +1,68 @@
+//! Erasing from the log, which is never rewritten: what is erased is noted, and left out wherever the log is read.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::location::TimeRange;
+use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
+
+use super::live::Live;
+use crate::codec::Point;
+use crate::{Tx, params};
+
+/// Erases what lies in a range from log and tail; gives how many were in no chunk, beside those `packed` that were.
+/// Whoever calls holds [`Live::arriving`] and [`Live::chunks`].
+pub(crate) async fn note_erased(
+    tx: &Tx,
+    live: &Arc<Live>,
+    account: AccountId,
+    device: DeviceId,
+    range: TimeRange,
+    packed: u64,
+) -> Result<u64> {
+    let head = live.tail().head();
+    let count = u64::try_from(live.tail().count_within((account, device), range)).unwrap_or(0);
+    if packed + count == 0 {
+        return Ok(0);
+    }
+    let sql = "INSERT INTO location_erased (account_id, device_id, up_to, from_time, to_time) \
+               VALUES (?1, ?2, ?3, ?4, ?5)";
+    tx.execute(sql, params![account, device, head, range.from, range.to]).await?;
+    let live = Arc::clone(live);
+    tx.after_commit(move || {
+        live.tail_mut().erase((account, device), range, head);
+    });
+    Ok(count)
+}
+
+/// What was erased from a part of the log.
+#[derive(Debug, Default)]
+pub(super) struct Erased(HashMap<DeviceId, Vec<(i64, TimeRange)>>);
+
+impl Erased {
+    /// What was erased of an account's locations with higher numbers than this.
+    pub(super) async fn after(tx: &Tx, account: AccountId, number: i64) -> Result<Self> {
+        let sql = "SELECT device_id, up_to, from_time, to_time FROM location_erased \
+                   WHERE account_id = ?1 AND up_to > ?2";
+        let mut erased: HashMap<DeviceId, Vec<(i64, TimeRange)>> = HashMap::new();
+        for row in tx.query(sql, params![account, number]).await? {
+            let range = TimeRange {
+                from: Timestamp::from_millis(row.i64("from_time")?),
+                to: Timestamp::from_millis(row.i64("to_time")?),
+            };
+            let device = DeviceId::from_i64(row.i64("device_id")?);
+            erased.entry(device).or_default().push((row.i64("up_to")?, range));
+        }
+        Ok(Self(erased))
+    }
+
+    pub(super) fn has(&self, device: DeviceId, point: &Point) -> bool {
+        self.0.get(&device).is_some_and(|erased| {
+            erased
+                .iter()
+                .any(|(up_to, range)| point.number <= *up_to && (range.from..=range.to).contains(&point.time))
+        })
+    }
+}

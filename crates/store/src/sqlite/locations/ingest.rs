@@ -1,0 +1,246 @@
+//! Storing submissions on SQLite: a row of the log for each account, however many locations there are.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use perigee_core::error::StoreError;
+use perigee_core::id::AccountId;
+use perigee_core::location::{Location, Outcome, StoredLocation, is_coarse, judge, supersedes};
+use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
+
+use super::live::Live;
+use super::present::{Heard, load};
+use super::tail::{HIGH, Owner};
+use crate::codec::{BatchWriter, Point};
+use crate::sql::{
+    Standing, Submission, draw_numbers, first_results, known_in_chunks, standings, unreadable_readings,
+};
+use crate::{Tx, params};
+
+/// Where a location is: the submission, and the place in it.
+type Place = (usize, usize);
+
+/// What one device sent.
+#[derive(Default)]
+struct Arrival {
+    candidates: Vec<Place>,
+    /// What of it is new, in the order of arrival, and the place of each.
+    points: Vec<Point>,
+    places: Vec<Place>,
+    /// The one of these that is the last location now.
+    last: Option<usize>,
+}
+
+type Arrivals = BTreeMap<Owner, Arrival>;
+
+/// Stores what is new and says of each location whether it is, or why its submission is refused.
+pub(crate) async fn ingest(
+    tx: &Tx,
+    live: &Arc<Live>,
+    submissions: &[Submission],
+) -> Result<Vec<Result<Vec<Outcome>>>> {
+    tx.leave_facts();
+    let standings = standings(tx, submissions).await?;
+    let mut results = first_results(submissions, &standings);
+    let mut arrivals = arrivals(submissions, &standings);
+    let departures = live.present().departures();
+    load(tx, live, departures, arrivals.keys().copied()).await?;
+    for (owner, arrival) in &mut arrivals {
+        find_new(tx, live, *owner, submissions, arrival).await?;
+    }
+    append(tx, &mut arrivals).await?;
+    for (owner, arrival) in &mut arrivals {
+        for (index, place) in &arrival.places {
+            if let Some(Ok(outcomes)) = results.get_mut(*index)
+                && let Some(outcome) = outcomes.get_mut(*place)
+            {
+                *outcome = Outcome::Accepted;
+            }
+        }
+        arrival.last = advance(live, *owner, submissions, arrival)?;
+    }
+    let (live, at) = (Arc::clone(live), tx.now());
+    tx.after_commit(move || remember(&live, arrivals, at));
+    Ok(results)
+}
+
+fn arrivals(submissions: &[Submission], standings: &[Standing]) -> Arrivals {
+    let mut arrivals = Arrivals::new();
+    for (index, (submission, standing)) in submissions.iter().zip(standings).enumerate() {
+        if *standing == Standing::Unknown {
+            continue;
+        }
+        // An expired device is heard all the same.
+        let arrival = arrivals.entry((submission.scope.account, submission.device)).or_default();
+        if *standing == Standing::Active {
+            arrival.candidates.extend((0..submission.locations.len()).map(|place| (index, place)));
+        }
+    }
+    arrivals
+}
+
+/// Finds the locations of a device that are neither in the tail nor in a chunk, each once.
+async fn find_new(
+    tx: &Tx,
+    live: &Live,
+    owner: Owner,
+    submissions: &[Submission],
+    arrival: &mut Arrival,
+) -> Result<()> {
+    let packed_until = live.present().get(owner).and_then(|entry| entry.packed_until);
+    let mut may_be_packed = false;
+    {
+        let tail = live.tail();
+        let mut batch = Batch::default();
+        for place in &arrival.candidates {
+            let Some(point) = point(submissions, *place, tx.now()) else { continue };
+            if tail.holds(owner, &point) || batch.holds(&arrival.points, &point) {
+                continue;
+            }
+            batch.add(&point, arrival.points.len());
+            may_be_packed |= packed_until.is_some_and(|until| point.time <= until);
+            arrival.points.push(point);
+            arrival.places.push(*place);
+        }
+    }
+    if may_be_packed {
+        let sent: Vec<&Location> =
+            arrival.places.iter().filter_map(|place| location(submissions, *place)).collect();
+        let known = known_in_chunks(tx, owner.0, owner.1, &sent).await?;
+        let mut each = known.iter();
+        arrival.points.retain(|_| !each.next().copied().unwrap_or(false));
+        let mut each = known.iter();
+        arrival.places.retain(|_| !each.next().copied().unwrap_or(false));
+    }
+    Ok(())
+}
+
+fn location(submissions: &[Submission], (index, place): Place) -> Option<&Location> {
+    submissions.get(index).and_then(|submission| submission.locations.get(place))
+}
+
+fn point(submissions: &[Submission], place: Place, received_at: Timestamp) -> Option<Point> {
+    let location = location(submissions, place)?;
+    Some(Point {
+        time: location.time,
+        number: 0,
+        received_at,
+        latitude: location.latitude,
+        longitude: location.longitude,
+        trust: judge(location, received_at),
+        readings: submissions.get(place.0)?.readings.get(place.1)?.clone(),
+    })
+}
+
+/// Finds the same location within what one device sent. Ordinarily times ascend, and there is nothing to look for.
+#[derive(Default)]
+struct Batch {
+    newest: Option<Timestamp>,
+    by_time: HashMap<Timestamp, Vec<usize>>,
+}
+
+impl Batch {
+    fn holds(&self, points: &[Point], point: &Point) -> bool {
+        self.newest >= Some(point.time)
+            && self.by_time.get(&point.time).is_some_and(|same_time| {
+                same_time.iter().filter_map(|place| points.get(*place)).any(|other| other.is_same(point))
+            })
+    }
+
+    fn add(&mut self, point: &Point, place: usize) {
+        self.newest = self.newest.max(Some(point.time));
+        self.by_time.entry(point.time).or_default().push(place);
+    }
+}
+
+/// Numbers what is new and writes it, a row for each account.
+async fn append(tx: &Tx, arrivals: &mut Arrivals) -> Result<()> {
+    let count: usize = arrivals.values().map(|arrival| arrival.points.len()).sum();
+    if count == 0 {
+        return Ok(());
+    }
+    let mut numbers = draw_numbers(tx, count).await?.into_iter();
+    let mut rows: BTreeMap<AccountId, LogRow> = BTreeMap::new();
+    for ((account, device), arrival) in arrivals.iter_mut().filter(|(_, arrival)| !arrival.points.is_empty())
+    {
+        for point in &mut arrival.points {
+            point.number = numbers.next().ok_or_else(|| StoreError::Internal("too few numbers".into()))?;
+        }
+        let row = rows.entry(*account).or_default();
+        let first = arrival.points.first().map_or(0, |point| point.number);
+        row.first.get_or_insert(first);
+        row.last = arrival.points.last().map_or(0, |point| point.number);
+        row.batch.add(*device, &arrival.points);
+    }
+    let sql = "INSERT INTO location_log (last_number, first_number, account_id, received_at, points) \
+               VALUES (?1, ?2, ?3, ?4, ?5)";
+    for (account, row) in rows {
+        tx.execute(sql, params![row.last, row.first, account, tx.now(), row.batch.finish()]).await?;
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct LogRow {
+    first: Option<i64>,
+    last: i64,
+    batch: BatchWriter,
+}
+
+/// Which of the new locations is the last one now, if any.
+fn advance(
+    live: &Live,
+    owner: Owner,
+    submissions: &[Submission],
+    arrival: &Arrival,
+) -> Result<Option<usize>> {
+    let mut trusted: Vec<usize> =
+        (0..arrival.points.len()).filter(|place| !arrival.points[*place].trust.suspect).collect();
+    // In the order of time, so that the same locations give the same last one however they were sent.
+    trusted.sort_by_key(|place| arrival.points[*place].key());
+    let stored = |place: usize| {
+        let point = &arrival.points[place];
+        let location = location(submissions, arrival.places[place])?.clone();
+        let (received_at, trust, number) = (point.received_at, point.trust, point.number);
+        Some(StoredLocation { location, received_at, trust, number })
+    };
+    // One that is not coarse replaces whatever is older.
+    let settles = |place: &usize| {
+        location(submissions, arrival.places[*place]).is_some_and(|location| !is_coarse(location))
+    };
+    let begin = trusted.iter().rposition(settles).unwrap_or(0);
+    let before = live.present().get(owner).and_then(|entry| entry.last.clone());
+    let mut last = before.map(|point| point.unpack()).transpose().map_err(unreadable_readings)?;
+    let mut chosen = None;
+    for place in trusted.get(begin..).unwrap_or_default() {
+        let Some(new) = stored(*place) else { continue };
+        if last.as_ref().is_none_or(|last| supersedes(&new, last)) {
+            last = Some(new);
+            chosen = Some(*place);
+        }
+    }
+    Ok(chosen)
+}
+
+/// Takes over into memory what was committed.
+fn remember(live: &Live, arrivals: Arrivals, at: Timestamp) {
+    let mut heard = Vec::with_capacity(arrivals.len());
+    {
+        let mut tail = live.tail_mut();
+        for (owner, arrival) in arrivals {
+            let last = arrival.last.and_then(|place| arrival.points.get(place)).cloned();
+            let number = |point: Option<&Point>| point.map(|point| point.number);
+            let numbers = number(arrival.points.first()).zip(number(arrival.points.last()));
+            tail.add(owner, arrival.points);
+            heard.push((owner, Heard { at, numbers, last }));
+        }
+        if tail.count() > HIGH {
+            live.pressed.notify_one();
+        }
+    }
+    let mut present = live.present_mut();
+    for (owner, heard) in heard {
+        present.hear(owner, heard);
+    }
+}

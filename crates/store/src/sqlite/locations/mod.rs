@@ -1,0 +1,31 @@
+//! Locations on SQLite: a log that is only appended to, one row a commit, and in memory what is in no chunk yet.
+//!
+//! The log is the truth. What is kept in memory beside it, the [`Tail`](tail::Tail) that waits to be packed and the
+//! [`Present`](present::Present) of devices ahead of its tables, changes only after a commit and is made anew from the
+//! log when the store is opened.
+
+mod compact;
+mod erase;
+mod facts;
+mod feed;
+mod ingest;
+mod last;
+mod live;
+mod present;
+mod replay;
+mod save;
+mod tail;
+mod trim;
+
+pub(crate) use compact::compact;
+pub(crate) use erase::note_erased;
+pub(crate) use facts::Fact;
+pub(crate) use feed::{end, events, list};
+pub(crate) use ingest::ingest;
+pub(crate) use last::find_last;
+pub(crate) use live::Live;
+pub(crate) use present::Entry;
+pub(crate) use replay::replay;
+pub(crate) use save::save_all;
+pub(crate) use tail::Owner;
+pub(crate) use trim::trim;

@@ -1,0 +1,208 @@
+//! The present of devices: when each was last heard and where it was last, ahead of the tables that keep it.
+//!
+//! A commit of locations writes the log alone. What follows from them for a device is written some time later, once
+//! for many of its locations; until then the log has it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
+
+use super::live::Live;
+use super::tail::Owner;
+use crate::codec::Point;
+use crate::sql::{for_ids, last_points, newest_packed};
+use crate::{Tx, params};
+
+/// Devices in memory from which those that are in the tables too may go.
+const MANY: usize = 50_000;
+/// How long a change waits to be written.
+pub(super) const PATIENCE_MS: i64 = 10_000;
+/// How many numbers a change may lie back before it is written, so that opening reads no more than that.
+const LAG: i64 = 500_000;
+
+/// A device's present.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Entry {
+    /// The last location that can be trusted.
+    pub(crate) last: Option<Point>,
+    /// When it was last heard.
+    pub(crate) last_seen: Option<Timestamp>,
+    /// Nothing after this instant is in chunks.
+    pub(crate) packed_until: Option<Timestamp>,
+    /// The highest number of a location that is accounted for here.
+    pub(super) observed_to: i64,
+    unsaved: Option<Unsaved>,
+    changes: u64,
+}
+
+/// What of an entry is not in the tables.
+#[derive(Clone, Copy, Debug)]
+struct Unsaved {
+    /// The first number that is not accounted for there.
+    from: i64,
+    since: Timestamp,
+}
+
+/// What was heard of a device in one commit.
+#[derive(Debug)]
+pub(super) struct Heard {
+    pub(super) at: Timestamp,
+    /// The numbers of its new locations.
+    pub(super) numbers: Option<(i64, i64)>,
+    /// Its last location, if that is another now.
+    pub(super) last: Option<Point>,
+}
+
+/// The devices heard lately.
+#[derive(Debug, Default)]
+pub(crate) struct Present {
+    entries: HashMap<Owner, Entry>,
+    /// How often entries were let go: whoever read the tables before may put nothing here after.
+    departures: u64,
+}
+
+impl Present {
+    pub(crate) fn get(&self, owner: Owner) -> Option<&Entry> {
+        self.entries.get(&owner)
+    }
+
+    pub(crate) const fn departures(&self) -> u64 {
+        self.departures
+    }
+
+    /// Puts what the tables say of a device, unless more is known or may have been.
+    pub(crate) fn put_read(&mut self, departures: u64, owner: Owner, entry: Entry) {
+        if departures == self.departures {
+            self.make_room();
+            self.entries.entry(owner).or_insert(entry);
+        }
+    }
+
+    fn make_room(&mut self) {
+        if self.entries.len() >= MANY {
+            let before = self.entries.len();
+            let mut excess = before - MANY / 2;
+            self.entries.retain(|_, entry| {
+                let goes = excess > 0 && entry.unsaved.is_none();
+                excess -= usize::from(goes);
+                !goes
+            });
+            self.departures += u64::from(self.entries.len() < before);
+        }
+    }
+
+    /// Accounts for what was heard.
+    pub(super) fn hear(&mut self, owner: Owner, heard: Heard) {
+        let entry = self.entries.entry(owner).or_default();
+        entry.changes += 1;
+        entry.last_seen = entry.last_seen.max(Some(heard.at));
+        let from = match heard.numbers {
+            Some((first, last)) => {
+                entry.observed_to = entry.observed_to.max(last);
+                first
+            }
+            None => i64::MAX,
+        };
+        if heard.last.is_some() {
+            entry.last = heard.last;
+        }
+        let unsaved = entry.unsaved.get_or_insert(Unsaved { from, since: heard.at });
+        unsaved.from = unsaved.from.min(from);
+    }
+
+    /// Notes up to where a device's locations are in chunks.
+    pub(super) fn pack(&mut self, owner: Owner, newest: Timestamp) {
+        if let Some(entry) = self.entries.get_mut(&owner) {
+            entry.packed_until = entry.packed_until.max(Some(newest));
+        }
+    }
+
+    /// Puts another last location in the place of one that was erased, as the tables have it.
+    pub(crate) fn set_last(&mut self, owner: Owner, last: Option<Point>) {
+        if let Some(entry) = self.entries.get_mut(&owner) {
+            entry.last = last;
+            entry.changes += 1;
+        }
+        self.departures += 1;
+    }
+
+    /// Lets go of a device that is gone.
+    pub(super) fn forget(&mut self, owner: Owner) {
+        self.entries.remove(&owner);
+        self.departures += 1;
+    }
+
+    /// The lowest number that the tables do not account for.
+    pub(super) fn unsaved_from(&self) -> Option<i64> {
+        self.entries.values().filter_map(|entry| entry.unsaved).map(|unsaved| unsaved.from).min()
+    }
+
+    /// The devices to write: all, or those that have waited long or lie far back.
+    pub(super) fn to_save(&self, everything: bool, now: Timestamp, head: i64) -> Vec<Owner> {
+        let long_ago = now.plus_millis(-PATIENCE_MS);
+        let is_due = |unsaved: Unsaved| {
+            everything || unsaved.since <= long_ago || unsaved.from.saturating_add(LAG) < head
+        };
+        let due = |(owner, entry): (&Owner, &Entry)| entry.unsaved.filter(|one| is_due(*one)).map(|_| *owner);
+        self.entries.iter().filter_map(due).collect()
+    }
+
+    /// An entry as it is to be written, and how to tell whether it has changed since.
+    pub(super) fn draft(&self, owner: Owner) -> Option<(Entry, u64)> {
+        self.entries.get(&owner).map(|entry| (entry.clone(), entry.changes))
+    }
+
+    /// Notes that an entry is in the tables as it was then.
+    pub(super) fn saved(&mut self, owner: Owner, observed_to: i64, changes: u64) {
+        if let Some(entry) = self.entries.get_mut(&owner) {
+            if entry.changes == changes {
+                entry.unsaved = None;
+            } else if let Some(unsaved) = &mut entry.unsaved {
+                unsaved.from = unsaved.from.max(observed_to + 1);
+            }
+        }
+    }
+}
+
+/// Reads what the tables say of devices that are not in memory, and leaves it there unless something departed since
+/// so many [`Present::departures`].
+pub(super) async fn load(
+    tx: &Tx,
+    live: &Live,
+    departures: u64,
+    owners: impl Iterator<Item = Owner>,
+) -> Result<Vec<(Owner, Entry)>> {
+    let mut missing: BTreeMap<AccountId, Vec<i64>> = BTreeMap::new();
+    {
+        let present = live.present();
+        for (account, device) in owners.filter(|owner| present.get(*owner).is_none()) {
+            missing.entry(account).or_default().push(device.as_i64());
+        }
+    }
+    let mut loaded = Vec::new();
+    for (account, devices) in missing {
+        let mut entries: HashMap<DeviceId, Entry> =
+            devices.iter().map(|id| (DeviceId::from_i64(*id), Entry::default())).collect();
+        for (device, last) in last_points(tx, account, &devices).await? {
+            entries.entry(device).or_default().last = Some(last);
+        }
+        for (device, newest) in newest_packed(tx, account, &devices).await? {
+            entries.entry(device).or_default().packed_until = Some(newest);
+        }
+        let sql = "SELECT device_id, last_seen, observed_to FROM device_live \
+                   WHERE account_id = ?1 AND device_id IN ({ids})";
+        for row in for_ids(tx, sql, params![account], &devices).await? {
+            let entry = entries.entry(DeviceId::from_i64(row.i64("device_id")?)).or_default();
+            entry.last_seen = row.opt_timestamp("last_seen")?;
+            entry.observed_to = row.i64("observed_to")?;
+        }
+        let mut present = live.present_mut();
+        for (device, entry) in entries {
+            present.put_read(departures, (account, device), entry.clone());
+            loaded.push(((account, device), entry));
+        }
+    }
+    Ok(loaded)
+}

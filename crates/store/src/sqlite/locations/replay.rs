@@ -1,0 +1,110 @@
+//! Making the memory of a store anew from its log when it is opened.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry::Vacant;
+
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::location::{StoredLocation, supersedes};
+use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
+
+use super::erase::Erased;
+use super::live::Live;
+use super::present::{Heard, load};
+use super::tail::Owner;
+use crate::codec::{Point, unpack_batch};
+use crate::sql::{existing_devices, unreadable_readings};
+use crate::{Tx, params};
+
+/// Rows one statement reads.
+const STRIDE: i64 = 64;
+
+/// Reads the log from where it is needed on.
+pub(crate) async fn replay(tx: &Tx) -> Result<()> {
+    let Some(live) = tx.live() else { return Ok(()) };
+    let from = tx.query_opt("SELECT number FROM location_replay WHERE id = 1", &[]).await?;
+    let from = from.map(|row| row.i64("number")).transpose()?.unwrap_or(0);
+    live.set_replay_from(from);
+    // Numbers drawn are never drawn again, also when their rows are gone.
+    let head = "SELECT seq FROM sqlite_sequence WHERE name = 'event'";
+    let head = tx.query_one(head, &[]).await?.i64("seq")?;
+    live.tail_mut().pass(head);
+    let packed = packed(tx, from).await?;
+    let mut erased: HashMap<AccountId, Erased> = HashMap::new();
+    let sql = "SELECT last_number, first_number, account_id, received_at, points FROM location_log \
+               WHERE last_number >= ?1 ORDER BY last_number LIMIT ?2";
+    let mut next = from;
+    loop {
+        let rows = tx.query(sql, params![next, STRIDE]).await?;
+        for row in &rows {
+            let account = AccountId::from_i64(row.i64("account_id")?);
+            if let Vacant(place) = erased.entry(account) {
+                place.insert(Erased::after(tx, account, from - 1).await?);
+            }
+            let mut by_device: HashMap<Owner, Vec<Point>> = HashMap::new();
+            let (first, received_at) = (row.i64("first_number")?, row.timestamp("received_at")?);
+            let each = |device, point| by_device.entry((account, device)).or_default().push(point);
+            unpack_batch(row.bytes_ref("points")?, first, received_at, each).map_err(unreadable_readings)?;
+            let owners: Vec<Owner> = by_device.keys().copied().collect();
+            let existing = existing_devices(tx, &owners).await?;
+            by_device.retain(|owner, _| existing.contains(owner));
+            let departures = live.present().departures();
+            load(tx, live, departures, existing.into_iter()).await?;
+            for (owner, mut points) in by_device {
+                if let Some(erased) = erased.get(&account) {
+                    points.retain(|point| !erased.has(owner.1, point));
+                }
+                take_over(live, owner, points, received_at, packed.get(&owner).copied().unwrap_or(0))?;
+            }
+            next = row.i64("last_number")? + 1;
+        }
+        if rows.len() < usize::try_from(STRIDE).unwrap_or(usize::MAX) {
+            return Ok(());
+        }
+    }
+}
+
+/// Up to which number the locations of devices are in chunks, where that matters.
+async fn packed(tx: &Tx, from: i64) -> Result<HashMap<Owner, i64>> {
+    let sql = "SELECT account_id, device_id, packed_to FROM device_live WHERE packed_to >= ?1";
+    let mut packed = HashMap::new();
+    for row in tx.query(sql, params![from]).await? {
+        let owner = (AccountId::from_i64(row.i64("account_id")?), DeviceId::from_i64(row.i64("device_id")?));
+        packed.insert(owner, row.i64("packed_to")?);
+    }
+    Ok(packed)
+}
+
+/// Does again what follows from the locations of a device in one commit.
+fn take_over(live: &Live, owner: Owner, points: Vec<Point>, at: Timestamp, packed_to: i64) -> Result<()> {
+    let entry = live.present().get(owner).cloned().unwrap_or_default();
+    let observed: Vec<&Point> = points.iter().filter(|point| point.number > entry.observed_to).collect();
+    if let (Some(first), Some(last)) = (observed.first(), observed.last()) {
+        let numbers = Some((first.number, last.number));
+        let last = advance(entry.last.as_ref(), &observed)?;
+        live.present_mut().hear(owner, Heard { at, numbers, last });
+    }
+    let unpacked = points.into_iter().filter(|point| point.number > packed_to).collect();
+    live.tail_mut().add(owner, unpacked);
+    Ok(())
+}
+
+/// The last location after these, if that is another.
+fn advance(before: Option<&Point>, observed: &[&Point]) -> Result<Option<Point>> {
+    let unpack = |point: &Point| point.unpack().map_err(unreadable_readings);
+    let mut last: Option<StoredLocation> = before.map(unpack).transpose()?;
+    let mut trusted: Vec<&&Point> = observed.iter().filter(|point| !point.trust.suspect).collect();
+    trusted.sort_by_key(|point| point.key());
+    let mut chosen = None;
+    for point in trusted {
+        if last.as_ref().is_some_and(|last| point.key() < (last.location.time, last.number)) {
+            continue;
+        }
+        let new = unpack(point)?;
+        if last.as_ref().is_none_or(|last| supersedes(&new, last)) {
+            chosen = Some((*point).clone());
+            last = Some(new);
+        }
+    }
+    Ok(chosen)
+}

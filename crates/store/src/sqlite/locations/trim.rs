@@ -1,0 +1,59 @@
+//! Trimming the log of what was received long ago and is needed for nothing but the feed.
+
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use perigee_core::id::AccountId;
+use perigee_core::store::Result;
+
+use super::live::Live;
+use super::save::save_all;
+use crate::sql::{note_trimmed, trimmed_to};
+use crate::{Database, Row, Tx, params};
+
+/// Rows one transaction deletes; each may hold the locations of a whole commit.
+const AT_ONCE: i64 = 64;
+
+/// Forgets rows of an account's log that were received this long ago and are in chunks. Gives how many locations went.
+pub(crate) async fn trim(
+    database: &Database,
+    live: &Arc<Live>,
+    account: AccountId,
+    keep_ms: i64,
+) -> Result<u64> {
+    // What is saved need not be read again when the store is opened.
+    save_all(database, live).await?;
+    let mut gone = 0;
+    loop {
+        let live = Arc::clone(live);
+        let job =
+            database.write(move |tx| async move { trim_some(tx, &live, account, keep_ms).await }.boxed());
+        let (rows, locations) = job.await?;
+        gone += locations;
+        if rows < usize::try_from(AT_ONCE).unwrap_or(usize::MAX) {
+            return Ok(gone);
+        }
+    }
+}
+
+async fn trim_some(tx: &Tx, live: &Live, account: AccountId, keep_ms: i64) -> Result<(usize, u64)> {
+    tx.leave_facts();
+    // The oldest rows alone are looked at: what follows is newer.
+    let sql = "DELETE FROM location_log WHERE last_number IN ( \
+                   SELECT o.last_number FROM (SELECT last_number, received_at FROM location_log \
+                       WHERE account_id = ?1 ORDER BY last_number LIMIT ?4) o \
+                   WHERE o.received_at < ?2 AND o.last_number < ?3) \
+               RETURNING last_number, first_number";
+    let long_ago = tx.now().plus_millis(-keep_ms);
+    let rows = tx.query(sql, params![account, long_ago, live.needed_from(), AT_ONCE]).await?;
+    let numbers =
+        |row: &Row| -> Result<(i64, i64)> { Ok((row.i64("first_number")?, row.i64("last_number")?)) };
+    let numbers = rows.iter().map(numbers).collect::<Result<Vec<_>>>()?;
+    if let Some(last) = numbers.iter().map(|(_, last)| *last).max() {
+        note_trimmed(tx, account, last).await?;
+        let sql = "DELETE FROM location_erased WHERE account_id = ?1 AND up_to <= ?2";
+        tx.execute(sql, params![account, trimmed_to(tx, account).await?]).await?;
+    }
+    let locations = numbers.iter().map(|(first, last)| u64::try_from(last - first + 1).unwrap_or(0)).sum();
+    Ok((rows.len(), locations))
+}
