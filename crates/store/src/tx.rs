@@ -97,6 +97,14 @@ impl Tx {
         }
     }
 
+    /// The PostgreSQL session, for statements that need its own types.
+    pub(crate) fn as_postgres(&self) -> Option<&postgres::Session> {
+        match &self.session {
+            Session::Sqlite(_) => None,
+            Session::Postgres(session) => Some(session),
+        }
+    }
+
     /// Whether a statement has failed, so that nothing may be committed.
     pub(crate) fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Relaxed)

@@ -4,6 +4,7 @@ mod bind;
 mod check;
 mod engine;
 mod error;
+pub(crate) mod locations;
 mod migrate;
 mod pool;
 mod session;

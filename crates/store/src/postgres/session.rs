@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use deadpool_postgres::Object;
 use futures_util::FutureExt as _;
-use futures_util::future::try_join;
+use futures_util::future::{try_join, try_join_all};
 use perigee_core::time::{Clock, Timestamp};
 use tokio_postgres::Statement;
+use tokio_postgres::types::ToSql;
 
 use super::bind;
 use super::error::{UniqueIndexes, from_postgres};
@@ -24,6 +25,13 @@ pub(crate) struct Shared {
     pub(crate) indexes: UniqueIndexes,
     /// The clock to use instead of the server's.
     pub(crate) clock: Option<Arc<dyn Clock>>,
+}
+
+/// A statement ready to run, and its text for whoever has to find out why it failed.
+#[derive(Debug)]
+pub(crate) struct Native {
+    sql: &'static str,
+    statement: Statement,
 }
 
 /// A connection in use. A transaction that was not committed is rolled back when this is dropped, also when the
@@ -84,6 +92,32 @@ impl Session {
         let statement = self.prepare(sql, params).await?;
         let params = params.iter().map(|value| value as _).collect::<Vec<_>>();
         self.client.execute(&statement, &params).await.map_err(|error| self.failure(&error))
+    }
+
+    /// Readies statements in PostgreSQL's own form, so that [`Self::run`] sends each without waiting first.
+    pub(crate) async fn ready<const N: usize>(
+        &self,
+        statements: [&'static str; N],
+    ) -> Result<[Native; N], DbError> {
+        let ready = statements.map(|sql| async move {
+            let statement = self.client.prepare_cached(sql).await;
+            statement
+                .map(|statement| Native { sql, statement })
+                .map_err(|error| self.failure(&error).of_statement(sql))
+        });
+        let ready = try_join_all(ready).await?;
+        ready.try_into().map_err(|_other: Vec<Native>| DbError::internal("a statement is missing"))
+    }
+
+    /// Runs a statement with parameters of PostgreSQL's own types, lists among them. What is run together, by
+    /// `try_join`, is sent together and done in that order.
+    pub(crate) async fn run(
+        &self,
+        Native { sql, statement }: &Native,
+        params: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<tokio_postgres::Row>, DbError> {
+        let rows = self.client.query(statement, params).await;
+        rows.map_err(|error| self.failure(&error).of_statement(sql))
     }
 
     async fn prepare(&self, sql: &str, params: &[Value]) -> Result<Statement, DbError> {

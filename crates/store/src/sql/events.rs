@@ -12,7 +12,7 @@ use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::{Events, Result};
 
 use super::{column, locations};
-use crate::database::{Database, Engine};
+use crate::database::Database;
 use crate::params;
 use crate::row::Row;
 use crate::tx::Tx;
@@ -33,28 +33,6 @@ pub(crate) async fn append(
     )
     .await?;
     Ok(())
-}
-
-/// Draws so many numbers, in ascending order. The accounts they are for are locked.
-pub(crate) async fn draw_numbers(tx: &Tx, count: usize) -> Result<Vec<i64>> {
-    let count = i64::try_from(count).unwrap_or(i64::MAX);
-    match tx.engine() {
-        // The counter behind AUTOINCREMENT.
-        Engine::Sqlite => {
-            let sql = "UPDATE sqlite_sequence SET seq = seq + ?1 WHERE name = 'event' RETURNING seq";
-            let last = tx.query_one(sql, params![count]).await?.i64("seq")?;
-            Ok((last - count + 1..=last).collect())
-        }
-        Engine::Postgres => {
-            let sql = "SELECT nextval(pg_get_serial_sequence('event', 'number')) AS number \
-                       FROM generate_series(1, CAST(?1 AS BIGINT))";
-            let rows = tx.query(sql, params![count]).await?;
-            let mut numbers =
-                rows.iter().map(|row| row.i64("number")).collect::<std::result::Result<Vec<_>, _>>()?;
-            numbers.sort_unstable();
-            Ok(numbers)
-        }
-    }
 }
 
 async fn list(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Vec<Event>> {

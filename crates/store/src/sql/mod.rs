@@ -16,17 +16,17 @@ pub(crate) mod events;
 mod groups;
 mod history;
 pub(crate) mod idempotency;
-mod identity;
+pub(crate) mod identity;
 mod ids;
 mod license_check;
 mod licenses;
-mod locations;
+pub(crate) mod locations;
 mod logins;
 mod members;
 mod notes;
 mod passwords;
-mod query;
-mod scope;
+pub(crate) mod query;
+pub(crate) mod scope;
 pub(crate) mod search;
 mod sessions;
 mod shares;
@@ -37,11 +37,4 @@ mod upkeep;
 mod user_rows;
 mod users;
 
-pub(crate) use events::draw_numbers;
-pub(crate) use locations::{
-    CHUNK_FULL, Changes, FEW_WAIT_MS, Gatherer, Place, Standing, Submission, apply, facts_of, first_results,
-    known_in_chunks, last_points, newest_packed, note_trimmed, plan_merge, put_last_points, standings,
-    trimmed_to, unreadable_readings,
-};
-pub(crate) use query::{for_ids, insert_many};
-pub(crate) use scope::{devices_in_sight, existing_devices};
+pub(crate) use locations::Gatherer;

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+#[cfg(unix)]
+mod cluster;
 mod commit;
 mod difference;
 mod lock;

@@ -13,7 +13,7 @@ use perigee_core::store::{LocationUpkeep, Locations, Result};
 use perigee_core::time::Timestamp;
 
 use super::gather::{self, Submission};
-use super::{compact, delete, feed, last, read};
+use super::{delete, last, log, read};
 use crate::{Database, sqlite};
 
 #[async_trait]
@@ -56,11 +56,11 @@ impl Locations for Database {
     }
 
     async fn list_location_feed(&self, scope: Scope, after: i64, limit: u32) -> Result<Feed> {
-        self.read_snapshot(move |tx| feed::list(tx, scope, after, limit).boxed()).await
+        self.read_snapshot(move |tx| log::feed(tx, scope, after, limit).boxed()).await
     }
 
     async fn feed_end(&self, scope: Scope) -> Result<i64> {
-        self.read(move |tx| feed::end(tx, scope).boxed()).await
+        self.read(move |tx| log::end(tx, scope).boxed()).await
     }
 
     async fn delete_locations(&self, actor: &Actor, device: DeviceId, range: TimeRange) -> Result<u64> {
@@ -72,7 +72,7 @@ impl Locations for Database {
 #[async_trait]
 impl LocationUpkeep for Database {
     async fn compact(&self, budget: CompactionBudget) -> Result<Compacted> {
-        compact::compact(self, budget).await
+        log::compact(self, budget).await
     }
 
     async fn until_pressed(&self) {
@@ -83,7 +83,7 @@ impl LocationUpkeep for Database {
     }
 
     async fn trim_location_log(&self, keep_ms: i64) -> Result<u64> {
-        compact::trim(self, keep_ms).await
+        log::trim(self, keep_ms).await
     }
 
     async fn apply_retention(

@@ -24,7 +24,7 @@ const SPLIT: usize = FULL + FULL / 2;
 pub(crate) type Key = (Timestamp, i64);
 
 /// The place of a location.
-pub(super) const fn key(stored: &StoredLocation) -> Key {
+pub(crate) const fn key(stored: &StoredLocation) -> Key {
     (stored.location.time, stored.number)
 }
 
@@ -208,7 +208,7 @@ pub(crate) async fn known_in_chunks(
 }
 
 /// Leaves of these items those whose location is in no chunk of its device.
-pub(super) async fn leave_out_known<T>(
+pub(crate) async fn leave_out_known<T>(
     tx: &Tx,
     items: &mut Vec<T>,
     of: impl Fn(&T) -> (AccountId, DeviceId, &Location),

@@ -13,10 +13,9 @@ use tokio::sync::MutexGuard;
 use super::super::{audit, scope};
 use super::chunk;
 use super::last::{find_last, put_last_points};
+use super::log;
 use super::read::cut_out;
-use super::recent;
 use crate::codec::Point;
-use crate::sqlite::locations::note_erased;
 use crate::{Database, Tx, params};
 
 /// Deletes what lies in the range, and gives how many locations went.
@@ -88,31 +87,12 @@ async fn erase(tx: &Tx, account: AccountId, device: DeviceId, range: TimeRange) 
         return Ok(0);
     }
     let packed = erase_packed(tx, account, device, range).await?;
-    let unpacked = match tx.live() {
-        Some(live) => note_erased(tx, live, account, device, range, packed).await?,
-        None => erase_from_log(tx, account, device, range).await?,
-    };
+    let unpacked = log::erase(tx, account, device, range, packed).await?;
     let last = find_last(tx, account, device).await?;
     if last.is_some_and(|last| (range.from..=range.to).contains(&last.location.time)) {
         renew_last(tx, account, device, range).await?;
     }
     Ok(packed + unpacked)
-}
-
-/// Takes a range out of the log; gives how many were in no chunk.
-async fn erase_from_log(tx: &Tx, account: AccountId, device: DeviceId, range: TimeRange) -> Result<u64> {
-    let packed_to = recent::packed_to(tx, account, device).await?;
-    let sql = "DELETE FROM location_log \
-               WHERE account_id = ?1 AND device_id = ?2 AND time BETWEEN ?3 AND ?4 RETURNING number";
-    let rows = tx.query(sql, params![account, device, range.from, range.to]).await?;
-    let mut unpacked = 0;
-    for row in &rows {
-        unpacked += i64::from(row.i64("number")? > packed_to);
-    }
-    let sql =
-        "UPDATE device_live SET unpacked = unpacked - ?3 WHERE account_id = ?1 AND device_id = ?2 AND ?3 > 0";
-    tx.execute(sql, params![account, device, unpacked]).await?;
-    Ok(u64::try_from(unpacked).unwrap_or(0))
 }
 
 /// Whole chunks go by one statement; one at either end keeps what lies outside.

@@ -3,20 +3,22 @@
 //! Callers leave what they have and wait; a flusher takes all that waits, stores it in one transaction and answers
 //! each. One caller alone is flushed at once. What went wrong for one submission is its own answer; when a whole
 //! transaction fails for a reason that is not the database's absence, each submission is tried by itself.
+//!
+//! There is a flusher to each lane, and an account is always in the same lane: two flushers that had submissions of
+//! one account would wait for each other in the database, holding other accounts meanwhile.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::FutureExt as _;
 use perigee_core::actor::Scope;
 use perigee_core::error::StoreError;
-use perigee_core::id::DeviceId;
+use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::{CompactionBudget, Location, Outcome};
 use perigee_core::store::Result;
 use tokio::sync::oneshot;
 
-use super::ingest::ingest;
 use crate::codec::pack_readings;
-use crate::{Database, Engine, sqlite};
+use crate::{Database, Engine, Tx, postgres, sqlite};
 
 /// Submissions that may wait before more are refused.
 const WAITING_MAX: usize = 10_000;
@@ -46,22 +48,32 @@ impl Submission {
 
 type Answer = oneshot::Sender<Result<Vec<Outcome>>>;
 
-/// What waits to be stored, and how many flushers are at work on it.
+/// What waits to be stored.
 #[derive(Debug, Default)]
 pub(crate) struct Gatherer(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    waiting: Vec<(Submission, Answer)>,
+    lanes: [Lane; LANES],
+    submissions: usize,
     locations: usize,
-    flushers: usize,
 }
 
-/// SQLite has one writer; on PostgreSQL accounts do not wait for each other.
-const fn flushers_max(engine: Engine) -> usize {
+#[derive(Debug, Default)]
+struct Lane {
+    waiting: Vec<(Submission, Answer)>,
+    has_flusher: bool,
+}
+
+/// Transactions that PostgreSQL has at once from here.
+const LANES: usize = 4;
+
+/// The lane of an account: the first on SQLite, which has one writer.
+fn lane_of(engine: Engine, account: AccountId) -> usize {
     match engine {
-        Engine::Sqlite => 1,
-        Engine::Postgres => 4,
+        Engine::Sqlite => 0,
+        // The low bits of an id are chance.
+        Engine::Postgres => usize::from(account.as_i64().to_le_bytes()[0]) % LANES,
     }
 }
 
@@ -70,36 +82,38 @@ impl Gatherer {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a submission, and says whether a flusher must be started.
-    fn push(&self, submission: Submission, answer: Answer, most: usize) -> Result<bool> {
+    /// Takes a submission, and says whether a flusher of the lane must be started.
+    fn push(&self, lane: usize, submission: Submission, answer: Answer) -> Result<bool> {
         let mut state = self.state();
         let count = submission.locations.len();
-        let full = state.waiting.len() >= WAITING_MAX || state.locations + count > LOCATIONS_MAX;
-        if full && !state.waiting.is_empty() {
+        let full = state.submissions >= WAITING_MAX || state.locations + count > LOCATIONS_MAX;
+        if full && state.submissions > 0 {
             return Err(StoreError::Unavailable("too many locations are waiting".into()));
         }
+        state.submissions += 1;
         state.locations += count;
-        state.waiting.push((submission, answer));
-        let start = state.flushers < most;
-        state.flushers += usize::from(start);
-        Ok(start)
+        let lane = &mut state.lanes[lane];
+        lane.waiting.push((submission, answer));
+        Ok(!std::mem::replace(&mut lane.has_flusher, true))
     }
 
-    /// The next batch; none when nothing waits, and then the flusher that asks ends.
-    fn take(&self) -> Option<Vec<(Submission, Answer)>> {
+    /// The next batch of a lane; none when nothing waits, and then the flusher that asks ends.
+    fn take(&self, lane: usize) -> Option<Vec<(Submission, Answer)>> {
         let mut state = self.state();
-        if state.waiting.is_empty() {
-            state.flushers -= 1;
+        let Lane { waiting, has_flusher } = &mut state.lanes[lane];
+        if waiting.is_empty() {
+            *has_flusher = false;
             return None;
         }
         let mut count = 0;
-        let fitting = state.waiting.iter().take_while(|(submission, _)| {
+        let fitting = waiting.iter().take_while(|(submission, _)| {
             count += submission.locations.len();
             count <= BATCH_MAX
         });
         let size = fitting.count().max(1);
-        let rest = state.waiting.split_off(size);
-        let batch = std::mem::replace(&mut state.waiting, rest);
+        let rest = waiting.split_off(size);
+        let batch = std::mem::replace(waiting, rest);
+        state.submissions -= batch.len();
         state.locations -= batch.iter().map(|(submission, _)| submission.locations.len()).sum::<usize>();
         Some(batch)
     }
@@ -108,17 +122,18 @@ impl Gatherer {
 /// Stores a submission together with whatever else waits.
 pub(super) async fn submit(database: &Database, submission: Submission) -> Result<Vec<Outcome>> {
     let (answer, answered) = oneshot::channel();
-    if database.gatherer().push(submission, answer, flushers_max(database.engine()))? {
+    let lane = lane_of(database.engine(), submission.scope.account);
+    if database.gatherer().push(lane, submission, answer)? {
         // A task of its own: it works for all, whoever goes away.
-        tokio::spawn(flush(database.clone()));
+        tokio::spawn(flush(database.clone(), lane));
     }
     answered.await.unwrap_or_else(|_gone| Err(StoreError::Unavailable("the store has stopped".into())))
 }
 
-async fn flush(database: Database) {
+async fn flush(database: Database, lane: usize) {
     // Lets those who are about to submit do so first.
     tokio::task::yield_now().await;
-    while let Some(batch) = database.gatherer().take() {
+    while let Some(batch) = database.gatherer().take(lane) {
         let arriving = make_room(&database).await;
         let (submissions, answers): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
         for (result, answer) in store(&database, Arc::new(submissions)).await.into_iter().zip(answers) {
@@ -169,5 +184,14 @@ async fn store(database: &Database, batch: Arc<Vec<Submission>>) -> Vec<Result<V
             }
             results
         }
+    }
+}
+
+/// Stores submissions in the way that is the engine's own.
+async fn ingest(tx: &Tx, batch: &[Submission]) -> Result<Vec<Result<Vec<Outcome>>>> {
+    match (tx.live(), tx.as_postgres()) {
+        (Some(live), _) => sqlite::locations::ingest(tx, live, batch).await,
+        (_, Some(session)) => postgres::locations::ingest(tx, session, batch).await,
+        (None, None) => Err(StoreError::Internal("a store of neither engine".into())),
     }
 }

@@ -1,20 +1,17 @@
 //! The last location that can be trusted: of one device, and of all that are in sight.
 
-use std::collections::{BTreeMap, HashMap};
-
 use perigee_core::actor::Scope;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{LastFilter, Location, StoredLocation, supersedes};
+use perigee_core::location::{LastFilter, StoredLocation};
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::Result;
 
 use super::super::query::{Query, for_ids, insert_many};
 use super::super::scope;
-use super::ingest::New;
 use super::row::{LAST_COLUMNS, from_row, point_from_row, unreadable_readings};
-use crate::codec::{Point, pack_readings};
+use crate::codec::Point;
 use crate::sqlite::locations::Entry;
-use crate::{Row, Tx, Value, params};
+use crate::{Row, Tx, params};
 
 /// Rows one statement reads while most of them may be filtered out.
 const STRIDE: i64 = 1_000;
@@ -145,56 +142,3 @@ const INSERT: &str = "INSERT INTO last_location \
 const REPLACE: &str = "ON CONFLICT (account_id, device_id) DO UPDATE SET number = excluded.number, \
     time = excluded.time, received_at = excluded.received_at, latitude = excluded.latitude, \
     longitude = excluded.longitude, late = excluded.late, readings = excluded.readings";
-
-/// Moves the last locations on to the newest of these that can be trusted, unless the one there is newer.
-pub(super) async fn advance(tx: &Tx, new: &New) -> Result<()> {
-    let before = of_devices(tx, new).await?;
-    let mut rows = Vec::new();
-    for ((account, device), new) in new {
-        let mut new: Vec<&StoredLocation> = new.iter().filter(|stored| !stored.trust.suspect).collect();
-        // In the order of time, so that the same locations give the same last one however they were sent.
-        new.sort_unstable_by_key(|stored| (stored.location.time, stored.number));
-        let before = before.get(&(*account, *device));
-        let mut last = before;
-        for stored in new {
-            if last.is_none_or(|last| supersedes(stored, last)) {
-                last = Some(stored);
-            }
-        }
-        if let Some(last) = last.filter(|last| before != Some(*last)) {
-            rows.push(to_row(*account, *device, last));
-        }
-    }
-    insert_many(tx, INSERT, &rows, REPLACE).await?;
-    Ok(())
-}
-
-async fn of_devices(tx: &Tx, new: &New) -> Result<HashMap<(AccountId, DeviceId), StoredLocation>> {
-    let mut by_account: BTreeMap<AccountId, Vec<i64>> = BTreeMap::new();
-    for (account, device) in new.keys() {
-        by_account.entry(*account).or_default().push(device.as_i64());
-    }
-    let mut last = HashMap::new();
-    for (account, devices) in by_account {
-        for (device, point) in last_points(tx, account, &devices).await? {
-            last.insert((account, device), point.unpack().map_err(unreadable_readings)?);
-        }
-    }
-    Ok(last)
-}
-
-fn to_row(account: AccountId, device: DeviceId, last: &StoredLocation) -> Vec<Value> {
-    let Location { time, latitude, longitude, readings } = &last.location;
-    params![
-        account,
-        device,
-        last.number,
-        *time,
-        last.received_at,
-        latitude.as_e7(),
-        longitude.as_e7(),
-        last.trust.late,
-        pack_readings(readings),
-    ]
-    .to_vec()
-}

@@ -7,7 +7,7 @@ use perigee_core::store::Result;
 
 use super::super::{history, scope};
 use super::chunk::{self, Key, key};
-use super::recent;
+use super::log;
 use super::row::unreadable_readings;
 use crate::Tx;
 use crate::codec::Point;
@@ -41,7 +41,7 @@ pub(super) async fn cut_out(
     let mut items = packed(tx, account, device, &window, wanted).await?;
     let recent = match recent {
         Some(points) => unpack_points(&points)?,
-        None => recent::list(tx, account, device, i64::MAX).await?,
+        None => log::recent(tx, account, device).await?,
     };
     items.extend(recent.into_iter().filter(|stored| window.contains(stored)));
     items.sort_unstable_by_key(key);

@@ -9,7 +9,7 @@ use crate::Row;
 use crate::codec::{CodecError, Point};
 
 /// The columns [`from_row`] reads.
-pub(super) const COLUMNS: &str = "number, time, received_at, latitude, longitude, late, suspect, readings";
+pub(crate) const COLUMNS: &str = "number, time, received_at, latitude, longitude, late, suspect, readings";
 /// The same of the last location, which is never suspect.
 pub(super) const LAST_COLUMNS: &str =
     "number, time, received_at, latitude, longitude, late, FALSE AS suspect, readings";
@@ -20,7 +20,7 @@ pub(crate) fn unreadable_readings(cause: CodecError) -> StoreError {
 }
 
 /// A location whose readings stay packed; a row of the last location has no `suspect` that is true.
-pub(super) fn point_from_row(row: &Row) -> Result<Point> {
+pub(crate) fn point_from_row(row: &Row) -> Result<Point> {
     Ok(Point {
         time: row.timestamp("time")?,
         number: row.i64("number")?,
@@ -32,6 +32,7 @@ pub(super) fn point_from_row(row: &Row) -> Result<Point> {
     })
 }
 
-pub(super) fn from_row(row: &Row) -> Result<StoredLocation> {
+/// A location.
+pub(crate) fn from_row(row: &Row) -> Result<StoredLocation> {
     point_from_row(row)?.unpack().map_err(unreadable_readings)
 }

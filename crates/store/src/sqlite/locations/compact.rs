@@ -11,7 +11,8 @@ use super::live::Live;
 use super::save::save_due;
 use super::tail::{Due, Owner};
 use crate::codec::Point;
-use crate::sql::{Changes, FEW_WAIT_MS, apply, existing_devices, plan_merge, unreadable_readings};
+use crate::sql::locations::{Changes, FEW_WAIT_MS, apply, plan_merge, unreadable_readings};
+use crate::sql::scope::existing_devices;
 use crate::{Database, Tx, params};
 
 /// Locations one transaction packs, so that no commit waits long for it.

@@ -11,7 +11,8 @@ use perigee_core::store::Result;
 
 use super::erase::Erased;
 use crate::codec::{Point, unpack_batch};
-use crate::sql::{devices_in_sight, trimmed_to, unreadable_readings};
+use crate::sql::locations::{trimmed_to, unreadable_readings};
+use crate::sql::scope::devices_in_sight;
 use crate::{Tx, params};
 
 /// Rows one statement reads.

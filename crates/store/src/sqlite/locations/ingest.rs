@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use perigee_core::error::StoreError;
 use perigee_core::id::AccountId;
 use perigee_core::location::{Location, Outcome, StoredLocation, is_coarse, judge, supersedes};
 use perigee_core::store::Result;
@@ -11,11 +10,10 @@ use perigee_core::time::Timestamp;
 
 use super::live::Live;
 use super::present::{Heard, load};
+use super::standing::standings;
 use super::tail::{HIGH, Owner};
 use crate::codec::{BatchWriter, Point};
-use crate::sql::{
-    Standing, Submission, draw_numbers, first_results, known_in_chunks, standings, unreadable_readings,
-};
+use crate::sql::locations::{Standing, Submission, first_results, known_in_chunks, unreadable_readings};
 use crate::{Tx, params};
 
 /// Where a location is: the submission, and the place in it.
@@ -41,7 +39,7 @@ pub(crate) async fn ingest(
     submissions: &[Submission],
 ) -> Result<Vec<Result<Vec<Outcome>>>> {
     tx.leave_facts();
-    let standings = standings(tx, submissions).await?;
+    let standings = standings(tx, live, submissions).await?;
     let mut results = first_results(submissions, &standings);
     let mut arrivals = arrivals(submissions, &standings);
     let departures = live.present().departures();
@@ -160,12 +158,13 @@ async fn append(tx: &Tx, arrivals: &mut Arrivals) -> Result<()> {
     if count == 0 {
         return Ok(());
     }
-    let mut numbers = draw_numbers(tx, count).await?.into_iter();
+    let mut number = draw_numbers(tx, count).await?;
     let mut rows: BTreeMap<AccountId, LogRow> = BTreeMap::new();
     for ((account, device), arrival) in arrivals.iter_mut().filter(|(_, arrival)| !arrival.points.is_empty())
     {
         for point in &mut arrival.points {
-            point.number = numbers.next().ok_or_else(|| StoreError::Internal("too few numbers".into()))?;
+            point.number = number;
+            number += 1;
         }
         let row = rows.entry(*account).or_default();
         let first = arrival.points.first().map_or(0, |point| point.number);
@@ -179,6 +178,13 @@ async fn append(tx: &Tx, arrivals: &mut Arrivals) -> Result<()> {
         tx.execute(sql, params![row.last, row.first, account, tx.now(), row.batch.finish()]).await?;
     }
     Ok(())
+}
+
+/// Draws so many numbers from those of events and gives the first. The counter is the one behind AUTOINCREMENT.
+async fn draw_numbers(tx: &Tx, count: usize) -> Result<i64> {
+    let count = i64::try_from(count).unwrap_or(i64::MAX);
+    let sql = "UPDATE sqlite_sequence SET seq = seq + ?1 WHERE name = 'event' RETURNING seq";
+    Ok(tx.query_one(sql, params![count]).await?.i64("seq")? - count + 1)
 }
 
 #[derive(Default)]

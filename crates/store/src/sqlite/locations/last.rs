@@ -12,8 +12,9 @@ use perigee_core::store::Result;
 
 use super::live::Live;
 use super::present::{Entry, load};
+use super::standing::facts_of;
 use crate::codec::Point;
-use crate::sql::{facts_of, unreadable_readings};
+use crate::sql::locations::unreadable_readings;
 use crate::{Database, Tx};
 
 /// The newest location of a device in sight that can be trusted.

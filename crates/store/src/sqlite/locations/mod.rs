@@ -14,12 +14,12 @@ mod live;
 mod present;
 mod replay;
 mod save;
+mod standing;
 mod tail;
 mod trim;
 
 pub(crate) use compact::compact;
 pub(crate) use erase::note_erased;
-pub(crate) use facts::Fact;
 pub(crate) use feed::{end, events, list};
 pub(crate) use ingest::ingest;
 pub(crate) use last::find_last;

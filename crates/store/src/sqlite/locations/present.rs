@@ -12,7 +12,8 @@ use perigee_core::time::Timestamp;
 use super::live::Live;
 use super::tail::Owner;
 use crate::codec::Point;
-use crate::sql::{for_ids, last_points, newest_packed};
+use crate::sql::locations::{last_points, newest_packed};
+use crate::sql::query::for_ids;
 use crate::{Tx, params};
 
 /// Devices in memory from which those that are in the tables too may go.

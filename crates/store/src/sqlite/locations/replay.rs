@@ -13,7 +13,8 @@ use super::live::Live;
 use super::present::{Heard, load};
 use super::tail::Owner;
 use crate::codec::{Point, unpack_batch};
-use crate::sql::{existing_devices, unreadable_readings};
+use crate::sql::locations::unreadable_readings;
+use crate::sql::scope::existing_devices;
 use crate::{Tx, params};
 
 /// Rows one statement reads.

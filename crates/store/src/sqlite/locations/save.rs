@@ -8,7 +8,9 @@ use perigee_core::store::Result;
 
 use super::live::Live;
 use super::tail::Owner;
-use crate::sql::{existing_devices, insert_many, put_last_points};
+use crate::sql::locations::put_last_points;
+use crate::sql::query::insert_many;
+use crate::sql::scope::existing_devices;
 use crate::{Database, Tx, params};
 
 /// Devices one transaction writes, so that no commit waits long for it.

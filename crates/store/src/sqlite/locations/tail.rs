@@ -7,7 +7,7 @@ use perigee_core::location::{Order, TimeRange};
 use perigee_core::time::Timestamp;
 
 use crate::codec::Point;
-use crate::sql::{CHUNK_FULL, Place};
+use crate::sql::locations::{CHUNK_FULL, Place};
 
 /// Whose locations they are.
 pub(crate) type Owner = (AccountId, DeviceId);

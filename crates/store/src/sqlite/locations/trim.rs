@@ -7,8 +7,7 @@ use perigee_core::id::AccountId;
 use perigee_core::store::Result;
 
 use super::live::Live;
-use super::save::save_all;
-use crate::sql::{note_trimmed, trimmed_to};
+use crate::sql::locations::{note_trimmed, trimmed_to};
 use crate::{Database, Row, Tx, params};
 
 /// Rows one transaction deletes; each may hold the locations of a whole commit.
@@ -21,8 +20,6 @@ pub(crate) async fn trim(
     account: AccountId,
     keep_ms: i64,
 ) -> Result<u64> {
-    // What is saved need not be read again when the store is opened.
-    save_all(database, live).await?;
     let mut gone = 0;
     loop {
         let live = Arc::clone(live);

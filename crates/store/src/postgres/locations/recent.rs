@@ -1,32 +1,26 @@
 //! What is in the log and in no chunk yet.
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Order, StoredLocation};
+use perigee_core::location::StoredLocation;
 use perigee_core::store::Result;
-use perigee_core::time::Timestamp;
 
-use super::row::{COLUMNS, from_row, unreadable_readings};
+use crate::sql::locations::{COLUMNS, from_row};
 use crate::{Tx, params};
 
 /// Up to which number the device's locations are in chunks.
-pub(super) async fn packed_to(tx: &Tx, account: AccountId, device: DeviceId) -> Result<i64> {
+pub(crate) async fn packed_to(tx: &Tx, account: AccountId, device: DeviceId) -> Result<i64> {
     let sql = "SELECT packed_to FROM device_live WHERE account_id = ?1 AND device_id = ?2";
     let row = tx.query_opt(sql, params![account, device]).await?;
     Ok(row.map(|row| row.i64("packed_to")).transpose()?.unwrap_or(0))
 }
 
 /// Up to this many locations that are in no chunk, in arrival order.
-pub(super) async fn list(
+pub(crate) async fn list(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,
     limit: i64,
 ) -> Result<Vec<StoredLocation>> {
-    if let Some(live) = tx.live() {
-        let everything = ((Timestamp::MIN, i64::MIN), (Timestamp::MAX, i64::MAX));
-        let points = live.tail().between((account, device), everything, Order::Ascending, usize::MAX);
-        return points.iter().map(|point| point.unpack().map_err(unreadable_readings)).collect();
-    }
     let packed_to = packed_to(tx, account, device).await?;
     let sql = format!(
         "SELECT {COLUMNS} FROM location_log \

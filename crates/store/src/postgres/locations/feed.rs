@@ -6,20 +6,17 @@
 use perigee_core::actor::Scope;
 use perigee_core::error::StoreError;
 use perigee_core::event::{Event, EventKind};
-use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::id::DeviceId;
 use perigee_core::location::Feed;
 use perigee_core::store::Result;
 
-use super::super::query::Query;
-use super::super::scope;
-use super::row::{COLUMNS, from_row};
-use crate::{Row, Tx, params, sqlite};
+use crate::sql::locations::{COLUMNS, from_row, trimmed_to};
+use crate::sql::query::Query;
+use crate::sql::scope;
+use crate::{Row, Tx, params};
 
 /// Locations of devices in sight after this number.
-pub(super) async fn list(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Feed> {
-    if tx.live().is_some() {
-        return sqlite::locations::list(tx, scope, after, limit).await;
-    }
+pub(crate) async fn list(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Feed> {
     if after > 0 && after < trimmed_to(tx, scope.account).await? {
         return Err(StoreError::CursorExpired);
     }
@@ -45,37 +42,14 @@ pub(super) async fn list(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Resul
 }
 
 /// The highest number of the account, also when its location is gone.
-pub(super) async fn end(tx: &Tx, scope: Scope) -> Result<i64> {
-    if tx.live().is_some() {
-        return sqlite::locations::end(tx, scope).await;
-    }
+pub(crate) async fn end(tx: &Tx, scope: Scope) -> Result<i64> {
     let sql = "SELECT MAX(number) AS last FROM location_log WHERE account_id = ?1";
     let last = tx.query_one(sql, params![scope.account]).await?.opt_i64("last")?.unwrap_or(0);
     Ok(last.max(trimmed_to(tx, scope.account).await?))
 }
 
-/// Up to which number the log was trimmed.
-pub(crate) async fn trimmed_to(tx: &Tx, account: AccountId) -> Result<i64> {
-    let sql = "SELECT number FROM location_trim WHERE account_id = ?1";
-    let row = tx.query_opt(sql, params![account]).await?;
-    Ok(row.map(|row| row.i64("number")).transpose()?.unwrap_or(0))
-}
-
-/// Notes up to which number the log was trimmed.
-pub(crate) async fn note_trimmed(tx: &Tx, account: AccountId, number: i64) -> Result<()> {
-    let sql = "INSERT INTO location_trim (account_id, number) VALUES (?1, ?2) \
-               ON CONFLICT (account_id) DO UPDATE SET number = CASE \
-                   WHEN excluded.number > location_trim.number \
-                   THEN excluded.number ELSE location_trim.number END";
-    tx.execute(sql, params![account, number]).await?;
-    Ok(())
-}
-
 /// The same locations as events.
 pub(crate) async fn events(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Vec<Event>> {
-    if tx.live().is_some() {
-        return sqlite::locations::events(tx, scope, after, limit).await;
-    }
     let mut query = Query::new(
         "SELECT number, device_id, time, received_at FROM location_log WHERE account_id = ?1 AND number > ?2",
         params![scope.account, after],

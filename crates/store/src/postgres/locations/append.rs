@@ -1,0 +1,111 @@
+//! Appending to the log what it does not have.
+
+use std::collections::HashSet;
+
+use perigee_core::location::{Outcome, StoredLocation, judge};
+use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
+
+use super::candidate::Candidate;
+use super::ingest::New;
+use super::known::list;
+use crate::postgres::Session;
+
+/// The numbers of those kept come as one list, which is read faster than as many rows.
+const INSERT: &str = "WITH kept AS ( \
+        INSERT INTO location_log (received_at, number, account_id, device_id, time, latitude, longitude, \
+                                  late, suspect, hash, readings) \
+        SELECT CAST($1 AS BIGINT), * FROM unnest( \
+            CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[]), CAST($5 AS BIGINT[]), \
+            CAST($6 AS INTEGER[]), CAST($7 AS INTEGER[]), CAST($8 AS BOOLEAN[]), CAST($9 AS BOOLEAN[]), \
+            CAST($10 AS BYTEA[]), CAST($11 AS BYTEA[])) \
+        ON CONFLICT (account_id, device_id, time, hash) DO NOTHING RETURNING number) \
+    SELECT COALESCE(array_agg(number), '{}') FROM kept";
+
+/// The candidates, column by column.
+#[derive(Default)]
+struct Columns<'a> {
+    number: Vec<i64>,
+    account: Vec<i64>,
+    device: Vec<i64>,
+    time: Vec<i64>,
+    latitude: Vec<i32>,
+    longitude: Vec<i32>,
+    late: Vec<bool>,
+    suspect: Vec<bool>,
+    hash: Vec<&'a [u8]>,
+    readings: Vec<&'a [u8]>,
+}
+
+/// Appends the candidates with the first of these numbers, and says of each that is new that it is accepted.
+pub(super) async fn append(
+    session: &Session,
+    now: Timestamp,
+    candidates: &[Candidate<'_>],
+    numbers: &[i64],
+    results: &mut [Result<Vec<Outcome>>],
+) -> Result<New> {
+    if candidates.is_empty() {
+        return Ok(New::new());
+    }
+    let kept = insert(session, now, candidates, numbers).await?;
+    let mut new = New::new();
+    for (candidate, number) in candidates.iter().zip(numbers).filter(|(_, number)| kept.contains(number)) {
+        let (index, place) = candidate.place;
+        if let Some(Ok(outcomes)) = results.get_mut(index)
+            && let Some(outcome) = outcomes.get_mut(place)
+        {
+            *outcome = Outcome::Accepted;
+        }
+        let location = candidate.location.clone();
+        let trust = judge(&location, now);
+        let stored = StoredLocation { location, received_at: now, trust, number: *number };
+        new.entry((candidate.account, candidate.device)).or_default().push(stored);
+    }
+    Ok(new)
+}
+
+/// The numbers of those that were not there.
+async fn insert(
+    session: &Session,
+    now: Timestamp,
+    candidates: &[Candidate<'_>],
+    numbers: &[i64],
+) -> Result<HashSet<i64>> {
+    let mut columns = Columns::default();
+    for (candidate, number) in candidates.iter().zip(numbers) {
+        let trust = judge(candidate.location, now);
+        columns.number.push(*number);
+        columns.account.push(candidate.account.as_i64());
+        columns.device.push(candidate.device.as_i64());
+        columns.time.push(candidate.identity.time.as_millis());
+        columns.latitude.push(candidate.location.latitude.as_e7());
+        columns.longitude.push(candidate.location.longitude.as_e7());
+        columns.late.push(trust.late);
+        columns.suspect.push(trust.suspect);
+        columns.hash.push(&candidate.identity.hash);
+        columns.readings.push(candidate.readings);
+    }
+    let Columns { number, account, device, time, latitude, longitude, late, suspect, hash, readings } =
+        &columns;
+    let [statement] = session.ready([INSERT]).await?;
+    let rows = session
+        .run(
+            &statement,
+            &[
+                &now.as_millis(),
+                number,
+                account,
+                device,
+                time,
+                latitude,
+                longitude,
+                late,
+                suspect,
+                hash,
+                readings,
+            ],
+        )
+        .await?;
+    Ok(list(&rows)?.into_iter().collect())
+}

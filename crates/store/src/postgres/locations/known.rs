@@ -1,0 +1,148 @@
+//! What is known of the devices of a batch, read in one round trip under the locks of their accounts.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use futures_util::future::try_join4;
+use perigee_core::actor::Reach;
+use perigee_core::id::{AccountId, DeviceId, GroupId};
+use perigee_core::license::{DeviceState, License};
+use perigee_core::location::StoredLocation;
+use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
+
+use super::candidate::Candidate;
+use crate::error::{DbError, describe};
+use crate::postgres::{Session, bind};
+use crate::row::Row;
+use crate::sql::locations::{Standing, Submission, from_row};
+
+/// In the order of their ids, so that two batches never wait for each other in a circle.
+const LOCK: &str = "SELECT id FROM account WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE";
+
+const DEVICES: &str = "SELECT d.account_id, d.id, d.licensed, d.expires, a.decided_at, \
+        (SELECT c.last_time FROM location_chunk c WHERE c.account_id = d.account_id AND c.device_id = d.id \
+         ORDER BY c.last_time DESC, c.last_number DESC LIMIT 1) AS packed_to, \
+        l.device_id IS NOT NULL AS has_last, l.number, l.time, l.received_at, l.latitude, l.longitude, l.late, \
+        FALSE AS suspect, l.readings \
+    FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS w (account_id, id) \
+    JOIN device d ON d.account_id = w.account_id AND d.id = w.id \
+    JOIN account a ON a.id = d.account_id \
+    LEFT JOIN last_location l ON l.account_id = d.account_id AND l.device_id = d.id";
+
+const MEMBERS: &str = "SELECT m.account_id, m.group_id, m.device_id \
+    FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[])) \
+        AS w (account_id, group_id, device_id) \
+    JOIN group_member m USING (account_id, group_id, device_id)";
+
+/// By its name: finding the sequence of the column takes far longer than drawing from it.
+const NUMBERS: &str = "SELECT COALESCE(array_agg(nextval('event_number_seq')), '{}') FROM generate_series(1, CAST($1 AS BIGINT))";
+
+/// What is known of a device.
+pub(super) struct Device {
+    active: bool,
+    /// Whether its licence was seen to be over for the first time.
+    pub(super) lapsed: bool,
+    packed_to: Option<Timestamp>,
+    pub(super) last: Option<StoredLocation>,
+}
+
+/// What is known of the devices of a batch.
+pub(super) struct Known {
+    pub(super) devices: HashMap<(AccountId, DeviceId), Device>,
+    members: HashSet<(AccountId, GroupId, DeviceId)>,
+}
+
+impl Known {
+    pub(super) fn standing(&self, Submission { scope, device, .. }: &Submission) -> Standing {
+        let in_sight = match scope.reach {
+            Reach::Account => true,
+            Reach::Group(group) => self.members.contains(&(scope.account, group, *device)),
+            Reach::Device(own) => own == *device,
+        };
+        match self.devices.get(&(scope.account, *device)) {
+            Some(device) if in_sight && device.active => Standing::Active,
+            Some(_) if in_sight => Standing::Expired,
+            _ => Standing::Unknown,
+        }
+    }
+
+    /// Whether a chunk may hold it: the device has one that ends at its time or later.
+    pub(super) fn may_be_packed(&self, candidate: &Candidate<'_>) -> bool {
+        let device = self.devices.get(&(candidate.account, candidate.device));
+        device.and_then(|device| device.packed_to).is_some_and(|end| candidate.location.time <= end)
+    }
+}
+
+/// Locks the accounts, looks at the devices and draws numbers, in ascending order. All of it is sent at once; the
+/// server does one after the other, and each statement sees what was committed before it began.
+pub(super) async fn look(
+    session: &Session,
+    now: Timestamp,
+    submissions: &[Submission],
+    count: usize,
+) -> Result<(Known, Vec<i64>)> {
+    let accounts: BTreeSet<i64> = submissions.iter().map(|each| each.scope.account.as_i64()).collect();
+    let accounts: Vec<i64> = accounts.into_iter().collect();
+    let devices: BTreeSet<(i64, i64)> =
+        submissions.iter().map(|each| (each.scope.account.as_i64(), each.device.as_i64())).collect();
+    let (of_account, devices): (Vec<i64>, Vec<i64>) = devices.into_iter().unzip();
+    let [groups_account, groups, groups_device] = memberships(submissions);
+    let count = i64::try_from(count).unwrap_or(i64::MAX);
+
+    let [lock, find, belong, draw] = session.ready([LOCK, DEVICES, MEMBERS, NUMBERS]).await?;
+    let members = async {
+        if groups.is_empty() {
+            return Ok(Vec::new());
+        }
+        session.run(&belong, &[&groups_account, &groups, &groups_device]).await
+    };
+    let (_locked, devices, members, drawn) = try_join4(
+        session.run(&lock, &[&accounts]),
+        session.run(&find, &[&of_account, &devices]),
+        members,
+        session.run(&draw, &[&count]),
+    )
+    .await?;
+
+    let devices = bind::read(&devices)?.iter().map(|row| device(row, now)).collect::<Result<_>>()?;
+    let members = bind::read(&members)?.iter().map(member).collect::<Result<_>>()?;
+    let mut numbers = list(&drawn)?;
+    numbers.sort_unstable();
+    Ok((Known { devices, members }, numbers))
+}
+
+/// The memberships to look for: accounts, groups and devices.
+fn memberships(submissions: &[Submission]) -> [Vec<i64>; 3] {
+    let mut columns = [const { Vec::new() }; 3];
+    for Submission { scope, device, .. } in submissions {
+        if let Reach::Group(group) = scope.reach {
+            columns[0].push(scope.account.as_i64());
+            columns[1].push(group.as_i64());
+            columns[2].push(device.as_i64());
+        }
+    }
+    columns
+}
+
+fn device(row: &Row, now: Timestamp) -> Result<((AccountId, DeviceId), Device)> {
+    let key = (AccountId::from_i64(row.i64("account_id")?), DeviceId::from_i64(row.i64("id")?));
+    let license = License { licensed: row.bool("licensed")?, expires: row.opt_timestamp("expires")? };
+    let active = license.state(now.max(row.timestamp("decided_at")?)) == DeviceState::Active;
+    let last = if row.bool("has_last")? { Some(from_row(row)?) } else { None };
+    let packed_to = row.opt_timestamp("packed_to")?;
+    Ok((key, Device { active, lapsed: license.licensed && !active, packed_to, last }))
+}
+
+fn member(row: &Row) -> Result<(AccountId, GroupId, DeviceId)> {
+    Ok((
+        AccountId::from_i64(row.i64("account_id")?),
+        GroupId::from_i64(row.i64("group_id")?),
+        DeviceId::from_i64(row.i64("device_id")?),
+    ))
+}
+
+/// The list of numbers that is the whole answer.
+pub(super) fn list(rows: &[tokio_postgres::Row]) -> Result<Vec<i64>> {
+    let row = rows.first().ok_or_else(|| DbError::internal("no row where one was expected"))?;
+    Ok(row.try_get(0).map_err(|error| DbError::internal(describe(&error)))?)
+}

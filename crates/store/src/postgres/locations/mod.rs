@@ -1,0 +1,22 @@
+//! Locations on PostgreSQL: a log of rows that several nodes write, and that tells duplicates by its key.
+//!
+//! A batch takes three round trips, however many devices it is of: each statement handles the whole batch, its values
+//! given as one list per column.
+
+mod append;
+mod candidate;
+mod compact;
+mod erase;
+mod feed;
+mod ingest;
+mod known;
+mod recent;
+mod settle;
+mod trim;
+
+pub(crate) use compact::compact;
+pub(crate) use erase::erase;
+pub(crate) use feed::{end, events, list};
+pub(crate) use ingest::ingest;
+pub(crate) use recent::list as recent;
+pub(crate) use trim::trim;

@@ -1,0 +1,110 @@
+//! The log of locations, whichever engine keeps it.
+
+use futures_util::FutureExt as _;
+use perigee_core::actor::Scope;
+use perigee_core::event::Event;
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::location::{Compacted, CompactionBudget, Feed, Order, StoredLocation, TimeRange};
+use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
+
+use super::row::unreadable_readings;
+use crate::{Database, Tx, params, postgres, sqlite};
+
+/// After how long few locations are packed too.
+pub(crate) const FEW_WAIT_MS: i64 = 60 * 60 * 1000;
+
+/// Locations of devices in sight after this number.
+pub(super) async fn feed(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Feed> {
+    match tx.live() {
+        Some(_) => sqlite::locations::list(tx, scope, after, limit).await,
+        None => postgres::locations::list(tx, scope, after, limit).await,
+    }
+}
+
+/// The highest number of the account, also when its location is gone.
+pub(super) async fn end(tx: &Tx, scope: Scope) -> Result<i64> {
+    match tx.live() {
+        Some(_) => sqlite::locations::end(tx, scope).await,
+        None => postgres::locations::end(tx, scope).await,
+    }
+}
+
+/// Locations as events.
+pub(crate) async fn events(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Vec<Event>> {
+    match tx.live() {
+        Some(_) => sqlite::locations::events(tx, scope, after, limit).await,
+        None => postgres::locations::events(tx, scope, after, limit).await,
+    }
+}
+
+/// What of a device is in no chunk yet.
+pub(super) async fn recent(tx: &Tx, account: AccountId, device: DeviceId) -> Result<Vec<StoredLocation>> {
+    let Some(live) = tx.live() else {
+        return postgres::locations::recent(tx, account, device, i64::MAX).await;
+    };
+    let everything = ((Timestamp::MIN, i64::MIN), (Timestamp::MAX, i64::MAX));
+    let points = live.tail().between((account, device), everything, Order::Ascending, usize::MAX);
+    points.iter().map(|point| point.unpack().map_err(unreadable_readings)).collect()
+}
+
+/// Erases a range of a device; gives how many were in no chunk, beside those `packed` that were.
+pub(super) async fn erase(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    range: TimeRange,
+    packed: u64,
+) -> Result<u64> {
+    match tx.live() {
+        Some(live) => sqlite::locations::note_erased(tx, live, account, device, range, packed).await,
+        None => postgres::locations::erase(tx, account, device, range).await,
+    }
+}
+
+/// Packs what is due, up to so many devices.
+pub(super) async fn compact(database: &Database, budget: CompactionBudget) -> Result<Compacted> {
+    match database.live() {
+        Some(live) => sqlite::locations::compact(database, live, budget).await,
+        None => postgres::locations::compact(database, budget).await,
+    }
+}
+
+/// Forgets what was received this long ago and is in chunks. Gives how many locations went.
+pub(super) async fn trim(database: &Database, keep_ms: i64) -> Result<u64> {
+    let accounts = database.read(|tx| accounts(tx).boxed()).await?;
+    let mut gone = 0;
+    if let Some(live) = database.live() {
+        // What is saved need not be read again when the store is opened.
+        sqlite::locations::save_all(database, live).await?;
+    }
+    for account in accounts {
+        gone += match database.live() {
+            Some(live) => sqlite::locations::trim(database, live, account, keep_ms).await?,
+            None => postgres::locations::trim(database, account, keep_ms).await?,
+        };
+    }
+    Ok(gone)
+}
+
+async fn accounts(tx: &Tx) -> Result<Vec<AccountId>> {
+    let rows = tx.query("SELECT id FROM account ORDER BY id", &[]).await?;
+    rows.iter().map(|row| Ok(AccountId::from_i64(row.i64("id")?))).collect()
+}
+
+/// Up to which number the log was trimmed.
+pub(crate) async fn trimmed_to(tx: &Tx, account: AccountId) -> Result<i64> {
+    let sql = "SELECT number FROM location_trim WHERE account_id = ?1";
+    let row = tx.query_opt(sql, params![account]).await?;
+    Ok(row.map(|row| row.i64("number")).transpose()?.unwrap_or(0))
+}
+
+/// Notes up to which number the log was trimmed.
+pub(crate) async fn note_trimmed(tx: &Tx, account: AccountId, number: i64) -> Result<()> {
+    let sql = "INSERT INTO location_trim (account_id, number) VALUES (?1, ?2) \
+               ON CONFLICT (account_id) DO UPDATE SET number = CASE \
+                   WHEN excluded.number > location_trim.number \
+                   THEN excluded.number ELSE location_trim.number END";
+    tx.execute(sql, params![account, number]).await?;
+    Ok(())
+}

@@ -1,0 +1,11 @@
+//! Several nodes on one PostgreSQL database: what they store together equals what one alone would have stored.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod deleted;
+mod held;
+mod naive;
+mod plan;
+mod same_batch;
+mod support;
+mod together;

@@ -1,0 +1,166 @@
+//! Nodes on one schema, what they send, and a look at who waits for whom.
+
+use perigee_core::account::{AccountSettings, NewAccount};
+use perigee_core::actor::{Actor, Origin};
+use perigee_core::device::DeviceSettings;
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::location::{
+    HistoryRequest, Latitude, Location, Longitude, Order, Readings, StoredLocation, TimeRange,
+};
+use perigee_core::store::{Accounts as _, Devices as _, Locations as _};
+use perigee_core::time::{Clock as _, MockClock, Timestamp};
+use perigee_store::testing::Scratch;
+use perigee_store::{Database, Engine, Tx, Value, params};
+
+/// Nodes that share a database.
+pub(crate) struct Nodes {
+    scratch: Scratch,
+    pub(crate) all: Vec<Database>,
+}
+
+impl Nodes {
+    pub(crate) async fn new(count: usize) -> Self {
+        let scratch = Scratch::new(Engine::Postgres).await;
+        let mut all = Vec::new();
+        for _ in 0..count {
+            all.push(scratch.open().await);
+        }
+        Self { scratch, all }
+    }
+
+    pub(crate) fn clock(&self) -> &MockClock {
+        self.scratch.clock()
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock().now()
+    }
+
+    /// An account called so, as its operator.
+    pub(crate) async fn account(&self, name: &str) -> Actor {
+        let new = NewAccount {
+            settings: AccountSettings {
+                name: name.into(),
+                time_zone: "UTC".parse().unwrap(),
+                expiry_notice_days: 0,
+            },
+            licenses: 100,
+            owner_email: format!("owner@{name}.example").parse().unwrap(),
+            owner_password_hash: "hash".into(),
+        };
+        Actor::operator(self.all[0].create_account(&Origin::command(), new).await.unwrap().0.id)
+    }
+
+    pub(crate) async fn device(&self, actor: &Actor) -> DeviceId {
+        let settings = DeviceSettings { name: "device".into(), ..DeviceSettings::default() };
+        self.all[0].create_device(actor, settings, None).await.unwrap().into_inner().id
+    }
+
+    /// How many rows of the device the table has.
+    pub(crate) async fn rows(&self, table: &str, device: DeviceId) -> i64 {
+        let sql = format!("SELECT COUNT(*) AS n FROM {table} WHERE device_id = ?1");
+        number(&self.all[0], sql, params![device]).await
+    }
+}
+
+/// The number that a statement answers with.
+pub(crate) async fn number(node: &Database, sql: impl Into<String>, values: &[Value]) -> i64 {
+    let (sql, values) = (sql.into(), values.to_vec());
+    let job = node.read(move |tx| Box::pin(async move { Ok(tx.query_one(&sql, &values).await?.i64(0)?) }));
+    job.await.unwrap()
+}
+
+/// A location at this time, its place told by the time.
+pub(crate) fn fix(time: Timestamp) -> Location {
+    let degrees = f64::from(i32::try_from(time.as_millis() / 1_000 % 80).unwrap()) + 1.0;
+    Location {
+        time,
+        latitude: Latitude::from_degrees(degrees).unwrap(),
+        longitude: Longitude::from_degrees(degrees).unwrap(),
+        readings: Readings::default(),
+    }
+}
+
+/// Reads the feed from this cursor to its end, which is where the cursor stands afterwards.
+pub(crate) async fn follow(
+    node: &Database,
+    actor: &Actor,
+    cursor: &mut i64,
+) -> Vec<(DeviceId, StoredLocation)> {
+    let mut seen = Vec::new();
+    loop {
+        let part = node.list_location_feed(actor.scope, *cursor, 50).await.unwrap();
+        seen.extend(part.items);
+        if part.next == *cursor {
+            break seen;
+        }
+        *cursor = part.next;
+    }
+}
+
+/// The whole history, oldest first.
+pub(crate) async fn history(node: &Database, actor: &Actor, device: DeviceId) -> Vec<StoredLocation> {
+    let request =
+        HistoryRequest { range: TimeRange::ALL, order: Order::Ascending, after: None, limit: 100_000 };
+    node.list_locations(actor.scope, device, request).await.unwrap().items
+}
+
+/// The server's name for the connection of this job.
+pub(crate) async fn backend(tx: &Tx) -> i64 {
+    let sql = "SELECT CAST(pg_backend_pid() AS BIGINT) AS pid";
+    tx.query_one(sql, &[]).await.unwrap().i64("pid").unwrap()
+}
+
+/// Waits until somebody waits for this connection, or until nobody can any more, and gives who does.
+pub(crate) async fn waiting_for(node: &Database, pid: i64, over: impl Fn() -> bool) -> Option<i64> {
+    let sql = "SELECT CAST(COALESCE(MIN(pid), 0) AS BIGINT) FROM pg_stat_activity \
+               WHERE CAST(?1 AS INTEGER) = ANY (pg_blocking_pids(pid))";
+    loop {
+        let waiting = number(node, sql, params![pid]).await;
+        if waiting != 0 {
+            return Some(waiting);
+        }
+        if over() {
+            return None;
+        }
+    }
+}
+
+/// Holds what the statement locks until it is told to let go; what it does is then committed.
+pub(crate) struct Holder {
+    pub(crate) pid: i64,
+    release: tokio::sync::oneshot::Sender<()>,
+    job: tokio::task::JoinHandle<()>,
+}
+
+impl Holder {
+    pub(crate) async fn new(node: &Database, statements: Vec<(&'static str, Vec<Value>)>) -> Self {
+        let (begun, has_begun) = tokio::sync::oneshot::channel();
+        let (release, released) = tokio::sync::oneshot::channel();
+        let node = node.clone();
+        let job = tokio::spawn(async move {
+            let job = node.write(move |tx| {
+                Box::pin(async move {
+                    for (sql, values) in statements {
+                        tx.query(sql, &values).await?;
+                    }
+                    begun.send(backend(tx).await).unwrap();
+                    let _ = released.await;
+                    Ok(())
+                })
+            });
+            job.await.unwrap();
+        });
+        Self { pid: has_begun.await.unwrap(), release, job }
+    }
+
+    pub(crate) async fn let_go(self) {
+        self.release.send(()).unwrap();
+        self.job.await.unwrap();
+    }
+}
+
+/// The lock of an account, as every job that writes takes it.
+pub(crate) fn lock(account: AccountId) -> (&'static str, Vec<Value>) {
+    ("SELECT id FROM account WHERE id = ?1 FOR NO KEY UPDATE", params![account].to_vec())
+}
