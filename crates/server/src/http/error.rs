@@ -74,6 +74,11 @@ pub fn invalid_body(problems: Vec<Problem>) -> ApiError {
     invalid(Code::InvalidBody, problems)
 }
 
+/// The body is not JSON.
+pub fn malformed_json(problem: Problem) -> ApiError {
+    invalid(Code::MalformedJson, vec![problem])
+}
+
 /// Parameters are not what is wanted; every problem is listed.
 pub fn invalid_parameters(problems: Vec<Problem>) -> ApiError {
     invalid(Code::InvalidParameter, problems)

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::app::App;
 use crate::http::code::Code;
-use crate::http::error::{ApiError, ApiResult, invalid_body};
+use crate::http::error::{ApiError, ApiResult, malformed_json};
 use crate::http::json::parse_strict;
 use crate::serve::SlowBody;
 
@@ -41,11 +41,7 @@ impl FromRequest<App> for JsonBody {
 impl JsonBody {
     /// Reads what was sent.
     pub fn parse(bytes: &Bytes) -> ApiResult<Self> {
-        let value = parse_strict(bytes).map_err(|problem| {
-            let mut error = invalid_body(vec![problem]);
-            error.code = Code::MalformedJson;
-            error
-        })?;
+        let value = parse_strict(bytes).map_err(malformed_json)?;
         Ok(Self { value, hash: Sha256::digest(bytes).into() })
     }
 }

@@ -13,7 +13,7 @@ pub const MAX_DEPTH: usize = 32;
 
 /// How many values a document may hold. Each takes far more memory read than written, so that a body of zeros
 /// would take many times its size.
-const MAX_VALUES: usize = 1_000_000;
+pub const MAX_VALUES: usize = 1_000_000;
 
 /// Reads one JSON document, or says what is wrong with it and where.
 pub fn parse_strict(body: &[u8]) -> Result<Value, Problem> {
@@ -36,6 +36,16 @@ pub fn parse_strict(body: &[u8]) -> Result<Value, Problem> {
             Err(Problem { pointer: walk.place, detail })
         }
     }
+}
+
+/// Reads a part of a document that lies this deep in it, and tells how many values it holds. None when it is not right:
+/// what is wrong with it is said of the whole document, by [`parse_strict`].
+pub fn parse_strict_part(text: &str, depth: usize) -> Option<(Value, usize)> {
+    let mut walk = Walk { place: Pointer::root(), depth, values: 0, refusal: None };
+    let mut source = serde_json::Deserializer::from_str(text);
+    let value = Reader(&mut walk).deserialize(&mut source).ok()?;
+    source.end().ok()?;
+    Some((value, walk.values))
 }
 
 /// A sentence for what the reader underneath refused.

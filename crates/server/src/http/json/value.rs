@@ -9,7 +9,7 @@ use perigee_core::id::{AccountId, AlertId, AuditId, DeviceId, GroupId, KeyId, Se
 use perigee_core::privilege::Privilege;
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::hint::quote;
 
@@ -88,9 +88,19 @@ impl FromJson for f64 {
     }
 }
 
-/// Whether the value is written as a whole number. One too long for 64 bits is read as a float, but is whole still.
+/// Whether the value is a whole number, however it is written: `5.0` and `5e0` are 5.
 pub(super) fn is_whole(value: &Value) -> bool {
-    value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|float| float.abs() >= 1e18)
+    value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|float| float.fract() == 0.0)
+}
+
+/// The whole number a value is; one beyond all integers stays beyond them.
+fn whole(number: &Number) -> Option<i128> {
+    let integer = number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "whole floats are exact, and too large ones saturate"
+    )]
+    integer.or_else(|| number.as_f64().map(|float| float as i128))
 }
 
 macro_rules! integers {
@@ -101,10 +111,9 @@ macro_rules! integers {
                     return Err(must_be("a whole number", value));
                 };
                 if !is_whole(value) {
-                    return Err("must be a whole number written without a decimal point or exponent".into());
+                    return Err(format!("must be a whole number, not {number}").into());
                 }
-                let fits = number.as_i64().and_then(|whole| Self::try_from(whole).ok());
-                fits.or_else(|| number.as_u64().and_then(|whole| Self::try_from(whole).ok())).ok_or_else(|| {
+                whole(number).and_then(|whole| Self::try_from(whole).ok()).ok_or_else(|| {
                     format!("must be a whole number between {} and {}", Self::MIN, Self::MAX).into()
                 })
             }
@@ -176,9 +185,26 @@ mod tests {
         assert_eq!(u8::from_json(&json!(255)), Ok(255));
         check::<u8>(&json!(256), "must be a whole number between 0 and 255");
         check::<u32>(&json!(-1), "must be a whole number between 0 and 4294967295");
-        check::<u32>(&json!(5.0), "must be a whole number written without a decimal point or exponent");
+        check::<u32>(&json!(5.5), "must be a whole number, not 5.5");
         check::<u32>(&json!(1e300), "must be a whole number between 0 and 4294967295");
         check::<u32>(&json!("5"), "must be a whole number, not a string");
+    }
+
+    #[test]
+    fn whole_numbers_may_be_written_with_a_point_or_an_exponent() {
+        for (text, expect) in
+            [("5.0", 5), ("1e2", 100), ("12.50e1", 125), ("-0.0", 0), ("4294967295.0", u32::MAX)]
+        {
+            let value = super::super::parse_strict(text.as_bytes()).unwrap();
+            assert_eq!(u32::from_json(&value), Ok(expect), "{text}");
+        }
+        assert_eq!(i64::from_json(&json!(-9_223_372_036_854_775_808.0)), Ok(i64::MIN));
+        check::<i64>(
+            &json!(9_223_372_036_854_775_808.0),
+            "must be a whole number between -9223372036854775808 and 9223372036854775807",
+        );
+        check::<u8>(&json!(256.0), "must be a whole number between 0 and 255");
+        check::<u32>(&json!(1e-3), "must be a whole number, not 0.001");
     }
 
     #[test]

@@ -85,6 +85,9 @@ fn log_answer(
     error: Option<&ApiError>,
     elapsed: Duration,
 ) {
+    if error.is_none() && !tracing::enabled!(tracing::Level::DEBUG) {
+        return;
+    }
     let micros = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
     let (request, address) = (context.id(), context.address());
     let account = context.caller().map(|(account, _, _)| account.to_string());
@@ -166,13 +169,13 @@ fn add_api_headers(headers: &mut HeaderMap, app: &App, context: &RequestContext)
         context.rated().unwrap_or_else(|| app.rates.bad_token(context.address(), app.clock.now(), false));
     let policy = format!("\"{}\";q={};w={}", rated.policy, rated.quota.burst, rated.quota.window_s());
     let left = format!("\"{}\";r={};t={}", rated.policy, rated.allowance.remaining, rated.allowance.wait_s);
-    insert(headers, RATE_LIMIT_POLICY, &policy);
-    insert(headers, RATE_LIMIT, &left);
+    insert(headers, RATE_LIMIT_POLICY, policy);
+    insert(headers, RATE_LIMIT, left);
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
 }
 
 fn add_common_headers(headers: &mut HeaderMap, context: &RequestContext, secure: bool) {
-    insert(headers, REQUEST_ID, context.id());
+    insert(headers, REQUEST_ID, context.id().to_owned());
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
@@ -182,8 +185,8 @@ fn add_common_headers(headers: &mut HeaderMap, context: &RequestContext, secure:
     }
 }
 
-fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) {
-    if let Ok(value) = HeaderValue::from_str(value) {
+fn insert(headers: &mut HeaderMap, name: HeaderName, value: String) {
+    if let Ok(value) = HeaderValue::try_from(value) {
         headers.insert(name, value);
     }
 }

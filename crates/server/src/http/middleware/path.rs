@@ -35,7 +35,9 @@ impl CanonicalPaths {
 
     /// The request with its path rewritten, where that makes it a known one.
     pub fn rewrite(&self, mut request: Request) -> Request {
-        if let Some(path) = self.canonical(request.uri().path()) {
+        let given = request.uri().path();
+        // Most paths are written as they are routed.
+        if let Some(path) = self.canonical(given).filter(|path| path != given) {
             let query = request.uri().query().map(|query| format!("?{query}")).unwrap_or_default();
             if let Ok(path_and_query) = PathAndQuery::try_from(format!("{path}{query}")) {
                 let mut parts = request.uri().clone().into_parts();

@@ -40,8 +40,11 @@ pub async fn refuse_unknown_parameters(
     next: Next,
 ) -> ApiResult<Response> {
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    if is_read || request.uri().query().is_none() {
+        return Ok(next.run(request).await);
+    }
     let route = request.extensions().get::<MatchedPath>().map(|matched| matched.as_str().to_owned());
-    let operation = route.map(|route| (request.method().clone(), route)).filter(|_| !is_read);
+    let operation = route.map(|route| (request.method().clone(), route));
     let Some(names) = operation.and_then(|operation| known.0.get(&operation)) else {
         return Ok(next.run(request).await);
     };

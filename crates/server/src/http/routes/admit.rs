@@ -1,46 +1,86 @@
-//! The limit a body counts against: a submission's when it brings items for a device in sight, else the account's.
+//! What a body that may submit something is let through to, and the limit it counts against: a submission's when it
+//! brings items for a device in sight, else the account's.
 
 use perigee_core::device::{Device, DeviceRef};
+use perigee_core::error::StoreError;
+use perigee_core::id::DeviceId;
+use perigee_core::privilege::Privilege;
+use serde_json::{Map, Value};
 
 use super::devices::find_device;
 use crate::app::App;
-use crate::http::error::ApiResult;
+use crate::http::error::{ApiError, ApiResult};
 use crate::http::extract::{Caller, Submission, Submitter};
-use crate::http::submission::{Asked, Forms};
+use crate::http::submission::{Asked, Batch, Forms};
 
 /// A body that was let through.
 #[derive(Debug)]
-pub(super) struct AdmittedBody {
+pub(super) struct AdmittedBody<T> {
     /// Who sent it.
     pub(super) caller: Caller,
-    /// The device it is about.
-    pub(super) device: Device,
-    /// What it asks for.
-    pub(super) asked: Asked,
+    /// What is to be done.
+    pub(super) admitted: Admitted<T>,
 }
 
-/// Reads a body and finds the device it is about, held to the limits on use.
+/// What is to be done for a body.
+#[derive(Debug)]
+pub(super) enum Admitted<T> {
+    /// Store these. The store is the first to look for the device; [`refused`] says so if it is not in sight.
+    Store(DeviceId, Batch<T>),
+    /// Answer a span of time of this device, told by these members.
+    Range(Box<Device>, Map<String, Value>),
+}
+
+/// Reads a body about a device, held to the limits on use and to the privilege that storing needs.
 ///
 /// What stores nothing, such as a span of time to answer, a body that cannot be read or a device that is not there,
 /// is a call like any other.
-pub(super) async fn admit_body(
+pub(super) async fn admit_body<T: Send + 'static>(
     app: &App,
     Submitter(caller): Submitter,
     device: Option<&DeviceRef>,
     submission: ApiResult<Submission>,
-    forms: &Forms,
-) -> ApiResult<AdmittedBody> {
-    let asked = submission.and_then(|submission| forms.read(submission));
+    forms: &'static Forms<T>,
+    privilege: Privilege,
+) -> ApiResult<AdmittedBody<T>> {
+    let asked = match submission {
+        Ok(submission) => submission.read(forms).await,
+        Err(unread) => Err(unread),
+    };
     let submits = matches!(asked, Ok(Asked::Store(_)));
     let limited = if submits { caller.limit_submission(app) } else { caller.limit_request(app) };
     limited?;
-    match find_device(app, &caller, device).await {
-        Ok(device) => Ok(AdmittedBody { asked: asked?, caller, device }),
+    let asked = match (asked, device) {
+        // Nothing can be wrong but the device, which the store checks when it stores: looking for it here as well
+        // would cost as much as all the rest.
+        (Ok(Asked::Store(Ok(batch))), Some(DeviceRef::Id(id))) if caller.privileges().allows(privilege) => {
+            return Ok(AdmittedBody { caller, admitted: Admitted::Store(*id, batch) });
+        }
+        (asked, _) => asked,
+    };
+    let device = match find_device(app, &caller, device).await {
+        Ok(device) => device,
         Err(missing) => {
             if submits {
                 caller.limit_request(app)?;
             }
-            Err(missing)
+            return Err(missing);
         }
+    };
+    let admitted = match asked? {
+        Asked::Range(body) => Admitted::Range(Box::new(device), body),
+        Asked::Store(judged) => {
+            caller.require(privilege)?;
+            Admitted::Store(device.id, judged?)
+        }
+    };
+    Ok(AdmittedBody { caller, admitted })
+}
+
+/// Why the store took nothing. What was sent for a device that is not in sight is a call like any other, after all.
+pub(super) fn refused(app: &App, caller: &Caller, error: StoreError) -> ApiError {
+    match error {
+        StoreError::NotFound(_) => caller.limit_request(app).err().unwrap_or_else(|| error.into()),
+        error => error.into(),
     }
 }

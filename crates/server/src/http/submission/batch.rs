@@ -3,18 +3,14 @@
 use http::StatusCode;
 use perigee_core::location::Outcome;
 use serde::Serialize;
-use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::form::Items;
 use crate::http::code::Code;
-use crate::http::error::{ApiResult, internal, invalid_body};
+use crate::http::error::{ApiResult, invalid_body};
 use crate::http::json::{Pointer, Problem};
 
 /// Problems listed when nothing could be stored.
 const MOST_PROBLEMS: usize = 100;
-/// Batches from this size on are judged beside the reactor, so that nobody else waits for them.
-const LARGE: usize = 100;
 
 /// Why an item is not stored.
 #[derive(Debug)]
@@ -77,47 +73,57 @@ pub struct Stored {
     pub rejected: Vec<Rejection>,
 }
 
-impl Items {
-    /// Judges each item with `read`, which is given the item and its place. Refused when none is good.
-    pub async fn judge<T, R>(self, read: R) -> ApiResult<Batch<T>>
-    where
-        T: Send + 'static,
-        R: Fn(&Value, Pointer) -> Result<T, ItemError> + Send + 'static,
-    {
-        if self.bodies.len() < LARGE {
-            return self.judge_all(read);
-        }
-        tokio::task::spawn_blocking(move || self.judge_all(read)).await.map_err(internal)?
+/// Items judged so far, in the order they were sent.
+#[derive(Debug)]
+pub(super) struct Judged<T> {
+    batch: Batch<T>,
+    problems: Vec<Problem>,
+}
+
+impl<T> Judged<T> {
+    /// None yet.
+    pub(super) const fn new() -> Self {
+        Self { batch: Batch { good: Vec::new(), rejected: Vec::new() }, problems: Vec::new() }
     }
 
-    fn judge_all<T>(self, read: impl Fn(&Value, Pointer) -> Result<T, ItemError>) -> ApiResult<Batch<T>> {
-        let mut batch = Batch { good: Vec::with_capacity(self.bodies.len()), rejected: Vec::new() };
-        let mut problems = Vec::new();
-        for (index, body) in self.bodies.iter().enumerate() {
-            let place = self.pointer(index);
-            let judged = match body {
-                Ok(body) => read(body, place),
-                Err(problem) => Err(malformed(problem, &place)),
-            };
-            match judged {
-                Ok(item) => batch.good.push(item),
-                Err(error) => {
-                    batch.rejected.push(Rejection {
-                        index,
-                        code: error.code,
-                        error: in_short(&error.problems),
-                    });
-                    let room = MOST_PROBLEMS.saturating_sub(problems.len());
-                    problems.extend(error.problems.into_iter().take(room));
-                }
+    /// How many were judged.
+    pub(super) const fn count(&self) -> usize {
+        self.batch.good.len() + self.batch.rejected.len()
+    }
+
+    /// Makes room for so many more.
+    pub(super) fn reserve(&mut self, more: usize) {
+        self.batch.good.reserve_exact(more);
+    }
+
+    /// Adds the next item, which is good.
+    pub(super) fn push(&mut self, item: T) {
+        self.batch.good.push(item);
+    }
+
+    /// Adds the next item, good or not.
+    pub(super) fn add(&mut self, judged: Result<T, ItemError>) {
+        match judged {
+            Ok(item) => self.push(item),
+            Err(error) => {
+                let rejection =
+                    Rejection { index: self.count(), code: error.code, error: in_short(&error.problems) };
+                self.batch.rejected.push(rejection);
+                let room = MOST_PROBLEMS.saturating_sub(self.problems.len());
+                self.problems.extend(error.problems.into_iter().take(room));
             }
         }
-        if batch.good.is_empty() { Err(invalid_body(problems)) } else { Ok(batch) }
+    }
+
+    /// All of them; refused when none is good.
+    pub(super) fn finish(self) -> ApiResult<Batch<T>> {
+        if self.batch.good.is_empty() { Err(invalid_body(self.problems)) } else { Ok(self.batch) }
     }
 }
 
-fn malformed(problem: &Problem, place: &Pointer) -> ItemError {
-    let problem = Problem { pointer: problem.pointer.below(place), detail: problem.detail.clone() };
+/// A line that is not JSON, at this place.
+pub(super) fn malformed(problem: Problem, place: &Pointer) -> ItemError {
+    let problem = Problem { pointer: problem.pointer.below(place), detail: problem.detail };
     ItemError { code: Code::MalformedJson.name(), problems: vec![problem] }
 }
 

@@ -4,9 +4,10 @@
 mod attributes;
 mod batch;
 mod form;
+mod quick;
 mod schema;
 
 pub use attributes::{read_attributes, write_attributes};
 pub use batch::{Batch, ItemError, Rejection, RejectionCode, Stored};
-pub use form::{Asked, Forms, Items};
+pub use form::{Asked, Forms, Layout};
 pub use schema::{AttributeValue, open_schema};

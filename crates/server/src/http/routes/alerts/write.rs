@@ -15,10 +15,17 @@ use crate::http::error::{ApiError, ApiResult};
 use crate::http::extract::{DevicePath, Submission, Submitter};
 use crate::http::history::HistoryPart;
 use crate::http::json::{Fields, Pointer};
-use crate::http::routes::admit::{AdmittedBody, admit_body};
-use crate::http::submission::{Asked, Forms, Rejection, Stored};
+use crate::http::routes::admit::{Admitted, AdmittedBody, admit_body, refused};
+use crate::http::submission::{Forms, Rejection, Stored};
 
-const FORMS: Forms = Forms { one: "alert", many: "alerts", most: Alert::BATCH_MAX };
+static FORMS: Forms<Alert> = Forms {
+    one: "alert",
+    many: "alerts",
+    most: Alert::BATCH_MAX,
+    judge: read_alert,
+    // Alerts are few.
+    scan: |_| None,
+};
 
 /// Alerts to store, or a span of time to answer.
 #[derive(ToSchema)]
@@ -146,20 +153,18 @@ pub async fn submit_alerts(
     DevicePath(device): DevicePath,
     submission: Result<Submission, ApiError>,
 ) -> ApiResult<Response> {
-    let AdmittedBody { caller, device, asked } =
-        admit_body(&app, submitter, device.as_ref(), submission, &FORMS).await?;
-    let device = device.id;
-    match asked {
-        Asked::Range(body) => {
+    let AdmittedBody { caller, admitted } =
+        admit_body(&app, submitter, device.as_ref(), submission, &FORMS, Privilege::AlertsWrite).await?;
+    match admitted {
+        Admitted::Range(device, body) => {
             let mut fields = Fields::of_object(&body, Pointer::root());
             let name = fields.text("alertName").chars(1..=Alert::NAME_MAX).nullable();
-            let part = HistoryPart::of_body(fields, "alerts", device)?;
-            answer_alerts(&app, &caller, device, name, part).await
+            let part = HistoryPart::of_body(fields, "alerts", device.id)?;
+            answer_alerts(&app, &caller, device.id, name, part).await
         }
-        Asked::Store(items) => {
-            caller.require(Privilege::AlertsWrite)?;
-            let batch = items.judge(read_alert).await?;
-            let outcomes = app.store.store_alerts(&caller.actor(), device, batch.good).await?;
+        Admitted::Store(device, batch) => {
+            let stored = app.store.store_alerts(&caller.actor(), device, batch.good).await;
+            let outcomes = stored.map_err(|error| refused(&app, &caller, error))?;
             let ids = outcomes.iter().map(|(_, id)| id.to_string()).collect();
             let stored = Stored::of(outcomes.into_iter().map(|(outcome, _)| outcome), batch.rejected);
             let status = stored.status();

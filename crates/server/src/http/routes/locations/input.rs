@@ -1,5 +1,13 @@
 //! One location as a client sends it, judged without regard to anything else.
 
+#[cfg(test)]
+mod agree;
+mod scan;
+#[cfg(test)]
+mod speed;
+
+pub(super) use scan::scan_location;
+
 use std::collections::BTreeMap;
 
 use perigee_core::location::{FixSource, Latitude, Location, Longitude, Milli, Readings};
@@ -13,9 +21,24 @@ use crate::http::submission::{ItemError, read_attributes};
 const READ_ONLY: &[&str] = &["receivedAt", "late", "suspect"];
 /// Satellites a fix may count.
 const SATELLITES_MAX: u32 = 1_000;
-/// The coldest there is.
-const ABSOLUTE_ZERO: f64 = -273.15;
 const FULL_CIRCLE: Milli = Milli::from_thousandths(360_000);
+
+/// The least and the most a measure may be.
+#[derive(Clone, Copy, Debug)]
+struct Bounds(Milli, Milli);
+
+impl Bounds {
+    const fn thousandths(least: i64, most: i64) -> Self {
+        Self(Milli::from_thousandths(least), Milli::from_thousandths(most))
+    }
+}
+
+const MOST: i64 = 1_000_000_000_000;
+const EITHER_SIGN: Bounds = Bounds::thousandths(-MOST, MOST);
+const POSITIVE: Bounds = Bounds::thousandths(0, MOST);
+const PERCENT: Bounds = Bounds::thousandths(0, 100_000);
+/// From the coldest there is.
+const CELSIUS: Bounds = Bounds::thousandths(-273_150, MOST);
 
 /// Reads one location that lies at this place of the body.
 pub(in crate::http) fn read_location(item: &Value, place: Pointer) -> Result<Location, ItemError> {
@@ -56,22 +79,22 @@ fn outside(least: f64, most: f64, given: f64) -> Refusal {
 
 fn read_readings(fields: &mut Fields<'_>) -> Readings {
     Readings {
-        altitude: measure(fields, "altitude", -Milli::MAX, Milli::MAX),
-        speed: measure(fields, "speed", 0.0, Milli::MAX),
+        altitude: measure(fields, "altitude", EITHER_SIGN),
+        speed: measure(fields, "speed", POSITIVE),
         course: read_course(fields),
-        accuracy: measure(fields, "accuracy", 0.0, Milli::MAX),
+        accuracy: measure(fields, "accuracy", POSITIVE),
         valid: fields.boolean("valid").nullable(),
         satellites: fields.integer("satellites", 0..=SATELLITES_MAX).nullable(),
-        hdop: measure(fields, "hdop", 0.0, Milli::MAX),
-        battery: measure(fields, "battery", 0.0, 100.0),
-        fuel: measure(fields, "fuel", 0.0, 100.0),
-        fuel2: measure(fields, "fuel2", 0.0, 100.0),
-        temperature: measure(fields, "temperature", ABSOLUTE_ZERO, Milli::MAX),
-        temperature2: measure(fields, "temperature2", ABSOLUTE_ZERO, Milli::MAX),
+        hdop: measure(fields, "hdop", POSITIVE),
+        battery: measure(fields, "battery", PERCENT),
+        fuel: measure(fields, "fuel", PERCENT),
+        fuel2: measure(fields, "fuel2", PERCENT),
+        temperature: measure(fields, "temperature", CELSIUS),
+        temperature2: measure(fields, "temperature2", CELSIUS),
         sensor_time_s: ["sensorTime1", "sensorTime2", "sensorTime3", "sensorTime4"]
-            .map(|name| measure(fields, name, 0.0, Milli::MAX)),
-        inactive_s: measure(fields, "inactiveSeconds", 0.0, Milli::MAX),
-        rpm: measure(fields, "rpm", 0.0, Milli::MAX),
+            .map(|name| measure(fields, name, POSITIVE)),
+        inactive_s: measure(fields, "inactiveSeconds", POSITIVE),
+        rpm: measure(fields, "rpm", POSITIVE),
         mileage: read_mileage(fields),
         ignition: fields.boolean("ignition").nullable(),
         inputs: fields.array("inputs", 0..=Location::LIST_MAX).nullable(),
@@ -91,7 +114,8 @@ fn read_readings(fields: &mut Fields<'_>) -> Readings {
 }
 
 /// A number within bounds, kept to the thousandth.
-fn measure(fields: &mut Fields<'_>, name: &'static str, least: f64, most: f64) -> Option<Milli> {
+fn measure(fields: &mut Fields<'_>, name: &'static str, Bounds(least, most): Bounds) -> Option<Milli> {
+    let (least, most) = (least.as_f64(), most.as_f64());
     let number = fields.number(name).convert(|number| {
         let kept = Milli::from_f64(number).ok().filter(|_| (least..=most).contains(&number));
         kept.ok_or_else(|| outside(least, most, number))
@@ -100,21 +124,22 @@ fn measure(fields: &mut Fields<'_>, name: &'static str, least: f64, most: f64) -
 }
 
 fn read_course(fields: &mut Fields<'_>) -> Option<Milli> {
-    let course = fields.number("course").convert(|degrees| {
-        if !(0.0..360.0).contains(&degrees) {
-            return Err(format!("must be from 0 to under 360, not {degrees}").into());
-        }
-        let kept = Milli::from_f64(degrees).map_err(|_outside| outside(0.0, 360.0, degrees))?;
-        // What rounds up to a whole turn points north.
-        Ok(if kept == FULL_CIRCLE { Milli::from_thousandths(0) } else { kept })
-    });
-    course.nullable()
+    fields.number("course").convert(course).nullable()
+}
+
+fn course(degrees: f64) -> Result<Milli, Refusal> {
+    if !(0.0..360.0).contains(&degrees) {
+        return Err(format!("must be from 0 to under 360, not {degrees}").into());
+    }
+    let kept = Milli::from_f64(degrees).map_err(|_outside| outside(0.0, 360.0, degrees))?;
+    // What rounds up to a whole turn points north.
+    Ok(if kept == FULL_CIRCLE { Milli::from_thousandths(0) } else { kept })
 }
 
 /// The distance travelled, under its name or the spelling some clients use.
 fn read_mileage(fields: &mut Fields<'_>) -> Option<Milli> {
-    let mileage = measure(fields, "mileage", 0.0, Milli::MAX);
-    let misspelt = measure(fields, "milleage", 0.0, Milli::MAX);
+    let mileage = measure(fields, "mileage", POSITIVE);
+    let misspelt = measure(fields, "milleage", POSITIVE);
     if mileage.zip(misspelt).is_some_and(|(one, other)| one != other) {
         fields.refuse("milleage", "is another spelling of \"mileage\" and must not differ from it");
     }

@@ -7,7 +7,7 @@ use perigee_core::privilege::Privilege;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::input::read_location;
+use super::input::{read_location, scan_location};
 use super::view::{LocationInput, LocationList};
 use crate::app::App;
 use crate::http::error::{ApiError, ApiResult};
@@ -17,10 +17,18 @@ use crate::http::extract::{DevicePath, Submission, Submitter};
 use crate::http::format::{Shape, Subject, answer_track};
 use crate::http::history::HistoryPart;
 use crate::http::json::{Fields, Pointer};
-use crate::http::routes::admit::{AdmittedBody, admit_body};
-use crate::http::submission::{Asked, Forms, Stored};
+use crate::http::routes::admit::{Admitted, AdmittedBody, admit_body, refused};
+#[cfg(feature = "bench")]
+use crate::http::submission::Asked;
+use crate::http::submission::{Forms, Stored};
 
-const FORMS: Forms = Forms { one: "location", many: "locations", most: Location::BATCH_MAX };
+static FORMS: Forms<Location> = Forms {
+    one: "location",
+    many: "locations",
+    most: Location::BATCH_MAX,
+    judge: read_location,
+    scan: scan_location,
+};
 
 /// Locations to store, or a span of time to answer.
 #[derive(ToSchema)]
@@ -130,19 +138,18 @@ pub async fn submit_locations(
     DevicePath(device): DevicePath,
     submission: Result<Submission, ApiError>,
 ) -> ApiResult<Response> {
-    let AdmittedBody { caller, device, asked } =
-        admit_body(&app, submitter, device.as_ref(), submission, &FORMS).await?;
-    match asked {
-        Asked::Range(body) => {
+    let AdmittedBody { caller, admitted } =
+        admit_body(&app, submitter, device.as_ref(), submission, &FORMS, Privilege::LocationsWrite).await?;
+    match admitted {
+        Admitted::Range(device, body) => {
             let fields = Fields::of_object(&body, Pointer::root());
             let part = HistoryPart::of_body(fields, "locations", device.id)?;
-            let subject = Subject { device, scope: caller.scope() };
+            let subject = Subject { device: *device, scope: caller.scope() };
             answer_track(&app, &caller, subject, part, Shape::PLAIN).await
         }
-        Asked::Store(items) => {
-            caller.require(Privilege::LocationsWrite)?;
-            let batch = items.judge(read_location).await?;
-            let outcomes = app.store.store_locations(&caller.actor(), device.id, batch.good).await?;
+        Admitted::Store(device, batch) => {
+            let stored = app.store.store_locations(&caller.actor(), device, batch.good).await;
+            let outcomes = stored.map_err(|error| refused(&app, &caller, error))?;
             let stored = Stored::of(outcomes, batch.rejected);
             if stored.accepted > 0 {
                 app.arrivals.announce();
@@ -157,10 +164,10 @@ pub async fn submit_locations(
 #[cfg(feature = "bench")]
 pub async fn discard_locations(caller: Caller, submission: Submission) -> ApiResult<Response> {
     caller.require(Privilege::LocationsWrite)?;
-    let Asked::Store(items) = FORMS.read(submission)? else {
+    let Asked::Store(judged) = submission.read(&FORMS).await? else {
         return Ok(http::StatusCode::NO_CONTENT.into_response());
     };
-    let batch = items.judge(read_location).await?;
+    let batch = judged?;
     let stored = Stored { accepted: batch.good.len(), duplicates: 0, rejected: batch.rejected };
     let status = stored.status();
     Ok(caller.reply(stored).status(status).into_response())

@@ -1,0 +1,272 @@
+//! Walks over JSON text that is written the ordinary way, without making anything of it that is not asked for.
+//!
+//! Every step gives None for whatever is out of the ordinary: what is wrong, and what is right but rare, such as an
+//! escape in a string. Who walks then starts over with [`super::parse_strict`], which alone judges and explains.
+
+/// A place in JSON text.
+#[derive(Clone, Debug)]
+pub struct Scanner<'t> {
+    text: &'t str,
+    at: usize,
+    values: usize,
+}
+
+/// A number as it is written: digits, perhaps with a sign and a decimal point, never with an exponent.
+#[derive(Clone, Copy, Debug)]
+pub struct Number<'t> {
+    text: &'t str,
+    /// All its digits as one whole number, unless these are too many.
+    digits: Option<u64>,
+    /// How many of them stand behind the point.
+    decimals: usize,
+    is_negative: bool,
+}
+
+/// Digits that surely fit into 64 bits, signed or not.
+const SURE_DIGITS: usize = 18;
+/// Whole numbers up to this one are floats exactly.
+const EXACT_FLOAT: u64 = 1 << 53;
+const TENS: [u64; 19] = {
+    let mut tens = [1; 19];
+    let mut power = 1;
+    while power < tens.len() {
+        tens[power] = tens[power - 1] * 10;
+        power += 1;
+    }
+    tens
+};
+
+impl<'t> Scanner<'t> {
+    /// The beginning of this text.
+    pub const fn new(text: &'t str) -> Self {
+        Self { text, at: 0, values: 0 }
+    }
+
+    /// How many values were met so far; never fewer than there were.
+    pub const fn values(&self) -> usize {
+        self.values
+    }
+
+    /// Bytes from here to the end.
+    pub const fn remaining(&self) -> usize {
+        self.text.len() - self.at
+    }
+
+    /// The next byte that is not blank; it is not taken.
+    #[inline]
+    pub fn peek(&mut self) -> Option<u8> {
+        let bytes = self.text.as_bytes();
+        loop {
+            match bytes.get(self.at) {
+                Some(b' ' | b'\n' | b'\r' | b'\t') => self.at += 1,
+                other => return other.copied(),
+            }
+        }
+    }
+
+    /// Takes this byte, behind blanks; says whether it was there.
+    #[inline]
+    pub fn take(&mut self, wanted: u8) -> bool {
+        let is_next = self.peek() == Some(wanted);
+        self.at += usize::from(is_next);
+        is_next
+    }
+
+    /// Whether nothing but blanks follows.
+    pub fn is_at_end(&mut self) -> bool {
+        self.peek().is_none()
+    }
+
+    /// Takes the name of a member and the colon behind it.
+    #[inline]
+    pub fn name(&mut self) -> Option<&'t str> {
+        let name = self.quoted()?;
+        self.take(b':').then_some(name)
+    }
+
+    /// Takes a string without escapes.
+    #[inline]
+    pub fn text(&mut self) -> Option<&'t str> {
+        self.values += 1;
+        self.quoted()
+    }
+
+    /// Takes true or false.
+    pub fn boolean(&mut self) -> Option<bool> {
+        self.values += 1;
+        match self.peek()? {
+            b't' => self.word("true").then_some(true),
+            b'f' => self.word("false").then_some(false),
+            _ => None,
+        }
+    }
+
+    /// Takes null, if it is next.
+    #[inline]
+    pub fn null(&mut self) -> bool {
+        let is_next = self.peek() == Some(b'n') && self.word("null");
+        self.values += usize::from(is_next);
+        is_next
+    }
+
+    /// Takes a number without an exponent.
+    #[inline]
+    pub fn number(&mut self) -> Option<Number<'t>> {
+        self.values += 1;
+        self.peek()?;
+        let begin = self.at;
+        let is_negative = self.byte() == Some(b'-');
+        self.at += usize::from(is_negative);
+        let mut digits = 0_u64;
+        let whole = self.digits(&mut digits);
+        let leads_with_zero = self.text.as_bytes().get(self.at - whole) == Some(&b'0');
+        if whole == 0 || (whole > 1 && leads_with_zero) {
+            return None;
+        }
+        let mut decimals = 0;
+        if self.byte() == Some(b'.') {
+            self.at += 1;
+            decimals = self.digits(&mut digits);
+            if decimals == 0 {
+                return None;
+            }
+        }
+        if matches!(self.byte(), Some(b'e' | b'E')) {
+            return None;
+        }
+        Some(Number {
+            text: self.text.get(begin..self.at)?,
+            digits: (whole + decimals <= SURE_DIGITS).then_some(digits),
+            decimals,
+            is_negative,
+        })
+    }
+
+    /// Takes an object or array whole and gives its text. Whether it is one must be seen by reading that.
+    pub fn nested(&mut self) -> Option<&'t str> {
+        if !matches!(self.peek()?, b'{' | b'[') {
+            return None;
+        }
+        let bytes = self.text.as_bytes();
+        let (begin, mut depth, mut quoted) = (self.at, 0_usize, false);
+        while let Some(byte) = bytes.get(self.at) {
+            self.at += 1;
+            match byte {
+                b'"' => quoted = !quoted,
+                // What is escaped ends no string.
+                b'\\' if quoted => self.at += 1,
+                b'{' | b'[' if !quoted => depth += 1,
+                b'}' | b']' if !quoted => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                return self.text.get(begin..self.at);
+            }
+        }
+        None
+    }
+
+    /// Goes on as if so many more values had been met.
+    pub fn count_values(&mut self, more: usize) {
+        self.values += more;
+    }
+
+    #[inline]
+    fn byte(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// Takes digits and gives how many there were; the number grows by them, and is wrong once they are too many.
+    #[inline]
+    fn digits(&mut self, number: &mut u64) -> usize {
+        let begin = self.at;
+        while let Some(digit @ b'0'..=b'9') = self.byte() {
+            *number = number.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
+            self.at += 1;
+        }
+        self.at - begin
+    }
+
+    fn word(&mut self, word: &str) -> bool {
+        let is_next =
+            self.text.as_bytes().get(self.at..).is_some_and(|rest| rest.starts_with(word.as_bytes()));
+        self.at += if is_next { word.len() } else { 0 };
+        is_next
+    }
+
+    #[inline]
+    fn quoted(&mut self) -> Option<&'t str> {
+        if !self.take(b'"') {
+            return None;
+        }
+        let begin = self.at;
+        let bytes = self.text.as_bytes();
+        // Eight bytes at a time up to the first that is not plain.
+        while let Some(eight) = bytes.get(self.at..).and_then(|rest| rest.first_chunk::<8>()) {
+            let strange = strange_bytes(u64::from_le_bytes(*eight));
+            self.at += strange.trailing_zeros() as usize / 8;
+            if strange != 0 {
+                break;
+            }
+        }
+        while let Some(byte) = self.byte() {
+            match byte {
+                b'"' => {
+                    self.at += 1;
+                    return self.text.get(begin..self.at - 1);
+                }
+                b'\\' | 0..0x20 => return None,
+                _ => self.at += 1,
+            }
+        }
+        None
+    }
+}
+
+/// The highest bit of the first byte among these eight that may not stand in a plain string: a quote, a backslash or
+/// a control character. Bytes after that one may be marked without a reason, which nobody looks at.
+const fn strange_bytes(eight: u64) -> u64 {
+    const ONES: u64 = u64::MAX / 255;
+    const HIGH: u64 = ONES << 7;
+    const fn below(eight: u64, limit: u64) -> u64 {
+        eight.wrapping_sub(ONES * limit) & !eight & HIGH
+    }
+    below(eight, 0x20) | below(eight ^ (ONES * b'"' as u64), 1) | below(eight ^ (ONES * b'\\' as u64), 1)
+}
+
+impl Number<'_> {
+    /// The number in units of so many decimals, if it has no more of them.
+    #[inline]
+    pub fn scaled(self, decimals: usize) -> Option<i64> {
+        let factor = TENS.get(decimals.checked_sub(self.decimals)?)?;
+        let units = i64::try_from(self.digits?.checked_mul(*factor)?).ok()?;
+        Some(if self.is_negative { -units } else { units })
+    }
+
+    /// The number, if it is written as a whole one that fits; minus zero is none.
+    pub fn whole(self) -> Option<i64> {
+        let is_whole = self.decimals == 0 && !(self.is_negative && self.digits == Some(0));
+        if is_whole { self.scaled(0) } else { None }
+    }
+
+    /// Whether it is written with decimals.
+    pub const fn has_decimals(self) -> bool {
+        self.decimals > 0
+    }
+
+    /// The float that comes nearest.
+    #[expect(clippy::cast_precision_loss, reason = "both are floats exactly")]
+    pub fn to_f64(self) -> Option<f64> {
+        match (self.digits, TENS.get(self.decimals)) {
+            // The quotient of two exact floats is the nearest one to the true quotient.
+            (Some(digits), Some(tens)) if digits <= EXACT_FLOAT && *tens <= EXACT_FLOAT => {
+                let size = digits as f64 / *tens as f64;
+                Some(if self.is_negative { -size } else { size })
+            }
+            _ => self.text.parse().ok().filter(|float: &f64| float.is_finite()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

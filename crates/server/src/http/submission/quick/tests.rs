@@ -1,0 +1,141 @@
+//! The quick way gives what the careful way gives, whatever is sent.
+
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::*;
+use crate::http::code::Code;
+use crate::http::json::{Pointer, Problem};
+use crate::http::submission::Layout;
+
+/// Items are `{"n": number}`; the scanner knows them with small numbers alone.
+static FORMS: Forms<i64> = Forms { one: "thing", many: "things", most: 4, judge, scan };
+
+fn judge(item: &Value, place: Pointer) -> Result<i64, ItemError> {
+    let number =
+        item.get("n").and_then(Value::as_i64).filter(|_| item.as_object().is_some_and(|all| all.len() == 1));
+    let problem = || Problem { pointer: place, detail: format!("{item} is wrong.") };
+    number.ok_or_else(|| ItemError { code: "invalid-thing", problems: vec![problem()] })
+}
+
+fn scan(scanner: &mut Scanner<'_>) -> Option<i64> {
+    if !(scanner.take(b'{') && scanner.name()? == "n") {
+        return None;
+    }
+    let number = scanner.number()?.whole().filter(|number| (0..100).contains(number))?;
+    scanner.take(b'}').then_some(number)
+}
+
+fn told(asked: &ApiResult<Asked<i64>>) -> String {
+    match asked {
+        Ok(Asked::Store(Err(error))) | Err(error) => {
+            let is_judged = asked.is_ok();
+            format!("{is_judged} {:?} {} {:?}", error.code, error.message, error.problems)
+        }
+        other => format!("{other:?}"),
+    }
+}
+
+fn careful_lines(body: &[u8]) -> ApiResult<Asked<i64>> {
+    let lines = body.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let items: Vec<_> = lines.map(parse_strict).collect();
+    FORMS.check_count(items.len())?;
+    let mut judged = Judged::new();
+    for item in items {
+        let place = Pointer::root().item(judged.count());
+        judged.add(item.map_err(|problem| malformed(problem, &place)).and_then(|item| judge(&item, place)));
+    }
+    Ok(Asked::Store(judged.finish()))
+}
+
+#[test]
+fn a_bad_line_spoils_only_itself() {
+    let asked = FORMS.read(b"{\"n\":1}\r\n\n{\"n\":\n \n{\"n\":200}\n2", Layout::Lines);
+    let Ok(Asked::Store(Ok(batch))) = asked else { panic!("lines are items") };
+    assert_eq!((batch.good, batch.rejected.len()), (vec![1, 200], 2));
+    let many = FORMS.read("{\"n\":1}\n".repeat(5).as_bytes(), Layout::Lines).unwrap_err();
+    assert_eq!(many.code, Code::BodyTooLarge);
+    let none = FORMS.read(b" \n\r\n", Layout::Lines).unwrap_err();
+    assert_eq!(none.code, Code::InvalidBody);
+}
+
+#[test]
+fn what_takes_much_care_is_left() {
+    let body = br#"[{"n":1},{"n":200},{"n":2},{"n":300}]"#;
+    assert!(FORMS.read_within(body, Layout::Document, 18).is_some());
+    assert!(FORMS.read_within(body, Layout::Document, 17).is_none());
+    assert!(FORMS.read_within(b"{\"n\":200}\n{\"n\":1}", Layout::Lines, 8).is_none());
+    let strange = br#"{"n": 1, "m": 2}"#;
+    assert!(FORMS.read_within(strange, Layout::Document, strange.len()).is_some());
+    assert!(FORMS.read_within(strange, Layout::Document, strange.len() - 1).is_none());
+}
+
+#[test]
+fn documents_of_too_many_values_are_refused_as_ever() {
+    static MANY: Forms<i64> = Forms { most: usize::MAX, ..FORMS_LIKE };
+    const FORMS_LIKE: Forms<i64> = Forms { one: "thing", many: "things", most: 4, judge, scan };
+    let body = format!("[{}{{\"n\":1}}]", "{\"n\":1},".repeat(MAX_VALUES / 2));
+    assert!(Quick::new(&MANY, usize::MAX).document(body.as_bytes()).is_none());
+    let refused = MANY.read(body.as_bytes(), Layout::Document).unwrap_err();
+    assert_eq!(refused.message, "The body has more than 1000000 values. Send it in parts.");
+}
+
+fn item() -> impl Strategy<Value = String> + Clone {
+    prop_oneof![
+        4 => (0..120_u8).prop_map(|number| format!("{{\"n\":{number}}}")),
+        1 => Just("{\"n\" : 5.0 }".to_owned()),
+        1 => Just("{\"n\":1,\"n\":2}".to_owned()),
+        1 => Just("{\"n\":1,\"m\":[{\"a\":\"]}\\\"\"}]}".to_owned()),
+        1 => Just("5".to_owned()),
+        1 => Just("\"{\"".to_owned()),
+        1 => (25..36_usize).prop_map(|depth| format!("{}{}", "[".repeat(depth), "]".repeat(depth))),
+    ]
+}
+
+fn document() -> impl Strategy<Value = String> {
+    let items = prop::collection::vec(item(), 0..7);
+    prop_oneof![
+        item(),
+        items.clone().prop_map(|items| format!(" [ {} ] ", items.join(" ,\n"))),
+        items.clone().prop_map(|items| format!("{{\"things\":[{}]}}", items.join(","))),
+        items.prop_map(|items| format!("{{\"things\":[{}],\"to\":1}}", items.join(","))),
+        item().prop_map(|item| format!("\u{feff}{{ \"thing\" : {item} }}")),
+        item().prop_map(|item| format!("{{\"thing\":{item},\"dateTime\":1}}")),
+        Just("{\"from\":1}".to_owned()),
+    ]
+}
+
+fn mutated(body: String, change: Option<(prop::sample::Index, u8)>) -> Vec<u8> {
+    let mut body = body.into_bytes();
+    if let Some((place, byte)) = change {
+        let place = place.index(body.len() + 1);
+        match byte % 3 {
+            0 if place < body.len() => drop(body.remove(place)),
+            1 if place < body.len() => body[place] = byte,
+            _ => body.insert(place, byte),
+        }
+    }
+    body
+}
+
+proptest! {
+    #[test]
+    fn documents_are_read_alike(
+        body in document(),
+        change in prop::option::of((any::<prop::sample::Index>(), any::<u8>())),
+    ) {
+        let body = mutated(body, change);
+        let quick = FORMS.read(&body, Layout::Document);
+        prop_assert_eq!(told(&quick), told(&FORMS.read_document(&body)), "{}", String::from_utf8_lossy(&body));
+    }
+
+    #[test]
+    fn lines_are_read_alike(
+        lines in prop::collection::vec(item(), 0..6),
+        change in prop::option::of((any::<prop::sample::Index>(), any::<u8>())),
+    ) {
+        let body = mutated(lines.join("\n"), change);
+        let quick = FORMS.read(&body, Layout::Lines);
+        prop_assert_eq!(told(&quick), told(&careful_lines(&body)), "{}", String::from_utf8_lossy(&body));
+    }
+}
