@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Parser, Subcommand};
 use clap_complete::Shell;
 use perigee_core::id::AccountId;
+use perigee_core::retention::RETENTION_DAYS_MAX;
 use perigee_core::text::Email;
 use perigee_core::zone::Zone;
 
@@ -109,7 +110,7 @@ pub(crate) enum AccountCommand {
         #[arg(long, value_name = "ZONE", default_value = "UTC")]
         time_zone: Zone,
     },
-    /// Set an account's number of licences, or repair what a wrong clock did.
+    /// Set an account's number of licences or its retention, or repair what a wrong clock did.
     #[command(group = ArgGroup::new("account change").required(true).multiple(true))]
     Set {
         /// The account's id.
@@ -118,12 +119,28 @@ pub(crate) enum AccountCommand {
         /// Devices that may be active at once; not fewer than are.
         #[arg(long, group = "account change")]
         licenses: Option<u32>,
+        /// Days that locations are kept unless their device says otherwise, or `forever`.
+        #[arg(long, group = "account change", value_name = "DAYS", value_parser = retention)]
+        retention_days: Option<Retention>,
         /// Decide licences at the present again, after a clock that was far ahead was set right.
         #[arg(long, group = "account change")]
         reset_clock: bool,
     },
     /// List the accounts.
     List,
+}
+
+/// How many days locations are kept; none is for ever.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Retention(pub(crate) Option<u32>);
+
+fn retention(text: &str) -> Result<Retention, String> {
+    let days = text.parse().ok().filter(|days| (1..=RETENTION_DAYS_MAX).contains(days));
+    match (text, days) {
+        ("forever", _) => Ok(Retention(None)),
+        (_, Some(days)) => Ok(Retention(Some(days))),
+        _ => Err(format!("must be a number of days from 1 to {RETENTION_DAYS_MAX}, or forever")),
+    }
 }
 
 /// `user ...`

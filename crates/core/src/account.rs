@@ -44,6 +44,8 @@ pub struct AccountSettings {
     pub time_zone: Zone,
     /// How many days before its expiry a device is announced as expiring; 0 for never.
     pub expiry_notice_days: u32,
+    /// How many days locations are kept, unless their device says otherwise; none is for ever.
+    pub retention_days: Option<u32>,
 }
 
 impl AccountSettings {
@@ -57,7 +59,11 @@ impl AccountSettings {
         [
             ("name", self.name != before.name),
             ("timeZone", self.time_zone != before.time_zone),
-            ("settings", self.expiry_notice_days != before.expiry_notice_days),
+            (
+                "settings",
+                self.expiry_notice_days != before.expiry_notice_days
+                    || self.retention_days != before.retention_days,
+            ),
         ]
     }
 }
@@ -136,7 +142,12 @@ mod tests {
         Account {
             id: AccountId::from_i64(1),
             revision: Revision::FIRST,
-            settings: AccountSettings { name: String::new(), time_zone: zone, expiry_notice_days: 0 },
+            settings: AccountSettings {
+                name: String::new(),
+                time_zone: zone,
+                expiry_notice_days: 0,
+                retention_days: None,
+            },
             licenses: 0,
             day_in_progress: None,
             zone_in_progress: None,

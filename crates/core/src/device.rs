@@ -6,6 +6,7 @@ use crate::id::{AccountId, DeviceId, GroupId, UserId};
 use crate::license::{DeviceState, License};
 use crate::limits::{Counters, Limits};
 use crate::revision::Revision;
+use crate::rhythm::Rhythm;
 use crate::text::Tags;
 use crate::time::Timestamp;
 
@@ -28,6 +29,8 @@ pub struct Device {
     pub counters: Counters,
     /// When it was last heard.
     pub last_seen: Option<Timestamp>,
+    /// How often it reports, in seconds, as learned from when it was heard.
+    pub learned_interval_s: Option<u32>,
     /// The protocol it last spoke.
     pub protocol: Option<String>,
     /// Who made it.
@@ -61,6 +64,8 @@ pub struct DeviceSettings {
     pub limits: Limits,
     /// How often it is expected to report, in seconds.
     pub expected_interval_s: Option<u32>,
+    /// How many days its locations are kept; none is as its account says.
+    pub retention_days: Option<u32>,
 }
 
 impl DeviceSettings {
@@ -70,7 +75,7 @@ impl DeviceSettings {
     pub const EXPECTED_INTERVAL_MAX_S: u32 = 2_678_400;
 
     /// The members in which it differs from what was before, by their names in the API.
-    pub fn changes_since(&self, before: &Self) -> [(&'static str, bool); 10] {
+    pub fn changes_since(&self, before: &Self) -> [(&'static str, bool); 11] {
         [
             ("identifier", self.identifier != before.identifier),
             ("name", self.name != before.name),
@@ -82,6 +87,7 @@ impl DeviceSettings {
             ("groups", self.groups != before.groups),
             ("limits", self.limits != before.limits),
             ("expectedIntervalSeconds", self.expected_interval_s != before.expected_interval_s),
+            ("retentionDays", self.retention_days != before.retention_days),
         ]
     }
 }
@@ -97,9 +103,10 @@ impl Device {
         self.license().state(now)
     }
 
-    /// Whether it reports as it should.
+    /// Whether it reports as it should: as it was set, or else as it was learned.
     pub fn status(&self, now: Timestamp) -> DeviceStatus {
-        DeviceStatus::of(self.last_seen, self.settings.expected_interval_s, now)
+        let interval_s = self.settings.expected_interval_s.or(self.learned_interval_s);
+        DeviceStatus::of(self.last_seen, interval_s, now)
     }
 }
 
@@ -117,20 +124,22 @@ pub enum DeviceStatus {
 }
 
 impl DeviceStatus {
-    /// The interval expected of a device for which none is set.
-    pub const DEFAULT_INTERVAL_S: u32 = 3_600;
+    /// How much a report may be overdue at the least before its device is late, in milliseconds.
+    const LATE_SLACK_MS: i64 = 2 * 60 * 1000;
+    /// How much a report may be overdue at the least before its device is offline, in milliseconds.
+    const OFFLINE_SLACK_MS: i64 = 10 * 60 * 1000;
 
     /// The status of a device last heard then, at this instant.
     ///
     /// One missed report is ordinary by satellite, so a device is late after two intervals and offline
-    /// after six.
+    /// after six; however short the interval, not before two and ten minutes more than it.
     pub fn of(last_seen: Option<Timestamp>, interval_s: Option<u32>, now: Timestamp) -> Self {
         let Some(last_seen) = last_seen else { return Self::Never };
-        let expected_ms = i64::from(interval_s.unwrap_or(Self::DEFAULT_INTERVAL_S)) * 1000;
-        let silence_ms = now.as_millis() - last_seen.as_millis();
-        if silence_ms <= 2 * expected_ms {
+        let expected_ms = i64::from(interval_s.unwrap_or(Rhythm::DEFAULT_S)) * 1000;
+        let overdue_ms = now.as_millis() - last_seen.as_millis() - expected_ms;
+        if overdue_ms <= expected_ms.max(Self::LATE_SLACK_MS) {
             Self::Online
-        } else if silence_ms <= 6 * expected_ms {
+        } else if overdue_ms <= (5 * expected_ms).max(Self::OFFLINE_SLACK_MS) {
             Self::Late
         } else {
             Self::Offline
@@ -178,4 +187,36 @@ pub struct DeviceFilter {
     pub state: Option<DeviceState>,
     /// Carrying this tag.
     pub tag: Option<(String, String)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_silent_device_becomes_late_and_then_offline() {
+        use DeviceStatus::{Late, Offline, Online};
+        let seen = Timestamp::from_millis(1_800_000_000_000);
+        let check = |interval_s: Option<u32>, silence_s: i64, expect| {
+            let status = DeviceStatus::of(Some(seen), interval_s, seen.plus_seconds(silence_s));
+            assert_eq!(status, expect, "every {interval_s:?} s, silent for {silence_s} s");
+        };
+        for (interval_s, late_s, offline_s) in [
+            (Some(1), 121, 601),
+            (Some(10), 130, 610),
+            (Some(60), 180, 660),
+            (Some(120), 240, 720),
+            (Some(600), 1_200, 3_600),
+            (None, 7_200, 21_600),
+            (Some(86_400), 172_800, 518_400),
+        ] {
+            check(interval_s, 0, Online);
+            check(interval_s, late_s, Online);
+            check(interval_s, late_s + 1, Late);
+            check(interval_s, offline_s, Late);
+            check(interval_s, offline_s + 1, Offline);
+        }
+        check(Some(10), -500, Online);
+        assert_eq!(DeviceStatus::of(None, Some(10), seen), DeviceStatus::Never);
+    }
 }

@@ -102,6 +102,7 @@ impl Service {
                 name: first.account_name.clone(),
                 time_zone: first.time_zone.clone(),
                 expiry_notice_days: AccountSettings::EXPIRY_NOTICE_DAYS,
+                retention_days: None,
             },
             licenses: first.licenses,
             owner_email: first.owner_email.clone(),

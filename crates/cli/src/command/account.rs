@@ -1,9 +1,9 @@
 //! `perigee account`: the tenants of a server.
 
 use anyhow::{Result, anyhow, bail};
-use perigee_core::account::{AccountSettings, LICENSES_MAX, NewAccount};
-use perigee_core::actor::Origin;
-use perigee_core::error::StoreError;
+use perigee_core::account::{Account, AccountSettings, LICENSES_MAX, NewAccount};
+use perigee_core::actor::{Actor, Origin};
+use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::AccountId;
 use perigee_core::store::{AccountOverview, Store};
 use perigee_core::text::{Email, NAME_MAX};
@@ -14,7 +14,7 @@ use secrecy::ExposeSecret;
 use serde::Serialize;
 
 use super::open::Opened;
-use crate::args::{AccountCommand, Common};
+use crate::args::{AccountCommand, Common, Retention};
 use crate::output::{Answer, print, table};
 use crate::settings;
 
@@ -25,8 +25,9 @@ pub(crate) async fn run(common: &Common, command: AccountCommand) -> Result<()> 
         AccountCommand::Create { name, licenses, owner_email, time_zone } => {
             print(&create(&config, name, licenses, owner_email, time_zone).await?, common.json)
         }
-        AccountCommand::Set { account, licenses, reset_clock } => {
-            print(&set(&config, account, licenses, reset_clock).await?, common.json)
+        AccountCommand::Set { account, licenses, retention_days, reset_clock } => {
+            let wanted = Wanted { licenses, retention: retention_days, reset_clock };
+            print(&set(&config, account, wanted).await?, common.json)
         }
         AccountCommand::List => print(&list(&config).await?, common.json),
     }
@@ -61,6 +62,7 @@ async fn create(config: &Config, name: String, licenses: u32, owner: Email, zone
             name,
             time_zone: zone,
             expiry_notice_days: AccountSettings::EXPIRY_NOTICE_DAYS,
+            retention_days: None,
         },
         licenses,
         owner_email: owner.clone(),
@@ -102,6 +104,8 @@ struct Licenses {
 struct Changed {
     account_id: String,
     licenses: Licenses,
+    /// Days that locations are kept; null for ever.
+    retention_days: Option<u32>,
     /// The instant licences had been decided at, when the clock was reset and that was ahead.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock_was_at: Option<String>,
@@ -110,7 +114,11 @@ struct Changed {
 impl Answer for Changed {
     fn in_words(&self) -> String {
         let Licenses { total, used, free } = self.licenses;
-        let told = format!("account {} has {total} licences: {used} used, {free} free", self.account_id);
+        let told = format!(
+            "account {} has {total} licences: {used} used, {free} free\nlocations are kept {}",
+            self.account_id,
+            kept(self.retention_days)
+        );
         match &self.clock_was_at {
             Some(ahead) => {
                 format!("{told}\nlicences had been decided at {ahead}, and are at the present again")
@@ -120,10 +128,22 @@ impl Answer for Changed {
     }
 }
 
-async fn set(config: &Config, id: AccountId, licenses: Option<u32>, reset_clock: bool) -> Result<Changed> {
-    licenses.map_or(Ok(()), check_licenses)?;
+/// How long locations are kept, in words.
+fn kept(retention_days: Option<u32>) -> String {
+    retention_days.map_or_else(|| "for ever".to_owned(), |days| format!("for {days} days"))
+}
+
+/// What is to be set of an account.
+struct Wanted {
+    licenses: Option<u32>,
+    retention: Option<Retention>,
+    reset_clock: bool,
+}
+
+async fn set(config: &Config, id: AccountId, wanted: Wanted) -> Result<Changed> {
+    wanted.licenses.map_or(Ok(()), check_licenses)?;
     let opened = Opened::existing(config).await?;
-    let changed = change(opened.store(), id, licenses, reset_clock).await;
+    let changed = change(opened.store(), id, wanted).await;
     opened.close().await;
     changed.map_err(|error| match error {
         StoreError::NotFound(_) => anyhow!("there is no account {id}; see perigee account list"),
@@ -135,22 +155,38 @@ async fn set(config: &Config, id: AccountId, licenses: Option<u32>, reset_clock:
 }
 
 /// The clock comes first: how many licences are used depends on it.
-async fn change(
-    store: &dyn Store,
-    id: AccountId,
-    licenses: Option<u32>,
-    reset_clock: bool,
-) -> Result<Changed, StoreError> {
-    let ahead = if reset_clock { store.reset_clock(&Origin::command(), id).await? } else { None };
-    if let Some(licenses) = licenses {
+async fn change(store: &dyn Store, id: AccountId, wanted: Wanted) -> Result<Changed, StoreError> {
+    let ahead = if wanted.reset_clock { store.reset_clock(&Origin::command(), id).await? } else { None };
+    if let Some(licenses) = wanted.licenses {
         store.set_licenses(&Origin::command(), id, licenses).await?;
     }
+    let account = match wanted.retention {
+        Some(Retention(days)) => set_retention(store, id, days).await?,
+        None => find(store, id).await?,
+    };
     let now = store.license_use(id).await?;
     Ok(Changed {
         account_id: id.to_string(),
         licenses: Licenses { total: now.total, used: now.used, free: now.free() },
+        retention_days: account.settings.retention_days,
         clock_was_at: ahead.map(|instant| instant.to_string()),
     })
+}
+
+async fn find(store: &dyn Store, id: AccountId) -> Result<Account, StoreError> {
+    store.find_account(id).await?.ok_or(StoreError::NotFound(Kind::Account))
+}
+
+/// Changes the settings as they are, also when somebody changes them meanwhile.
+async fn set_retention(store: &dyn Store, id: AccountId, days: Option<u32>) -> Result<Account, StoreError> {
+    loop {
+        let Account { revision, settings, .. } = find(store, id).await?;
+        let settings = AccountSettings { retention_days: days, ..settings };
+        match store.replace_account(&Actor::operator(id), revision, settings).await {
+            Err(StoreError::RevisionMismatch(_)) => {}
+            done => return done,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -165,6 +201,8 @@ struct Overview {
     name: String,
     time_zone: String,
     licenses: Licenses,
+    /// Days that locations are kept; null for ever.
+    retention_days: Option<u32>,
     users: u32,
     creation: String,
 }
@@ -177,6 +215,7 @@ impl From<AccountOverview> for Overview {
             name: overview.account.settings.name,
             time_zone: overview.account.settings.time_zone.to_string(),
             licenses: Licenses { total: licenses.total, used: licenses.used, free: licenses.free() },
+            retention_days: overview.account.settings.retention_days,
             users: overview.users,
             creation: overview.account.creation.to_string(),
         }
@@ -191,10 +230,18 @@ impl Answer for Accounts {
         let row = |account: &Overview| {
             let used = format!("{} of {}", account.licenses.used, account.licenses.total);
             let users = account.users.to_string();
-            vec![account.account_id.clone(), account.name.clone(), used, users, account.time_zone.clone()]
+            let kept = kept(account.retention_days);
+            vec![
+                account.account_id.clone(),
+                account.name.clone(),
+                used,
+                users,
+                kept,
+                account.time_zone.clone(),
+            ]
         };
         let rows: Vec<_> = self.accounts.iter().map(row).collect();
-        table(&["ACCOUNT", "NAME", "LICENCES USED", "USERS", "TIME ZONE"], &rows)
+        table(&["ACCOUNT", "NAME", "LICENCES USED", "USERS", "LOCATIONS KEPT", "TIME ZONE"], &rows)
     }
 }
 

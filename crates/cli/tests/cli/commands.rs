@@ -28,15 +28,24 @@ fn accounts_are_made_listed_and_changed() {
     let set = json_of(&data, &format!("account set --account {id} --licenses 7"));
     assert_eq!(set["licenses"], json!({"total": 7, "used": 0, "free": 7}));
     let reset = json_of(&data, &format!("account set --account {id} --reset-clock"));
-    assert_eq!(reset, json!({"accountId": id, "licenses": {"total": 7, "used": 0, "free": 7}}));
+    let licenses = json!({"total": 7, "used": 0, "free": 7});
+    assert_eq!(reset, json!({"accountId": id, "licenses": licenses, "retentionDays": null}));
+    let kept = json_of(&data, &format!("account set --account {id} --retention-days 30"));
+    assert_eq!(kept, json!({"accountId": id, "licenses": licenses, "retentionDays": 30}));
     let listed = json_of(&data, "account list");
     assert_eq!(
         (&listed["accounts"][0]["name"], &listed["accounts"][0]["users"]),
         (&json!("Acme"), &json!(1))
     );
     assert_eq!(listed["accounts"][0]["timeZone"], "Europe/Madrid");
+    assert_eq!(listed["accounts"][0]["retentionDays"], 30);
     let table = text(&run(&data, "account list").stdout);
     assert!(table.starts_with("ACCOUNT") && table.contains("0 of 7"), "{table}");
+    assert!(table.contains("for 30 days"), "{table}");
+    let forever = json_of(&data, &format!("account set --account {id} --retention-days forever"));
+    assert_eq!(forever["retentionDays"], json!(null));
+    let wrong = text(&run(&data, &format!("account set --account {id} --retention-days 0")).stderr);
+    assert!(wrong.contains("must be a number of days from 1 to 36500, or forever"), "{wrong}");
     let missing = refusal(&data, "account set --account acc_0123456789abc --licenses 7");
     assert!(missing.contains("perigee account list"), "{missing}");
 }

@@ -1,6 +1,6 @@
 //! How far a location can be believed, judged once when it arrives.
 
-use super::{FixSource, Location, Milli, StoredLocation};
+use super::{Fix, FixSource, Location, Milli};
 use crate::time::Timestamp;
 
 /// How far ahead of the receiver's clock a fix may be.
@@ -21,7 +21,8 @@ pub struct Trust {
     pub suspect: bool,
 }
 
-/// Judges a location received at this instant.
+/// Judges a location received at this instant by itself; [`Whereabouts`](super::Whereabouts) judges what it says of a
+/// device's movement.
 pub fn judge(location: &Location, received_at: Timestamp) -> Trust {
     let age_ms = received_at.as_millis() - location.time.as_millis();
     let at_null_island = location.latitude.as_e7() == 0 && location.longitude.as_e7() == 0;
@@ -31,27 +32,27 @@ pub fn judge(location: &Location, received_at: Timestamp) -> Trust {
     }
 }
 
-/// Whether a location takes the place of the last one known.
+/// Whether a location that is not suspect takes the place of the last one known.
 ///
-/// It must not be suspect and must be newer; of two taken at the same time the one that arrived later counts.
+/// It must be newer; of two taken at the same time the one that arrived later counts.
 /// A network that carried a message often knows only the county it came from: such a fix does not hide where the
 /// device itself said it was during the day before.
-pub fn supersedes(new: &StoredLocation, last: &StoredLocation) -> bool {
-    let age_ms = new.location.time.as_millis() - last.location.time.as_millis();
-    let newer = (new.location.time, new.number) > (last.location.time, last.number);
-    let hides = is_coarse(&new.location) && is_fine(&last.location) && age_ms < FINE_FOR_MS;
-    newer && !new.trust.suspect && !hides
+pub fn supersedes(new: &Fix, last: &Fix) -> bool {
+    let age_ms = new.time.as_millis() - last.time.as_millis();
+    let newer = (new.time, new.number) > (last.time, last.number);
+    let hides = is_coarse(new) && is_fine(last) && age_ms < FINE_FOR_MS;
+    newer && !hides
 }
 
 /// A network's fix that is worse than a kilometre, or does not say how good it is.
-pub fn is_coarse(location: &Location) -> bool {
-    matches!(location.readings.source, Some(FixSource::Network | FixSource::Doppler))
-        && location.readings.accuracy.is_none_or(|accuracy| accuracy > COARSE_OVER)
+pub fn is_coarse(fix: &Fix) -> bool {
+    matches!(fix.source, Some(FixSource::Network | FixSource::Doppler))
+        && fix.accuracy.is_none_or(|accuracy| accuracy > COARSE_OVER)
 }
 
 /// A fix by satellite navigation, which is what trackers that name no source send.
-fn is_fine(location: &Location) -> bool {
-    matches!(location.readings.source, None | Some(FixSource::Gnss))
+pub(super) const fn is_fine(fix: &Fix) -> bool {
+    matches!(fix.source, None | Some(FixSource::Gnss))
 }
 
 #[cfg(test)]
@@ -61,36 +62,24 @@ mod tests {
 
     const NOON: Timestamp = Timestamp::from_millis(1_000_000_000_000);
 
-    fn stored(
-        after_s: i64,
-        number: i64,
-        source: Option<FixSource>,
-        accuracy_m: Option<i64>,
-    ) -> StoredLocation {
-        let accuracy = accuracy_m.map(|metres| Milli::from_thousandths(metres * 1000));
-        StoredLocation {
-            location: Location {
-                time: NOON.plus_seconds(after_s),
-                latitude: Latitude::from_e7(1),
-                longitude: Longitude::from_e7(1),
-                readings: Readings { accuracy, source, ..Readings::default() },
-            },
-            received_at: NOON,
-            trust: Trust::default(),
+    fn fix(after_s: i64, number: i64, source: Option<FixSource>, accuracy_m: Option<i64>) -> Fix {
+        Fix {
+            time: NOON.plus_seconds(after_s),
             number,
+            latitude: Latitude::from_e7(1),
+            longitude: Longitude::from_e7(1),
+            accuracy: accuracy_m.map(|metres| Milli::from_thousandths(metres * 1000)),
+            source,
         }
     }
 
     #[test]
     fn the_newest_fix_is_the_last() {
-        let last = stored(0, 5, None, None);
-        assert!(supersedes(&stored(1, 1, None, None), &last));
-        assert!(!supersedes(&stored(-1, 9, None, None), &last));
-        assert!(supersedes(&stored(0, 6, None, None), &last));
-        assert!(!supersedes(&stored(0, 5, None, None), &last));
-        let doubtful =
-            StoredLocation { trust: Trust { late: false, suspect: true }, ..stored(1, 6, None, None) };
-        assert!(!supersedes(&doubtful, &last));
+        let last = fix(0, 5, None, None);
+        assert!(supersedes(&fix(1, 1, None, None), &last));
+        assert!(!supersedes(&fix(-1, 9, None, None), &last));
+        assert!(supersedes(&fix(0, 6, None, None), &last));
+        assert!(!supersedes(&fix(0, 5, None, None), &last));
     }
 
     #[test]
@@ -98,7 +87,7 @@ mod tests {
         use FixSource::{Doppler, Gnss, Manual, Network};
         const DAY_S: i64 = 86_400;
         let check = |last: Option<FixSource>, new, accuracy_m, after_s, expect| {
-            let takes = supersedes(&stored(after_s, 2, new, accuracy_m), &stored(0, 1, last, None));
+            let takes = supersedes(&fix(after_s, 2, new, accuracy_m), &fix(0, 1, last, None));
             assert_eq!(takes, expect, "{last:?}, {after_s} s later {new:?} within {accuracy_m:?} m");
         };
         for coarse in [Network, Doppler] {

@@ -68,6 +68,9 @@ pub trait LocationUpkeep: Send + Sync {
     /// many went.
     async fn trim_location_log(&self, keep_ms: i64) -> Result<u64>;
 
+    /// Deletes what was kept for as many days as each device, or else its account, wants. Gives how many went.
+    async fn retire_locations(&self) -> Result<u64>;
+
     /// Deletes what an account's devices, or one of them, recorded before this instant. Gives how many went.
     async fn apply_retention(
         &self,

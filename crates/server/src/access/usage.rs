@@ -171,8 +171,12 @@ mod tests {
     const NEXT_MORNING: Timestamp = Timestamp::from_millis(DAY_MS + DAY_MS / 4);
 
     fn account() -> Account {
-        let settings =
-            AccountSettings { name: "acme".to_owned(), time_zone: Zone::utc(), expiry_notice_days: 7 };
+        let settings = AccountSettings {
+            name: "acme".to_owned(),
+            time_zone: Zone::utc(),
+            expiry_notice_days: 7,
+            retention_days: None,
+        };
         Account {
             id: AccountId::from_i64(1),
             revision: Revision(1),

@@ -8,7 +8,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::{
-    announce_expiries, compact_locations, forget_expired, publish_store, save_usage, trim_locations,
+    announce_expiries, compact_locations, forget_expired, publish_store, retire_locations, save_usage,
+    trim_locations,
 };
 use crate::app::App;
 
@@ -16,6 +17,9 @@ const SAVE_USAGE_EVERY: Duration = Duration::from_secs(2);
 const PUBLISH_EVERY: Duration = Duration::from_secs(5);
 const TRIM_EVERY: Duration = Duration::from_mins(10);
 const FORGET_EVERY: Duration = Duration::from_hours(1);
+/// After a start there is more urgent work than deleting.
+const RETIRE_FIRST: Duration = Duration::from_mins(1);
+const RETIRE_EVERY: Duration = Duration::from_hours(1);
 /// How long a job rests after it panicked; the panic itself is in the log.
 const AFTER_PANIC: Duration = Duration::from_secs(30);
 
@@ -49,7 +53,7 @@ impl Jobs {
                 FORGET_EVERY
             }
         });
-        let (packer, trimmer) = (app.clone(), app.clone());
+        let (packer, trimmer, retirer) = (app.clone(), app.clone(), app.clone());
         let pressed = packer.clone();
         jobs.repeat_or_when(
             "compact-locations",
@@ -68,6 +72,13 @@ impl Jobs {
             async move {
                 trim_locations(&app).await;
                 TRIM_EVERY
+            }
+        });
+        jobs.repeat("retire-locations", RETIRE_FIRST, move || {
+            let app = retirer.clone();
+            async move {
+                retire_locations(&app).await;
+                RETIRE_EVERY
             }
         });
         jobs.repeat("publish-figures", Duration::ZERO, move || {

@@ -4,10 +4,12 @@ mod compaction;
 mod expiry;
 mod figures;
 mod jobs;
+mod retention;
 mod upkeep;
 
 pub use compaction::{compact_locations, trim_locations};
 pub use expiry::announce_expiries;
 pub use figures::publish_store;
 pub use jobs::Jobs;
+pub use retention::retire_locations;
 pub use upkeep::{forget_expired, save_usage};

@@ -29,7 +29,7 @@ async fn an_account_is_read_and_changed(engine: Engine) {
         "success": true, "apiUsage": 1, "apiDailyUsage": 1,
         "account": {
             "id": tenant.account.id, "name": "acme", "timeZone": "UTC",
-            "licenses": {"total": 10, "used": 0, "free": 10}, "settings": {"expiryNoticeDays": 7},
+            "licenses": {"total": 10, "used": 0, "free": 10}, "settings": {"expiryNoticeDays": 7, "retentionDays": null},
             "creation": now, "lastModified": now,
         },
     });
@@ -41,7 +41,7 @@ async fn an_account_is_read_and_changed(engine: Engine) {
     let account = &changed.expect(200)["account"];
     assert_eq!(
         (&account["timeZone"], &account["settings"]),
-        (&json!("Europe/Madrid"), &json!({"expiryNoticeDays": 0}))
+        (&json!("Europe/Madrid"), &json!({"expiryNoticeDays": 0, "retentionDays": null}))
     );
     assert_eq!(
         (&account["name"], &account["lastModified"]),
@@ -133,6 +133,9 @@ async fn bad_bodies_say_what_to_change(engine: Engine) {
         (json!({"settings": null}), "/settings"),
         (json!({"settings": {"expiryNoticeDays": 366}}), "/settings/expiryNoticeDays"),
         (json!({"settings": {"expiryNoticeDays": null}}), "/settings/expiryNoticeDays"),
+        (json!({"settings": {"retentionDays": 0}}), "/settings/retentionDays"),
+        (json!({"settings": {"retentionDays": 36_501}}), "/settings/retentionDays"),
+        (json!({"settings": {"retentionDays": "30"}}), "/settings/retentionDays"),
         (json!({"settings": {"colour": "red"}}), "/settings/colour"),
         (json!({"licences": {}}), "/licences"),
     ] {

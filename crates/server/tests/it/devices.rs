@@ -14,6 +14,7 @@ on_both_engines!(
     a_date_alone_lets_a_device_expire,
     lists_are_filtered_and_paged,
     changes_need_the_right_revision,
+    a_device_is_late_by_its_own_interval,
     sending_twice_makes_one,
     bad_bodies_say_what_to_change,
     unknown_groups_are_told_where_they_were_named,
@@ -40,6 +41,7 @@ async fn a_device_lives_and_dies(engine: Engine) {
             "limits": {"expires": false, "expirationDate": null, "dailyEmailLimit": null, "dailySmsLimit": null, "criticalReserve": 0},
             "counters": {"date": "2026-01-01", "timeZone": "UTC", "emailsSent": 0, "smsSent": 0, "smsSegments": 0, "resetsAt": "2026-01-02T00:00:00Z"},
             "status": "never", "lastSeen": null, "expectedIntervalSeconds": null,
+            "learnedIntervalSeconds": null, "retentionDays": null,
             "creation": "2026-01-01T00:00:00Z", "lastModified": "2026-01-01T00:00:00Z"
         })
     );
@@ -120,6 +122,7 @@ async fn what_was_read_can_be_sent_back(engine: Engine) {
         "counters",
         "status",
         "lastSeen",
+        "learnedIntervalSeconds",
         "protocol",
         "creation",
         "lastModified",
@@ -251,6 +254,39 @@ async fn changes_need_the_right_revision(engine: Engine) {
     change("PATCH", "\"r2\"", &json!({"name": "D"})).await.expect(200);
     assert_eq!(app.get(&owner, &path).await["device"]["status"], "online");
     change("DELETE", "\"r3\"", &json!({})).await.expect(200);
+}
+
+async fn a_device_is_late_by_its_own_interval(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let path = format!("/api/devices/{}", app.device(&tenant.owner, &json!({"name": "A"})).await);
+    let location = json!({"dateTime": "2026-01-01T00:00:00Z", "latitude": 1, "longitude": 1});
+    // A token does not last as long as what is waited for.
+    let owner = || app.equip(&tenant.account, tenant.owner.id, tenant.owner.email.clone());
+    let silence = async |seconds: i64| {
+        app.clock().advance_seconds(seconds);
+        let read = app.call(&format!("GET {path}")).by(&owner().await).send().await;
+        assert_eq!(read.header("etag"), "\"r1\"");
+        let device = read.expect(200)["device"].clone();
+        assert_eq!(device["lastModified"], "2026-01-01T00:00:00Z");
+        (device["status"].clone(), device["learnedIntervalSeconds"].clone())
+    };
+    app.send(&tenant.owner, &format!("POST {path}/locations"), &location).await.expect(201);
+    assert_eq!(silence(7_200).await, (json!("online"), json!(null)), "an hour unless more is known");
+    assert_eq!(silence(1).await, (json!("late"), json!(null)));
+    for silence_s in [7_199, 14_400, 14_400] {
+        app.clock().advance_seconds(silence_s);
+        // Sent again, it is no other location but shows that the device is there.
+        app.send(&owner().await, &format!("POST {path}/locations"), &location).await.expect(200);
+    }
+    assert_eq!(silence(28_800).await, (json!("online"), json!(14_400)));
+    assert_eq!(silence(1).await, (json!("late"), json!(14_400)));
+    assert_eq!(silence(57_600).await, (json!("offline"), json!(14_400)));
+    let body = json!({"expectedIntervalSeconds": 86_400});
+    let device =
+        app.send(&owner().await, &format!("PATCH {path}"), &body).await.expect(200)["device"].clone();
+    let said = (&device["status"], &device["expectedIntervalSeconds"], &device["learnedIntervalSeconds"]);
+    assert_eq!(said, (&json!("online"), &json!(86_400), &json!(14_400)));
 }
 
 async fn sending_twice_makes_one(engine: Engine) {

@@ -17,6 +17,7 @@ mod matrix;
 mod operations;
 mod privileges;
 mod requests;
+mod retention;
 mod session;
 mod shares;
 mod support;

@@ -7,6 +7,8 @@ CREATE TABLE account (
     name               TEXT    NOT NULL,
     time_zone          TEXT    NOT NULL,
     expiry_notice_days BIGINT  NOT NULL,
+    -- Null is for ever.
+    retention_days     BIGINT,
     licenses           BIGINT  NOT NULL CHECK (licenses >= 0),
     -- The day under way when the zone was last changed; it holds until it ends.
     day_date           TEXT,
@@ -43,6 +45,8 @@ CREATE TABLE device (
     icon                TEXT,
     model               TEXT,
     expected_interval_s BIGINT,
+    -- Null is as the account has it.
+    retention_days      BIGINT,
     expiration_date     TEXT,
     expires             BIGINT,
     licensed            BOOLEAN NOT NULL,

@@ -9,6 +9,10 @@ CREATE TABLE device_live (
     device_id      BIGINT  NOT NULL,
     last_seen      BIGINT  NOT NULL,
     protocol       TEXT,
+    -- How often it reports, as learned from when it was heard; empty while nothing is known.
+    rhythm         BYTEA   NOT NULL DEFAULT '',
+    -- The jump that was not believed, in case the next location confirms it; empty when there is none.
+    doubt          BYTEA   NOT NULL DEFAULT '',
     packed_to      BIGINT  NOT NULL DEFAULT 0,
     unpacked       BIGINT  NOT NULL DEFAULT 0,
     unpacked_since BIGINT  NOT NULL DEFAULT 0,

@@ -7,6 +7,8 @@ CREATE TABLE account (
     name               TEXT    NOT NULL,
     time_zone          TEXT    NOT NULL,
     expiry_notice_days INTEGER NOT NULL,
+    -- Null is for ever.
+    retention_days     INTEGER,
     licenses           INTEGER NOT NULL CHECK (licenses >= 0),
     -- The day under way when the zone was last changed; it holds until it ends.
     day_date           TEXT,
@@ -43,6 +45,8 @@ CREATE TABLE device (
     icon                TEXT,
     model               TEXT,
     expected_interval_s INTEGER,
+    -- Null is as the account has it.
+    retention_days      INTEGER,
     expiration_date     TEXT,
     expires             INTEGER,
     licensed            INTEGER NOT NULL CHECK (licensed IN (0, 1)),

@@ -9,6 +9,10 @@ CREATE TABLE device_live (
     device_id   INTEGER NOT NULL,
     last_seen   INTEGER,
     protocol    TEXT,
+    -- How often it reports, as learned from when it was heard; empty while nothing is known.
+    rhythm      BLOB    NOT NULL DEFAULT x'',
+    -- The jump that was not believed, in case the next location confirms it; empty when there is none.
+    doubt       BLOB    NOT NULL DEFAULT x'',
     packed_to   INTEGER NOT NULL DEFAULT 0,
     observed_to INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (account_id, device_id),

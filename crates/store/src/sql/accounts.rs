@@ -23,7 +23,7 @@ use crate::params;
 use crate::row::Row;
 use crate::tx::Tx;
 
-pub(super) const COLUMNS: &str = "id, revision, name, time_zone, expiry_notice_days, licenses, day_date, \
+pub(super) const COLUMNS: &str = "id, revision, name, time_zone, expiry_notice_days, retention_days, licenses, day_date, \
      day_starts, day_ends, day_zone, api_total, api_today, api_day_ends, creation, last_modified";
 
 /// The account, if there is one.
@@ -52,6 +52,7 @@ pub(super) fn from_row(row: &Row) -> Result<Account> {
             name: row.text("name")?,
             time_zone: column::parsed(row, "time_zone")?,
             expiry_notice_days: row.int("expiry_notice_days")?,
+            retention_days: row.opt_int("retention_days")?,
         },
         licenses: row.int("licenses")?,
         day_in_progress,
@@ -77,14 +78,16 @@ async fn create(tx: &Tx, origin: Origin, new: NewAccount) -> Result<(Account, Us
     };
     tx.execute(
         "INSERT INTO account
-             (id, revision, name, time_zone, expiry_notice_days, licenses, creation, last_modified)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+             (id, revision, name, time_zone, expiry_notice_days, retention_days, licenses, creation,
+              last_modified)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         params![
             account.id,
             account.revision.0,
             &account.settings.name,
             account.settings.time_zone.id(),
             account.settings.expiry_notice_days,
+            account.settings.retention_days,
             account.licenses,
             account.creation,
             account.last_modified,
@@ -155,7 +158,7 @@ async fn replace(tx: &Tx, actor: Actor, seen: Revision, settings: AccountSetting
     account.last_modified = tx.now();
     tx.execute(
         "UPDATE account SET revision = ?2, name = ?3, time_zone = ?4, expiry_notice_days = ?5, day_date = ?6,
-             day_starts = ?7, day_ends = ?8, day_zone = ?9, last_modified = ?10
+             day_starts = ?7, day_ends = ?8, day_zone = ?9, last_modified = ?10, retention_days = ?11
          WHERE id = ?1",
         params![
             account.id,
@@ -168,6 +171,7 @@ async fn replace(tx: &Tx, actor: Actor, seen: Revision, settings: AccountSetting
             account.day_in_progress.map(|day| day.ends),
             account.zone_in_progress.as_ref().map(Zone::id),
             account.last_modified,
+            account.settings.retention_days,
         ],
     )
     .await?;

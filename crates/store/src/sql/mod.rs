@@ -26,6 +26,7 @@ mod members;
 mod notes;
 mod passwords;
 pub(crate) mod query;
+mod retention;
 pub(crate) mod scope;
 pub(crate) mod search;
 mod sessions;

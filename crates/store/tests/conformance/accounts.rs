@@ -58,6 +58,7 @@ pub(crate) async fn settings_are_replaced_by_revision(on: Fixture) {
     let settings = AccountSettings {
         name: "Alfa & Co".into(),
         expiry_notice_days: 0,
+        retention_days: Some(30),
         ..tenant.account.settings.clone()
     };
     let replace = async |seen, settings: &AccountSettings| {

@@ -10,6 +10,7 @@ use perigee_core::license::DeviceState;
 use perigee_core::limits::Limits;
 use perigee_core::location::CompactionBudget;
 use perigee_core::page::PageRequest;
+use perigee_core::retention::RETENTION_DAYS_MAX;
 use perigee_core::revision::Revision;
 use perigee_core::share::{NewShare, ShareTarget};
 use perigee_core::store::{
@@ -39,6 +40,7 @@ fn full() -> DeviceSettings {
             critical_reserve: 3,
         },
         expected_interval_s: Some(DeviceSettings::EXPECTED_INTERVAL_MAX_S),
+        retention_days: Some(RETENTION_DAYS_MAX),
     }
 }
 

@@ -91,7 +91,13 @@ pub(crate) async fn all_last_locations_are_listed(on: Fixture) {
             ..fix(on.now(), 10.0 + f64::from(place))
         };
         if place < 5 {
-            send(&on, &tenant, device, vec![fix(on.now().plus_seconds(-60), 1.0), location]).await;
+            send(
+                &on,
+                &tenant,
+                device,
+                vec![Location { time: on.now().plus_seconds(-60), ..location.clone() }, location],
+            )
+            .await;
         }
         on.clock().advance_seconds(60);
         devices.push(device);

@@ -150,6 +150,7 @@ pub(crate) fn new_account(name: &str) -> NewAccount {
             name: name.into(),
             time_zone: zone("Europe/Madrid"),
             expiry_notice_days: AccountSettings::EXPIRY_NOTICE_DAYS,
+            retention_days: None,
         },
         licenses: 10,
         owner_email: format!("owner@{name}.example").parse().expect("an address"),

@@ -127,9 +127,9 @@ pub(crate) async fn the_last_location_is_the_newest_to_be_trusted(on: Fixture) {
     let device = on.add(&tenant, named("one")).await.id;
     let now = on.now();
     let newest = fix(now.plus_seconds(-10), 2.0);
-    send(&on, &tenant, device, vec![newest.clone(), fix(now.plus_seconds(-60), 1.0)]).await;
+    send(&on, &tenant, device, vec![newest.clone(), fix(now.plus_seconds(-60), 1.999)]).await;
     assert_eq!(last(&on, &tenant, device).await, Some(newest.clone()));
-    send(&on, &tenant, device, vec![fix(now.plus_seconds(-11), 3.0)]).await;
+    send(&on, &tenant, device, vec![fix(now.plus_seconds(-11), 2.001)]).await;
     assert_eq!(last(&on, &tenant, device).await, Some(newest.clone()), "an older one moves nothing");
     let future = fix(now.plus_seconds(601), 4.0);
     let nowhere = fix(now, 0.0);
@@ -148,13 +148,44 @@ pub(crate) async fn the_last_location_is_the_newest_to_be_trusted(on: Fixture) {
     let suspect: Vec<&Location> =
         listed.iter().filter(|item| item.trust.suspect).map(|item| &item.location).collect();
     assert_eq!(suspect, [&nowhere, &future]);
-    let same_time = fix(newest.time, 6.0);
+    let same_time = fix(newest.time, 2.005);
     send(&on, &tenant, device, vec![same_time.clone()]).await;
     assert_eq!(last(&on, &tenant, device).await, Some(same_time), "of one time the later to arrive");
     on.clock().advance_seconds(86_400);
     let next_day = Location { time: on.now(), ..coarse };
     send(&on, &tenant, device, vec![next_day.clone()]).await;
     assert_eq!(last(&on, &tenant, device).await, Some(next_day));
+}
+
+pub(crate) async fn a_jump_is_doubted_until_it_is_confirmed(mut on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let device = on.add(&tenant, named("one")).await.id;
+    let at = |second: i64, degrees: f64| fix(on.now().plus_seconds(second - 600), degrees);
+    let (home, glitch, back) = (at(0, 1.0), at(10, 40.0), at(20, 1.001));
+    let (moved, there, later) = (at(30, 50.0), at(40, 50.0), at(50, 50.001));
+    send(&on, &tenant, device, vec![home.clone()]).await;
+    send(&on, &tenant, device, vec![glitch.clone()]).await;
+    assert_eq!(last(&on, &tenant, device).await, Some(home));
+    send(&on, &tenant, device, vec![glitch.clone(), back.clone()]).await;
+    assert_eq!(last(&on, &tenant, device).await, Some(back.clone()), "the same one again confirms nothing");
+    send(&on, &tenant, device, vec![moved.clone()]).await;
+    assert_eq!(last(&on, &tenant, device).await, Some(back));
+    on.restart().await;
+    send(&on, &tenant, device, vec![later.clone(), there]).await;
+    assert_eq!(
+        last(&on, &tenant, device).await,
+        Some(later),
+        "in the order of time, whatever the order sent"
+    );
+    let suspect = [glitch, moved];
+    let listed = on.store.list_locations(tenant.scope(), device, EVERYTHING).await.unwrap().items;
+    let flagged: Vec<Location> =
+        listed.into_iter().filter(|item| item.trust.suspect).map(|item| item.location).collect();
+    assert_eq!(flagged, suspect);
+    let feed = on.store.list_location_feed(tenant.scope(), 0, 100).await.unwrap().items;
+    let flagged: Vec<Location> =
+        feed.into_iter().filter(|(_, item)| item.trust.suspect).map(|(_, item)| item.location).collect();
+    assert_eq!(flagged, suspect);
 }
 
 pub(crate) async fn an_expired_device_is_heard_but_not_stored(on: Fixture) {

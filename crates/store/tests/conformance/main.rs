@@ -16,6 +16,8 @@ mod locations;
 mod logs;
 mod passwords;
 mod races;
+mod retention;
+mod rhythm;
 mod sample;
 mod shares;
 mod users;
@@ -112,6 +114,16 @@ conformance! {
         a_deleted_device_leaves_nothing_behind,
         a_users_scope_cannot_be_deleted,
     }
+    rhythm {
+        a_rhythm_is_learned_by_each_device,
+        alerts_and_what_is_refused_are_heard_too,
+    }
+    retention {
+        locations_are_kept_as_long_as_wanted,
+        a_longer_retention_is_obeyed_at_once,
+        a_long_history_goes_in_parts,
+        a_last_location_goes_with_its_time,
+    }
     expiry {
         a_device_is_active_through_its_date,
         a_change_of_zone_moves_no_expiry,
@@ -143,6 +155,7 @@ conformance! {
         the_same_location_is_stored_once,
         history_is_listed_both_ways_in_pages,
         the_last_location_is_the_newest_to_be_trusted,
+        a_jump_is_doubted_until_it_is_confirmed,
         an_expired_device_is_heard_but_not_stored,
         every_location_has_an_event,
         what_is_out_of_sight_takes_nothing,

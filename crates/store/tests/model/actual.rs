@@ -26,6 +26,7 @@ impl Actual {
                 name: "model".into(),
                 time_zone: "UTC".parse().unwrap(),
                 expiry_notice_days: 0,
+                retention_days: None,
             },
             licenses: 1_000,
             owner_email: "owner@model.example".parse().unwrap(),

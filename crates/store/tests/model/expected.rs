@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use perigee_core::id::DeviceId;
 use perigee_core::location::{
-    HistoryRequest, Location, Order, Outcome, StoredLocation, TimeRange, judge, supersedes,
+    Fix, HistoryRequest, Location, Order, Outcome, StoredLocation, TimeRange, Whereabouts, judge, supersedes,
 };
 use perigee_core::time::Timestamp;
 
@@ -12,6 +12,7 @@ use perigee_core::time::Timestamp;
 #[derive(Default)]
 struct Device {
     points: Vec<StoredLocation>,
+    whereabouts: Whereabouts,
     last: Option<StoredLocation>,
 }
 
@@ -40,7 +41,7 @@ impl Model {
         for location in batch {
             let same =
                 |point: &StoredLocation| point.location.time == location.time && point.location == *location;
-            if known.points.iter().any(same) {
+            if known.points.iter().chain(&new).any(same) {
                 outcomes.push(Outcome::Duplicate);
                 continue;
             }
@@ -48,13 +49,19 @@ impl Model {
             let trust = judge(location, now);
             let stored =
                 StoredLocation { location: location.clone(), received_at: now, trust, number: self.arrived };
-            known.points.push(stored.clone());
-            self.feed.push((device, stored.clone()));
             new.push(stored);
             outcomes.push(Outcome::Accepted);
         }
         new.sort_by_key(|stored| (stored.location.time, stored.number));
-        known.last = new.into_iter().fold(known.last.take(), step);
+        for stored in &mut new {
+            stored.trust.suspect = known.whereabouts.see(Fix::from(&*stored), stored.trust.suspect);
+            if known.whereabouts.last.is_some_and(|last| last.number == stored.number) {
+                known.last = Some(stored.clone());
+            }
+        }
+        new.sort_by_key(|stored| stored.number);
+        self.feed.extend(new.iter().map(|stored| (device, stored.clone())));
+        known.points.extend(new);
         outcomes
     }
 
@@ -67,7 +74,8 @@ impl Model {
         if known.last.as_ref().is_some_and(within) {
             let mut sorted = known.points.clone();
             sorted.sort_by_key(|stored| (stored.location.time, stored.number));
-            known.last = sorted.into_iter().fold(None, step);
+            known.last = sorted.into_iter().filter(|stored| !stored.trust.suspect).reduce(newer);
+            known.whereabouts.last = known.last.as_ref().map(Fix::from);
         }
         u64::try_from(before - known.points.len()).unwrap()
     }
@@ -101,10 +109,6 @@ impl Model {
     }
 }
 
-fn step(last: Option<StoredLocation>, new: StoredLocation) -> Option<StoredLocation> {
-    match last {
-        Some(last) if !supersedes(&new, &last) => Some(last),
-        None if new.trust.suspect => None,
-        _ => Some(new),
-    }
+fn newer(last: StoredLocation, new: StoredLocation) -> StoredLocation {
+    if supersedes(&Fix::from(&new), &Fix::from(&last)) { new } else { last }
 }

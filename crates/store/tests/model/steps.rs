@@ -221,9 +221,11 @@ fn bare(stored: StoredLocation) -> StoredLocation {
 /// One of a few places and readings at this time.
 fn place(chance: &mut Chance, time: Timestamp) -> Location {
     let kind = chance.below(12);
-    let degrees = f64::from(u32::try_from(kind).unwrap());
+    // Some lie beside each other, the others where nothing gets to so soon.
+    let number = f64::from(u32::try_from(kind).unwrap());
+    let degrees = if kind < 6 { number / 1_000.0 } else { number };
     let readings = match kind {
-        0..8 => Readings { speed: Milli::from_f64(degrees).ok(), ..Readings::default() },
+        0..8 => Readings { speed: Milli::from_f64(number).ok(), ..Readings::default() },
         8..11 => Readings { source: Some(FixSource::Doppler), ..Readings::default() },
         _ => Readings { alerts: Some(vec!["SOSButton".into()]), ..Readings::default() },
     };

@@ -43,6 +43,7 @@ impl Nodes {
                 name: name.into(),
                 time_zone: "UTC".parse().unwrap(),
                 expiry_notice_days: 0,
+                retention_days: None,
             },
             licenses: 100,
             owner_email: format!("owner@{name}.example").parse().unwrap(),
@@ -70,9 +71,9 @@ pub(crate) async fn number(node: &Database, sql: impl Into<String>, values: &[Va
     job.await.unwrap()
 }
 
-/// A location at this time, its place told by the time.
+/// A location at this time, its place told by the time and near all others.
 pub(crate) fn fix(time: Timestamp) -> Location {
-    let degrees = f64::from(i32::try_from(time.as_millis() / 1_000 % 80).unwrap()) + 1.0;
+    let degrees = f64::from(i32::try_from(time.as_millis() / 1_000 % 80).unwrap()) / 100_000.0 + 1.0;
     Location {
         time,
         latitude: Latitude::from_degrees(degrees).unwrap(),

@@ -4,6 +4,7 @@ use axum::extract::State;
 use perigee_core::account::{Account, AccountSettings, LICENSES_MAX, LicenseUse};
 use perigee_core::error::Kind;
 use perigee_core::privilege::Privilege;
+use perigee_core::retention::RETENTION_DAYS_MAX;
 use perigee_core::text::NAME_MAX;
 use serde::Serialize;
 use serde_json::Value;
@@ -76,6 +77,9 @@ pub struct AccountSettingsView {
     /// Days before its expiry that a device is announced as expiring; 0 for never.
     #[schema(example = 7, maximum = 365)]
     expiry_notice_days: u32,
+    /// Days that locations are kept, unless their device says otherwise; null for ever.
+    #[schema(example = 365, minimum = 1, maximum = 36_500)]
+    retention_days: Option<u32>,
 }
 
 /// What a client sets of an account.
@@ -105,6 +109,10 @@ pub struct AccountSettingsInput {
     /// Days before its expiry that a device is announced as expiring; 0 for never.
     #[schema(example = 7, maximum = 365)]
     expiry_notice_days: u32,
+    /// Days that locations are kept, unless their device says otherwise; null for ever. What is older is deleted within
+    /// a day and cannot be brought back.
+    #[schema(example = 365, minimum = 1, maximum = 36_500)]
+    retention_days: Option<u32>,
 }
 
 /// What an operator sets of an account's licences.
@@ -131,7 +139,10 @@ impl AccountView {
             name: account.settings.name,
             time_zone: account.settings.time_zone.to_string(),
             licenses: LicensesView { total: licenses.total, used: licenses.used, free: licenses.free() },
-            settings: AccountSettingsView { expiry_notice_days: account.settings.expiry_notice_days },
+            settings: AccountSettingsView {
+                expiry_notice_days: account.settings.expiry_notice_days,
+                retention_days: account.settings.retention_days,
+            },
             creation: account.creation.to_string(),
             last_modified: account.last_modified.to_string(),
         }
@@ -145,9 +156,12 @@ fn read_account(body: &Value, by_operator: bool) -> ApiResult<Wanted> {
     let name = fields.text("name").chars(1..=NAME_MAX).required();
     let time_zone = fields.get("timeZone").required();
     let days = 0..=AccountSettings::EXPIRY_NOTICE_DAYS_MAX;
-    let expiry_notice_days = fields
-        .object("settings", |settings| settings.integer("expiryNoticeDays", days.clone()).required())
-        .required();
+    let of_settings = |settings: &mut Fields<'_>| {
+        let expiry_notice_days = settings.integer("expiryNoticeDays", days.clone()).required();
+        let retention_days = settings.integer("retentionDays", 1..=RETENTION_DAYS_MAX).nullable();
+        Some((expiry_notice_days?, retention_days))
+    };
+    let days = fields.object("settings", of_settings).required();
     let licenses = if by_operator {
         let total = |licenses: &mut Fields<'_>| {
             licenses.ignore(&["used", "free"]);
@@ -159,8 +173,9 @@ fn read_account(body: &Value, by_operator: bool) -> ApiResult<Wanted> {
         None
     };
     let wanted = fields.finish(|| {
+        let (expiry_notice_days, retention_days) = days?;
         let settings =
-            AccountSettings { name: name?, time_zone: time_zone?, expiry_notice_days: expiry_notice_days? };
+            AccountSettings { name: name?, time_zone: time_zone?, expiry_notice_days, retention_days };
         Some(Wanted { settings, licenses })
     });
     wanted.map_err(invalid_body)

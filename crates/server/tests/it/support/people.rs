@@ -51,6 +51,7 @@ impl TestApp {
                 name: name.to_owned(),
                 time_zone: Zone::utc(),
                 expiry_notice_days: AccountSettings::EXPIRY_NOTICE_DAYS,
+                retention_days: None,
             },
             licenses,
             owner_email: email.parse().expect("an address"),

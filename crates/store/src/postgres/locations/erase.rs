@@ -3,6 +3,7 @@
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::TimeRange;
 use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
 
 use super::recent;
 use crate::{Tx, params};
@@ -21,4 +22,16 @@ pub(crate) async fn erase(tx: &Tx, account: AccountId, device: DeviceId, range: 
         "UPDATE device_live SET unpacked = unpacked - ?3 WHERE account_id = ?1 AND device_id = ?2 AND ?3 > 0";
     tx.execute(sql, params![account, device, unpacked]).await?;
     Ok(u64::try_from(unpacked).unwrap_or(0))
+}
+
+/// Whether the log has anything of a device from before this instant.
+pub(crate) async fn holds_before(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    before: Timestamp,
+) -> Result<bool> {
+    let sql = "SELECT 1 AS found FROM location_log \
+               WHERE account_id = ?1 AND device_id = ?2 AND time < ?3 LIMIT 1";
+    Ok(tx.query_opt(sql, params![account, device, before]).await?.is_some())
 }

@@ -6,7 +6,8 @@ use futures_util::future::try_join4;
 use perigee_core::actor::Reach;
 use perigee_core::id::{AccountId, DeviceId, GroupId};
 use perigee_core::license::{DeviceState, License};
-use perigee_core::location::StoredLocation;
+use perigee_core::location::{Doubt, Fix, Whereabouts};
+use perigee_core::rhythm::Rhythm;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
@@ -23,11 +24,12 @@ const DEVICES: &str = "SELECT d.account_id, d.id, d.licensed, d.expires, a.decid
         (SELECT c.last_time FROM location_chunk c WHERE c.account_id = d.account_id AND c.device_id = d.id \
          ORDER BY c.last_time DESC, c.last_number DESC LIMIT 1) AS packed_to, \
         l.device_id IS NOT NULL AS has_last, l.number, l.time, l.received_at, l.latitude, l.longitude, l.late, \
-        FALSE AS suspect, l.readings \
+        FALSE AS suspect, l.readings, v.rhythm, v.doubt \
     FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS w (account_id, id) \
     JOIN device d ON d.account_id = w.account_id AND d.id = w.id \
     JOIN account a ON a.id = d.account_id \
-    LEFT JOIN last_location l ON l.account_id = d.account_id AND l.device_id = d.id";
+    LEFT JOIN last_location l ON l.account_id = d.account_id AND l.device_id = d.id \
+    LEFT JOIN device_live v ON v.account_id = d.account_id AND v.device_id = d.id";
 
 const MEMBERS: &str = "SELECT m.account_id, m.group_id, m.device_id \
     FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[])) \
@@ -43,7 +45,8 @@ pub(super) struct Device {
     /// Whether its licence was seen to be over for the first time.
     pub(super) lapsed: bool,
     packed_to: Option<Timestamp>,
-    pub(super) last: Option<StoredLocation>,
+    pub(super) rhythm: Rhythm,
+    pub(super) whereabouts: Whereabouts,
 }
 
 /// What is known of the devices of a batch.
@@ -128,9 +131,12 @@ fn device(row: &Row, now: Timestamp) -> Result<((AccountId, DeviceId), Device)> 
     let key = (AccountId::from_i64(row.i64("account_id")?), DeviceId::from_i64(row.i64("id")?));
     let license = License { licensed: row.bool("licensed")?, expires: row.opt_timestamp("expires")? };
     let active = license.state(now.max(row.timestamp("decided_at")?)) == DeviceState::Active;
-    let last = if row.bool("has_last")? { Some(from_row(row)?) } else { None };
+    let last = if row.bool("has_last")? { Some(Fix::from(&from_row(row)?)) } else { None };
+    let doubt = row.opt_bytes_ref("doubt")?.map(Doubt::from_bytes).unwrap_or_default();
+    let rhythm = row.opt_bytes_ref("rhythm")?.map(Rhythm::from_bytes).unwrap_or_default();
     let packed_to = row.opt_timestamp("packed_to")?;
-    Ok((key, Device { active, lapsed: license.licensed && !active, packed_to, last }))
+    let lapsed = license.licensed && !active;
+    Ok((key, Device { active, lapsed, packed_to, rhythm, whereabouts: Whereabouts { last, doubt } }))
 }
 
 fn member(row: &Row) -> Result<(AccountId, GroupId, DeviceId)> {

@@ -8,6 +8,7 @@ mod candidate;
 mod compact;
 mod erase;
 mod feed;
+mod hear;
 mod ingest;
 mod known;
 mod recent;
@@ -15,8 +16,9 @@ mod settle;
 mod trim;
 
 pub(crate) use compact::compact;
-pub(crate) use erase::erase;
+pub(crate) use erase::{erase, holds_before};
 pub(crate) use feed::{end, events, list};
+pub(crate) use hear::hear;
 pub(crate) use ingest::ingest;
 pub(crate) use recent::list as recent;
 pub(crate) use trim::trim;

@@ -1,10 +1,10 @@
 //! What follows from a batch: last locations, that devices were heard, how much waits to be packed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
-use futures_util::future::try_join3;
+use futures_util::future::{try_join, try_join3};
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{StoredLocation, supersedes};
+use perigee_core::location::{Doubt, Fix, StoredLocation};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
@@ -25,14 +25,22 @@ const LAST: &str = "INSERT INTO last_location (account_id, device_id, number, ti
         received_at = excluded.received_at, latitude = excluded.latitude, longitude = excluded.longitude, \
         late = excluded.late, readings = excluded.readings";
 
-const HEAR: &str = "INSERT INTO device_live (last_seen, unpacked_since, account_id, device_id, unpacked) \
+const HEAR: &str = "INSERT INTO device_live \
+        (last_seen, unpacked_since, account_id, device_id, unpacked, rhythm, doubt) \
     SELECT CAST($1 AS BIGINT), CAST($1 AS BIGINT), * \
-    FROM unnest(CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[])) \
+    FROM unnest(CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[]), CAST($5 AS BYTEA[]), \
+        CAST($6 AS BYTEA[])) \
     ON CONFLICT (account_id, device_id) DO UPDATE SET \
         last_seen = GREATEST(excluded.last_seen, device_live.last_seen), \
+        rhythm = excluded.rhythm, doubt = excluded.doubt, \
         unpacked_since = CASE WHEN device_live.unpacked = 0 \
                          THEN excluded.unpacked_since ELSE device_live.unpacked_since END, \
         unpacked = device_live.unpacked + excluded.unpacked";
+
+const FLAG: &str = "UPDATE location_log g SET suspect = TRUE \
+    FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[])) \
+        AS w (account_id, device_id, number) \
+    WHERE g.account_id = w.account_id AND g.device_id = w.device_id AND g.number = w.number";
 
 /// Seen to be over once, a licence stays so, whatever the clock does next.
 const LAPSE: &str = "UPDATE device d SET licensed = FALSE \
@@ -53,7 +61,9 @@ pub(super) async fn settle(
         .filter(|(_, device)| device.lapsed)
         .map(|((account, device), _)| (account.as_i64(), device.as_i64()))
         .collect();
-    try_join3(advance(session, known, new), hear(session, now, submissions, known, new), async {
+    let believed = Believed::after(known, new);
+    let hear = hear(session, now, submissions, known, (new, &believed));
+    try_join3(advance(session, &believed), hear, async {
         if lapsed.is_empty() {
             return Ok(());
         }
@@ -93,32 +103,71 @@ impl Columns {
     }
 }
 
-/// Moves the last locations on to the newest of these that can be trusted, unless the one there is newer.
-async fn advance(session: &Session, known: &Known, new: &New) -> std::result::Result<(), DbError> {
-    let mut columns = Columns::default();
-    for (key, new) in new {
-        let mut new: Vec<&StoredLocation> = new.iter().filter(|stored| !stored.trust.suspect).collect();
-        // In the order of time, so that the same locations give the same last one however they were sent.
-        new.sort_unstable_by_key(|stored| (stored.location.time, stored.number));
-        let before = known.devices.get(key).and_then(|device| device.last.as_ref());
-        let last = new.into_iter().fold(before, |last, stored| match last {
-            Some(last) if !supersedes(stored, last) => Some(last),
-            _ => Some(stored),
-        });
-        if let Some(last) = last.filter(|last| before != Some(*last)) {
-            columns.push(*key, last);
-        }
-    }
-    if columns.account.is_empty() {
-        return Ok(());
-    }
+/// Moves the last locations on to the newest of these that can be trusted, unless the one there is newer, and flags
+/// those that can not be by where the device was.
+async fn advance(session: &Session, believed: &Believed) -> std::result::Result<(), DbError> {
     let Columns { account, device, number, time, received_at, latitude, longitude, late, readings } =
-        &columns;
-    let [statement] = session.ready([LAST]).await?;
-    session
-        .run(&statement, &[account, device, number, time, received_at, latitude, longitude, late, readings])
-        .await
-        .map(drop)
+        &believed.last;
+    let last = async {
+        if account.is_empty() {
+            return Ok(());
+        }
+        let [statement] = session.ready([LAST]).await?;
+        session
+            .run(
+                &statement,
+                &[account, device, number, time, received_at, latitude, longitude, late, readings],
+            )
+            .await
+            .map(drop)
+    };
+    let (accounts, devices, numbers) = &believed.jumps;
+    let jumps = async {
+        if accounts.is_empty() {
+            return Ok(());
+        }
+        let [statement] = session.ready([FLAG]).await?;
+        session.run(&statement, &[accounts, devices, numbers]).await.map(drop)
+    };
+    try_join(last, jumps).await.map(drop)
+}
+
+/// What is believed of the devices after a batch.
+#[derive(Default)]
+struct Believed {
+    last: Columns,
+    /// Accounts, devices and numbers of the locations a device can hardly have got to.
+    jumps: (Vec<i64>, Vec<i64>, Vec<i64>),
+    doubts: HashMap<(AccountId, DeviceId), Doubt>,
+}
+
+impl Believed {
+    fn after(known: &Known, new: &New) -> Self {
+        let mut believed = Self::default();
+        for (key, new) in new {
+            let mut new: Vec<&StoredLocation> = new.iter().collect();
+            // In the order of time, so that the same locations give the same last one however they were sent.
+            new.sort_unstable_by_key(|stored| (stored.location.time, stored.number));
+            let mut whereabouts = known.devices.get(key).map(|device| device.whereabouts).unwrap_or_default();
+            let before = whereabouts.last;
+            for stored in &new {
+                let is_suspect = whereabouts.see(Fix::from(*stored), stored.trust.suspect);
+                if is_suspect && !stored.trust.suspect {
+                    believed.jumps.0.push(key.0.as_i64());
+                    believed.jumps.1.push(key.1.as_i64());
+                    believed.jumps.2.push(stored.number);
+                }
+            }
+            let last = whereabouts.last.filter(|_| whereabouts.last != before);
+            if let Some(last) =
+                new.iter().find(|stored| last.is_some_and(|last| last.number == stored.number))
+            {
+                believed.last.push(*key, last);
+            }
+            believed.doubts.insert(*key, whereabouts.doubt);
+        }
+        believed
+    }
 }
 
 /// Notes that the devices were heard, once each, and how much waits to be packed.
@@ -127,7 +176,7 @@ async fn hear(
     now: Timestamp,
     submissions: &[Submission],
     known: &Known,
-    new: &New,
+    (new, believed): (&New, &Believed),
 ) -> std::result::Result<(), DbError> {
     let heard: BTreeSet<(AccountId, DeviceId)> = submissions
         .iter()
@@ -141,6 +190,18 @@ async fn hear(
     let devices: Vec<i64> = heard.iter().map(|(_, device)| device.as_i64()).collect();
     let count = |key| i64::try_from(new.get(key).map_or(0, Vec::len)).unwrap_or(i64::MAX);
     let counts: Vec<i64> = heard.iter().map(count).collect();
+    let (mut rhythms, mut doubts) = (Vec::with_capacity(heard.len()), Vec::with_capacity(heard.len()));
+    for key in &heard {
+        let device = known.devices.get(key);
+        let mut rhythm = device.map(|device| device.rhythm.clone()).unwrap_or_default();
+        rhythm.hear(now);
+        rhythms.push(rhythm.to_bytes());
+        let doubt = believed.doubts.get(key).copied().or(device.map(|device| device.whereabouts.doubt));
+        doubts.push(doubt.unwrap_or_default().to_bytes());
+    }
     let [statement] = session.ready([HEAR]).await?;
-    session.run(&statement, &[&now.as_millis(), &accounts, &devices, &counts]).await.map(drop)
+    session
+        .run(&statement, &[&now.as_millis(), &accounts, &devices, &counts, &rhythms, &doubts])
+        .await
+        .map(drop)
 }

@@ -55,6 +55,7 @@ pub(super) fn values(settings: &DeviceSettings) -> Result<Vec<Value>> {
         text(&settings.icon),
         text(&settings.model),
         Value::from(settings.expected_interval_s),
+        Value::from(settings.retention_days),
         Value::from(limits.expiration_date.map(|date| date.to_string())),
         Value::from(limits.daily_emails),
         Value::from(limits.daily_sms),
@@ -64,7 +65,7 @@ pub(super) fn values(settings: &DeviceSettings) -> Result<Vec<Value>> {
 }
 
 /// The columns of [`values`].
-pub(super) const COLUMNS: [&str; 13] = [
+pub(super) const COLUMNS: [&str; 14] = [
     "identifier",
     "name",
     "description",
@@ -73,6 +74,7 @@ pub(super) const COLUMNS: [&str; 13] = [
     "icon",
     "model",
     "expected_interval_s",
+    "retention_days",
     "expiration_date",
     "daily_emails",
     "daily_sms",

@@ -8,7 +8,7 @@ use perigee_core::store::Result;
 
 use super::super::query::Query;
 use super::super::scope;
-use crate::{Tx, params};
+use crate::{Tx, params, postgres, sqlite};
 
 /// Notes that a device in sight was heard now, and says whether it may store what it sent. Locks the account.
 pub(crate) async fn hear(tx: &Tx, scope: Scope, device: DeviceId) -> Result<bool> {
@@ -22,10 +22,10 @@ pub(crate) async fn hear(tx: &Tx, scope: Scope, device: DeviceId) -> Result<bool
     let row = query.row(tx).await?.ok_or(StoreError::NotFound(Kind::Device))?;
     let license = License { licensed: row.bool("licensed")?, expires: row.opt_timestamp("expires")? };
     let now = tx.now().max(row.timestamp("decided_at")?);
-    let sql = "INSERT INTO device_live (account_id, device_id, last_seen) VALUES (?1, ?2, ?3) \
-               ON CONFLICT (account_id, device_id) DO UPDATE SET last_seen = excluded.last_seen \
-               WHERE COALESCE(device_live.last_seen, 0) < excluded.last_seen";
-    tx.execute(sql, params![scope.account, device, tx.now()]).await?;
+    match tx.live() {
+        Some(live) => sqlite::locations::hear(tx, live, (scope.account, device)).await?,
+        None => postgres::locations::hear(tx, scope.account, device).await?,
+    }
     let active = license.state(now) == DeviceState::Active;
     if license.licensed && !active {
         // Seen to be over once, it stays so, whatever the clock does next.

@@ -9,6 +9,7 @@ use perigee_core::device::{Device, DeviceSettings};
 use perigee_core::id::{AccountId, DeviceId, GroupId, UserId};
 use perigee_core::limits::{Counters, Limits};
 use perigee_core::revision::Revision;
+use perigee_core::rhythm::Rhythm;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
@@ -20,8 +21,8 @@ use crate::{Row, Tx};
 /// Every column of a device; `?1` is the account and `?2` the date of its day.
 pub(super) const SELECT: &str = "\
     SELECT d.id, d.revision, d.identifier, d.name, d.description, d.min, d.tags, d.icon, d.model, \
-        d.expected_interval_s, d.expiration_date, d.expires, d.licensed, d.daily_emails, d.daily_sms, \
-        d.critical_reserve, d.created_by, d.creation, d.last_modified, l.last_seen, l.protocol, \
+        d.expected_interval_s, d.retention_days, d.expiration_date, d.expires, d.licensed, d.daily_emails, d.daily_sms, \
+        d.critical_reserve, d.created_by, d.creation, d.last_modified, l.last_seen, l.rhythm, l.protocol, \
         c.emails_sent, c.sms_sent, c.sms_segments, \
         (SELECT string_agg(CAST(m.group_id AS TEXT), ',' ORDER BY m.group_id) FROM group_member m \
          WHERE m.account_id = d.account_id AND m.device_id = d.id) AS group_ids \
@@ -56,8 +57,7 @@ impl Frame {
 
     pub(super) fn device(&self, row: &Row) -> Result<Device> {
         let id = DeviceId::from_i64(row.i64("id")?);
-        let heard =
-            |live: &Arc<Live>| live.present().get((self.account(), id)).and_then(|entry| entry.last_seen);
+        let heard = self.live.as_ref().and_then(|live| live.present().get((self.account(), id)).cloned());
         Ok(Device {
             id,
             account: self.account(),
@@ -66,7 +66,13 @@ impl Frame {
             licensed: row.bool("licensed")?,
             expires: row.opt_timestamp("expires")?,
             counters: self.counters(row)?,
-            last_seen: row.opt_timestamp("last_seen")?.max(self.live.as_ref().and_then(heard)),
+            last_seen: row.opt_timestamp("last_seen")?.max(heard.as_ref().and_then(|heard| heard.last_seen)),
+            learned_interval_s: match heard {
+                Some(heard) => heard.rhythm.interval_s(),
+                None => {
+                    row.opt_bytes_ref("rhythm")?.and_then(|rhythm| Rhythm::from_bytes(rhythm).interval_s())
+                }
+            },
             protocol: row.opt_text("protocol")?,
             created_by: row.opt_i64("created_by")?.map(UserId::from_i64),
             creation: row.timestamp("creation")?,
@@ -91,6 +97,7 @@ impl Frame {
                 critical_reserve: row.int("critical_reserve")?,
             },
             expected_interval_s: row.opt_int("expected_interval_s")?,
+            retention_days: row.opt_int("retention_days")?,
         })
     }
 

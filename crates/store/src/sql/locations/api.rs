@@ -12,6 +12,7 @@ use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::{LocationUpkeep, Locations, Result};
 use perigee_core::time::Timestamp;
 
+use super::super::retention;
 use super::gather::{self, Submission};
 use super::{delete, last, log, read};
 use crate::{Database, sqlite};
@@ -84,6 +85,10 @@ impl LocationUpkeep for Database {
 
     async fn trim_location_log(&self, keep_ms: i64) -> Result<u64> {
         log::trim(self, keep_ms).await
+    }
+
+    async fn retire_locations(&self) -> Result<u64> {
+        retention::apply(self).await
     }
 
     async fn apply_retention(

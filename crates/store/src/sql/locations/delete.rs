@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use perigee_core::actor::Actor;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{HistoryRequest, Order, StoredLocation, TimeRange, is_coarse, supersedes};
+use perigee_core::location::{Fix, HistoryRequest, Order, StoredLocation, TimeRange, is_coarse, supersedes};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 use tokio::sync::MutexGuard;
@@ -17,6 +17,9 @@ use super::log;
 use super::read::cut_out;
 use crate::codec::Point;
 use crate::{Database, Tx, params};
+
+/// Chunks one transaction deletes, so that no commit waits long for it.
+const CHUNKS_AT_ONCE: i64 = 256;
 
 /// Deletes what lies in the range, and gives how many locations went.
 pub(super) async fn delete(
@@ -31,7 +34,7 @@ pub(super) async fn delete(
 
 /// Lets nobody else on this SQLite store change chunks or add locations meanwhile. On PostgreSQL the account's lock
 /// does that, whichever node they are on.
-async fn alone(database: &Database) -> Option<(MutexGuard<'_, ()>, MutexGuard<'_, ()>)> {
+pub(crate) async fn alone(database: &Database) -> Option<(MutexGuard<'_, ()>, MutexGuard<'_, ()>)> {
     let live = database.live()?;
     // The same order as wherever both are held.
     let chunks = live.chunks.lock().await;
@@ -60,20 +63,49 @@ pub(super) async fn apply_retention(
         Some(device) => vec![device],
         None => database.read(move |tx| devices(tx, account).boxed()).await?,
     };
-    let range = TimeRange { from: Timestamp::MIN, to: before.plus_millis(-1) };
     let mut gone = 0;
     for device in devices {
-        let _alone = alone(database).await;
-        let job = database.write(move |tx| {
-            async move {
-                tx.lock_account(account).await?;
-                erase(tx, account, device, range).await
+        loop {
+            let _alone = alone(database).await;
+            let job = database.write(move |tx| retire_some(tx, account, device, before).boxed());
+            let (some, more) = job.await?;
+            gone += some;
+            if !more {
+                break;
             }
-            .boxed()
-        });
-        gone += job.await?;
+        }
     }
     Ok(gone)
+}
+
+/// Deletes what a device recorded before this instant, the oldest first and no more than one transaction should hold.
+/// Gives how many went, and whether there is more.
+pub(crate) async fn retire_some(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    before: Timestamp,
+) -> Result<(u64, bool)> {
+    tx.lock_account(account).await?;
+    let sql = "SELECT last_time FROM location_chunk WHERE account_id = ?1 AND device_id = ?2 AND last_time < ?3 \
+               ORDER BY last_time, last_number LIMIT 1 OFFSET ?4";
+    let beyond = tx.query_opt(sql, params![account, device, before, CHUNKS_AT_ONCE - 1]).await?;
+    let part = beyond.map(|row| row.timestamp("last_time")).transpose()?;
+    let range = TimeRange { from: Timestamp::MIN, to: part.unwrap_or(before.plus_millis(-1)) };
+    Ok((erase(tx, account, device, range).await?, part.is_some()))
+}
+
+/// Whether a device recorded anything before this instant that is still there.
+pub(crate) async fn holds_before(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    before: Timestamp,
+) -> Result<bool> {
+    let sql = "SELECT 1 AS found FROM location_chunk \
+               WHERE account_id = ?1 AND device_id = ?2 AND first_time < ?3 LIMIT 1";
+    Ok(tx.query_opt(sql, params![account, device, before]).await?.is_some()
+        || log::holds_before(tx, account, device, before).await?)
 }
 
 async fn devices(tx: &Tx, account: AccountId) -> Result<Vec<DeviceId>> {
@@ -123,13 +155,13 @@ async fn renew_last(tx: &Tx, account: AccountId, device: DeviceId, erased: TimeR
     let sql = "DELETE FROM last_location WHERE account_id = ?1 AND device_id = ?2";
     tx.execute(sql, params![account, device]).await?;
     let owner = (account, device);
-    let last = last_outside(tx, account, device, erased).await?.map(|last| Point::pack(&last));
+    let last = last_outside(tx, account, device, erased).await?;
     if let Some(last) = &last {
-        put_last_points(tx, &[(owner, last.clone())]).await?;
+        put_last_points(tx, &[(owner, Point::pack(last))]).await?;
     }
     if let Some(live) = tx.live() {
         let live = Arc::clone(live);
-        tx.after_commit(move || live.present_mut().set_last(owner, last));
+        tx.after_commit(move || live.present_mut().set_last(owner, last.as_ref()));
     }
     Ok(())
 }
@@ -150,7 +182,7 @@ async fn last_outside(
         loop {
             let part = cut_out(tx, account, device, &request, None).await?;
             for stored in part.items.into_iter().filter(|stored| !stored.trust.suspect) {
-                let settles = !is_coarse(&stored.location);
+                let settles = !is_coarse(&Fix::from(&stored));
                 newest.push(stored);
                 if settles {
                     return Ok(forward(newest));
@@ -166,5 +198,8 @@ async fn last_outside(
 }
 
 fn forward(newest_first: Vec<StoredLocation>) -> Option<StoredLocation> {
-    newest_first.into_iter().rev().reduce(|last, new| if supersedes(&new, &last) { new } else { last })
+    newest_first
+        .into_iter()
+        .rev()
+        .reduce(|last, new| if supersedes(&Fix::from(&new), &Fix::from(&last)) { new } else { last })
 }

@@ -62,6 +62,20 @@ pub(super) async fn erase(
     }
 }
 
+/// Whether a device recorded anything before this instant that is in no chunk.
+pub(super) async fn holds_before(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    before: Timestamp,
+) -> Result<bool> {
+    let Some(live) = tx.live() else {
+        return postgres::locations::holds_before(tx, account, device, before).await;
+    };
+    let range = TimeRange { from: Timestamp::MIN, to: before.plus_millis(-1) };
+    Ok(live.tail().count_within((account, device), range) > 0)
+}
+
 /// Packs what is due, up to so many devices.
 pub(super) async fn compact(database: &Database, budget: CompactionBudget) -> Result<Compacted> {
     match database.live() {

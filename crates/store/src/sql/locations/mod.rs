@@ -18,6 +18,7 @@ pub(crate) use chunk::{
     Changes, FULL as CHUNK_FULL, Key as Place, apply, key, known_in_chunks, leave_out_known, newest_packed,
     plan_merge,
 };
+pub(crate) use delete::{alone, holds_before, retire_some};
 pub(crate) use gather::{Gatherer, Submission};
 pub(crate) use last::{find_last, last_points, put_last_points};
 pub(crate) use log::{FEW_WAIT_MS, events, note_trimmed, trimmed_to};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use perigee_core::id::AccountId;
-use perigee_core::location::{Location, Outcome, StoredLocation, is_coarse, judge, supersedes};
+use perigee_core::location::{Fix, Location, Outcome, Whereabouts, judge};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
@@ -13,7 +13,7 @@ use super::present::{Heard, load};
 use super::standing::standings;
 use super::tail::{HIGH, Owner};
 use crate::codec::{BatchWriter, Point};
-use crate::sql::locations::{Standing, Submission, first_results, known_in_chunks, unreadable_readings};
+use crate::sql::locations::{Standing, Submission, first_results, known_in_chunks};
 use crate::{Tx, params};
 
 /// Where a location is: the submission, and the place in it.
@@ -28,6 +28,7 @@ struct Arrival {
     places: Vec<Place>,
     /// The one of these that is the last location now.
     last: Option<usize>,
+    whereabouts: Whereabouts,
 }
 
 type Arrivals = BTreeMap<Owner, Arrival>;
@@ -47,8 +48,12 @@ pub(crate) async fn ingest(
     for (owner, arrival) in &mut arrivals {
         find_new(tx, live, *owner, submissions, arrival).await?;
     }
-    append(tx, &mut arrivals).await?;
+    number(tx, &mut arrivals).await?;
     for (owner, arrival) in &mut arrivals {
+        believe(live, *owner, submissions, arrival);
+    }
+    append(tx, &arrivals).await?;
+    for arrival in arrivals.values() {
         for (index, place) in &arrival.places {
             if let Some(Ok(outcomes)) = results.get_mut(*index)
                 && let Some(outcome) = outcomes.get_mut(*place)
@@ -56,7 +61,6 @@ pub(crate) async fn ingest(
                 *outcome = Outcome::Accepted;
             }
         }
-        arrival.last = advance(live, *owner, submissions, arrival)?;
     }
     let (live, at) = (Arc::clone(live), tx.now());
     tx.after_commit(move || remember(&live, arrivals, at));
@@ -152,20 +156,26 @@ impl Batch {
     }
 }
 
-/// Numbers what is new and writes it, a row for each account.
-async fn append(tx: &Tx, arrivals: &mut Arrivals) -> Result<()> {
-    let count: usize = arrivals.values().map(|arrival| arrival.points.len()).sum();
+/// Numbers what is new, from those of events. Their counter is the one behind AUTOINCREMENT.
+async fn number(tx: &Tx, arrivals: &mut Arrivals) -> Result<()> {
+    let count = arrivals.values().map(|arrival| arrival.points.len()).sum::<usize>();
     if count == 0 {
         return Ok(());
     }
-    let mut number = draw_numbers(tx, count).await?;
+    let count = i64::try_from(count).unwrap_or(i64::MAX);
+    let sql = "UPDATE sqlite_sequence SET seq = seq + ?1 WHERE name = 'event' RETURNING seq";
+    let last = tx.query_one(sql, params![count]).await?.i64("seq")?;
+    let points = arrivals.values_mut().flat_map(|arrival| &mut arrival.points);
+    for (point, number) in points.zip(last - count + 1..) {
+        point.number = number;
+    }
+    Ok(())
+}
+
+/// Writes what is new, a row for each account.
+async fn append(tx: &Tx, arrivals: &Arrivals) -> Result<()> {
     let mut rows: BTreeMap<AccountId, LogRow> = BTreeMap::new();
-    for ((account, device), arrival) in arrivals.iter_mut().filter(|(_, arrival)| !arrival.points.is_empty())
-    {
-        for point in &mut arrival.points {
-            point.number = number;
-            number += 1;
-        }
+    for ((account, device), arrival) in arrivals.iter().filter(|(_, arrival)| !arrival.points.is_empty()) {
         let row = rows.entry(*account).or_default();
         let first = arrival.points.first().map_or(0, |point| point.number);
         row.first.get_or_insert(first);
@@ -180,13 +190,6 @@ async fn append(tx: &Tx, arrivals: &mut Arrivals) -> Result<()> {
     Ok(())
 }
 
-/// Draws so many numbers from those of events and gives the first. The counter is the one behind AUTOINCREMENT.
-async fn draw_numbers(tx: &Tx, count: usize) -> Result<i64> {
-    let count = i64::try_from(count).unwrap_or(i64::MAX);
-    let sql = "UPDATE sqlite_sequence SET seq = seq + ?1 WHERE name = 'event' RETURNING seq";
-    Ok(tx.query_one(sql, params![count]).await?.i64("seq")? - count + 1)
-}
-
 #[derive(Default)]
 struct LogRow {
     first: Option<i64>,
@@ -194,39 +197,22 @@ struct LogRow {
     batch: BatchWriter,
 }
 
-/// Which of the new locations is the last one now, if any.
-fn advance(
-    live: &Live,
-    owner: Owner,
-    submissions: &[Submission],
-    arrival: &Arrival,
-) -> Result<Option<usize>> {
-    let mut trusted: Vec<usize> =
-        (0..arrival.points.len()).filter(|place| !arrival.points[*place].trust.suspect).collect();
+/// Judges the new locations of a device by where it was, and finds the last one.
+fn believe(live: &Live, owner: Owner, submissions: &[Submission], arrival: &mut Arrival) {
+    let mut whereabouts = live.present().get(owner).map(|entry| entry.whereabouts).unwrap_or_default();
+    let before = whereabouts.last;
+    let mut places: Vec<usize> = (0..arrival.points.len()).collect();
     // In the order of time, so that the same locations give the same last one however they were sent.
-    trusted.sort_by_key(|place| arrival.points[*place].key());
-    let stored = |place: usize| {
-        let point = &arrival.points[place];
-        let location = location(submissions, arrival.places[place])?.clone();
-        let (received_at, trust, number) = (point.received_at, point.trust, point.number);
-        Some(StoredLocation { location, received_at, trust, number })
-    };
-    // One that is not coarse replaces whatever is older.
-    let settles = |place: &usize| {
-        location(submissions, arrival.places[*place]).is_some_and(|location| !is_coarse(location))
-    };
-    let begin = trusted.iter().rposition(settles).unwrap_or(0);
-    let before = live.present().get(owner).and_then(|entry| entry.last.clone());
-    let mut last = before.map(|point| point.unpack()).transpose().map_err(unreadable_readings)?;
-    let mut chosen = None;
-    for place in trusted.get(begin..).unwrap_or_default() {
-        let Some(new) = stored(*place) else { continue };
-        if last.as_ref().is_none_or(|last| supersedes(&new, last)) {
-            last = Some(new);
-            chosen = Some(*place);
+    places.sort_by_key(|place| arrival.points[*place].key());
+    for place in places {
+        let Some(location) = location(submissions, arrival.places[place]) else { continue };
+        let point = &mut arrival.points[place];
+        point.trust.suspect = whereabouts.see(Fix::of(location, point.number), point.trust.suspect);
+        if whereabouts.last != before && whereabouts.last.is_some_and(|last| last.number == point.number) {
+            arrival.last = Some(place);
         }
     }
-    Ok(chosen)
+    arrival.whereabouts = whereabouts;
 }
 
 /// Takes over into memory what was committed.
@@ -238,8 +224,9 @@ fn remember(live: &Live, arrivals: Arrivals, at: Timestamp) {
             let last = arrival.last.and_then(|place| arrival.points.get(place)).cloned();
             let number = |point: Option<&Point>| point.map(|point| point.number);
             let numbers = number(arrival.points.first()).zip(number(arrival.points.last()));
+            let moved = numbers.map(|_| (last, arrival.whereabouts));
             tail.add(owner, arrival.points);
-            heard.push((owner, Heard { at, numbers, last }));
+            heard.push((owner, Heard { at, numbers, moved }));
         }
         if tail.count() > HIGH {
             live.pressed.notify_one();

@@ -4,15 +4,18 @@
 //! for many of its locations; until then the log has it.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::location::{Doubt, Fix, StoredLocation, Whereabouts};
+use perigee_core::rhythm::Rhythm;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
 use super::live::Live;
 use super::tail::Owner;
 use crate::codec::Point;
-use crate::sql::locations::{last_points, newest_packed};
+use crate::sql::locations::{last_points, newest_packed, unreadable_readings};
 use crate::sql::query::for_ids;
 use crate::{Tx, params};
 
@@ -30,6 +33,10 @@ pub(crate) struct Entry {
     pub(crate) last: Option<Point>,
     /// When it was last heard.
     pub(crate) last_seen: Option<Timestamp>,
+    /// How often it is heard.
+    pub(crate) rhythm: Rhythm,
+    /// What decides whether the next location is believed.
+    pub(super) whereabouts: Whereabouts,
     /// Nothing after this instant is in chunks.
     pub(crate) packed_until: Option<Timestamp>,
     /// The highest number of a location that is accounted for here.
@@ -52,8 +59,8 @@ pub(super) struct Heard {
     pub(super) at: Timestamp,
     /// The numbers of its new locations.
     pub(super) numbers: Option<(i64, i64)>,
-    /// Its last location, if that is another now.
-    pub(super) last: Option<Point>,
+    /// Its last location, if that is another now, and what decides about the next.
+    pub(super) moved: Option<(Option<Point>, Whereabouts)>,
 }
 
 /// The devices heard lately.
@@ -99,6 +106,7 @@ impl Present {
         let entry = self.entries.entry(owner).or_default();
         entry.changes += 1;
         entry.last_seen = entry.last_seen.max(Some(heard.at));
+        entry.rhythm.hear(heard.at);
         let from = match heard.numbers {
             Some((first, last)) => {
                 entry.observed_to = entry.observed_to.max(last);
@@ -106,8 +114,9 @@ impl Present {
             }
             None => i64::MAX,
         };
-        if heard.last.is_some() {
-            entry.last = heard.last;
+        if let Some((last, whereabouts)) = heard.moved {
+            entry.last = last.or(entry.last.take());
+            entry.whereabouts = whereabouts;
         }
         let unsaved = entry.unsaved.get_or_insert(Unsaved { from, since: heard.at });
         unsaved.from = unsaved.from.min(from);
@@ -121,9 +130,10 @@ impl Present {
     }
 
     /// Puts another last location in the place of one that was erased, as the tables have it.
-    pub(crate) fn set_last(&mut self, owner: Owner, last: Option<Point>) {
+    pub(crate) fn set_last(&mut self, owner: Owner, last: Option<&StoredLocation>) {
         if let Some(entry) = self.entries.get_mut(&owner) {
-            entry.last = last;
+            entry.last = last.map(Point::pack);
+            entry.whereabouts.last = last.map(Fix::from);
             entry.changes += 1;
         }
         self.departures += 1;
@@ -187,17 +197,21 @@ pub(super) async fn load(
         let mut entries: HashMap<DeviceId, Entry> =
             devices.iter().map(|id| (DeviceId::from_i64(*id), Entry::default())).collect();
         for (device, last) in last_points(tx, account, &devices).await? {
-            entries.entry(device).or_default().last = Some(last);
+            let entry = entries.entry(device).or_default();
+            entry.whereabouts.last = Some(Fix::from(&last.unpack().map_err(unreadable_readings)?));
+            entry.last = Some(last);
         }
         for (device, newest) in newest_packed(tx, account, &devices).await? {
             entries.entry(device).or_default().packed_until = Some(newest);
         }
-        let sql = "SELECT device_id, last_seen, observed_to FROM device_live \
+        let sql = "SELECT device_id, last_seen, observed_to, rhythm, doubt FROM device_live \
                    WHERE account_id = ?1 AND device_id IN ({ids})";
         for row in for_ids(tx, sql, params![account], &devices).await? {
             let entry = entries.entry(DeviceId::from_i64(row.i64("device_id")?)).or_default();
             entry.last_seen = row.opt_timestamp("last_seen")?;
             entry.observed_to = row.i64("observed_to")?;
+            entry.rhythm = Rhythm::from_bytes(row.bytes_ref("rhythm")?);
+            entry.whereabouts.doubt = Doubt::from_bytes(row.bytes_ref("doubt")?);
         }
         let mut present = live.present_mut();
         for (device, entry) in entries {
@@ -206,4 +220,13 @@ pub(super) async fn load(
         }
     }
     Ok(loaded)
+}
+
+/// Notes that a device was heard that sent no location.
+pub(crate) async fn hear(tx: &Tx, live: &Arc<Live>, owner: Owner) -> Result<()> {
+    let departures = live.present().departures();
+    load(tx, live, departures, [owner].into_iter()).await?;
+    let (live, at) = (Arc::clone(live), tx.now());
+    tx.after_commit(move || live.present_mut().hear(owner, Heard { at, numbers: None, moved: None }));
+    Ok(())
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry::Vacant;
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{StoredLocation, supersedes};
+use perigee_core::location::{Fix, Whereabouts, judge};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
@@ -78,34 +78,31 @@ async fn packed(tx: &Tx, from: i64) -> Result<HashMap<Owner, i64>> {
 
 /// Does again what follows from the locations of a device in one commit.
 fn take_over(live: &Live, owner: Owner, points: Vec<Point>, at: Timestamp, packed_to: i64) -> Result<()> {
-    let entry = live.present().get(owner).cloned().unwrap_or_default();
-    let observed: Vec<&Point> = points.iter().filter(|point| point.number > entry.observed_to).collect();
+    let observed_to = live.present().get(owner).map_or(0, |entry| entry.observed_to);
+    let observed: Vec<&Point> = points.iter().filter(|point| point.number > observed_to).collect();
     if let (Some(first), Some(last)) = (observed.first(), observed.last()) {
         let numbers = Some((first.number, last.number));
-        let last = advance(entry.last.as_ref(), &observed)?;
-        live.present_mut().hear(owner, Heard { at, numbers, last });
+        let moved = Some(believe(live, owner, observed)?);
+        live.present_mut().hear(owner, Heard { at, numbers, moved });
     }
     let unpacked = points.into_iter().filter(|point| point.number > packed_to).collect();
     live.tail_mut().add(owner, unpacked);
     Ok(())
 }
 
-/// The last location after these, if that is another.
-fn advance(before: Option<&Point>, observed: &[&Point]) -> Result<Option<Point>> {
-    let unpack = |point: &Point| point.unpack().map_err(unreadable_readings);
-    let mut last: Option<StoredLocation> = before.map(unpack).transpose()?;
-    let mut trusted: Vec<&&Point> = observed.iter().filter(|point| !point.trust.suspect).collect();
-    trusted.sort_by_key(|point| point.key());
-    let mut chosen = None;
-    for point in trusted {
-        if last.as_ref().is_some_and(|last| point.key() < (last.location.time, last.number)) {
-            continue;
-        }
-        let new = unpack(point)?;
-        if last.as_ref().is_none_or(|last| supersedes(&new, last)) {
-            chosen = Some((*point).clone());
-            last = Some(new);
+/// The last location after these, if that is another, and what decides about the next.
+fn believe(live: &Live, owner: Owner, mut observed: Vec<&Point>) -> Result<(Option<Point>, Whereabouts)> {
+    let mut whereabouts = live.present().get(owner).map(|entry| entry.whereabouts).unwrap_or_default();
+    let mut last = None;
+    observed.sort_by_key(|point| point.key());
+    for point in observed {
+        let stored = point.unpack().map_err(unreadable_readings)?;
+        // The flag in the log is the outcome; a jump is found again from what was known before.
+        let by_itself = judge(&stored.location, point.received_at).suspect;
+        whereabouts.see(Fix::from(&stored), by_itself);
+        if whereabouts.last.is_some_and(|last| last.number == point.number) {
+            last = Some(point.clone());
         }
     }
-    Ok(chosen)
+    Ok((last, whereabouts))
 }

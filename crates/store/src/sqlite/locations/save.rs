@@ -43,9 +43,10 @@ async fn save(database: &Database, live: &Arc<Live>, everything: bool) -> Result
     Ok(())
 }
 
-const LIVE: &str = "INSERT INTO device_live (account_id, device_id, last_seen, observed_to)";
+const LIVE: &str = "INSERT INTO device_live (account_id, device_id, last_seen, observed_to, rhythm, doubt)";
 const LIVE_CONFLICT: &str = "ON CONFLICT (account_id, device_id) DO UPDATE SET \
-    last_seen = max(device_live.last_seen, excluded.last_seen), observed_to = excluded.observed_to";
+    last_seen = max(device_live.last_seen, excluded.last_seen), observed_to = excluded.observed_to, \
+    rhythm = excluded.rhythm, doubt = excluded.doubt";
 
 async fn save_some(tx: &Tx, live: &Arc<Live>, owners: &[Owner]) -> Result<()> {
     tx.leave_facts();
@@ -58,7 +59,8 @@ async fn save_some(tx: &Tx, live: &Arc<Live>, owners: &[Owner]) -> Result<()> {
         }
         let Some((entry, changes)) = live.present().draft(*owner) else { continue };
         if let Some(last_seen) = entry.last_seen {
-            heard.push(params![owner.0, owner.1, last_seen, entry.observed_to].to_vec());
+            let (rhythm, doubt) = (entry.rhythm.to_bytes(), entry.whereabouts.doubt.to_bytes());
+            heard.push(params![owner.0, owner.1, last_seen, entry.observed_to, rhythm, doubt].to_vec());
         }
         last.extend(entry.last.map(|point| (*owner, point)));
         saved.push((*owner, entry.observed_to, changes));

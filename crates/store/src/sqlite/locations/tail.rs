@@ -126,7 +126,7 @@ impl Tail {
     }
 
     /// How many of a device's locations lie in this range.
-    pub(super) fn count_within(&self, owner: Owner, range: TimeRange) -> usize {
+    pub(crate) fn count_within(&self, owner: Owner, range: TimeRange) -> usize {
         self.devices.get(&owner).map_or(0, |unpacked| {
             let points = &unpacked.points;
             let begin = points.partition_point(|point| point.time < range.from);

@@ -6,6 +6,7 @@ use perigee_core::day::Date;
 use perigee_core::device::DeviceSettings;
 use perigee_core::id::{DeviceId, GroupId};
 use perigee_core::limits::Limits;
+use perigee_core::retention::RETENTION_DAYS_MAX;
 use perigee_core::text::{DESCRIPTION_MAX, NAME_MAX, SHORT_MAX, TAG_KEY_MAX, TAG_VALUE_MAX, TAGS_MAX};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -14,8 +15,18 @@ use crate::http::edit::{ENVELOPE, Mode};
 use crate::http::error::{ApiResult, invalid_body};
 use crate::http::json::{Fields, MapLimits};
 
-const READ_ONLY: &[&str] =
-    &["id", "state", "expires", "counters", "status", "lastSeen", "protocol", "creation", "lastModified"];
+const READ_ONLY: &[&str] = &[
+    "id",
+    "state",
+    "expires",
+    "counters",
+    "status",
+    "lastSeen",
+    "learnedIntervalSeconds",
+    "protocol",
+    "creation",
+    "lastModified",
+];
 const TAGS: MapLimits = MapLimits { entries: TAGS_MAX, key_chars: TAG_KEY_MAX, value_chars: TAG_VALUE_MAX };
 
 /// What a client sets of a device.
@@ -51,9 +62,13 @@ pub struct DeviceInput {
     /// Its expiry and daily limits; none at all when left out.
     #[schema(value_type = Option<LimitsInput>)]
     limits: Option<LimitsInput>,
-    /// How often it is expected to report, in seconds.
+    /// How often it is expected to report, in seconds; null to go by what is learned from its reports.
     #[schema(example = 600, minimum = 1, maximum = 2_678_400)]
     expected_interval_seconds: Option<u32>,
+    /// Days that its locations are kept; null for as long as the account's settings say. What is older is deleted
+    /// within a day and cannot be brought back.
+    #[schema(example = json!(null), minimum = 1, maximum = 36_500)]
+    retention_days: Option<u32>,
 }
 
 /// A device's expiry and daily limits, as a client sets them.
@@ -107,6 +122,7 @@ pub(super) fn read_device(body: &Value, mode: Mode) -> ApiResult<DeviceSettings>
     let limits = fields.object("limits", read_limits).nullable().unwrap_or_default();
     let longest = DeviceSettings::EXPECTED_INTERVAL_MAX_S;
     let expected_interval_s = fields.integer("expectedIntervalSeconds", 1..=longest).nullable();
+    let retention_days = fields.integer("retentionDays", 1..=RETENTION_DAYS_MAX).nullable();
     let settings = fields.finish(|| {
         let mut groups = groups.unwrap_or_default();
         groups.sort_unstable();
@@ -122,6 +138,7 @@ pub(super) fn read_device(body: &Value, mode: Mode) -> ApiResult<DeviceSettings>
             groups,
             limits,
             expected_interval_s,
+            retention_days,
         })
     });
     settings.map_err(invalid_body)

@@ -62,9 +62,15 @@ pub struct DeviceView {
     /// When it was last heard.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_seen: Option<String>,
-    /// How often it is expected to report, in seconds.
+    /// How often it is expected to report, in seconds, as a client set it; null when `learnedIntervalSeconds` counts.
     #[schema(example = 600, minimum = 1, maximum = 2_678_400)]
     expected_interval_seconds: Option<u32>,
+    /// How often it reports, in seconds, as learned from when it was heard; null while too little is known.
+    #[schema(example = 600, minimum = 5, maximum = 172_800)]
+    learned_interval_seconds: Option<u32>,
+    /// Days that its locations are kept; null for as long as the account's settings say.
+    #[schema(example = json!(null), minimum = 1, maximum = 36_500)]
+    retention_days: Option<u32>,
     /// When it was made.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     creation: String,
@@ -134,11 +140,11 @@ pub enum DeviceStateName {
 #[derive(ToSchema)]
 #[schema(as = DeviceStatus, rename_all = "lowercase")]
 pub enum DeviceStatusName {
-    /// Heard within its interval.
+    /// Heard within two of its intervals.
     Online,
     /// Overdue, but not for long.
     Late,
-    /// Overdue for long.
+    /// Not heard for six of its intervals.
     Offline,
     /// Not heard yet.
     Never,
@@ -187,6 +193,8 @@ impl DeviceView {
             status,
             last_seen: device.last_seen.map(|seen| seen.to_string()),
             expected_interval_seconds: settings.expected_interval_s,
+            learned_interval_seconds: device.learned_interval_s,
+            retention_days: settings.retention_days,
             creation: device.creation.to_string(),
             last_modified: device.last_modified.to_string(),
         }

@@ -1,0 +1,78 @@
+//! Deleting what was kept as long as its account or device wants.
+
+use futures_util::FutureExt as _;
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::retention::{retention_cut, retention_days};
+use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
+
+use super::locations;
+use crate::{Database, Row, Tx, params};
+
+/// Devices one transaction looks at.
+const LOOKED_AT_ONCE: i64 = 200;
+
+type Key = (AccountId, DeviceId);
+
+/// Deletes what is older, a part of a device's history in each transaction. Gives how many went.
+pub(super) async fn apply(database: &Database) -> Result<u64> {
+    let mut after = Some((AccountId::from_i64(i64::MIN), DeviceId::from_i64(i64::MIN)));
+    let mut gone = 0;
+    while let Some(from) = after {
+        let (due, next) = database.read(move |tx| due(tx, from).boxed()).await?;
+        for device in due {
+            loop {
+                let _alone = locations::alone(database).await;
+                let (some, more) = database.write(move |tx| retire_some(tx, device).boxed()).await?;
+                gone += some;
+                if !more {
+                    break;
+                }
+            }
+        }
+        after = next;
+    }
+    Ok(gone)
+}
+
+/// Devices after this one of which something is to go, and where to go on looking.
+async fn due(tx: &Tx, after: Key) -> Result<(Vec<Key>, Option<Key>)> {
+    let sql = "SELECT d.account_id, d.id, a.retention_days AS account_days, d.retention_days AS device_days \
+               FROM device d JOIN account a ON a.id = d.account_id \
+               WHERE (d.account_id, d.id) > (?1, ?2) \
+                   AND (a.retention_days IS NOT NULL OR d.retention_days IS NOT NULL) \
+               ORDER BY d.account_id, d.id LIMIT ?3";
+    let rows = tx.query(sql, params![after.0, after.1, LOOKED_AT_ONCE]).await?;
+    let mut due = Vec::new();
+    let mut last = None;
+    for row in &rows {
+        let (account, device) =
+            (AccountId::from_i64(row.i64("account_id")?), DeviceId::from_i64(row.i64("id")?));
+        last = Some((account, device));
+        if let Some(cut) = cut(row, tx.now())?
+            && locations::holds_before(tx, account, device, cut).await?
+        {
+            due.push((account, device));
+        }
+    }
+    let full = rows.len() >= usize::try_from(LOOKED_AT_ONCE).unwrap_or(usize::MAX);
+    Ok((due, last.filter(|_| full)))
+}
+
+/// Deletes a part of what is older, by the settings as they are in this very transaction: a longer retention that was
+/// answered is obeyed.
+async fn retire_some(tx: &Tx, (account, device): Key) -> Result<(u64, bool)> {
+    tx.lock_account(account).await?;
+    let sql = "SELECT a.retention_days AS account_days, d.retention_days AS device_days \
+               FROM device d JOIN account a ON a.id = d.account_id WHERE d.account_id = ?1 AND d.id = ?2";
+    let Some(row) = tx.query_opt(sql, params![account, device]).await? else { return Ok((0, false)) };
+    match cut(&row, tx.now())? {
+        Some(cut) => locations::retire_some(tx, account, device, cut).await,
+        None => Ok((0, false)),
+    }
+}
+
+fn cut(row: &Row, now: Timestamp) -> Result<Option<Timestamp>> {
+    let days = retention_days(row.opt_int("account_days")?, row.opt_int("device_days")?);
+    Ok(days.map(|days| retention_cut(days, now)))
+}
