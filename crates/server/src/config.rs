@@ -30,6 +30,8 @@ pub struct Config {
     pub auth: Auth,
     /// Limits on use.
     pub limits: Limits,
+    /// The log of events.
+    pub events: Events,
     /// Figures for the operator.
     pub metrics: Metrics,
     /// What is logged, and how.
@@ -139,6 +141,14 @@ pub struct AccountLimit {
     pub requests_per_second: u32,
     /// Calls at once.
     pub burst: u32,
+}
+
+/// The log of events.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Events {
+    /// Hours that events, and locations in the feed, can be read after they happened.
+    pub retention_hours: u32,
 }
 
 /// Figures for the operator.

@@ -12,7 +12,12 @@ use crate::page::{Page, PageRequest};
 #[async_trait]
 pub trait Events: Send + Sync {
     /// Events in sight after this number, in arrival order. Never passes a number while a lower one can appear.
+    ///
+    /// Zero is the beginning of what is kept; any other number from before that is an expired cursor.
     async fn list_events(&self, scope: Scope, after: i64, limit: u32) -> Result<Vec<Event>>;
+
+    /// Forgets events of this long ago. Gives how many went. Those of locations go with the log of locations.
+    async fn trim_events(&self, keep_ms: i64) -> Result<u64>;
 }
 
 /// The audit log; every change writes its row in its own transaction.

@@ -1,4 +1,4 @@
-//! Packs locations away and trims their log.
+//! Packs locations away and trims the logs.
 
 use std::time::{Duration, Instant};
 
@@ -10,8 +10,6 @@ use crate::app::App;
 const BUDGET: CompactionBudget = CompactionBudget { devices: 64, everything: false };
 /// How long to rest when there is nothing to pack.
 const IDLE: Duration = Duration::from_secs(1);
-/// How long the log is kept for the feed and for events.
-const KEEP_MS: i64 = 72 * 60 * 60 * 1000;
 
 /// Packs what is due, and says how long to rest. A backlog takes half of one core, for it rests as long as it works;
 /// one that fills the memory takes what it needs.
@@ -28,12 +26,19 @@ pub async fn compact_locations(app: &App) -> Duration {
     }
 }
 
-/// Trims the log of what is older than feed and events go back.
-pub async fn trim_locations(app: &App) {
-    match app.store.trim_location_log(KEEP_MS).await {
+/// Trims the logs of what is older than feed and events go back.
+pub async fn trim_logs(app: &App) {
+    let kept_ms = app.config.events.kept_ms();
+    match app.store.trim_location_log(kept_ms).await {
         Ok(rows) => tracing::debug!(rows, "trimmed the log of locations"),
         Err(error) => {
             tracing::warn!(error = &error as &dyn std::error::Error, "could not trim the log of locations");
+        }
+    }
+    match app.store.trim_events(kept_ms).await {
+        Ok(rows) => tracing::debug!(rows, "trimmed the log of events"),
+        Err(error) => {
+            tracing::warn!(error = &error as &dyn std::error::Error, "could not trim the log of events");
         }
     }
 }

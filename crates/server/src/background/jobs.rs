@@ -9,7 +9,7 @@ use tokio_util::task::TaskTracker;
 
 use super::{
     announce_expiries, compact_locations, forget_expired, publish_store, retire_locations, save_usage,
-    trim_locations,
+    trim_logs,
 };
 use crate::app::App;
 
@@ -67,10 +67,10 @@ impl Jobs {
                 async move { compact_locations(&app).await }
             },
         );
-        jobs.repeat("trim-locations", Duration::ZERO, move || {
+        jobs.repeat("trim-logs", Duration::ZERO, move || {
             let app = trimmer.clone();
             async move {
-                trim_locations(&app).await;
+                trim_logs(&app).await;
                 TRIM_EVERY
             }
         });

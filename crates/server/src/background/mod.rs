@@ -7,7 +7,7 @@ mod jobs;
 mod retention;
 mod upkeep;
 
-pub use compaction::{compact_locations, trim_locations};
+pub use compaction::{compact_locations, trim_logs};
 pub use expiry::announce_expiries;
 pub use figures::publish_store;
 pub use jobs::Jobs;

@@ -7,7 +7,9 @@ use perigee_core::account::LICENSES_MAX;
 use perigee_store::{DatabaseUrl, ParseUrlError};
 use secrecy::ExposeSecret;
 
-use super::{Auth, BaseUrl, Config, ConfigError, FirstStart, ForwardedBy, Limits, Metrics, Server, Store};
+use super::{
+    Auth, BaseUrl, Config, ConfigError, Events, FirstStart, ForwardedBy, Limits, Metrics, Server, Store,
+};
 use crate::serve::{ForwardedHeader, Network, NetworkError, ServeConfig, TrustedProxies};
 
 impl Config {
@@ -18,6 +20,7 @@ impl Config {
         self.first_start.validate()?;
         self.auth.validate()?;
         self.limits.validate()?;
+        self.events.validate()?;
         self.metrics.validate()
     }
 }
@@ -146,6 +149,23 @@ impl Limits {
             Some((key, _)) => refuse(key, "must be at least 1"),
             None => Ok(()),
         }
+    }
+}
+
+impl Events {
+    /// A year: the log is for reading on after an outage, not for history.
+    const MOST_HOURS: u32 = 8_760;
+
+    fn validate(&self) -> Result<(), ConfigError> {
+        if !(1..=Self::MOST_HOURS).contains(&self.retention_hours) {
+            return refuse("events.retention_hours", "must be between 1 and 8760");
+        }
+        Ok(())
+    }
+
+    /// How long events are kept, in milliseconds.
+    pub fn kept_ms(&self) -> i64 {
+        i64::from(self.retention_hours) * 60 * 60 * 1000
     }
 }
 

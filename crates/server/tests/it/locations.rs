@@ -27,7 +27,7 @@ on_both_engines!(
 );
 
 fn at(minute: u32) -> Value {
-    json!({"dateTime": format!("2026-01-01T00:{minute:02}:00Z"), "latitude": f64::from(minute), "longitude": -8.5})
+    json!({"dateTime": format!("2026-01-01T00:{minute:02}:00Z"), "latitude": 40.0 + f64::from(minute) / 10.0, "longitude": -8.5})
 }
 
 struct Tracker {
@@ -138,7 +138,7 @@ async fn every_field_comes_back(engine: Engine) {
     let mut expect = bare;
     expect["receivedAt"] = json!("2026-01-01T00:00:00Z");
     assert_eq!(tracker.get("/lastLocation").await["lastLocation"], expect, "absent stays absent");
-    let alias = json!({"dateTime": "2026-01-01T00:00:02Z", "latitude": 1, "longitude": 180, "milleage": 3, "gear": 2, "x": null});
+    let alias = json!({"dateTime": "2026-01-01T00:00:02Z", "latitude": 1, "longitude": 180, "source": "manual", "milleage": 3, "gear": 2, "x": null});
     tracker.post(&alias).await.expect(201);
     let last = tracker.get("/lastLocation").await["lastLocation"].clone();
     assert_eq!((&last["mileage"], &last["longitude"]), (&json!(3), &json!(-180)));
@@ -206,7 +206,7 @@ async fn sending_again_changes_nothing(engine: Engine) {
     assert_eq!(counts(&answer), (1, 1, 0));
     // Equal as normalised at the door: another offset, digits beyond what is kept.
     let same =
-        json!({"dateTime": "2026-01-01T02:01:00.0004+02:00", "latitude": 1.000_000_01, "longitude": -8.5});
+        json!({"dateTime": "2026-01-01T02:01:00.0004+02:00", "latitude": 40.100_000_01, "longitude": -8.5});
     assert_eq!(counts(&tracker.post(&same).await.expect(200)), (0, 1, 0));
     let mut other = at(1);
     other["speed"] = json!(1);

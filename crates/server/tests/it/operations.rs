@@ -5,16 +5,17 @@ use std::net::IpAddr;
 use axum::body::Body;
 use http::{Request, StatusCode};
 use http_body_util::BodyExt;
-use perigee_core::actor::Actor;
+use perigee_core::actor::{Actor, Scope};
 use perigee_core::device::DeviceSettings;
 use perigee_core::limits::Limits;
-use perigee_core::store::{Accounts as _, Devices as _};
-use perigee_server::background::{announce_expiries, forget_expired, publish_store, save_usage};
+use perigee_core::store::{Accounts as _, Devices as _, Events as _};
+use perigee_server::background::{announce_expiries, forget_expired, publish_store, save_usage, trim_logs};
 use perigee_server::http::code::Code;
 use perigee_server::serve::ClientAddress;
 use secrecy::SecretString;
 use tower::ServiceExt;
 
+use crate::support::app::default_config;
 use crate::support::{Answer, Engine, TestApp, on_both_engines};
 
 on_both_engines!(
@@ -23,6 +24,7 @@ on_both_engines!(
     calls_stay_on_their_day,
     expiries_are_announced_once,
     forgetting_what_is_over_fails_nothing,
+    events_are_kept_as_long_as_set,
 );
 
 async fn lives_and_is_ready_while_the_store_answers(engine: Engine) {
@@ -87,6 +89,31 @@ async fn forgetting_what_is_over_fails_nothing(engine: Engine) {
     forget_expired(&app.app).await;
     save_usage(&app.app).await;
     announce_expiries(&app.app).await;
+}
+
+async fn events_are_kept_as_long_as_set(engine: Engine) {
+    let app = TestApp::with(engine, |config| config.events.retention_hours = 2).await;
+    let account = app.tenant("acme", 10).await.account.id;
+    let kept = async || app.store.list_events(Scope::whole(account), 0, 100).await.unwrap().len();
+    let before = kept().await;
+    assert!(before > 0);
+    app.clock().advance_seconds(2 * 3_600);
+    trim_logs(&app.app).await;
+    assert_eq!(kept().await, before);
+    app.clock().advance_seconds(1);
+    trim_logs(&app.app).await;
+    assert_eq!(kept().await, 0);
+    app.store.close().await;
+    trim_logs(&app.app).await;
+}
+
+#[test]
+fn the_retention_of_events_has_bounds() {
+    for (hours, expect) in [(0, false), (1, true), (72, true), (8_760, true), (8_761, false)] {
+        let mut config = default_config();
+        config.events.retention_hours = hours;
+        assert_eq!(config.validate().is_ok(), expect, "{hours}");
+    }
 }
 
 /// A request for the figures from this address.

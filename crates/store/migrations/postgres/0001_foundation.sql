@@ -242,6 +242,12 @@ CREATE TABLE event (
     PRIMARY KEY (account_id, number)
 );
 
+-- Up to which number an account's events were trimmed: nobody reads on from behind it.
+CREATE TABLE event_trim (
+    account_id BIGINT  NOT NULL PRIMARY KEY REFERENCES account (id),
+    number     BIGINT  NOT NULL
+);
+
 CREATE TABLE audit (
     account_id BIGINT  NOT NULL REFERENCES account (id),
     id         BIGINT  NOT NULL,

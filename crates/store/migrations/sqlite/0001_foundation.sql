@@ -241,6 +241,12 @@ CREATE TABLE event (
 ) STRICT;
 CREATE INDEX event_by_account ON event (account_id, number);
 
+-- Up to which number an account's events were trimmed: nobody reads on from behind it.
+CREATE TABLE event_trim (
+    account_id INTEGER NOT NULL PRIMARY KEY REFERENCES account (id),
+    number     INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE audit (
     account_id INTEGER NOT NULL REFERENCES account (id),
     id         INTEGER NOT NULL,

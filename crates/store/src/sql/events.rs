@@ -7,11 +7,12 @@
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::actor::{Reach, Scope};
+use perigee_core::error::StoreError;
 use perigee_core::event::{Event, EventKind};
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::{Events, Result};
 
-use super::{column, locations};
+use super::{column, event_trim, locations};
 use crate::database::Database;
 use crate::params;
 use crate::row::Row;
@@ -36,6 +37,9 @@ pub(crate) async fn append(
 }
 
 async fn list(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Vec<Event>> {
+    if after > 0 && after < event_trim::trimmed_to(tx, scope.account).await? {
+        return Err(StoreError::CursorExpired);
+    }
     let mut events = changes(tx, scope, after, limit).await?;
     events.extend(locations::events(tx, scope, after, limit).await?);
     events.sort_unstable_by_key(|event| event.number);
@@ -83,5 +87,9 @@ fn from_row(row: &Row) -> Result<Event> {
 impl Events for Database {
     async fn list_events(&self, scope: Scope, after: i64, limit: u32) -> Result<Vec<Event>> {
         self.read_snapshot(move |tx| list(tx, scope, after, limit).boxed()).await
+    }
+
+    async fn trim_events(&self, keep_ms: i64) -> Result<u64> {
+        event_trim::trim(self, keep_ms).await
     }
 }

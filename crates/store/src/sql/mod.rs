@@ -12,6 +12,7 @@ pub(crate) mod column;
 mod credentials;
 pub(crate) mod devices;
 mod directory;
+mod event_trim;
 pub(crate) mod events;
 mod groups;
 mod history;

@@ -5,15 +5,18 @@ use perigee_core::audit::{AuditFilter, AuditOutcome, NewAudit};
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::event::{Event, EventKind};
 use perigee_core::id::{AccountId, DeviceId, UserId};
+use perigee_core::location::CompactionBudget;
 use perigee_core::page::PageRequest;
-use perigee_core::store::{Audits as _, Events as _, Groups as _, Users as _};
+use perigee_core::store::{
+    Audits as _, Events as _, Groups as _, LocationUpkeep as _, Locations as _, Users as _,
+};
 use perigee_core::user::{NewUser, UserProfile};
 use perigee_store::params;
 use tokio::sync::oneshot;
 
 use crate::assert_fails;
 use crate::fixture::{Fixture, Tenant, profile};
-use crate::sample::{group_of, named, until};
+use crate::sample::{fix, group_of, named, until};
 
 /// An event row, written past the store's rules.
 const EVENT: &str = "INSERT INTO event (account_id, at, kind, subject, device_id, data)
@@ -227,4 +230,36 @@ pub(crate) async fn a_change_names_what_was_changed(on: Fixture) {
     let (seen, hash) = (replaced.unwrap().revision, Some("hash".to_owned()));
     on.store.replace_user(&tenant.actor(), user.id, seen, wanted, hash).await.unwrap();
     assert_eq!(last().await, ("password.set".into(), String::new()));
+}
+
+pub(crate) async fn events_are_trimmed_behind_their_readers(on: Fixture) {
+    const HOUR_MS: i64 = 60 * 60 * 1_000;
+    let (tenant, other) = (on.tenant("acme").await, on.tenant("other").await);
+    let device = on.add(&tenant, named("old")).await.id;
+    let old = on.events(&tenant).await;
+    on.clock().advance_seconds(3_600);
+    assert_eq!(on.store.trim_events(HOUR_MS).await.unwrap(), 0, "an hour is not over yet");
+    on.clock().advance_seconds(1);
+    on.store.store_locations(&tenant.actor(), device, vec![fix(on.now(), 1.0)]).await.unwrap();
+    let fresh = on.add(&tenant, named("fresh")).await.id.to_string();
+    let gone = u64::try_from(old.len()).unwrap();
+    let of_other = u64::try_from(on.events(&other).await.len()).unwrap();
+    assert_eq!(on.store.trim_events(HOUR_MS).await.unwrap(), gone + of_other);
+    assert_eq!(on.store.trim_events(HOUR_MS).await.unwrap(), 0);
+
+    let list = async |after| on.store.list_events(tenant.scope(), after, 100).await;
+    let kept = list(0).await.unwrap();
+    assert_eq!(subjects(&kept), [&*device.to_string(), &*fresh], "from the beginning of what is kept");
+    let (first, last) = (old[0].number, old.last().unwrap().number);
+    assert_fails!(list(first).await, StoreError::CursorExpired);
+    assert_eq!(list(last).await.unwrap(), kept, "who had read everything goes on");
+    assert_eq!(list(kept[1].number).await.unwrap(), []);
+    assert!(kept[0].number > last, "numbers are not used again");
+
+    // The log of locations is a part of it.
+    on.clock().advance_seconds(3_601);
+    while on.store.compact(CompactionBudget { devices: 100, everything: true }).await.unwrap().more {}
+    assert_eq!(on.store.trim_location_log(HOUR_MS).await.unwrap(), 1);
+    assert_fails!(list(last).await, StoreError::CursorExpired);
+    assert_eq!(subjects(&list(kept[0].number).await.unwrap()), [&*fresh]);
 }

@@ -89,6 +89,7 @@ conformance! {
         a_change_names_what_was_changed,
         audits_outlive_a_clock_going_back,
         a_refused_change_leaves_no_trace,
+        events_are_trimmed_behind_their_readers,
     }
     races {
         two_first_starts_make_one_account,

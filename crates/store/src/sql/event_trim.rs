@@ -1,0 +1,59 @@
+//! Forgetting events of long ago, and remembering up to where, so that nobody reads on over a gap.
+
+use futures_util::FutureExt as _;
+use perigee_core::id::AccountId;
+use perigee_core::store::Result;
+
+use crate::{Database, Tx, params};
+
+/// Events one transaction looks at.
+const TRIMMED_AT_ONCE: i64 = 5_000;
+
+/// Forgets events of this long ago, in small transactions of one account each. Gives how many went.
+pub(super) async fn trim(database: &Database, keep_ms: i64) -> Result<u64> {
+    let accounts = database.read(|tx| accounts(tx).boxed()).await?;
+    let mut gone = 0;
+    for account in accounts {
+        loop {
+            let some = database.write(move |tx| trim_some(tx, account, keep_ms).boxed()).await?;
+            gone += some;
+            if some < u64::try_from(TRIMMED_AT_ONCE).unwrap_or(u64::MAX) {
+                break;
+            }
+        }
+    }
+    Ok(gone)
+}
+
+async fn accounts(tx: &Tx) -> Result<Vec<AccountId>> {
+    let rows = tx.query("SELECT id FROM account ORDER BY id", &[]).await?;
+    rows.iter().map(|row| Ok(AccountId::from_i64(row.i64("id")?))).collect()
+}
+
+async fn trim_some(tx: &Tx, account: AccountId, keep_ms: i64) -> Result<u64> {
+    tx.lock_account(account).await?;
+    // The oldest alone are looked at: what follows is newer.
+    let sql = "DELETE FROM event WHERE account_id = ?1 AND number IN ( \
+                   SELECT o.number FROM (SELECT number, at FROM event \
+                       WHERE account_id = ?1 ORDER BY number LIMIT ?3) o WHERE o.at < ?2) \
+               RETURNING number";
+    let long_ago = tx.now().plus_millis(-keep_ms);
+    let rows = tx.query(sql, params![account, long_ago, TRIMMED_AT_ONCE]).await?;
+    let numbers = rows.iter().map(|row| row.i64("number")).collect::<std::result::Result<Vec<_>, _>>()?;
+    if let Some(last) = numbers.iter().max() {
+        let sql = "INSERT INTO event_trim (account_id, number) VALUES (?1, ?2) \
+                   ON CONFLICT (account_id) DO UPDATE SET number = CASE \
+                       WHEN excluded.number > event_trim.number \
+                       THEN excluded.number ELSE event_trim.number END";
+        tx.execute(sql, params![account, *last]).await?;
+    }
+    Ok(u64::try_from(numbers.len()).unwrap_or(u64::MAX))
+}
+
+/// Up to which number an account's events are not all there any more, those of locations included.
+pub(super) async fn trimmed_to(tx: &Tx, account: AccountId) -> Result<i64> {
+    let sql = "SELECT MAX(number) AS number FROM ( \
+                   SELECT number FROM event_trim WHERE account_id = ?1 \
+                   UNION ALL SELECT number FROM location_trim WHERE account_id = ?1) trimmed";
+    Ok(tx.query_one(sql, params![account]).await?.opt_i64("number")?.unwrap_or(0))
+}
