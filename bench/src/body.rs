@@ -1,20 +1,31 @@
-//! Bodies of simulated locations that can be sent again and again: each time the date in them moves on, which
-//! costs the load generator next to nothing.
+//! Bodies of simulated locations that can be sent again and again: each time their dates move on, which costs the load
+//! generator next to nothing.
 
 use perigee_cli::fleet::{Fix, SimulatedDevice};
 
 /// 2020-01-01T00:00:00Z.
 const FIRST_DAY_MS: i64 = 1_577_836_800_000;
-const INTERVAL_MS: i64 = 10_000;
+const HOUR_MS: i64 = 3_600_000;
 const SEED: u64 = 1;
 
-/// Locations of one device with ten seconds between them, from midnight on.
-pub(crate) fn fixes(device: u32, count: usize) -> Vec<Fix> {
+/// Ten seconds, the interval of a vehicle on the road.
+pub(crate) const INTERVAL_MS: i64 = 10_000;
+
+/// Locations of one device with this time between them, from midnight on.
+pub(crate) fn fixes(device: u32, count: usize, interval_ms: i64) -> Vec<Fix> {
     // Twelve of twenty devices are vehicles; theirs are the tracks with most in them.
     let vehicle = SimulatedDevice::new(SEED, device * 20);
     let track = vehicle.track(FIRST_DAY_MS).take(count);
-    let times = (0..).map(|index| FIRST_DAY_MS + index * INTERVAL_MS);
+    let times = (0..).map(|index| FIRST_DAY_MS + index * interval_ms);
     track.zip(times).map(|(fix, time_ms)| Fix { time_ms, ..fix }).collect()
+}
+
+/// How far the dates of a body move at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    TenSeconds,
+    Hour,
+    Day,
 }
 
 /// A body, and where the dates in it stand.
@@ -22,13 +33,14 @@ pub(crate) fn fixes(device: u32, count: usize) -> Vec<Fix> {
 pub(crate) struct Body {
     pub(crate) bytes: Vec<u8>,
     dates: Vec<usize>,
+    step: Step,
 }
 
 impl Body {
     /// One location for a single, an array for more.
-    pub(crate) fn new(device: u32, count: usize) -> Self {
+    pub(crate) fn new(device: u32, count: usize, interval_ms: i64) -> Self {
         let (mut bytes, mut dates) = (Vec::new(), Vec::new());
-        for (index, fix) in fixes(device, count).iter().enumerate() {
+        for (index, fix) in fixes(device, count, interval_ms).iter().enumerate() {
             if count > 1 {
                 bytes.push(if index == 0 { b'[' } else { b',' });
             }
@@ -38,19 +50,61 @@ impl Body {
         if count > 1 {
             bytes.push(b']');
         }
-        Self { bytes, dates }
+        let span_ms = i64::try_from(count).unwrap_or(i64::MAX).saturating_mul(interval_ms);
+        let step = match count {
+            1 => Step::TenSeconds,
+            _ if span_ms <= HOUR_MS => Step::Hour,
+            _ => Step::Day,
+        };
+        Self { bytes, dates, step }
     }
 
-    /// Moves every location to this day; there are 7 * 12 * 28 of them.
-    pub(crate) fn set_day(&mut self, day: usize) {
-        let (year, month, date) = (2019 + day / 336 % 7, day / 28 % 12 + 1, day % 28 + 1);
-        self.set_text(&format!("{year:04}-{month:02}-{date:02}"));
+    /// Moves every location to the time of this round. There are at least 2,352 rounds, and none of two rounds is the
+    /// same.
+    pub(crate) fn set_round(&mut self, round: usize) {
+        match self.step {
+            Step::TenSeconds => {
+                let (hour, rest) = (round / 360, round % 360);
+                self.set_text(&format!("{}:{:02}:{}0", hour_text(hour), rest / 6, rest % 6));
+            }
+            Step::Hour => self.set_text(&hour_text(round)),
+            Step::Day => self.set_text(&day_text(round)),
+        }
     }
 
-    /// Moves every location to the day that is written so.
+    /// Moves every location to the time that begins so.
     pub(crate) fn set_text(&mut self, text: &str) {
         for place in &self.dates {
             self.bytes[*place..place + text.len()].copy_from_slice(text.as_bytes());
+        }
+    }
+}
+
+/// Days that every month has, of seven years.
+fn day_text(day: usize) -> String {
+    format!("{:04}-{:02}-{:02}", 2019 + day / 336 % 7, day / 28 % 12 + 1, day % 28 + 1)
+}
+
+fn hour_text(hour: usize) -> String {
+    format!("{}T{:02}", day_text(hour / 24), hour % 24)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn rounds_never_share_a_time() {
+        for (count, rounds) in [(1, 20_000), (100, 2352), (1000, 2352)] {
+            let mut body = Body::new(0, count, INTERVAL_MS);
+            let mut seen = HashSet::new();
+            for round in 0..rounds {
+                body.set_round(round);
+                let first = &body.bytes[body.dates[0]..][.."2019-01-01T00:00:00".len()];
+                assert!(seen.insert(first.to_vec()), "{count} at once, round {round}");
+            }
         }
     }
 }

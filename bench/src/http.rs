@@ -1,52 +1,91 @@
 //! A client with as little work of its own as can be: keep-alive, one request at a time, no copies of bodies.
 
+use std::time::Instant;
+
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 /// A connection to a server.
-pub(crate) struct Connection {
+#[derive(Debug)]
+pub struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
     request: Vec<u8>,
 }
 
-/// The status of an answer, and its body.
-pub(crate) struct Answer<'c> {
-    pub(crate) status: u16,
-    pub(crate) body: &'c [u8],
+/// An answer that was read whole.
+#[derive(Debug)]
+pub struct Answer<'c> {
+    /// Its status.
+    pub status: u16,
+    /// Its body; of a chunked one with the marks between the chunks.
+    pub body: &'c [u8],
+    /// When its first byte was there.
+    pub first_byte: Instant,
+    is_chunked: bool,
+}
+
+impl Answer<'_> {
+    /// Whether the request was done.
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// The body as JSON.
+    pub fn json(&self) -> Result<Value> {
+        serde_json::from_slice(&self.content())
+            .with_context(|| format!("the body of a {} is no JSON", self.status))
+    }
+
+    /// The body without the marks between chunks.
+    pub fn content(&self) -> Vec<u8> {
+        if self.is_chunked { join_chunks(self.body) } else { self.body.to_vec() }
+    }
+
+    /// The body as text, for a message.
+    pub fn text(&self) -> String {
+        format!("{} {}", self.status, String::from_utf8_lossy(self.body))
+    }
 }
 
 impl Connection {
-    pub(crate) async fn open(address: &str) -> Result<Self> {
+    /// Connects to a host and port.
+    pub async fn open(address: &str) -> Result<Self> {
         let stream = TcpStream::connect(address).await.context("cannot connect")?;
         stream.set_nodelay(true)?;
         Ok(Self { stream, buffer: Vec::with_capacity(64 * 1024), request: Vec::with_capacity(64 * 1024) })
     }
 
-    /// Sends a request and reads its answer whole.
-    pub(crate) async fn call(&mut self, line: &str, token: &str, body: &[u8]) -> Result<Answer<'_>> {
+    /// Sends a request, given by method and path, and reads its answer whole.
+    pub async fn call(&mut self, line: &str, token: &str, body: &[u8]) -> Result<Answer<'_>> {
         self.request.clear();
-        let head = format!(
-            "{line} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-            body.len()
-        );
-        self.request.extend_from_slice(head.as_bytes());
-        self.request.extend_from_slice(body);
+        for part in [line, " HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer ", token, "\r\n"] {
+            self.request.extend_from_slice(part.as_bytes());
+        }
+        if body.is_empty() {
+            self.request.extend_from_slice(b"\r\n");
+        } else {
+            let head = format!("Content-Type: application/json\r\nContent-Length: {}\r\n\r\n", body.len());
+            self.request.extend_from_slice(head.as_bytes());
+            self.request.extend_from_slice(body);
+        }
         self.stream.write_all(&self.request).await?;
         self.buffer.clear();
+        self.read_more().await?;
+        let first_byte = Instant::now();
         let (status, start, length) = self.read_head().await?;
-        if let Some(length) = length {
-            while self.buffer.len() < start + length {
-                self.read_more().await?;
-            }
-            return Ok(Answer { status, body: &self.buffer[start..start + length] });
-        }
-        // Chunked: only its end matters here, and no JSON text holds it.
-        while !self.buffer.ends_with(b"\r\n0\r\n\r\n") {
+        let is_chunked = length.is_none();
+        let end = match length {
+            Some(length) => start + length,
+            None => 0,
+        };
+        // Of a chunked body only its end matters here, and no JSON text holds it.
+        while if is_chunked { !self.buffer.ends_with(b"\r\n0\r\n\r\n") } else { self.buffer.len() < end } {
             self.read_more().await?;
         }
-        Ok(Answer { status, body: &self.buffer[start..] })
+        Ok(Answer { status, body: &self.buffer[start..], first_byte, is_chunked })
     }
 
     async fn read_head(&mut self) -> Result<(u16, usize, Option<usize>)> {
@@ -58,7 +97,9 @@ impl Connection {
                     let (name, value) = line.split_once(':')?;
                     name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse().ok())?
                 });
-                return Ok((status.context("the answer has no status")?, end + 4, length));
+                let status: u16 = status.context("the answer has no status")?;
+                let is_empty = matches!(status, 204 | 304);
+                return Ok((status, end + 4, if is_empty { Some(0) } else { length }));
             }
             self.read_more().await?;
         }
@@ -69,5 +110,33 @@ impl Connection {
             bail!("the server closed the connection");
         }
         Ok(())
+    }
+}
+
+/// What stands in the chunks of a body that ended well.
+fn join_chunks(mut body: &[u8]) -> Vec<u8> {
+    let mut content = Vec::with_capacity(body.len());
+    while let Some(end) = body.windows(2).position(|bytes| bytes == b"\r\n") {
+        let size =
+            std::str::from_utf8(&body[..end]).ok().and_then(|text| usize::from_str_radix(text, 16).ok());
+        match size.and_then(|size| body[end + 2..].split_at_checked(size)) {
+            Some((chunk, rest)) if !chunk.is_empty() => {
+                content.extend_from_slice(chunk);
+                body = rest.get(2..).unwrap_or_default();
+            }
+            _ => break,
+        }
+    }
+    content
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_are_joined() {
+        assert_eq!(join_chunks(b"3\r\nabc\r\na\r\n0123456789\r\n0\r\n\r\n"), b"abc0123456789");
+        assert_eq!(join_chunks(b"0\r\n\r\n"), b"");
     }
 }

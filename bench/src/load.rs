@@ -4,44 +4,66 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
+use perigee_bench::http::Connection;
+use perigee_bench::machine::Usage;
+use perigee_bench::server::Server;
 use perigee_cli::latency::Latencies;
 use tokio::task::JoinSet;
 
-use crate::body::Body;
-use crate::http::Connection;
-use crate::machine::Usage;
-use crate::server::Server;
+use crate::body::{Body, INTERVAL_MS};
+
+/// Bodies a connection has, shared by its devices: large ones for each device would fill the memory.
+pub(crate) const BODIES: usize = 8;
 
 /// What every connection of a load does.
 #[derive(Clone, Debug)]
 pub(crate) enum Work {
-    /// Posts so many locations at once: to the devices in turn, or to the floor.
-    Post { points: usize, is_floor: bool },
-    /// Gets a path in which `{device}` stands for each device in turn.
-    Get(&'static str),
+    /// Posts so many locations at once, to the devices in turn, with a rest after each.
+    Post { points: usize, first_round: usize, rest: Duration },
+    /// The same to the floor, which stores nothing.
+    PostFloor { points: usize },
+    /// Gets a path in which `{device}` stands for each of the first so many devices in turn, with a rest after each.
+    Get { path: String, devices: usize, rest: Duration },
+}
+
+impl Work {
+    /// Posts without rest.
+    pub(crate) fn post(points: usize, first_round: usize) -> Self {
+        Self::Post { points, first_round, rest: Duration::ZERO }
+    }
+
+    /// Gets without rest.
+    pub(crate) fn get(path: &str) -> Self {
+        Self::Get { path: path.to_owned(), devices: usize::MAX, rest: Duration::ZERO }
+    }
 }
 
 /// What a load did.
 #[derive(Clone, Debug)]
 pub(crate) struct Load {
-    pub(crate) connections: usize,
     pub(crate) requests: u64,
     pub(crate) seconds: f64,
     pub(crate) latencies: Latencies,
     /// Seconds of processor time the server used.
     pub(crate) cpu_s: f64,
-    /// Bytes the server sent to disk.
-    pub(crate) written: f64,
     /// Bytes of the bodies sent.
     pub(crate) sent: u64,
-    /// Bytes of memory the server held at the end.
-    pub(crate) resident: f64,
 }
 
 impl Load {
     /// Requests a second.
     pub(crate) fn rate(&self) -> f64 {
         number(self.requests) / self.seconds
+    }
+
+    /// The latency that this many in a thousand stayed under, in milliseconds.
+    pub(crate) fn per_mille_ms(&self, per_mille: u64) -> f64 {
+        self.latencies.per_mille(per_mille).as_secs_f64() * 1000.0
+    }
+
+    /// The longest latency in milliseconds.
+    pub(crate) fn longest_ms(&self) -> f64 {
+        self.latencies.most().as_secs_f64() * 1000.0
     }
 }
 
@@ -51,31 +73,32 @@ pub(crate) fn number(count: u64) -> f64 {
     count as f64
 }
 
-/// Runs the work on so many connections for this long. `first_day` keeps loads on one store from repeating each
-/// other's locations.
+/// Runs the work on so many connections for this long, spread over the servers. Devices are dealt out to the
+/// connections, and when there are fewer than connections some have the same.
 pub(crate) async fn run(
-    server: &Server,
+    servers: &[&Server],
     connections: usize,
     duration: Duration,
-    work: Work,
-    first_day: usize,
+    work: &Work,
 ) -> Result<Load> {
-    let before: Usage = server.usage()?;
-    let token: Arc<str> = server.token.as_str().into();
+    let used = || -> Result<Vec<Usage>> { servers.iter().map(|server| server.usage()).collect() };
+    let before = used()?;
+    let mut workers = Vec::new();
+    for index in 0..connections {
+        let server = servers[index % servers.len()];
+        let mine = (0..).zip(server.devices.iter().cloned()).skip(index).step_by(connections).collect();
+        workers.push(Worker {
+            connection: Connection::open(&server.address).await?,
+            token: server.token.as_str().into(),
+            devices: mine,
+            until: Instant::now(),
+        });
+    }
     let mut tasks = JoinSet::new();
     let began = Instant::now();
-    for index in 0..connections {
-        let mine: Vec<(u32, String)> =
-            (0..).zip(server.devices.iter().cloned()).skip(index).step_by(connections).collect();
-        let worker = Worker {
-            connection: Connection::open(&server.address).await?,
-            token: Arc::clone(&token),
-            devices: mine,
-            until: began + duration,
-            first_day,
-        };
-        let work = work.clone();
-        tasks.spawn(worker.run(work));
+    for mut worker in workers {
+        worker.until = began + duration;
+        tasks.spawn(worker.run(work.clone()));
     }
     let (mut latencies, mut sent) = (Latencies::default(), 0);
     while let Some(done) = tasks.join_next().await {
@@ -84,16 +107,14 @@ pub(crate) async fn run(
         sent += bytes;
     }
     let seconds = began.elapsed().as_secs_f64();
-    let after = server.usage()?;
+    let sum = |of: fn(&Usage) -> f64, all: &[Usage]| all.iter().map(of).sum::<f64>();
+    let after = used()?;
     Ok(Load {
-        connections,
         requests: latencies.count(),
         seconds,
         latencies,
-        cpu_s: after.cpu_s - before.cpu_s,
-        written: after.written - before.written,
+        cpu_s: sum(|one| one.cpu_s, &after) - sum(|one| one.cpu_s, &before),
         sent,
-        resident: after.resident,
     })
 }
 
@@ -102,58 +123,67 @@ struct Worker {
     token: Arc<str>,
     devices: Vec<(u32, String)>,
     until: Instant,
-    first_day: usize,
 }
 
 impl Worker {
     async fn run(mut self, work: Work) -> Result<(Latencies, u64)> {
         match work {
-            Work::Post { points, is_floor } => self.post(points, is_floor).await,
-            Work::Get(path) => self.get(path).await,
+            Work::Post { points, first_round, rest } => {
+                let paths =
+                    self.devices.iter().map(|(_, device)| format!("POST /api/devices/{device}/locations"));
+                let paths = paths.collect();
+                self.post(paths, points, first_round, rest).await
+            }
+            Work::PostFloor { points } => {
+                let paths = vec!["POST /api/bench/noop".to_owned(); self.devices.len()];
+                self.post(paths, points, 0, Duration::ZERO).await
+            }
+            Work::Get { path, devices, rest } => {
+                self.devices.retain(|(index, _)| usize::try_from(*index).is_ok_and(|index| index < devices));
+                self.get(&path, rest).await
+            }
         }
     }
 
-    async fn post(&mut self, points: usize, is_floor: bool) -> Result<(Latencies, u64)> {
-        let line = |device: &str| {
-            if is_floor {
-                "POST /api/bench/noop".to_owned()
-            } else {
-                format!("POST /api/devices/{device}/locations")
-            }
-        };
-        // A few bodies for many devices: large ones would fill the memory.
-        let mut bodies: Vec<Body> =
-            self.devices.iter().take(8).map(|(device, _)| Body::new(*device, points)).collect();
-        let lines: Vec<String> = self.devices.iter().map(|(_, device)| line(device)).collect();
-        let (mut latencies, mut sent, mut round) = (Latencies::default(), 0, self.first_day);
+    async fn post(
+        &mut self,
+        lines: Vec<String>,
+        points: usize,
+        first_round: usize,
+        rest: Duration,
+    ) -> Result<(Latencies, u64)> {
+        let bodies =
+            self.devices.iter().take(BODIES).map(|(device, _)| Body::new(*device, points, INTERVAL_MS));
+        let mut bodies: Vec<Body> = bodies.collect();
+        let (mut latencies, mut sent, mut round) = (Latencies::default(), 0, first_round);
         while !lines.is_empty() && Instant::now() < self.until {
             for (index, line) in lines.iter().enumerate() {
                 let chosen = index % bodies.len();
                 let body = &mut bodies[chosen];
-                body.set_day(round);
+                body.set_round(round);
                 let began = Instant::now();
                 if began >= self.until {
                     break;
                 }
                 let answer = self.connection.call(line, &self.token, &body.bytes).await?;
                 if answer.status != 201 {
-                    bail!("{line}: {}", String::from_utf8_lossy(answer.body));
+                    bail!("{line}: {}", answer.text());
                 }
                 latencies.add(began.elapsed());
                 sent += body.bytes.len() as u64;
+                if !rest.is_zero() {
+                    tokio::time::sleep(rest).await;
+                }
             }
             round += 1;
         }
         Ok((latencies, sent))
     }
 
-    async fn get(&mut self, path: &str) -> Result<(Latencies, u64)> {
+    async fn get(&mut self, path: &str, rest: Duration) -> Result<(Latencies, u64)> {
         let mut latencies = Latencies::default();
-        let lines: Vec<String> = self
-            .devices
-            .iter()
-            .map(|(_, device)| format!("GET {}", path.replace("{device}", device)))
-            .collect();
+        let line = |device: &String| format!("GET {}", path.replace("{device}", device));
+        let lines: Vec<String> = self.devices.iter().map(|(_, device)| line(device)).collect();
         for line in lines.iter().cycle() {
             let began = Instant::now();
             if began >= self.until {
@@ -161,9 +191,12 @@ impl Worker {
             }
             let answer = self.connection.call(line, &self.token, b"").await?;
             if answer.status != 200 {
-                bail!("{line}: {}", String::from_utf8_lossy(answer.body));
+                bail!("{line}: {}", answer.text());
             }
             latencies.add(began.elapsed());
+            if !rest.is_zero() {
+                tokio::time::sleep(rest).await;
+            }
         }
         Ok((latencies, 0))
     }

@@ -1,4 +1,4 @@
-//! A server under measurement: its process, its store, its devices.
+//! A built server as a process: its store, its account, its devices.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -8,98 +8,176 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::task::JoinSet;
 
-use crate::Options;
 use crate::http::Connection;
 use crate::machine::{self, Usage};
 
 const OWNER: &str = "owner@localhost";
+/// Devices are made by so many connections at once.
+const MAKERS: usize = 32;
+
+/// How a server is started.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The binary.
+    pub perigee: PathBuf,
+    /// Where its folder is made.
+    pub scratch: PathBuf,
+    /// The URL of its PostgreSQL database; its own SQLite when there is none.
+    pub database: Option<String>,
+    /// Variables it gets beside its settings.
+    pub environment: Vec<(String, String)>,
+}
 
 /// A running server.
-pub(crate) struct Server {
-    perigee: PathBuf,
+#[derive(Debug)]
+pub struct Server {
+    setup: Setup,
     folder: TempDir,
-    database: Option<String>,
     child: Child,
     /// The host and the port.
-    pub(crate) address: String,
-    pub(crate) token: String,
+    pub address: String,
+    /// A token of the owner.
+    pub token: String,
+    /// The owner's API key.
+    pub api_key: String,
     /// The identifiers of the devices.
-    pub(crate) devices: Vec<String>,
+    pub devices: Vec<String>,
     /// From the start of the process until it listened.
-    pub(crate) ready_after: Duration,
+    pub ready_after: Duration,
 }
 
 impl Server {
-    /// Starts one on a store of its own and makes the devices.
-    pub(crate) async fn start(options: &Options, database: Option<String>) -> Result<Self> {
-        let folder = TempDir::new_in(&options.scratch)?;
-        let (child, address, ready_after) = spawn(&options.perigee, &folder, database.as_deref())?;
+    /// Starts one on a store of its own.
+    pub async fn start(setup: Setup) -> Result<Self> {
+        let folder = TempDir::new_in(&setup.scratch)?;
+        let (child, address, ready_after) = spawn(&setup, folder.path())?;
         let mut server = Self {
-            perigee: options.perigee.clone(),
+            setup,
             folder,
-            database,
             child,
             address,
             token: String::new(),
-            devices: (0..options.devices).map(|index| format!("bench-{index:05}")).collect(),
+            api_key: String::new(),
+            devices: Vec::new(),
             ready_after,
         };
-        let key = server.command(&["key", "issue", "--email", OWNER])?;
+        let key = server.run_json(&["key", "issue", "--email", OWNER])?;
+        server.api_key = key["apiKey"].as_str().context("no API key was given")?.to_owned();
+        let body = json!({"userName": OWNER, "apiKey": server.api_key}).to_string();
         let mut connection = Connection::open(&server.address).await?;
-        let body = json!({"userName": OWNER, "apiKey": key["apiKey"]}).to_string();
-        let answer = connection.call("POST /api/Auth/Token", "", body.as_bytes()).await?;
-        let answer: Value = serde_json::from_slice(answer.body)?;
-        server.token = answer["token"].as_str().context("no token was given")?.to_owned();
-        for identifier in &server.devices {
-            let body = json!({"name": identifier, "identifier": identifier}).to_string();
-            let answer = connection.call("POST /api/devices", &server.token, body.as_bytes()).await?;
-            if answer.status != 201 {
-                bail!("cannot make a device: {}", String::from_utf8_lossy(answer.body));
-            }
-        }
+        let answer = connection.call("POST /api/Auth/Token", "", body.as_bytes()).await?.json()?;
+        answer["token"].as_str().context("no token was given")?.clone_into(&mut server.token);
         Ok(server)
     }
 
-    fn command(&self, line: &[&str]) -> Result<Value> {
-        let output = settings(&self.perigee, &self.folder, self.database.as_deref())
-            .args(line)
-            .arg("--json")
-            .output()?;
+    /// Starts one more on the same database.
+    pub fn start_beside(&self) -> Result<Self> {
+        let folder = TempDir::new_in(&self.setup.scratch)?;
+        let (child, address, ready_after) = spawn(&self.setup, folder.path())?;
+        Ok(Self {
+            setup: self.setup.clone(),
+            folder,
+            child,
+            address,
+            token: self.token.clone(),
+            api_key: self.api_key.clone(),
+            devices: self.devices.clone(),
+            ready_after,
+        })
+    }
+
+    /// Makes devices whose identifiers begin so, beside those that are there.
+    pub async fn make_devices(&mut self, prefix: &str, count: usize) -> Result<()> {
+        let made: Vec<String> = (0..count).map(|index| format!("{prefix}-{index:05}")).collect();
+        let mut makers = JoinSet::new();
+        for part in made.chunks(count.div_ceil(MAKERS).max(1)) {
+            let (part, address, token) = (part.to_vec(), self.address.clone(), self.token.clone());
+            makers.spawn(async move {
+                let mut connection = Connection::open(&address).await?;
+                for identifier in part {
+                    let body = json!({"name": identifier, "identifier": identifier}).to_string();
+                    let answer = connection.call("POST /api/devices", &token, body.as_bytes()).await?;
+                    if answer.status != 201 {
+                        bail!("cannot make a device: {}", answer.text());
+                    }
+                }
+                Ok(())
+            });
+        }
+        while let Some(done) = makers.join_next().await {
+            done??;
+        }
+        self.devices.extend(made);
+        Ok(())
+    }
+
+    /// A command of the same binary with the settings of this server.
+    pub fn command(&self) -> Command {
+        let mut command = command(&self.setup, self.folder.path());
+        command
+            .env("PERIGEE_URL", format!("http://{}", self.address))
+            .env("PERIGEE_USER_NAME", OWNER)
+            .env("PERIGEE_API_KEY", &self.api_key);
+        command
+    }
+
+    fn run_json(&self, line: &[&str]) -> Result<Value> {
+        let output = command(&self.setup, self.folder.path()).args(line).arg("--json").output()?;
         serde_json::from_slice(&output.stdout)
             .with_context(|| format!("{line:?}: {}", String::from_utf8_lossy(&output.stderr)))
     }
 
     /// What the process has used so far.
-    pub(crate) fn usage(&self) -> Result<Usage> {
+    pub fn usage(&self) -> Result<Usage> {
         machine::usage(self.child.id())
     }
 
-    /// Stops it and starts it again on the same store.
-    pub(crate) fn restart(&mut self) -> Result<Duration> {
-        self.end()?;
-        let (child, address, ready_after) = spawn(&self.perigee, &self.folder, self.database.as_deref())?;
-        (self.child, self.address, self.ready_after) = (child, address, ready_after);
-        Ok(ready_after)
+    /// The value of a figure that the server publishes; zero when it has none of that name.
+    pub async fn figure(&self, name: &str) -> Result<f64> {
+        let mut connection = Connection::open(&self.address).await?;
+        let answer = connection.call("GET /metrics", "", b"").await?;
+        let text = String::from_utf8_lossy(&answer.content()).into_owned();
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        Ok(line.and_then(|value| value.trim().parse().ok()).unwrap_or(0.0))
     }
 
-    /// The bytes of the files of an embedded store.
-    pub(crate) fn store_bytes(&self) -> Option<u64> {
-        let files = std::fs::read_dir(self.folder.path().join("data")).ok()?;
-        let stored =
-            files.flatten().filter(|file| file.file_name().to_string_lossy().starts_with("perigee.db"));
-        self.database.is_none().then(|| stored.filter_map(|file| Some(file.metadata().ok()?.len())).sum())
+    /// The folder of the process, with its log and its data.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
-    fn end(&mut self) -> Result<()> {
+    /// Variables the process gets from its next start on.
+    pub fn set_environment(&mut self, environment: Vec<(String, String)>) {
+        self.setup.environment = environment;
+    }
+
+    /// Ends it without warning.
+    pub fn kill(&mut self) -> Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+
+    /// Ends it in good order.
+    pub fn end(&mut self) -> Result<()> {
         Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status()?;
         self.child.wait()?;
         Ok(())
     }
 
-    /// Ends it and removes its store.
-    pub(crate) fn stop(mut self) -> Result<()> {
-        self.end()
+    /// Starts it again on the same store after it has ended.
+    pub fn start_again(&mut self) -> Result<()> {
+        let (child, address, ready_after) = spawn(&self.setup, self.folder.path())?;
+        (self.child, self.address, self.ready_after) = (child, address, ready_after);
+        Ok(())
+    }
+
+    /// The end of its log, for a message.
+    pub fn log_end(&self) -> String {
+        let log = std::fs::read(self.folder.path().join("log")).unwrap_or_default();
+        String::from_utf8_lossy(&log[log.len().saturating_sub(2000)..]).into_owned()
     }
 }
 
@@ -110,11 +188,12 @@ impl Drop for Server {
     }
 }
 
-fn settings(perigee: &Path, folder: &TempDir, database: Option<&str>) -> Command {
-    let mut command = Command::new(perigee);
+fn command(setup: &Setup, folder: &Path) -> Command {
+    let mut command = Command::new(&setup.perigee);
     command
-        .env("PERIGEE_STORE__DATA", folder.path().join("data"))
-        .env("PERIGEE_STORE__DATABASE", database.unwrap_or_default())
+        .env("PERIGEE_STORE__DATA", folder.join("data"))
+        .env("PERIGEE_STORE__DATABASE", setup.database.as_deref().unwrap_or_default())
+        // What is measured is the server, not the limits it keeps its users to.
         .env("PERIGEE_LIMITS__REQUESTS_PER_SECOND", "10000000")
         .env("PERIGEE_LIMITS__BURST", "10000000")
         .env("PERIGEE_SERVER__MAX_CONNECTIONS_PER_ADDRESS", "5000")
@@ -124,12 +203,13 @@ fn settings(perigee: &Path, folder: &TempDir, database: Option<&str>) -> Command
     command
 }
 
-fn spawn(perigee: &Path, folder: &TempDir, database: Option<&str>) -> Result<(Child, String, Duration)> {
+fn spawn(setup: &Setup, folder: &Path) -> Result<(Child, String, Duration)> {
     let began = Instant::now();
-    let log = std::fs::File::options().create(true).append(true).open(folder.path().join("log"))?;
-    let mut command = settings(perigee, folder, database);
+    let log = std::fs::File::options().create(true).append(true).open(folder.join("log"))?;
+    let mut command = command(setup, folder);
+    command.envs(setup.environment.iter().map(|(name, value)| (name, value)));
     command.args(["serve", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).stderr(log);
-    let mut child = command.spawn().with_context(|| format!("cannot start {}", perigee.display()))?;
+    let mut child = command.spawn().with_context(|| format!("cannot start {}", setup.perigee.display()))?;
     let out = child.stdout.take().context("the server has no output")?;
     for line in BufReader::new(out).lines() {
         if let Some(rest) = line?.trim().strip_prefix("listening on http://") {
@@ -137,5 +217,5 @@ fn spawn(perigee: &Path, folder: &TempDir, database: Option<&str>) -> Result<(Ch
             return Ok((child, address, began.elapsed()));
         }
     }
-    bail!("the server ended: {}", std::fs::read_to_string(folder.path().join("log"))?)
+    bail!("the server ended: {}", std::fs::read_to_string(folder.join("log"))?)
 }

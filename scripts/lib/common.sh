@@ -54,10 +54,11 @@ free_port() {
     print +(unpack_sockaddr_in(getsockname($s)))[0], "\n";'
 }
 
-# scratch_dir NAME: makes a temporary directory, in memory when there is a gibibyte to spare.
+# scratch_dir NAME: makes a temporary directory: in PERIGEE_SCRATCH if that is set, else in memory when there is a
+# gibibyte to spare.
 scratch_dir() {
-  local base=${TMPDIR:-/tmp} room=0
-  if [ -d /dev/shm ] && [ -w /dev/shm ]; then
+  local base=${PERIGEE_SCRATCH:-${TMPDIR:-/tmp}} room=0
+  if [ -z "${PERIGEE_SCRATCH:-}" ] && [ -d /dev/shm ] && [ -w /dev/shm ]; then
     room=$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1 || true)
     [ "${room:-0}" -lt 1048576 ] || base=/dev/shm
   fi

@@ -30,7 +30,8 @@ as_server() {
   fi
 }
 
-# start_postgres: starts a server and exports PERIGEE_TEST_POSTGRES, the URL of a superuser.
+# start_postgres: starts a server and exports PERIGEE_TEST_POSTGRES, the URL of a superuser. postgres_settings may
+# hold lines for its configuration, postgres_preload may name a library to load into it.
 #
 # fsync stays on, because the service refuses servers that are not safe; the directory is in memory where there
 # is room, which makes it cheap. Text is collated by ICU where the server can, as most real databases do and
@@ -69,18 +70,46 @@ unix_socket_directories = '$dir/socket'
 max_connections = 400
 shared_buffers = 64MB
 CONF
+  printf '%s\n' "${postgres_settings:-}" >>"$dir/data/postgresql.conf"
 
   # Between finding a free port and listening on it somebody else may take it.
   for attempt in 1 2 3 4 5; do
     port=$(free_port)
-    if as_server "$bin/pg_ctl" start --silent --wait --pgdata="$dir/data" --log="$dir/data/server.log" \
+    if LD_PRELOAD=${postgres_preload:-} as_server "$bin/pg_ctl" start --silent --wait --pgdata="$dir/data" --log="$dir/data/server.log" \
       --options="-p $port" >/dev/null 2>&1 </dev/null {postgres_guard}>&-; then
       export PERIGEE_TEST_POSTGRES="postgres://perigee:$password@127.0.0.1:$port/postgres"
+      write_postgres_crash "$bin" "$dir" "$port"
       return 0
     fi
     say "PostgreSQL did not start on port $port (attempt $attempt)"
   done
   die "PostgreSQL did not start: $(tail -n 20 "$dir/data/server.log")"
+}
+
+# write_postgres_crash BIN DIR PORT: writes a program, named by postgres_crash, that ends every process of the server
+# without warning and starts it again.
+write_postgres_crash() {
+  # shellcheck disable=SC2034 # used by the scripts
+  postgres_crash=$2/crash
+  cat >"$2/crash" <<CRASH
+#!/usr/bin/env bash
+set -euo pipefail
+PATH=\$PATH:/usr/sbin:/sbin
+cd /
+postmaster=\$(head -n 1 "$2/data/postmaster.pid")
+kill -KILL "\$postmaster" \$(pgrep -P "\$postmaster") 2>/dev/null || true
+start=("$1/pg_ctl" start --silent --wait --timeout=60 --pgdata="$2/data" --log="$2/data/server.log" --options="-p $3")
+[ "\$(id -u)" -ne 0 ] || start=(runuser -u postgres -- "\${start[@]}")
+# Until the last of them is gone the server refuses to start.
+for _ in {1..20}; do
+  if "\${start[@]}" >/dev/null 2>&1 </dev/null; then
+    exit 0
+  fi
+  sleep 0.1
+done
+exit 1
+CRASH
+  chmod 755 "$2/crash"
 }
 
 # start_guard BIN DIR: the process that stops the server in DIR and removes DIR when the caller is gone.

@@ -19,6 +19,8 @@
 
 pub mod codec;
 mod database;
+#[cfg(feature = "unsafe-early-ack")]
+mod early_ack;
 mod error;
 mod job;
 mod migration;
@@ -35,6 +37,8 @@ mod url;
 mod value;
 
 pub use database::{Database, Engine, OpenOptions, Role};
+#[cfg(feature = "unsafe-early-ack")]
+pub use early_ack::acknowledge_before_commit;
 pub use error::{DbError, OpenError};
 pub use migration::{Migration, MigrationError};
 pub use row::{Column, Row};

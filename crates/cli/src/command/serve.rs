@@ -26,6 +26,11 @@ pub(crate) async fn serve(common: &Common, options: Serve) -> Result<ExitCode> {
     let base_url = options.base_url.map(|url| ("server", "base_url", url));
     let config = settings::load(common, listen.into_iter().chain(base_url).collect())?;
     logging::start(&config.log)?;
+    #[cfg(feature = "unsafe-early-ack")]
+    if std::env::var_os("PERIGEE_UNSAFE_EARLY_ACK").is_some() {
+        tracing::error!("PERIGEE_UNSAFE_EARLY_ACK: locations are acknowledged before they are stored");
+        perigee_store::acknowledge_before_commit();
+    }
     // Listened for from here on, so that being told to stop early is not missed.
     let stop = stop_signal()?;
     let data = config.store.data.clone();

@@ -160,6 +160,15 @@ async fn make_room(database: &Database) -> Option<tokio::sync::MutexGuard<'_, ()
 
 /// Stores a batch in one transaction and gives each submission's result.
 async fn store(database: &Database, batch: Arc<Vec<Submission>>) -> Vec<Result<Vec<Outcome>>> {
+    #[cfg(feature = "unsafe-early-ack")]
+    if crate::early_ack::is_on() {
+        let answers = batch.iter().map(|each| Ok(vec![Outcome::Accepted; each.locations.len()])).collect();
+        let database = database.clone();
+        let job =
+            async move { database.write(move |tx| async move { ingest(tx, &batch).await }.boxed()).await };
+        tokio::spawn(job);
+        return answers;
+    }
     let everyone = 0..batch.len();
     let shared = Arc::clone(&batch);
     let job = database.write(move |tx| async move { ingest(tx, &shared).await }.boxed());

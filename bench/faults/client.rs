@@ -1,0 +1,126 @@
+//! What uses the server until it is gone: writers on connections of their own, and a reader of the feed.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use perigee_bench::http::Connection;
+use rand::Rng;
+use rand::rngs::StdRng;
+use serde::Deserialize;
+
+use crate::check::Found;
+use crate::ledger::{Ledger, Purpose};
+use crate::point::{Seen, recognise};
+
+/// Locations of the largest batch.
+pub(crate) const BATCH_MAX: usize = 400;
+/// The same of the one writer who keeps the compactor busy.
+pub(crate) const BULK_MAX: usize = 6000;
+
+/// What writers and the reader share.
+#[derive(Clone, Debug)]
+pub(crate) struct Shared {
+    pub(crate) address: String,
+    pub(crate) token: String,
+    /// The identifiers of the devices, in the order of the ledger's pages.
+    pub(crate) identifiers: Arc<Vec<String>>,
+    /// Their places by id.
+    pub(crate) places: Arc<HashMap<String, usize>>,
+    pub(crate) ledger: Arc<Mutex<Ledger>>,
+    pub(crate) found: Arc<Mutex<Found>>,
+}
+
+/// The value behind a lock.
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[derive(Deserialize)]
+struct Stored {
+    accepted: usize,
+    duplicates: usize,
+}
+
+/// Sends requests until the connection breaks.
+pub(crate) async fn write(shared: Shared, most: usize, mut random: StdRng) {
+    let Ok(mut connection) = Connection::open(&shared.address).await else { return };
+    loop {
+        let request = locked(&shared.ledger).next(&mut random, most);
+        let line = format!("POST /api/devices/{}/locations", shared.identifiers[request.device]);
+        let answered = connection.call(&line, &shared.token, &request.body()).await;
+        let Ok(answer) = answered else {
+            locked(&shared.ledger).leave_unanswered(request);
+            return;
+        };
+        if answer.is_success() {
+            let sizes = answer.json().ok().and_then(|body| serde_json::from_value::<Stored>(body).ok());
+            let fits = sizes.is_some_and(|Stored { accepted, duplicates }| {
+                let whole = accepted + duplicates == request.slots.len();
+                whole
+                    && match request.purpose {
+                        Purpose::Fresh => duplicates == 0,
+                        Purpose::Known => accepted == 0,
+                        Purpose::Unknown => true,
+                    }
+            });
+            if !fits {
+                locked(&shared.found).note_answer(&request, &answer.text());
+            }
+            locked(&shared.ledger).acknowledge(request);
+        } else {
+            let is_expected = answer.status == 503;
+            if !is_expected {
+                locked(&shared.found).note_answer(&request, &answer.text());
+            }
+            let mut ledger = locked(&shared.ledger);
+            ledger.counts.refused += 1;
+            ledger.leave_unanswered(request);
+        }
+        // Lets neither one connection nor the store's size run away.
+        let rest = Duration::from_micros(random.random_range(0..4_000));
+        tokio::time::sleep(rest).await;
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct FeedPage {
+    locations: Vec<Seen>,
+    next_cursor: String,
+}
+
+/// Follows the feed from a cursor until the server is gone, or until its end when `to_end` is asked for. The cursor
+/// moves on only with pages that were read whole.
+pub(crate) async fn follow(shared: &Shared, cursor: &mut String, to_end: bool) -> Result<()> {
+    let mut connection = Connection::open(&shared.address).await?;
+    loop {
+        let wait = u8::from(!to_end);
+        let line = format!("GET /api/locations/feed?cursor={cursor}&limit=5000&wait={wait}");
+        let answer = connection.call(&line, &shared.token, b"").await?;
+        if answer.status == 503 && !to_end {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        }
+        let page: FeedPage = serde_json::from_slice(&answer.content())
+            .with_context(|| format!("{line}: {}", answer.text()))?;
+        let is_end = page.locations.is_empty();
+        let (mut ledger, mut found) = (locked(&shared.ledger), locked(&shared.found));
+        for seen in page.locations {
+            let place = seen.device_id.as_ref().and_then(|id| shared.places.get(id).copied());
+            let shown = place.and_then(|place| {
+                let slot = recognise(place, &seen)?;
+                ledger.pages[place].shown.get_mut(slot as usize)
+            });
+            match shown {
+                Some(shown) => *shown = shown.saturating_add(1),
+                None => found.note_stranger("feed", &seen),
+            }
+        }
+        *cursor = page.next_cursor;
+        if to_end && is_end {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! A run: load, kill, start, check, again and again.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use perigee_bench::http::Connection;
+use perigee_bench::server::{Server, Setup};
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use crate::Options;
+use crate::check::{Found, check};
+use crate::client::{BATCH_MAX, BULK_MAX, Shared, follow, locked, write};
+use crate::ledger::Ledger;
+use crate::summary::Summary;
+
+/// Few devices, so that each gathers enough for the compactor to be at work all the time.
+const DEVICES: usize = 4;
+/// After so many kills new devices take over, so that a check reads about as much in the last cycle as in the first.
+const KILLS_A_GENERATION: u32 = 5;
+const WRITERS: u64 = 8;
+/// Every so many cycles the database is killed too.
+const DATABASE_EVERY: u32 = 5;
+/// The longest that anything but the load may take.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// An engine under test.
+pub(crate) struct Run {
+    server: Server,
+    shared: Shared,
+    crash_database: Option<PathBuf>,
+    cursor: String,
+    random: StdRng,
+    seed: u64,
+    cycles: u32,
+    longest: u64,
+    broken: bool,
+    summary: Summary,
+    began: Instant,
+}
+
+impl Run {
+    /// Starts a server on an empty store.
+    pub(crate) async fn start(engine: &'static str, setup: Setup, options: &Options) -> Result<Self> {
+        eprintln!("{engine}");
+        let is_postgres = setup.database.is_some();
+        let server = Server::start(setup).await?;
+        let shared = Shared {
+            address: server.address.clone(),
+            token: server.token.clone(),
+            identifiers: Arc::default(),
+            places: Arc::default(),
+            ledger: Arc::default(),
+            found: Arc::new(Mutex::new(Found::default())),
+        };
+        Ok(Self {
+            server,
+            shared,
+            crash_database: options.crash_postgres.clone().filter(|_| is_postgres),
+            cursor: "start".to_owned(),
+            random: StdRng::seed_from_u64(options.seed),
+            seed: options.seed,
+            cycles: options.cycles,
+            longest: options.longest,
+            broken: options.broken,
+            summary: Summary {
+                engine,
+                kills: 0,
+                database_kills: 0,
+                counts: Ledger::default().counts,
+                found: Found::default(),
+                took: Duration::ZERO,
+                slowest_start: Duration::ZERO,
+            },
+            began: Instant::now(),
+        })
+    }
+
+    /// Runs every cycle, then checks all devices once more.
+    pub(crate) async fn finish(mut self) -> Result<Summary> {
+        for cycle in 0..self.cycles {
+            if cycle.is_multiple_of(KILLS_A_GENERATION) {
+                self.take_new_devices().await?;
+            }
+            self.load_and_kill(cycle).await?;
+            self.start_and_check(false).await.with_context(|| self.server.log_end())?;
+            if self.is_decided() {
+                break;
+            }
+            if (cycle + 1).is_multiple_of(10) {
+                eprintln!("  {} kills, {:?}", cycle + 1, locked(&self.shared.ledger).counts);
+            }
+        }
+        self.server.end()?;
+        if !self.is_decided() {
+            self.start_and_check(true).await.with_context(|| self.server.log_end())?;
+            self.server.end()?;
+        }
+        self.summary.counts = locked(&self.shared.ledger).counts;
+        self.summary.found = *locked(&self.shared.found);
+        self.summary.took = self.began.elapsed();
+        Ok(self.summary)
+    }
+
+    /// Whether going on would tell nothing more. What a broken server is caught by is a loss.
+    fn is_decided(&self) -> bool {
+        let found = locked(&self.shared.found);
+        if self.broken { found.lost > 0 } else { !found.is_clean() }
+    }
+
+    async fn take_new_devices(&mut self) -> Result<()> {
+        let first = self.server.devices.len();
+        self.server.make_devices(&format!("fault-{first}"), DEVICES).await?;
+        let mut places: HashMap<String, usize> = (*self.shared.places).clone();
+        let mut connection = Connection::open(&self.server.address).await?;
+        for (place, identifier) in self.server.devices.iter().enumerate().skip(first) {
+            let line = format!("GET /api/devices/{identifier}");
+            let device = connection.call(&line, &self.server.token, b"").await?.json()?;
+            let id = device["id"].as_str().or_else(|| device["device"]["id"].as_str());
+            places.insert(id.with_context(|| format!("{identifier} has no id: {device}"))?.to_owned(), place);
+        }
+        self.shared.identifiers = Arc::new(self.server.devices.clone());
+        self.shared.places = Arc::new(places);
+        locked(&self.shared.ledger).open_pages(DEVICES);
+        Ok(())
+    }
+
+    /// Writes from many connections, follows the feed, and kills the server at some moment.
+    async fn load_and_kill(&mut self, cycle: u32) -> Result<()> {
+        let mut clients = JoinSet::new();
+        for writer in 0..WRITERS {
+            let seed = self.seed ^ (u64::from(cycle) << 16) ^ (writer << 8);
+            let most = if writer == 0 { BULK_MAX } else { BATCH_MAX };
+            clients.spawn(write(self.shared.clone(), most, StdRng::seed_from_u64(seed)));
+        }
+        let (shared, mut cursor) = (self.shared.clone(), self.cursor.clone());
+        let reader = tokio::spawn(async move {
+            // It ends with the server.
+            let _broke_off = follow(&shared, &mut cursor, false).await;
+            cursor
+        });
+        let moment = self.random.random_range(20..=self.longest);
+        tokio::time::sleep(Duration::from_millis(moment)).await;
+        if cycle % DATABASE_EVERY == DATABASE_EVERY - 1
+            && let Some(program) = self.crash_database.clone()
+        {
+            self.summary.database_kills += 1;
+            let status = tokio::process::Command::new(&program).status().await?;
+            if !status.success() {
+                bail!("{} failed: {status}", program.display());
+            }
+            // The server is to find its way back by itself, and then to be killed as always.
+            tokio::time::sleep(Duration::from_millis(self.random.random_range(0..=500))).await;
+        }
+        self.server.kill()?;
+        self.summary.kills += 1;
+        timeout(PATIENCE, async { while clients.join_next().await.is_some() {} }).await?;
+        self.cursor = timeout(PATIENCE, reader).await??;
+        Ok(())
+    }
+
+    /// Starts the server again and checks what is written to at present, or every device.
+    async fn start_and_check(&mut self, everything: bool) -> Result<()> {
+        self.server.start_again()?;
+        self.summary.slowest_start = self.summary.slowest_start.max(self.server.ready_after);
+        self.shared.address = self.server.address.clone();
+        timeout(PATIENCE, async {
+            follow(&self.shared, &mut self.cursor, true).await?;
+            let devices = locked(&self.shared.ledger).current.clone();
+            check(&self.shared, if everything { 0..devices.end } else { devices }).await
+        })
+        .await?
+    }
+}

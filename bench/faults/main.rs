@@ -1,0 +1,91 @@
+//! Kills a server that takes locations, again and again, and holds what it then has against a ledger of what it
+//! acknowledged: nothing may be lost, nothing may be there twice.
+
+mod check;
+mod client;
+mod cycle;
+mod ledger;
+mod point;
+mod summary;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser;
+use perigee_bench::postgres::own_database;
+use perigee_bench::server::Setup;
+
+use crate::cycle::Run;
+use crate::summary::Summary;
+
+/// Kills a server that takes locations, and checks that it kept what it acknowledged.
+#[derive(Debug, Parser)]
+pub(crate) struct Options {
+    /// The binary; one with the feature `unsafe-early-ack` for `--broken`.
+    #[arg(long)]
+    perigee: PathBuf,
+    /// A PostgreSQL server to use as well, by a superuser's URL; its database is one of our own.
+    #[arg(long)]
+    postgres: Option<String>,
+    /// A program that kills the PostgreSQL server and starts it again; run every few cycles.
+    #[arg(long, value_name = "PROGRAM")]
+    crash_postgres: Option<PathBuf>,
+    /// Leave SQLite out.
+    #[arg(long)]
+    no_sqlite: bool,
+    /// Kills of each engine.
+    #[arg(long, default_value_t = 100)]
+    cycles: u32,
+    /// What every choice follows from; a run is as repeatable as the timing of processes lets it be.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The longest time from a start to its kill, in milliseconds.
+    #[arg(long, default_value_t = 1800, value_parser = clap::value_parser!(u64).range(100..))]
+    longest: u64,
+    /// Let the server answer before it commits, and succeed only when that is caught.
+    #[arg(long)]
+    broken: bool,
+    /// Where stores are made.
+    #[arg(long, default_value = "target/faults")]
+    scratch: PathBuf,
+}
+
+#[tokio::main]
+async fn main() -> Result<ExitCode> {
+    let options = Options::parse();
+    std::fs::create_dir_all(&options.scratch)?;
+    let mut engines = Vec::new();
+    if !options.no_sqlite {
+        engines.push(("SQLite", None));
+    }
+    if let Some(url) = &options.postgres {
+        engines.push(("PostgreSQL", Some(own_database(url, "perigee_faults").await?)));
+    }
+    let mut summaries: Vec<Summary> = Vec::new();
+    for (engine, database) in engines {
+        let early = options.broken.then(|| ("PERIGEE_UNSAFE_EARLY_ACK".to_owned(), "1".to_owned()));
+        let setup = Setup {
+            perigee: options.perigee.clone(),
+            scratch: options.scratch.clone(),
+            database,
+            environment: early.into_iter().collect(),
+        };
+        summaries.push(Run::start(engine, setup, &options).await?.finish().await?);
+    }
+    println!("{}", summary::table(&summaries));
+    // A broken server is caught by what it lost, not by anything else it may do differently.
+    let succeeded =
+        |summary: &Summary| if options.broken { summary.found.lost > 0 } else { summary.found.is_clean() };
+    let ok = summaries.iter().all(succeeded);
+    println!(
+        "{}",
+        match (options.broken, ok) {
+            (false, true) => "nothing lost, nothing twice",
+            (false, false) => "FAILED: the server broke its promise",
+            (true, true) => "caught: the server that answers before it commits lost what it acknowledged",
+            (true, false) => "FAILED: a server that answers before it commits was not caught",
+        }
+    );
+    Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

@@ -1,0 +1,58 @@
+//! What a run did and found, as a table.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use crate::check::Found;
+use crate::ledger::Counts;
+
+/// One engine's run.
+#[derive(Clone, Debug)]
+pub(crate) struct Summary {
+    pub(crate) engine: &'static str,
+    pub(crate) kills: u32,
+    pub(crate) database_kills: u32,
+    pub(crate) counts: Counts,
+    pub(crate) found: Found,
+    pub(crate) took: Duration,
+    pub(crate) slowest_start: Duration,
+}
+
+/// The runs beside each other.
+pub(crate) fn table(summaries: &[Summary]) -> String {
+    type Figure = fn(&Summary) -> String;
+    let rows: [(&str, Figure); 17] = [
+        ("server killed", |each| each.kills.to_string()),
+        ("database killed", |each| each.database_kills.to_string()),
+        ("requests sent", |each| each.counts.requests.to_string()),
+        ("of them resent", |each| each.counts.sent_again.to_string()),
+        ("of them without an answer", |each| each.counts.unanswered.to_string()),
+        ("of them told to come back (503)", |each| each.counts.refused.to_string()),
+        ("locations acknowledged", |each| each.counts.acknowledged.to_string()),
+        ("locations sent late", |each| each.counts.late.to_string()),
+        ("slowest start, ms", |each| each.slowest_start.as_millis().to_string()),
+        ("seconds in all", |each| each.took.as_secs().to_string()),
+        ("**lost**", |each| each.found.lost.to_string()),
+        ("**twice in the history**", |each| each.found.twice.to_string()),
+        ("**missing in the feed**", |each| each.found.missed_by_feed.to_string()),
+        ("**twice in the feed**", |each| each.found.twice_in_feed.to_string()),
+        ("**never sent, or changed**", |each| each.found.strangers.to_string()),
+        ("**wrong last location**", |each| each.found.wrong_last.to_string()),
+        ("**wrong answers**", |each| each.found.wrong_answers.to_string()),
+    ];
+    let mut table = String::from("| |");
+    let mut line = String::from("|---|");
+    for each in summaries {
+        let _ = write!(table, " {} |", each.engine);
+        line.push_str("--:|");
+    }
+    let _ = writeln!(table, "\n{line}");
+    for (name, figure) in rows {
+        let _ = write!(table, "| {name} |");
+        for each in summaries {
+            let _ = write!(table, " {} |", figure(each));
+        }
+        table.push('\n');
+    }
+    table
+}

@@ -1,0 +1,195 @@
+//! What every phase works with: the options, the engines, the report.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use clap::{Parser, ValueEnum};
+use perigee_bench::machine;
+use perigee_bench::postgres::own_database;
+use perigee_bench::server::{Server, Setup};
+
+use crate::report::Report;
+
+/// Parts of the benchmark, in the order they run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Phase {
+    /// Locations one by one.
+    Singles,
+    /// Locations in batches, with readers, and stalls.
+    Batches,
+    /// Bytes at rest.
+    Size,
+    /// A store that grows, then reads, last locations and a start on it.
+    Growth,
+    /// Two nodes.
+    Nodes,
+    /// Export and import.
+    Memory,
+    /// A row per location in plain databases.
+    Peers,
+}
+
+/// Measures a built Perigee.
+#[derive(Debug, Parser)]
+pub(crate) struct Options {
+    /// The binary, built with the feature `bench`.
+    #[arg(long)]
+    pub(crate) perigee: PathBuf,
+    /// A PostgreSQL server to use as well, by a superuser's URL; its databases are of our own.
+    #[arg(long)]
+    pub(crate) postgres: Option<String>,
+    /// The PostgreSQL server runs without the shim.
+    #[arg(long)]
+    pub(crate) foreign_postgres: bool,
+    /// Leave SQLite out.
+    #[arg(long)]
+    pub(crate) no_sqlite: bool,
+    /// The library made of `bench/shim.c`, to slow syncs down and set clocks ahead.
+    #[arg(long)]
+    pub(crate) shim: Option<PathBuf>,
+    /// The file that tells the shim how slow syncs are; PostgreSQL must run with it too.
+    #[arg(long, requires = "shim")]
+    pub(crate) sync_delay: Option<PathBuf>,
+    /// A folder with real tracks as CSV.
+    #[arg(long)]
+    pub(crate) tracks: Option<PathBuf>,
+    /// Only these parts.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    only: Vec<Phase>,
+    /// Everything small, to see that it works; the figures mean little.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Seconds of each load.
+    #[arg(long)]
+    seconds: Option<u64>,
+    /// Points of the largest store.
+    #[arg(long)]
+    points: Option<u64>,
+    /// Where the tables and plots go.
+    #[arg(long, default_value = "bench/results")]
+    pub(crate) out: PathBuf,
+    /// Where stores are made; a folder on the disk to be measured.
+    #[arg(long, default_value = "target/bench")]
+    pub(crate) scratch: PathBuf,
+}
+
+impl Options {
+    pub(crate) fn phases(&self) -> Vec<Phase> {
+        let chosen = |phase: &Phase| self.only.is_empty() || self.only.contains(phase);
+        Phase::value_variants().iter().copied().filter(chosen).collect()
+    }
+
+    /// How long a load runs.
+    pub(crate) fn duration(&self) -> Duration {
+        Duration::from_secs(self.seconds.unwrap_or(if self.quick { 1 } else { 5 }))
+    }
+
+    /// Points of the largest store on an engine. PostgreSQL takes a tenth: its row per location needs many times the
+    /// time to be written and says as much.
+    pub(crate) fn points(&self, engine: &Engine) -> u64 {
+        let most = self.points.unwrap_or(if self.quick { 200_000 } else { 50_000_000 });
+        if engine.url().is_some() { most / 10 } else { most }
+    }
+
+    /// The longest a store may take to fill; then it stays smaller and the report says so.
+    pub(crate) fn longest_fill(&self) -> Duration {
+        Duration::from_secs(if self.quick { 20 } else { 180 })
+    }
+
+    /// Devices of a fleet.
+    pub(crate) fn devices(&self, usual: usize) -> usize {
+        if self.quick { usual / 10 } else { usual }
+    }
+}
+
+/// An engine under measurement.
+#[derive(Clone, Debug)]
+pub(crate) enum Engine {
+    Sqlite,
+    /// A server, by its URL.
+    Postgres(String),
+}
+
+impl Engine {
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Sqlite => "SQLite",
+            Self::Postgres(_) => "PostgreSQL",
+        }
+    }
+
+    pub(crate) fn url(&self) -> Option<&str> {
+        match self {
+            Self::Sqlite => None,
+            Self::Postgres(url) => Some(url),
+        }
+    }
+}
+
+/// A run.
+#[derive(Debug)]
+pub(crate) struct Bench {
+    pub(crate) options: Options,
+    pub(crate) report: Report,
+}
+
+impl Bench {
+    pub(crate) fn new(options: Options) -> Result<Self> {
+        std::fs::create_dir_all(&options.scratch)?;
+        let (median, slow) = machine::sync_latency_ms(&options.scratch)?;
+        let kind = if options.quick { " **A quick run: its figures mean little.**" } else { "" };
+        let header = format!(
+            "# Benchmark\n\nMade by `scripts/bench`; ratios are of numbers of this run.{kind}\n\n\
+             - Machine: {}\n- Stores on {}, where syncing 4 KiB takes {median:.2} ms (99 of 100 within {slow:.2} ms)\n\
+             - Load average before the run: {} (other work makes every figure worse)\n\
+             - The load generator runs on the same machine and takes its share of the cores.\n",
+            machine::describe(),
+            machine::file_system(&options.scratch),
+            machine::load_average(),
+        );
+        Ok(Self { report: Report::new(header), options })
+    }
+
+    /// The engines asked for.
+    pub(crate) fn engines(&self) -> Vec<Engine> {
+        let sqlite = (!self.options.no_sqlite).then_some(Engine::Sqlite);
+        sqlite.into_iter().chain(self.options.postgres.clone().map(Engine::Postgres)).collect()
+    }
+
+    /// Starts a server on an empty store with so many devices.
+    pub(crate) async fn start(&self, engine: &Engine, devices: usize) -> Result<Server> {
+        let database = match engine.url() {
+            Some(url) => Some(own_database(url, "perigee_bench").await?),
+            None => None,
+        };
+        let setup = Setup {
+            perigee: self.options.perigee.clone(),
+            scratch: self.options.scratch.clone(),
+            database,
+            environment: Vec::new(),
+        };
+        let mut server = Server::start(setup).await?;
+        server.make_devices("bench", devices).await?;
+        Ok(server)
+    }
+}
+
+/// Waits until a server has nothing more to do in the background.
+pub(crate) async fn settle(server: &Server) -> Result<Duration> {
+    const LOOK: Duration = Duration::from_millis(500);
+    const QUIET_LOOKS: u32 = 5;
+    let began = Instant::now();
+    let (mut quiet, mut before) = (0, server.usage()?.cpu_s);
+    while quiet < QUIET_LOOKS {
+        tokio::time::sleep(LOOK).await;
+        let now = server.usage()?.cpu_s;
+        let is_quiet = now - before < LOOK.as_secs_f64() * 0.04;
+        quiet = if is_quiet { quiet + 1 } else { 0 };
+        before = now;
+        if began.elapsed() > Duration::from_mins(3) {
+            bail!("the server did not come to rest within three minutes");
+        }
+    }
+    Ok(began.elapsed().saturating_sub(LOOK * QUIET_LOOKS))
+}

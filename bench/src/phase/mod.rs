@@ -1,0 +1,30 @@
+//! The parts of the benchmark, each adding its figures to the report.
+
+mod batches;
+mod grown;
+mod growth;
+mod memory;
+mod nodes;
+mod singles;
+mod size;
+
+use anyhow::Result;
+
+use crate::bench::{Bench, Phase};
+use crate::peer;
+
+/// Runs a part on every engine it is about.
+pub(crate) async fn run(bench: &mut Bench, phase: Phase) -> Result<()> {
+    for engine in bench.engines() {
+        match phase {
+            Phase::Singles => singles::measure(bench, &engine).await?,
+            Phase::Batches => batches::measure(bench, &engine).await?,
+            Phase::Size => size::measure(bench, &engine).await?,
+            Phase::Growth => growth::measure(bench, &engine).await?,
+            Phase::Nodes => nodes::measure(bench, &engine).await?,
+            Phase::Memory => memory::measure(bench, &engine).await?,
+            Phase::Peers => peer::measure(bench, &engine).await?,
+        }
+    }
+    Ok(())
+}
