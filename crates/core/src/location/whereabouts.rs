@@ -44,31 +44,41 @@ impl Whereabouts {
     /// A jump is doubted once: when the next location fits it, the device is where they both say, and this one is
     /// believed. One bad location, even one that was believed, is thus outvoted by the next two.
     pub fn see(&mut self, new: Fix, is_suspect: bool) -> bool {
-        let is_suspect = is_suspect || self.is_jump(&new);
-        if !is_suspect && self.last.as_ref().is_none_or(|last| supersedes(&new, last)) {
-            self.last = Some(new);
+        let is_jump = !is_suspect && self.is_jump(&new);
+        self.follow(new, is_suspect, is_jump);
+        is_suspect || is_jump
+    }
+
+    /// Moves on by a location that was judged before: suspect by itself, and suspect after all. It is not judged anew,
+    /// since what it was compared with may be gone.
+    pub fn recall(&mut self, new: Fix, by_itself: bool, is_suspect: bool) {
+        self.follow(new, by_itself, is_suspect && !by_itself);
+    }
+
+    fn follow(&mut self, new: Fix, is_suspect: bool, is_jump: bool) {
+        if is_jump {
+            self.doubt = Doubt::of(&new);
+        } else if !is_suspect {
+            if self.comparable_to(&new).is_some() {
+                self.doubt = Doubt::default();
+            }
+            if self.last.as_ref().is_none_or(|last| supersedes(&new, last)) {
+                self.last = Some(new);
+            }
         }
-        is_suspect
     }
 
     /// Whether the device can hardly have got there, and so far nothing else says that it did.
-    fn is_jump(&mut self, new: &Fix) -> bool {
-        let Some(last) = &self.last else { return false };
-        // A place set by hand, or guessed by a network, is no movement.
-        if new.time < last.time || !is_fine(new) || !is_fine(last) {
-            return false;
-        }
-        if is_reachable(last, new) {
-            self.doubt = Doubt::default();
-            return false;
-        }
+    fn is_jump(&self, new: &Fix) -> bool {
         let confirms = |doubted: &Fix| new.time > doubted.time && is_reachable(doubted, new);
-        if self.doubt.0.as_ref().is_some_and(confirms) {
-            self.doubt = Doubt::default();
-            return false;
-        }
-        self.doubt = Doubt::of(new);
-        true
+        self.comparable_to(new).is_some_and(|last| !is_reachable(last, new))
+            && !self.doubt.0.as_ref().is_some_and(confirms)
+    }
+
+    /// The last location, if this one can be compared with it: a place set by hand, or guessed by a network, is no
+    /// movement.
+    fn comparable_to(&self, new: &Fix) -> Option<&Fix> {
+        self.last.as_ref().filter(|last| new.time >= last.time && is_fine(new) && is_fine(last))
     }
 }
 

@@ -27,12 +27,17 @@ fn from(source: FixSource, mut location: Location) -> Location {
 /// Which of these are flagged, and the place in the list of the last location.
 fn seen(locations: &[Location]) -> (Vec<usize>, Option<usize>) {
     let (mut whereabouts, mut flagged) = (Whereabouts::default(), Vec::new());
+    let mut recalled = Whereabouts::default();
     for (place, location) in locations.iter().enumerate() {
-        if whereabouts.see(Fix::of(location, i64::try_from(place).unwrap()), false) {
+        let fix = Fix::of(location, i64::try_from(place).unwrap());
+        let is_suspect = whereabouts.see(fix, false);
+        if is_suspect {
             flagged.push(place);
         }
         // As it would be kept between two transactions.
         whereabouts.doubt = Doubt::from_bytes(&whereabouts.doubt.to_bytes());
+        recalled.recall(fix, false, is_suspect);
+        assert_eq!(recalled, whereabouts, "what was judged before leads to the same");
     }
     (flagged, whereabouts.last.map(|last| usize::try_from(last.number).unwrap()))
 }
@@ -67,6 +72,14 @@ fn a_device_that_really_moved_is_believed_the_second_time() {
     check("the first was wrong", &[at(0, SYDNEY), at(10, MADRID), at(20, MADRID)], &[1], 2);
     let back = [at(0, MADRID), at(1, SYDNEY), at(2, SYDNEY), at(3, MADRID), at(4, MADRID)];
     check("a glitch of two", &back, &[1, 3], 4);
+}
+
+#[test]
+fn what_was_believed_stays_so_when_what_confirmed_it_is_erased() {
+    let mut recalled = Whereabouts::default();
+    recalled.recall(Fix::of(&at(0, MADRID), 0), false, false);
+    recalled.recall(Fix::of(&at(120, SYDNEY), 2), false, false);
+    assert_eq!(recalled.last.map(|last| last.number), Some(2));
 }
 
 #[test]

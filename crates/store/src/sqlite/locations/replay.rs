@@ -97,9 +97,8 @@ fn believe(live: &Live, owner: Owner, mut observed: Vec<&Point>) -> Result<(Opti
     observed.sort_by_key(|point| point.key());
     for point in observed {
         let stored = point.unpack().map_err(unreadable_readings)?;
-        // The flag in the log is the outcome; a jump is found again from what was known before.
         let by_itself = judge(&stored.location, point.received_at).suspect;
-        whereabouts.see(Fix::from(&stored), by_itself);
+        whereabouts.recall(Fix::from(&stored), by_itself, point.trust.suspect);
         if whereabouts.last.is_some_and(|last| last.number == point.number) {
             last = Some(point.clone());
         }
