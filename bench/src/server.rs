@@ -42,7 +42,7 @@ pub struct Server {
     pub token: String,
     /// The owner's API key.
     pub api_key: String,
-    /// The identifiers of the devices.
+    /// The ids of the devices.
     pub devices: Vec<String>,
     /// From the start of the process until it listened.
     pub ready_after: Duration,
@@ -96,20 +96,23 @@ impl Server {
             let (part, address, token) = (part.to_vec(), self.address.clone(), self.token.clone());
             makers.spawn(async move {
                 let mut connection = Connection::open(&address).await?;
+                let mut ids = Vec::with_capacity(part.len());
                 for identifier in part {
                     let body = json!({"name": identifier, "identifier": identifier}).to_string();
                     let answer = connection.call("POST /api/devices", &token, body.as_bytes()).await?;
                     if answer.status != 201 {
                         bail!("cannot make a device: {}", answer.text());
                     }
+                    let id =
+                        answer.json()?["device"]["id"].as_str().context("a device without an id")?.to_owned();
+                    ids.push(id);
                 }
-                Ok(())
+                anyhow::Ok(ids)
             });
         }
         while let Some(done) = makers.join_next().await {
-            done??;
+            self.devices.extend(done??);
         }
-        self.devices.extend(made);
         Ok(())
     }
 

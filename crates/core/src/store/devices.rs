@@ -38,6 +38,9 @@ pub trait Devices: Send + Sync {
     /// One device in sight.
     async fn find_device(&self, scope: Scope, device: &DeviceRef) -> Result<Option<Device>>;
 
+    /// The id of one device in sight, which is all that many calls need and costs less to find.
+    async fn find_device_id(&self, scope: Scope, device: &DeviceRef) -> Result<Option<DeviceId>>;
+
     /// Devices in sight, by id.
     async fn list_devices(
         &self,

@@ -7,7 +7,7 @@ use perigee_core::id::DeviceId;
 use perigee_core::privilege::Privilege;
 use serde_json::{Map, Value};
 
-use super::devices::find_device;
+use super::devices::{find_device, find_device_id};
 use crate::app::App;
 use crate::http::error::{ApiError, ApiResult};
 use crate::http::extract::{Caller, Submission, Submitter};
@@ -50,23 +50,23 @@ pub(super) async fn admit_body<T: Send + 'static>(
     let submits = matches!(asked, Ok(Asked::Store(_)));
     let limited = if submits { caller.limit_submission(app) } else { caller.limit_request(app) };
     limited?;
+    let missing = |missing| match caller.limit_request(app) {
+        Err(limited) if submits => limited,
+        _ => missing,
+    };
     let asked = match (asked, device) {
-        // Nothing can be wrong but the device, which the store checks when it stores: looking for it here as well
+        // Nothing can be wrong but the device, which the store checks when it stores: looking for all of it here
         // would cost as much as all the rest.
-        (Ok(Asked::Store(Ok(batch))), Some(DeviceRef::Id(id))) if caller.privileges().allows(privilege) => {
-            return Ok(AdmittedBody { caller, admitted: Admitted::Store(*id, batch) });
+        (Ok(Asked::Store(Ok(batch))), Some(device)) if caller.privileges().allows(privilege) => {
+            let id = match device {
+                DeviceRef::Id(id) => *id,
+                named => find_device_id(app, &caller, Some(named)).await.map_err(missing)?,
+            };
+            return Ok(AdmittedBody { caller, admitted: Admitted::Store(id, batch) });
         }
         (asked, _) => asked,
     };
-    let device = match find_device(app, &caller, device).await {
-        Ok(device) => device,
-        Err(missing) => {
-            if submits {
-                caller.limit_request(app)?;
-            }
-            return Err(missing);
-        }
-    };
+    let device = find_device(app, &caller, device).await.map_err(missing)?;
     let admitted = match asked? {
         Asked::Range(body) => Admitted::Range(Box::new(device), body),
         Asked::Store(judged) => {

@@ -59,6 +59,23 @@ impl Devices for Database {
         self.read(move |tx| find(tx, scope, device).boxed()).await
     }
 
+    async fn find_device_id(&self, scope: Scope, device: &DeviceRef) -> Result<Option<DeviceId>> {
+        let known = self.live().map(|live| {
+            let facts = live.facts();
+            (facts.epoch(), facts.named(scope, device))
+        });
+        if let Some((_, Some(id))) = known {
+            return Ok(Some(id));
+        }
+        let wanted = device.clone();
+        let found =
+            self.read(move |tx| async move { read::find_id(tx, scope, &wanted).await }.boxed()).await?;
+        if let (Some(live), Some((epoch, _)), Some(id)) = (self.live(), known, found) {
+            live.facts_mut().put_name(epoch, scope, device, id);
+        }
+        Ok(found)
+    }
+
     async fn list_devices(
         &self,
         scope: Scope,

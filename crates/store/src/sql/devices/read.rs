@@ -3,7 +3,7 @@
 use perigee_core::account::Account;
 use perigee_core::actor::Scope;
 use perigee_core::device::{Device, DeviceFilter, DeviceRef};
-use perigee_core::id::GroupId;
+use perigee_core::id::{DeviceId, GroupId};
 use perigee_core::license::DeviceState;
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::Result;
@@ -22,11 +22,23 @@ pub(crate) async fn find(
 ) -> Result<Option<Device>> {
     let frame = Frame::new(tx, account, scope);
     let mut query = select(&frame);
+    narrow_to(&mut query, device);
+    query.row(tx).await?.map(|row| frame.device(&row)).transpose()
+}
+
+/// The id of one device in sight.
+pub(super) async fn find_id(tx: &Tx, scope: Scope, device: &DeviceRef) -> Result<Option<DeviceId>> {
+    let mut query = Query::new("SELECT d.id FROM device d WHERE d.account_id = ?1", params![scope.account]);
+    scope::keep_devices(&mut query, scope, "d.id");
+    narrow_to(&mut query, device);
+    Ok(query.row(tx).await?.map(|row| row.i64("id")).transpose()?.map(DeviceId::from_i64))
+}
+
+fn narrow_to(query: &mut Query, device: &DeviceRef) {
     match device {
         DeviceRef::Id(id) => query.push_with(" AND d.id = {}", *id),
         DeviceRef::Identifier(identifier) => query.push_if_storable(" AND d.identifier = {}", identifier),
     }
-    query.row(tx).await?.map(|row| frame.device(&row)).transpose()
 }
 
 /// Devices in sight that pass the filter, by id.

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use perigee_core::actor::Scope;
+use perigee_core::device::DeviceRef;
 use perigee_core::id::DeviceId;
 use perigee_core::license::License;
 use perigee_core::time::Timestamp;
@@ -26,6 +27,8 @@ pub(crate) struct Fact {
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     known: HashMap<(Scope, DeviceId), Fact>,
+    named: HashMap<Scope, HashMap<String, DeviceId>>,
+    names: usize,
     epoch: u64,
 }
 
@@ -50,8 +53,32 @@ impl Facts {
         self.known.insert((scope, device), fact);
     }
 
+    /// The device in sight that is called so by its own identifier.
+    pub(crate) fn named(&self, scope: Scope, device: &DeviceRef) -> Option<DeviceId> {
+        match device {
+            DeviceRef::Id(id) => self.get(scope, *id).map(|_| *id),
+            DeviceRef::Identifier(identifier) => self.named.get(&scope)?.get(identifier).copied(),
+        }
+    }
+
+    /// Remembers what a device was found to be called in this epoch.
+    pub(crate) fn put_name(&mut self, epoch: u64, scope: Scope, device: &DeviceRef, id: DeviceId) {
+        let DeviceRef::Identifier(identifier) = device else { return };
+        if epoch != self.epoch {
+            return;
+        }
+        if self.names >= MOST {
+            self.named.clear();
+            self.names = 0;
+        }
+        self.names +=
+            usize::from(self.named.entry(scope).or_default().insert(identifier.clone(), id).is_none());
+    }
+
     pub(crate) fn forget(&mut self) {
         self.known.clear();
+        self.named.clear();
+        self.names = 0;
         self.epoch += 1;
     }
 }

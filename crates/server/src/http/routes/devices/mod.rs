@@ -5,4 +5,4 @@ pub mod read;
 pub mod view;
 pub mod write;
 
-pub(super) use read::find_device;
+pub(super) use read::{find_device, find_device_id};

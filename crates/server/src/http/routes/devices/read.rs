@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::response::Response;
 use perigee_core::device::{Device, DeviceFilter, DeviceRef};
 use perigee_core::error::Kind;
+use perigee_core::id::DeviceId;
 use perigee_core::license::DeviceState;
 
 use super::view::{DeviceList, DeviceView, OneDevice};
@@ -21,6 +22,16 @@ pub(in crate::http::routes) async fn find_device(
 ) -> ApiResult<Device> {
     let missing = || not_found(Kind::Device);
     app.store.find_device(caller.scope(), device.ok_or_else(missing)?).await?.ok_or_else(missing)
+}
+
+/// The id of the device a path names, if the caller sees it.
+pub(in crate::http::routes) async fn find_device_id(
+    app: &App,
+    caller: &Caller,
+    device: Option<&DeviceRef>,
+) -> ApiResult<DeviceId> {
+    let missing = || not_found(Kind::Device);
+    app.store.find_device_id(caller.scope(), device.ok_or_else(missing)?).await?.ok_or_else(missing)
 }
 
 /// The answer that holds one device.

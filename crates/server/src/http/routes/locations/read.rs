@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, header};
+use perigee_core::device::DeviceRef;
 
 use super::features::LocationFeatures;
 use super::view::{LastLocation, LocationList};
@@ -13,7 +14,7 @@ use crate::http::extract::{Caller, DevicePath, Params, Preconditions};
 use crate::http::format::{Format, Shape, Subject, answer_track};
 use crate::http::history::HistoryPart;
 use crate::http::reply::not_modified;
-use crate::http::routes::devices::find_device;
+use crate::http::routes::devices::{find_device, find_device_id};
 
 /// List a device's locations.
 ///
@@ -71,7 +72,11 @@ pub async fn get_last_location(
     params: Params,
 ) -> ApiResult<Response> {
     params.finish()?;
-    let device = find_device(&app, &caller, device.as_ref()).await?.id;
+    let device = match device {
+        // The store looks for it anyway.
+        Some(DeviceRef::Id(id)) => id,
+        device => find_device_id(&app, &caller, device.as_ref()).await?,
+    };
     let last = app.store.find_last_location(caller.scope(), device).await?.ok_or_else(|| {
         ApiError::new(
             Code::NoLocation,
