@@ -247,19 +247,19 @@ pub(crate) async fn events_are_trimmed_behind_their_readers(on: Fixture) {
     assert_eq!(on.store.trim_events(HOUR_MS).await.unwrap(), gone + of_other);
     assert_eq!(on.store.trim_events(HOUR_MS).await.unwrap(), 0);
 
-    let list = async |after| on.store.list_events(tenant.scope(), after, 100).await;
-    let kept = list(0).await.unwrap();
+    let read_on = async |after| on.store.list_events(tenant.scope(), after, 100).await;
+    let kept = read_on(0).await.unwrap();
     assert_eq!(subjects(&kept), [&*device.to_string(), &*fresh], "from the beginning of what is kept");
     let (first, last) = (old[0].number, old.last().unwrap().number);
-    assert_fails!(list(first).await, StoreError::CursorExpired);
-    assert_eq!(list(last).await.unwrap(), kept, "who had read everything goes on");
-    assert_eq!(list(kept[1].number).await.unwrap(), []);
+    assert_fails!(read_on(first).await, StoreError::CursorExpired);
+    assert_eq!(read_on(last).await.unwrap(), kept, "who had read everything goes on");
+    assert_eq!(read_on(kept[1].number).await.unwrap(), []);
     assert!(kept[0].number > last, "numbers are not used again");
 
     // The log of locations is a part of it.
     on.clock().advance_seconds(3_601);
     while on.store.compact(CompactionBudget { devices: 100, everything: true }).await.unwrap().more {}
     assert_eq!(on.store.trim_location_log(HOUR_MS).await.unwrap(), 1);
-    assert_fails!(list(last).await, StoreError::CursorExpired);
-    assert_eq!(subjects(&list(kept[0].number).await.unwrap()), [&*fresh]);
+    assert_fails!(read_on(last).await, StoreError::CursorExpired);
+    assert_eq!(subjects(&read_on(kept[0].number).await.unwrap()), [&*fresh]);
 }
