@@ -3,6 +3,7 @@
 //! A version, then for each device its id, how many of its locations follow, and those, each told by how it differs
 //! from the one before it; at the end a checksum of all that. Numbers are not written: they count up from the first.
 
+use bytes::Bytes;
 use perigee_core::id::DeviceId;
 use perigee_core::location::{Latitude, Location, Longitude, StoredLocation, Trust};
 use perigee_core::time::Timestamp;
@@ -30,8 +31,8 @@ pub struct Point {
     pub longitude: Longitude,
     /// What is doubtful about it.
     pub trust: Trust,
-    /// Everything else, packed.
-    pub readings: Box<[u8]>,
+    /// Everything else, packed. Locations sent together share the memory of it.
+    pub readings: Bytes,
 }
 
 impl Point {
@@ -59,6 +60,12 @@ impl Point {
             trust: stored.trust,
             readings: pack_readings(&stored.location.readings).into(),
         }
+    }
+
+    /// The same, holding on to no memory but its own.
+    #[must_use]
+    pub fn detached(&self) -> Self {
+        Self { readings: Bytes::copy_from_slice(&self.readings), ..self.clone() }
     }
 
     /// The whole location.
@@ -158,7 +165,7 @@ pub fn unpack_batch(
                 latitude: Latitude::from_e7(degrees(before.1)?),
                 longitude: Longitude::from_e7(degrees(before.2)?),
                 trust: Trust { late: flags & LATE != 0, suspect: flags & SUSPECT != 0 },
-                readings: input.raw(length)?.into(),
+                readings: Bytes::copy_from_slice(input.raw(length)?),
             };
             each(device, point);
             number += 1;

@@ -38,6 +38,14 @@ impl Writer {
         self.0
     }
 
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }

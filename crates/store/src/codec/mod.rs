@@ -11,4 +11,5 @@ pub use batch::{Point, unpack_batch};
 pub use bytes::CodecError;
 pub(crate) use bytes::Writer;
 pub use chunk::{ChunkReader, Position, Positions, Rows, Summary, chunk_summary, pack_chunk, unpack_chunk};
+pub(crate) use readings::pack_all_readings;
 pub use readings::{pack_readings, unpack_readings};

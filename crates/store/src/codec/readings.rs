@@ -1,5 +1,6 @@
 //! Readings as bytes: a version, one bit for each field that is there, then the fields in the order of the bits.
 
+use bytes::Bytes;
 use perigee_core::location::{Attribute, FixSource, Milli, Readings};
 
 use super::bytes::{CodecError, Reader, Writer};
@@ -59,7 +60,28 @@ mod kind {
 ///
 /// A real that is no number says nothing and is left out: domain values never hold one.
 pub fn pack_readings(readings: &Readings) -> Vec<u8> {
-    let mut body = Packer { map: 0, fields: Writer::with_capacity(48) };
+    let mut packed = Writer::with_capacity(48);
+    pack_into(readings, &mut Writer::with_capacity(48), &mut packed);
+    packed.into_bytes()
+}
+
+/// Packs many readings into one piece of memory.
+pub(crate) fn pack_all_readings<'r>(all: impl ExactSizeIterator<Item = &'r Readings>) -> Vec<Bytes> {
+    let mut ends = Vec::with_capacity(all.len());
+    let (mut packed, mut fields) = (Writer::with_capacity(24 * all.len()), Writer::with_capacity(64));
+    for readings in all {
+        pack_into(readings, &mut fields, &mut packed);
+        ends.push(packed.len());
+    }
+    let packed = Bytes::from(packed.into_bytes());
+    let begins = std::iter::once(0).chain(ends.iter().copied());
+    begins.zip(&ends).map(|(begin, end)| packed.slice(begin..*end)).collect()
+}
+
+/// Appends packed readings; `fields` is used on the way.
+fn pack_into(readings: &Readings, fields: &mut Writer, packed: &mut Writer) {
+    fields.clear();
+    let mut body = Packer { map: 0, fields };
     body.milli(bit::SPEED, readings.speed);
     body.milli(bit::COURSE, readings.course);
     body.milli(bit::ALTITUDE, readings.altitude);
@@ -98,12 +120,9 @@ pub fn pack_readings(readings: &Readings) -> Vec<u8> {
             }
         }
     });
-    let fields = body.fields.into_bytes();
-    let mut packed = Writer::with_capacity(fields.len() + 6);
     packed.byte(VERSION);
     packed.unsigned(body.map);
-    packed.raw(&fields);
-    packed.into_bytes()
+    packed.raw(body.fields.as_bytes());
 }
 
 /// Unpacks what [`pack_readings`] made.
@@ -191,16 +210,16 @@ fn attribute(input: &mut Reader<'_>) -> Result<Attribute, CodecError> {
     }
 }
 
-struct Packer {
+struct Packer<'w> {
     map: u64,
-    fields: Writer,
+    fields: &'w mut Writer,
 }
 
-impl Packer {
+impl Packer<'_> {
     fn field<T>(&mut self, bit: u64, value: Option<T>, write: impl FnOnce(&mut Writer, T)) {
         if let Some(value) = value {
             self.map |= bit;
-            write(&mut self.fields, value);
+            write(self.fields, value);
         }
     }
 

@@ -12,6 +12,7 @@ use crate::tx::Tx;
 
 /// Adds the calls and gives the sums, in the order of the reports.
 pub(super) async fn add(tx: &Tx, reports: Vec<UsageReport>) -> Result<Vec<ApiUsage>> {
+    tx.leave_facts();
     // Every node goes through the accounts in the same order, so that none waits for another in a circle.
     let mut ordered: Vec<(usize, UsageReport)> = reports.into_iter().enumerate().collect();
     ordered.sort_by_key(|(_place, report)| report.account);

@@ -22,8 +22,8 @@ const WORTHWHILE: c_int = 1000;
 /// Log pages in all from which writers are made to wait a moment, so that the log can begin anew: while commits
 /// follow each other closely it never does by itself.
 const OVERDUE: c_int = 16_000;
-/// How long beginning anew may hold them up.
-const OVERDUE_PATIENCE: Duration = Duration::from_millis(200);
+/// How long beginning anew may hold them up; a reader that is in the way for longer is waited for next time.
+const OVERDUE_PATIENCE: Duration = Duration::from_millis(10);
 
 /// Starts the thread. It ends, after a last checkpoint, when the writer's connection is gone, and gives up the
 /// ownership of the file with that.

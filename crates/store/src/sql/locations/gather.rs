@@ -9,6 +9,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use bytes::Bytes;
 use futures_util::FutureExt as _;
 use perigee_core::actor::Scope;
 use perigee_core::error::StoreError;
@@ -17,7 +18,7 @@ use perigee_core::location::{CompactionBudget, Location, Outcome};
 use perigee_core::store::Result;
 use tokio::sync::oneshot;
 
-use crate::codec::pack_readings;
+use crate::codec::pack_all_readings;
 use crate::{Database, Engine, Tx, postgres, sqlite};
 
 /// Submissions that may wait before more are refused.
@@ -36,12 +37,12 @@ pub(crate) struct Submission {
     pub(crate) device: DeviceId,
     pub(crate) locations: Vec<Location>,
     /// The readings of each, packed before anybody waits for it.
-    pub(crate) readings: Vec<Box<[u8]>>,
+    pub(crate) readings: Vec<Bytes>,
 }
 
 impl Submission {
     pub(super) fn new(scope: Scope, device: DeviceId, locations: Vec<Location>) -> Self {
-        let readings = locations.iter().map(|location| pack_readings(&location.readings).into()).collect();
+        let readings = pack_all_readings(locations.iter().map(|location| &location.readings));
         Self { scope, device, locations, readings }
     }
 }

@@ -1,5 +1,6 @@
 //! A location from its row.
 
+use bytes::Bytes;
 use perigee_core::error::StoreError;
 use perigee_core::location::{Latitude, Longitude, StoredLocation, Trust};
 use perigee_core::store::Result;
@@ -28,7 +29,7 @@ pub(crate) fn point_from_row(row: &Row) -> Result<Point> {
         latitude: Latitude::from_e7(row.int("latitude")?),
         longitude: Longitude::from_e7(row.int("longitude")?),
         trust: Trust { late: row.bool("late")?, suspect: row.bool("suspect")? },
-        readings: row.bytes_ref("readings")?.into(),
+        readings: Bytes::copy_from_slice(row.bytes_ref("readings")?),
     })
 }
 

@@ -11,7 +11,7 @@ use super::live::Live;
 use super::save::save_due;
 use super::tail::{Due, Owner};
 use crate::codec::Point;
-use crate::sql::locations::{Changes, FEW_WAIT_MS, apply, plan_merge, unreadable_readings};
+use crate::sql::locations::{CHUNK_FULL, Changes, FEW_WAIT_MS, apply, plan_merge, unreadable_readings};
 use crate::sql::scope::existing_devices;
 use crate::{Database, Tx, params};
 
@@ -44,7 +44,7 @@ pub(crate) async fn compact(
     while !rest.is_empty() {
         // Held from reading the chunks until they are written.
         let _chunks = live.chunks.lock().await;
-        let (some, taken) = take(live, rest);
+        let (some, taken) = take(live, rest, budget.everything);
         rest = &rest[taken..];
         let packed = database.read(move |tx| pack(tx, some).boxed()).await?;
         done.devices += u64::try_from(packed.len()).unwrap_or(0);
@@ -59,11 +59,15 @@ pub(crate) async fn compact(
 }
 
 /// Copies of what the first devices have, and how many devices that are.
-fn take(live: &Live, owners: &[Owner]) -> (Vec<(Owner, Vec<Point>)>, usize) {
+fn take(live: &Live, owners: &[Owner], everything: bool) -> (Vec<(Owner, Vec<Point>)>, usize) {
+    let everything = everything || live.is_pressed();
     let tail = live.tail();
     let (mut some, mut count) = (Vec::new(), 0);
     for owner in owners.iter().take(DEVICES_AT_ONCE) {
-        let points = tail.first_arrived(*owner, AT_ONCE);
+        // What does not fill a chunk waits for the rest of one, so that it need not be packed again with that.
+        let whole = tail.count_of(*owner) / CHUNK_FULL * CHUNK_FULL;
+        let most = if everything || whole == 0 { AT_ONCE } else { whole.min(AT_ONCE) };
+        let points = tail.first_arrived(*owner, most);
         if count > 0 && count + points.len() > AT_ONCE {
             break;
         }

@@ -138,21 +138,31 @@ fn point(submissions: &[Submission], place: Place, received_at: Timestamp) -> Op
 /// Finds the same location within what one device sent. Ordinarily times ascend, and there is nothing to look for.
 #[derive(Default)]
 struct Batch {
-    newest: Option<Timestamp>,
-    by_time: HashMap<Timestamp, Vec<usize>>,
+    /// Made when a time first does not.
+    by_time: Option<HashMap<Timestamp, Vec<usize>>>,
 }
 
 impl Batch {
-    fn holds(&self, points: &[Point], point: &Point) -> bool {
-        self.newest >= Some(point.time)
-            && self.by_time.get(&point.time).is_some_and(|same_time| {
-                same_time.iter().filter_map(|place| points.get(*place)).any(|other| other.is_same(point))
-            })
+    fn holds(&mut self, points: &[Point], point: &Point) -> bool {
+        if self.by_time.is_none() && points.last().is_none_or(|last| last.time < point.time) {
+            return false;
+        }
+        let by_time = self.by_time.get_or_insert_with(|| {
+            let mut by_time: HashMap<Timestamp, Vec<usize>> = HashMap::with_capacity(points.len());
+            for (place, point) in points.iter().enumerate() {
+                by_time.entry(point.time).or_default().push(place);
+            }
+            by_time
+        });
+        by_time.get(&point.time).is_some_and(|same_time| {
+            same_time.iter().filter_map(|place| points.get(*place)).any(|other| other.is_same(point))
+        })
     }
 
     fn add(&mut self, point: &Point, place: usize) {
-        self.newest = self.newest.max(Some(point.time));
-        self.by_time.entry(point.time).or_default().push(place);
+        if let Some(by_time) = &mut self.by_time {
+            by_time.entry(point.time).or_default().push(place);
+        }
     }
 }
 
@@ -221,7 +231,7 @@ fn remember(live: &Live, arrivals: Arrivals, at: Timestamp) {
     {
         let mut tail = live.tail_mut();
         for (owner, arrival) in arrivals {
-            let last = arrival.last.and_then(|place| arrival.points.get(place)).cloned();
+            let last = arrival.last.and_then(|place| arrival.points.get(place)).map(Point::detached);
             let number = |point: Option<&Point>| point.map(|point| point.number);
             let numbers = number(arrival.points.first()).zip(number(arrival.points.last()));
             let moved = numbers.map(|_| (last, arrival.whereabouts));

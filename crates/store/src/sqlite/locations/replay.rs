@@ -100,7 +100,7 @@ fn believe(live: &Live, owner: Owner, mut observed: Vec<&Point>) -> Result<(Opti
         let by_itself = judge(&stored.location, point.received_at).suspect;
         whereabouts.recall(Fix::from(&stored), by_itself, point.trust.suspect);
         if whereabouts.last.is_some_and(|last| last.number == point.number) {
-            last = Some(point.clone());
+            last = Some(point.detached());
         }
     }
     Ok((last, whereabouts))

@@ -61,6 +61,11 @@ impl Tail {
         self.count
     }
 
+    /// How many of them are of this device.
+    pub(super) fn count_of(&self, owner: Owner) -> usize {
+        self.devices.get(&owner).map_or(0, |unpacked| unpacked.points.len())
+    }
+
     /// The highest number there ever was.
     pub(super) const fn head(&self) -> i64 {
         self.head
