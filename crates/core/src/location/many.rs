@@ -41,10 +41,9 @@ pub struct LastFilter {
 }
 
 impl LastFilter {
-    /// Whether a location is asked for, as far as it can tell by itself.
-    pub fn admits(&self, stored: &StoredLocation) -> bool {
-        let (latitude, longitude) = (stored.location.latitude, stored.location.longitude);
-        self.since.is_none_or(|since| stored.received_at >= since)
+    /// Whether a location received then and found there is asked for, as far as it can tell by itself.
+    pub fn admits(&self, received_at: Timestamp, latitude: Latitude, longitude: Longitude) -> bool {
+        self.since.is_none_or(|since| received_at >= since)
             && self.area.is_none_or(|area| area.contains(latitude, longitude))
     }
 }

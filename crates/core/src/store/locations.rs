@@ -1,16 +1,37 @@
 //! Locations.
 
+use std::any::Any;
+
 use async_trait::async_trait;
 
 use super::Result;
 use crate::actor::{Actor, Scope};
 use crate::id::{AccountId, DeviceId};
 use crate::location::{
-    Compacted, CompactionBudget, Feed, History, HistoryRequest, LastFilter, Location, Outcome,
+    Compacted, CompactionBudget, Feed, History, HistoryCursor, HistoryRequest, LastFilter, Location, Outcome,
     StoredLocation, TimeRange,
 };
 use crate::page::{Page, PageRequest};
 use crate::time::Timestamp;
+
+/// Takes the locations of a history one after another, so that nobody has to hold them all.
+///
+/// It is handed back when a part was read; being [`Any`], it is then again what it was.
+pub trait LocationSink: Any + Send {
+    /// Takes a location, which is lent for as long as this takes, and says whether to go on.
+    fn take(&mut self, stored: &StoredLocation) -> Appetite;
+}
+
+/// How much more somebody wants to be given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Appetite {
+    /// More.
+    Hungry,
+    /// No more once stopping costs nothing that would have to be done again.
+    Sated,
+    /// No more.
+    Full,
+}
 
 /// Where devices were.
 #[async_trait]
@@ -30,6 +51,16 @@ pub trait Locations: Send + Sync {
         device: DeviceId,
         request: HistoryRequest,
     ) -> Result<History<StoredLocation>>;
+
+    /// Gives a device's history to a sink, and the sink back with where to go on. That is certain when the limit was
+    /// reached; when the sink wanted no more, there may be nothing there.
+    async fn read_locations(
+        &self,
+        scope: Scope,
+        device: DeviceId,
+        request: HistoryRequest,
+        sink: Box<dyn LocationSink>,
+    ) -> Result<(Box<dyn LocationSink>, Option<HistoryCursor>)>;
 
     /// The newest location that can be trusted.
     async fn find_last_location(&self, scope: Scope, device: DeviceId) -> Result<Option<StoredLocation>>;

@@ -17,7 +17,7 @@ pub use alerts::{Alerts, SubmittedAlerts};
 pub use credentials::Credentials;
 pub use devices::{Devices, ExpiryAnnouncement};
 pub use groups::Groups;
-pub use locations::{LocationUpkeep, Locations};
+pub use locations::{Appetite, LocationSink, LocationUpkeep, Locations};
 pub use logs::{Audits, Events};
 pub use shares::{SharedView, Shares, ViewReport};
 pub use users::Users;

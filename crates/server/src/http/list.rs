@@ -19,7 +19,7 @@ use super::reply::Envelope;
 use crate::app::App;
 
 /// Items fetched at a time while a complete list is streamed.
-const CHUNK: u32 = 500;
+const CHUNK: u32 = 1_000;
 
 /// Where a list goes on: by number, or by time and number.
 pub(super) trait Place: Copy + Send + Sync + 'static {

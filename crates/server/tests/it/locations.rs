@@ -372,7 +372,7 @@ async fn histories_are_complete_or_paged(engine: Engine) {
 async fn long_histories_are_streamed_whole(engine: Engine) {
     let tracker = Tracker::new(engine).await;
     // Several at each instant, so that parts begin in the middle of one.
-    let many: Vec<Value> = (0..2_500).map(|n| {
+    let many: Vec<Value> = (0..9_000).map(|n| {
         json!({"dateTime": format!("2026-01-01T00:00:00.{:03}Z", n % 7 + 1), "latitude": 1, "longitude": 1, "n": n})
     }).collect();
     tracker.post(&json!(many)).await.expect(201);
@@ -381,7 +381,7 @@ async fn long_histories_are_streamed_whole(engine: Engine) {
         let all = all["locations"].as_array().unwrap();
         let mut numbers: Vec<i64> = all.iter().map(|l| l["attributes"]["n"].as_i64().unwrap()).collect();
         numbers.sort_unstable();
-        assert_eq!(numbers, (0..2_500).collect::<Vec<_>>());
+        assert_eq!(numbers, (0..9_000).collect::<Vec<_>>());
         let times: Vec<&str> = all.iter().map(|l| l["dateTime"].as_str().unwrap()).collect();
         assert!(if order == "asc" { times.is_sorted() } else { times.iter().rev().is_sorted() });
     }

@@ -20,6 +20,7 @@ mod retention;
 mod rhythm;
 mod sample;
 mod shares;
+mod sinks;
 mod users;
 
 /// Makes a test of each case on each engine. A case is `pub(crate) async fn case(on: Fixture)` in its area's module.
@@ -174,6 +175,9 @@ conformance! {
         the_log_is_trimmed_behind_the_feed,
         few_locations_are_packed_after_a_while,
         packed_ranges_are_deleted_and_retired,
+    }
+    sinks {
+        parts_make_the_whole_wherever_a_sink_stops,
     }
     alerts {
         an_alert_is_kept_as_given,

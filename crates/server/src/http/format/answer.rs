@@ -1,22 +1,17 @@
-//! A device's track as an answer: read part by part, written as it is read, never whole in memory.
-
-use std::sync::Arc;
+//! A device's track as an answer: how it is wanted, and the headers that go with it.
 
 use axum::body::Body;
 use axum::response::Response;
-use bytes::Bytes;
 use futures_util::stream::{self, StreamExt};
 use http::{HeaderMap, HeaderValue, header};
 use perigee_core::actor::Scope;
 use perigee_core::device::Device;
 use perigee_core::error::Cause;
-use perigee_core::location::{HistoryRequest, StoredLocation};
-use perigee_core::store::{Result as StoreResult, Store};
 
 use super::choice::Format;
 use super::field::{Field, Selection};
-use super::simplify::Simplifier;
-use super::writer::{Heading, Writer};
+use super::track::{Sending, Source, Track, send_on};
+use super::writer::Heading;
 use crate::app::App;
 use crate::http::error::{ApiResult, internal};
 use crate::http::extract::{Caller, Params};
@@ -45,22 +40,6 @@ pub struct Subject {
     pub device: Device,
     /// Who asks.
     pub scope: Scope,
-}
-
-/// What is still to be read.
-struct Source {
-    store: Arc<dyn Store>,
-    subject: Subject,
-    request: HistoryRequest,
-    simplifier: Option<Simplifier>,
-    more: bool,
-}
-
-/// A document being sent.
-struct Sending {
-    source: Source,
-    writer: Box<dyn Writer>,
-    closed: bool,
 }
 
 impl Shape {
@@ -129,21 +108,18 @@ pub async fn answer_track(
     };
     let file = file_name(&subject.device, shape.format);
     let HistoryPart { list, link, paged, request } = part;
-    let simplifier = shape.simplify.map(Simplifier::new);
-    let mut source = Source { store: app.store.clone(), subject, request, simplifier, more: true };
-    let mut writer = shape.format.writer(heading);
-    let mut bytes = Vec::new();
-    writer.open(&mut bytes);
-    write_all(&mut *writer, &mut bytes, &source.read().await?);
+    let track = Box::new(Track::open(shape.format.writer(heading), shape.simplify, !paged));
+    let mut source = Source::new(app.store.clone(), subject.scope, subject.device.id, request, !paged);
+    let mut track = source.read(track).await?;
 
-    let next = source.request.after.filter(|_| paged && source.more).map(|next| next.cursor().write(&list));
-    let body = if source.more && !paged {
-        let opening = stream::once(async { Ok::<_, Cause>(Bytes::from(bytes)) });
-        let sending = Sending { source, writer, closed: false };
-        Body::from_stream(opening.chain(stream::try_unfold(sending, send_on)))
+    let next = source.next().filter(|_| paged).map(|next| next.cursor().write(&list));
+    let body = if source.next().is_some() && !paged {
+        let part = track.take_part();
+        let opening = stream::once(async { Ok::<_, Cause>(part) });
+        let sending = Sending { source, track, request_id: caller.request_id().to_owned() };
+        Body::from_stream(opening.chain(stream::try_unfold(Some(sending), send_on)))
     } else {
-        writer.close(&mut bytes, next.as_deref());
-        Body::from(bytes)
+        Body::from(track.close(next.as_deref()))
     };
     let mut response = Response::new(body);
     let headers = response.headers_mut();
@@ -157,42 +133,6 @@ pub async fn answer_track(
         headers.insert(header::LINK, HeaderValue::from_str(&link).map_err(internal)?);
     }
     Ok(response)
-}
-
-impl Source {
-    /// Reads the next part, and notes whether there is another.
-    async fn read(&mut self) -> StoreResult<Vec<StoredLocation>> {
-        let Subject { device, scope } = &self.subject;
-        let history = self.store.list_locations(*scope, device.id, self.request).await?;
-        self.more = history.next.is_some();
-        self.request.after = history.next;
-        Ok(match &mut self.simplifier {
-            Some(simplifier) => simplifier.thin(history.items),
-            None => history.items,
-        })
-    }
-}
-
-/// Sends the next part while the client reads; a failure breaks the connection off, so that nobody takes half a
-/// track for a whole one.
-async fn send_on(mut sending: Sending) -> Result<Option<(Bytes, Sending)>, Cause> {
-    if sending.closed {
-        return Ok(None);
-    }
-    let mut bytes = Vec::new();
-    let part = sending.source.read().await?;
-    write_all(&mut *sending.writer, &mut bytes, &part);
-    if !sending.source.more {
-        sending.writer.close(&mut bytes, None);
-        sending.closed = true;
-    }
-    Ok(Some((Bytes::from(bytes), sending)))
-}
-
-fn write_all(writer: &mut dyn Writer, out: &mut Vec<u8>, part: &[StoredLocation]) {
-    for stored in part {
-        writer.write(out, stored);
-    }
 }
 
 /// The header that names the file: the device's id for old clients, its name for those that read RFC 8187.

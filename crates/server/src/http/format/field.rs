@@ -163,6 +163,8 @@ impl Datum<'_> {
 
     /// Writes it as a text that no format needs to escape. Lists and maps are no such thing: nothing is written of
     /// them, and the answer is no.
+    #[expect(clippy::inline_always, reason = "what it is, is known where this is compiled")]
+    #[inline(always)]
     pub(super) fn push_plain(self, out: &mut Vec<u8>) -> bool {
         match self {
             Self::Time(instant) => push_time(out, instant),

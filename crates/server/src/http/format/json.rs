@@ -42,7 +42,9 @@ pub fn write_location(
 
 /// Writes the envelope of an answer up to where its own members begin.
 pub fn open_envelope(out: &mut Vec<u8>, envelope: Envelope) {
-    out.extend_from_slice(serde_json::json!(envelope).to_string().trim_end_matches('}').as_bytes());
+    // Plain members cannot fail to be written.
+    let envelope = serde_json::to_vec(&envelope).unwrap_or_default();
+    out.extend_from_slice(envelope.strip_suffix(b"}").unwrap_or(&envelope));
 }
 
 /// Writes where to go on, as the last member of an answer.

@@ -3,6 +3,7 @@
 mod answer;
 mod choice;
 mod csv;
+mod digits;
 mod field;
 mod geojson;
 mod gpx;
@@ -10,6 +11,7 @@ pub mod json;
 mod kml;
 mod simplify;
 mod text;
+mod track;
 mod writer;
 
 pub use answer::{Shape, Subject, answer_track};

@@ -1,53 +1,28 @@
 //! Numbers, instants and texts as bytes, made from whole numbers: no float is formatted, no calendar is asked.
 
+use std::cell::Cell;
+
 use perigee_core::time::Timestamp;
+
+use super::digits::{EIGHT_DIGITS, eight_digits, push_draft, trailing, without_leading};
 
 const MS_PER_DAY: i64 = 86_400_000;
 /// Days from 0000-03-01, where the calendar's cycles begin, to 1970-01-01.
 const DAYS_TO_1970: i64 = 719_468;
-const DAYS_PER_ERA: i64 = 146_097;
-
-/// The two digits of every number under a hundred.
-const PAIRS: [[u8; 2]; 100] = pairs();
-
-const fn pairs() -> [[u8; 2]; 100] {
-    let mut pairs = [[b'0'; 2]; 100];
-    let mut tens = 0_u8;
-    while tens < 10 {
-        let mut ones = 0_u8;
-        while ones < 10 {
-            pairs[(tens * 10 + ones) as usize] = [b'0' + tens, b'0' + ones];
-            ones += 1;
-        }
-        tens += 1;
-    }
-    pairs
-}
-
-/// The digits of a number under a hundred.
-fn pair(number: u64) -> [u8; 2] {
-    usize::try_from(number).ok().and_then(|index| PAIRS.get(index)).copied().unwrap_or(*b"00")
-}
+const DAYS_PER_ERA: u32 = 146_097;
 
 /// Writes a whole number.
 pub(super) fn push_whole(out: &mut Vec<u8>, number: u64) {
-    if number < 10 {
-        out.push(pair(number)[1]);
-        return;
+    match u32::try_from(number) {
+        Ok(short) if number < EIGHT_DIGITS => {
+            let (digits, length) = without_leading(eight_digits(short));
+            push_draft(out, &digits, |_as_it_is| length);
+        }
+        _ => {
+            push_whole(out, number / EIGHT_DIGITS);
+            out.extend_from_slice(&eight_digits(u32::try_from(number % EIGHT_DIGITS).unwrap_or(0)));
+        }
     }
-    let mut digits = [0_u8; 20];
-    let mut start = digits.len();
-    let mut rest = number;
-    while rest >= 10 {
-        start -= 2;
-        digits[start..start + 2].copy_from_slice(&pair(rest % 100));
-        rest /= 100;
-    }
-    if rest > 0 {
-        start -= 1;
-        digits[start] = pair(rest)[1];
-    }
-    out.extend_from_slice(digits.get(start..).unwrap_or_default());
 }
 
 /// Writes a whole number that may be negative.
@@ -61,65 +36,85 @@ pub(super) fn push_signed(out: &mut Vec<u8>, number: i64) {
 /// Writes a count of units of a power of ten below one: as many decimals as it needs, never an exponent.
 pub(super) fn push_decimal<const DECIMALS: u32>(out: &mut Vec<u8>, units: i64) {
     let scale = const { 10_u64.pow(DECIMALS) };
-    if units < 0 {
-        out.push(b'-');
-    }
     let magnitude = units.unsigned_abs();
-    push_whole(out, magnitude / scale);
-    let part = magnitude % scale;
-    if part == 0 {
-        return;
+    let (whole, part) = (magnitude / scale, magnitude % scale);
+    // Filled up to eight decimals; zeros at the end are not written.
+    let part = u32::try_from(part * const { 10_u64.pow(8 - DECIMALS) }).unwrap_or(0);
+    let decimals = eight_digits(part);
+    let point_and_decimals = if part == 0 { 0 } else { 9 - trailing(decimals) };
+    match u32::try_from(whole) {
+        Ok(short) if whole < EIGHT_DIGITS => {
+            let start = usize::from(units < 0);
+            let (digits, length) = without_leading(eight_digits(short));
+            let point = start + length;
+            // A sign, eight digits, a point and eight decimals.
+            push_draft(out, &[b'-'; 24], |text| {
+                text[start..start + 8].copy_from_slice(&digits);
+                text[point] = b'.';
+                text[point + 1..point + 9].copy_from_slice(&decimals);
+                point + point_and_decimals
+            });
+        }
+        _ => {
+            push_signed(out, if units < 0 { -whole.cast_signed() } else { whole.cast_signed() });
+            push_draft(out, &[b'.'; 9], |text| {
+                text[1..].copy_from_slice(&decimals);
+                point_and_decimals
+            });
+        }
     }
-    // Padded to eight decimals, so that they come in four pairs.
-    let padded = part * const { 10_u64.pow(8 - DECIMALS) };
-    let mut digits = [b'.'; 9];
-    for (index, divisor) in [1_000_000, 10_000, 100, 1].into_iter().enumerate() {
-        digits[1 + 2 * index..3 + 2 * index].copy_from_slice(&pair(padded / divisor % 100));
-    }
-    let end = digits.iter().rposition(|digit| *digit != b'0').map_or(0, |last| last + 1);
-    out.extend_from_slice(digits.get(..end).unwrap_or_default());
 }
 
 /// Writes an instant as RFC 3339 in UTC, with milliseconds only when there are any.
 pub(super) fn push_time(out: &mut Vec<u8>, instant: Timestamp) {
     let millis = instant.as_millis();
-    let (day, in_day) = (millis.div_euclid(MS_PER_DAY), millis.rem_euclid(MS_PER_DAY).unsigned_abs());
-    let (year, month, day) = civil(day);
+    let in_day = u32::try_from(millis.rem_euclid(MS_PER_DAY)).unwrap_or(0);
+    let date = date_of(millis.div_euclid(MS_PER_DAY));
     let (seconds, fraction) = (in_day / 1000, in_day % 1000);
-    let mut text = *b"0000-00-00T00:00:00.000Z";
-    for (at, number) in [
-        (0, year / 100),
-        (2, year % 100),
-        (5, month),
-        (8, day),
-        (11, seconds / 3600),
-        (14, seconds / 60 % 60),
-        (17, seconds % 60),
-    ] {
-        text[at..at + 2].copy_from_slice(&pair(number));
-    }
-    if fraction == 0 {
-        text[19] = b'Z';
-        out.extend_from_slice(&text[..20]);
-    } else {
-        text[20] = pair(fraction / 100)[1];
-        text[21..23].copy_from_slice(&pair(fraction % 100));
-        out.extend_from_slice(&text);
-    }
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let time = eight_digits(hour * 1_000_000 + minute * 10_000 + second * 100);
+    push_draft(out, b"0000-00-00T00:00:00.000Z", |text| {
+        text[..4].copy_from_slice(&date[..4]);
+        text[5..7].copy_from_slice(&date[4..6]);
+        text[8..10].copy_from_slice(&date[6..]);
+        text[11..13].copy_from_slice(&time[..2]);
+        text[14..16].copy_from_slice(&time[2..4]);
+        text[17..19].copy_from_slice(&time[4..6]);
+        if fraction == 0 {
+            text[19] = b'Z';
+            return 20;
+        }
+        text[20..23].copy_from_slice(&eight_digits(fraction)[5..]);
+        text.len()
+    });
 }
 
-/// Year, month and day of the day this many after 1970-01-01, in the Gregorian calendar. Years are counted from
-/// March, so that the leap day is a year's last.
-fn civil(days: i64) -> (u64, u64, u64) {
-    let days = days + DAYS_TO_1970;
-    let (era, day_of_era) = (days.div_euclid(DAYS_PER_ERA), days.rem_euclid(DAYS_PER_ERA));
+/// The digits of year, month and day. A track has many locations a day, so days are remembered for a while.
+fn date_of(day: i64) -> [u8; 8] {
+    thread_local! {
+        static DAYS: [Cell<(i64, [u8; 8])>; 16] = const { [const { Cell::new((i64::MIN, [b'0'; 8])) }; 16] };
+    }
+    DAYS.with(|days| {
+        let place = &days[usize::try_from(day.rem_euclid(16)).unwrap_or(0)];
+        if place.get().0 != day {
+            place.set((day, eight_digits(civil(day))));
+        }
+        place.get().1
+    })
+}
+
+/// Year, month and day of the day this many after 1970-01-01 in the Gregorian calendar, as the digits of a number.
+/// Years are counted from March, so that the leap day is a year's last.
+fn civil(days: i64) -> u32 {
+    let days = u32::try_from(days + DAYS_TO_1970).unwrap_or(0);
+    let (era, day_of_era) = (days / DAYS_PER_ERA, days % DAYS_PER_ERA);
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * from_march + 2) / 5 + 1;
     let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    let year = era * 400 + year_of_era + i64::from(month <= 2);
-    (year.unsigned_abs(), month.unsigned_abs(), day.unsigned_abs())
+    let year = era * 400 + year_of_era + u32::from(month <= 2);
+    year % 10_000 * 10_000 + month * 100 + day
 }
 
 /// Writes a text as a JSON string. The two characters that XML cannot carry at all are escaped as well, so that

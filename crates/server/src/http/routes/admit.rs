@@ -60,7 +60,9 @@ pub(super) async fn admit_body<T: Send + 'static>(
         (Ok(Asked::Store(Ok(batch))), Some(device)) if caller.privileges().allows(privilege) => {
             let id = match device {
                 DeviceRef::Id(id) => *id,
-                named => find_device_id(app, &caller, Some(named)).await.map_err(missing)?,
+                DeviceRef::Identifier(_) => {
+                    find_device_id(app, &caller, Some(device)).await.map_err(missing)?
+                }
             };
             return Ok(AdmittedBody { caller, admitted: Admitted::Store(id, batch) });
         }

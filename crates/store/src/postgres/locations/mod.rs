@@ -20,5 +20,5 @@ pub(crate) use erase::{erase, holds_before};
 pub(crate) use feed::{end, events, list};
 pub(crate) use hear::hear;
 pub(crate) use ingest::ingest;
-pub(crate) use recent::list as recent;
+pub(crate) use recent::within as recent;
 pub(crate) use trim::trim;

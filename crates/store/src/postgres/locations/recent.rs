@@ -1,10 +1,11 @@
 //! What is in the log and in no chunk yet.
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::StoredLocation;
+use perigee_core::location::{Order, StoredLocation};
 use perigee_core::store::Result;
 
-use crate::sql::locations::{COLUMNS, from_row};
+use crate::codec::Point;
+use crate::sql::locations::{COLUMNS, Window, from_row, point_from_row};
 use crate::{Tx, params};
 
 /// Up to which number the device's locations are in chunks.
@@ -28,4 +29,30 @@ pub(crate) async fn list(
     );
     let rows = tx.query(&sql, params![account, device, packed_to, limit]).await?;
     rows.iter().map(from_row).collect()
+}
+
+/// What is asked for of a history that is in no chunk, in its order.
+pub(crate) async fn within(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    window: &Window,
+) -> Result<Vec<Point>> {
+    let packed_to = packed_to(tx, account, device).await?;
+    let direction = match window.order {
+        Order::Ascending => "ASC",
+        Order::Descending => "DESC",
+    };
+    // What is in no chunk is little, what the log keeps of the device may be much: OFFSET keeps the planner from
+    // looking for the times first.
+    let sql = format!(
+        "SELECT {COLUMNS} FROM (SELECT {COLUMNS} FROM location_log \
+             WHERE account_id = ?1 AND device_id = ?2 AND number > ?3 OFFSET 0) AS unpacked \
+         WHERE (time, number) > (?4, ?5) AND (time, number) < (?6, ?7) \
+         ORDER BY time {direction}, number {direction} LIMIT ?8"
+    );
+    let (after, before) = (window.after, window.before);
+    let limit = i64::try_from(window.wanted()).unwrap_or(i64::MAX);
+    let values = params![account, device, packed_to, after.0, after.1, before.0, before.1, limit];
+    tx.query(&sql, values).await?.iter().map(point_from_row).collect()
 }

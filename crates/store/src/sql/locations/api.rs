@@ -5,16 +5,16 @@ use futures_util::FutureExt as _;
 use perigee_core::actor::{Actor, Scope};
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::{
-    Compacted, CompactionBudget, Feed, History, HistoryRequest, LastFilter, Location, Outcome,
+    Compacted, CompactionBudget, Feed, History, HistoryCursor, HistoryRequest, LastFilter, Location, Outcome,
     StoredLocation, TimeRange,
 };
 use perigee_core::page::{Page, PageRequest};
-use perigee_core::store::{LocationUpkeep, Locations, Result};
+use perigee_core::store::{LocationSink, LocationUpkeep, Locations, Result};
 use perigee_core::time::Timestamp;
 
 use super::super::retention;
 use super::gather::{self, Submission};
-use super::{delete, last, log, read};
+use super::{delete, everywhere, last, log, read};
 use crate::{Database, sqlite};
 
 #[async_trait]
@@ -39,6 +39,17 @@ impl Locations for Database {
         self.read_snapshot(move |tx| read::list(tx, scope, device, request, recent).boxed()).await
     }
 
+    async fn read_locations(
+        &self,
+        scope: Scope,
+        device: DeviceId,
+        request: HistoryRequest,
+        sink: Box<dyn LocationSink>,
+    ) -> Result<(Box<dyn LocationSink>, Option<HistoryCursor>)> {
+        let recent = self.live().map(|live| read::from_memory(live, (scope.account, device), &request));
+        self.read_snapshot(move |tx| read::read(tx, scope, device, request, recent, sink).boxed()).await
+    }
+
     async fn find_last_location(&self, scope: Scope, device: DeviceId) -> Result<Option<StoredLocation>> {
         match self.live() {
             Some(live) => sqlite::locations::find_last(self, live, scope, device).await,
@@ -53,7 +64,7 @@ impl Locations for Database {
         page: PageRequest,
     ) -> Result<Page<(DeviceId, StoredLocation)>> {
         let filter = *filter;
-        self.read(move |tx| last::list_last(tx, scope, filter, page).boxed()).await
+        self.read(move |tx| everywhere::list_last(tx, scope, filter, page).boxed()).await
     }
 
     async fn list_location_feed(&self, scope: Scope, after: i64, limit: u32) -> Result<Feed> {

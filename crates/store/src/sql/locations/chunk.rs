@@ -10,10 +10,10 @@ use perigee_core::location::{Location, StoredLocation};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
-use super::super::column;
 use super::super::query::for_ids;
+use super::packed::{self, Packed, unreadable};
 use crate::codec::{pack_chunk, unpack_chunk};
-use crate::{Row, Tx, params};
+use crate::{Tx, params};
 
 /// Locations of a full chunk.
 pub(crate) const FULL: usize = 1_024;
@@ -34,23 +34,9 @@ pub(super) struct Chunk {
     pub(super) points: Vec<StoredLocation>,
 }
 
-const COLUMNS: &str = "last_time, last_number, points";
-
-fn from_row(row: &Row) -> Result<Chunk> {
-    let points = unpack_chunk(&row.bytes("points")?);
-    Ok(Chunk {
-        last: (row.timestamp("last_time")?, row.i64("last_number")?),
-        points: points.map_err(|cause| column::unreadable("points", cause))?,
-    })
-}
-
 /// The first chunk that ends after this place.
 pub(super) async fn next(tx: &Tx, account: AccountId, device: DeviceId, after: Key) -> Result<Option<Chunk>> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM location_chunk WHERE account_id = ?1 AND device_id = ?2 \
-         AND (last_time, last_number) > (?3, ?4) ORDER BY last_time, last_number LIMIT 1"
-    );
-    tx.query_opt(&sql, params![account, device, after.0, after.1]).await?.as_ref().map(from_row).transpose()
+    packed::next(tx, account, device, after).await?.as_ref().map(unpack).transpose()
 }
 
 /// The last chunk that begins before this place.
@@ -60,11 +46,11 @@ pub(super) async fn previous(
     device: DeviceId,
     before: Key,
 ) -> Result<Option<Chunk>> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM location_chunk WHERE account_id = ?1 AND device_id = ?2 \
-         AND (first_time, first_number) < (?3, ?4) ORDER BY first_time DESC, first_number DESC LIMIT 1"
-    );
-    tx.query_opt(&sql, params![account, device, before.0, before.1]).await?.as_ref().map(from_row).transpose()
+    packed::previous(tx, account, device, before).await?.as_ref().map(unpack).transpose()
+}
+
+fn unpack(packed: &Packed) -> Result<Chunk> {
+    Ok(Chunk { last: packed.last, points: unpack_chunk(packed.bytes()?).map_err(unreadable)? })
 }
 
 /// What is to become of a device's chunks.
@@ -166,6 +152,8 @@ pub(super) async fn leave(
 fn sorted(mut points: Vec<StoredLocation>, more: Vec<StoredLocation>) -> Vec<StoredLocation> {
     points.extend(more);
     points.sort_unstable_by_key(key);
+    // None is there twice; if one ever were, it must not stay so.
+    points.dedup_by_key(|point| key(point));
     points
 }
 

@@ -180,7 +180,7 @@ async fn last_outside(
     for range in [after, before].into_iter().filter(|range| range.from <= range.to) {
         let mut request = HistoryRequest { range, order: Order::Descending, after: None, limit: 100 };
         loop {
-            let part = cut_out(tx, account, device, &request, None).await?;
+            let part = cut_out(tx, account, device, &request).await?;
             for stored in part.items.into_iter().filter(|stored| !stored.trust.suspect) {
                 let settles = !is_coarse(&Fix::from(&stored));
                 newest.push(stored);

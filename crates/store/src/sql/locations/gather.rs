@@ -41,7 +41,7 @@ pub(crate) struct Submission {
 }
 
 impl Submission {
-    pub(super) fn new(scope: Scope, device: DeviceId, locations: Vec<Location>) -> Self {
+    pub(crate) fn new(scope: Scope, device: DeviceId, locations: Vec<Location>) -> Self {
         let readings = pack_all_readings(locations.iter().map(|location| &location.readings));
         Self { scope, device, locations, readings }
     }

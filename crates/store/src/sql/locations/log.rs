@@ -4,11 +4,12 @@ use futures_util::FutureExt as _;
 use perigee_core::actor::Scope;
 use perigee_core::event::Event;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Compacted, CompactionBudget, Feed, Order, StoredLocation, TimeRange};
+use perigee_core::location::{Compacted, CompactionBudget, Feed, TimeRange};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
-use super::row::unreadable_readings;
+use super::window::Window;
+use crate::codec::Point;
 use crate::{Database, Tx, params, postgres, sqlite};
 
 /// After how long few locations are packed too.
@@ -38,14 +39,20 @@ pub(crate) async fn events(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Res
     }
 }
 
-/// What of a device is in no chunk yet.
-pub(super) async fn recent(tx: &Tx, account: AccountId, device: DeviceId) -> Result<Vec<StoredLocation>> {
-    let Some(live) = tx.live() else {
-        return postgres::locations::recent(tx, account, device, i64::MAX).await;
-    };
-    let everything = ((Timestamp::MIN, i64::MIN), (Timestamp::MAX, i64::MAX));
-    let points = live.tail().between((account, device), everything, Order::Ascending, usize::MAX);
-    points.iter().map(|point| point.unpack().map_err(unreadable_readings)).collect()
+/// What is asked for of a device that is in no chunk yet.
+pub(super) async fn recent(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    window: &Window,
+) -> Result<Vec<Point>> {
+    match tx.live() {
+        Some(live) => {
+            let places = (window.after, window.before);
+            Ok(live.tail().between((account, device), places, window.order, window.wanted()))
+        }
+        None => postgres::locations::recent(tx, account, device, window).await,
+    }
 }
 
 /// Erases a range of a device; gives how many were in no chunk, beside those `packed` that were.

@@ -6,13 +6,17 @@
 mod api;
 mod chunk;
 mod delete;
+mod everywhere;
 mod gather;
 mod last;
 mod log;
+mod merge;
 mod of_group;
+mod packed;
 mod read;
 mod row;
 mod standing;
+mod window;
 
 pub(crate) use chunk::{
     Changes, FULL as CHUNK_FULL, Key as Place, apply, key, known_in_chunks, leave_out_known, newest_packed,
@@ -23,5 +27,6 @@ pub(crate) use gather::{Gatherer, Submission};
 pub(crate) use last::{find_last, last_points, put_last_points};
 pub(crate) use log::{FEW_WAIT_MS, events, note_trimmed, trimmed_to};
 pub(crate) use of_group::last_of_group;
-pub(crate) use row::{COLUMNS, from_row, unreadable_readings};
+pub(crate) use row::{COLUMNS, from_row, point_from_row, unreadable_readings};
 pub(crate) use standing::{Standing, first_results};
+pub(crate) use window::Window;

@@ -24,7 +24,7 @@ pub(crate) use feed::{end, events, list};
 pub(crate) use ingest::ingest;
 pub(crate) use last::find_last;
 pub(crate) use live::Live;
-pub(crate) use present::{Entry, hear};
+pub(crate) use present::hear;
 pub(crate) use replay::replay;
 pub(crate) use save::save_all;
 pub(crate) use tail::Owner;

@@ -45,7 +45,7 @@ async fn save(database: &Database, live: &Arc<Live>, everything: bool) -> Result
 
 const LIVE: &str = "INSERT INTO device_live (account_id, device_id, last_seen, observed_to, rhythm, doubt)";
 const LIVE_CONFLICT: &str = "ON CONFLICT (account_id, device_id) DO UPDATE SET \
-    last_seen = max(device_live.last_seen, excluded.last_seen), observed_to = excluded.observed_to, \
+    last_seen = max(COALESCE(device_live.last_seen, excluded.last_seen), excluded.last_seen), observed_to = excluded.observed_to, \
     rhythm = excluded.rhythm, doubt = excluded.doubt";
 
 async fn save_some(tx: &Tx, live: &Arc<Live>, owners: &[Owner]) -> Result<()> {

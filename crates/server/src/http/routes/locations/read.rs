@@ -1,19 +1,21 @@
 //! Locations read: a device's history and its last one.
 
+use axum::body::Body;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, header};
+use axum::response::Response;
+use http::{HeaderMap, HeaderValue, header};
 use perigee_core::device::DeviceRef;
+use perigee_core::location::StoredLocation;
 
 use super::features::LocationFeatures;
 use super::view::{LastLocation, LocationList};
 use crate::app::App;
 use crate::http::code::Code;
-use crate::http::error::{ApiError, ApiResult};
+use crate::http::error::{ApiError, ApiResult, internal};
 use crate::http::extract::{Caller, DevicePath, Params, Preconditions};
-use crate::http::format::{Format, Shape, Subject, answer_track};
+use crate::http::format::{Format, Selection, Shape, Subject, answer_track, json};
 use crate::http::history::HistoryPart;
-use crate::http::reply::not_modified;
+use crate::http::reply::{Envelope, not_modified};
 use crate::http::routes::devices::{find_device, find_device_id};
 
 /// List a device's locations.
@@ -88,5 +90,18 @@ pub async fn get_last_location(
     if preconditions.is_known(&tag) {
         return Ok(not_modified(&tag));
     }
-    Ok(caller.reply(LastLocation { last_location: last.into() }).header(header::ETAG, tag).into_response())
+    let mut response = Response::new(Body::from(write_last(&caller, &last)));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(header::ETAG, HeaderValue::from_str(&tag).map_err(internal)?);
+    Ok(response)
+}
+
+fn write_last(caller: &Caller, last: &StoredLocation) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(512);
+    json::open_envelope(&mut bytes, Envelope::of(Some(caller.usage())));
+    bytes.extend_from_slice(b",\"lastLocation\":");
+    json::write_location(&mut bytes, None, last, Selection::ALL);
+    bytes.push(b'}');
+    bytes
 }

@@ -1,0 +1,59 @@
+//! The digits of numbers, eight at a time.
+
+/// Numbers below this have eight digits at the most.
+pub(super) const EIGHT_DIGITS: u64 = 100_000_000;
+const ZEROS: u64 = u64::from_ne_bytes([b'0'; 8]);
+
+/// The eight last digits of a number, as text: halved into lanes of four, two and one digits, all lanes at once.
+pub(super) const fn eight_digits(number: u32) -> [u8; 8] {
+    let number = number as u64 % EIGHT_DIGITS;
+    let fours = (number / 10_000) | ((number % 10_000) << 32);
+    // Multiplying and shifting divides by a hundred what is below ten thousand, and by ten what is below a hundred.
+    let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
+    let twos = hundreds | ((fours - hundreds * 100) << 16);
+    let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
+    let ones = tens | ((twos - tens * 10) << 8);
+    (ones | ZEROS).to_le_bytes()
+}
+
+/// How many of these digits are zeros in front.
+fn leading(digits: [u8; 8]) -> usize {
+    ((u64::from_le_bytes(digits) ^ ZEROS).trailing_zeros() / 8) as usize
+}
+
+/// How many of these digits are zeros at the end.
+pub(super) fn trailing(digits: [u8; 8]) -> usize {
+    ((u64::from_le_bytes(digits) ^ ZEROS).leading_zeros() / 8) as usize
+}
+
+/// Appends a draft, has it written over where it is, and cuts it off where that says it ends: to copy a text whose
+/// length is not known beforehand would take longer than making it.
+#[inline]
+pub(super) fn push_draft<const SIZE: usize>(
+    out: &mut Vec<u8>,
+    draft: &[u8; SIZE],
+    write: impl FnOnce(&mut [u8; SIZE]) -> usize,
+) {
+    let start = out.len();
+    out.extend_from_slice(draft);
+    let length = out.last_chunk_mut().map_or(0, write);
+    out.truncate(start + length);
+}
+
+/// Digits without zeros in front, but for the last, and how many they are.
+pub(super) fn without_leading(digits: [u8; 8]) -> ([u8; 8], usize) {
+    let zeros = leading(digits).min(7);
+    ((u64::from_le_bytes(digits) >> (8 * zeros)).to_le_bytes(), 8 - zeros)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_come_in_order() {
+        for number in [0, 1, 9, 10, 99, 100, 9_999, 10_000, 12_345_678, 90_807_060, 99_999_999] {
+            assert_eq!(String::from_utf8_lossy(&eight_digits(number)), format!("{number:08}"));
+        }
+    }
+}

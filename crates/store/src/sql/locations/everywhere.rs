@@ -1,0 +1,113 @@
+//! Where every device in sight was last.
+
+use std::collections::HashMap;
+
+use perigee_core::actor::Scope;
+use perigee_core::id::DeviceId;
+use perigee_core::location::{LastFilter, StoredLocation};
+use perigee_core::page::{Page, PageRequest};
+use perigee_core::store::Result;
+
+use super::super::query::Query;
+use super::super::scope;
+use super::last::{DEVICES, last_in_row, last_points};
+use super::row::unreadable_readings;
+use crate::codec::Point;
+use crate::sqlite::Live;
+use crate::{Tx, params};
+
+/// Devices looked at by one statement: a full page, and one to see whether there is more.
+const AT_ONCE_MAX: usize = 1_001;
+/// The same when few are wanted, some of which may have no location.
+const AT_ONCE_MIN: usize = 100;
+
+/// A device, and its last location if it has one.
+type Found = (DeviceId, Option<Point>);
+
+/// The last locations that pass the filter, by device.
+pub(super) async fn list_last(
+    tx: &Tx,
+    scope: Scope,
+    filter: LastFilter,
+    page: PageRequest,
+) -> Result<Page<(DeviceId, StoredLocation)>> {
+    let mut items = Vec::new();
+    let mut after = page.after.unwrap_or(i64::MIN);
+    let wanted = usize::try_from(page.limit).unwrap_or(usize::MAX).saturating_add(1);
+    let narrows = filter.area.is_some() || filter.since.is_some();
+    while items.len() < wanted {
+        let few = (wanted - items.len()).clamp(AT_ONCE_MIN, AT_ONCE_MAX);
+        // Where most may be filtered out, looking at many is looking seldom.
+        let at_once = if narrows { AT_ONCE_MAX } else { few };
+        let found = match tx.live() {
+            Some(live) => in_memory_first(tx, live, scope, &filter, (after, at_once)).await?,
+            None => in_tables(tx, scope, &filter, (after, at_once)).await?,
+        };
+        let is_last = found.len() < at_once;
+        after = found.last().map_or(after, |(device, _)| device.as_i64());
+        let admitted = found
+            .into_iter()
+            .filter_map(|(device, point)| Some((device, point?)))
+            .filter(|(_, point)| filter.admits(point.received_at, point.latitude, point.longitude))
+            .take(wanted - items.len());
+        for (device, point) in admitted {
+            items.push((device, point.unpack().map_err(unreadable_readings)?));
+        }
+        if is_last {
+            break;
+        }
+    }
+    Ok(Page::cut(items, page.limit, |(device, _)| device.as_i64()))
+}
+
+/// The next devices in sight: from memory, which is never behind the tables, and what it does not have from those.
+async fn in_memory_first(
+    tx: &Tx,
+    live: &Live,
+    scope: Scope,
+    filter: &LastFilter,
+    part: (i64, usize),
+) -> Result<Vec<Found>> {
+    let rows = select("SELECT d.id AS device_id FROM device d", scope, filter, part).rows(tx).await?;
+    let mut found: Vec<Found> = Vec::with_capacity(rows.len());
+    let mut unknown = Vec::new();
+    {
+        let present = live.present();
+        for row in &rows {
+            let device = DeviceId::from_i64(row.i64("device_id")?);
+            let entry = present.get((scope.account, device));
+            if entry.is_none() {
+                unknown.push(device.as_i64());
+            }
+            found.push((device, entry.and_then(|entry| entry.last.clone())));
+        }
+    }
+    let mut read: HashMap<DeviceId, Point> =
+        last_points(tx, scope.account, &unknown).await?.into_iter().collect();
+    if !read.is_empty() {
+        for (device, point) in &mut found {
+            if let Some(last) = read.remove(device) {
+                *point = Some(last);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The next devices in sight, as the tables have them.
+async fn in_tables(tx: &Tx, scope: Scope, filter: &LastFilter, part: (i64, usize)) -> Result<Vec<Found>> {
+    let rows = select(DEVICES, scope, filter, part).rows(tx).await?;
+    rows.iter().map(|row| Ok((DeviceId::from_i64(row.i64("device_id")?), last_in_row(row)?))).collect()
+}
+
+/// So many devices in sight after this id, as the head of the statement has them.
+fn select(head: &str, scope: Scope, filter: &LastFilter, (after, at_once): (i64, usize)) -> Query {
+    let sql = format!("{head} WHERE d.account_id = ?1 AND d.id > ?2");
+    let mut query = Query::new(sql, params![scope.account, after]);
+    scope::keep_devices(&mut query, scope, "d.id");
+    if let Some(group) = filter.group {
+        scope::keep_members(&mut query, scope, group, "d.id");
+    }
+    query.push_with(" ORDER BY d.id LIMIT {}", i64::try_from(at_once).unwrap_or(i64::MAX));
+    query
+}

@@ -1,0 +1,126 @@
+//! Locations of chunks and those that are in none yet, made one history and given away as they are unpacked.
+
+use std::vec::IntoIter;
+
+use perigee_core::location::{HistoryCursor, Order, StoredLocation};
+use perigee_core::store::{Appetite, LocationSink, Result};
+
+use super::chunk::{Key, key};
+use super::packed::{Packed, unreadable};
+use super::row::unreadable_readings;
+use super::window::Window;
+use crate::codec::{ChunkReader, Point};
+
+/// A history being given away.
+pub(super) struct Merge<'s> {
+    window: Window,
+    /// What is in no chunk, in the order asked for.
+    recent: IntoIter<Point>,
+    sink: &'s mut dyn LocationSink,
+    appetite: Appetite,
+    left: usize,
+    last: Option<Key>,
+    more: bool,
+}
+
+impl<'s> Merge<'s> {
+    pub(super) fn new(window: Window, recent: Vec<Point>, sink: &'s mut dyn LocationSink) -> Self {
+        Self {
+            window,
+            recent: recent.into_iter(),
+            sink,
+            appetite: Appetite::Hungry,
+            left: window.limit,
+            last: None,
+            more: false,
+        }
+    }
+
+    pub(super) fn is_hungry(&self) -> bool {
+        self.appetite == Appetite::Hungry
+    }
+
+    /// Gives what is asked for of the next chunk, and what comes before it.
+    pub(super) fn give_chunk(&mut self, chunk: &Packed) -> Result<()> {
+        let chunk = ChunkReader::open(chunk.bytes()?).map_err(unreadable)?;
+        let mut rows = chunk.rows(self.window.times()).map_err(unreadable)?;
+        match self.window.order {
+            Order::Ascending => {
+                while !self.is_full()
+                    && let Some(stored) = rows.next().map_err(unreadable)?
+                {
+                    self.offer(stored)?;
+                }
+            }
+            Order::Descending => {
+                let mut points = Vec::with_capacity(chunk.summary().count);
+                while let Some(stored) = rows.next().map_err(unreadable)? {
+                    points.push(stored.clone());
+                }
+                for stored in points.iter().rev() {
+                    if self.is_full() {
+                        break;
+                    }
+                    self.offer(stored)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the rest when no chunk is left; says where to go on, when there may be more.
+    pub(super) fn finish(mut self, chunks_are_left: bool) -> Result<Option<HistoryCursor>> {
+        self.more |= chunks_are_left;
+        while !self.more
+            && let Some(point) = self.recent.next()
+        {
+            self.give_point(&point)?;
+        }
+        let cursor = |(time, number)| HistoryCursor { time, number };
+        Ok(self.last.filter(|_| self.more).map(cursor))
+    }
+
+    fn is_full(&self) -> bool {
+        self.appetite == Appetite::Full
+    }
+
+    /// Gives a location of a chunk after those that come before it.
+    fn offer(&mut self, stored: &StoredLocation) -> Result<()> {
+        let place = key(stored);
+        if !self.window.contains(place) {
+            return Ok(());
+        }
+        while let Some(recent) = self.next_recent()
+            && !self.window.precedes(place, recent)
+        {
+            // What was packed while this was read is in both.
+            let Some(point) = self.recent.next().filter(|_| recent != place) else { continue };
+            self.give_point(&point)?;
+            if self.is_full() {
+                return Ok(());
+            }
+        }
+        self.give(stored);
+        Ok(())
+    }
+
+    fn next_recent(&self) -> Option<Key> {
+        self.recent.as_slice().first().map(Point::key)
+    }
+
+    fn give_point(&mut self, point: &Point) -> Result<()> {
+        self.give(&point.unpack().map_err(unreadable_readings)?);
+        Ok(())
+    }
+
+    fn give(&mut self, stored: &StoredLocation) {
+        if self.left == 0 {
+            self.appetite = Appetite::Full;
+        } else {
+            self.left -= 1;
+            self.last = Some(key(stored));
+            self.appetite = self.sink.take(stored);
+        }
+        self.more |= self.is_full();
+    }
+}

@@ -1,0 +1,66 @@
+//! Chunks as they are kept: found by their place, not unpacked.
+
+use perigee_core::error::StoreError;
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::store::Result;
+
+use super::super::column;
+use super::chunk::Key;
+use crate::codec::CodecError;
+use crate::{Row, Tx, params};
+
+/// A chunk's place, and its bytes.
+pub(super) struct Packed {
+    pub(super) first: Key,
+    pub(super) last: Key,
+    row: Row,
+}
+
+const COLUMNS: &str = "first_time, first_number, last_time, last_number, points";
+
+impl Packed {
+    fn from_row(row: Row) -> Result<Self> {
+        Ok(Self {
+            first: (row.timestamp("first_time")?, row.i64("first_number")?),
+            last: (row.timestamp("last_time")?, row.i64("last_number")?),
+            row,
+        })
+    }
+
+    pub(super) fn bytes(&self) -> Result<&[u8]> {
+        Ok(self.row.bytes_ref("points")?)
+    }
+}
+
+/// A chunk that cannot be read.
+pub(super) fn unreadable(cause: CodecError) -> StoreError {
+    column::unreadable("points", cause)
+}
+
+/// The first chunk that ends after this place.
+pub(super) async fn next(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    after: Key,
+) -> Result<Option<Packed>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM location_chunk WHERE account_id = ?1 AND device_id = ?2 \
+         AND (last_time, last_number) > (?3, ?4) ORDER BY last_time, last_number LIMIT 1"
+    );
+    tx.query_opt(&sql, params![account, device, after.0, after.1]).await?.map(Packed::from_row).transpose()
+}
+
+/// The last chunk that begins before this place.
+pub(super) async fn previous(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    before: Key,
+) -> Result<Option<Packed>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM location_chunk WHERE account_id = ?1 AND device_id = ?2 \
+         AND (first_time, first_number) < (?3, ?4) ORDER BY first_time DESC, first_number DESC LIMIT 1"
+    );
+    tx.query_opt(&sql, params![account, device, before.0, before.1]).await?.map(Packed::from_row).transpose()
+}
