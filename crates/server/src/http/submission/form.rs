@@ -82,7 +82,7 @@ impl<T> Forms<T> {
     }
 
     /// Does the same, unless more than so many bytes would have to be read the careful way. The quick way, through
-    /// [`Quick`], takes far less time and gives the same.
+    /// `Quick`, takes far less time and gives the same.
     pub fn read_within(&self, body: &[u8], layout: Layout, careful: usize) -> Option<ApiResult<Asked<T>>> {
         let quick = Quick::new(self, careful);
         match layout {

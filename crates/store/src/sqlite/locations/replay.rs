@@ -112,6 +112,7 @@ fn believe(live: &Live, owner: Owner, mut observed: Vec<&Point>) -> Result<(Opti
 }
 
 #[cfg(all(test, feature = "testing"))]
+#[expect(clippy::unwrap_used, reason = "a step that cannot go on has failed")]
 mod tests {
     use futures_util::FutureExt as _;
     use perigee_core::account::{AccountSettings, NewAccount};
