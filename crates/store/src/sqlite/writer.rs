@@ -216,6 +216,9 @@ impl Thread {
                 work();
             }
         }
+        if self.live.present().is_crowded() {
+            self.live.present_mut().make_room();
+        }
         if outcome.is_err() && self.session.in_transaction() {
             // Nothing more can be done here if even that fails; the next BEGIN will, and say so.
             let _ = self.session.control("ROLLBACK");

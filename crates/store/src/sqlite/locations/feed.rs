@@ -18,7 +18,7 @@ use crate::{Tx, params};
 /// Rows one statement reads.
 const STRIDE: i64 = 16;
 /// Locations one call looks at, however few of them are in sight.
-const LOOKED_AT_MAX: usize = 50_000;
+pub(super) const LOOKED_AT_MAX: usize = 50_000;
 
 /// Locations of devices in sight after this number.
 pub(crate) async fn list(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Feed> {
@@ -31,9 +31,19 @@ pub(crate) async fn list(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Resul
     Ok(Feed { items, next })
 }
 
-/// The same locations as events, and up to where they were looked at.
-pub(crate) async fn events(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Vec<Event>> {
-    let (points, _) = read(tx, scope, after, limit).await?;
+/// The same locations as events: so many, or all there are, for events of other kinds are told between them.
+pub(crate) async fn events(tx: &Tx, scope: Scope, mut after: i64, limit: u32) -> Result<Vec<Event>> {
+    let mut points = Vec::new();
+    let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
+    while points.len() < wanted {
+        let left = u32::try_from(wanted - points.len()).unwrap_or(u32::MAX);
+        let (some, next) = read(tx, scope, after, left).await?;
+        points.extend(some);
+        if next == after {
+            break;
+        }
+        after = next;
+    }
     let event = |(device, point): (DeviceId, Point)| Event {
         number: point.number,
         account: scope.account,
@@ -63,7 +73,12 @@ async fn read(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<(Vec<(Dev
     loop {
         let rows = tx.query(sql, params![scope.account, next, STRIDE]).await?;
         let mut some: Vec<(DeviceId, Point)> = Vec::new();
+        let mut read = 0;
         for row in &rows {
+            if items.len() + some.len() > limit {
+                break;
+            }
+            read += 1;
             let (first, received_at) = (row.i64("first_number")?, row.timestamp("received_at")?);
             let keep = |device, point: Point| {
                 looked_at += 1;
@@ -82,8 +97,8 @@ async fn read(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<(Vec<(Dev
             return Ok((items, last));
         }
         items.append(&mut some);
-        next = rows.last().map_or(Ok(next), |row| row.i64("last_number"))?;
-        let is_end = rows.len() < usize::try_from(STRIDE).unwrap_or(usize::MAX);
+        next = rows[..read].last().map_or(Ok(next), |row| row.i64("last_number"))?;
+        let is_end = read == rows.len() && rows.len() < usize::try_from(STRIDE).unwrap_or(usize::MAX);
         if is_end || items.len() == limit || looked_at >= LOOKED_AT_MAX {
             // What was trimmed or erased at the end is passed too.
             return Ok((items, if is_end { next.max(end(tx, scope).await?) } else { next }));

@@ -43,8 +43,7 @@ pub(crate) async fn ingest(
     let standings = standings(tx, live, submissions).await?;
     let mut results = first_results(submissions, &standings);
     let mut arrivals = arrivals(submissions, &standings);
-    let departures = live.present().departures();
-    load(tx, live, departures, arrivals.keys().copied()).await?;
+    load(tx, live, arrivals.keys().copied()).await?;
     for (owner, arrival) in &mut arrivals {
         find_new(tx, live, *owner, submissions, arrival).await?;
     }

@@ -11,7 +11,7 @@ use perigee_core::location::StoredLocation;
 use perigee_core::store::Result;
 
 use super::live::Live;
-use super::present::{Entry, load};
+use super::present::{Entry, read_missing};
 use super::standing::facts_of;
 use crate::codec::Point;
 use crate::sql::locations::unreadable_readings;
@@ -51,10 +51,14 @@ impl Read {
     async fn last(self, tx: &Tx, live: &Live, scope: Scope, device: DeviceId) -> Result<Option<Point>> {
         let facts = facts_of(tx, &HashSet::from([(scope, device)])).await?;
         let fact = facts.get(&(scope, device)).ok_or(StoreError::NotFound(Kind::Device))?;
-        let found = load(tx, live, self.departures, [(scope.account, device)].into_iter()).await?;
         live.facts_mut().put(self.epoch, scope, device, *fact);
+        let owner = (scope.account, device);
+        let found = read_missing(tx, live, [owner].into_iter()).await?.pop().map(|(_, entry)| entry);
+        let mut present = live.present_mut();
+        if let Some(entry) = &found {
+            present.put_read(self.departures, owner, entry.clone());
+        }
         // More may have arrived since the snapshot began.
-        let present = live.present().get((scope.account, device)).map(|entry| entry.last.clone());
-        Ok(present.unwrap_or_else(|| found.into_iter().next().and_then(|(_, entry)| entry.last)))
+        Ok(present.get(owner).or(found.as_ref()).and_then(|entry| entry.last.clone()))
     }
 }

@@ -16,6 +16,9 @@ mod replay;
 mod save;
 mod standing;
 mod tail;
+#[cfg(all(test, feature = "testing"))]
+#[expect(clippy::unwrap_used, reason = "a step that cannot go on has failed")]
+mod tests;
 mod trim;
 
 pub(crate) use compact::compact;

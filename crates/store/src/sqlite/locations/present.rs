@@ -20,7 +20,7 @@ use crate::sql::query::for_ids;
 use crate::{Tx, params};
 
 /// Devices in memory from which those that are in the tables too may go.
-const MANY: usize = 50_000;
+pub(super) const MANY: usize = 50_000;
 /// How long a change waits to be written.
 pub(super) const PATIENCE_MS: i64 = 10_000;
 /// How many numbers a change may lie back before it is written, so that opening reads no more than that.
@@ -80,25 +80,33 @@ impl Present {
         self.departures
     }
 
-    /// Puts what the tables say of a device, unless more is known or may have been.
-    pub(crate) fn put_read(&mut self, departures: u64, owner: Owner, entry: Entry) {
-        if departures == self.departures {
-            self.make_room();
-            self.entries.entry(owner).or_insert(entry);
+    /// Puts what a reader found in the tables, unless more is known or was when it began to read.
+    pub(super) fn put_read(&mut self, departures: u64, owner: Owner, entry: Entry) {
+        if departures == self.departures && !self.is_crowded() {
+            self.put(owner, entry);
         }
     }
 
-    fn make_room(&mut self) {
-        if self.entries.len() >= MANY {
-            let before = self.entries.len();
-            let mut excess = before - MANY / 2;
-            self.entries.retain(|_, entry| {
-                let goes = excess > 0 && entry.unsaved.is_none();
-                excess -= usize::from(goes);
-                !goes
-            });
-            self.departures += u64::from(self.entries.len() < before);
-        }
+    /// Puts what the writer found in the tables, which nobody else changes.
+    fn put(&mut self, owner: Owner, entry: Entry) {
+        self.entries.entry(owner).or_insert(entry);
+    }
+
+    /// Whether some devices should go.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.entries.len() >= MANY
+    }
+
+    /// Lets devices go that are in the tables as they are here. The writer does it between two commits: a job counts
+    /// on what it has loaded until its commit is remembered.
+    pub(crate) fn make_room(&mut self) {
+        let mut excess = self.entries.len().saturating_sub(MANY / 2);
+        self.entries.retain(|_, entry| {
+            let goes = excess > 0 && entry.unsaved.is_none();
+            excess -= usize::from(goes);
+            !goes
+        });
+        self.departures += 1;
     }
 
     /// Accounts for what was heard.
@@ -177,12 +185,20 @@ impl Present {
     }
 }
 
-/// Reads what the tables say of devices that are not in memory, and leaves it there unless something departed since
-/// so many [`Present::departures`].
-pub(super) async fn load(
+/// Has these devices in memory from now until the writer's next commit is done. For the writer alone.
+pub(super) async fn load(tx: &Tx, live: &Live, owners: impl Iterator<Item = Owner>) -> Result<()> {
+    let read = read_missing(tx, live, owners).await?;
+    let mut present = live.present_mut();
+    for (owner, entry) in read {
+        present.put(owner, entry);
+    }
+    Ok(())
+}
+
+/// What the tables say of those of these devices that are not in memory.
+pub(super) async fn read_missing(
     tx: &Tx,
     live: &Live,
-    departures: u64,
     owners: impl Iterator<Item = Owner>,
 ) -> Result<Vec<(Owner, Entry)>> {
     let mut missing: BTreeMap<AccountId, Vec<i64>> = BTreeMap::new();
@@ -192,7 +208,7 @@ pub(super) async fn load(
             missing.entry(account).or_default().push(device.as_i64());
         }
     }
-    let mut loaded = Vec::new();
+    let mut read = Vec::new();
     for (account, devices) in missing {
         let mut entries: HashMap<DeviceId, Entry> =
             devices.iter().map(|id| (DeviceId::from_i64(*id), Entry::default())).collect();
@@ -213,19 +229,14 @@ pub(super) async fn load(
             entry.rhythm = Rhythm::from_bytes(row.bytes_ref("rhythm")?);
             entry.whereabouts.doubt = Doubt::from_bytes(row.bytes_ref("doubt")?);
         }
-        let mut present = live.present_mut();
-        for (device, entry) in entries {
-            present.put_read(departures, (account, device), entry.clone());
-            loaded.push(((account, device), entry));
-        }
+        read.extend(entries.into_iter().map(|(device, entry)| ((account, device), entry)));
     }
-    Ok(loaded)
+    Ok(read)
 }
 
 /// Notes that a device was heard that sent no location.
 pub(crate) async fn hear(tx: &Tx, live: &Arc<Live>, owner: Owner) -> Result<()> {
-    let departures = live.present().departures();
-    load(tx, live, departures, [owner].into_iter()).await?;
+    load(tx, live, [owner].into_iter()).await?;
     let (live, at) = (Arc::clone(live), tx.now());
     tx.after_commit(move || live.present_mut().hear(owner, Heard { at, numbers: None, moved: None }));
     Ok(())

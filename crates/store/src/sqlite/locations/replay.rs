@@ -54,8 +54,7 @@ pub(crate) async fn replay(tx: &Tx) -> Result<()> {
             let owners: Vec<Owner> = by_device.keys().copied().collect();
             let existing = existing_devices(tx, &owners).await?;
             by_device.retain(|owner, _| existing.contains(owner));
-            let departures = live.present().departures();
-            load(tx, live, departures, existing.into_iter()).await?;
+            load(tx, live, existing.into_iter()).await?;
             for (owner, mut points) in by_device {
                 if let Some(erased) = erased.get(&account) {
                     points.retain(|point| !erased.has(owner.1, point));
@@ -109,87 +108,4 @@ fn believe(live: &Live, owner: Owner, mut observed: Vec<&Point>) -> Result<(Opti
         }
     }
     Ok((last, whereabouts))
-}
-
-#[cfg(all(test, feature = "testing"))]
-#[expect(clippy::unwrap_used, reason = "a step that cannot go on has failed")]
-mod tests {
-    use futures_util::FutureExt as _;
-    use perigee_core::account::{AccountSettings, NewAccount};
-    use perigee_core::actor::{Actor, Origin};
-    use perigee_core::device::DeviceSettings;
-    use perigee_core::location::{
-        CompactionBudget, HistoryRequest, Latitude, Location, Longitude, Order, Readings, TimeRange,
-    };
-    use perigee_core::store::{Accounts as _, Devices as _, LocationUpkeep as _, Locations as _};
-
-    use super::*;
-    use crate::sql::locations::{CHUNK_FULL, Submission};
-    use crate::testing::{START, Scratch};
-    use crate::{Database, Engine};
-
-    fn track(count: usize) -> Vec<Location> {
-        let location = |second| Location {
-            time: START.plus_seconds(second),
-            latitude: Latitude::from_e7(1),
-            longitude: Longitude::from_e7(1),
-            readings: Readings::default(),
-        };
-        (0..i64::try_from(count).unwrap()).map(location).collect()
-    }
-
-    async fn history(store: &Database, actor: &Actor, device: DeviceId) -> usize {
-        let range = TimeRange::ALL;
-        let request = HistoryRequest { range, order: Order::Ascending, after: None, limit: 10_000 };
-        store.list_locations(actor.scope, device, request).await.unwrap().items.len()
-    }
-
-    /// A row whose first part is packed and whose second is not: the first must not be taken for unpacked again.
-    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn a_row_that_is_needed_in_part_is_read_in_part() {
-        let scratch = Scratch::new(Engine::Sqlite).await;
-        let store = scratch.open().await;
-        let settings = AccountSettings {
-            name: "acme".into(),
-            time_zone: "UTC".parse().unwrap(),
-            expiry_notice_days: 0,
-            retention_days: None,
-        };
-        let new = NewAccount {
-            settings,
-            licenses: 2,
-            owner_email: "owner@acme.example".parse().unwrap(),
-            owner_password_hash: "hash".into(),
-        };
-        let account = store.create_account(&Origin::command(), new).await.unwrap().0.id;
-        let actor = Actor::operator(account);
-        let mut devices = Vec::new();
-        for name in ["one", "other"] {
-            let settings = DeviceSettings { name: name.into(), ..DeviceSettings::default() };
-            devices.push(store.create_device(&actor, settings, None).await.unwrap().into_inner().id);
-        }
-        devices.sort_unstable();
-        let (packed, waiting) = (devices[0], devices[1]);
-        let (scope, live) = (actor.scope, store.live().unwrap().clone());
-        let both = vec![
-            Submission::new(scope, packed, track(CHUNK_FULL)),
-            Submission::new(scope, waiting, track(5)),
-        ];
-        let job = store.write(move |tx| async move { super::super::ingest(tx, &live, &both).await }.boxed());
-        assert!(job.await.unwrap().iter().all(Result::is_ok));
-        let budget = CompactionBudget { devices: 10, everything: false };
-        assert_eq!(store.compact(budget).await.unwrap().devices, 1);
-        store.close().await;
-
-        let store = scratch.open().await;
-        assert_eq!(store.live().unwrap().tail().count(), 5, "the rest is in a chunk");
-        store.compact(CompactionBudget { devices: 10, everything: true }).await.unwrap();
-        let sql = "SELECT CAST(SUM(count) AS BIGINT) AS count FROM location_chunk";
-        let stored =
-            store.read(move |tx| async move { Ok(tx.query_one(sql, &[]).await?.i64("count")?) }.boxed());
-        assert_eq!(stored.await.unwrap(), i64::try_from(CHUNK_FULL + 5).unwrap());
-        assert_eq!(history(&store, &actor, packed).await, CHUNK_FULL);
-        assert_eq!(history(&store, &actor, waiting).await, 5);
-        store.close().await;
-    }
 }

@@ -1,0 +1,165 @@
+//! What only shows when several devices share a commit, which nobody outside can bring about.
+
+use futures_util::FutureExt as _;
+use perigee_core::account::{AccountSettings, NewAccount};
+use perigee_core::actor::{Actor, Origin, Reach, Scope};
+use perigee_core::device::DeviceSettings;
+use perigee_core::event::EventKind;
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::location::{
+    CompactionBudget, HistoryRequest, Latitude, Location, Longitude, Order, Outcome, Readings, TimeRange,
+};
+use perigee_core::store::{Accounts as _, Devices as _, Events as _, LocationUpkeep as _, Locations as _};
+
+use super::feed::LOOKED_AT_MAX;
+use super::present::{Entry, MANY};
+use super::{Owner, ingest};
+use crate::sql::locations::{CHUNK_FULL, Submission};
+use crate::testing::{START, Scratch};
+use crate::{Database, Engine};
+
+const ALL: CompactionBudget = CompactionBudget { devices: 10, everything: true };
+
+/// A store with two devices, the one with the lower id first.
+struct Two {
+    scratch: Scratch,
+    store: Database,
+    actor: Actor,
+    devices: [DeviceId; 2],
+}
+
+impl Two {
+    async fn new() -> Self {
+        let scratch = Scratch::new(Engine::Sqlite).await;
+        let store = scratch.open().await;
+        let settings = AccountSettings {
+            name: "acme".into(),
+            time_zone: "UTC".parse().unwrap(),
+            expiry_notice_days: 0,
+            retention_days: None,
+        };
+        let new = NewAccount {
+            settings,
+            licenses: 2,
+            owner_email: "owner@acme.example".parse().unwrap(),
+            owner_password_hash: "hash".into(),
+        };
+        let actor = Actor::operator(store.create_account(&Origin::command(), new).await.unwrap().0.id);
+        let mut devices = [DeviceId::from_i64(0); 2];
+        for device in &mut devices {
+            let settings = DeviceSettings { name: "tracker".into(), ..DeviceSettings::default() };
+            *device = store.create_device(&actor, settings, None).await.unwrap().into_inner().id;
+        }
+        devices.sort_unstable();
+        Self { scratch, store, actor, devices }
+    }
+
+    /// Stores what both devices sent in one commit.
+    async fn store(&self, tracks: [Vec<Location>; 2]) -> [Vec<Outcome>; 2] {
+        let live = self.store.live().unwrap().clone();
+        let both = self.devices.iter().zip(tracks);
+        let both: Vec<_> =
+            both.map(|(device, track)| Submission::new(self.actor.scope, *device, track)).collect();
+        let job = self.store.write(move |tx| async move { ingest(tx, &live, &both).await }.boxed());
+        let [one, other] = job.await.unwrap().try_into().unwrap();
+        [one.unwrap(), other.unwrap()]
+    }
+
+    async fn reopen(&mut self) {
+        self.store.close().await;
+        self.store = self.scratch.open().await;
+    }
+
+    async fn history(&self, device: DeviceId) -> usize {
+        let range = TimeRange::ALL;
+        let request = HistoryRequest { range, order: Order::Ascending, after: None, limit: 10_000 };
+        self.store.list_locations(self.actor.scope, device, request).await.unwrap().items.len()
+    }
+}
+
+fn track(count: usize) -> Vec<Location> {
+    let location = |second| Location {
+        time: START.plus_seconds(second),
+        latitude: Latitude::from_e7(1),
+        longitude: Longitude::from_e7(1),
+        readings: Readings::default(),
+    };
+    (0..i64::try_from(count).unwrap()).map(location).collect()
+}
+
+/// A row whose first part is packed and whose second is not: the first must not be taken for unpacked again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_row_that_is_needed_in_part_is_read_in_part() {
+    let mut two = Two::new().await;
+    two.store([track(CHUNK_FULL), track(5)]).await;
+    let ordinary = CompactionBudget { devices: 10, everything: false };
+    assert_eq!(two.store.compact(ordinary).await.unwrap().devices, 1);
+    two.reopen().await;
+    assert_eq!(two.store.live().unwrap().tail().count(), 5, "the rest is in a chunk");
+    two.store.compact(ALL).await.unwrap();
+    let sql = "SELECT CAST(SUM(count) AS BIGINT) AS count FROM location_chunk";
+    let stored =
+        two.store.read(move |tx| async move { Ok(tx.query_one(sql, &[]).await?.i64("count")?) }.boxed());
+    assert_eq!(stored.await.unwrap(), i64::try_from(CHUNK_FULL + 5).unwrap());
+    assert_eq!(two.history(two.devices[0]).await, CHUNK_FULL);
+    assert_eq!(two.history(two.devices[1]).await, 5);
+}
+
+/// Memory that is crowded with other devices must not make those of a commit look as if nothing were known of them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_crowd_makes_nobody_forgotten() {
+    let mut two = Two::new().await;
+    two.store([track(20), track(20)]).await;
+    two.store.compact(ALL).await.unwrap();
+    two.reopen().await;
+    let nobody =
+        |id: usize| -> Owner { (AccountId::from_i64(-1), DeviceId::from_i64(i64::try_from(id).unwrap())) };
+    {
+        let mut present = two.store.live().unwrap().present_mut();
+        let departures = present.departures();
+        for id in 0..MANY {
+            present.put_read(departures, nobody(id), Entry::default());
+        }
+        assert!(present.is_crowded());
+    }
+    let again = two.store([track(10), track(10)]).await;
+    assert_eq!(again, [vec![Outcome::Duplicate; 10], vec![Outcome::Duplicate; 10]]);
+    for device in two.devices {
+        let last = two.store.find_last_location(two.actor.scope, device).await.unwrap().unwrap();
+        assert_eq!(last.location, track(20)[19], "what is older does not move it");
+    }
+    assert!(!two.store.live().unwrap().present().is_crowded(), "and the crowd has gone");
+}
+
+/// Events are asked for in parts, whatever the rows of the log they are read from.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn events_of_a_commit_come_in_parts() {
+    let two = Two::new().await;
+    for count in [30, 60] {
+        two.store([track(count), track(count)]).await;
+    }
+    let all = two.store.list_events(two.actor.scope, 0, 1_000).await.unwrap();
+    assert!(all.len() > 120);
+    let (mut parts, mut after) = (Vec::new(), 0);
+    loop {
+        let part = two.store.list_events(two.actor.scope, after, 7).await.unwrap();
+        let Some(last) = part.last() else { break };
+        after = last.number;
+        parts.extend(part);
+    }
+    assert_eq!(parts, all);
+}
+
+/// However much of others lies between, a reader of events meets its own locations in their place.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn events_behind_many_of_others_are_found() {
+    let two = Two::new().await;
+    for part in track(LOOKED_AT_MAX + 1).chunks(LOOKED_AT_MAX / 16) {
+        two.store([part.to_vec(), Vec::new()]).await;
+    }
+    two.store([Vec::new(), track(5)]).await;
+    let scope = Scope { reach: Reach::Device(two.devices[1]), ..two.actor.scope };
+    let events = two.store.list_events(scope, 0, 1_000).await.unwrap();
+    let locations = events.iter().filter(|event| event.kind == EventKind::LocationCreated);
+    assert_eq!(locations.count(), 5);
+}
