@@ -1,10 +1,11 @@
-//! How the readings of a location, the locations of a commit and whole chunks of locations are packed into bytes: small, one encoding for each
-//! value, and versioned.
+//! How the readings of a location, the locations of a commit and whole chunks of locations are packed into bytes:
+//! small, one encoding for each value, and versioned.
 
 mod batch;
 mod bytes;
 mod chunk;
 mod readings;
+mod value;
 
 pub(crate) use batch::BatchWriter;
 pub use batch::{Point, unpack_batch};

@@ -1,9 +1,10 @@
 //! Readings as bytes: a version, one bit for each field that is there, then the fields in the order of the bits.
 
 use bytes::Bytes;
-use perigee_core::location::{Attribute, FixSource, Milli, Readings};
+use perigee_core::location::{Attribute, Milli, Readings};
 
 use super::bytes::{CodecError, Reader, Writer};
+use super::value::{read_accessories, source_code, source_of, write_accessories};
 
 const VERSION: u8 = 1;
 
@@ -110,16 +111,7 @@ fn pack_into(readings: &Readings, fields: &mut Writer, packed: &mut Writer) {
     body.field(bit::ALERTS, readings.alerts.as_deref(), Writer::texts);
     body.field(bit::ALERT_TEXTS, readings.alert_texts.as_deref(), Writer::texts);
     body.flag(bit::CRITICAL, bit::CRITICAL_IS, readings.has_critical_alert);
-    body.field(bit::ACCESSORIES, readings.accessories.as_ref(), |out, accessories| {
-        out.length(accessories.len());
-        for accessory in accessories {
-            out.length(accessory.len());
-            for (key, value) in accessory {
-                out.text(key);
-                out.text(value);
-            }
-        }
-    });
+    body.field(bit::ACCESSORIES, readings.accessories.as_deref(), write_accessories);
     packed.byte(VERSION);
     packed.unsigned(body.map);
     packed.raw(body.fields.as_bytes());
@@ -170,28 +162,13 @@ pub fn unpack_readings(bytes: &[u8]) -> Result<Readings, CodecError> {
         alerts: body.field(bit::ALERTS, Reader::texts)?,
         alert_texts: body.field(bit::ALERT_TEXTS, Reader::texts)?,
         has_critical_alert: body.flag(bit::CRITICAL, bit::CRITICAL_IS),
-        accessories: body.field(bit::ACCESSORIES, |input| {
-            (0..input.length()?).map(|_| input.map(Reader::text)).collect()
-        })?,
+        accessories: body.field(bit::ACCESSORIES, read_accessories)?,
     };
     // An empty map of attributes is not written at all.
     if map & bit::ATTRIBUTES != 0 && readings.attributes.is_empty() {
         return Err(CodecError::Malformed);
     }
     body.fields.end().map(|()| readings)
-}
-
-const fn source_code(source: FixSource) -> u8 {
-    match source {
-        FixSource::Gnss => 0,
-        FixSource::Network => 1,
-        FixSource::Doppler => 2,
-        FixSource::Manual => 3,
-    }
-}
-
-fn source_of(code: u8) -> Result<FixSource, CodecError> {
-    FixSource::ALL.into_iter().find(|source| source_code(*source) == code).ok_or(CodecError::Malformed)
 }
 
 fn attribute(input: &mut Reader<'_>) -> Result<Attribute, CodecError> {

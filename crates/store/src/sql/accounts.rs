@@ -236,3 +236,9 @@ impl Accounts for Database {
         self.write(move |tx| api_usage::add(tx, reports).boxed()).await
     }
 }
+
+/// The ids of all accounts.
+pub(super) async fn ids(tx: &Tx) -> Result<Vec<AccountId>> {
+    let rows = tx.query("SELECT id FROM account ORDER BY id", &[]).await?;
+    rows.iter().map(|row| Ok(AccountId::from_i64(row.i64("id")?))).collect()
+}

@@ -4,6 +4,7 @@ use futures_util::FutureExt as _;
 use perigee_core::id::AccountId;
 use perigee_core::store::Result;
 
+use super::accounts;
 use crate::{Database, Tx, params};
 
 /// Events one transaction looks at.
@@ -11,7 +12,7 @@ const TRIMMED_AT_ONCE: i64 = 5_000;
 
 /// Forgets events of this long ago, in small transactions of one account each. Gives how many went.
 pub(super) async fn trim(database: &Database, keep_ms: i64) -> Result<u64> {
-    let accounts = database.read(|tx| accounts(tx).boxed()).await?;
+    let accounts = database.read(|tx| accounts::ids(tx).boxed()).await?;
     let mut gone = 0;
     for account in accounts {
         loop {
@@ -23,11 +24,6 @@ pub(super) async fn trim(database: &Database, keep_ms: i64) -> Result<u64> {
         }
     }
     Ok(gone)
-}
-
-async fn accounts(tx: &Tx) -> Result<Vec<AccountId>> {
-    let rows = tx.query("SELECT id FROM account ORDER BY id", &[]).await?;
-    rows.iter().map(|row| Ok(AccountId::from_i64(row.i64("id")?))).collect()
 }
 
 async fn trim_some(tx: &Tx, account: AccountId, keep_ms: i64) -> Result<u64> {

@@ -8,7 +8,7 @@ use perigee_core::id::{AccountId, DeviceId, GroupId};
 use perigee_core::store::Result;
 
 use super::query::{Query, for_ids};
-use crate::{Tx, Value, params};
+use crate::{Tx, params};
 
 /// Leaves of a query over devices those in sight; `column` holds the device's id.
 pub(crate) fn keep_devices(query: &mut Query, scope: Scope, column: &str) {
@@ -66,42 +66,20 @@ pub(crate) async fn require_groups(tx: &Tx, scope: Scope, groups: &[GroupId]) ->
     }
     let ids: Vec<i64> = groups.iter().map(|group| group.as_i64()).collect();
     let sql = "SELECT g.id FROM device_group g WHERE g.account_id = ?1 AND g.id IN ({ids})";
-    match first_missing(tx, sql, params![scope.account], &ids).await? {
-        Some(missing) => Err(unknown(GroupId::from_i64(missing))),
-        None => Ok(()),
+    let mut found = HashSet::with_capacity(ids.len());
+    for row in for_ids(tx, sql, params![scope.account], &ids).await? {
+        found.insert(GroupId::from_i64(row.i64("id")?));
     }
+    groups.iter().find(|group| !found.contains(group)).map_or(Ok(()), |missing| Err(unknown(*missing)))
 }
 
 /// Every one of these devices must exist in sight.
 pub(crate) async fn require_devices(tx: &Tx, scope: Scope, devices: &[DeviceId]) -> Result<()> {
-    let ids: Vec<i64> = devices.iter().map(|device| device.as_i64()).collect();
-    let base = "SELECT d.id FROM device d WHERE d.account_id = ?1 AND d.id IN ({ids})";
-    let missing = match scope.reach {
-        Reach::Account => first_missing(tx, base, params![scope.account], &ids).await?,
-        Reach::Group(group) => {
-            let sql = format!(
-                "{base} AND d.id IN (SELECT s.device_id FROM group_member s \
-                 WHERE s.account_id = ?1 AND s.group_id = ?2)"
-            );
-            first_missing(tx, &sql, params![scope.account, group], &ids).await?
-        }
-        Reach::Device(own) => {
-            let sql = format!("{base} AND d.id = ?2");
-            first_missing(tx, &sql, params![scope.account, own], &ids).await?
-        }
-    };
-    missing.map_or(Ok(()), |missing| {
-        let id = DeviceId::from_i64(missing).to_string();
-        Err(StoreError::UnknownReference { kind: Kind::Device, id })
-    })
-}
-
-async fn first_missing(tx: &Tx, sql: &str, values: &[Value], ids: &[i64]) -> Result<Option<i64>> {
-    let mut found = HashSet::with_capacity(ids.len());
-    for row in for_ids(tx, sql, values, ids).await? {
-        found.insert(row.i64("id")?);
+    let in_sight = devices_in_sight(tx, scope, devices.iter().copied().collect()).await?;
+    match devices.iter().find(|device| !in_sight.contains(device)) {
+        Some(missing) => Err(StoreError::UnknownReference { kind: Kind::Device, id: missing.to_string() }),
+        None => Ok(()),
     }
-    Ok(ids.iter().copied().find(|id| !found.contains(id)))
 }
 
 /// A device must exist in sight.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use perigee_core::location::{Attribute, Milli, StoredLocation};
+use perigee_core::location::{Attribute, Location, Milli, StoredLocation};
 use perigee_core::time::Timestamp;
 
 use super::text::{push_decimal, push_json_text, push_signed, push_time, push_whole};
@@ -176,6 +176,17 @@ impl Datum<'_> {
             Self::Flags(_) | Self::Texts(_) | Self::Attributes(_) | Self::Accessories(_) => return false,
         }
         true
+    }
+}
+
+/// Writes east, north and, if it is known, up, as GeoJSON and KML both have them.
+pub(super) fn push_coordinates(out: &mut Vec<u8>, location: &Location) {
+    Datum::Degrees(location.longitude.as_e7()).push_plain(out);
+    out.push(b',');
+    Datum::Degrees(location.latitude.as_e7()).push_plain(out);
+    if let Some(altitude) = location.readings.altitude {
+        out.push(b',');
+        Datum::Thousandths(altitude).push_plain(out);
     }
 }
 

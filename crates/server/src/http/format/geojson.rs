@@ -2,7 +2,7 @@
 
 use perigee_core::location::StoredLocation;
 
-use super::field::{Datum, Field, Selection};
+use super::field::{Field, Selection, push_coordinates};
 use super::json::{open_envelope, push_next_cursor, write_location};
 use super::writer::Writer;
 use crate::http::reply::Envelope;
@@ -31,13 +31,7 @@ impl Writer for GeoJson {
         self.begun = true;
         let location = &stored.location;
         out.extend_from_slice(b"{\"type\":\"Feature\",\"geometry\":{\"type\":\"Point\",\"coordinates\":[");
-        Datum::Degrees(location.longitude.as_e7()).push_plain(out);
-        out.push(b',');
-        Datum::Degrees(location.latitude.as_e7()).push_plain(out);
-        if let Some(altitude) = location.readings.altitude {
-            out.push(b',');
-            Datum::Thousandths(altitude).push_plain(out);
-        }
+        push_coordinates(out, location);
         out.extend_from_slice(b"]},\"properties\":");
         write_location(out, None, stored, PROPERTIES);
         out.push(b'}');

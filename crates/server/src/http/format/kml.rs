@@ -4,7 +4,7 @@
 
 use perigee_core::location::StoredLocation;
 
-use super::field::{Datum, Field, Selection, Visitor, visit_fields};
+use super::field::{Datum, Field, Selection, Visitor, push_coordinates, visit_fields};
 use super::gpx::push_xml_datum;
 use super::text::push_xml_text;
 use super::writer::Writer;
@@ -62,13 +62,7 @@ impl Writer for Kml {
             out.extend_from_slice(b"<altitudeMode>absolute</altitudeMode>");
         }
         out.extend_from_slice(b"<coordinates>");
-        Datum::Degrees(location.longitude.as_e7()).push_plain(out);
-        out.push(b',');
-        Datum::Degrees(location.latitude.as_e7()).push_plain(out);
-        if let Some(altitude) = location.readings.altitude {
-            out.push(b',');
-            Datum::Thousandths(altitude).push_plain(out);
-        }
+        push_coordinates(out, location);
         out.extend_from_slice(b"</coordinates></Point></Placemark>\n");
     }
 

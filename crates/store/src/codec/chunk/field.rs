@@ -1,13 +1,12 @@
 //! The fields of a location that have a column each: how to take the value out and how to put it back.
 
-use std::collections::BTreeMap;
-
 use perigee_core::location::{
     FixSource, Latitude, Location, Longitude, Milli, Readings, StoredLocation, Trust,
 };
 use perigee_core::time::Timestamp;
 
 use crate::codec::bytes::{CodecError, Reader, Writer};
+use crate::codec::value::{read_accessories, source_code, source_of, write_accessories};
 
 /// The number of each column in the directory. A number never changes its meaning; what is new takes a new one, which
 /// programs that do not know it refuse rather than lose.
@@ -168,7 +167,7 @@ pub(super) static NUMBERS: [NumberField; 24] = [
     milli!(id::MILEAGE, mileage),
     coded!(id::IGNITION, ignition, i64::from, flag),
     coded!(id::CRITICAL, has_critical_alert, i64::from, flag),
-    coded!(id::SOURCE, source, source_code, source),
+    coded!(id::SOURCE, source, |source| i64::from(source_code(source)), source),
 ];
 
 /// In ascending order of their ids.
@@ -211,17 +210,8 @@ pub(super) const fn flag(value: i64) -> Result<bool, CodecError> {
     }
 }
 
-const fn source_code(source: FixSource) -> i64 {
-    match source {
-        FixSource::Gnss => 0,
-        FixSource::Network => 1,
-        FixSource::Doppler => 2,
-        FixSource::Manual => 3,
-    }
-}
-
 fn source(code: i64) -> Result<FixSource, CodecError> {
-    FixSource::ALL.into_iter().find(|source| source_code(*source) == code).ok_or(CodecError::Malformed)
+    source_of(u8::try_from(code).map_err(|_too_large| CodecError::Malformed)?)
 }
 
 fn whole<'a, T>(
@@ -230,19 +220,4 @@ fn whole<'a, T>(
 ) -> Result<T, CodecError> {
     let value = read(input)?;
     input.end().map(|()| value)
-}
-
-fn write_accessories(out: &mut Writer, accessories: &[BTreeMap<String, String>]) {
-    out.length(accessories.len());
-    for accessory in accessories {
-        out.length(accessory.len());
-        for (key, value) in accessory {
-            out.text(key);
-            out.text(value);
-        }
-    }
-}
-
-fn read_accessories(input: &mut Reader<'_>) -> Result<Vec<BTreeMap<String, String>>, CodecError> {
-    (0..input.length()?).map(|_| input.map(Reader::text)).collect()
 }

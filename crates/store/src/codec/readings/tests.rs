@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use perigee_core::location::FixSource;
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;

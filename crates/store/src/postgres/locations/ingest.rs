@@ -1,16 +1,16 @@
 //! Storing submissions, each location once: look, append what is new, settle what follows from it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Outcome, StoredLocation};
+use perigee_core::location::{Location, Outcome, StoredLocation};
 use perigee_core::store::Result;
 
 use super::candidate::{self, Candidate};
 use super::known::{self, Known};
 use super::{append, settle};
 use crate::postgres::Session;
-use crate::sql::locations::{Submission, first_results, leave_out_known};
+use crate::sql::locations::{Submission, first_results, known_in_chunks};
 use crate::tx::Tx;
 
 /// New locations of each device.
@@ -28,27 +28,27 @@ pub(crate) async fn ingest(
     let standings: Vec<_> = submissions.iter().map(|submission| known.standing(submission)).collect();
     let mut results = first_results(submissions, &standings);
     candidate::keep_once(&mut candidates, |index| results.get(index).is_some_and(Result::is_ok));
-    let candidates = leave_out_packed(tx, &known, candidates).await?;
+    leave_out_packed(tx, &known, &mut candidates).await?;
     let new = append::append(session, tx.now(), &candidates, &numbers, &mut results).await?;
     settle::settle(session, tx.now(), submissions, &known, &new).await?;
     Ok(results)
 }
 
 /// Looks into chunks for those alone that are no newer than the last chunk of their device, which are few.
-async fn leave_out_packed<'a>(
-    tx: &Tx,
-    known: &Known,
-    candidates: Vec<Candidate<'a>>,
-) -> Result<Vec<Candidate<'a>>> {
-    let (mut late, mut rest): (Vec<_>, Vec<_>) =
-        candidates.into_iter().partition(|candidate| known.may_be_packed(candidate));
-    if late.is_empty() {
-        return Ok(rest);
+async fn leave_out_packed(tx: &Tx, known: &Known, candidates: &mut Vec<Candidate<'_>>) -> Result<()> {
+    let mut late: BTreeMap<(AccountId, DeviceId), Vec<usize>> = BTreeMap::new();
+    for (place, candidate) in candidates.iter().enumerate().filter(|(_, each)| known.may_be_packed(each)) {
+        late.entry((candidate.account, candidate.device)).or_default().push(place);
     }
-    leave_out_known(tx, &mut late, |candidate| (candidate.account, candidate.device, candidate.location))
-        .await?;
-    rest.append(&mut late);
-    // As they came, which is the order of their numbers.
-    rest.sort_unstable_by_key(|candidate| candidate.place);
-    Ok(rest)
+    let mut packed = HashSet::new();
+    for ((account, device), places) in late {
+        let locations: Vec<&Location> = places.iter().map(|place| candidates[*place].location).collect();
+        let found = known_in_chunks(tx, account, device, &locations).await?;
+        packed.extend(
+            places.into_iter().zip(found).filter(|(_, is_packed)| *is_packed).map(|(place, _)| place),
+        );
+    }
+    let mut places = 0..;
+    candidates.retain(|_| places.next().is_none_or(|place| !packed.contains(&place)));
+    Ok(())
 }

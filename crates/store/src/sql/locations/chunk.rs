@@ -3,8 +3,6 @@
 //! Everything is ordered by time and number, the number telling locations of one time apart. A location belongs to
 //! the first chunk that ends at or after it.
 
-use std::collections::BTreeMap;
-
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::{Location, StoredLocation};
 use perigee_core::store::Result;
@@ -193,31 +191,6 @@ pub(crate) async fn known_in_chunks(
         rest = &rest[passed..];
     }
     Ok(known)
-}
-
-/// Leaves of these items those whose location is in no chunk of its device.
-pub(crate) async fn leave_out_known<T>(
-    tx: &Tx,
-    items: &mut Vec<T>,
-    of: impl Fn(&T) -> (AccountId, DeviceId, &Location),
-) -> Result<()> {
-    let mut by_device: BTreeMap<(AccountId, DeviceId), Vec<usize>> = BTreeMap::new();
-    for (place, item) in items.iter().enumerate() {
-        let (account, device, _) = of(item);
-        by_device.entry((account, device)).or_default().push(place);
-    }
-    let mut known = vec![false; items.len()];
-    for ((account, device), mut places) in by_device {
-        let newest = newest_packed(tx, account, &[device.as_i64()]).await?.into_iter().next();
-        places.retain(|place| newest.is_some_and(|(_, newest)| of(&items[*place]).2.time <= newest));
-        let locations: Vec<&Location> = places.iter().map(|place| of(&items[*place]).2).collect();
-        for (place, is_known) in places.iter().zip(known_in_chunks(tx, account, device, &locations).await?) {
-            known[*place] = is_known;
-        }
-    }
-    let mut known = known.into_iter();
-    items.retain(|_| !known.next().unwrap_or(false));
-    Ok(())
 }
 
 fn holds(chunk: &Chunk, location: &Location) -> bool {

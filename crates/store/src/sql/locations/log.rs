@@ -10,6 +10,7 @@ use perigee_core::time::Timestamp;
 
 use super::window::Window;
 use crate::codec::Point;
+use crate::sql::accounts;
 use crate::{Database, Tx, params, postgres, sqlite};
 
 /// After how long few locations are packed too.
@@ -93,7 +94,7 @@ pub(super) async fn compact(database: &Database, budget: CompactionBudget) -> Re
 
 /// Forgets what was received this long ago and is in chunks. Gives how many locations went.
 pub(super) async fn trim(database: &Database, keep_ms: i64) -> Result<u64> {
-    let accounts = database.read(|tx| accounts(tx).boxed()).await?;
+    let accounts = database.read(|tx| accounts::ids(tx).boxed()).await?;
     let mut gone = 0;
     if let Some(live) = database.live() {
         // What is saved need not be read again when the store is opened.
@@ -106,11 +107,6 @@ pub(super) async fn trim(database: &Database, keep_ms: i64) -> Result<u64> {
         };
     }
     Ok(gone)
-}
-
-async fn accounts(tx: &Tx) -> Result<Vec<AccountId>> {
-    let rows = tx.query("SELECT id FROM account ORDER BY id", &[]).await?;
-    rows.iter().map(|row| Ok(AccountId::from_i64(row.i64("id")?))).collect()
 }
 
 /// Up to which number the log was trimmed.
