@@ -141,6 +141,16 @@ ids! {
     KeyId = "key_";
     /// An entry of the audit log.
     AuditId = "aud_";
+    /// A message to one person.
+    NotificationId = "ntf_";
+    /// An address that is told of events.
+    WebhookId = "whk_";
+    /// An event on its way to a webhook.
+    DeliveryId = "dlv_";
+    /// A rule that raises alerts.
+    RuleId = "rul_";
+    /// An area, a circle or a corridor.
+    GeofenceId = "geo_";
 }
 
 #[cfg(test)]

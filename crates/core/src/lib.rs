@@ -18,6 +18,7 @@ pub mod idempotency;
 pub mod license;
 pub mod limits;
 pub mod location;
+pub mod notification;
 pub mod page;
 pub mod privilege;
 pub mod retention;

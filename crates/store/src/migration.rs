@@ -74,6 +74,9 @@ macro_rules! migrations {
 migrations! {
     1 "foundation" "0001_foundation.sql";
     2 "locations" "0002_locations.sql";
+    3 "notifications" "0003_notifications.sql";
+    4 "webhooks" "0004_webhooks.sql";
+    5 "rules" "0005_rules.sql";
 }
 
 impl Migration {

@@ -1,0 +1,1 @@
+-- Messages to people: where alerts go, the outbox and its counters.

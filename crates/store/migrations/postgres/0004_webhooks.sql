@@ -1,0 +1,1 @@
+-- Webhooks, their deliveries and how far each has read the events.

@@ -1,0 +1,1 @@
+-- Rules, geofences and what each device is known to be doing.
