@@ -1,5 +1,9 @@
 //! Numbers of a location as scaled integers: floats are read once at the door and never kept.
 
+use std::cmp::Ordering;
+use std::fmt;
+use std::num::NonZeroI64;
+
 use serde::{Deserialize, Serialize};
 
 /// A number that does not fit.
@@ -25,9 +29,12 @@ pub struct Latitude(i32);
 pub struct Longitude(i32);
 
 /// A number in thousandths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Milli(i64);
+///
+/// Kept as how it differs from a number that none is: a reading that may be missing takes no more memory than one that
+/// is there, and a location has many of these.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "i64", into = "i64")]
+pub struct Milli(NonZeroI64);
 
 impl Latitude {
     /// Rounds degrees to 1e-7.
@@ -83,29 +90,76 @@ impl Milli {
     /// Rounds to a thousandth.
     pub fn from_f64(number: f64) -> Result<Self, OutOfRange> {
         #[expect(clippy::cast_possible_truncation, reason = "bounded by the line above")]
-        scaled(number, 1e3, Self::MAX * 1e3).map(|units| Self(units as i64))
+        scaled(number, 1e3, Self::MAX * 1e3).map(|units| Self::from_thousandths(units as i64))
     }
 
+    /// Far outside of [`Self::MAX`].
+    const NOBODYS: i64 = i64::MIN + 1;
+
     /// The number a store kept.
+    #[inline]
     pub const fn from_thousandths(units: i64) -> Self {
-        Self(units)
+        match NonZeroI64::new(units ^ Self::NOBODYS) {
+            Some(difference) => Self(difference),
+            // Its neighbour, for it cannot be kept.
+            None => Self(NonZeroI64::MIN),
+        }
     }
 
     /// Thousandths.
+    #[inline]
     pub const fn as_thousandths(self) -> i64 {
-        self.0
+        self.0.get() ^ Self::NOBODYS
     }
 
     /// The number.
     #[expect(clippy::cast_precision_loss, reason = "at most 1e12, well within what a float holds exactly")]
     pub fn as_f64(self) -> f64 {
-        self.0 as f64 / 1e3
+        self.as_thousandths() as f64 / 1e3
+    }
+}
+
+impl fmt::Debug for Milli {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Milli").field(&self.as_thousandths()).finish()
+    }
+}
+
+impl Ord for Milli {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.as_thousandths().cmp(&other.as_thousandths())
+    }
+}
+
+impl PartialOrd for Milli {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl From<i64> for Milli {
+    fn from(units: i64) -> Self {
+        Self::from_thousandths(units)
+    }
+}
+
+impl From<Milli> for i64 {
+    fn from(milli: Milli) -> Self {
+        milli.as_thousandths()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_missing_number_takes_no_room() {
+        assert_eq!(size_of::<Option<Milli>>(), size_of::<i64>());
+        let numbers = [i64::MIN, -1_000_000_000_000, -1, 0, 1, 1_000_000_000_000, i64::MAX];
+        assert_eq!(numbers.map(Milli::from_thousandths).map(Milli::as_thousandths), numbers);
+        assert!(numbers.map(Milli::from_thousandths).is_sorted());
+    }
 
     #[test]
     fn degrees_round_and_stay_in_range() {

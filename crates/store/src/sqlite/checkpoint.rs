@@ -22,6 +22,9 @@ const WORTHWHILE: c_int = 1000;
 /// Log pages in all from which writers are made to wait a moment, so that the log can begin anew: while commits
 /// follow each other closely it never does by itself.
 const OVERDUE: c_int = 16_000;
+/// Log pages left to move that may be moved while they wait, and how often it is tried to come so far beforehand.
+const FEW: c_int = 200;
+const TRIES: usize = 4;
 /// How long beginning anew may hold them up; a reader that is in the way for longer is waited for next time.
 const OVERDUE_PATIENCE: Duration = Duration::from_millis(10);
 
@@ -64,7 +67,7 @@ impl Checkpointer {
         while let Ok(pages) = dues.recv() {
             self.checkpoint(CheckpointMode::PASSIVE, Duration::ZERO);
             if pages >= OVERDUE {
-                self.checkpoint(CheckpointMode::RESTART, OVERDUE_PATIENCE);
+                self.begin_anew();
             }
         }
         if owned.is_some() {
@@ -75,20 +78,35 @@ impl Checkpointer {
         }
     }
 
-    fn checkpoint(&self, mode: CheckpointMode, patience: Duration) {
+    /// Makes the log begin anew. What came in during the checkpoint before is moved first, and what came in during
+    /// that: the rest is moved while writers wait.
+    fn begin_anew(&self) {
+        for _ in 0..TRIES {
+            if self.checkpoint(CheckpointMode::PASSIVE, Duration::ZERO).is_some_and(|left| left <= FEW) {
+                break;
+            }
+        }
+        self.checkpoint(CheckpointMode::RESTART, OVERDUE_PATIENCE);
+    }
+
+    /// Moves what it can, and says how many pages were left when it began to.
+    fn checkpoint(&self, mode: CheckpointMode, patience: Duration) -> Option<c_int> {
+        let before = self.moved.load(Ordering::Relaxed);
         let outcome = self
             .connection
             .busy_timeout(patience)
             .and_then(|()| self.connection.wal_checkpoint_v2(None::<&str>, mode));
         match outcome {
-            Ok((_pages, moved)) => {
+            Ok((pages, moved)) => {
                 self.moved.store(moved, Ordering::Relaxed);
                 self.counters.checkpoints.add(1);
+                Some(outstanding(pages, before))
             }
             Err(error) => {
                 abort_if_fatal(&error, "checkpoint");
                 // Busy or full: the log keeps everything and the next commit asks again.
                 tracing::debug!(%error, "checkpoint put off");
+                None
             }
         }
     }

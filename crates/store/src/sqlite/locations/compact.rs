@@ -60,8 +60,8 @@ pub(crate) async fn compact(
 
 /// Copies of what the first devices have, and how many devices that are.
 fn take(live: &Live, owners: &[Owner], everything: bool) -> (Vec<(Owner, Vec<Point>)>, usize) {
-    let everything = everything || live.is_pressed();
     let tail = live.tail();
+    let everything = everything || tail.is_crowded();
     let (mut some, mut count) = (Vec::new(), 0);
     for owner in owners.iter().take(DEVICES_AT_ONCE) {
         // What does not fill a chunk waits for the rest of one, so that it need not be packed again with that.

@@ -11,7 +11,7 @@ use perigee_core::time::Timestamp;
 use super::live::Live;
 use super::present::{Heard, load};
 use super::standing::standings;
-use super::tail::{HIGH, Owner};
+use super::tail::Owner;
 use crate::codec::{BatchWriter, Point};
 use crate::sql::locations::{Standing, Submission, first_results, known_in_chunks};
 use crate::{Tx, params};
@@ -237,7 +237,7 @@ fn remember(live: &Live, arrivals: Arrivals, at: Timestamp) {
             tail.add(owner, arrival.points);
             heard.push((owner, Heard { at, numbers, moved }));
         }
-        if tail.count() > HIGH {
+        if tail.is_pressed() {
             live.pressed.notify_one();
         }
     }

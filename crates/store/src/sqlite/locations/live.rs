@@ -9,7 +9,7 @@ use tokio::sync::{Mutex, Notify};
 
 use super::facts::Facts;
 use super::present::Present;
-use super::tail::{FULL, HIGH, Tail};
+use super::tail::Tail;
 
 /// The memory of an open store.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ impl Live {
 
     /// Whether so many locations wait to be packed that no more are taken before some are.
     pub(crate) fn is_full(&self) -> bool {
-        self.tail().count() >= FULL
+        self.tail().is_full()
     }
 
     /// Waits until more locations than usual want to be packed.
@@ -96,7 +96,7 @@ impl Live {
 
     /// Whether more locations than usual want to be packed.
     pub(super) fn is_pressed(&self) -> bool {
-        self.tail().count() > HIGH
+        self.tail().is_pressed()
     }
 
     /// The lowest number that opening the store would have to read.

@@ -16,6 +16,10 @@ pub(crate) type Owner = (AccountId, DeviceId);
 pub(super) const HIGH: usize = 500_000;
 /// Locations in memory at which those who submit wait until some are packed.
 pub(super) const FULL: usize = 1_000_000;
+/// Locations of devices that could fill a chunk from which these are packed without rest, and at which those who
+/// submit wait: packing them is cheap now and no cheaper later.
+pub(super) const RIPE_HIGH: usize = 100_000;
+pub(super) const RIPE_FULL: usize = 200_000;
 /// How far the oldest location may be behind the newest before it is packed, so that opening reads no more than that.
 const LAG: i64 = 2_000_000;
 
@@ -24,6 +28,8 @@ const LAG: i64 = 2_000_000;
 pub(crate) struct Tail {
     devices: HashMap<Owner, Unpacked>,
     count: usize,
+    /// How many of them are of devices that could fill a chunk.
+    ripe: usize,
     head: i64,
 }
 
@@ -57,8 +63,30 @@ pub(super) struct Due {
 
 impl Tail {
     /// How many locations there are.
+    #[cfg(all(test, feature = "testing"))]
     pub(super) const fn count(&self) -> usize {
         self.count
+    }
+
+    /// Whether so many wait that packing must not rest.
+    pub(super) const fn is_pressed(&self) -> bool {
+        self.is_crowded() || self.ripe > RIPE_HIGH
+    }
+
+    /// Whether so many wait that those must go too that fill no chunk.
+    pub(super) const fn is_crowded(&self) -> bool {
+        self.count > HIGH
+    }
+
+    /// Whether so many wait that no more are taken before some are packed.
+    pub(super) const fn is_full(&self) -> bool {
+        self.count >= FULL || self.ripe >= RIPE_FULL
+    }
+
+    /// Accounts for a device that had so many locations and has so many now.
+    const fn recount(&mut self, before: usize, after: usize) {
+        self.count = self.count - before + after;
+        self.ripe = self.ripe - ripe(before) + ripe(after);
     }
 
     /// How many of them are of this device.
@@ -85,7 +113,6 @@ impl Tail {
     pub(super) fn add(&mut self, owner: Owner, points: Vec<Point>) {
         let Some(first) = points.first() else { return };
         let (oldest, since) = (first.number, first.received_at);
-        self.count += points.len();
         let unpacked =
             self.devices.entry(owner).or_insert_with(|| Unpacked { points: Vec::new(), oldest, since });
         let ordered = unpacked.points.len();
@@ -99,6 +126,8 @@ impl Tail {
         if !fits {
             unpacked.points.sort_by_key(Point::key);
         }
+        let count = unpacked.points.len();
+        self.recount(ordered, count);
     }
 
     /// Whether the same location is there.
@@ -170,12 +199,16 @@ impl Tail {
         let Some(unpacked) = self.devices.get_mut(&owner) else { return };
         let before = unpacked.points.len();
         unpacked.points.retain(keep);
-        self.count -= before - unpacked.points.len();
-        if unpacked.points.is_empty() {
+        let after = unpacked.points.len();
+        if after == 0 {
             self.devices.remove(&owner);
         } else {
             unpacked.find_oldest();
+            if after < unpacked.points.capacity() / 4 {
+                unpacked.points.shrink_to(after * 2);
+            }
         }
+        self.recount(before, after);
     }
 
     /// The devices to pack, those with the most locations first.
@@ -210,4 +243,9 @@ impl Tail {
         }
         owners.into_iter().map(|(_, owner)| owner).collect()
     }
+}
+
+/// How many of a device's locations count as ripe.
+const fn ripe(count: usize) -> usize {
+    if count < CHUNK_FULL { 0 } else { count }
 }
