@@ -34,7 +34,7 @@ pub(super) async fn measure(bench: &mut Bench, engine: &Engine) -> Result<()> {
         None => None,
     };
     let mut alone = 0.0;
-    for (index, (points, connections)) in [(100, 16), (1000, CONNECTIONS)].into_iter().enumerate() {
+    for (index, (points, connections)) in [(100, 64), (1000, 32)].into_iter().enumerate() {
         alone = throughput(bench, engine, &server, postmaster, points, connections, index * ROUNDS).await?;
     }
     with_readers(bench, engine, &server, alone).await?;

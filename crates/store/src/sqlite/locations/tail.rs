@@ -13,9 +13,9 @@ use crate::sql::locations::{CHUNK_FULL, Place};
 pub(crate) type Owner = (AccountId, DeviceId);
 
 /// Locations in memory from which they are packed whatever their number, the fullest devices first.
-pub(super) const HIGH: usize = 500_000;
+pub(super) const HIGH: usize = 350_000;
 /// Locations in memory at which those who submit wait until some are packed.
-pub(super) const FULL: usize = 1_000_000;
+pub(super) const FULL: usize = 600_000;
 /// Locations of devices that could fill a chunk from which these are packed without rest, and at which those who
 /// submit wait: packing them is cheap now and no cheaper later.
 pub(super) const RIPE_HIGH: usize = 100_000;
