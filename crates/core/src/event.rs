@@ -1,12 +1,19 @@
 //! The event log: everything that happened in an account, in arrival order.
 
-use crate::id::{AccountId, DeviceId};
+use std::collections::BTreeSet;
+
+use crate::alert::StoredAlert;
+use crate::device::Device;
+use crate::group::Group;
+use crate::id::{AccountId, DeviceId, GroupId};
+use crate::location::StoredLocation;
 use crate::time::Timestamp;
+use crate::user::User;
 
 macro_rules! event_kinds {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)+) => {
         /// What happened.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum EventKind {
             $($(#[$doc])* $variant,)+
         }
@@ -70,6 +77,8 @@ event_kinds! {
     UserUpdated = "user.updated",
     /// A user was removed.
     UserDeleted = "user.deleted",
+    /// A webhook was switched off because its address is gone.
+    WebhookDisabled = "webhook.disabled",
 }
 
 impl std::str::FromStr for EventKind {
@@ -102,4 +111,55 @@ pub struct Event {
     pub device: Option<DeviceId>,
     /// Figures that say more, for example the revision.
     pub data: serde_json::Value,
+    /// What it happened to.
+    pub thing: Thing,
+}
+
+/// What an event happened to: a location as it was received, anything else as it is when the event is read.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Thing {
+    /// Nothing that could be shown, or something that is gone by now.
+    Gone,
+    /// A location.
+    Location(Box<StoredLocation>),
+    /// An alert.
+    Alert(Box<StoredAlert>),
+    /// A device; of its groups those in sight.
+    Device(Box<Device>),
+    /// A group.
+    Group(Box<Group>),
+    /// A user.
+    User(Box<User>),
+}
+
+/// Which events are wanted of those in sight. An empty set wants everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventFilter {
+    /// Of these kinds.
+    pub kinds: BTreeSet<EventKind>,
+    /// About these devices, or those of the groups.
+    pub devices: BTreeSet<DeviceId>,
+    /// About these groups and the devices in them.
+    pub groups: BTreeSet<GroupId>,
+}
+
+impl EventFilter {
+    /// Whether events of this kind are wanted.
+    pub fn wants_kind(&self, kind: EventKind) -> bool {
+        self.kinds.is_empty() || self.kinds.contains(&kind)
+    }
+
+    /// Whether only events about some devices or groups are wanted.
+    pub fn is_about_some(&self) -> bool {
+        !self.devices.is_empty() || !self.groups.is_empty()
+    }
+}
+
+/// A part of the log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventPage {
+    /// The events wanted, in arrival order.
+    pub events: Vec<Event>,
+    /// Up to which number the log was looked at: where to go on, also when there was nothing.
+    pub next: i64,
 }

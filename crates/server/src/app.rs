@@ -19,6 +19,7 @@ use crate::http::code::Code;
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult};
 use crate::http::extract::Running;
+use crate::live::Live;
 
 /// The service, cheap to clone.
 #[derive(Clone)]
@@ -48,8 +49,10 @@ pub struct Parts {
     pub views: ViewBook,
     /// Requests with an idempotency key that are running now.
     pub running: Running,
-    /// Where requests wait for locations.
+    /// Where it is announced that something happened.
     pub arrivals: Arrivals,
+    /// Events on their way to those who watch.
+    pub live: Live,
     /// Work that outlives its request; awaited when the service stops.
     pub background: TaskTracker,
 }
@@ -74,6 +77,7 @@ impl App {
         let gate = Gate::new(signing_keys(&*store, clock.now()).await?, config.auth.token_seconds);
         Ok(Self(Arc::new(Parts {
             rates: Rates::new(&config.limits),
+            live: Live::new(&config.events),
             store,
             clock,
             config,

@@ -149,6 +149,10 @@ pub struct AccountLimit {
 pub struct Events {
     /// Hours that events, and locations in the feed, can be read after they happened.
     pub retention_hours: u32,
+    /// Streams one user may have open on a node.
+    pub streams_per_user: usize,
+    /// Streams the users of one account may have open on a node.
+    pub streams_per_account: usize,
 }
 
 /// Figures for the operator.

@@ -6,5 +6,6 @@ pub mod auth;
 pub mod background;
 pub mod config;
 pub mod http;
+pub mod live;
 pub mod run;
 pub mod serve;

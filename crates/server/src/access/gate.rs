@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use http::{HeaderMap, Method, header};
-use perigee_core::credential::{Identity, Session};
+use perigee_core::credential::{Identity, SecretHash, Session};
 use perigee_core::id::{AccountId, KeyId, UserId};
 use perigee_core::privilege::Privilege;
 use perigee_core::time::Timestamp;
@@ -45,6 +45,17 @@ pub struct Admitted {
     pub identity: Arc<Identity>,
     /// Their console session, unless they came with a token.
     pub session: Option<Session>,
+    /// What they came with.
+    pub proof: Proof,
+}
+
+/// What somebody came with, kept to be looked at again while their request goes on.
+#[derive(Clone, Debug)]
+pub enum Proof {
+    /// A token that says this.
+    Token(Arc<Claims>),
+    /// The cookie of a session, by its hash.
+    Session(SecretHash),
 }
 
 impl Gate {
@@ -87,7 +98,7 @@ impl Gate {
             None => match cookie(&parts.headers) {
                 Some(secret) => {
                     refuse_foreign_origin(app, parts)?;
-                    admit_session(app, &secret, now).await
+                    admit_session(app, *session::hash(&secret).as_bytes(), now).await
                 }
                 None => Err(unauthenticated()),
             },
@@ -120,28 +131,39 @@ impl Gate {
             refuse_many_bad_tokens(context, app.rates.bad_token(context.address(), now, false))?;
             self.verify(token, now)?
         };
+        let identity = self.find_holder(app, &claims, now).await?;
+        Ok(Admitted { identity, session: None, proof: Proof::Token(claims) })
+    }
+
+    /// Who came with this, as the store says now, or why they are not let in any longer.
+    pub async fn admit_again(&self, app: &App, proof: &Proof, now: Timestamp) -> ApiResult<Arc<Identity>> {
+        match proof {
+            Proof::Token(claims) if claims.is_expired(now) => Err(expired()),
+            Proof::Token(claims) => self.find_holder(app, claims, now).await,
+            Proof::Session(hash) => Ok(admit_session(app, *hash, now).await?.identity),
+        }
+    }
+
+    /// Who a token was issued to, if they may still use it.
+    async fn find_holder(&self, app: &App, claims: &Claims, now: Timestamp) -> ApiResult<Arc<Identity>> {
         let remembered = app.identities.user(&*app.store, claims.sub, now).await?;
-        let mut identity = remembered.filter(|identity| may_ask(identity, &claims));
+        let mut identity = remembered.filter(|identity| may_ask(identity, claims));
         if identity.is_none() {
             // The key may have been issued by another node since.
             let read = app.identities.user_again(&*app.store, claims.sub, claims.key, now).await?;
-            identity = read.filter(|identity| may_ask(identity, &claims));
+            identity = read.filter(|identity| may_ask(identity, claims));
         }
-        let identity = identity.ok_or_else(|| {
+        identity.ok_or_else(|| {
             invalid_token(
                 "The API key of this token was replaced or deleted. Get a token with the present key from POST /api/Auth/Token.",
             )
-        })?;
-        Ok(Admitted { identity, session: None })
+        })
     }
 
     /// Checks a token that is not remembered, and remembers it if it is good.
     fn verify(&self, token: &str, now: Timestamp) -> ApiResult<Arc<Claims>> {
         let claims = self.tokens.verify(token, now).map_err(|reason| match reason {
-            TokenError::Expired => challenged(
-                Code::TokenExpired,
-                "The token is expired. Get a new one from POST /api/Auth/Token.",
-            ),
+            TokenError::Expired => expired(),
             _ => {
                 invalid_token("The token is not one this service issued. Get one from POST /api/Auth/Token.")
             }
@@ -167,13 +189,12 @@ fn refuse_many_bad_tokens(context: &RequestContext, rated: Rated) -> ApiResult<(
     Err(too_many(rated, "Too many requests with a bad token came from this address."))
 }
 
-async fn admit_session(app: &App, secret: &Secret, now: Timestamp) -> ApiResult<Admitted> {
-    let hash = *session::hash(secret).as_bytes();
+async fn admit_session(app: &App, hash: SecretHash, now: Timestamp) -> ApiResult<Admitted> {
     let session =
         app.identities.session(&*app.store, &hash, now).await?.filter(|session| now < session.expires);
     let session = session.ok_or_else(session_over)?;
     let identity = app.identities.user(&*app.store, session.user, now).await?.ok_or_else(session_over)?;
-    Ok(Admitted { identity, session: Some(session) })
+    Ok(Admitted { identity, session: Some(session), proof: Proof::Session(hash) })
 }
 
 /// The secret of the session cookie, if one was sent.
@@ -221,6 +242,10 @@ fn unauthenticated() -> ApiError {
         "Send \"Authorization: Bearer <token>\". Get a token from POST /api/Auth/Token with your user name and API key.",
     )
     .with_header(header::WWW_AUTHENTICATE, CHALLENGE)
+}
+
+fn expired() -> ApiError {
+    challenged(Code::TokenExpired, "The token is expired. Get a new one from POST /api/Auth/Token.")
 }
 
 fn invalid_token(message: &str) -> ApiError {

@@ -11,6 +11,7 @@ use perigee_core::credential::{Identity, SecretHash, Session};
 use perigee_core::id::{AccountId, KeyId, UserId};
 use perigee_core::store::{Result, Store};
 use perigee_core::time::Timestamp;
+use tokio::sync::watch;
 
 const FRESH_MS: i64 = 2_000;
 /// A key that was just refused is not looked for again within this time, so that an old token cannot have the store
@@ -27,6 +28,8 @@ pub struct Identities {
     asked_again: Mutex<HashMap<(UserId, KeyId), Timestamp>>,
     /// Counts what was forgotten, so that a read under way meanwhile is not remembered.
     forgotten: AtomicU64,
+    /// Changes whenever somebody was changed here.
+    changed: watch::Sender<()>,
 }
 
 impl Identities {
@@ -97,12 +100,19 @@ impl Identities {
         self.forgotten.fetch_add(1, Ordering::SeqCst);
         lock(&self.users).remove(&id);
         lock(&self.sessions).retain(|_, (_, session)| session.user != id);
+        self.changed.send_replace(());
     }
 
     /// Forgets the users of an account, because it was changed here.
     pub fn forget_account(&self, account: AccountId) {
         self.forgotten.fetch_add(1, Ordering::SeqCst);
         lock(&self.users).retain(|_, (_, identity)| identity.account.id != account);
+        self.changed.send_replace(());
+    }
+
+    /// What changes whenever somebody was changed here: whose request goes on is looked at again at once.
+    pub fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
     }
 
     fn remember<K: Eq + std::hash::Hash, V>(

@@ -10,7 +10,9 @@ mod views;
 
 pub use attempt::{Attempt, Trial};
 pub use buckets::{Allowance, Buckets, Quota};
-pub use gate::{Admitted, CHALLENGE, Gate, SESSION_COOKIE, cookie, refuse_foreign_origin, session_over};
+pub use gate::{
+    Admitted, CHALLENGE, Gate, Proof, SESSION_COOKIE, cookie, refuse_foreign_origin, session_over,
+};
 pub use identity::Identities;
 pub use rates::{Rated, Rates};
 pub use usage::{Usage, UsageBook};

@@ -1,7 +1,8 @@
-//! Tells requests that wait for locations when to look again.
+//! Tells who waits for something to happen in an account when to look again.
 
 use std::time::Duration;
 
+use perigee_core::id::AccountId;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -10,12 +11,25 @@ use tokio_util::sync::CancellationToken;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How soon after a look another one is worth it: a busy fleet would have everybody look all the time.
 const LOOK_AFTER: Duration = Duration::from_millis(100);
+/// Accounts share so many bells: who hears another account's looks once for nothing, and none needs to be forgotten.
+const BELLS: usize = 64;
 
-/// Where arrivals are announced.
-#[derive(Debug, Default)]
+/// Where it is announced that something was committed: a location, an alert, a change.
+#[derive(Debug)]
 pub struct Arrivals {
-    latest: watch::Sender<()>,
+    anywhere: watch::Sender<()>,
+    accounts: [watch::Sender<()>; BELLS],
     stopping: CancellationToken,
+}
+
+impl Default for Arrivals {
+    fn default() -> Self {
+        Self {
+            anywhere: watch::Sender::default(),
+            accounts: std::array::from_fn(|_| watch::Sender::default()),
+            stopping: CancellationToken::new(),
+        }
+    }
 }
 
 /// A request that waits for arrivals until its time is over.
@@ -27,9 +41,31 @@ pub struct Waiting {
 }
 
 impl Arrivals {
-    /// Says that something new was stored.
-    pub fn announce(&self) {
-        self.latest.send_replace(());
+    /// Says that something new was stored in this account.
+    pub fn announce(&self, account: AccountId) {
+        self.bell(account).send_replace(());
+        self.anywhere.send_replace(());
+    }
+
+    fn bell(&self, account: AccountId) -> &watch::Sender<()> {
+        let bells = i64::try_from(BELLS).unwrap_or(i64::MAX);
+        let place = usize::try_from(account.as_i64().rem_euclid(bells)).unwrap_or(0);
+        self.accounts.get(place).unwrap_or(&self.anywhere)
+    }
+
+    /// What changes whenever something new was stored in this account, and now and then for another one's sake.
+    pub fn of_account(&self, account: AccountId) -> watch::Receiver<()> {
+        self.bell(account).subscribe()
+    }
+
+    /// What changes whenever something new was stored.
+    pub fn anywhere(&self) -> watch::Receiver<()> {
+        self.anywhere.subscribe()
+    }
+
+    /// Cancelled when the service stops.
+    pub fn stopping(&self) -> &CancellationToken {
+        &self.stopping
     }
 
     /// Lets nobody wait any longer: the service stops.
@@ -37,10 +73,11 @@ impl Arrivals {
         self.stopping.cancel();
     }
 
-    /// Begins to wait. To be called before the first look, so that nothing arrives unnoticed between the two.
-    pub fn wait(&self, longest: Duration) -> Waiting {
+    /// Begins to wait for this account. To be called before the first look, so that nothing arrives unnoticed between
+    /// the two.
+    pub fn wait_for(&self, account: AccountId, longest: Duration) -> Waiting {
         Waiting {
-            latest: self.latest.subscribe(),
+            latest: self.of_account(account),
             stopping: self.stopping.clone(),
             deadline: Instant::now() + longest,
         }
@@ -68,25 +105,27 @@ impl Waiting {
 mod tests {
     use super::*;
 
+    const ACCOUNT: AccountId = AccountId::from_i64(7);
+
     #[tokio::test(start_paused = true)]
     async fn waits_no_longer_than_asked_for() {
         let arrivals = Arrivals::default();
         let begun = Instant::now();
-        let mut waiting = arrivals.wait(Duration::from_millis(2_500));
+        let mut waiting = arrivals.wait_for(ACCOUNT, Duration::from_millis(2_500));
         let mut looks = 0;
         while waiting.again().await {
             looks += 1;
         }
         assert_eq!((looks, begun.elapsed()), (3, Duration::from_millis(2_500)));
-        assert!(!arrivals.wait(Duration::ZERO).again().await);
+        assert!(!arrivals.wait_for(ACCOUNT, Duration::ZERO).again().await);
     }
 
     #[tokio::test(start_paused = true)]
     async fn looks_as_soon_as_something_arrives() {
         let arrivals = Arrivals::default();
         let begun = Instant::now();
-        let mut waiting = arrivals.wait(Duration::from_secs(30));
-        arrivals.announce();
+        let mut waiting = arrivals.wait_for(ACCOUNT, Duration::from_secs(30));
+        arrivals.announce(ACCOUNT);
         assert!(waiting.again().await);
         assert_eq!(begun.elapsed(), LOOK_AFTER);
         assert!(waiting.again().await);
@@ -97,7 +136,7 @@ mod tests {
     async fn nobody_waits_when_the_service_stops() {
         let arrivals = Arrivals::default();
         let begun = Instant::now();
-        let mut waiting = arrivals.wait(Duration::from_secs(30));
+        let mut waiting = arrivals.wait_for(ACCOUNT, Duration::from_secs(30));
         arrivals.stop();
         assert!(!waiting.again().await);
         assert_eq!(begun.elapsed(), Duration::ZERO);

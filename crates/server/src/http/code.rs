@@ -109,6 +109,8 @@ codes! {
     IdempotencyMismatch = "idempotency-mismatch", UNPROCESSABLE_ENTITY, "The idempotency key was used with another body";
     /// Too many requests.
     RateLimited = "rate-limited", TOO_MANY_REQUESTS, "Too many requests";
+    /// The user or the account has as many streams open as it may.
+    TooManyStreams = "too-many-streams", TOO_MANY_REQUESTS, "Too many streams are open";
     /// Our fault; the log has the cause under the request id.
     Internal = "internal", INTERNAL_SERVER_ERROR, "Something went wrong on our side";
     /// Overloaded, or the store cannot be reached.

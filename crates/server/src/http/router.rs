@@ -14,8 +14,8 @@ use super::document::document;
 use super::middleware::{CanonicalPaths, KnownParameters, frame, refuse_unknown_parameters};
 use super::routes::documents::ApiDocument;
 use super::routes::{
-    account, alerts, api_key, audit, devices, documents, groups, locations, operations, pages, reference,
-    session, session_password, session_totp, shares, shares_public, token, users,
+    account, alerts, api_key, audit, devices, documents, events, groups, locations, operations, pages,
+    reference, session, session_password, session_totp, shares, shares_public, token, users,
 };
 use crate::app::App;
 
@@ -38,6 +38,8 @@ fn operations() -> OpenApiRouter<App> {
         .routes(routes!(locations::last::list_last_locations))
         .routes(routes!(locations::feed::list_location_feed))
         .routes(routes!(alerts::read::list_alerts, alerts::write::submit_alerts))
+        .routes(routes!(events::list::list_events))
+        .routes(routes!(events::stream::stream_events))
         .routes(routes!(token::create_token))
         .routes(routes!(token::list_signing_keys))
         .routes(routes!(session::create_session, session::get_session, session::delete_session))

@@ -120,6 +120,12 @@ async fn list(
     Ok(history::cut(items, &request, cursor))
 }
 
+/// Those of these alerts that are there.
+pub(super) async fn find_many(tx: &Tx, scope: Scope, ids: &[i64]) -> Result<Vec<StoredAlert>> {
+    let sql = SELECT.replace("device_id = ?2", "id IN ({ids})");
+    for_ids(tx, &sql, params![scope.account], ids).await?.iter().map(from_row).collect()
+}
+
 fn from_row(row: &Row) -> Result<StoredAlert> {
     let packed = unpack_readings(&row.bytes("attributes")?);
     let latitude = row.opt_int("latitude")?.map(Latitude::from_e7);

@@ -8,11 +8,12 @@ use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::actor::{Reach, Scope};
 use perigee_core::error::StoreError;
-use perigee_core::event::{Event, EventKind};
+use perigee_core::event::{Event, EventFilter, EventKind, EventPage, Thing};
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::{Events, Result};
 
-use super::{column, event_trim, locations};
+use super::event_filter::Wanted;
+use super::{column, event_things, event_trim, locations};
 use crate::database::Database;
 use crate::params;
 use crate::row::Row;
@@ -36,19 +37,47 @@ pub(crate) async fn append(
     Ok(())
 }
 
-async fn list(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Vec<Event>> {
+async fn read(tx: &Tx, scope: Scope, filter: EventFilter, after: i64, limit: u32) -> Result<EventPage> {
     if after > 0 && after < event_trim::trimmed_to(tx, scope.account).await? {
         return Err(StoreError::CursorExpired);
     }
-    let mut events = changes(tx, scope, after, limit).await?;
-    events.extend(locations::events(tx, scope, after, limit).await?);
+    let wanted = Wanted::of(tx, scope.account, &filter).await?;
+    // Nothing below it can appear any more: numbers are committed in their order.
+    let end = end(tx, scope).await?.max(after);
+    let (mut events, changes_to) = changes(tx, scope, &wanted, after, limit).await?;
+    let mut next = changes_to.unwrap_or(end);
+    if wanted.has_locations() {
+        let (locations, to) = locations::events(tx, scope, &wanted, after, limit).await?;
+        next = next.min(to.unwrap_or(end));
+        events.extend(locations);
+    }
+    events.retain(|event| event.number <= next);
     events.sort_unstable_by_key(|event| event.number);
-    events.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    Ok(events)
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    if events.len() > limit {
+        events.truncate(limit);
+        next = events.last().map_or(next, |last| last.number);
+    }
+    event_things::attach(tx, scope, &mut events).await?;
+    Ok(EventPage { events, next })
 }
 
-/// Every event that is not of a location.
-async fn changes(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Vec<Event>> {
+/// The highest number of the account, also when its event is gone.
+async fn end(tx: &Tx, scope: Scope) -> Result<i64> {
+    let sql = "SELECT MAX(number) AS last FROM event WHERE account_id = ?1";
+    let last = tx.query_one(sql, params![scope.account]).await?.opt_i64("last")?.unwrap_or(0);
+    let last = last.max(event_trim::trimmed_to(tx, scope.account).await?);
+    Ok(last.max(locations::end(tx, scope).await?))
+}
+
+/// Every event that is not of a location, and up to which number they are, unless they are all there are.
+async fn changes(
+    tx: &Tx,
+    scope: Scope,
+    wanted: &Wanted<'_>,
+    after: i64,
+    limit: u32,
+) -> Result<(Vec<Event>, Option<i64>)> {
     let mut values = params![scope.account, after, i64::from(limit)].to_vec();
     let in_sight = match scope.reach {
         Reach::Account => "",
@@ -63,12 +92,18 @@ async fn changes(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Vec<Ev
             "AND device_id = ?4"
         }
     };
+    let kinds = wanted.kinds_sql();
     let sql = format!(
         "SELECT number, account_id, at, kind, subject, device_id, data FROM event
-         WHERE account_id = ?1 AND number > ?2 {in_sight}
+         WHERE account_id = ?1 AND number > ?2 {in_sight} {kinds}
          ORDER BY number LIMIT ?3"
     );
-    tx.query(&sql, &values).await?.iter().map(from_row).collect()
+    let rows = tx.query(&sql, &values).await?;
+    let mut events = rows.iter().map(from_row).collect::<Result<Vec<_>>>()?;
+    let is_full = rows.len() >= usize::try_from(limit).unwrap_or(usize::MAX);
+    let to = events.last().map(|last| last.number).filter(|_| is_full);
+    events.retain(|event| wanted.has(event));
+    Ok((events, to))
 }
 
 fn from_row(row: &Row) -> Result<Event> {
@@ -80,13 +115,25 @@ fn from_row(row: &Row) -> Result<Event> {
         subject: row.text("subject")?,
         device: row.opt_i64("device_id")?.map(DeviceId::from_i64),
         data: column::json(row, "data")?,
+        thing: Thing::Gone,
     })
 }
 
 #[async_trait]
 impl Events for Database {
-    async fn list_events(&self, scope: Scope, after: i64, limit: u32) -> Result<Vec<Event>> {
-        self.read_snapshot(move |tx| list(tx, scope, after, limit).boxed()).await
+    async fn read_events(
+        &self,
+        scope: Scope,
+        filter: &EventFilter,
+        after: i64,
+        limit: u32,
+    ) -> Result<EventPage> {
+        let filter = filter.clone();
+        self.read_snapshot(move |tx| read(tx, scope, filter, after, limit).boxed()).await
+    }
+
+    async fn event_end(&self, scope: Scope) -> Result<i64> {
+        self.read_snapshot(move |tx| end(tx, scope).boxed()).await
     }
 
     async fn trim_events(&self, keep_ms: i64) -> Result<u64> {

@@ -13,7 +13,7 @@ use perigee_core::page::{Page, PageRequest};
 use perigee_core::revision::Revision;
 use perigee_core::store::{Groups, Result};
 
-use super::query::Query;
+use super::query::{Query, for_ids};
 use super::{accounts, audit, events, idempotency, ids, members, scope, search};
 use crate::{Database, Row, Tx, params};
 
@@ -42,6 +42,15 @@ async fn find(tx: &Tx, scope: Scope, id: GroupId) -> Result<Option<Group>> {
     let mut query = Query::new(format!("{SELECT} AND g.id = ?2"), params![scope.account, id]);
     scope::keep_groups(&mut query, scope, "g.id");
     query.row(tx).await?.map(|row| from_row(scope.account, &row)).transpose()
+}
+
+/// Those of these groups that are in sight.
+pub(super) async fn find_many(tx: &Tx, scope: Scope, ids: &[i64]) -> Result<Vec<Group>> {
+    let seen = |id: &&i64| scope::sees_group(scope, GroupId::from_i64(**id));
+    let ids: Vec<i64> = ids.iter().filter(seen).copied().collect();
+    let sql = format!("{SELECT} AND g.id IN ({{ids}})");
+    let rows = for_ids(tx, &sql, params![scope.account], &ids).await?;
+    rows.iter().map(|row| from_row(scope.account, row)).collect()
 }
 
 async fn list(tx: &Tx, scope: Scope, filter: GroupFilter, page: PageRequest) -> Result<Page<Group>> {

@@ -12,6 +12,8 @@ pub(crate) mod column;
 mod credentials;
 pub(crate) mod devices;
 mod directory;
+pub(crate) mod event_filter;
+mod event_things;
 mod event_trim;
 pub(crate) mod events;
 mod groups;

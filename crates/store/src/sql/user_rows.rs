@@ -8,6 +8,7 @@ use perigee_core::revision::Revision;
 use perigee_core::store::Result;
 use perigee_core::user::{User, UserFilter, UserProfile};
 
+use super::query::for_ids;
 use super::{column, search};
 use crate::params;
 use crate::row::Row;
@@ -23,6 +24,12 @@ pub(super) const COLUMNS: &str = "account_id, id, revision, name, email, country
 pub(super) async fn find(tx: &Tx, account: AccountId, id: UserId) -> Result<Option<User>> {
     let sql = format!("SELECT {COLUMNS} FROM account_user WHERE account_id = ?1 AND id = ?2");
     tx.query_opt(&sql, params![account, id]).await?.as_ref().map(from_row).transpose()
+}
+
+/// Those of these users that the account has.
+pub(super) async fn find_many(tx: &Tx, account: AccountId, ids: &[i64]) -> Result<Vec<User>> {
+    let sql = format!("SELECT {COLUMNS} FROM account_user WHERE account_id = ?1 AND id IN ({{ids}})");
+    for_ids(tx, &sql, params![account], ids).await?.iter().map(from_row).collect()
 }
 
 /// Users of the account, by id.

@@ -13,7 +13,7 @@ use perigee_core::time::Timestamp;
 use perigee_core::user::{Standing, User};
 use serde::Serialize;
 
-use crate::access::Usage;
+use crate::access::{Admitted, Proof, Usage};
 use crate::app::App;
 use crate::http::code::Code;
 use crate::http::context::RequestContext;
@@ -25,6 +25,7 @@ use crate::http::reply::Reply;
 pub struct Caller {
     identity: Arc<Identity>,
     session: Option<Session>,
+    proof: Proof,
     context: RequestContext,
     usage: Usage,
     now: Timestamp,
@@ -110,7 +111,16 @@ impl Caller {
         context.set_caller(account.id, user.id, via);
         let usage = app.usage.count(account, now);
         context.set_usage(usage);
-        Ok(Self { identity: admitted.identity, session: admitted.session, context, usage, now })
+        let Admitted { identity, session, proof } = admitted;
+        Ok(Self { identity, session, proof, context, usage, now })
+    }
+
+    /// Them again at present, while their request goes on, or why it must not.
+    pub async fn again(&self, app: &App) -> ApiResult<Self> {
+        let now = app.clock.now();
+        let identity = app.gate.admit_again(app, &self.proof, now).await?;
+        refuse_bad_standing(&identity.user, now)?;
+        Ok(Self { identity, now, ..self.clone() })
     }
 
     /// Counts the call against the account's limit.

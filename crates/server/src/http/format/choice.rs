@@ -27,7 +27,8 @@ pub enum Format {
 }
 
 /// Operations that answer in other formats than JSON, by method and route.
-const NEGOTIATED: [(Method, &str); 1] = [(Method::GET, "/api/devices/{deviceId}/locations")];
+const NEGOTIATED: [(Method, &str); 2] =
+    [(Method::GET, "/api/devices/{deviceId}/locations"), (Method::GET, "/api/stream")];
 
 /// Whether an operation looks at `Accept` itself; every other one answers JSON and nothing else.
 pub fn is_negotiated(method: &Method, route: &str) -> bool {

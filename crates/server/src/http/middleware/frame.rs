@@ -53,6 +53,12 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
         }
         audit_denial(&app, error, &context, &method, &path);
     }
+    if error.is_none()
+        && !matches!(method, Method::GET | Method::HEAD)
+        && let Some((account, _, _)) = context.caller()
+    {
+        app.arrivals.announce(account);
+    }
     if path.starts_with("/api") {
         add_api_headers(response.headers_mut(), &app, &context);
     }

@@ -9,6 +9,7 @@ pub mod api_key;
 pub mod audit;
 pub mod devices;
 pub mod documents;
+pub mod events;
 pub mod groups;
 pub mod locations;
 pub mod operations;

@@ -141,6 +141,8 @@ pub(super) const ROWS: &[Row] = &[
     row("GET /api/locations/feed", Read, None, none),
     row("GET /api/devices/{deviceId}/alerts", Read, Device, none),
     row("POST /api/devices/{deviceId}/alerts", With(Privilege::AlertsWrite), Device, alert),
+    row("GET /api/events", Read, None, none),
+    row("GET /api/stream", Read, None, none),
     row("GET /api/groups", Read, None, none),
     row("POST /api/groups", Wholly(Privilege::GroupsWrite), None, name),
     row("GET /api/groups/{groupId}", Read, Group, none),

@@ -158,6 +158,8 @@ impl World {
             config.limits.token_failures_per_minute = 1_000_000;
         })
         .await;
+        // Streams end at once, so that they are answers like others.
+        app.app.arrivals.stop();
         let (first, second) = (app.tenant("first", 100_000).await, app.tenant("second", 100_000).await);
         let group = make_group(&app, &first).await;
         let other_group = make_group(&app, &first).await;

@@ -5,15 +5,19 @@
 
 use perigee_core::actor::Scope;
 use perigee_core::error::StoreError;
-use perigee_core::event::{Event, EventKind};
+use perigee_core::event::Event;
 use perigee_core::id::DeviceId;
 use perigee_core::location::Feed;
 use perigee_core::store::Result;
 
-use crate::sql::locations::{COLUMNS, from_row, trimmed_to};
+use crate::sql::event_filter::Wanted;
+use crate::sql::locations::{COLUMNS, event_of, from_row, trimmed_to};
 use crate::sql::query::Query;
 use crate::sql::scope;
-use crate::{Row, Tx, params};
+use crate::{Tx, params};
+
+/// Locations one call for events of some devices looks at.
+const LOOKED_AT: i64 = 5_000;
 
 /// Locations of devices in sight after this number.
 pub(crate) async fn list(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Feed> {
@@ -48,25 +52,28 @@ pub(crate) async fn end(tx: &Tx, scope: Scope) -> Result<i64> {
     Ok(last.max(trimmed_to(tx, scope.account).await?))
 }
 
-/// The same locations as events.
-pub(crate) async fn events(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Vec<Event>> {
-    let mut query = Query::new(
-        "SELECT number, device_id, time, received_at FROM location_log WHERE account_id = ?1 AND number > ?2",
-        params![scope.account, after],
-    );
+/// The same locations as events, and up to which number they are, unless they are all there are.
+pub(crate) async fn events(
+    tx: &Tx,
+    scope: Scope,
+    wanted: &Wanted<'_>,
+    after: i64,
+    limit: u32,
+) -> Result<(Vec<Event>, Option<i64>)> {
+    let sql = format!("SELECT device_id, {COLUMNS} FROM location_log WHERE account_id = ?1 AND number > ?2");
+    let mut query = Query::new(sql, params![scope.account, after]);
     scope::keep_devices(&mut query, scope, "device_id");
-    query.push_with(" ORDER BY number LIMIT {}", i64::from(limit));
-    let event = |row: &Row| -> Result<Event> {
-        let (number, device) = (row.i64("number")?, DeviceId::from_i64(row.i64("device_id")?));
-        Ok(Event {
-            number,
-            account: scope.account,
-            at: row.timestamp("received_at")?,
-            kind: EventKind::LocationCreated,
-            subject: device.to_string(),
-            device: Some(device),
-            data: serde_json::json!({ "number": number, "time": row.i64("time")? }),
-        })
-    };
-    query.rows(tx).await?.iter().map(event).collect()
+    let looked_at = if wanted.is_narrow() { i64::from(limit).max(LOOKED_AT) } else { i64::from(limit) };
+    query.push_with(" ORDER BY number LIMIT {}", looked_at);
+    let rows = query.rows(tx).await?;
+    let is_full = rows.len() >= usize::try_from(looked_at).unwrap_or(usize::MAX);
+    let to = rows.last().filter(|_| is_full).map(|row| row.i64("number")).transpose()?;
+    let mut events = Vec::new();
+    for row in &rows {
+        let device = DeviceId::from_i64(row.i64("device_id")?);
+        if wanted.has_device(device) {
+            events.push(event_of(scope.account, device, from_row(row)?));
+        }
+    }
+    Ok((events, to))
 }

@@ -8,7 +8,7 @@ use perigee_core::license::DeviceState;
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::Result;
 
-use super::super::query::Query;
+use super::super::query::{Query, for_ids};
 use super::super::{scope, search};
 use super::row::{Frame, SELECT};
 use crate::{Tx, params};
@@ -57,6 +57,16 @@ pub(crate) async fn list(
     let rows = query.rows(tx).await?;
     let devices = rows.iter().map(|row| frame.device(row)).collect::<Result<Vec<_>>>()?;
     Ok(Page::cut(devices, page.limit, |device| device.id.as_i64()))
+}
+
+/// Those of these devices that are in sight.
+pub(crate) async fn find_many(tx: &Tx, account: &Account, scope: Scope, ids: &[i64]) -> Result<Vec<Device>> {
+    let frame = Frame::new(tx, account, scope);
+    let in_sight = scope::devices_in_sight(tx, scope, ids.iter().copied().map(DeviceId::from_i64).collect());
+    let ids: Vec<i64> = in_sight.await?.into_iter().map(DeviceId::as_i64).collect();
+    let sql = format!("{SELECT} AND d.id IN ({{ids}})");
+    let rows = for_ids(tx, &sql, params![frame.account(), frame.date()], &ids).await?;
+    rows.iter().map(|row| frame.device(row)).collect()
 }
 
 /// Every device of a group, by id.

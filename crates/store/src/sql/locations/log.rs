@@ -2,15 +2,16 @@
 
 use futures_util::FutureExt as _;
 use perigee_core::actor::Scope;
-use perigee_core::event::Event;
+use perigee_core::event::{Event, EventKind, Thing};
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Compacted, CompactionBudget, Feed, TimeRange};
+use perigee_core::location::{Compacted, CompactionBudget, Feed, StoredLocation, TimeRange};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
 use super::window::Window;
 use crate::codec::Point;
 use crate::sql::accounts;
+use crate::sql::event_filter::Wanted;
 use crate::{Database, Tx, params, postgres, sqlite};
 
 /// After how long few locations are packed too.
@@ -25,18 +26,38 @@ pub(super) async fn feed(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Resul
 }
 
 /// The highest number of the account, also when its location is gone.
-pub(super) async fn end(tx: &Tx, scope: Scope) -> Result<i64> {
+pub(crate) async fn end(tx: &Tx, scope: Scope) -> Result<i64> {
     match tx.live() {
         Some(_) => sqlite::locations::end(tx, scope).await,
         None => postgres::locations::end(tx, scope).await,
     }
 }
 
-/// Locations as events.
-pub(crate) async fn events(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Vec<Event>> {
+/// Locations as events, and up to which number they are, unless they are all there are.
+pub(crate) async fn events(
+    tx: &Tx,
+    scope: Scope,
+    wanted: &Wanted<'_>,
+    after: i64,
+    limit: u32,
+) -> Result<(Vec<Event>, Option<i64>)> {
     match tx.live() {
-        Some(_) => sqlite::locations::events(tx, scope, after, limit).await,
-        None => postgres::locations::events(tx, scope, after, limit).await,
+        Some(_) => sqlite::locations::events(tx, scope, wanted, after, limit).await,
+        None => postgres::locations::events(tx, scope, wanted, after, limit).await,
+    }
+}
+
+/// The event of a location.
+pub(crate) fn event_of(account: AccountId, device: DeviceId, stored: StoredLocation) -> Event {
+    Event {
+        number: stored.number,
+        account,
+        at: stored.received_at,
+        kind: EventKind::LocationCreated,
+        subject: device.to_string(),
+        device: Some(device),
+        data: serde_json::Value::Null,
+        thing: Thing::Location(Box::new(stored)),
     }
 }
 

@@ -4,14 +4,15 @@ use std::collections::HashSet;
 
 use perigee_core::actor::{Reach, Scope};
 use perigee_core::error::StoreError;
-use perigee_core::event::{Event, EventKind};
+use perigee_core::event::Event;
 use perigee_core::id::DeviceId;
 use perigee_core::location::Feed;
 use perigee_core::store::Result;
 
 use super::erase::Erased;
 use crate::codec::{Point, unpack_batch};
-use crate::sql::locations::{trimmed_to, unreadable_readings};
+use crate::sql::event_filter::Wanted;
+use crate::sql::locations::{event_of, trimmed_to, unreadable_readings};
 use crate::sql::scope::devices_in_sight;
 use crate::{Tx, params};
 
@@ -25,35 +26,26 @@ pub(crate) async fn list(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Resul
     if after > 0 && after < trimmed_to(tx, scope.account).await? {
         return Err(StoreError::CursorExpired);
     }
-    let (points, next) = read(tx, scope, after, limit).await?;
+    let Part { points, next, .. } = read(tx, scope, None, after, limit).await?;
     let items = points.into_iter().map(|(device, point)| Ok((device, point.unpack()?)));
     let items = items.collect::<std::result::Result<_, _>>().map_err(unreadable_readings)?;
     Ok(Feed { items, next })
 }
 
-/// The same locations as events: so many, or all there are, for events of other kinds are told between them.
-pub(crate) async fn events(tx: &Tx, scope: Scope, mut after: i64, limit: u32) -> Result<Vec<Event>> {
-    let mut points = Vec::new();
-    let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
-    while points.len() < wanted {
-        let left = u32::try_from(wanted - points.len()).unwrap_or(u32::MAX);
-        let (some, next) = read(tx, scope, after, left).await?;
-        points.extend(some);
-        if next == after {
-            break;
-        }
-        after = next;
+/// The same locations as events, and up to which number they are, unless they are all there are.
+pub(crate) async fn events(
+    tx: &Tx,
+    scope: Scope,
+    wanted: &Wanted<'_>,
+    after: i64,
+    limit: u32,
+) -> Result<(Vec<Event>, Option<i64>)> {
+    let part = read(tx, scope, Some(wanted), after, limit).await?;
+    let mut events = Vec::with_capacity(part.points.len());
+    for (device, point) in part.points {
+        events.push(event_of(scope.account, device, point.unpack().map_err(unreadable_readings)?));
     }
-    let event = |(device, point): (DeviceId, Point)| Event {
-        number: point.number,
-        account: scope.account,
-        at: point.received_at,
-        kind: EventKind::LocationCreated,
-        subject: device.to_string(),
-        device: Some(device),
-        data: serde_json::json!({ "number": point.number, "time": point.time.as_millis() }),
-    };
-    Ok(points.into_iter().map(event).collect())
+    Ok((events, (!part.is_end).then_some(part.next)))
 }
 
 /// The highest number of the account, also when its location is gone.
@@ -63,8 +55,17 @@ pub(crate) async fn end(tx: &Tx, scope: Scope) -> Result<i64> {
     Ok(last.max(trimmed_to(tx, scope.account).await?))
 }
 
-/// Up to so many locations after this number, and the number to go on from.
-async fn read(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<(Vec<(DeviceId, Point)>, i64)> {
+/// A part of the log.
+struct Part {
+    points: Vec<(DeviceId, Point)>,
+    /// The number to go on from.
+    next: i64,
+    /// Whether there is nothing after it.
+    is_end: bool,
+}
+
+/// Up to so many locations after this number, of the devices wanted.
+async fn read(tx: &Tx, scope: Scope, wanted: Option<&Wanted<'_>>, after: i64, limit: u32) -> Result<Part> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let erased = Erased::after(tx, scope.account, after).await?;
     let sql = "SELECT last_number, first_number, received_at, points FROM location_log \
@@ -82,7 +83,12 @@ async fn read(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<(Vec<(Dev
             let (first, received_at) = (row.i64("first_number")?, row.timestamp("received_at")?);
             let keep = |device, point: Point| {
                 looked_at += 1;
-                if point.number > after && !is_elsewhere(scope, device) && !erased.has(device, &point) {
+                let is_wanted = wanted.is_none_or(|wanted| wanted.has_device(device));
+                if point.number > after
+                    && is_wanted
+                    && !is_elsewhere(scope, device)
+                    && !erased.has(device, &point)
+                {
                     some.push((device, point));
                 }
             };
@@ -94,14 +100,15 @@ async fn read(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<(Vec<(Dev
         if items.len() + some.len() > limit {
             items.extend(some.into_iter().take(limit - items.len()));
             let last = items.last().map_or(next, |(_, point): &(DeviceId, Point)| point.number);
-            return Ok((items, last));
+            return Ok(Part { points: items, next: last, is_end: false });
         }
         items.append(&mut some);
         next = rows[..read].last().map_or(Ok(next), |row| row.i64("last_number"))?;
         let is_end = read == rows.len() && rows.len() < usize::try_from(STRIDE).unwrap_or(usize::MAX);
         if is_end || items.len() == limit || looked_at >= LOOKED_AT_MAX {
             // What was trimmed or erased at the end is passed too.
-            return Ok((items, if is_end { next.max(end(tx, scope).await?) } else { next }));
+            let next = if is_end { next.max(end(tx, scope).await?) } else { next };
+            return Ok(Part { points: items, next, is_end });
         }
     }
 }

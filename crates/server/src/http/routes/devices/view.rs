@@ -172,7 +172,7 @@ pub struct DeviceList {
 
 impl DeviceView {
     /// The device as it stands at this instant.
-    pub(super) fn at(device: Device, now: Timestamp) -> Self {
+    pub(crate) fn at(device: Device, now: Timestamp) -> Self {
         let (state, status) = (device.state(now).name(), device.status(now).name());
         let settings = device.settings;
         Self {

@@ -43,7 +43,7 @@ pub async fn list_location_feed(
     let wait = params.number("wait", 0, WAIT_MAX_S).unwrap_or(0);
     params.finish()?;
     let scope = caller.scope();
-    let mut waiting = app.arrivals.wait(Duration::from_secs(wait.into()));
+    let mut waiting = app.arrivals.wait_for(scope.account, Duration::from_secs(wait.into()));
     let mut after = match cursor.as_deref() {
         None => app.store.feed_end(scope).await?,
         Some("start" | "0") => 0,

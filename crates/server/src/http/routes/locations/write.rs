@@ -151,9 +151,6 @@ pub async fn submit_locations(
             let stored = app.store.store_locations(&caller.actor(), device, batch.good).await;
             let outcomes = stored.map_err(|error| refused(&app, &caller, error))?;
             let stored = Stored::of(outcomes, batch.rejected);
-            if stored.accepted > 0 {
-                app.arrivals.announce();
-            }
             let status = stored.status();
             Ok(caller.reply(stored).status(status).into_response())
         }

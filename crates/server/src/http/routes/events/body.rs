@@ -1,0 +1,73 @@
+//! The one form of an event, for polling, stream and webhooks.
+
+use perigee_core::event::{Event, Thing};
+use perigee_core::time::Timestamp;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::http::cursor::Cursor;
+use crate::http::error::ApiResult;
+use crate::http::format::{Selection, json};
+use crate::http::routes::alerts::view::AlertView;
+use crate::http::routes::devices::view::DeviceView;
+use crate::http::routes::groups::GroupView;
+use crate::http::routes::users_view::UserView;
+
+/// The name that ids of events, being cursors, are bound to.
+const LIST: &str = "events";
+
+/// The id of the event with this number: a place in the log, from which a reader can go on.
+pub fn event_id(number: i64) -> String {
+    Cursor::at(number).write(LIST)
+}
+
+/// The number of the event with this id.
+pub fn read_event_id(id: &str) -> ApiResult<i64> {
+    Cursor::read(LIST, id).map(|cursor| cursor.number)
+}
+
+/// Writes an event as a JSON object, on one line. Devices are shown as they stand at `now`.
+pub fn write_event(out: &mut Vec<u8>, event: &Event, now: Timestamp) {
+    let device = event.device.map_or_else(|| "null".to_owned(), |device| format!("\"{device}\""));
+    let head = format!(
+        "{{\"id\":\"{}\",\"type\":\"{}\",\"at\":\"{}\",\"device\":{device},\"data\":",
+        event_id(event.number),
+        event.kind.name(),
+        event.at,
+    );
+    out.extend_from_slice(head.as_bytes());
+    match &event.thing {
+        Thing::Location(stored) => json::write_location(out, None, stored, Selection::ALL),
+        thing => out.extend_from_slice(Value::Object(data(event, thing, now)).to_string().as_bytes()),
+    }
+    out.push(b'}');
+}
+
+/// The thing's members, and over them what was noted when the event happened. A thing that is gone has its id alone.
+fn data(event: &Event, thing: &Thing, now: Timestamp) -> Map<String, Value> {
+    let mut members = match thing {
+        Thing::Alert(alert) => members_of(AlertView::from((**alert).clone())),
+        Thing::Device(device) => members_of(DeviceView::at((**device).clone(), now)),
+        Thing::Group(group) => members_of(GroupView::from((**group).clone())),
+        Thing::User(user) => members_of(UserView::from((**user).clone())),
+        Thing::Gone | Thing::Location(_) => Map::from_iter([("id".to_owned(), event.subject.clone().into())]),
+    };
+    if let Value::Object(noted) = &event.data {
+        // Revisions are told by entity tags.
+        members.extend(
+            noted
+                .iter()
+                .filter(|(name, _)| *name != "revision")
+                .map(|(name, value)| (name.clone(), value.clone())),
+        );
+    }
+    members
+}
+
+fn members_of(view: impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(view) {
+        Ok(Value::Object(members)) => members,
+        // Plain members cannot fail to be written.
+        _ => Map::new(),
+    }
+}

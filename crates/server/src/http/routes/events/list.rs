@@ -1,0 +1,86 @@
+//! Events by polling.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::Response;
+use http::{HeaderValue, header};
+use perigee_core::event::EventPage;
+
+use super::body::{event_id, read_event_id, write_event};
+use super::query::read_filter;
+use super::view::EventList;
+use crate::app::App;
+use crate::http::error::ApiResult;
+use crate::http::extract::{Caller, Params};
+use crate::http::format::json;
+use crate::http::reply::Envelope;
+
+const LIMIT: u32 = 100;
+const LIMIT_MAX: u32 = 1_000;
+/// The longest wait, in seconds.
+const WAIT_MAX_S: u32 = 30;
+/// How often the log is looked at further when there was nothing in sight, before the client is told where to go on.
+const LOOKS: u32 = 20;
+
+/// Follow events by polling.
+///
+/// Everything that happened and is in sight, in the order in which it happened: nothing is missed, nothing comes
+/// twice. Go on with `nextCursor`, which is there every time. Without `cursor` it begins now: keep `nextCursor` and ask
+/// again. With `cursor=start` it begins with the oldest that is kept. The `id` of an event is a cursor too.
+#[utoipa::path(get, path = "/api/events", tag = "events", params(
+    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the answer before, the `id` of an event, or `start`.", example = "start", max_length = 1000),
+    ("limit" = Option<u32>, Query, description = "Events at the most; 100 when left out.", minimum = 1, maximum = 1000),
+    ("types" = Option<String>, Query, description = "Only these types, with commas between them; `device.*` stands for all that begin so.", example = "alert.created,device.*", max_length = 1000),
+    ("devices" = Option<String>, Query, description = "Only events about these devices, by id, with commas between them.", example = "dev_01jc2m8k4n5p7", max_length = 1000),
+    ("wait" = Option<u32>, Query, description = "Seconds to wait for something to happen when there is nothing; none when left out.", minimum = 0, maximum = 30),
+), responses((status = 200, description = "What has happened.", body = EventList)))]
+pub async fn list_events(
+    State(app): State<App>,
+    mut caller: Caller,
+    mut params: Params,
+) -> ApiResult<Response> {
+    let cursor = params.text("cursor");
+    let limit = params.number("limit", 1, LIMIT_MAX).unwrap_or(LIMIT);
+    let wait = params.number("wait", 0, WAIT_MAX_S).unwrap_or(0);
+    let filter = read_filter(&mut params);
+    params.finish()?;
+    let mut waiting = app.arrivals.wait_for(caller.scope().account, Duration::from_secs(wait.into()));
+    let mut after = match cursor.as_deref() {
+        None => app.store.event_end(caller.scope()).await?,
+        Some("start" | "0") => 0,
+        Some(text) => read_event_id(text)?,
+    };
+    let mut looks = 0;
+    loop {
+        let page = app.store.read_events(caller.scope(), &filter, after, limit).await?;
+        let more = page.next > after && looks < LOOKS;
+        if !page.events.is_empty() || (!more && !waiting.again().await) {
+            return Ok(reply_events(&app, &caller, &page));
+        }
+        after = page.next;
+        looks = if more { looks + 1 } else { 0 };
+        // Who waits may have lost their rights meanwhile.
+        caller = caller.again(&app).await?;
+    }
+}
+
+fn reply_events(app: &App, caller: &Caller, page: &EventPage) -> Response {
+    let mut out = Vec::new();
+    json::open_envelope(&mut out, Envelope::of(Some(caller.usage())));
+    out.extend_from_slice(b",\"events\":[");
+    let now = app.clock.now();
+    for (index, event) in page.events.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        write_event(&mut out, event, now);
+    }
+    out.push(b']');
+    json::push_next_cursor(&mut out, Some(&event_id(page.next)));
+    out.push(b'}');
+    let mut response = Response::new(Body::from(out));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}

@@ -1,0 +1,65 @@
+//! Which events a client asks for.
+
+use std::collections::BTreeSet;
+use std::str::FromStr;
+
+use perigee_core::event::{EventFilter, EventKind};
+use perigee_core::id::DeviceId;
+
+use crate::http::extract::Params;
+
+/// Takes `types` and `devices`, each a list with commas.
+pub fn read_filter(params: &mut Params) -> EventFilter {
+    let types = params.text("types");
+    let mut kinds = BTreeSet::new();
+    for name in types.iter().flat_map(|types| types.split(',')).map(str::trim) {
+        let some = kinds_named(name);
+        if some.is_empty() {
+            let detail = format!(
+                "\"{name}\" is no type of event. Leave \"types\" out, or give types such as \"alert.created\" or \"device.*\"."
+            );
+            params.refuse("types", detail);
+        }
+        kinds.extend(some);
+    }
+    let ids = params.text("devices");
+    let mut devices = BTreeSet::new();
+    for id in ids.iter().flat_map(|ids| ids.split(',')).map(str::trim) {
+        match DeviceId::from_str(id) {
+            Ok(device) => {
+                devices.insert(device);
+            }
+            Err(_) => {
+                let detail = format!(
+                    "\"{id}\" is no id of a device. Give ids such as \"dev_01jc2m8k4n5p7\", with commas between them."
+                );
+                params.refuse("devices", detail);
+            }
+        }
+    }
+    EventFilter { kinds, devices, groups: BTreeSet::new() }
+}
+
+/// The kinds a name stands for: one, or all that begin alike when it ends in `.*`.
+pub fn kinds_named(name: &str) -> Vec<EventKind> {
+    let is_named = |kind: &&EventKind| match name.strip_suffix('*') {
+        Some(start) => start.ends_with('.') && kind.name().starts_with(start),
+        None => kind.name() == name,
+    };
+    EventKind::ALL.iter().filter(is_named).copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_stands_for_one_kind_or_a_family() {
+        assert_eq!(kinds_named("alert.created"), [EventKind::AlertCreated]);
+        assert_eq!(kinds_named("group.*").len(), 3);
+        assert_eq!(kinds_named("limit.*").len(), 2);
+        for nothing in ["", "*", ".*", "alert", "alert.", "alert.cre*", "alert.createdx", "*.created"] {
+            assert_eq!(kinds_named(nothing), [], "{nothing}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Events as a stream.
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::Response;
+use bytes::Bytes;
+use futures_util::stream;
+use http::{HeaderMap, HeaderName, HeaderValue, header};
+
+use super::body::read_event_id;
+use super::query::read_filter;
+use crate::app::App;
+use crate::http::accept::Accept;
+use crate::http::code::Code;
+use crate::http::error::{ApiError, ApiResult};
+use crate::http::extract::{Caller, Params};
+use crate::live::{Full, Watcher};
+use crate::serve::LongLived;
+
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+const EVENT_STREAM: &str = "text/event-stream";
+/// What a client waits when there is no place for its stream.
+const RETRY_AFTER_S: &str = "10";
+
+/// Follow events as a stream.
+///
+/// Server-Sent Events: everything that happens and is in sight, as it happens. The `id` of each message is its place in
+/// the log, and a client that sends the last one as `Last-Event-ID`, as browsers do by themselves, goes on without a gap
+/// and without repetition. Every 15 seconds a comment is sent, with an `id` that only moves the place. A client that
+/// takes too little for too long is cut off; it connects again with `Last-Event-ID`. A stream shows at any time what its
+/// user may see at that time, and ends when the user is disabled or the token or session is over.
+#[utoipa::path(get, path = "/api/stream", tag = "events", params(
+    ("Last-Event-ID" = Option<String>, Header, description = "Where to go on: the `id` of the last message. Counts before `cursor`.", max_length = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to go on: the `id` of an event, `nextCursor` of `GET /api/events`, or `start`; now when left out.", example = "start", max_length = 1000),
+    ("types" = Option<String>, Query, description = "Only these types, with commas between them; `device.*` stands for all that begin so.", example = "alert.created,device.*", max_length = 1000),
+    ("devices" = Option<String>, Query, description = "Only events about these devices, by id, with commas between them.", example = "dev_01jc2m8k4n5p7", max_length = 1000),
+), responses((status = 200, description = "The stream; it ends when the service stops or the user may see nothing any more.",
+    content((String = "text/event-stream", example = json!("retry: 2000\nid: AAAAAAAAACoAAAAAAAAAAKh8Z1E\n\nid: AAAAAAAAACsAAAAAAAAAAFn1b9o\ndata: {\"id\":\"AAAAAAAAACsAAAAAAAAAAFn1b9o\",\"type\":\"location.created\",\"at\":\"2026-05-01T12:00:03Z\",\"device\":\"dev_01jc2m8k4n5p7\",\"data\":{\"dateTime\":\"2026-05-01T12:00:00Z\",\"latitude\":42.2406,\"longitude\":-8.7207,\"receivedAt\":\"2026-05-01T12:00:03Z\"}}\n\n"))))))]
+pub async fn stream_events(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    mut params: Params,
+) -> ApiResult<Response> {
+    let cursor = params.text("cursor");
+    let filter = read_filter(&mut params);
+    params.finish()?;
+    if Accept::of(&headers).quality(EVENT_STREAM) == 0 {
+        return Err(ApiError::new(
+            Code::NotAcceptable,
+            "The stream is \"text/event-stream\". Accept that, or ask GET /api/events for JSON.",
+        ));
+    }
+    let last = headers.get(LAST_EVENT_ID).map(|id| id.to_str().unwrap_or_default());
+    let after = match last.or(cursor.as_deref()) {
+        None => app.store.event_end(caller.scope()).await?,
+        Some("start" | "0") => 0,
+        Some(id) => read_event_id(id)?,
+    };
+    let seat = app.live.sit(caller.account().id, caller.user_id()).map_err(too_many_streams)?;
+    let (watcher, opening) = Watcher::new(app, caller, filter, seat, after).await?;
+    Ok(reply_stream(watcher, opening))
+}
+
+fn reply_stream(watcher: Watcher, opening: Bytes) -> Response {
+    let text = stream::unfold((watcher, Some(opening)), |(mut watcher, opening)| async move {
+        let text = match opening {
+            Some(opening) => opening,
+            None => watcher.next().await?,
+        };
+        Some((Ok::<_, std::convert::Infallible>(text), (watcher, None)))
+    });
+    let mut response = Response::new(Body::from_stream(text));
+    response.extensions_mut().insert(LongLived);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
+    // Some proxies gather an answer before they pass it on.
+    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    response
+}
+
+fn too_many_streams(full: Full) -> ApiError {
+    let message = match full {
+        Full::User(most) => format!("This user has {most} streams open, which is the most. Close one first."),
+        Full::Account(most) => {
+            format!("The users of this account have {most} streams open, which is the most. Close one first.")
+        }
+    };
+    ApiError::new(Code::TooManyStreams, message).with_header(header::RETRY_AFTER, RETRY_AFTER_S)
+}

@@ -1,0 +1,183 @@
+//! Events by polling: in one form, in order, in sight, and never a gap.
+
+use perigee_core::privilege::Privilege;
+use perigee_core::store::{Events as _, LocationUpkeep as _};
+use serde_json::{Value, json};
+
+use crate::support::people::Traits;
+use crate::support::{Engine, Person, TestApp, on_both_engines};
+
+fn fix(minute: u32) -> Value {
+    json!({"dateTime": format!("2023-05-01T12:{minute:02}:00Z"), "latitude": 42.2406, "longitude": -8.7207, "speed": 18.5})
+}
+
+async fn submit(app: &TestApp, person: &Person, device: &str, what: &str, body: &Value) {
+    app.send(person, &format!("POST /api/devices/{device}/{what}"), body).await.expect(201);
+}
+
+fn types(answer: &Value) -> Vec<&str> {
+    answer["events"].as_array().unwrap().iter().map(|event| event["type"].as_str().unwrap()).collect()
+}
+
+async fn every_event_carries_what_it_is_about(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let owner = &tenant.owner;
+    let begin = app.get(owner, "/api/events").await;
+    assert_eq!(begin["events"], json!([]), "without a cursor it begins now");
+    let cursor = begin["nextCursor"].as_str().unwrap().to_owned();
+
+    let device = app.device(owner, &json!({"name": "Northern Star"})).await;
+    let group = app.group(owner, &json!({"name": "Trawlers", "devices": [device]})).await;
+    submit(&app, owner, &device, "locations", &fix(0)).await;
+    submit(
+        &app,
+        owner,
+        &device,
+        "alerts",
+        &json!({"dateTime": "2023-05-01T12:00:00Z", "alertName": "SOSButton"}),
+    )
+    .await;
+
+    let answer = app.get(owner, &format!("/api/events?cursor={cursor}")).await;
+    let events = answer["events"].as_array().unwrap();
+    let made = events.iter().find(|event| event["type"] == "device.created").unwrap();
+    assert_eq!((&made["device"], &made["data"]["name"]), (&json!(device), &json!("Northern Star")));
+    assert_eq!(made["data"]["revision"], Value::Null);
+    let grouped = events.iter().find(|event| event["type"] == "group.created").unwrap();
+    assert_eq!((&grouped["device"], &grouped["data"]["id"]), (&Value::Null, &json!(group)));
+    let located = events.iter().find(|event| event["type"] == "location.created").unwrap();
+    let last = app.get(owner, &format!("/api/devices/{device}/lastLocation")).await;
+    assert_eq!(located["data"], last["lastLocation"], "the location as the API writes it");
+    assert_eq!((&located["device"], &located["at"]), (&json!(device), &last["lastLocation"]["receivedAt"]));
+    let alerted = events.iter().find(|event| event["type"] == "alert.created").unwrap();
+    let alerts = app.get(owner, &format!("/api/devices/{device}/alerts")).await;
+    assert_eq!(alerted["data"], alerts["alerts"][0], "the alert as the API writes it");
+
+    // Every id is a place from which to go on.
+    for (place, event) in events.iter().enumerate() {
+        let path = format!("/api/events?cursor={}", event["id"].as_str().unwrap());
+        let rest = app.get(owner, &path).await;
+        assert_eq!(rest["events"].as_array().unwrap()[..], events[place + 1..]);
+        assert_eq!(rest["nextCursor"], answer["nextCursor"]);
+    }
+    // What is gone has its id alone.
+    app.call(&format!("DELETE /api/devices/{device}")).by(owner).send().await.expect(200);
+    let answer = app.get(owner, &format!("/api/events?cursor={cursor}&types=device.*")).await;
+    assert!(types(&answer).contains(&"device.deleted"));
+    for event in answer["events"].as_array().unwrap() {
+        assert_eq!(event["data"]["id"], json!(device));
+        assert_eq!(event["data"]["name"], Value::Null);
+    }
+}
+
+async fn filters_and_scopes_leave_no_gap(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let owner = &tenant.owner;
+    let one = app.device(owner, &json!({"name": "one"})).await;
+    let two = app.device(owner, &json!({"name": "two"})).await;
+    let group = app.group(owner, &json!({"name": "first", "devices": [one]})).await;
+    let hidden = app.group(owner, &json!({"name": "second", "devices": [one, two]})).await;
+    let traits = |group, device| Traits { group, device, ..Traits::default() };
+    let grouped = app.person(&tenant, "grouped", traits(group.parse().ok(), None)).await;
+    let bound = app.person(&tenant, "bound", traits(None, two.parse().ok())).await;
+    for minute in 0..6 {
+        submit(&app, owner, if minute % 2 == 0 { &one } else { &two }, "locations", &fix(minute)).await;
+    }
+    let of = async |person: &Person, query: &str| {
+        let mut events = Vec::new();
+        let mut cursor = "start".to_owned();
+        loop {
+            let answer = app.get(person, &format!("/api/events?cursor={cursor}&limit=2&{query}")).await;
+            events.extend(answer["events"].as_array().unwrap().clone());
+            let next = answer["nextCursor"].as_str().unwrap();
+            if next == cursor {
+                return events;
+            }
+            next.clone_into(&mut cursor);
+        }
+    };
+    let all = of(owner, "").await;
+    let only =
+        |keep: &dyn Fn(&Value) -> bool| all.iter().filter(|event| keep(event)).cloned().collect::<Vec<_>>();
+    assert_eq!(of(owner, "types=location.created").await, only(&|event| event["type"] == "location.created"));
+    assert_eq!(of(owner, &format!("devices={two}")).await, only(&|event| event["device"] == json!(two)));
+    let both = of(owner, &format!("devices={one},{two}&types=alert.*,location.created")).await;
+    assert_eq!(both.len(), 6);
+    let seen = of(&grouped, "").await;
+    assert!(seen.iter().all(|event| event["device"] == json!(one) || event["data"]["id"] == json!(group)));
+    assert_eq!(seen.iter().filter(|event| event["type"] == "location.created").count(), 3);
+    assert!(!json!(seen).to_string().contains(&hidden), "groups out of sight are nobody's business");
+    let seen = of(&bound, "").await;
+    assert!(seen.iter().all(|event| event["device"] == json!(two)));
+    assert_eq!(seen.iter().filter(|event| event["type"] == "location.created").count(), 3);
+
+    for bad in ["types=nonsense", "types=*", "devices=one", "cursor=AAAA", "limit=0", "wait=31", "what=1"] {
+        app.call(&format!("GET /api/events?{bad}")).by(owner).send().await.expect(400);
+    }
+}
+
+/// A cursor of a narrow scope stays good however much of others is trimmed, as long as it is used now and then.
+async fn only_what_is_gone_is_410(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let owner = &tenant.owner;
+    let one = app.device(owner, &json!({"name": "one"})).await;
+    let two = app.device(owner, &json!({"name": "two"})).await;
+    let bound = app.person(&tenant, "bound", Traits { device: two.parse().ok(), ..Traits::default() }).await;
+    let old = app.get(&bound, "/api/events?cursor=start").await["nextCursor"].as_str().unwrap().to_owned();
+    submit(&app, owner, &one, "locations", &fix(0)).await;
+    let moved = app.get(&bound, &format!("/api/events?cursor={old}")).await;
+    assert_eq!(moved["events"], json!([]));
+    let moved = moved["nextCursor"].as_str().unwrap();
+    assert_ne!(moved, old);
+    app.clock().advance_seconds(4 * 24 * 3600);
+    let everything = perigee_core::location::CompactionBudget { devices: 100, everything: true };
+    while app.store.compact(everything).await.unwrap().more {}
+    app.store.trim_events(72 * 3600 * 1000).await.unwrap();
+    app.store.trim_location_log(72 * 3600 * 1000).await.unwrap();
+    let bound = app.equip(&tenant.account, bound.id, bound.email.clone()).await;
+    let gone = app.call(&format!("GET /api/events?cursor={old}")).by(&bound).send().await;
+    gone.expect_error(410, "cursor-expired");
+    let stream =
+        app.call(&format!("GET /api/stream?cursor={old}")).header("accept", "*/*").by(&bound).send().await;
+    stream.expect_error(410, "cursor-expired");
+    assert_eq!(app.get(&bound, &format!("/api/events?cursor={moved}")).await["events"], json!([]));
+}
+
+async fn a_poll_waits_until_something_happens(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let owner = &tenant.owner;
+    let cursor = app.get(owner, "/api/events").await["nextCursor"].as_str().unwrap().to_owned();
+    let path = format!("/api/events?cursor={cursor}&wait=30");
+    let new = json!({"name": "one"});
+    let (answer, device) = tokio::join!(app.get(owner, &path), app.device(owner, &new));
+    assert_eq!((types(&answer), &answer["events"][0]["device"]), (vec!["device.created"], &json!(device)));
+    // Who loses their rights waits no longer than that is known.
+    let reader =
+        app.person(&tenant, "reader", Traits { privileges: vec![Privilege::Api], ..Traits::default() }).await;
+    let next = app.get(&reader, "/api/events").await["nextCursor"].as_str().unwrap().to_owned();
+    let line = format!("GET /api/events?cursor={next}&wait=30&types=device.deleted");
+    let disable = async {
+        app.send(owner, &format!("PATCH /api/users/{}", reader.id), &json!({"disabled": true}))
+            .await
+            .expect(200);
+    };
+    let (waited, ()) = tokio::join!(app.call(&line).by(&reader).send(), disable);
+    waited.expect_error(403, "user-disabled");
+    app.app.arrivals.stop();
+    assert_eq!(
+        app.get(owner, "/api/events?wait=30").await["events"],
+        json!([]),
+        "nobody waits when it stops"
+    );
+}
+
+on_both_engines!(
+    every_event_carries_what_it_is_about,
+    filters_and_scopes_leave_no_gap,
+    only_what_is_gone_is_410,
+    a_poll_waits_until_something_happens,
+);

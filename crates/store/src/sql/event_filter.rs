@@ -1,0 +1,71 @@
+//! Which events a reader wants, with the groups it names looked up.
+
+use std::collections::HashSet;
+
+use perigee_core::event::{Event, EventFilter, EventKind};
+use perigee_core::id::{AccountId, DeviceId, GroupId};
+use perigee_core::store::Result;
+
+use super::query::for_ids;
+use crate::{Tx, params};
+
+/// What a reader wants.
+#[derive(Debug)]
+pub(crate) struct Wanted<'f> {
+    filter: &'f EventFilter,
+    /// The devices wanted, and those of the groups wanted; none when all are.
+    devices: Option<HashSet<DeviceId>>,
+    /// The groups wanted, as subjects of events.
+    groups: HashSet<String>,
+}
+
+impl<'f> Wanted<'f> {
+    /// Looks up who is in the groups of the filter now.
+    pub(super) async fn of(tx: &Tx, account: AccountId, filter: &'f EventFilter) -> Result<Self> {
+        let mut devices = None;
+        if filter.is_about_some() {
+            let mut some: HashSet<DeviceId> = filter.devices.iter().copied().collect();
+            let groups: Vec<i64> = filter.groups.iter().map(|group| group.as_i64()).collect();
+            let sql =
+                "SELECT DISTINCT device_id FROM group_member WHERE account_id = ?1 AND group_id IN ({ids})";
+            for row in for_ids(tx, sql, params![account], &groups).await? {
+                some.insert(DeviceId::from_i64(row.i64("device_id")?));
+            }
+            devices = Some(some);
+        }
+        let groups = filter.groups.iter().map(GroupId::to_string).collect();
+        Ok(Self { filter, devices, groups })
+    }
+
+    /// Whether locations are wanted at all.
+    pub(super) fn has_locations(&self) -> bool {
+        self.filter.wants_kind(EventKind::LocationCreated)
+    }
+
+    /// Whether only some devices are wanted.
+    pub(crate) fn is_narrow(&self) -> bool {
+        self.devices.is_some()
+    }
+
+    /// Whether events about this device are wanted.
+    pub(crate) fn has_device(&self, device: DeviceId) -> bool {
+        self.devices.as_ref().is_none_or(|devices| devices.contains(&device))
+    }
+
+    /// Whether this event, which is of a kind wanted, is about a device or group wanted.
+    pub(super) fn has(&self, event: &Event) -> bool {
+        match event.device {
+            Some(device) => self.has_device(device),
+            None => self.devices.is_none() || self.groups.contains(&event.subject),
+        }
+    }
+
+    /// The condition on the column `kind`; names of kinds hold nothing that would need to be escaped.
+    pub(super) fn kinds_sql(&self) -> String {
+        if self.filter.kinds.is_empty() {
+            return String::new();
+        }
+        let names: Vec<String> = self.filter.kinds.iter().map(|kind| format!("'{}'", kind.name())).collect();
+        format!("AND kind IN ({})", names.join(", "))
+    }
+}

@@ -1,0 +1,96 @@
+//! What events happened to, read for many events at once.
+
+use std::collections::{BTreeSet, HashMap};
+use std::hash::Hash;
+use std::str::FromStr;
+
+use perigee_core::actor::Scope;
+use perigee_core::event::{Event, EventKind, Thing};
+use perigee_core::id::{AlertId, DeviceId, GroupId, UserId};
+use perigee_core::store::Result;
+
+use super::{accounts, alerts, devices, groups, user_rows};
+use crate::Tx;
+
+/// What the subject of an event of this kind is.
+enum Subject {
+    Alert,
+    Device,
+    Group,
+    User,
+    /// A location, which comes with its event, or nothing to be shown.
+    Other,
+}
+
+fn subject_of(kind: EventKind) -> Subject {
+    match kind {
+        EventKind::AlertCreated | EventKind::AlertAcknowledged | EventKind::AlertEnded => Subject::Alert,
+        EventKind::DeviceCreated
+        | EventKind::DeviceUpdated
+        | EventKind::DeviceDeleted
+        | EventKind::DeviceExpiring
+        | EventKind::DeviceExpired
+        | EventKind::DeviceReactivated
+        | EventKind::DeviceOnline
+        | EventKind::DeviceLate
+        | EventKind::DeviceOffline
+        | EventKind::LimitEmailReached
+        | EventKind::LimitSmsReached => Subject::Device,
+        EventKind::GroupCreated | EventKind::GroupUpdated | EventKind::GroupDeleted => Subject::Group,
+        EventKind::UserCreated | EventKind::UserUpdated | EventKind::UserDeleted => Subject::User,
+        EventKind::LocationCreated | EventKind::LicenseExhausted | EventKind::WebhookDisabled => {
+            Subject::Other
+        }
+    }
+}
+
+/// Puts to each event what it happened to, as it is now and as this scope sees it.
+pub(super) async fn attach(tx: &Tx, scope: Scope, events: &mut [Event]) -> Result<()> {
+    let (mut alert_ids, mut device_ids) = (BTreeSet::new(), BTreeSet::new());
+    let (mut group_ids, mut user_ids) = (BTreeSet::new(), BTreeSet::new());
+    for event in &*events {
+        match subject_of(event.kind) {
+            Subject::Alert => alert_ids.extend(event.subject.parse::<AlertId>().ok()),
+            Subject::Device => device_ids.extend(event.device),
+            Subject::Group => group_ids.extend(event.subject.parse::<GroupId>().ok()),
+            Subject::User => user_ids.extend(event.subject.parse::<UserId>().ok()),
+            Subject::Other => {}
+        }
+    }
+    let ids = |ids: BTreeSet<AlertId>| ids.into_iter().map(AlertId::as_i64).collect::<Vec<_>>();
+    let alerts = by_id(alerts::find_many(tx, scope, &ids(alert_ids)).await?, |alert| alert.id);
+    let mut devices = HashMap::new();
+    if !device_ids.is_empty()
+        && let Some(account) = accounts::find(tx, scope.account).await?
+    {
+        let ids: Vec<i64> = device_ids.into_iter().map(DeviceId::as_i64).collect();
+        devices = by_id(devices::read::find_many(tx, &account, scope, &ids).await?, |device| device.id);
+    }
+    let ids: Vec<i64> = group_ids.into_iter().map(GroupId::as_i64).collect();
+    let groups = by_id(groups::find_many(tx, scope, &ids).await?, |group| group.id);
+    let ids: Vec<i64> = user_ids.into_iter().map(UserId::as_i64).collect();
+    let users = by_id(user_rows::find_many(tx, scope.account, &ids).await?, |user| user.id);
+    for event in events {
+        let thing = match subject_of(event.kind) {
+            Subject::Alert => of(&alerts, &event.subject).map(Thing::Alert),
+            Subject::Device => {
+                event.device.and_then(|id| devices.get(&id)).cloned().map(Box::new).map(Thing::Device)
+            }
+            Subject::Group => of(&groups, &event.subject).map(Thing::Group),
+            Subject::User => of(&users, &event.subject).map(Thing::User),
+            Subject::Other => None,
+        };
+        if let Some(thing) = thing {
+            event.thing = thing;
+        }
+    }
+    Ok(())
+}
+
+fn by_id<I: Eq + Hash, T>(things: Vec<T>, id: impl Fn(&T) -> I) -> HashMap<I, T> {
+    things.into_iter().map(|thing| (id(&thing), thing)).collect()
+}
+
+fn of<I: Eq + Hash + FromStr, T: Clone>(things: &HashMap<I, T>, subject: &str) -> Option<Box<T>> {
+    things.get(&subject.parse().ok()?).cloned().map(Box::new)
+}
