@@ -71,6 +71,7 @@ impl Run {
             summary: Summary {
                 engine,
                 kills: 0,
+                kills_in_packing: 0,
                 database_kills: 0,
                 counts: Ledger::default().counts,
                 found: Found::default(),
@@ -157,8 +158,10 @@ impl Run {
             // The server is to find its way back by itself, and then to be killed as always.
             tokio::time::sleep(Duration::from_millis(self.random.random_range(0..=500))).await;
         }
+        let is_packing = is_packing(&self.server).await;
         self.server.kill()?;
         self.summary.kills += 1;
+        self.summary.kills_in_packing += u32::from(is_packing);
         timeout(PATIENCE, async { while clients.join_next().await.is_some() {} }).await?;
         self.cursor = timeout(PATIENCE, reader).await??;
         Ok(())
@@ -176,4 +179,14 @@ impl Run {
         })
         .await?
     }
+}
+
+/// Whether the compactor was at work a moment ago. A server that does not answer is not asked again.
+async fn is_packing(server: &Server) -> bool {
+    let ask = async {
+        let mut connection = Connection::open(&server.address).await.ok()?;
+        let answer = connection.call("GET /metrics", &server.token, b"").await.ok()?;
+        Some(answer.text().lines().any(|line| line == "perigee_locations_packing 1"))
+    };
+    timeout(Duration::from_millis(100), ask).await.ok().flatten().unwrap_or(false)
 }

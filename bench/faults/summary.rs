@@ -11,6 +11,7 @@ use crate::ledger::Counts;
 pub(crate) struct Summary {
     pub(crate) engine: &'static str,
     pub(crate) kills: u32,
+    pub(crate) kills_in_packing: u32,
     pub(crate) database_kills: u32,
     pub(crate) counts: Counts,
     pub(crate) found: Found,
@@ -21,8 +22,9 @@ pub(crate) struct Summary {
 /// The runs beside each other.
 pub(crate) fn table(summaries: &[Summary]) -> String {
     type Figure = fn(&Summary) -> String;
-    let rows: [(&str, Figure); 17] = [
+    let rows: [(&str, Figure); 18] = [
         ("server killed", |each| each.kills.to_string()),
+        ("of it while packing", |each| each.kills_in_packing.to_string()),
         ("database killed", |each| each.database_kills.to_string()),
         ("requests sent", |each| each.counts.requests.to_string()),
         ("of them resent", |each| each.counts.sent_again.to_string()),

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use metrics::{counter, gauge};
 use perigee_core::location::CompactionBudget;
 
 use crate::app::App;
@@ -15,7 +16,14 @@ const IDLE: Duration = Duration::from_secs(1);
 /// one that fills the memory takes what it needs.
 pub async fn compact_locations(app: &App) -> Duration {
     let begun = Instant::now();
-    match app.store.compact(BUDGET).await {
+    let at_work = gauge!("perigee_locations_packing");
+    at_work.set(1.0);
+    let done = app.store.compact(BUDGET).await;
+    at_work.set(0.0);
+    if let Ok(done) = &done {
+        counter!("perigee_locations_packed_total").increment(done.locations);
+    }
+    match done {
         Ok(done) if done.pressed => Duration::ZERO,
         Ok(done) if done.more => begun.elapsed(),
         Ok(_) => IDLE,

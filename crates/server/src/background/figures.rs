@@ -1,6 +1,6 @@
 //! Publishes what only a look at the store can tell.
 
-use metrics::{counter, describe_counter};
+use metrics::{counter, describe_counter, describe_gauge};
 use perigee_store::Stats;
 
 use crate::http::routes::operations::recorder;
@@ -18,6 +18,8 @@ pub fn publish_store(stats: Stats) {
     describe_counter!("perigee_store_jobs_failed_total", "Write jobs that failed.");
     describe_counter!("perigee_store_jobs_refused_total", "Write jobs refused because the queue was full.");
     describe_counter!("perigee_store_checkpoints_total", "Checkpoints of the write-ahead log.");
+    describe_counter!("perigee_locations_packed_total", "Locations moved from the log into chunks.");
+    describe_gauge!("perigee_locations_packing", "Whether locations are being moved into chunks.");
     counter!("perigee_store_commits_total").absolute(stats.commits);
     counter!("perigee_store_jobs_committed_total").absolute(stats.jobs_committed);
     counter!("perigee_store_jobs_failed_total").absolute(stats.jobs_failed);
