@@ -26,6 +26,10 @@ pub(crate) enum Phase {
     Nodes,
     /// Export and import.
     Memory,
+    /// Many streams of events.
+    Streams,
+    /// Webhooks whose receivers fail or hang.
+    Webhooks,
     /// A row per location in plain databases.
     Peers,
 }
@@ -66,6 +70,12 @@ pub(crate) struct Options {
     /// Points of the largest store.
     #[arg(long)]
     points: Option<u64>,
+    /// Streams of events at once.
+    #[arg(long)]
+    streams: Option<usize>,
+    /// Events that are delivered to webhooks.
+    #[arg(long)]
+    events: Option<usize>,
     /// Where the tables and plots go.
     #[arg(long, default_value = "bench/results")]
     pub(crate) out: PathBuf,
@@ -90,6 +100,16 @@ impl Options {
     pub(crate) fn points(&self, engine: &Engine) -> u64 {
         let most = self.points.unwrap_or(if self.quick { 200_000 } else { 50_000_000 });
         if engine.url().is_some() { most / 10 } else { most }
+    }
+
+    /// Streams that are open at once.
+    pub(crate) fn streams(&self) -> usize {
+        self.streams.unwrap_or(if self.quick { 50 } else { 1000 })
+    }
+
+    /// Events that are delivered to webhooks.
+    pub(crate) fn events(&self) -> usize {
+        self.events.unwrap_or(if self.quick { 2_000 } else { 100_000 })
     }
 
     /// The longest a store may take to fill; then it stays smaller and the report says so.

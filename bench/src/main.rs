@@ -6,8 +6,10 @@ mod body;
 mod fill;
 mod floor;
 mod load;
+mod numbered;
 mod peer;
 mod phase;
+mod receiver;
 mod report;
 mod track;
 

@@ -22,10 +22,12 @@ pub(crate) enum Topic {
     Start,
     Nodes,
     Memory,
+    Streams,
+    Webhooks,
     Peers,
 }
 
-const TOPICS: [(Topic, &str); 9] = [
+const TOPICS: [(Topic, &str); 11] = [
     (Topic::Singles, "1. Locations sent one by one"),
     (Topic::Batches, "2. Locations sent in batches"),
     (Topic::Size, "3. Size, and growth"),
@@ -34,6 +36,8 @@ const TOPICS: [(Topic, &str); 9] = [
     (Topic::Start, "6. Start and memory"),
     (Topic::Nodes, "7. Two nodes on one PostgreSQL"),
     (Topic::Memory, "8. Memory of export and import"),
+    (Topic::Streams, "9. Streams of events"),
+    (Topic::Webhooks, "10. Webhooks"),
     (Topic::Peers, "What a user would do instead: a row per location"),
 ];
 

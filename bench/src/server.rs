@@ -126,7 +126,8 @@ impl Server {
         command
     }
 
-    fn run_json(&self, line: &[&str]) -> Result<Value> {
+    /// What a command of the same binary, with the settings of this server, answers.
+    pub fn run_json(&self, line: &[&str]) -> Result<Value> {
         let output = command(&self.setup, self.folder.path()).args(line).arg("--json").output()?;
         serde_json::from_slice(&output.stdout)
             .with_context(|| format!("{line:?}: {}", String::from_utf8_lossy(&output.stderr)))
@@ -200,6 +201,11 @@ fn command(setup: &Setup, folder: &Path) -> Command {
         .env("PERIGEE_LIMITS__REQUESTS_PER_SECOND", "10000000")
         .env("PERIGEE_LIMITS__BURST", "10000000")
         .env("PERIGEE_SERVER__MAX_CONNECTIONS_PER_ADDRESS", "5000")
+        .env("PERIGEE_EVENTS__STREAMS_PER_USER", "5000")
+        .env("PERIGEE_EVENTS__STREAMS_PER_ACCOUNT", "5000")
+        // Receivers are on this machine.
+        .env("PERIGEE_WEBHOOKS__ALLOW_HTTP", "true")
+        .env("PERIGEE_WEBHOOKS__ALLOW_PRIVATE", "true")
         .env("PERIGEE_AUTH__TOKEN_SECONDS", "86400")
         .env("PERIGEE_FIRST_START__LICENSES", "1000000")
         .stdin(Stdio::null());

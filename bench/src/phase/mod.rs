@@ -7,6 +7,8 @@ mod memory;
 mod nodes;
 mod singles;
 mod size;
+mod streams;
+mod webhooks;
 
 use anyhow::Result;
 
@@ -23,6 +25,8 @@ pub(crate) async fn run(bench: &mut Bench, phase: Phase) -> Result<()> {
             Phase::Growth => growth::measure(bench, &engine).await?,
             Phase::Nodes => nodes::measure(bench, &engine).await?,
             Phase::Memory => memory::measure(bench, &engine).await?,
+            Phase::Streams => streams::measure(bench, &engine).await?,
+            Phase::Webhooks => webhooks::measure(bench, &engine).await?,
             Phase::Peers => peer::measure(bench, &engine).await?,
         }
     }

@@ -43,6 +43,9 @@ pub enum StoreError {
         /// The id as it was given.
         id: String,
     },
+    /// The account has as many webhooks as it may.
+    #[error("the account has {0} webhooks")]
+    TooManyWebhooks(u32),
     /// The idempotency key was used with another request.
     #[error("the idempotency key was used with another request")]
     IdempotencyMismatch,
@@ -77,6 +80,10 @@ pub enum Kind {
     Alert,
     /// A share link.
     Share,
+    /// A webhook.
+    Webhook,
+    /// A delivery to a webhook.
+    Delivery,
     /// A session, link or key that proves who somebody is.
     Credential,
 }
@@ -92,6 +99,8 @@ impl Kind {
             Self::Location => "location",
             Self::Alert => "alert",
             Self::Share => "share",
+            Self::Webhook => "webhook",
+            Self::Delivery => "delivery",
             Self::Credential => "credential",
         }
     }

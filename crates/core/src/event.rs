@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use crate::alert::StoredAlert;
 use crate::device::Device;
 use crate::group::Group;
@@ -81,6 +83,19 @@ event_kinds! {
     WebhookDisabled = "webhook.disabled",
 }
 
+impl Serialize for EventKind {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for EventKind {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
 impl std::str::FromStr for EventKind {
     type Err = UnknownEventKind;
 
@@ -133,7 +148,7 @@ pub enum Thing {
 }
 
 /// Which events are wanted of those in sight. An empty set wants everything.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventFilter {
     /// Of these kinds.
     pub kinds: BTreeSet<EventKind>,

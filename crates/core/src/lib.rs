@@ -29,4 +29,5 @@ pub mod store;
 pub mod text;
 pub mod time;
 pub mod user;
+pub mod webhook;
 pub mod zone;

@@ -20,6 +20,7 @@ use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult};
 use crate::http::extract::Running;
 use crate::live::Live;
+use crate::webhook::{ClientError, Webhooks};
 
 /// The service, cheap to clone.
 #[derive(Clone)]
@@ -53,6 +54,8 @@ pub struct Parts {
     pub arrivals: Arrivals,
     /// Events on their way to those who watch.
     pub live: Live,
+    /// Events on their way to webhooks.
+    pub webhooks: Webhooks,
     /// Work that outlives its request; awaited when the service stops.
     pub background: TaskTracker,
 }
@@ -78,6 +81,7 @@ impl App {
         Ok(Self(Arc::new(Parts {
             rates: Rates::new(&config.limits),
             live: Live::new(&config.events),
+            webhooks: Webhooks::new(&config.webhooks)?,
             store,
             clock,
             config,
@@ -147,6 +151,9 @@ pub enum BuildError {
     /// The store failed.
     #[error("cannot read the keys that sign tokens")]
     Store(#[from] StoreError),
+    /// Nothing can be sent.
+    #[error("cannot set up what webhooks are sent with")]
+    Webhooks(#[from] ClientError),
     /// The kept keys cannot be used.
     #[error("the keys that sign tokens cannot be used")]
     Keys(#[from] SigningKeyError),

@@ -32,6 +32,8 @@ pub struct Config {
     pub limits: Limits,
     /// The log of events.
     pub events: Events,
+    /// What is sent to webhooks.
+    pub webhooks: Webhooks,
     /// Figures for the operator.
     pub metrics: Metrics,
     /// What is logged, and how.
@@ -153,6 +155,24 @@ pub struct Events {
     pub streams_per_user: usize,
     /// Streams the users of one account may have open on a node.
     pub streams_per_account: usize,
+}
+
+/// What is sent to webhooks.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Webhooks {
+    /// Whether addresses without TLS may be sent to.
+    pub allow_http: bool,
+    /// Whether addresses of private and special networks may be sent to.
+    pub allow_private: bool,
+    /// Addresses or networks that may be sent to whatever they are.
+    pub allowed_networks: Vec<String>,
+    /// Messages under way to one address at once.
+    pub concurrency_per_endpoint: usize,
+    /// Messages under way for one account at once.
+    pub concurrency_per_account: usize,
+    /// Seconds to wait for an answer.
+    pub timeout_seconds: u32,
 }
 
 /// Figures for the operator.

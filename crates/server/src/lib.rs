@@ -9,3 +9,4 @@ pub mod http;
 pub mod live;
 pub mod run;
 pub mod serve;
+pub mod webhook;

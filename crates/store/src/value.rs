@@ -1,6 +1,8 @@
 //! Values as statements take them and rows give them, the same on both engines.
 
-use perigee_core::id::{AccountId, AlertId, AuditId, DeviceId, GroupId, KeyId, SessionId, ShareId, UserId};
+use perigee_core::id::{
+    AccountId, AlertId, AuditId, DeliveryId, DeviceId, GroupId, KeyId, SessionId, ShareId, UserId, WebhookId,
+};
 use perigee_core::time::Timestamp;
 
 use crate::error::DbError;
@@ -95,6 +97,8 @@ from! {
     SessionId, value => Self::Int(value.as_i64());
     KeyId, value => Self::Int(value.as_i64());
     AuditId, value => Self::Int(value.as_i64());
+    WebhookId, value => Self::Int(value.as_i64());
+    DeliveryId, value => Self::Int(value.as_i64());
 }
 
 impl<const N: usize> From<[u8; N]> for Value {

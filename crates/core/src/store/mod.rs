@@ -11,6 +11,7 @@ mod locations;
 mod logs;
 mod shares;
 mod users;
+mod webhooks;
 
 pub use accounts::{AccountOverview, Accounts, UsageReport};
 pub use alerts::{Alerts, SubmittedAlerts};
@@ -21,6 +22,7 @@ pub use locations::{Appetite, LocationSink, LocationUpkeep, Locations};
 pub use logs::{Audits, Events};
 pub use shares::{SharedView, Shares, ViewReport};
 pub use users::Users;
+pub use webhooks::{WebhookWork, Webhooks};
 
 use async_trait::async_trait;
 
@@ -44,6 +46,8 @@ pub trait Store:
     + Events
     + Audits
     + Shares
+    + Webhooks
+    + WebhookWork
     + Upkeep
 {
 }
@@ -60,6 +64,8 @@ impl<T> Store for T where
         + Events
         + Audits
         + Shares
+        + Webhooks
+        + WebhookWork
         + Upkeep
 {
 }

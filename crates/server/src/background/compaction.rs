@@ -34,7 +34,10 @@ pub async fn compact_locations(app: &App) -> Duration {
     }
 }
 
-/// Trims the logs of what is older than feed and events go back.
+/// Milliseconds that deliveries to webhooks are kept, seven days.
+const DELIVERIES_KEPT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
+
+/// Trims the logs of what is older than feed and events go back, and forgets old deliveries to webhooks.
 pub async fn trim_logs(app: &App) {
     let kept_ms = app.config.events.kept_ms();
     match app.store.trim_location_log(kept_ms).await {
@@ -47,6 +50,12 @@ pub async fn trim_logs(app: &App) {
         Ok(rows) => tracing::debug!(rows, "trimmed the log of events"),
         Err(error) => {
             tracing::warn!(error = &error as &dyn std::error::Error, "could not trim the log of events");
+        }
+    }
+    match app.store.trim_deliveries(DELIVERIES_KEPT_MS).await {
+        Ok(rows) => tracing::debug!(rows, "forgot old deliveries to webhooks"),
+        Err(error) => {
+            tracing::warn!(error = &error as &dyn std::error::Error, "could not forget old deliveries");
         }
     }
 }

@@ -12,6 +12,7 @@ use super::{
     trim_logs,
 };
 use crate::app::App;
+use crate::webhook;
 
 const SAVE_USAGE_EVERY: Duration = Duration::from_secs(2);
 const PUBLISH_EVERY: Duration = Duration::from_secs(5);
@@ -81,6 +82,7 @@ impl Jobs {
                 RETIRE_EVERY
             }
         });
+        jobs.tasks.spawn(webhook::run(app.clone(), jobs.stop.clone()));
         jobs.repeat("publish-figures", Duration::ZERO, move || {
             publish_store(database.stats());
             std::future::ready(PUBLISH_EVERY)

@@ -9,6 +9,7 @@ use secrecy::ExposeSecret;
 
 use super::{
     Auth, BaseUrl, Config, ConfigError, Events, FirstStart, ForwardedBy, Limits, Metrics, Server, Store,
+    Webhooks,
 };
 use crate::serve::{ForwardedHeader, Network, NetworkError, ServeConfig, TrustedProxies};
 
@@ -21,6 +22,7 @@ impl Config {
         self.auth.validate()?;
         self.limits.validate()?;
         self.events.validate()?;
+        self.webhooks.validate()?;
         self.metrics.validate()
     }
 }
@@ -166,6 +168,32 @@ impl Events {
     /// How long events are kept, in milliseconds.
     pub fn kept_ms(&self) -> i64 {
         i64::from(self.retention_hours) * 60 * 60 * 1000
+    }
+}
+
+impl Webhooks {
+    const MOST_SECONDS: u32 = 60;
+
+    fn validate(&self) -> Result<(), ConfigError> {
+        let wrong = self.allowed_networks.iter().find_map(|text| text.parse::<Network>().err());
+        if let Some(error) = wrong {
+            return refuse("webhooks.allowed_networks", error.to_string());
+        }
+        if self.concurrency_per_endpoint == 0 {
+            return refuse("webhooks.concurrency_per_endpoint", "must be 1 or more");
+        }
+        if self.concurrency_per_account == 0 {
+            return refuse("webhooks.concurrency_per_account", "must be 1 or more");
+        }
+        if !(1..=Self::MOST_SECONDS).contains(&self.timeout_seconds) {
+            return refuse("webhooks.timeout_seconds", "must be between 1 and 60");
+        }
+        Ok(())
+    }
+
+    /// The networks that may be sent to whatever they are.
+    pub fn networks(&self) -> Vec<Network> {
+        self.allowed_networks.iter().filter_map(|text| text.parse().ok()).collect()
     }
 }
 

@@ -15,7 +15,7 @@ use super::middleware::{CanonicalPaths, KnownParameters, frame, refuse_unknown_p
 use super::routes::documents::ApiDocument;
 use super::routes::{
     account, alerts, api_key, audit, devices, documents, events, groups, locations, operations, pages,
-    reference, session, session_password, session_totp, shares, shares_public, token, users,
+    reference, session, session_password, session_totp, shares, shares_public, token, users, webhooks,
 };
 use crate::app::App;
 
@@ -40,6 +40,17 @@ fn operations() -> OpenApiRouter<App> {
         .routes(routes!(alerts::read::list_alerts, alerts::write::submit_alerts))
         .routes(routes!(events::list::list_events))
         .routes(routes!(events::stream::stream_events))
+        .routes(routes!(webhooks::read::list_webhooks, webhooks::write::create_webhook))
+        .routes(routes!(
+            webhooks::read::get_webhook,
+            webhooks::write::replace_webhook,
+            webhooks::write::update_webhook,
+            webhooks::write::delete_webhook
+        ))
+        .routes(routes!(webhooks::secret::rotate_webhook_secret))
+        .routes(routes!(webhooks::deliveries::test_webhook))
+        .routes(routes!(webhooks::deliveries::list_deliveries))
+        .routes(routes!(webhooks::deliveries::retry_delivery))
         .routes(routes!(token::create_token))
         .routes(routes!(token::list_signing_keys))
         .routes(routes!(session::create_session, session::get_session, session::delete_session))

@@ -22,6 +22,8 @@ mod retention;
 mod session;
 mod shares;
 mod stream;
+mod stream_restart;
 mod support;
 mod token;
 mod users;
+mod webhooks;

@@ -3,6 +3,8 @@
 use futures_util::FutureExt as _;
 use perigee_core::id::AccountId;
 use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
+use perigee_core::webhook::WINDOW_MS;
 
 use super::accounts;
 use crate::{Database, Tx, params};
@@ -31,10 +33,12 @@ async fn trim_some(tx: &Tx, account: AccountId, keep_ms: i64) -> Result<u64> {
     // The oldest alone are looked at: what follows is newer.
     let sql = "DELETE FROM event WHERE account_id = ?1 AND number IN ( \
                    SELECT o.number FROM (SELECT number, at FROM event \
-                       WHERE account_id = ?1 ORDER BY number LIMIT ?3) o WHERE o.at < ?2) \
+                       WHERE account_id = ?1 ORDER BY number LIMIT ?3) o \
+                   WHERE o.at < ?2 AND (o.at < ?4 OR o.number <= ?5)) \
                RETURNING number";
     let long_ago = tx.now().plus_millis(-keep_ms);
-    let rows = tx.query(sql, params![account, long_ago, TRIMMED_AT_ONCE]).await?;
+    let (given_up, read) = wanted_by_webhooks(tx, account).await?;
+    let rows = tx.query(sql, params![account, long_ago, TRIMMED_AT_ONCE, given_up, read]).await?;
     let numbers = rows.iter().map(|row| row.i64("number")).collect::<std::result::Result<Vec<_>, _>>()?;
     if let Some(last) = numbers.iter().max() {
         let sql = "INSERT INTO event_trim (account_id, number) VALUES (?1, ?2) \
@@ -44,6 +48,13 @@ async fn trim_some(tx: &Tx, account: AccountId, keep_ms: i64) -> Result<u64> {
         tx.execute(sql, params![account, *last]).await?;
     }
     Ok(u64::try_from(numbers.len()).unwrap_or(u64::MAX))
+}
+
+/// What webhooks still want of an account's log: nothing from before this instant, and nothing up to this number.
+pub(crate) async fn wanted_by_webhooks(tx: &Tx, account: AccountId) -> Result<(Timestamp, i64)> {
+    let sql = "SELECT MIN(read_to) AS read FROM webhook WHERE account_id = ?1 AND enabled = TRUE";
+    let read = tx.query_one(sql, params![account]).await?.opt_i64("read")?;
+    Ok((tx.now().plus_millis(-WINDOW_MS), read.unwrap_or(i64::MAX)))
 }
 
 /// Up to which number an account's events are not all there any more, those of locations included.

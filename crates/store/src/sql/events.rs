@@ -63,7 +63,7 @@ async fn read(tx: &Tx, scope: Scope, filter: EventFilter, after: i64, limit: u32
 }
 
 /// The highest number of the account, also when its event is gone.
-async fn end(tx: &Tx, scope: Scope) -> Result<i64> {
+pub(crate) async fn end(tx: &Tx, scope: Scope) -> Result<i64> {
     let sql = "SELECT MAX(number) AS last FROM event WHERE account_id = ?1";
     let last = tx.query_one(sql, params![scope.account]).await?.opt_i64("last")?.unwrap_or(0);
     let last = last.max(event_trim::trimmed_to(tx, scope.account).await?);

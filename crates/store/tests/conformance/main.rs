@@ -22,6 +22,7 @@ mod sample;
 mod shares;
 mod sinks;
 mod users;
+mod webhooks;
 
 /// Makes a test of each case on each engine. A case is `pub(crate) async fn case(on: Fixture)` in its area's module.
 macro_rules! conformance {
@@ -193,6 +194,13 @@ conformance! {
         links_are_listed_and_taken_back_in_sight,
         a_request_sent_twice_makes_one_link,
         a_link_goes_with_what_it_shows,
+    }
+    webhooks {
+        a_webhook_is_kept_as_given,
+        events_carry_what_they_are_about_and_say_how_far_they_go,
+        a_place_in_the_log_moves_with_what_it_brought,
+        a_delivery_is_lent_to_one_worker_at_a_time,
+        a_receiver_that_is_gone_switches_its_webhook_off,
     }
 }
 

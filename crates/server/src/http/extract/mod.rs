@@ -15,5 +15,5 @@ pub use change::Change;
 pub use conditional::{Preconditions, entity_tag};
 pub use once::{Held, Once, Running};
 pub use params::{ListPart, Params};
-pub use path::{DevicePath, IdPath, TextPath};
+pub use path::{DevicePath, IdPath, IdsPath, TextPath};
 pub use submission::Submission;

@@ -6,6 +6,7 @@ use axum::extract::{FromRequestParts, Path};
 use http::request::Parts;
 use perigee_core::device::DeviceRef;
 use perigee_core::text::SHORT_MAX;
+use serde::de::DeserializeOwned;
 
 use crate::http::code::Code;
 use crate::http::error::{ApiError, ApiResult};
@@ -13,6 +14,10 @@ use crate::http::error::{ApiError, ApiResult};
 /// An id of ours; none when the text is not one.
 #[derive(Debug)]
 pub struct IdPath<T>(pub Option<T>);
+
+/// Two ids of ours, one below the other; none where the text is not one.
+#[derive(Debug)]
+pub struct IdsPath<T, U>(pub Option<T>, pub Option<U>);
 
 /// A device by id or by identifier; none when the text can be neither.
 #[derive(Debug)]
@@ -22,12 +27,20 @@ pub struct DevicePath(pub Option<DeviceRef>);
 #[derive(Debug)]
 pub struct TextPath(pub String);
 
-async fn segment<S: Send + Sync>(parts: &mut Parts, state: &S) -> ApiResult<String> {
-    let Path(text) = Path::<String>::from_request_parts(parts, state).await.map_err(|rejection| {
+async fn segments<T, S>(parts: &mut Parts, state: &S) -> ApiResult<T>
+where
+    T: DeserializeOwned + Send,
+    S: Send + Sync,
+{
+    let Path(texts) = Path::<T>::from_request_parts(parts, state).await.map_err(|rejection| {
         ApiError::new(Code::InvalidParameter, "The path cannot be read. Encode it as UTF-8.")
             .with_cause(rejection)
     })?;
-    Ok(text)
+    Ok(texts)
+}
+
+async fn segment<S: Send + Sync>(parts: &mut Parts, state: &S) -> ApiResult<String> {
+    segments(parts, state).await
 }
 
 impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for IdPath<T> {
@@ -35,6 +48,15 @@ impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for IdPath<T> {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
         Ok(Self(segment(parts, state).await?.parse().ok()))
+    }
+}
+
+impl<T: FromStr, U: FromStr, S: Send + Sync> FromRequestParts<S> for IdsPath<T, U> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        let (above, below): (String, String) = segments(parts, state).await?;
+        Ok(Self(above.parse().ok(), below.parse().ok()))
     }
 }
 

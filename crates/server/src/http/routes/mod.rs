@@ -23,3 +23,4 @@ pub mod shares_public;
 pub mod token;
 pub mod users;
 pub mod users_view;
+pub mod webhooks;

@@ -42,6 +42,8 @@ pub(super) enum Kind {
     Share,
     /// A share link, by its secret.
     Secret,
+    /// A webhook.
+    Webhook,
 }
 
 impl Kind {
@@ -94,6 +96,10 @@ fn alert() -> Value {
     json!({ "dateTime": "2026-01-01T00:00:00Z", "alertName": "SOSButton" })
 }
 
+fn webhook() -> Value {
+    json!({ "url": "https://example.com/hook" })
+}
+
 fn password() -> Value {
     json!({ "password": PASSWORD })
 }
@@ -107,7 +113,7 @@ fn code() -> Value {
 }
 
 use Access::{Admin, Open, Read, Session, Whole, Wholly, Widely, With};
-use Kind::{Device, Group, None, Secret, Share, User};
+use Kind::{Device, Group, None, Secret, Share, User, Webhook};
 
 /// Every operation. Bodies that are made fresh for each request, because they must be unique or name a thing of
 /// the caller's account, stand in [`super::world`].
@@ -163,4 +169,14 @@ pub(super) const ROWS: &[Row] = &[
     row("GET /api/shares/{shareId}", Read, Share, none),
     row("DELETE /api/shares/{shareId}", With(Privilege::DevicesWrite), Share, none),
     row("GET /api/shared/{secret}", Open, Secret, none),
+    row("GET /api/webhooks", Admin, None, none),
+    row("POST /api/webhooks", Admin, None, webhook),
+    row("GET /api/webhooks/{webhookId}", Admin, Webhook, none),
+    row("PUT /api/webhooks/{webhookId}", Admin, Webhook, webhook),
+    row("PATCH /api/webhooks/{webhookId}", Admin, Webhook, name),
+    row("DELETE /api/webhooks/{webhookId}", Admin, Webhook, none),
+    row("POST /api/webhooks/{webhookId}/rotateSecret", Admin, Webhook, none),
+    row("POST /api/webhooks/{webhookId}/test", Admin, Webhook, none),
+    row("GET /api/webhooks/{webhookId}/deliveries", Admin, Webhook, none),
+    row("POST /api/webhooks/{webhookId}/deliveries/{deliveryId}/retry", Admin, Webhook, none),
 ];

@@ -1,13 +1,15 @@
 //! Two accounts, their things and everybody who may ask for them.
 
-use perigee_core::actor::{Actor, Origin};
+use perigee_core::actor::{Actor, Origin, Scope};
 use perigee_core::credential::{LinkPurpose as KeptPurpose, NewLink};
 use perigee_core::device::DeviceSettings;
 use perigee_core::group::GroupSettings;
-use perigee_core::id::{DeviceId, GroupId, KeyId, UserId};
+use perigee_core::id::{DeliveryId, DeviceId, GroupId, KeyId, UserId, WebhookId};
+use perigee_core::page::PageRequest;
 use perigee_core::privilege::Privilege;
 use perigee_core::share::{NewShare, ShareTarget};
-use perigee_core::store::{Credentials, Devices, Groups, Shares};
+use perigee_core::store::{Credentials, Devices, Groups, Shares, Webhooks};
+use perigee_core::webhook::{NewDelivery, Webhook, WebhookSecret, WebhookSettings};
 use perigee_server::auth::Secret;
 use perigee_server::auth::link::LinkPurpose;
 use perigee_server::auth::signing::SigningKeys;
@@ -122,6 +124,7 @@ impl Object {
     pub(super) fn of(kind: Kind) -> &'static [Self] {
         match kind {
             Kind::None => &[Self::Own],
+            Kind::Webhook => &[Self::Own, Self::OtherAccount, Self::Missing, Self::Malformed],
             Kind::Secret => &[Self::Own, Self::Missing, Self::Malformed],
             _ => &[Self::Own, Self::OtherGroup, Self::OtherAccount, Self::Missing, Self::Malformed],
         }
@@ -241,6 +244,10 @@ impl World {
             }
             None => path.to_owned(),
         };
+        let path = match path.split_once("{deliveryId}") {
+            Some((before, after)) => format!("{before}{}{after}", self.delivery_of(&path).await),
+            None => path,
+        };
         let path = match row.operation {
             "DELETE /api/devices/{deviceId}/locations" => {
                 format!("{path}?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z")
@@ -304,6 +311,26 @@ impl World {
         secret.expose().to_owned()
     }
 
+    /// A delivery of the webhook a path names, if there is that webhook.
+    async fn delivery_of(&self, path: &str) -> String {
+        let webhook = path.split('/').find_map(|part| part.parse::<WebhookId>().ok());
+        for tenant in [&self.first, &self.second] {
+            let new = NewDelivery {
+                message: "m".into(),
+                kind: "webhook.test".into(),
+                device: None,
+                body: "{}".into(),
+            };
+            if let Some(webhook) = webhook
+                && let Ok(made) =
+                    self.app.store.add_delivery(&Actor::operator(tenant.account.id), webhook, new).await
+            {
+                return made.id.to_string();
+            }
+        }
+        DeliveryId::from_i64(1).to_string()
+    }
+
     /// The path segment that names the object; a fresh one where the operation may spoil it for others.
     async fn name_of(&self, kind: Kind, object: Object, fresh: bool) -> String {
         let (tenant, group) = match object {
@@ -342,6 +369,15 @@ impl World {
                 let (id, secret) = make_share(&self.app, tenant, device).await;
                 if kind == Kind::Secret { secret } else { id }
             }
+            Kind::Webhook => {
+                // One for each request, or the account would soon have enough of them.
+                let page = PageRequest::first(1);
+                let scope = Scope::whole(tenant.account.id);
+                match self.app.store.list_webhooks(scope, page).await.unwrap().items.first() {
+                    Some(webhook) if !fresh => webhook.id.to_string(),
+                    _ => make_webhook(&self.app, tenant).await.id.to_string(),
+                }
+            }
         }
     }
 }
@@ -352,6 +388,7 @@ fn missing(kind: Kind) -> String {
         Kind::Group => GroupId::from_i64(1).to_string(),
         Kind::User => UserId::from_i64(1).to_string(),
         Kind::Share => perigee_core::id::ShareId::from_i64(1).to_string(),
+        Kind::Webhook => WebhookId::from_i64(1).to_string(),
         Kind::Secret => Secret::generate().expose().to_owned(),
         Kind::None => String::new(),
     }
@@ -376,6 +413,17 @@ async fn make_device(app: &TestApp, tenant: &Tenant, group: Option<GroupId>) -> 
     let settings = DeviceSettings { name: "Device".to_owned(), groups, ..DeviceSettings::default() };
     let actor = Actor::operator(tenant.account.id);
     app.store.create_device(&actor, settings, None).await.unwrap().into_inner().id
+}
+
+async fn make_webhook(app: &TestApp, tenant: &Tenant) -> Webhook {
+    let settings = WebhookSettings {
+        name: None,
+        url: "https://example.com/hook".to_owned(),
+        filter: perigee_core::event::EventFilter::default(),
+        enabled: true,
+    };
+    let (actor, secret) = (Actor::operator(tenant.account.id), WebhookSecret(vec![1; 32]));
+    app.store.create_webhook(&actor, settings, secret, None).await.unwrap().into_inner()
 }
 
 async fn make_share(app: &TestApp, tenant: &Tenant, device: DeviceId) -> (String, String) {

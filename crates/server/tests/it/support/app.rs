@@ -46,7 +46,8 @@ impl TestApp {
     }
 }
 
-async fn build(store: &Database, clock: &MockClock, config: Config) -> App {
+/// A service on an open store.
+pub(crate) async fn build(store: &Database, clock: &MockClock, config: Config) -> App {
     let base_url =
         if config.server.base_url.is_empty() { "http://perigee.test" } else { &config.server.base_url };
     let base_url = BaseUrl::parse(base_url).expect("the base address is valid");

@@ -4,6 +4,7 @@ use futures_util::FutureExt as _;
 use perigee_core::id::AccountId;
 use perigee_core::store::Result;
 
+use crate::sql::event_trim::wanted_by_webhooks;
 use crate::sql::locations::note_trimmed;
 use crate::{Database, Tx, params};
 
@@ -27,6 +28,7 @@ async fn trim_some(tx: &Tx, account: AccountId, keep_ms: i64) -> Result<u64> {
     // The oldest rows alone are looked at: what follows is newer. Both ends are named, so that PostgreSQL expects few
     // rows between them and goes by the index.
     let sql = "DELETE FROM location_log WHERE account_id = ?1 AND received_at < ?2 \
+               AND (received_at < ?4 OR number <= ?5) \
                AND number BETWEEN (SELECT MIN(number) FROM location_log WHERE account_id = ?1) \
                AND (SELECT MAX(o.number) FROM (SELECT number FROM location_log \
                     WHERE account_id = ?1 ORDER BY number LIMIT ?3) o) \
@@ -34,7 +36,8 @@ async fn trim_some(tx: &Tx, account: AccountId, keep_ms: i64) -> Result<u64> {
                    AND v.device_id = location_log.device_id AND v.packed_to >= location_log.number) \
                RETURNING number";
     let long_ago = tx.now().plus_millis(-keep_ms);
-    let rows = tx.query(sql, params![account, long_ago, TRIMMED_AT_ONCE]).await?;
+    let (given_up, read) = wanted_by_webhooks(tx, account).await?;
+    let rows = tx.query(sql, params![account, long_ago, TRIMMED_AT_ONCE, given_up, read]).await?;
     let numbers = rows.iter().map(|row| row.i64("number")).collect::<std::result::Result<Vec<_>, _>>()?;
     if let Some(last) = numbers.iter().max() {
         note_trimmed(tx, account, *last).await?;

@@ -7,6 +7,7 @@ use perigee_core::id::AccountId;
 use perigee_core::store::Result;
 
 use super::live::Live;
+use crate::sql::event_trim::wanted_by_webhooks;
 use crate::sql::locations::{note_trimmed, trimmed_to};
 use crate::{Database, Row, Tx, params};
 
@@ -39,10 +40,13 @@ async fn trim_some(tx: &Tx, live: &Live, account: AccountId, keep_ms: i64) -> Re
     let sql = "DELETE FROM location_log WHERE last_number IN ( \
                    SELECT o.last_number FROM (SELECT last_number, received_at FROM location_log \
                        WHERE account_id = ?1 ORDER BY last_number LIMIT ?4) o \
-                   WHERE o.received_at < ?2 AND o.last_number < ?3) \
+                   WHERE o.received_at < ?2 AND o.last_number < ?3 \
+                     AND (o.received_at < ?5 OR o.last_number <= ?6)) \
                RETURNING last_number, first_number";
     let long_ago = tx.now().plus_millis(-keep_ms);
-    let rows = tx.query(sql, params![account, long_ago, live.needed_from(), AT_ONCE]).await?;
+    let (given_up, read) = wanted_by_webhooks(tx, account).await?;
+    let values = params![account, long_ago, live.needed_from(), AT_ONCE, given_up, read];
+    let rows = tx.query(sql, values).await?;
     let numbers =
         |row: &Row| -> Result<(i64, i64)> { Ok((row.i64("first_number")?, row.i64("last_number")?)) };
     let numbers = rows.iter().map(numbers).collect::<Result<Vec<_>>>()?;

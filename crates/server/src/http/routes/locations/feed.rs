@@ -35,26 +35,27 @@ const WAIT_MAX_S: u32 = 30;
 ), responses((status = 200, description = "What has arrived.", body = LocationFeed)))]
 pub async fn list_location_feed(
     State(app): State<App>,
-    caller: Caller,
+    mut caller: Caller,
     mut params: Params,
 ) -> ApiResult<Response> {
     let cursor = params.text("cursor");
     let limit = params.number("limit", 1, LIMIT_MAX).unwrap_or(LIMIT);
     let wait = params.number("wait", 0, WAIT_MAX_S).unwrap_or(0);
     params.finish()?;
-    let scope = caller.scope();
-    let mut waiting = app.arrivals.wait_for(scope.account, Duration::from_secs(wait.into()));
+    let mut waiting = app.arrivals.wait_for(caller.scope().account, Duration::from_secs(wait.into()));
     let mut after = match cursor.as_deref() {
-        None => app.store.feed_end(scope).await?,
+        None => app.store.feed_end(caller.scope()).await?,
         Some("start" | "0") => 0,
         Some(text) => Cursor::read(LIST, text)?.number,
     };
     loop {
-        let feed = app.store.list_location_feed(scope, after, limit).await?;
+        let feed = app.store.list_location_feed(caller.scope(), after, limit).await?;
         if !feed.items.is_empty() || !waiting.again().await {
             return Ok(reply_feed(&caller, &feed));
         }
         after = feed.next;
+        // Who waits may have lost their rights meanwhile.
+        caller = caller.again(&app).await?;
     }
 }
 

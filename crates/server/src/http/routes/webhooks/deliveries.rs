@@ -1,0 +1,97 @@
+//! What was sent to a webhook, what became of it, and sending it again.
+
+use axum::extract::State;
+use axum::response::Response;
+use perigee_core::error::Kind;
+use perigee_core::id::{DeliveryId, WebhookId};
+use perigee_core::webhook::{DeliveryState, NewDelivery};
+use serde_json::json;
+
+use super::read::find;
+use super::view::{DeliveryList, DeliveryStateName, DeliveryView};
+use crate::app::App;
+use crate::http::error::{ApiResult, not_found};
+use crate::http::extract::{Caller, IdPath, IdsPath, Params};
+use crate::http::list::answer_list;
+use crate::http::reply::Reply;
+
+const PAGE: u32 = 100;
+/// The type of a message that is no event.
+const TEST: &str = "webhook.test";
+
+/// List the deliveries of a webhook.
+///
+/// Newest first. Those that do not wait are kept for seven days.
+#[utoipa::path(get, path = "/api/webhooks/{webhookId}/deliveries", tag = "webhooks", params(
+    ("webhookId" = String, Path, description = "The webhook's id.", example = "whk_01jc2m8k4n5p6"),
+    ("state" = Option<DeliveryStateName>, Query, description = "Only those in this state."),
+    ("limit" = Option<u32>, Query, description = "Items at the most; 100 when left out.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+), responses((status = 200, description = "The deliveries.", body = DeliveryList)))]
+pub async fn list_deliveries(
+    State(app): State<App>,
+    caller: Caller,
+    IdPath(id): IdPath<WebhookId>,
+    mut params: Params,
+) -> ApiResult<Response> {
+    let webhook = find(&app, &caller, id).await?.id;
+    let state = params.word("state", &DeliveryState::ALL.map(|state| (state.name(), state)));
+    let part = params.finish_page("webhook deliveries", PAGE)?;
+    let (store, scope) = (app.store.clone(), caller.scope());
+    let fetch = move |page| {
+        let store = store.clone();
+        async move { store.list_deliveries(scope, webhook, state, page).await }
+    };
+    answer_list(&app, &caller, "deliveries", part, fetch, DeliveryView::from).await
+}
+
+/// Send a test message to a webhook.
+///
+/// A message of the type `webhook.test`, signed and retried like any other. What becomes of it stands in the
+/// deliveries. A webhook that is switched off is sent nothing.
+#[utoipa::path(post, path = "/api/webhooks/{webhookId}/test", tag = "webhooks",
+    params(("webhookId" = String, Path, description = "The webhook's id.", example = "whk_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The message, on its way.", body = DeliveryView)))]
+pub async fn test_webhook(
+    State(app): State<App>,
+    caller: Caller,
+    IdPath(id): IdPath<WebhookId>,
+    params: Params,
+) -> ApiResult<Reply<DeliveryView>> {
+    params.finish()?;
+    let webhook = find(&app, &caller, id).await?.id;
+    let message = format!("test_{}", DeliveryId::new(caller.now()));
+    let body = json!({
+        "id": message,
+        "type": TEST,
+        "at": caller.now().to_string(),
+        "device": null,
+        "data": { "id": webhook.to_string() },
+    });
+    let new = NewDelivery { message, kind: TEST.to_owned(), device: None, body: body.to_string() };
+    let delivery = app.store.add_delivery(&caller.actor(), webhook, new).await?;
+    Ok(caller.reply(DeliveryView::from(delivery)))
+}
+
+/// Send a delivery again.
+///
+/// It is tried at once, whatever became of it before, and for another 72 hours if need be, under the same
+/// `webhook-id`.
+#[utoipa::path(post, path = "/api/webhooks/{webhookId}/deliveries/{deliveryId}/retry", tag = "webhooks",
+    params(
+        ("webhookId" = String, Path, description = "The webhook's id.", example = "whk_01jc2m8k4n5p6"),
+        ("deliveryId" = String, Path, description = "The delivery's id.", example = "dlv_01jc2m8k4n5p6"),
+    ),
+    responses((status = 200, description = "The delivery, which waits again.", body = DeliveryView)))]
+pub async fn retry_delivery(
+    State(app): State<App>,
+    caller: Caller,
+    IdsPath(id, delivery): IdsPath<WebhookId, DeliveryId>,
+    params: Params,
+) -> ApiResult<Reply<DeliveryView>> {
+    params.finish()?;
+    let webhook = find(&app, &caller, id).await?.id;
+    let delivery = delivery.ok_or_else(|| not_found(Kind::Delivery))?;
+    let delivery = app.store.retry_delivery(&caller.actor(), webhook, delivery).await?;
+    Ok(caller.reply(DeliveryView::from(delivery)))
+}

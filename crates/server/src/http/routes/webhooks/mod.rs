@@ -1,0 +1,8 @@
+//! Webhooks: addresses that are told of events, managed by an account's admins.
+
+pub mod deliveries;
+pub mod input;
+pub mod read;
+pub mod secret;
+pub mod view;
+pub mod write;

@@ -1,0 +1,69 @@
+//! Webhooks read.
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use perigee_core::error::Kind;
+use perigee_core::id::WebhookId;
+use perigee_core::privilege::Privilege;
+use perigee_core::webhook::Webhook;
+
+use super::view::{WebhookList, WebhookView};
+use crate::app::App;
+use crate::http::error::{ApiResult, not_found};
+use crate::http::extract::{Caller, IdPath, Params, Preconditions, entity_tag};
+use crate::http::list::answer_list;
+use crate::http::reply::not_modified;
+
+/// A webhook of the caller's account, for those who manage them.
+pub(super) async fn find(app: &App, caller: &Caller, id: Option<WebhookId>) -> ApiResult<Webhook> {
+    let missing = || not_found(Kind::Webhook);
+    let webhook =
+        app.store.find_webhook(caller.scope(), id.ok_or_else(missing)?).await?.ok_or_else(missing)?;
+    require_manager(caller)?;
+    Ok(webhook)
+}
+
+/// Webhooks send whatever happens in an account to anywhere: admins who see all of it manage them.
+pub(super) fn require_manager(caller: &Caller) -> ApiResult<()> {
+    caller.require(Privilege::Admin)?;
+    caller.require_whole_account()
+}
+
+/// List webhooks.
+///
+/// Complete unless `limit` or `cursor` is given. Webhooks are managed by admins and owners who see the whole account.
+#[utoipa::path(get, path = "/api/webhooks", tag = "webhooks", params(
+    ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+), responses((status = 200, description = "The account's webhooks.", body = WebhookList)))]
+pub async fn list_webhooks(State(app): State<App>, caller: Caller, params: Params) -> ApiResult<Response> {
+    require_manager(&caller)?;
+    let part = params.finish_list("webhooks")?;
+    let (store, scope) = (app.store.clone(), caller.scope());
+    let fetch = move |page| {
+        let store = store.clone();
+        async move { store.list_webhooks(scope, page).await }
+    };
+    answer_list(&app, &caller, "webhooks", part, fetch, WebhookView::from).await
+}
+
+/// Read a webhook.
+#[utoipa::path(get, path = "/api/webhooks/{webhookId}", tag = "webhooks",
+    params(("webhookId" = String, Path, description = "The webhook's id.", example = "whk_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The webhook.", body = WebhookView)))]
+pub async fn get_webhook(
+    State(app): State<App>,
+    caller: Caller,
+    IdPath(id): IdPath<WebhookId>,
+    preconditions: Preconditions,
+    params: Params,
+) -> ApiResult<Response> {
+    params.finish()?;
+    let webhook = find(&app, &caller, id).await?;
+    let tag = entity_tag(webhook.revision);
+    if preconditions.is_known(&tag) {
+        return Ok(not_modified(&tag));
+    }
+    let revision = webhook.revision;
+    Ok(caller.reply(WebhookView::from(webhook)).revision(revision).into_response())
+}

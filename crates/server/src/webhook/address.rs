@@ -1,0 +1,245 @@
+//! Which addresses may be sent to: those of the public Internet, and what the operator allows beside.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use url::{Host, Url};
+
+use crate::serve::Network;
+
+/// Decides where webhooks may go.
+#[derive(Clone, Debug, Default)]
+pub struct Guard {
+    /// Whether plain HTTP is allowed.
+    pub allow_http: bool,
+    /// Whether every address is.
+    pub allow_private: bool,
+    /// Addresses that are allowed whatever they are.
+    pub allowed: Vec<Network>,
+}
+
+/// Why nothing is sent there, as a sentence for the person who set it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// It is no address of a web server.
+    #[error("must be an address that begins with https://")]
+    NotWeb,
+    /// It is not encrypted.
+    #[error("must begin with https://; the operator allows no others")]
+    NotEncrypted,
+    /// A password would be sent to it.
+    #[error("must have no user name or password in it; receivers check the signature instead")]
+    HasPassword,
+    /// It does not lie on the public Internet.
+    #[error("must not be an address of a private or special network")]
+    NotGlobal,
+}
+
+impl Guard {
+    /// Whether something may be sent to this address, as far as it can be told before its name is looked up.
+    pub fn check_url(&self, url: &Url) -> Result<(), Refused> {
+        match url.scheme() {
+            "https" => {}
+            "http" if self.allow_http => {}
+            "http" => return Err(Refused::NotEncrypted),
+            _ => return Err(Refused::NotWeb),
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(Refused::HasPassword);
+        }
+        match url.host() {
+            Some(Host::Ipv4(address)) => self.check(address.into()),
+            Some(Host::Ipv6(address)) => self.check(address.into()),
+            Some(Host::Domain(_)) => Ok(()),
+            None => Err(Refused::NotWeb),
+        }
+    }
+
+    /// Whether something may be sent to this address.
+    pub fn check(&self, address: IpAddr) -> Result<(), Refused> {
+        let is_allowed = self.allow_private
+            || is_global(address)
+            || self.allowed.iter().any(|network| network.contains(address));
+        if is_allowed { Ok(()) } else { Err(Refused::NotGlobal) }
+    }
+}
+
+/// Whether an address lies on the public Internet, by the registries of special addresses (RFC 6890 and what
+/// followed).
+fn is_global(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_global_v4(address),
+        IpAddr::V6(address) => is_global_v6(address),
+    }
+}
+
+fn is_global_v4(address: Ipv4Addr) -> bool {
+    let [a, b, c, _] = address.octets();
+    let is_special = match (a, b, c) {
+        // This network, private, loopback.
+        (0 | 10 | 127, _, _) => true,
+        // Shared by carriers.
+        (100, 64..=127, _) => true,
+        // Link-local, where clouds keep their secrets.
+        (169, 254, _) => true,
+        (172, 16..=31, _) | (192, 168, _) => true,
+        // Protocol assignments, documentation, relays of 6to4, AS112, AMT.
+        (192, 0, 0 | 2) | (192, 88, 99) | (192, 31, 196) | (192, 52, 193) | (192, 175, 48) => true,
+        // Benchmarks and documentation.
+        (198, 18 | 19, _) | (198, 51, 100) | (203, 0, 113) => true,
+        // Multicast, reserved, broadcast.
+        (224..=255, _, _) => true,
+        _ => false,
+    };
+    !is_special
+}
+
+fn is_global_v6(address: Ipv6Addr) -> bool {
+    let [a, b, c, d, e, f, g, h] = address.segments();
+    let inner = || {
+        let ([a, b], [c, d]) = (g.to_be_bytes(), h.to_be_bytes());
+        Ipv4Addr::new(a, b, c, d)
+    };
+    match (a, b) {
+        // An IPv4 address in IPv6's clothes is what it is inside: mapped, translated, or tunnelled.
+        (0, 0) if [c, d, e] == [0, 0, 0] && f == 0xffff => is_global_v4(inner()),
+        (0x64, 0xff9b) if [c, d, e, f] == [0, 0, 0, 0] => is_global_v4(inner()),
+        (0x2002, _) => {
+            let ([b1, b2], [c1, c2]) = (b.to_be_bytes(), c.to_be_bytes());
+            is_global_v4(Ipv4Addr::new(b1, b2, c1, c2))
+        }
+        // Protocol assignments with Teredo and ORCHID, documentation, AS112.
+        (0x2001, 0..=0x1ff | 0xdb8) | (0x3fff, 0..=0xfff) => false,
+        (0x2620, 0x4f) => c != 0x8000,
+        // Global unicast is what is left of 2000::/3; everything else is special or not given out.
+        _ => (0x2000..=0x3fff).contains(&a),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_public_internet_is_global() {
+        let special = [
+            "0.0.0.0",
+            "0.1.2.3",
+            "10.0.0.1",
+            "100.64.0.1",
+            "100.127.255.255",
+            "127.0.0.1",
+            "127.255.255.254",
+            "169.254.169.254",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.0.0.1",
+            "192.0.0.170",
+            "192.0.2.1",
+            "192.88.99.1",
+            "192.168.0.1",
+            "198.18.0.1",
+            "198.19.255.255",
+            "198.51.100.1",
+            "203.0.113.1",
+            "224.0.0.1",
+            "239.255.255.255",
+            "240.0.0.1",
+            "255.255.255.255",
+            "::",
+            "::1",
+            "::7f00:1",
+            "::ffff:127.0.0.1",
+            "::ffff:10.0.0.1",
+            "::ffff:169.254.169.254",
+            "64:ff9b::127.0.0.1",
+            "64:ff9b::a00:1",
+            "64:ff9b:1::1",
+            "100::1",
+            "2001::1",
+            "2001:0:4136::1",
+            "2001:2::1",
+            "2001:10::1",
+            "2001:20::1",
+            "2001:db8::1",
+            "2002:7f00:1::",
+            "2002:a00:1::1",
+            "2002:c0a8:1::",
+            "2620:4f:8000::1",
+            "3fff::1",
+            "5f00::1",
+            "fc00::1",
+            "fd12:3456::1",
+            "fe80::1",
+            "febf::1",
+            "fec0::1",
+            "ff02::1",
+            "ff0e::1",
+            "4000::1",
+            "8000::1",
+        ];
+        for address in special {
+            assert!(!is_global(address.parse().unwrap()), "{address} is special");
+        }
+        let global = [
+            "1.1.1.1",
+            "8.8.8.8",
+            "100.63.255.255",
+            "100.128.0.1",
+            "172.15.0.1",
+            "172.32.0.1",
+            "192.0.1.1",
+            "198.17.0.1",
+            "198.20.0.1",
+            "223.255.255.254",
+            "2606:4700::1",
+            "2a00:1450::1",
+            "2001:4860::1",
+            "2001:200::1",
+            "::ffff:8.8.8.8",
+            "64:ff9b::808:808",
+            "2002:808:808::1",
+            "3ffe::1",
+        ];
+        for address in global {
+            assert!(is_global(address.parse().unwrap()), "{address} is global");
+        }
+    }
+
+    #[test]
+    fn an_address_is_judged_however_it_is_written() {
+        let guard = Guard::default();
+        let check = |url: &str| guard.check_url(&Url::parse(url).unwrap());
+        assert_eq!(check("https://example.com/hook?a=b"), Ok(()));
+        assert_eq!(check("https://8.8.8.8:8443/"), Ok(()));
+        for url in [
+            "https://127.0.0.1/",
+            "https://127.1/",
+            "https://2130706433/",
+            "https://0x7f.0.0.1/",
+            "https://0177.0.0.1/",
+            "https://[::1]/",
+            "https://[::ffff:7f00:1]/",
+            "https://[64:ff9b::7f00:1]/",
+            "https://169.254.169.254/latest/meta-data",
+            "https://0/",
+        ] {
+            assert_eq!(check(url), Err(Refused::NotGlobal), "{url}");
+        }
+        assert_eq!(check("http://example.com/"), Err(Refused::NotEncrypted));
+        assert_eq!(check("ftp://example.com/"), Err(Refused::NotWeb));
+        assert_eq!(check("mailto:a@example.com"), Err(Refused::NotWeb));
+        assert_eq!(check("https://user@example.com/"), Err(Refused::HasPassword));
+    }
+
+    #[test]
+    fn an_operator_allows_what_they_know() {
+        let network = |text: &str| text.parse::<Network>().unwrap();
+        let guard = Guard { allowed: vec![network("10.1.0.0/16"), network("fd00::/8")], ..Guard::default() };
+        let check = |text: &str| guard.check(text.parse().unwrap());
+        assert_eq!(check("10.1.2.3"), Ok(()));
+        assert_eq!(check("fd00::7"), Ok(()));
+        assert_eq!(check("10.2.0.1"), Err(Refused::NotGlobal));
+        let open = Guard { allow_private: true, ..Guard::default() };
+        assert_eq!(open.check("127.0.0.1".parse().unwrap()), Ok(()));
+    }
+}

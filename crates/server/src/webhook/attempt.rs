@@ -1,0 +1,118 @@
+//! One attempt to deliver a message, and what follows from its answer.
+
+use http::header;
+use perigee_core::time::Timestamp;
+use perigee_core::webhook::{Fate, LeasedDelivery, Settlement, Webhook};
+use reqwest::Response;
+use url::Url;
+
+use super::client::Client;
+use super::schedule::{rest_ms, wait_ms};
+use super::signature::sign;
+
+/// So much of an answer is read, so that the connection can be used again; who says more is cut off.
+const READ_MAX: usize = 16 * 1024;
+const GONE: u16 = 410;
+
+/// What an attempt showed.
+struct Answer {
+    status: Option<u16>,
+    error: Option<String>,
+    /// How long the receiver asked everybody to wait.
+    rest_ms: Option<i64>,
+}
+
+/// Sends a message and says what follows. Ends within the client's time and never fails: failing is an answer too.
+pub(super) async fn attempt(
+    client: &Client,
+    webhook: &Webhook,
+    delivery: &LeasedDelivery,
+    now: Timestamp,
+) -> Settlement {
+    let answer = match post(client, webhook, delivery, now).await {
+        Ok(response) => read_answer(response, now).await,
+        Err(error) => Answer { status: None, error: Some(error), rest_ms: None },
+    };
+    let failed = delivery.attempts.saturating_add(1);
+    let fate = match (answer.status, answer.rest_ms) {
+        (Some(200..=299), _) => Fate::Delivered,
+        (Some(GONE), _) => Fate::Gone,
+        (_, Some(rest_ms)) => {
+            let wait_ms = wait_ms(failed, rand::random()).max(rest_ms);
+            Fate::Again { wait_ms, all: true }
+        }
+        _ => Fate::Again { wait_ms: wait_ms(failed, rand::random()), all: false },
+    };
+    let error = match fate {
+        Fate::Delivered => None,
+        _ => answer.error.or_else(|| answer.status.map(describe)),
+    };
+    Settlement { id: delivery.id, fence: delivery.fence, status: answer.status, error, fate }
+}
+
+async fn post(
+    client: &Client,
+    webhook: &Webhook,
+    delivery: &LeasedDelivery,
+    now: Timestamp,
+) -> Result<Response, String> {
+    let url =
+        Url::parse(&webhook.settings.url).map_err(|error| format!("The address cannot be used: {error}."))?;
+    client
+        .guard
+        .check_url(&url)
+        .map_err(|refused| format!("Nothing is sent there: the address {refused}."))?;
+    let seconds = now.as_seconds();
+    let request = client
+        .http
+        .post(url)
+        .header(header::CONTENT_TYPE, "application/json")
+        .header("webhook-id", &delivery.message)
+        .header("webhook-timestamp", seconds)
+        .header("webhook-signature", sign(webhook, &delivery.message, seconds, &delivery.body, now))
+        .body(delivery.body.clone());
+    request.send().await.map_err(|error| explain(client, &error))
+}
+
+/// Reads as much of an answer as matters: its status, and that it ends.
+async fn read_answer(mut response: Response, now: Timestamp) -> Answer {
+    let status = response.status().as_u16();
+    let retry_after = response.headers().get(header::RETRY_AFTER).and_then(|value| value.to_str().ok());
+    let rest_ms = retry_after.and_then(|text| rest_ms(text, now.as_millis()));
+    let mut read = 0;
+    // The status has been given: how the rest ends changes nothing.
+    while let Ok(Some(some)) = response.chunk().await {
+        read += some.len();
+        if read > READ_MAX {
+            break;
+        }
+    }
+    Answer { status: Some(status), error: None, rest_ms }
+}
+
+fn describe(status: u16) -> String {
+    match status {
+        300..=399 => format!("The receiver answered {status}; redirects are not followed."),
+        _ => format!("The receiver answered {status}."),
+    }
+}
+
+/// What went wrong, without what only the log should say.
+fn explain(client: &Client, error: &reqwest::Error) -> String {
+    let mut source: Option<&dyn std::error::Error> = Some(error);
+    while let Some(cause) = source {
+        if cause.downcast_ref::<super::address::Refused>().is_some() {
+            return "Nothing is sent there: the name stands for no address of the public Internet."
+                .to_owned();
+        }
+        source = cause.source();
+    }
+    if error.is_timeout() {
+        format!("No answer came within {} seconds.", client.timeout.as_secs())
+    } else if error.is_connect() {
+        "No connection came about: the name is unknown, nobody listens, or the certificate is not valid."
+            .to_owned()
+    } else {
+        "The connection broke before an answer came.".to_owned()
+    }
+}

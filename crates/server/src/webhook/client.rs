@@ -1,0 +1,65 @@
+//! The client that posts messages: no redirects, no proxies, nothing but the addresses the guard lets through.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::redirect::Policy;
+
+use super::address::Guard;
+use super::resolve::Guarded;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+/// Connections kept open to one receiver while nothing is sent.
+const IDLE_CONNECTIONS: usize = 8;
+
+/// What posts messages.
+#[derive(Clone, Debug)]
+pub struct Client {
+    pub(super) http: reqwest::Client,
+    pub(super) guard: Arc<Guard>,
+    pub(super) timeout: Duration,
+}
+
+/// Why there is no client.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// TLS cannot be set up.
+    #[error("cannot set up TLS")]
+    Tls(#[from] rustls::Error),
+    /// HTTP cannot be set up.
+    #[error("cannot set up the HTTP client")]
+    Http(#[from] reqwest::Error),
+}
+
+impl Client {
+    /// A client that goes where the guard lets it and waits no longer than this for a whole answer.
+    pub fn new(guard: Guard, timeout: Duration) -> Result<Self, ClientError> {
+        let guard = Arc::new(guard);
+        let http = reqwest::Client::builder()
+            .tls_backend_preconfigured(tls()?)
+            .user_agent(concat!("perigee/", env!("CARGO_PKG_VERSION")))
+            .dns_resolver(Arc::new(Guarded(Arc::clone(&guard))))
+            .redirect(Policy::none())
+            .no_proxy()
+            .referer(false)
+            .no_gzip()
+            .connect_timeout(CONNECT_TIMEOUT.min(timeout))
+            .timeout(timeout)
+            .pool_idle_timeout(IDLE_TIMEOUT)
+            .pool_max_idle_per_host(IDLE_CONNECTIONS)
+            .build()?;
+        Ok(Self { http, guard, timeout })
+    }
+}
+
+/// Trusts the public authorities.
+fn tls() -> Result<rustls::ClientConfig, rustls::Error> {
+    let mut roots = rustls::RootCertStore::empty();
+    roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    Ok(rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth())
+}

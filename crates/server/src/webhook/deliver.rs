@@ -1,0 +1,129 @@
+//! Sends what waits for one webhook, a few messages at once, until nothing is due any more.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::FutureExt as _;
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use perigee_core::error::StoreError;
+use perigee_core::id::{AccountId, WebhookId};
+use perigee_core::webhook::{LeasedDelivery, Settlement, Webhook};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::attempt::attempt;
+use crate::app::App;
+
+/// How much longer a message is lent than an attempt can take, in milliseconds: time to settle it.
+const LEASE_MARGIN_MS: i64 = 30_000;
+
+/// Who is being sent to, and how much at once.
+#[derive(Debug)]
+pub(super) struct Busy {
+    webhooks: Mutex<HashSet<WebhookId>>,
+    accounts: Mutex<HashMap<AccountId, Arc<Semaphore>>>,
+    per_endpoint: usize,
+    per_account: usize,
+}
+
+/// A webhook that is being sent to by this task alone, on this node.
+struct Turn {
+    app: App,
+    webhook: WebhookId,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        lock(&self.app.webhooks.busy.webhooks).remove(&self.webhook);
+    }
+}
+
+impl Busy {
+    pub(super) fn new(per_endpoint: usize, per_account: usize) -> Self {
+        Self { webhooks: Mutex::default(), accounts: Mutex::default(), per_endpoint, per_account }
+    }
+
+    fn room(&self, account: AccountId) -> Arc<Semaphore> {
+        let mut accounts = lock(&self.accounts);
+        // Nobody else holds what nobody is sending with.
+        accounts.retain(|_, room| Arc::strong_count(room) > 1);
+        Arc::clone(accounts.entry(account).or_insert_with(|| Arc::new(Semaphore::new(self.per_account))))
+    }
+}
+
+/// Begins to send to every webhook for which something is due and that nobody sends to here.
+pub(super) async fn deliver_all(app: &App) -> Result<(), StoreError> {
+    for (account, webhook) in app.store.webhooks_due().await? {
+        if !lock(&app.webhooks.busy.webhooks).insert(webhook) {
+            continue;
+        }
+        let turn = Turn { app: app.clone(), webhook };
+        app.background.spawn(async move {
+            if let Err(error) = deliver(&turn.app, account, webhook).await {
+                tracing::warn!(error = &error as &dyn std::error::Error, %webhook, "could not deliver to a webhook");
+            }
+        });
+    }
+    Ok(())
+}
+
+/// Lends, sends and settles until nothing more is due and everything lent is settled.
+async fn deliver(app: &App, account: AccountId, id: WebhookId) -> Result<(), StoreError> {
+    let room = app.webhooks.busy.room(account);
+    let lease_ms = i64::try_from(app.webhooks.client.timeout.as_millis()).unwrap_or(i64::MAX / 2);
+    let lease_ms = lease_ms.saturating_add(LEASE_MARGIN_MS);
+    let mut flights = FuturesUnordered::new();
+    let mut settled = Vec::new();
+    loop {
+        let mut permits = Vec::new();
+        if !app.arrivals.stopping().is_cancelled() {
+            let free = app.webhooks.busy.per_endpoint.saturating_sub(flights.len());
+            permits = take_permits(&room, free, flights.is_empty()).await;
+        }
+        let wanted = u32::try_from(permits.len()).unwrap_or(u32::MAX);
+        let settling = std::mem::take(&mut settled);
+        let lease = app.store.work_deliveries(account, id, settling, wanted, lease_ms).await?;
+        let Some(lease) = lease else { return Ok(()) };
+        let webhook = Arc::new(lease.webhook);
+        for (delivery, permit) in lease.deliveries.into_iter().zip(permits) {
+            flights.push(fly(app, Arc::clone(&webhook), delivery, permit));
+        }
+        match flights.next().await {
+            Some(landed) => settled.push(landed),
+            None => return Ok(()),
+        }
+        while let Some(Some(landed)) = flights.next().now_or_never() {
+            settled.push(landed);
+        }
+    }
+}
+
+/// Places of the account for up to so many messages; at least one, when there is nothing else to wait for.
+async fn take_permits(room: &Arc<Semaphore>, free: usize, must_wait: bool) -> Vec<OwnedSemaphorePermit> {
+    let mut permits = Vec::with_capacity(free);
+    if must_wait && free > 0 {
+        // Nobody closes it.
+        permits.extend(Arc::clone(room).acquire_owned().await.ok());
+    }
+    while permits.len() < free
+        && let Ok(permit) = Arc::clone(room).try_acquire_owned()
+    {
+        permits.push(permit);
+    }
+    permits
+}
+
+async fn fly(
+    app: &App,
+    webhook: Arc<Webhook>,
+    delivery: LeasedDelivery,
+    _permit: OwnedSemaphorePermit,
+) -> Settlement {
+    let settlement = attempt(&app.webhooks.client, &webhook, &delivery, app.clock.now()).await;
+    let outcome = if settlement.error.is_none() { "delivered" } else { "failed" };
+    metrics::counter!("perigee_webhook_attempts_total", "outcome" => outcome).increment(1);
+    settlement
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

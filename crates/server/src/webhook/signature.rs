@@ -1,0 +1,48 @@
+//! Signatures as Standard Webhooks has them: a receiver knows who sent a message, and when.
+
+use aws_lc_rs::hmac;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use perigee_core::time::Timestamp;
+use perigee_core::webhook::{Webhook, WebhookSecret};
+
+/// What a secret begins with when it is shown.
+const PREFIX: &str = "whsec_";
+const SECRET_BYTES: usize = 32;
+
+/// A new secret.
+pub fn generate_secret() -> WebhookSecret {
+    WebhookSecret(rand::random::<[u8; SECRET_BYTES]>().to_vec())
+}
+
+/// A secret as its owner gets to see it, once.
+pub fn show_secret(secret: &WebhookSecret) -> String {
+    format!("{PREFIX}{}", STANDARD.encode(&secret.0))
+}
+
+/// The value of `webhook-signature`: a signature by the present secret and, while it lasts, one by the previous.
+pub fn sign(webhook: &Webhook, message: &str, seconds: i64, body: &str, now: Timestamp) -> String {
+    let previous = webhook.previous.as_ref().filter(|(_, until)| now < *until).map(|(secret, _)| secret);
+    let signatures = std::iter::once(&webhook.secret).chain(previous).map(|secret| {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &secret.0);
+        let tag = hmac::sign(&key, format!("{message}.{seconds}.{body}").as_bytes());
+        format!("v1,{}", STANDARD.encode(tag.as_ref()))
+    });
+    signatures.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of the specification.
+    #[test]
+    fn the_known_signature_comes_out() {
+        let secret = WebhookSecret(STANDARD.decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap());
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &secret.0);
+        let signed = r#"msg_p5jXN8AQM9LWM0D4loKWxJek.1614265330.{"test": 2432232314}"#;
+        let tag = hmac::sign(&key, signed.as_bytes());
+        assert_eq!(STANDARD.encode(tag.as_ref()), "g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+        assert_eq!(show_secret(&secret), "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
+    }
+}

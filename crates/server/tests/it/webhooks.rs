@@ -1,0 +1,306 @@
+//! Webhooks: managed by admins, signed, delivered at least once, and stopped by nobody who misbehaves.
+
+use aws_lc_rs::hmac;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use perigee_server::config::Config;
+use perigee_server::webhook;
+use serde_json::{Value, json};
+
+use crate::support::sink::{Received, Reply, Sink};
+use crate::support::{Engine, Person, TestApp, on_both_engines, pointers};
+
+fn open(config: &mut Config) {
+    config.webhooks.allow_http = true;
+    config.webhooks.allowed_networks = vec!["127.0.0.0/8".to_owned()];
+    config.webhooks.timeout_seconds = 1;
+}
+
+async fn hook(app: &TestApp, person: &Person, body: &Value) -> (String, String) {
+    let made = app.send(person, "POST /api/webhooks", body).await.expect(201);
+    (made["id"].as_str().unwrap().to_owned(), made["secret"].as_str().unwrap().to_owned())
+}
+
+async fn locate(app: &TestApp, person: &Person, device: &str, second: u32) {
+    let fix = json!({"dateTime": format!("2023-05-01T12:00:{second:02}Z"), "latitude": 1, "longitude": 2});
+    app.send(person, &format!("POST /api/devices/{device}/locations"), &fix).await.expect(201);
+}
+
+/// Takes what is new and sends what is due, until nothing is under way any more.
+async fn work(app: &TestApp) {
+    webhook::turn(&app.app).await.unwrap();
+    app.settle().await;
+}
+
+async fn deliveries(app: &TestApp, person: &Person, id: &str) -> Vec<Value> {
+    let answer = app.get(person, &format!("/api/webhooks/{id}/deliveries")).await;
+    answer["deliveries"].as_array().unwrap().clone()
+}
+
+/// Checks a signature as a receiver does, with nothing of ours.
+fn verifies(secret: &str, received: &Received) -> bool {
+    let key = STANDARD.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
+    let key = hmac::Key::new(hmac::HMAC_SHA256, &key);
+    let signed = format!("{}.{}.{}", received.id(), received.headers["webhook-timestamp"], received.body);
+    let signatures = received.headers["webhook-signature"].split(' ');
+    signatures.filter_map(|signature| signature.strip_prefix("v1,")).any(|signature| {
+        let tag = STANDARD.decode(signature).unwrap();
+        hmac::verify(&key, signed.as_bytes(), &tag).is_ok()
+    })
+}
+
+async fn a_webhook_is_managed_by_admins(engine: Engine) {
+    let app = TestApp::with(engine, open).await;
+    let tenant = app.tenant("acme", 10).await;
+    let owner = &tenant.owner;
+    let device = app.device(owner, &json!({"name": "one"})).await;
+    let body = json!({"name": "Dispatch", "url": "https://example.com/hook", "types": ["alert.*"], "devices": [device]});
+    let made =
+        app.call("POST /api/webhooks").by(owner).header("idempotency-key", "k").json(&body).send().await;
+    let again =
+        app.call("POST /api/webhooks").by(owner).header("idempotency-key", "k").json(&body).send().await;
+    let (made, again) = (made.expect(201), again.expect(201));
+    assert_eq!((&made["id"], &made["secret"]), (&again["id"], &again["secret"]), "the same request");
+    assert_eq!(made["types"], json!(["alert.created", "alert.acknowledged", "alert.ended"]));
+    let path = format!("/api/webhooks/{}", made["id"].as_str().unwrap());
+    let read = app.call(&format!("GET {path}")).by(owner).send().await;
+    assert_eq!(read.expect(200)["secret"], Value::Null, "shown once");
+    let tag = read.header("etag").to_owned();
+    let known = app.call(&format!("GET {path}")).by(owner).header("if-none-match", &tag).send().await;
+    known.expect(304);
+
+    let patch = app
+        .send(owner, &format!("PATCH {path}"), &json!([{"op": "replace", "path": "/name", "value": "Other"}]))
+        .await;
+    assert_eq!(patch.expect(200)["name"], "Other");
+    let stale = app
+        .call(&format!("PATCH {path}"))
+        .by(owner)
+        .header("if-match", &tag)
+        .json(&json!({"name": null}))
+        .send()
+        .await;
+    stale.expect_error(412, "precondition-failed");
+    let mut whole = app.get(owner, &path).await;
+    whole["types"] = json!([]);
+    assert_eq!(app.send(owner, &format!("PUT {path}"), &whole).await.expect(200)["types"], json!([]));
+
+    let refused = async |body: Value, pointer: &str| {
+        let answer = app.send(owner, "POST /api/webhooks", &body).await.expect_error(400, "invalid-body");
+        assert_eq!(pointers(&answer), [pointer], "{answer}");
+    };
+    for url in [
+        "http://10.0.0.1/",
+        "https://[::1]/",
+        "https://169.254.169.254/",
+        "ftp://example.com",
+        "nonsense",
+        "https://a:b@example.com/",
+    ] {
+        refused(json!({"url": url}), "/url").await;
+    }
+    refused(json!({"url": "https://example.com", "types": ["nonsense"]}), "/types").await;
+    refused(json!({"url": "https://example.com", "devices": ["dev_0000000000001"]}), "/devices").await;
+    refused(json!({"url": "https://example.com", "groups": ["grp_0000000000001"]}), "/groups").await;
+    refused(json!({"url": "https://example.com", "secret": "mine"}), "/secret").await;
+    app.call(&format!("DELETE {path}")).by(owner).send().await.expect(200);
+    app.call(&format!("GET {path}")).by(owner).send().await.expect_error(404, "not-found");
+}
+
+async fn events_are_delivered_signed_and_once(engine: Engine) {
+    let app = TestApp::with(engine, open).await;
+    let tenant = app.tenant("acme", 10).await;
+    let owner = &tenant.owner;
+    let one = app.device(owner, &json!({"name": "one"})).await;
+    let two = app.device(owner, &json!({"name": "two"})).await;
+    let group = app.group(owner, &json!({"name": "some", "devices": [two]})).await;
+    let (mut all, mut some) =
+        (Sink::new(Reply::Status(200, "")).await, Sink::new(Reply::Status(204, "")).await);
+    let (id, secret) = hook(&app, owner, &json!({"url": all.url()})).await;
+    let filtered = json!({"url": some.url(), "groups": [group], "types": ["location.created"]});
+    hook(&app, owner, &filtered).await;
+    locate(&app, owner, &one, 0).await;
+    locate(&app, owner, &two, 1).await;
+    work(&app).await;
+    work(&app).await;
+    let polled = app.get(owner, "/api/events?cursor=start&types=location.created").await;
+    let mut received = [all.next().await, all.next().await];
+    received.sort_by_key(|received| received.json()["data"]["dateTime"].to_string());
+    for (received, event) in received.iter().zip(polled["events"].as_array().unwrap()) {
+        assert_eq!(received.json(), *event, "the same form as by polling");
+        assert_eq!(received.id(), event["id"].as_str().unwrap());
+        assert_eq!(received.headers["content-type"], "application/json");
+        assert!(verifies(&secret, received) && !verifies("whsec_AAAA", received));
+    }
+    assert_eq!(some.next().await.json()["device"], json!(two));
+    assert!(all.try_next().is_none() && some.try_next().is_none(), "nothing comes twice");
+    let listed = deliveries(&app, owner, &id).await;
+    assert!(listed.iter().all(|delivery| delivery["state"] == "delivered" && delivery["attempts"] == 1));
+
+    // While a secret is replaced, messages are signed with both.
+    let rotated =
+        app.send(owner, &format!("POST /api/webhooks/{id}/rotateSecret"), &Value::Null).await.expect(200);
+    let new = rotated["secret"].as_str().unwrap().to_owned();
+    assert_eq!(rotated["previousSecretUntil"], "2026-01-02T00:00:00Z");
+    let test = app.send(owner, &format!("POST /api/webhooks/{id}/test"), &Value::Null).await.expect(200);
+    work(&app).await;
+    let received = all.next().await;
+    assert_eq!(
+        (received.json()["type"].clone(), received.id()),
+        (json!("webhook.test"), test["messageId"].as_str().unwrap())
+    );
+    assert!(verifies(&secret, &received) && verifies(&new, &received));
+    app.clock().advance_seconds(24 * 3600);
+    let owner = &app.equip(&tenant.account, owner.id, owner.email.clone()).await;
+    let delivery = test["id"].as_str().unwrap();
+    app.send(owner, &format!("POST /api/webhooks/{id}/deliveries/{delivery}/retry"), &Value::Null)
+        .await
+        .expect(200);
+    work(&app).await;
+    let again = all.next().await;
+    assert_eq!(
+        (again.id(), &again.body),
+        (received.id(), &received.body),
+        "the same message under the same name"
+    );
+    assert!(!verifies(&secret, &again) && verifies(&new, &again), "the old secret has had its time");
+}
+
+/// Whatever a receiver does, its message waits for the next attempt under its name, and arrives in the end.
+async fn bad_receivers_are_tried_again(engine: Engine) {
+    let app = TestApp::with(engine, open).await;
+    let tenant = app.tenant("acme", 10).await;
+    let mut owner = tenant.owner.clone();
+    let mut sink = Sink::new(Reply::Status(500, "")).await;
+    let (id, _) = hook(&app, &owner, &json!({"url": sink.url(), "types": ["device.created"]})).await;
+    app.device(&owner, &json!({"name": "one"})).await;
+    work(&app).await;
+    let name = sink.next().await.id().to_owned();
+    let bad_days = [
+        (Reply::Status(500, ""), json!(500), "answered 500"),
+        (Reply::Status(302, "location: http://127.0.0.1:1/\r\n"), json!(302), "not followed"),
+        (Reply::Hang, Value::Null, "within 1 seconds"),
+        (Reply::Close, Value::Null, "broke"),
+    ];
+    for (attempts, (reply, status, error)) in bad_days.into_iter().enumerate() {
+        sink.tell(reply.clone());
+        app.clock().advance_seconds(3 * 3600);
+        owner = app.equip(&tenant.account, owner.id, owner.email.clone()).await;
+        work(&app).await;
+        assert_eq!(sink.next().await.id(), name, "{reply:?}");
+        let told = &deliveries(&app, &owner, &id).await[0];
+        assert_eq!(
+            (&told["state"], &told["attempts"]),
+            (&json!("waiting"), &json!(attempts + 2)),
+            "{reply:?}"
+        );
+        assert_eq!(told["lastStatus"], status, "{reply:?}");
+        assert!(told["lastError"].as_str().unwrap().contains(error), "{told}");
+        while sink.try_next().is_some() {}
+    }
+    // An answer without end is cut off; its status counts.
+    sink.tell(Reply::Endless);
+    app.clock().advance_seconds(3 * 3600);
+    let owner = app.equip(&tenant.account, owner.id, owner.email.clone()).await;
+    work(&app).await;
+    assert_eq!(sink.next().await.id(), name);
+    assert_eq!(deliveries(&app, &owner, &id).await[0]["state"], "delivered");
+}
+
+async fn a_receiver_may_ask_for_rest_or_say_that_it_is_gone(engine: Engine) {
+    let app = TestApp::with(engine, open).await;
+    let tenant = app.tenant("acme", 10).await;
+    let owner = &tenant.owner;
+    let mut sink = Sink::new(Reply::Status(429, "retry-after: 600\r\n")).await;
+    let (id, _) = hook(&app, owner, &json!({"url": sink.url(), "types": ["device.created"]})).await;
+    app.device(owner, &json!({"name": "one"})).await;
+    work(&app).await;
+    sink.next().await;
+    let path = format!("/api/webhooks/{id}");
+    assert_eq!(app.get(owner, &path).await["heldUntil"], "2026-01-01T00:10:00Z");
+    app.device(owner, &json!({"name": "two"})).await;
+    app.clock().advance_seconds(599);
+    work(&app).await;
+    assert!(sink.try_next().is_none(), "everything rests");
+    sink.tell(Reply::Status(410, ""));
+    app.clock().advance_seconds(1);
+    work(&app).await;
+    sink.next().await;
+    let off = app.get(owner, &path).await;
+    assert_eq!(
+        (&off["enabled"], &off["disabledReason"]),
+        (&json!(false), &json!("The receiver answered 410 Gone."))
+    );
+    while sink.try_next().is_some() {}
+    work(&app).await;
+    assert!(sink.try_next().is_none(), "nothing more is sent");
+    let events = app.get(owner, "/api/events?cursor=start&types=webhook.disabled").await;
+    assert_eq!(events["events"][0]["data"]["id"], json!(id));
+    assert_eq!(app.get(owner, "/api/audit?action=webhook.disable").await["audit"][0]["target"], json!(id));
+    sink.tell(Reply::Status(200, ""));
+    let on = app.send(owner, &format!("PATCH {path}"), &json!({"enabled": true})).await.expect(200);
+    assert_eq!(
+        (&on["enabled"], &on["disabledAt"], &on["heldUntil"]),
+        (&json!(true), &Value::Null, &Value::Null)
+    );
+    work(&app).await;
+    let names =
+        [sink.next().await, sink.next().await].map(|received| received.json()["data"]["name"].clone());
+    assert!(names.contains(&json!("one")) && names.contains(&json!("two")), "nothing is lost: {names:?}");
+}
+
+/// A name that stands for an address inside is found out when it is looked up, whatever was thought before.
+async fn names_of_private_addresses_are_refused(engine: Engine) {
+    let app = TestApp::with(engine, |config| config.webhooks.allow_http = true).await;
+    let tenant = app.tenant("acme", 10).await;
+    let owner = &tenant.owner;
+    let mut sink = Sink::new(Reply::Status(200, "")).await;
+    let url = format!("http://localhost:{}/", sink.address.port());
+    let (id, _) = hook(&app, owner, &json!({"url": url})).await;
+    app.send(owner, &format!("POST /api/webhooks/{id}/test"), &Value::Null).await.expect(200);
+    work(&app).await;
+    let told = &deliveries(&app, owner, &id).await[0];
+    assert_eq!((&told["state"], &told["lastStatus"]), (&json!("waiting"), &Value::Null));
+    assert!(told["lastError"].as_str().unwrap().contains("public Internet"), "{told}");
+    assert!(sink.try_next().is_none(), "nobody was connected to");
+}
+
+/// A receiver that hangs holds up its own messages and nobody else's.
+async fn who_hangs_holds_up_nobody_else(engine: Engine) {
+    let app = TestApp::with(engine, |config| {
+        open(config);
+        config.webhooks.timeout_seconds = 60;
+        config.webhooks.concurrency_per_endpoint = 2;
+    })
+    .await;
+    let (tenant, other) = (app.tenant("acme", 10).await, app.tenant("other", 10).await);
+    let mut hanging = Sink::new(Reply::Hang).await;
+    let (mut beside, mut elsewhere) =
+        (Sink::new(Reply::Status(200, "")).await, Sink::new(Reply::Status(200, "")).await);
+    let wanted = |sink: &Sink| json!({"url": sink.url(), "types": ["device.created"]});
+    hook(&app, &tenant.owner, &wanted(&hanging)).await;
+    hook(&app, &tenant.owner, &wanted(&beside)).await;
+    hook(&app, &other.owner, &wanted(&elsewhere)).await;
+    for name in ["a", "b", "c", "d"] {
+        app.device(&tenant.owner, &json!({"name": name})).await;
+        app.device(&other.owner, &json!({"name": name})).await;
+    }
+    webhook::turn(&app.app).await.unwrap();
+    for _ in 0..4 {
+        beside.next().await;
+        elsewhere.next().await;
+    }
+    hanging.next().await;
+    hanging.next().await;
+    webhook::turn(&app.app).await.unwrap();
+    assert!(hanging.try_next().is_none(), "no more than two at once");
+}
+
+on_both_engines!(
+    a_webhook_is_managed_by_admins,
+    events_are_delivered_signed_and_once,
+    bad_receivers_are_tried_again,
+    a_receiver_may_ask_for_rest_or_say_that_it_is_gone,
+    names_of_private_addresses_are_refused,
+    who_hangs_holds_up_nobody_else,
+);

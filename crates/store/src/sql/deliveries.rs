@@ -1,0 +1,220 @@
+//! Deliveries to webhooks: added, listed, tried again, lent to workers and settled.
+
+use perigee_core::actor::{Actor, Origin, Scope};
+use perigee_core::error::{Kind, StoreError};
+use perigee_core::event::EventKind;
+use perigee_core::id::{AccountId, DeliveryId, WebhookId};
+use perigee_core::page::{Page, PageRequest};
+use perigee_core::store::Result;
+use perigee_core::webhook::{
+    DeliveryState, Fate, Lease, LeasedDelivery, NewDelivery, Settlement, WINDOW_MS, Webhook, WebhookDelivery,
+};
+
+use super::query::{Query, insert_many};
+use super::webhook_rows::{DELIVERY_COLUMNS, delivery, find, hold, require};
+use super::{accounts, audit, events, ids};
+use crate::database::Engine;
+use crate::{Row, Tx, Value, params};
+
+const INSERT: &str = "INSERT INTO webhook_delivery (account_id, webhook_id, id, message, kind, device_id, body, \
+                      state, next_at, expires, creation)";
+
+/// Adds deliveries of a webhook that is held.
+pub(super) async fn insert(
+    tx: &Tx,
+    account: AccountId,
+    webhook: WebhookId,
+    new: Vec<NewDelivery>,
+) -> Result<Vec<Row>> {
+    if new.is_empty() {
+        return Ok(Vec::new());
+    }
+    let make = |now| DeliveryId::new(now).as_i64();
+    let first = ids::fresh_ids(tx, "webhook_delivery", account, new.len(), make).await?;
+    let row = |(id, new): (i64, NewDelivery)| -> Vec<Value> {
+        let expires = tx.now().plus_millis(WINDOW_MS);
+        params![
+            account,
+            webhook,
+            id,
+            new.message,
+            new.kind,
+            new.device,
+            new.body,
+            DeliveryState::Waiting.name(),
+            tx.now(),
+            expires,
+            tx.now(),
+        ]
+        .to_vec()
+    };
+    let rows: Vec<Vec<Value>> = (first..).zip(new).map(row).collect();
+    insert_many(tx, INSERT, &rows, &format!("RETURNING {DELIVERY_COLUMNS}")).await
+}
+
+/// A page of a webhook's deliveries, newest first.
+pub(super) async fn list(
+    tx: &Tx,
+    scope: Scope,
+    webhook: WebhookId,
+    state: Option<DeliveryState>,
+    page: PageRequest,
+) -> Result<Page<WebhookDelivery>> {
+    find(tx, scope.account, webhook).await?.ok_or(StoreError::NotFound(Kind::Webhook))?;
+    let mut query = Query::new(
+        format!("SELECT {DELIVERY_COLUMNS} FROM webhook_delivery WHERE account_id = ?1 AND webhook_id = ?2"),
+        params![scope.account, webhook],
+    );
+    if let Some(state) = state {
+        query.push_with(" AND state = {}", state.name());
+    }
+    query.push_with(" AND id < {}", page.after.unwrap_or(i64::MAX));
+    query.push_with(" ORDER BY id DESC LIMIT {}", i64::from(page.limit) + 1);
+    let items = query.rows(tx).await?.iter().map(delivery).collect::<Result<Vec<_>>>()?;
+    Ok(Page::cut(items, page.limit, |item| item.id.as_i64()))
+}
+
+/// Adds a message that is no event.
+pub(super) async fn try_out(
+    tx: &Tx,
+    actor: Actor,
+    webhook: WebhookId,
+    new: NewDelivery,
+) -> Result<WebhookDelivery> {
+    tx.leave_facts();
+    let account = accounts::lock(tx, actor.scope.account).await?.id;
+    require(tx, actor.scope, webhook).await?;
+    let rows = insert(tx, account, webhook, vec![new]).await?;
+    let made = rows.first().map(delivery).transpose()?;
+    audit::record(tx, account, &actor.origin, "webhook.test", Some(webhook.to_string())).await?;
+    made.ok_or_else(|| StoreError::Internal("a delivery was not added".into()))
+}
+
+/// Has a delivery tried again from now on.
+pub(super) async fn retry(
+    tx: &Tx,
+    actor: Actor,
+    webhook: WebhookId,
+    id: DeliveryId,
+) -> Result<WebhookDelivery> {
+    tx.leave_facts();
+    let account = accounts::lock(tx, actor.scope.account).await?.id;
+    require(tx, actor.scope, webhook).await?;
+    // A loan under way ends with it: what comes of that attempt is not noted, and the message is sent once more.
+    let sql = format!(
+        "UPDATE webhook_delivery SET state = 'waiting', next_at = ?4, expires = ?5, fence = fence + 1 \
+         WHERE account_id = ?1 AND webhook_id = ?2 AND id = ?3 RETURNING {DELIVERY_COLUMNS}"
+    );
+    let values = params![account, webhook, id, tx.now(), tx.now().plus_millis(WINDOW_MS)];
+    let row = tx.query_opt(&sql, values).await?.ok_or(StoreError::NotFound(Kind::Delivery))?;
+    let retried = delivery(&row)?;
+    audit::record(tx, account, &actor.origin, "webhook.retry", Some(webhook.to_string())).await?;
+    Ok(retried)
+}
+
+/// Settles attempts and lends what is due.
+pub(super) async fn work(
+    tx: &Tx,
+    account: AccountId,
+    id: WebhookId,
+    settled: Vec<Settlement>,
+    wanted: u32,
+    lease_ms: i64,
+) -> Result<Option<Lease>> {
+    tx.leave_facts();
+    let is_gone = settled.iter().any(|settled| settled.fate == Fate::Gone);
+    if is_gone {
+        // Events are told under the account's lock, which comes before every other.
+        tx.lock_account(account).await?;
+    }
+    let Some(mut webhook) = hold(tx, account, id).await? else { return Ok(None) };
+    for settlement in &settled {
+        settle(tx, &webhook, settlement).await?;
+    }
+    if is_gone && webhook.settings.enabled {
+        disable(tx, &webhook).await?;
+        webhook.settings.enabled = false;
+    }
+    let rest = settled.iter().filter_map(|settled| match settled.fate {
+        Fate::Again { wait_ms, all: true } => Some(tx.now().plus_millis(wait_ms)),
+        _ => None,
+    });
+    if let Some(until) = rest.max().filter(|until| Some(*until) > webhook.held_until) {
+        let sql = "UPDATE webhook SET held_until = ?3 WHERE account_id = ?1 AND id = ?2";
+        tx.execute(sql, params![account, id, until]).await?;
+        webhook.held_until = Some(until);
+    }
+    let is_held = webhook.held_until.is_some_and(|until| until > tx.now());
+    let mut deliveries = Vec::new();
+    if wanted > 0 && webhook.settings.enabled && !is_held {
+        deliveries = lend(tx, &webhook, wanted, lease_ms).await?;
+    }
+    Ok(Some(Lease { webhook, deliveries }))
+}
+
+/// Lends what is due, longest waiting first. What another worker is just being lent is passed over.
+async fn lend(tx: &Tx, webhook: &Webhook, wanted: u32, lease_ms: i64) -> Result<Vec<LeasedDelivery>> {
+    let lock = if tx.engine() == Engine::Postgres { "FOR UPDATE SKIP LOCKED" } else { "" };
+    // Named apart: PostgreSQL may run a subquery more than once, and each time would choose others.
+    let sql = format!(
+        "WITH due AS (SELECT id FROM webhook_delivery \
+             WHERE account_id = ?1 AND webhook_id = ?2 AND state = 'waiting' AND next_at <= ?3 AND expires > ?3 \
+             ORDER BY next_at, id LIMIT ?5 {lock}) \
+         UPDATE webhook_delivery SET fence = fence + 1, next_at = ?4 \
+         WHERE account_id = ?1 AND webhook_id = ?2 AND id IN (SELECT id FROM due) \
+         RETURNING id, fence, message, body, attempts"
+    );
+    let until = tx.now().plus_millis(lease_ms);
+    let values = params![webhook.account, webhook.id, tx.now(), until, i64::from(wanted)];
+    let mut lent = Vec::new();
+    for row in tx.query(&sql, values).await? {
+        lent.push(LeasedDelivery {
+            id: DeliveryId::from_i64(row.i64("id")?),
+            fence: row.i64("fence")?,
+            message: row.text("message")?,
+            body: row.text("body")?,
+            attempts: row.int("attempts")?,
+        });
+    }
+    lent.sort_unstable_by_key(|delivery| delivery.id);
+    Ok(lent)
+}
+
+/// Notes what became of an attempt, unless the delivery was lent to somebody else since.
+async fn settle(tx: &Tx, webhook: &Webhook, settled: &Settlement) -> Result<()> {
+    let now = tx.now();
+    let (state, next_at) = match settled.fate {
+        Fate::Delivered => (DeliveryState::Delivered, now),
+        Fate::Again { wait_ms, .. } => (DeliveryState::Waiting, now.plus_millis(wait_ms)),
+        Fate::Gone => (DeliveryState::Waiting, now),
+    };
+    let sql = "UPDATE webhook_delivery SET attempts = attempts + 1, last_at = ?5, last_status = ?6, last_error = ?7, \
+                   next_at = ?9, state = CASE WHEN ?8 = 'waiting' AND ?9 >= expires THEN 'failed' ELSE ?8 END \
+               WHERE account_id = ?1 AND webhook_id = ?2 AND id = ?3 AND fence = ?4 AND state = 'waiting'";
+    let values = params![
+        webhook.account,
+        webhook.id,
+        settled.id,
+        settled.fence,
+        now,
+        settled.status,
+        settled.error.as_deref(),
+        state.name(),
+        next_at,
+    ];
+    tx.execute(sql, values).await?;
+    Ok(())
+}
+
+/// Switches a webhook off whose receiver says that it is gone for good.
+async fn disable(tx: &Tx, webhook: &Webhook) -> Result<()> {
+    let reason = "The receiver answered 410 Gone.";
+    let sql = "UPDATE webhook SET enabled = FALSE, revision = revision + 1, disabled_at = ?3, disabled_reason = ?4 \
+               WHERE account_id = ?1 AND id = ?2";
+    tx.execute(sql, params![webhook.account, webhook.id, tx.now(), reason]).await?;
+    let (subject, detail) = (webhook.id.to_string(), Some(reason.to_owned()));
+    let data = serde_json::json!({ "name": webhook.settings.name, "reason": reason });
+    events::append(tx, webhook.account, EventKind::WebhookDisabled, subject.clone(), None, data).await?;
+    audit::record_with(tx, webhook.account, &Origin::service(), "webhook.disable", Some(subject), detail)
+        .await
+}

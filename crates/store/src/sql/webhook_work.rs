@@ -1,0 +1,145 @@
+//! What workers do for webhooks of every account.
+
+use async_trait::async_trait;
+use futures_util::FutureExt as _;
+use perigee_core::actor::Origin;
+use perigee_core::id::{AccountId, WebhookId};
+use perigee_core::store::{Result, WebhookWork};
+use perigee_core::webhook::{Lease, NewDelivery, Settlement, WAITING_MAX, Webhook};
+
+use super::webhook_rows::{COLUMNS, from_row, hold};
+use super::{audit, deliveries, event_trim};
+use crate::database::Engine;
+use crate::{Database, Tx, params};
+
+/// Deliveries one transaction forgets.
+const TRIMMED_AT_ONCE: i64 = 5_000;
+
+async fn behind(tx: &Tx) -> Result<Vec<Webhook>> {
+    let last = match tx.engine() {
+        Engine::Sqlite => "last_number",
+        Engine::Postgres => "number",
+    };
+    let sql = format!(
+        "SELECT {COLUMNS} FROM webhook WHERE enabled = TRUE \
+         AND (read_to < (SELECT MAX(e.number) FROM event e WHERE e.account_id = webhook.account_id) \
+           OR read_to < (SELECT MAX(l.{last}) FROM location_log l WHERE l.account_id = webhook.account_id)) \
+         AND NOT EXISTS (SELECT 1 FROM webhook_delivery d \
+             WHERE d.account_id = webhook.account_id AND d.webhook_id = webhook.id AND d.state = 'waiting' \
+             LIMIT 1 OFFSET {WAITING_MAX}) \
+         ORDER BY account_id, id"
+    );
+    tx.query(&sql, &[]).await?.iter().map(from_row).collect()
+}
+
+async fn advance(
+    tx: &Tx,
+    account: AccountId,
+    id: WebhookId,
+    (from, to): (i64, i64),
+    new: Vec<NewDelivery>,
+) -> Result<bool> {
+    tx.leave_facts();
+    let sql = "UPDATE webhook SET read_to = ?4 WHERE account_id = ?1 AND id = ?2 AND read_to = ?3 AND enabled = TRUE";
+    if tx.execute(sql, params![account, id, from, to]).await? == 0 {
+        return Ok(false);
+    }
+    deliveries::insert(tx, account, id, new).await?;
+    Ok(true)
+}
+
+async fn note_gap(tx: &Tx, account: AccountId, id: WebhookId) -> Result<()> {
+    tx.leave_facts();
+    tx.lock_account(account).await?;
+    let Some(webhook) = hold(tx, account, id).await? else { return Ok(()) };
+    let kept_after = event_trim::trimmed_to(tx, account).await?;
+    if webhook.read_to >= kept_after {
+        return Ok(());
+    }
+    let sql = "UPDATE webhook SET read_to = ?4, gap_at = ?5, gap_from = ?3, gap_to = ?4 \
+               WHERE account_id = ?1 AND id = ?2";
+    tx.execute(sql, params![account, id, webhook.read_to, kept_after, tx.now()]).await?;
+    let detail = "Events were gone from the log before they were read; \"gap\" of the webhook says which.";
+    let target = Some(id.to_string());
+    audit::record_with(tx, account, &Origin::service(), "webhook.gap", target, Some(detail.to_owned())).await
+}
+
+async fn due(tx: &Tx) -> Result<Vec<(AccountId, WebhookId)>> {
+    let sql = "SELECT w.account_id, w.id FROM webhook w \
+               WHERE w.enabled = TRUE AND (w.held_until IS NULL OR w.held_until <= ?1) AND EXISTS ( \
+                   SELECT 1 FROM webhook_delivery d \
+                   WHERE d.account_id = w.account_id AND d.webhook_id = w.id \
+                     AND d.state = 'waiting' AND d.next_at <= ?1 AND d.expires > ?1)";
+    let rows = tx.query(sql, params![tx.now()]).await?;
+    let ids = rows
+        .iter()
+        .map(|row| Ok((AccountId::from_i64(row.i64("account_id")?), WebhookId::from_i64(row.i64("id")?))));
+    ids.collect()
+}
+
+/// Gives up what was tried for long enough, also when its webhook was switched off meanwhile.
+async fn give_up(tx: &Tx) -> Result<()> {
+    tx.leave_facts();
+    let sql = "UPDATE webhook_delivery SET state = 'failed', \
+                   last_error = COALESCE(last_error, 'It was not tried: the webhook was switched off.') \
+               WHERE state = 'waiting' AND expires <= ?1";
+    tx.execute(sql, params![tx.now()]).await?;
+    Ok(())
+}
+
+async fn forget_some(tx: &Tx, keep_ms: i64) -> Result<u64> {
+    tx.leave_facts();
+    let sql = "DELETE FROM webhook_delivery WHERE (account_id, webhook_id, id) IN ( \
+                   SELECT account_id, webhook_id, id FROM webhook_delivery \
+                   WHERE creation < ?1 AND state <> 'waiting' ORDER BY creation LIMIT ?2)";
+    Ok(tx.execute(sql, params![tx.now().plus_millis(-keep_ms), TRIMMED_AT_ONCE]).await?)
+}
+
+#[async_trait]
+impl WebhookWork for Database {
+    async fn webhooks_behind(&self) -> Result<Vec<Webhook>> {
+        self.read(|tx| behind(tx).boxed()).await
+    }
+
+    async fn advance_webhook(
+        &self,
+        account: AccountId,
+        id: WebhookId,
+        from: i64,
+        to: i64,
+        deliveries: Vec<NewDelivery>,
+    ) -> Result<bool> {
+        self.write(move |tx| advance(tx, account, id, (from, to), deliveries).boxed()).await
+    }
+
+    async fn note_webhook_gap(&self, account: AccountId, id: WebhookId) -> Result<()> {
+        self.write(move |tx| note_gap(tx, account, id).boxed()).await
+    }
+
+    async fn webhooks_due(&self) -> Result<Vec<(AccountId, WebhookId)>> {
+        self.read(|tx| due(tx).boxed()).await
+    }
+
+    async fn work_deliveries(
+        &self,
+        account: AccountId,
+        webhook: WebhookId,
+        settled: Vec<Settlement>,
+        wanted: u32,
+        lease_ms: i64,
+    ) -> Result<Option<Lease>> {
+        self.write(move |tx| deliveries::work(tx, account, webhook, settled, wanted, lease_ms).boxed()).await
+    }
+
+    async fn trim_deliveries(&self, keep_ms: i64) -> Result<u64> {
+        self.write(|tx| give_up(tx).boxed()).await?;
+        let mut gone = 0;
+        loop {
+            let some = self.write(move |tx| forget_some(tx, keep_ms).boxed()).await?;
+            gone += some;
+            if some < u64::try_from(TRIMMED_AT_ONCE).unwrap_or(u64::MAX) {
+                return Ok(gone);
+            }
+        }
+    }
+}
