@@ -135,15 +135,28 @@ impl DeviceStatus {
     /// after six; however short the interval, not before two and ten minutes more than it.
     pub fn of(last_seen: Option<Timestamp>, interval_s: Option<u32>, now: Timestamp) -> Self {
         let Some(last_seen) = last_seen else { return Self::Never };
-        let expected_ms = i64::from(interval_s.unwrap_or(Rhythm::DEFAULT_S)) * 1000;
-        let overdue_ms = now.as_millis() - last_seen.as_millis() - expected_ms;
-        if overdue_ms <= expected_ms.max(Self::LATE_SLACK_MS) {
+        let (late, offline) = Self::limits(last_seen, interval_s);
+        if now <= late {
             Self::Online
-        } else if overdue_ms <= (5 * expected_ms).max(Self::OFFLINE_SLACK_MS) {
+        } else if now <= offline {
             Self::Late
         } else {
             Self::Offline
         }
+    }
+
+    /// The last instants at which a device last heard then is not late, and not offline.
+    pub fn limits(last_seen: Timestamp, interval_s: Option<u32>) -> (Timestamp, Timestamp) {
+        let expected_ms = i64::from(interval_s.unwrap_or(Rhythm::DEFAULT_S)) * 1000;
+        let after = |overdue_ms: i64| last_seen.plus_millis(expected_ms + overdue_ms);
+        (after(expected_ms.max(Self::LATE_SLACK_MS)), after((5 * expected_ms).max(Self::OFFLINE_SLACK_MS)))
+    }
+
+    /// The status of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Online, Self::Late, Self::Offline, Self::Never]
+            .into_iter()
+            .find(|status| status.name() == name)
     }
 
     /// Its name in the API.

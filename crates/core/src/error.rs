@@ -32,9 +32,20 @@ pub enum StoreError {
     /// The change would leave the account without an owner who can act.
     #[error("the account would be left without an owner")]
     LastOwner,
-    /// A user is bound to this thing, so it cannot go.
-    #[error("{0} is some user's scope")]
+    /// Something else rests on this thing, so it cannot go.
+    #[error("{0} is in use")]
     InUse(Kind),
+    /// The thing is in sight, and so is something of it that reaches beyond what the asker may change.
+    #[error("{0} reaches beyond the asker's scope")]
+    OutOfReach(Kind),
+    /// The account has as many of these as it may.
+    #[error("no more than {most} of {kind}")]
+    TooMany {
+        /// Of what.
+        kind: Kind,
+        /// How many there may be.
+        most: u32,
+    },
     /// A reference inside the given values names nothing the account has.
     #[error("{kind} {id} does not exist")]
     UnknownReference {
@@ -84,6 +95,10 @@ pub enum Kind {
     Webhook,
     /// A delivery to a webhook.
     Delivery,
+    /// A rule that raises alerts.
+    Rule,
+    /// An area, a circle or a corridor.
+    Geofence,
     /// A session, link or key that proves who somebody is.
     Credential,
 }
@@ -101,6 +116,8 @@ impl Kind {
             Self::Share => "share",
             Self::Webhook => "webhook",
             Self::Delivery => "delivery",
+            Self::Rule => "rule",
+            Self::Geofence => "geofence",
             Self::Credential => "credential",
         }
     }

@@ -1,7 +1,8 @@
 //! Values as statements take them and rows give them, the same on both engines.
 
 use perigee_core::id::{
-    AccountId, AlertId, AuditId, DeliveryId, DeviceId, GroupId, KeyId, SessionId, ShareId, UserId, WebhookId,
+    AccountId, AlertId, AuditId, DeliveryId, DeviceId, GeofenceId, GroupId, KeyId, RuleId, SessionId,
+    ShareId, UserId, WebhookId,
 };
 use perigee_core::time::Timestamp;
 
@@ -99,6 +100,8 @@ from! {
     AuditId, value => Self::Int(value.as_i64());
     WebhookId, value => Self::Int(value.as_i64());
     DeliveryId, value => Self::Int(value.as_i64());
+    RuleId, value => Self::Int(value.as_i64());
+    GeofenceId, value => Self::Int(value.as_i64());
 }
 
 impl<const N: usize> From<[u8; N]> for Value {

@@ -6,9 +6,11 @@ mod accounts;
 mod alerts;
 mod credentials;
 mod devices;
+mod following;
 mod groups;
 mod locations;
 mod logs;
+mod rules;
 mod shares;
 mod users;
 mod webhooks;
@@ -17,9 +19,11 @@ pub use accounts::{AccountOverview, Accounts, UsageReport};
 pub use alerts::{Alerts, SubmittedAlerts};
 pub use credentials::Credentials;
 pub use devices::{Devices, ExpiryAnnouncement};
+pub use following::{DeviceRound, Followed, FollowedDevice, Following, Round, StatusChange, Watched};
 pub use groups::Groups;
 pub use locations::{Appetite, LocationSink, LocationUpkeep, Locations};
 pub use logs::{Audits, Events};
+pub use rules::{Geofences, Rules};
 pub use shares::{SharedView, Shares, ViewReport};
 pub use users::Users;
 pub use webhooks::{WebhookWork, Webhooks};
@@ -48,6 +52,9 @@ pub trait Store:
     + Shares
     + Webhooks
     + WebhookWork
+    + Geofences
+    + Rules
+    + Following
     + Upkeep
 {
 }
@@ -66,6 +73,9 @@ impl<T> Store for T where
         + Shares
         + Webhooks
         + WebhookWork
+        + Geofences
+        + Rules
+        + Following
         + Upkeep
 {
 }

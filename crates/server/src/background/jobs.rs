@@ -1,6 +1,7 @@
 //! The loops: each job runs, says how long to rest, and ends between two runs when it is told to.
 
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use perigee_store::Database;
@@ -8,8 +9,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::{
-    announce_expiries, compact_locations, forget_expired, publish_store, retire_locations, save_usage,
-    trim_logs,
+    Follower, announce_expiries, compact_locations, forget_expired, publish_store, retire_locations,
+    save_usage, trim_logs,
 };
 use crate::app::App;
 use crate::webhook;
@@ -21,6 +22,8 @@ const FORGET_EVERY: Duration = Duration::from_hours(1);
 /// After a start there is more urgent work than deleting.
 const RETIRE_FIRST: Duration = Duration::from_mins(1);
 const RETIRE_EVERY: Duration = Duration::from_hours(1);
+/// How long arrivals are gathered before they are judged.
+const GATHER: Duration = Duration::from_millis(100);
 /// How long a job rests after it panicked; the panic itself is in the log.
 const AFTER_PANIC: Duration = Duration::from_secs(30);
 
@@ -75,6 +78,23 @@ impl Jobs {
                 TRIM_EVERY
             }
         });
+        let follower = Arc::new(Follower::new(app.clone()));
+        let arrived = app.clone();
+        jobs.repeat_or_when(
+            "follow-locations",
+            Duration::ZERO,
+            move || {
+                let app = arrived.clone();
+                async move {
+                    let _closed_or_not = app.arrivals.anywhere().changed().await;
+                    tokio::time::sleep(GATHER).await;
+                }
+            },
+            move || {
+                let follower = Arc::clone(&follower);
+                async move { follower.run().await }
+            },
+        );
         jobs.repeat("retire-locations", RETIRE_FIRST, move || {
             let app = retirer.clone();
             async move {

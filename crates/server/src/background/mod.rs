@@ -3,6 +3,7 @@
 mod compaction;
 mod expiry;
 mod figures;
+mod follower;
 mod jobs;
 mod retention;
 mod upkeep;
@@ -10,6 +11,7 @@ mod upkeep;
 pub use compaction::{compact_locations, trim_logs};
 pub use expiry::announce_expiries;
 pub use figures::publish_store;
+pub use follower::Follower;
 pub use jobs::Jobs;
 pub use retention::retire_locations;
 pub use upkeep::{forget_expired, save_usage};

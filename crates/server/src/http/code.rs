@@ -87,7 +87,9 @@ codes! {
     DeviceQuotaReached = "device-quota-reached", CONFLICT, "The user's device quota is reached";
     /// The account would be left without an owner.
     LastOwner = "last-owner", CONFLICT, "The last owner must stay";
-    /// Some user is bound to the thing.
+    /// The account has as many of these as it may.
+    TooMany = "too-many", CONFLICT, "There are too many of these";
+    /// Some user is bound to the thing, or some rule looks at it.
     InUse = "in-use", CONFLICT, "The thing is in use";
     /// The licences cannot be fewer than are used.
     LicensesInUse = "licenses-in-use", CONFLICT, "The licences are in use";

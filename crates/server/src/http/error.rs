@@ -184,10 +184,22 @@ impl From<StoreError> for ApiError {
                 Code::LastOwner,
                 "The account would be left without an owner who can act. Make another user an owner first.",
             ),
+            StoreError::InUse(Kind::Geofence) => {
+                Self::new(Code::InUse, "Some rule looks at this geofence. Change or delete that rule first.")
+            }
             StoreError::InUse(kind) => Self::new(
                 Code::InUse,
                 format!(
                     "Some user sees only this {kind}. Change that user's group or deviceId, or delete the user, first."
+                ),
+            ),
+            StoreError::OutOfReach(kind) => forbidden(format!(
+                "This {kind} reaches beyond the devices you see. Ask somebody who sees the whole account to do this."
+            )),
+            StoreError::TooMany { kind, most } => Self::new(
+                Code::TooMany,
+                format!(
+                    "The account may have at most {most} of these ({kind}). Delete one that is not needed any more."
                 ),
             ),
             StoreError::UnknownReference { kind, id } => invalid_body(vec![Problem {

@@ -14,8 +14,9 @@ use super::document::document;
 use super::middleware::{CanonicalPaths, KnownParameters, frame, refuse_unknown_parameters};
 use super::routes::documents::ApiDocument;
 use super::routes::{
-    account, alerts, api_key, audit, devices, documents, events, groups, locations, operations, pages,
-    reference, session, session_password, session_totp, shares, shares_public, token, users, webhooks,
+    account, alerts, api_key, audit, devices, documents, events, geofences, groups, locations, operations,
+    pages, reference, rules, session, session_password, session_totp, shares, shares_public, token, users,
+    webhooks,
 };
 use crate::app::App;
 
@@ -65,6 +66,21 @@ fn operations() -> OpenApiRouter<App> {
         .routes(routes!(users::get_user, users::replace_user, users::update_user, users::delete_user))
         .routes(routes!(groups::list_groups, groups::create_group))
         .routes(routes!(groups::get_group, groups::replace_group, groups::update_group, groups::delete_group))
+        .routes(routes!(geofences::handlers::list_geofences, geofences::handlers::create_geofence))
+        .routes(routes!(
+            geofences::handlers::get_geofence,
+            geofences::handlers::replace_geofence,
+            geofences::handlers::update_geofence,
+            geofences::handlers::delete_geofence
+        ))
+        .routes(routes!(rules::handlers::list_rules, rules::handlers::create_rule))
+        .routes(routes!(
+            rules::handlers::get_rule,
+            rules::handlers::replace_rule,
+            rules::handlers::update_rule,
+            rules::handlers::delete_rule
+        ))
+        .routes(routes!(rules::replay::test_rule))
         .routes(routes!(audit::list_audit))
         .routes(routes!(shares::list_shares, shares::create_share))
         .routes(routes!(shares::get_share, shares::delete_share))

@@ -8,7 +8,7 @@ use perigee_core::actor::{Actor, Scope};
 use perigee_core::alert::{Alert, StoredAlert};
 use perigee_core::error::StoreError;
 use perigee_core::event::EventKind;
-use perigee_core::id::{AlertId, DeviceId, UserId};
+use perigee_core::id::{AccountId, AlertId, DeviceId, UserId};
 use perigee_core::location::{
     History, HistoryCursor, HistoryRequest, Latitude, Longitude, Outcome, Readings,
 };
@@ -29,26 +29,39 @@ const SELECT: &str = "\
         acknowledged_at, acknowledged_by, ended_at \
     FROM alert WHERE account_id = ?1 AND device_id = ?2";
 
-/// Stores what is new and says of each whether it is, and its id; none when the device is expired.
+/// Stores what a device says happened; none when the device is expired.
 async fn store(
     tx: &Tx,
     scope: Scope,
     device: DeviceId,
     alerts: Vec<Alert>,
 ) -> Result<Option<SubmittedAlerts>> {
-    if !hear(tx, scope, device).await? {
-        return Ok(None);
+    if hear(tx, scope, device).await? {
+        raise(tx, scope.account, device, alerts).await.map(Some)
+    } else {
+        Ok(None)
     }
+}
+
+/// Stores what is new and says of each whether it is, and its id. The device exists, and it is not heard by this:
+/// rules raise alerts too.
+pub(crate) async fn raise(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    alerts: Vec<Alert>,
+) -> Result<SubmittedAlerts> {
+    tx.lock_account(account).await?;
     // Consecutive, so that alerts of one time are listed in the order they came.
     let make = |now| AlertId::new(now).as_i64();
-    let first = ids::fresh_ids(tx, "alert", scope.account, alerts.len(), make).await?;
+    let first = ids::fresh_ids(tx, "alert", account, alerts.len(), make).await?;
     let identities: Vec<Identity> = alerts.iter().map(Identity::of_alert).collect();
     let mut ids: HashMap<Identity, AlertId> = HashMap::with_capacity(alerts.len());
     let mut rows = Vec::with_capacity(alerts.len());
     for ((alert, identity), id) in alerts.into_iter().zip(&identities).zip(first..) {
         if !ids.contains_key(identity) {
             ids.insert(*identity, AlertId::from_i64(id));
-            rows.push(to_row(tx, scope, device, id, alert, *identity));
+            rows.push(to_row(tx, account, device, id, alert, *identity));
         }
     }
     let mut new = BTreeSet::new();
@@ -56,22 +69,29 @@ async fn store(
         new.insert(AlertId::from_i64(row.i64("id")?));
     }
     let note = |id: &AlertId| Note { subject: id.to_string(), device: Some(device), data: "{}".to_owned() };
-    append_notes(tx, scope.account, EventKind::AlertCreated, new.iter().map(note).collect()).await?;
+    append_notes(tx, account, EventKind::AlertCreated, new.iter().map(note).collect()).await?;
     let there = ids.iter().filter(|(_, id)| !new.contains(id)).map(|(identity, _)| identity);
-    let there = find_ids(tx, scope, device, there).await?;
+    let there = find_ids(tx, account, device, there).await?;
     ids.extend(there);
     // The first of equal ones in a call is the new one.
     let known = identities.iter().filter_map(|identity| ids.get(identity).copied());
     let outcome = |id| (if new.remove(&id) { Outcome::Accepted } else { Outcome::Duplicate }, id);
-    Ok(Some(known.map(outcome).collect()))
+    Ok(known.map(outcome).collect())
 }
 
-fn to_row(tx: &Tx, scope: Scope, device: DeviceId, id: i64, alert: Alert, identity: Identity) -> Vec<Value> {
+fn to_row(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    id: i64,
+    alert: Alert,
+    identity: Identity,
+) -> Vec<Value> {
     let (latitude, longitude) = alert.position.unzip();
     // Attributes alone are a packing of readings too.
     let attributes = pack_readings(&Readings { attributes: alert.attributes, ..Readings::default() });
     params![
-        scope.account,
+        account,
         id,
         device,
         identity.time,
@@ -90,7 +110,7 @@ fn to_row(tx: &Tx, scope: Scope, device: DeviceId, id: i64, alert: Alert, identi
 /// The ids of the alerts at the times of these.
 async fn find_ids(
     tx: &Tx,
-    scope: Scope,
+    account: AccountId,
     device: DeviceId,
     identities: impl Iterator<Item = &Identity>,
 ) -> Result<Vec<(Identity, AlertId)>> {
@@ -98,7 +118,7 @@ async fn find_ids(
     let times: Vec<i64> = times.into_iter().collect();
     let sql = "SELECT id, time, hash FROM alert \
                WHERE account_id = ?1 AND device_id = ?2 AND time IN ({ids})";
-    let rows = for_ids(tx, sql, params![scope.account, device], &times).await?;
+    let rows = for_ids(tx, sql, params![account, device], &times).await?;
     rows.iter().map(|row| Ok((Identity::from_row(row)?, AlertId::from_i64(row.i64("id")?)))).collect()
 }
 

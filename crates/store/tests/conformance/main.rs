@@ -10,6 +10,7 @@ mod devices;
 mod expiry;
 mod feed;
 mod fixture;
+mod following;
 mod groups;
 mod licenses;
 mod locations;
@@ -185,6 +186,14 @@ conformance! {
         the_same_alert_is_stored_once,
         alerts_are_listed_by_name_both_ways,
         an_expired_device_raises_nothing,
+    }
+    following {
+        a_round_is_kept_once,
+        a_round_is_kept_whole_or_not_at_all,
+        a_round_by_old_rules_is_refused,
+        the_log_waits_for_the_judge,
+        a_deleted_device_leaves_nothing_to_judge,
+        checkpoints_are_kept_and_thinned,
     }
     shares {
         a_link_shows_a_device_between_two_instants,

@@ -30,6 +30,8 @@ use super::reply::Envelope;
         (name = "locations", description = "Where devices were."),
         (name = "alerts", description = "What happened to devices."),
         (name = "groups", description = "Named sets of devices."),
+        (name = "rules", description = "What raises alerts, and of whom."),
+        (name = "geofences", description = "Areas, circles and corridors that rules look at."),
         (name = "users", description = "Who signs in, what they may do and see."),
         (name = "account", description = "The account, its licences and settings."),
         (name = "shares", description = "Read-only live views for whoever has the link."),

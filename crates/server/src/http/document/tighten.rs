@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use perigee_core::id::{DeviceId, GroupId, ShareId, UserId};
+use perigee_core::id::{DeviceId, GeofenceId, GroupId, RuleId, ShareId, UserId};
 use perigee_core::location::Location;
 use perigee_core::text::{SHORT_MAX, TAG_KEY_MAX, TAG_VALUE_MAX, TAGS_MAX};
 use serde_json::{Value, json};
@@ -100,6 +100,7 @@ fn tighten_member(name: &str, property: &mut Value) {
         "group" | "groupId" => property["pattern"] = id(GroupId::PREFIX),
         "devices" => set_of(property, &id(DeviceId::PREFIX)),
         "groups" => set_of(property, &id(GroupId::PREFIX)),
+        "geofences" => set_of(property, &id(GeofenceId::PREFIX)),
         "privileges" => property["uniqueItems"] = json!(true),
         "tags" => {
             let value = json!({ "type": "string", "pattern": LINES, "maxLength": TAG_VALUE_MAX });
@@ -152,6 +153,8 @@ fn tighten_parameter(parameter: &mut Value) {
         ("path", "groupId") | ("query", "group") => id(GroupId::PREFIX),
         ("path", "userId") | ("query", "user") => id(UserId::PREFIX),
         ("path", "shareId") => id(ShareId::PREFIX),
+        ("path", "ruleId") => id(RuleId::PREFIX),
+        ("path", "geofenceId") => id(GeofenceId::PREFIX),
         ("query", "tag") => json!(TAG),
         ("query", _) => json!(PARAMETER),
         _ => return,

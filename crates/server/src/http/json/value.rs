@@ -5,7 +5,9 @@ use std::ops::RangeInclusive;
 
 use perigee_core::country::Country;
 use perigee_core::day::Date;
-use perigee_core::id::{AccountId, AlertId, AuditId, DeviceId, GroupId, KeyId, SessionId, ShareId, UserId};
+use perigee_core::id::{
+    AccountId, AlertId, AuditId, DeviceId, GeofenceId, GroupId, KeyId, RuleId, SessionId, ShareId, UserId,
+};
 use perigee_core::privilege::Privilege;
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
@@ -166,6 +168,8 @@ ids! {
     SessionId => "a session";
     KeyId => "an API key";
     AuditId => "an audit entry";
+    RuleId => "a rule";
+    GeofenceId => "a geofence";
 }
 
 #[cfg(test)]

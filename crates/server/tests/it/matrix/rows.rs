@@ -44,6 +44,10 @@ pub(super) enum Kind {
     Secret,
     /// A webhook.
     Webhook,
+    /// A rule about a device.
+    Rule,
+    /// A geofence made within a group.
+    Geofence,
 }
 
 impl Kind {
@@ -88,6 +92,18 @@ fn name() -> Value {
     json!({ "name": "Changed" })
 }
 
+fn fence() -> Value {
+    json!({
+        "type": "Feature",
+        "geometry": { "type": "Point", "coordinates": [1, 1] },
+        "properties": { "name": "Changed", "radius": 100 },
+    })
+}
+
+fn fence_name() -> Value {
+    json!({ "properties": { "name": "Changed" } })
+}
+
 fn location() -> Value {
     json!({ "dateTime": "2026-01-01T00:00:00Z", "latitude": 42.2, "longitude": -8.7 })
 }
@@ -113,7 +129,7 @@ fn code() -> Value {
 }
 
 use Access::{Admin, Open, Read, Session, Whole, Wholly, Widely, With};
-use Kind::{Device, Group, None, Secret, Share, User, Webhook};
+use Kind::{Device, Geofence, Group, None, Rule, Secret, Share, User, Webhook};
 
 /// Every operation. Bodies that are made fresh for each request, because they must be unique or name a thing of
 /// the caller's account, stand in [`super::world`].
@@ -179,4 +195,17 @@ pub(super) const ROWS: &[Row] = &[
     row("POST /api/webhooks/{webhookId}/test", Admin, Webhook, none),
     row("GET /api/webhooks/{webhookId}/deliveries", Admin, Webhook, none),
     row("POST /api/webhooks/{webhookId}/deliveries/{deliveryId}/retry", Admin, Webhook, none),
+    row("GET /api/rules", Read, None, none),
+    row("POST /api/rules", With(Privilege::RulesWrite), None, none),
+    row("GET /api/rules/{ruleId}", Read, Rule, none),
+    row("PUT /api/rules/{ruleId}", With(Privilege::RulesWrite), Rule, none),
+    row("PATCH /api/rules/{ruleId}", With(Privilege::RulesWrite), Rule, name),
+    row("DELETE /api/rules/{ruleId}", With(Privilege::RulesWrite), Rule, none),
+    row("POST /api/rules/{ruleId}/test", Read, Rule, none),
+    row("GET /api/geofences", Read, None, none),
+    row("POST /api/geofences", With(Privilege::RulesWrite), None, fence),
+    row("GET /api/geofences/{geofenceId}", Read, Geofence, none),
+    row("PUT /api/geofences/{geofenceId}", With(Privilege::RulesWrite), Geofence, fence),
+    row("PATCH /api/geofences/{geofenceId}", With(Privilege::RulesWrite), Geofence, fence_name),
+    row("DELETE /api/geofences/{geofenceId}", With(Privilege::RulesWrite), Geofence, none),
 ];

@@ -1,14 +1,17 @@
 //! Two accounts, their things and everybody who may ask for them.
 
-use perigee_core::actor::{Actor, Origin, Scope};
+use perigee_core::actor::{Actor, Origin, Reach, Scope};
 use perigee_core::credential::{LinkPurpose as KeptPurpose, NewLink};
 use perigee_core::device::DeviceSettings;
+use perigee_core::geofence::{GeofenceSettings, Place, Shape};
 use perigee_core::group::GroupSettings;
-use perigee_core::id::{DeliveryId, DeviceId, GroupId, KeyId, UserId, WebhookId};
+use perigee_core::id::{DeliveryId, DeviceId, GeofenceId, GroupId, KeyId, RuleId, UserId, WebhookId};
+use perigee_core::location::{Latitude, Longitude};
 use perigee_core::page::PageRequest;
 use perigee_core::privilege::Privilege;
+use perigee_core::rule::{Condition, RuleSettings, RuleTarget};
 use perigee_core::share::{NewShare, ShareTarget};
-use perigee_core::store::{Credentials, Devices, Groups, Shares, Webhooks};
+use perigee_core::store::{Credentials, Devices, Geofences, Groups, Rules, Shares, Webhooks};
 use perigee_core::webhook::{NewDelivery, Webhook, WebhookSecret, WebhookSettings};
 use perigee_server::auth::Secret;
 use perigee_server::auth::link::LinkPurpose;
@@ -81,7 +84,7 @@ impl Identity {
             (_, object) if (self == Self::OtherOwner) != (object == Object::OtherAccount) => false,
             (_, Object::OtherAccount) => true,
             (Kind::User, _) => !matches!(self, Self::GroupScoped | Self::DeviceScoped),
-            (Kind::Group, Object::Own) => self != Self::DeviceScoped,
+            (Kind::Group | Kind::Geofence, Object::Own) => self != Self::DeviceScoped,
             (_, Object::Own) => true,
             (_, Object::OtherGroup) => !matches!(self, Self::GroupScoped | Self::DeviceScoped),
         }
@@ -131,12 +134,13 @@ impl Object {
     }
 }
 
-const WRITES: [Privilege; 5] = [
+const WRITES: [Privilege; 6] = [
     Privilege::DevicesWrite,
     Privilege::GroupsWrite,
     Privilege::UsersWrite,
     Privilege::LocationsWrite,
     Privilege::AlertsWrite,
+    Privilege::RulesWrite,
 ];
 
 /// Two accounts and everybody in them.
@@ -252,6 +256,9 @@ impl World {
             "DELETE /api/devices/{deviceId}/locations" => {
                 format!("{path}?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z")
             }
+            "POST /api/rules/{ruleId}/test" => {
+                format!("{path}?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z")
+            }
             _ => path,
         };
         let mut call = self.app.call(&format!("{method} {path}"));
@@ -291,6 +298,10 @@ impl World {
             "POST /api/shares" => {
                 let device = if is_foreign { self.foreign_device } else { self.device };
                 json!({ "deviceId": device, "until": "2026-02-01T00:00:00Z" })
+            }
+            "POST /api/rules" | "PUT /api/rules/{ruleId}" => {
+                let device = if is_foreign { self.foreign_device } else { self.device };
+                json!({ "name": "New", "devices": [device], "conditions": [{ "type": "sos" }] })
             }
             _ => (row.body)(),
         }
@@ -378,6 +389,15 @@ impl World {
                     _ => make_webhook(&self.app, tenant).await.id.to_string(),
                 }
             }
+            Kind::Rule => {
+                let device = match object {
+                    Object::Own => self.device,
+                    Object::OtherGroup => self.other_device,
+                    _ => self.foreign_device,
+                };
+                make_rule(&self.app, tenant, device).await
+            }
+            Kind::Geofence => make_fence(&self.app, tenant, group).await,
         }
     }
 }
@@ -390,8 +410,39 @@ fn missing(kind: Kind) -> String {
         Kind::Share => perigee_core::id::ShareId::from_i64(1).to_string(),
         Kind::Webhook => WebhookId::from_i64(1).to_string(),
         Kind::Secret => Secret::generate().expose().to_owned(),
+        Kind::Rule => RuleId::from_i64(1).to_string(),
+        Kind::Geofence => GeofenceId::from_i64(1).to_string(),
         Kind::None => String::new(),
     }
+}
+
+async fn make_rule(app: &TestApp, tenant: &Tenant, device: DeviceId) -> String {
+    let settings = RuleSettings {
+        name: "Rule".to_owned(),
+        description: None,
+        enabled: true,
+        target: RuleTarget { devices: vec![device], ..RuleTarget::default() },
+        conditions: vec![Condition::Sos],
+        for_s: 0,
+        cool_down_s: 0,
+        schedule: None,
+        alert_name: None,
+        text: None,
+        critical: false,
+    };
+    let actor = Actor::operator(tenant.account.id);
+    app.store.create_rule(&actor, settings, None).await.unwrap().into_inner().id.to_string()
+}
+
+/// A geofence made by somebody who sees this group.
+async fn make_fence(app: &TestApp, tenant: &Tenant, group: Option<GroupId>) -> String {
+    let centre = Place { latitude: Latitude::from_e7(0), longitude: Longitude::from_e7(0) };
+    let shape = Shape::Circle { centre, radius_m: 1.0 };
+    let settings = GeofenceSettings { name: "Fence".to_owned(), description: None, shape };
+    let reach = group.map_or(Reach::Account, Reach::Group);
+    let scope = Scope { account: tenant.account.id, reach };
+    let actor = Actor { scope, ..Actor::operator(tenant.account.id) };
+    app.store.create_geofence(&actor, settings, None).await.unwrap().into_inner().id.to_string()
 }
 
 fn unused_key(app: &TestApp) -> perigee_core::credential::SigningKey {

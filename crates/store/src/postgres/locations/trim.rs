@@ -5,6 +5,7 @@ use perigee_core::id::AccountId;
 use perigee_core::store::Result;
 
 use crate::sql::event_trim::wanted_by_webhooks;
+use crate::sql::following::judged_to;
 use crate::sql::locations::note_trimmed;
 use crate::{Database, Tx, params};
 
@@ -34,10 +35,15 @@ async fn trim_some(tx: &Tx, account: AccountId, keep_ms: i64) -> Result<u64> {
                     WHERE account_id = ?1 ORDER BY number LIMIT ?3) o) \
                AND EXISTS (SELECT 1 FROM device_live v WHERE v.account_id = ?1 \
                    AND v.device_id = location_log.device_id AND v.packed_to >= location_log.number) \
+               AND (number <= ?6 OR received_at < ?7) \
                RETURNING number";
     let long_ago = tx.now().plus_millis(-keep_ms);
     let (given_up, read) = wanted_by_webhooks(tx, account).await?;
-    let rows = tx.query(sql, params![account, long_ago, TRIMMED_AT_ONCE, given_up, read]).await?;
+    // What rules have not judged yet stays as long again.
+    let judged_to = judged_to(tx, account).await?.unwrap_or(i64::MAX);
+    let longer_ago = long_ago.plus_millis(-keep_ms);
+    let values = params![account, long_ago, TRIMMED_AT_ONCE, given_up, read, judged_to, longer_ago];
+    let rows = tx.query(sql, values).await?;
     let numbers = rows.iter().map(|row| row.i64("number")).collect::<std::result::Result<Vec<_>, _>>()?;
     if let Some(last) = numbers.iter().max() {
         note_trimmed(tx, account, *last).await?;

@@ -7,7 +7,7 @@ use perigee_core::license::{DeviceState, License};
 use perigee_core::store::Result;
 
 use super::super::query::Query;
-use super::super::scope;
+use super::super::{following, scope};
 use crate::{Tx, params, postgres, sqlite};
 
 /// Notes that a device in sight was heard now, and says whether it may store what it sent. Locks the account.
@@ -26,6 +26,7 @@ pub(crate) async fn hear(tx: &Tx, scope: Scope, device: DeviceId) -> Result<bool
         Some(live) => sqlite::locations::hear(tx, live, (scope.account, device)).await?,
         None => postgres::locations::hear(tx, scope.account, device).await?,
     }
+    following::wake(tx, scope.account, device).await?;
     let active = license.state(now) == DeviceState::Active;
     if license.licensed && !active {
         // Seen to be over once, it stays so, whatever the clock does next.

@@ -11,7 +11,7 @@ use perigee_core::license::{License, LicenseChange, expiry_instant};
 use perigee_core::revision::Revision;
 use perigee_core::store::Result;
 
-use super::super::{accounts, audit, license_check, members};
+use super::super::{accounts, audit, following, license_check, members};
 use super::change::{COLUMNS, admit, reread, tell, tell_expiry, values};
 use super::{expiry, read};
 use crate::{Tx, params};
@@ -48,6 +48,7 @@ pub(super) async fn replace(
     expiry::announce_device(tx, account.id, id, now).await?;
     update(tx, &account, id, &settings, license).await?;
     members::move_device(tx, account.id, id, &before.settings.groups, &settings.groups).await?;
+    following::wake(tx, account.id, id).await?;
     let after = reread(tx, &account, &actor, id).await?;
     tell(tx, EventKind::DeviceUpdated, &after).await?;
     match change {

@@ -8,6 +8,7 @@ use perigee_core::store::Result;
 
 use super::live::Live;
 use crate::sql::event_trim::wanted_by_webhooks;
+use crate::sql::following::judged_to;
 use crate::sql::locations::{note_trimmed, trimmed_to};
 use crate::{Database, Row, Tx, params};
 
@@ -41,11 +42,16 @@ async fn trim_some(tx: &Tx, live: &Live, account: AccountId, keep_ms: i64) -> Re
                    SELECT o.last_number FROM (SELECT last_number, received_at FROM location_log \
                        WHERE account_id = ?1 ORDER BY last_number LIMIT ?4) o \
                    WHERE o.received_at < ?2 AND o.last_number < ?3 \
-                     AND (o.received_at < ?5 OR o.last_number <= ?6)) \
+                       AND (o.received_at < ?5 OR o.last_number <= ?6) \
+                       AND (o.last_number <= ?7 OR o.received_at < ?8)) \
                RETURNING last_number, first_number";
     let long_ago = tx.now().plus_millis(-keep_ms);
     let (given_up, read) = wanted_by_webhooks(tx, account).await?;
-    let values = params![account, long_ago, live.needed_from(), AT_ONCE, given_up, read];
+    // What rules have not judged yet stays as long again.
+    let judged_to = judged_to(tx, account).await?.unwrap_or(i64::MAX);
+    let longer_ago = long_ago.plus_millis(-keep_ms);
+    let values =
+        params![account, long_ago, live.needed_from(), AT_ONCE, given_up, read, judged_to, longer_ago];
     let rows = tx.query(sql, values).await?;
     let numbers =
         |row: &Row| -> Result<(i64, i64)> { Ok((row.i64("first_number")?, row.i64("last_number")?)) };

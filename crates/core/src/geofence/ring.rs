@@ -1,0 +1,123 @@
+//! A closed line in longitude and latitude, laid out flat so that it crosses no antimeridian.
+
+use super::Place;
+
+/// Once round the earth, in units of 1e-7 degree.
+pub(super) const ROUND: i64 = 3_600_000_000;
+const POLE: i64 = 900_000_000;
+
+/// A corner: units of 1e-7 degree east, which may go beyond 180 degrees, and north.
+pub(super) type Corner = (i64, i64);
+
+/// A closed line; the last corner is joined to the first.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Ring {
+    pub(super) corners: Vec<Corner>,
+    pub(super) west: i64,
+    pub(super) east: i64,
+    pub(super) south: i64,
+    pub(super) north: i64,
+}
+
+impl Ring {
+    /// Lays out a closed line whose last place may repeat the first.
+    pub(super) fn of(places: &[Place]) -> Self {
+        let mut corners: Vec<Corner> = Vec::with_capacity(places.len() + 2);
+        for place in places {
+            let (x, y) = (i64::from(place.longitude.as_e7()), i64::from(place.latitude.as_e7()));
+            let x = corners.last().map_or(x, |last| nearest(x, last.0));
+            if corners.last() != Some(&(x, y)) {
+                corners.push((x, y));
+            }
+        }
+        if let (Some(first), Some(last)) = (corners.first().copied(), corners.last().copied()) {
+            let closing = nearest(first.0, last.0) - first.0;
+            if closing == 0 {
+                if corners.len() > 1 && first == last {
+                    corners.pop();
+                }
+            } else {
+                close_over_pole(&mut corners, first, closing);
+            }
+        }
+        let range = |values: fn(&Corner) -> i64| {
+            let least = corners.iter().map(values).min().unwrap_or(0);
+            (least, corners.iter().map(values).max().unwrap_or(0))
+        };
+        let ((west, east), (south, north)) = (range(|corner| corner.0), range(|corner| corner.1));
+        Self { corners, west, east, south, north }
+    }
+
+    /// The sides, each from one corner to the next.
+    pub(super) fn sides(&self) -> impl Iterator<Item = (Corner, Corner)> + '_ {
+        let next = self.corners.iter().cycle().skip(1);
+        self.corners.iter().copied().zip(next.copied())
+    }
+
+    /// Where a place lies: inside, on the line, or outside.
+    pub(super) fn locate(&self, place: Place) -> Side {
+        let (x, y) = (i64::from(place.longitude.as_e7()), i64::from(place.latitude.as_e7()));
+        if y < self.south || y > self.north {
+            return Side::Outside;
+        }
+        // The ring may be laid out a whole turn, at the most, to either side.
+        let turns = [x - ROUND, x, x + ROUND];
+        let near = turns.into_iter().filter(|x| (self.west..=self.east).contains(x));
+        near.map(|x| self.locate_flat((x, y))).max().unwrap_or(Side::Outside)
+    }
+
+    fn locate_flat(&self, (x, y): Corner) -> Side {
+        let mut inside = false;
+        for (from, to) in self.sides() {
+            let turn = turn(from, to, (x, y));
+            let within = |a: i64, b: i64, value: i64| value >= a.min(b) && value <= a.max(b);
+            if turn == 0 && within(from.0, to.0, x) && within(from.1, to.1, y) {
+                return Side::On;
+            }
+            if (from.1 > y) != (to.1 > y) && (turn > 0) == (to.1 > from.1) {
+                inside = !inside;
+            }
+        }
+        if inside { Side::Inside } else { Side::Outside }
+    }
+
+    /// The ring moved so many turns of the earth.
+    pub(super) fn turned(&self, turns: i64) -> Self {
+        let by = turns * ROUND;
+        let corners = self.corners.iter().map(|(x, y)| (x + by, *y)).collect();
+        Self { corners, west: self.west + by, east: self.east + by, ..*self }
+    }
+}
+
+/// Where a place lies of a ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Side {
+    Outside,
+    On,
+    Inside,
+}
+
+/// Which way the path from one corner over another to a third turns: left is positive.
+pub(super) fn turn(from: Corner, over: Corner, to: Corner) -> i128 {
+    let cross =
+        |a: i64, b: i64, c: i64, d: i64| i128::from(a) * i128::from(b) - i128::from(c) * i128::from(d);
+    cross(over.0 - from.0, to.1 - from.1, over.1 - from.1, to.0 - from.0)
+}
+
+/// The same meridian, laid out within half a turn of another.
+fn nearest(x: i64, of: i64) -> i64 {
+    let away = (x - of).rem_euclid(ROUND);
+    of + if away > ROUND / 2 { away - ROUND } else { away }
+}
+
+/// A line that goes once round the earth has the pole of its hemisphere inside: it is closed along that pole.
+fn close_over_pole(corners: &mut Vec<Corner>, first: Corner, closing: i64) {
+    let middle: i64 = corners.iter().map(|corner| corner.1).sum();
+    let pole = if middle < 0 { -POLE } else { POLE };
+    let end = (first.0 + closing, first.1);
+    if corners.last() != Some(&end) {
+        corners.push(end);
+    }
+    corners.push((end.0, pole));
+    corners.push((first.0, pole));
+}

@@ -1,0 +1,160 @@
+//! What a geofence can look like, and whether a place lies in it.
+
+use serde::{Deserialize, Serialize};
+
+use super::ring::{Ring, Side};
+use super::validity::{ShapeError, check_areas, check_corridor, check_radius};
+use super::vector::{RADIUS_M, Vector};
+use crate::location::{Latitude, Longitude};
+
+/// A place on the earth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Degrees north.
+    pub latitude: Latitude,
+    /// Degrees east.
+    pub longitude: Longitude,
+}
+
+/// An area: a closed line, and holes in it. The first place of a line may be repeated at its end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Area {
+    /// Around it.
+    pub outline: Vec<Place>,
+    /// Not part of it; their edges are.
+    pub holes: Vec<Vec<Place>>,
+}
+
+/// What a geofence looks like.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Shape {
+    /// One or several areas.
+    Areas(Vec<Area>),
+    /// All within a distance of a place.
+    Circle {
+        /// The middle.
+        centre: Place,
+        /// The distance.
+        radius_m: f64,
+    },
+    /// All within half a width of a line; between two places it follows the great circle.
+    Corridor {
+        /// The line.
+        line: Vec<Place>,
+        /// From edge to edge.
+        width_m: f64,
+    },
+}
+
+/// A shape made ready to be looked into.
+#[derive(Clone, Debug)]
+pub struct Region(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Areas(Vec<(Ring, Vec<Ring>)>),
+    Circle { centre: Vector, place: Place, radius_m: f64 },
+    Corridor { line: Vec<Vector>, half_m: f64 },
+}
+
+/// West, south, east and north in degrees; west and east lie within 180 degrees or one turn beyond.
+pub(super) type Bounds = [f64; 4];
+
+impl Shape {
+    /// Places a shape may have.
+    pub const PLACES_MOST: usize = 2_000;
+    /// Areas a shape may have.
+    pub const AREAS_MOST: usize = 100;
+    /// The largest radius and width, in metres: a thousand kilometres.
+    pub const DISTANCE_MOST_M: f64 = 1_000_000.0;
+
+    /// Whether it is one that can be looked into.
+    pub fn check(&self) -> Result<(), ShapeError> {
+        match self {
+            Self::Areas(areas) => check_areas(areas),
+            Self::Circle { radius_m, .. } => check_radius(*radius_m),
+            Self::Corridor { line, width_m } => check_corridor(line, *width_m),
+        }
+    }
+
+    /// Makes it ready to be looked into.
+    pub fn region(&self) -> Region {
+        Region(match self {
+            Self::Areas(areas) => {
+                let rings = |area: &Area| {
+                    let holes = area.holes.iter().map(|hole| Ring::of(hole)).collect();
+                    (Ring::of(&area.outline), holes)
+                };
+                Kind::Areas(areas.iter().map(rings).collect())
+            }
+            Self::Circle { centre, radius_m } => {
+                Kind::Circle { centre: centre.vector(), place: *centre, radius_m: *radius_m }
+            }
+            Self::Corridor { line, width_m } => Kind::Corridor {
+                line: line.iter().map(|place| place.vector()).collect(),
+                half_m: width_m / 2.0,
+            },
+        })
+    }
+}
+
+impl Place {
+    pub(super) fn vector(self) -> Vector {
+        Vector::of(self.latitude.as_degrees(), self.longitude.as_degrees())
+    }
+}
+
+impl Region {
+    /// Whether a place lies in it; its edge belongs to it.
+    pub fn contains(&self, place: Place) -> bool {
+        match &self.0 {
+            Kind::Areas(areas) => areas.iter().any(|(outline, holes)| {
+                outline.locate(place) != Side::Outside
+                    && !holes.iter().any(|hole| hole.locate(place) == Side::Inside)
+            }),
+            Kind::Circle { centre, radius_m, .. } => centre.distance_m(place.vector()) <= *radius_m,
+            Kind::Corridor { line, half_m } => {
+                let here = place.vector();
+                line.windows(2).any(|arc| match arc {
+                    [from, to] => here.distance_to_arc_m(*from, *to) <= *half_m,
+                    _ => false,
+                })
+            }
+        }
+    }
+
+    /// Boxes that together cover it.
+    pub(super) fn bounds(&self) -> Vec<Bounds> {
+        #[expect(clippy::cast_precision_loss, reason = "some turns of the earth fit exactly")]
+        let degrees = |units: i64| units as f64 / 1e7;
+        match &self.0 {
+            Kind::Areas(areas) => areas
+                .iter()
+                .map(|(ring, _)| [ring.west, ring.south, ring.east, ring.north].map(degrees))
+                .collect(),
+            Kind::Circle { place, radius_m, .. } => {
+                vec![around((place.latitude.as_degrees(), place.longitude.as_degrees()), *radius_m)]
+            }
+            Kind::Corridor { line, half_m } => line
+                .windows(2)
+                .filter_map(|arc| match arc {
+                    [from, to] => Some(around(from.middle(*to), from.distance_m(*to) / 2.0 + half_m)),
+                    _ => None,
+                })
+                .collect(),
+        }
+    }
+}
+
+/// The box around a circle, a little larger for what rounding takes.
+fn around((latitude, longitude): (f64, f64), radius_m: f64) -> Bounds {
+    const SLACK: f64 = 1e-6;
+    let angle = radius_m / RADIUS_M;
+    let (south, north) = (latitude - angle.to_degrees() - SLACK, latitude + angle.to_degrees() + SLACK);
+    if south <= -90.0 || north >= 90.0 {
+        return [-180.0, south.max(-90.0), 180.0, north.min(90.0)];
+    }
+    let wide = (angle.sin() / latitude.to_radians().cos()).clamp(-1.0, 1.0).asin().to_degrees() + SLACK;
+    [longitude - wide, south, longitude + wide, north]
+}

@@ -1,0 +1,157 @@
+//! Which shapes are refused, and why.
+
+use super::ring::{Corner, ROUND, Ring, Side, turn};
+use super::{Area, Place, Shape};
+
+/// Why a shape is refused: the end of a sentence that begins with its geometry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ShapeError {
+    /// No area at all.
+    #[error("must have at least one area")]
+    NoArea,
+    /// Too many areas.
+    #[error("must have at most 100 areas")]
+    TooManyAreas,
+    /// Too many places.
+    #[error("must have at most 2000 positions in all")]
+    TooManyPlaces,
+    /// A ring that is none.
+    #[error("must have rings of at least three different positions, the first one repeated at the end")]
+    TooFewPlaces,
+    /// A line that crosses or touches itself.
+    #[error("must not cross or touch itself, nor go back along an edge")]
+    SelfCrossing,
+    /// A hole that is not within its outline, or crosses it.
+    #[error("must have its holes inside its outline, and no two rings that cross")]
+    HoleOutside,
+    /// A radius or width out of range.
+    #[error("must have a radius or width of more than 0 and at most 1000000 metres")]
+    Distance,
+    /// A line of one place, or with places half the earth apart.
+    #[error("must have a line of at least two different positions, neighbours less than 15000 km apart")]
+    Line,
+}
+
+/// The longest part of a corridor: well below half the earth, where the way between two places is no longer one.
+const LONGEST_ARC_M: f64 = 15_000_000.0;
+
+pub(super) fn check_radius(metres: f64) -> Result<(), ShapeError> {
+    if metres > 0.0 && metres <= Shape::DISTANCE_MOST_M { Ok(()) } else { Err(ShapeError::Distance) }
+}
+
+pub(super) fn check_corridor(line: &[Place], width_m: f64) -> Result<(), ShapeError> {
+    check_radius(width_m)?;
+    if line.len() > Shape::PLACES_MOST {
+        return Err(ShapeError::TooManyPlaces);
+    }
+    let too_long = |pair: &[Place]| match pair {
+        [from, to] => from.vector().distance_m(to.vector()) > LONGEST_ARC_M,
+        _ => false,
+    };
+    let differs = line.iter().any(|place| Some(place) != line.first());
+    if !differs || line.windows(2).any(too_long) { Err(ShapeError::Line) } else { Ok(()) }
+}
+
+pub(super) fn check_areas(areas: &[Area]) -> Result<(), ShapeError> {
+    let rings = |area: &Area| area.outline.len() + area.holes.iter().map(Vec::len).sum::<usize>();
+    if areas.is_empty() {
+        return Err(ShapeError::NoArea);
+    }
+    if areas.len() > Shape::AREAS_MOST {
+        return Err(ShapeError::TooManyAreas);
+    }
+    if areas.iter().map(rings).sum::<usize>() > Shape::PLACES_MOST {
+        return Err(ShapeError::TooManyPlaces);
+    }
+    areas.iter().try_for_each(check_area)
+}
+
+fn check_area(area: &Area) -> Result<(), ShapeError> {
+    let outline = Ring::of(&area.outline);
+    check_ring(&outline)?;
+    let mut holes: Vec<Ring> = Vec::with_capacity(area.holes.len());
+    for places in &area.holes {
+        let hole = Ring::of(places);
+        check_ring(&hole)?;
+        let within = places.iter().all(|place| outline.locate(*place) != Side::Outside);
+        // Laid out where the outline is, so that their sides can be compared.
+        let beside = (-1..=1)
+            .map(|turns| hole.turned(turns))
+            .find(|hole| hole.west >= outline.west && hole.east <= outline.east);
+        let hole = beside.filter(|_| within).ok_or(ShapeError::HoleOutside)?;
+        if std::iter::once(&outline).chain(&holes).any(|other| crosses(other, &hole)) {
+            return Err(ShapeError::HoleOutside);
+        }
+        holes.push(hole);
+    }
+    Ok(())
+}
+
+fn check_ring(ring: &Ring) -> Result<(), ShapeError> {
+    if ring.corners.len() < 3 {
+        return Err(ShapeError::TooFewPlaces);
+    }
+    if ring.east - ring.west > 2 * ROUND {
+        return Err(ShapeError::SelfCrossing);
+    }
+    let sides: Vec<(Corner, Corner)> = ring.sides().collect();
+    let count = sides.len();
+    for (index, side) in sides.iter().enumerate() {
+        for (other_index, other) in sides.iter().enumerate().skip(index + 1) {
+            let next = other_index == index + 1;
+            let last = index == 0 && other_index == count - 1;
+            let bad = if next {
+                goes_back(side.0, side.1, other.1)
+            } else if last {
+                goes_back(other.0, other.1, side.1)
+            } else {
+                apart(*side, *other) == Meeting::Crosses || apart(*side, *other) == Meeting::Touches
+            };
+            if bad {
+                return Err(ShapeError::SelfCrossing);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether the way from a corner over the next returns along itself.
+fn goes_back(from: Corner, over: Corner, to: Corner) -> bool {
+    let (there, back) = ((over.0 - from.0, over.1 - from.1), (to.0 - over.0, to.1 - over.1));
+    let along = i128::from(there.0) * i128::from(back.0) + i128::from(there.1) * i128::from(back.1);
+    turn(from, over, to) == 0 && along < 0
+}
+
+fn crosses(one: &Ring, other: &Ring) -> bool {
+    one.sides().any(|side| other.sides().any(|across| apart(side, across) == Meeting::Crosses))
+}
+
+#[derive(PartialEq)]
+enum Meeting {
+    Apart,
+    Touches,
+    Crosses,
+}
+
+/// How two sides lie to each other.
+fn apart(one: (Corner, Corner), other: (Corner, Corner)) -> Meeting {
+    let beyond = |values: fn(Corner) -> i64| {
+        let range =
+            |side: (Corner, Corner)| (values(side.0).min(values(side.1)), values(side.0).max(values(side.1)));
+        range(one).1 < range(other).0 || range(other).1 < range(one).0
+    };
+    if beyond(|corner| corner.0) || beyond(|corner| corner.1) {
+        return Meeting::Apart;
+    }
+    let signs = |side: (Corner, Corner), of: (Corner, Corner)| {
+        (turn(side.0, side.1, of.0).signum(), turn(side.0, side.1, of.1).signum())
+    };
+    let (ours, theirs) = (signs(one, other), signs(other, one));
+    if ours.0 * ours.1 > 0 || theirs.0 * theirs.1 > 0 {
+        Meeting::Apart
+    } else if ours.0 * ours.1 < 0 && theirs.0 * theirs.1 < 0 {
+        Meeting::Crosses
+    } else {
+        Meeting::Touches
+    }
+}

@@ -1,0 +1,5 @@
+//! What rules say of histories: a table for each condition, and the same episodes however locations arrive.
+
+mod conditions;
+mod order;
+mod support;

@@ -1,0 +1,140 @@
+//! Following the log of locations: what a node needs to judge it, and how a round of judging ends.
+
+use async_trait::async_trait;
+
+use super::Result;
+use crate::alert::Alert;
+use crate::device::DeviceStatus;
+use crate::geofence::Geofence;
+use crate::id::{AccountId, DeviceId, GroupId};
+use crate::rule::{Judgement, Rule, Trail};
+use crate::time::Timestamp;
+
+/// An account a node follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Followed {
+    /// The account.
+    pub account: AccountId,
+    /// Up to which number its log was judged.
+    pub cursor: i64,
+    /// How many rounds that took; the next one is refused when another node has made it.
+    pub round: i64,
+    /// Counts the changes of its rules and geofences.
+    pub rules_revision: i64,
+    /// The store's present.
+    pub now: Timestamp,
+}
+
+/// What is known of a device that is to be judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FollowedDevice {
+    /// The device.
+    pub device: DeviceId,
+    /// The groups it is in.
+    pub groups: Vec<GroupId>,
+    /// What its rules know; checkpoints only when they were asked for.
+    pub trail: Trail,
+}
+
+/// How a device is heard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Watched {
+    /// The device.
+    pub device: DeviceId,
+    /// The groups it is in.
+    pub groups: Vec<GroupId>,
+    /// The status that was last told; none when it was never heard before.
+    pub told: Option<DeviceStatus>,
+    /// When it was last heard.
+    pub last_seen: Option<Timestamp>,
+    /// How often it reports, in seconds, as set or as learned.
+    pub interval_s: Option<u32>,
+}
+
+/// A device whose status is to be told, or looked at again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatusChange {
+    /// The device.
+    pub device: DeviceId,
+    /// The status that was told before.
+    pub from: Option<DeviceStatus>,
+    /// The status now.
+    pub to: DeviceStatus,
+    /// When to look again.
+    pub due: Timestamp,
+}
+
+/// What a round found out about one device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceRound {
+    /// The device.
+    pub device: DeviceId,
+    /// Alerts its locations carry.
+    pub carried: Vec<Alert>,
+    /// What its rules say, if they were asked.
+    pub judgement: Option<Judgement>,
+    /// Alerts of rules about its silence that begin, and when.
+    pub silent: Vec<(crate::id::RuleId, Timestamp)>,
+    /// Rules about its silence that hold no more.
+    pub heard: Vec<crate::id::RuleId>,
+}
+
+/// What one round of judging an account found out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Round {
+    /// The account as it was when the round began.
+    pub followed: Followed,
+    /// Up to which number its log is judged now.
+    pub cursor: i64,
+    /// What to say of each rule: the name, text and weight of its alerts.
+    pub rules: Vec<Rule>,
+    /// The devices.
+    pub devices: Vec<DeviceRound>,
+    /// What changes of how devices are heard.
+    pub statuses: Vec<StatusChange>,
+}
+
+/// Judging what arrives.
+#[async_trait]
+pub trait Following: Send + Sync {
+    /// The accounts in whose log something was not judged yet, or of which something is due.
+    async fn accounts_to_follow(&self) -> Result<Vec<AccountId>>;
+
+    /// Goes on with an account for so long, unless another node does.
+    async fn follow_account(
+        &self,
+        account: AccountId,
+        owner: &str,
+        lease_ms: i64,
+    ) -> Result<Option<Followed>>;
+
+    /// The rules and geofences of an account, and the revision they are at.
+    async fn load_rules(&self, account: AccountId) -> Result<(i64, Vec<Rule>, Vec<Geofence>)>;
+
+    /// What is known of these devices; those that are gone are left out.
+    async fn load_followed(
+        &self,
+        account: AccountId,
+        devices: &[DeviceId],
+        with_checkpoints: bool,
+    ) -> Result<Vec<FollowedDevice>>;
+
+    /// Devices of which a rule will hold by now if no location came, up to so many.
+    async fn due_by_rule(&self, account: AccountId, limit: u32) -> Result<Vec<DeviceId>>;
+
+    /// Those of these devices that were heard for the first time or were not online, and up to so many that are to be
+    /// looked at again.
+    async fn load_watched(&self, account: AccountId, heard: &[DeviceId], limit: u32) -> Result<Vec<Watched>>;
+
+    /// Every device of an account of which rules know something, after this one.
+    async fn list_trails(
+        &self,
+        account: AccountId,
+        after: Option<DeviceId>,
+        limit: u32,
+    ) -> Result<Vec<DeviceId>>;
+
+    /// Keeps what a round found out: raises and ends alerts, tells of statuses and moves the cursor, all or nothing.
+    /// Refused when another node has made the round, or the rules have changed meanwhile.
+    async fn finish_round(&self, round: Round) -> Result<bool>;
+}

@@ -1,0 +1,81 @@
+//! What the rules say of one device after some more locations.
+
+use perigee_core::actor::Scope;
+use perigee_core::id::DeviceId;
+use perigee_core::location::{HistoryRequest, Order, StoredLocation, TimeRange};
+use perigee_core::rule::{Judge, Judgement, RuleSet};
+use perigee_core::store::{Followed, FollowedDevice, Result, Store};
+use perigee_core::time::Timestamp;
+
+/// Locations of a history read at a time.
+const PART: u32 = 5_000;
+
+/// Judges a device's new locations; none when no rule cares.
+///
+/// When one of them is older than what is known, the history is read from a checkpoint before it, as far as the log was
+/// judged: what is in the log after that is judged in its turn.
+pub(super) async fn judge(
+    store: &dyn Store,
+    followed: &Followed,
+    set: &RuleSet,
+    mut device: FollowedDevice,
+    new: &[StoredLocation],
+    up_to: i64,
+) -> Result<Option<Judgement>> {
+    let rules = set.rules_by_location(device.device, &device.groups);
+    if rules.is_empty() && device.trail.current.as_ref().is_none_or(|current| current.progresses.is_empty()) {
+        return Ok(None);
+    }
+    let times: Vec<Timestamp> =
+        new.iter().filter(|stored| !stored.trust.suspect).map(|stored| stored.location.time).collect();
+    let is_late =
+        device.trail.current.as_ref().is_some_and(|current| times.iter().any(|time| *time <= current.at));
+    if is_late {
+        let with_checkpoints = store.load_followed(followed.account, &[device.device], true).await?;
+        let Some(whole) = with_checkpoints.into_iter().next() else { return Ok(None) };
+        device = whole;
+    }
+    let start = device.trail.start(&rules, &times);
+    if start.too_old > 0 {
+        tracing::info!(device = %device.device, rules = start.too_old, "locations too old for rules to look back to");
+    }
+    let read_after = start.read_after;
+    let mut judge = Judge::new(rules, set.fences(), start);
+    match read_after {
+        None => {
+            let mut new: Vec<&StoredLocation> = new.iter().collect();
+            new.sort_by_key(|stored| (stored.location.time, stored.number));
+            new.into_iter().for_each(|stored| judge.see(stored));
+        }
+        Some(after) => {
+            let from = after.plus_millis(1);
+            read(store, followed, device.device, from, |stored| {
+                if stored.number <= up_to {
+                    judge.see(stored);
+                }
+            })
+            .await?;
+        }
+    }
+    Ok(Some(judge.finish(followed.now)))
+}
+
+/// Shows a device's history from an instant on.
+pub(super) async fn read(
+    store: &dyn Store,
+    followed: &Followed,
+    device: DeviceId,
+    from: Timestamp,
+    mut show: impl FnMut(&StoredLocation),
+) -> Result<()> {
+    let range = TimeRange { from, to: Timestamp::MAX };
+    let mut request = HistoryRequest { range, order: Order::Ascending, after: None, limit: PART };
+    loop {
+        let part = store.list_locations(Scope::whole(followed.account), device, request).await?;
+        part.items.iter().for_each(&mut show);
+        match part.next {
+            Some(next) => request.after = Some(next),
+            None => return Ok(()),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Which devices are late or offline, and which are back.
+
+use perigee_core::device::DeviceStatus;
+use perigee_core::id::RuleId;
+use perigee_core::rule::{Condition, Rule, RuleSet};
+use perigee_core::store::{StatusChange, Watched};
+use perigee_core::time::Timestamp;
+
+/// A device that is offline is looked at now and then: it may have been heard by what no log tells.
+const OFFLINE_LOOK_S: i64 = 15 * 60;
+
+/// What follows for a device.
+pub(super) struct Found {
+    pub(super) change: StatusChange,
+    /// Rules that hold now, and since when.
+    pub(super) silent: Vec<(RuleId, Timestamp)>,
+    /// Rules that hold no more.
+    pub(super) heard: Vec<RuleId>,
+}
+
+/// Looks at how a device is heard.
+pub(super) fn look(watched: &Watched, set: &RuleSet, now: Timestamp) -> Found {
+    let status = DeviceStatus::of(watched.last_seen, watched.interval_s, now);
+    let limits = watched.last_seen.map(|seen| DeviceStatus::limits(seen, watched.interval_s));
+    let (late, offline) = limits.unwrap_or((now, now));
+    let due = match status {
+        DeviceStatus::Online => late.plus_millis(1),
+        DeviceStatus::Late => offline.plus_millis(1),
+        DeviceStatus::Offline | DeviceStatus::Never => now.plus_seconds(OFFLINE_LOOK_S),
+    };
+    let change = StatusChange { device: watched.device, from: watched.told, to: status, due };
+    let mut found = Found { change, silent: Vec::new(), heard: Vec::new() };
+    for rule in set.rules_of(watched.device, &watched.groups) {
+        let Some(Condition::Silence(silence)) = rule.settings.conditions.first() else { continue };
+        let since = match silence {
+            perigee_core::rule::Silence::Late => late.plus_millis(1),
+            perigee_core::rule::Silence::Offline => offline.plus_millis(1),
+        };
+        let (was, is) = (watched.told.is_some_and(|told| silence.covers(told)), silence.covers(status));
+        if is && !was && holds_at(rule, since) {
+            found.silent.push((rule.id, since));
+        } else if was && !is {
+            found.heard.push(rule.id);
+        }
+    }
+    found
+}
+
+fn holds_at(rule: &Rule, at: Timestamp) -> bool {
+    rule.settings.schedule.as_ref().is_none_or(|schedule| schedule.contains(at))
+}

@@ -1,0 +1,107 @@
+//! Shapes as GeoJSON has them, read with every problem at its place.
+
+use perigee_core::geofence::{Area, Place, Shape};
+use perigee_core::location::{Latitude, Longitude};
+use serde_json::{Value, json};
+
+use crate::http::decimal::Degrees;
+use crate::http::json::Refusal;
+
+/// What a geometry is called, and the member of the properties that goes with it.
+pub(super) const KINDS: &[(&str, GeometryKind)] = &[
+    ("Polygon", GeometryKind::Polygon),
+    ("MultiPolygon", GeometryKind::MultiPolygon),
+    ("Point", GeometryKind::Point),
+    ("LineString", GeometryKind::LineString),
+];
+
+/// The geometries that are shapes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GeometryKind {
+    Polygon,
+    MultiPolygon,
+    Point,
+    LineString,
+}
+
+type Read<T> = Result<T, Refusal>;
+
+fn array(value: &Value) -> Read<&Vec<Value>> {
+    value.as_array().ok_or_else(|| "must be arrays of positions as GeoJSON has them".into())
+}
+
+fn place(value: &Value) -> Read<Place> {
+    let numbers: Option<Vec<f64>> = array(value)?.iter().map(Value::as_f64).collect();
+    let position = numbers.filter(|numbers| (2..=3).contains(&numbers.len()));
+    let Some([longitude, latitude, ..]) = position.as_deref() else {
+        return Err("must have positions of a longitude and a latitude".into());
+    };
+    let wrong = || {
+        format!(
+            "has a position off the earth: [{longitude}, {latitude}]; longitudes go from -180 to 180 and latitudes from -90 to 90"
+        )
+    };
+    Ok(Place {
+        latitude: Latitude::from_degrees(*latitude).map_err(|_off| wrong())?,
+        longitude: Longitude::from_degrees(*longitude).map_err(|_off| wrong())?,
+    })
+}
+
+fn line(value: &Value) -> Read<Vec<Place>> {
+    let positions = array(value)?;
+    if positions.len() > Shape::PLACES_MOST {
+        return Err(format!("must have at most {} positions in all", Shape::PLACES_MOST).into());
+    }
+    positions.iter().map(place).collect()
+}
+
+fn area(value: &Value) -> Read<Area> {
+    let mut rings = array(value)?.iter().map(line).collect::<Read<Vec<_>>>()?;
+    if rings.is_empty() {
+        return Err("must have at least one ring".into());
+    }
+    if rings.iter().any(|ring| ring.first() != ring.last()) {
+        return Err("must have closed rings: repeat the first position at the end".into());
+    }
+    let outline = rings.remove(0);
+    Ok(Area { outline, holes: rings })
+}
+
+/// Reads the coordinates of a geometry; `metres` is the radius of a point or the width of a line.
+pub(super) fn read(kind: GeometryKind, coordinates: &Value, metres: f64) -> Read<Shape> {
+    let shape = match kind {
+        GeometryKind::Polygon => Shape::Areas(vec![area(coordinates)?]),
+        GeometryKind::MultiPolygon => {
+            let areas = array(coordinates)?;
+            if areas.len() > Shape::AREAS_MOST {
+                return Err(format!("must have at most {} areas", Shape::AREAS_MOST).into());
+            }
+            Shape::Areas(areas.iter().map(area).collect::<Read<_>>()?)
+        }
+        GeometryKind::Point => Shape::Circle { centre: place(coordinates)?, radius_m: metres },
+        GeometryKind::LineString => Shape::Corridor { line: line(coordinates)?, width_m: metres },
+    };
+    shape.check().map_err(|error| Refusal::from(error.to_string()))?;
+    Ok(shape)
+}
+
+fn position(place: &Place) -> Value {
+    json!([Degrees::from(place.longitude), Degrees::from(place.latitude)])
+}
+
+fn rings(area: &Area) -> Value {
+    let ring = |places: &Vec<Place>| places.iter().map(position).collect::<Vec<_>>();
+    json!(std::iter::once(&area.outline).chain(&area.holes).map(ring).collect::<Vec<_>>())
+}
+
+/// The name and coordinates of a shape.
+pub(super) fn write(shape: &Shape) -> (&'static str, Value) {
+    match shape {
+        Shape::Areas(areas) => match areas.as_slice() {
+            [one] => ("Polygon", rings(one)),
+            several => ("MultiPolygon", json!(several.iter().map(rings).collect::<Vec<_>>())),
+        },
+        Shape::Circle { centre, .. } => ("Point", position(centre)),
+        Shape::Corridor { line, .. } => ("LineString", json!(line.iter().map(position).collect::<Vec<_>>())),
+    }
+}

@@ -1,0 +1,344 @@
+//! Conditions as clients see and send them.
+
+use perigee_core::id::GeofenceId;
+use perigee_core::location::Attribute;
+use perigee_core::rule::{
+    Condition, Crossing, FenceChange, Jolt, Level, Quantity, RuleSettings, Silence, Tank,
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::http::json::Fields;
+
+/// Geofences a condition may name.
+const FENCES_MOST: usize = 1_000;
+/// The largest number a limit can be, in either direction.
+const LIMIT_MOST: f64 = 1e9;
+
+/// Something that is true or false of a device at each of its locations. Which members there are depends on the type.
+#[derive(Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = RuleCondition)]
+pub struct ConditionView {
+    /// What is asked: `speed`, `battery`, `fuel`, `fuel2`, `temperature`, `temperature2`, `rpm`, `mileage`,
+    /// `sensorTime`, `attribute`, `geofence`, `route`, `idle`, `noMovement`, `offline`, `late`, `fuelDrop`, `fuelRise`,
+    /// `input`, `ignition`, `harshBraking`, `harshAcceleration` or `sos`.
+    #[serde(rename = "type")]
+    #[schema(example = "speed")]
+    kind: String,
+    /// A measure must be above this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, example = 90)]
+    above: Option<f64>,
+    /// A measure must be below this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false)]
+    below: Option<f64>,
+    /// A measure must have reached this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false)]
+    reached: Option<f64>,
+    /// Once beyond the limit, the measure must be back at this before the condition is false again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, example = 85)]
+    clear: Option<f64>,
+    /// The name of the attribute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, max_length = 200)]
+    name: Option<String>,
+    /// The attribute must be this: a string, a number or a boolean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false)]
+    equals: Option<Value>,
+    /// The number of the input (1 to 64) or sensor (1 to 4).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, minimum = 1, maximum = 64)]
+    number: Option<u8>,
+    /// Whether the input or the ignition must be on, or off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false)]
+    on: Option<bool>,
+    /// What is asked of the geofences: `enter`, `leave`, `inside` or `outside`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, pattern = "^(enter|leave|inside|outside)$")]
+    when: Option<String>,
+    /// The ids of the geofences, taken together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, max_items = 1000)]
+    geofences: Option<Vec<String>>,
+    /// How long it must stand, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, minimum = 1, maximum = 2_678_400)]
+    seconds: Option<u32>,
+    /// From this speed on it is not idle, in km/h.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, minimum = 0)]
+    below_speed: Option<f64>,
+    /// How far from where it stood it has moved, in metres.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, minimum = 1)]
+    radius: Option<f64>,
+    /// By how much the level of a tank changes, in percent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, minimum = 0)]
+    by: Option<f64>,
+    /// Within how many seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, minimum = 1, maximum = 2_678_400)]
+    within_seconds: Option<u32>,
+    /// Which tank, 1 or 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, minimum = 1, maximum = 2)]
+    tank: Option<u8>,
+    /// By how many km/h the speed changes each second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, minimum = 1)]
+    per_second: Option<f64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Type {
+    Speed,
+    Battery,
+    Fuel,
+    Fuel2,
+    Temperature,
+    Temperature2,
+    Rpm,
+    Mileage,
+    SensorTime,
+    Attribute,
+    Geofence,
+    Route,
+    Idle,
+    NoMovement,
+    Offline,
+    Late,
+    FuelDrop,
+    FuelRise,
+    Input,
+    Ignition,
+    HarshBraking,
+    HarshAcceleration,
+    Sos,
+}
+
+const TYPES: &[(&str, Type)] = &[
+    ("speed", Type::Speed),
+    ("battery", Type::Battery),
+    ("fuel", Type::Fuel),
+    ("fuel2", Type::Fuel2),
+    ("temperature", Type::Temperature),
+    ("temperature2", Type::Temperature2),
+    ("rpm", Type::Rpm),
+    ("mileage", Type::Mileage),
+    ("sensorTime", Type::SensorTime),
+    ("attribute", Type::Attribute),
+    ("geofence", Type::Geofence),
+    ("route", Type::Route),
+    ("idle", Type::Idle),
+    ("noMovement", Type::NoMovement),
+    ("offline", Type::Offline),
+    ("late", Type::Late),
+    ("fuelDrop", Type::FuelDrop),
+    ("fuelRise", Type::FuelRise),
+    ("input", Type::Input),
+    ("ignition", Type::Ignition),
+    ("harshBraking", Type::HarshBraking),
+    ("harshAcceleration", Type::HarshAcceleration),
+    ("sos", Type::Sos),
+];
+
+const CHANGES: &[(&str, FenceChange)] = &[
+    ("enter", FenceChange::Enter),
+    ("leave", FenceChange::Leave),
+    ("inside", FenceChange::Inside),
+    ("outside", FenceChange::Outside),
+];
+
+/// Reads one condition; what is wrong is noted in its fields.
+pub(super) fn read_condition(fields: &mut Fields<'_>) -> Option<Condition> {
+    let kind = fields.text("type").one_of(TYPES).required()?;
+    match kind {
+        Type::Speed => read_measure(fields, Quantity::Speed),
+        Type::Battery => read_measure(fields, Quantity::Battery),
+        Type::Fuel => read_measure(fields, Quantity::Fuel),
+        Type::Fuel2 => read_measure(fields, Quantity::Fuel2),
+        Type::Temperature => read_measure(fields, Quantity::Temperature),
+        Type::Temperature2 => read_measure(fields, Quantity::Temperature2),
+        Type::Rpm => read_measure(fields, Quantity::Rpm),
+        Type::Mileage => read_measure(fields, Quantity::Mileage),
+        Type::SensorTime => {
+            let number = fields.integer("number", 1_u8..=4).required();
+            read_measure(fields, Quantity::SensorTime(number.unwrap_or(1))).filter(|_| number.is_some())
+        }
+        Type::Attribute => read_attribute(fields),
+        Type::Geofence => {
+            let change = fields.text("when").one_of(CHANGES).required();
+            let geofences = read_fences(fields);
+            Some(Condition::Fence { change: change?, geofences: geofences? })
+        }
+        Type::Route => Some(Condition::Route { geofences: read_fences(fields)? }),
+        Type::Idle => {
+            let speed_kmh = fields.number("belowSpeed").range(0.1..=1_000.0).or(5.0);
+            Some(Condition::Idle { seconds: read_seconds(fields)?, speed_kmh })
+        }
+        Type::NoMovement => {
+            let radius_m = fields.number("radius").range(1.0..=100_000.0).or(100.0);
+            Some(Condition::NoMovement { seconds: read_seconds(fields)?, radius_m })
+        }
+        Type::Offline => Some(Condition::Silence(Silence::Offline)),
+        Type::Late => Some(Condition::Silence(Silence::Late)),
+        Type::FuelDrop | Type::FuelRise => {
+            let by = fields.number("by").range(0.1..=100.0).required();
+            let within_s = fields.integer("withinSeconds", 1..=RuleSettings::SECONDS_MOST).or(600);
+            let tank = if fields.integer("tank", 1_u8..=2).or(1) == 1 { Tank::First } else { Tank::Second };
+            let crossing = if kind == Type::FuelDrop { Crossing::Below } else { Crossing::Above };
+            Some(Condition::FuelJump { tank, crossing, by: by?, within_s })
+        }
+        Type::Input => {
+            let number = fields.integer("number", 1_u8..=64).required();
+            let on = fields.boolean("on").or(true);
+            Some(Condition::Input { number: number?, on })
+        }
+        Type::Ignition => Some(Condition::Ignition { on: fields.boolean("on").or(true) }),
+        Type::HarshBraking | Type::HarshAcceleration => {
+            let jolt = if kind == Type::HarshBraking { Jolt::Braking } else { Jolt::Acceleration };
+            let kmh_per_s = fields.number("perSecond").range(1.0..=200.0).or(12.0);
+            Some(Condition::Harsh { jolt, kmh_per_s })
+        }
+        Type::Sos => Some(Condition::Sos),
+    }
+}
+
+fn read_seconds(fields: &mut Fields<'_>) -> Option<u32> {
+    fields.integer("seconds", 1..=RuleSettings::SECONDS_MOST).required()
+}
+
+fn read_fences(fields: &mut Fields<'_>) -> Option<Vec<GeofenceId>> {
+    let mut fences = fields.array::<GeofenceId>("geofences", 1..=FENCES_MOST).unique().required()?;
+    fences.sort_unstable();
+    Some(fences)
+}
+
+fn read_level(fields: &mut Fields<'_>) -> Option<Level> {
+    let limit = -LIMIT_MOST..=LIMIT_MOST;
+    let given: Vec<(Crossing, f64)> = [
+        (Crossing::Above, fields.number("above").range(limit.clone()).nullable()),
+        (Crossing::Below, fields.number("below").range(limit.clone()).nullable()),
+        (Crossing::Reached, fields.number("reached").range(limit.clone()).nullable()),
+    ]
+    .into_iter()
+    .filter_map(|(crossing, limit)| Some((crossing, limit?)))
+    .collect();
+    let clear = fields.number("clear").range(limit).nullable();
+    let &[(crossing, limit)] = given.as_slice() else {
+        fields.refuse("above", "is required, or \"below\" or \"reached\" in its place, and only one of them");
+        return None;
+    };
+    let behind = |clear: f64| if crossing == Crossing::Below { clear >= limit } else { clear <= limit };
+    if clear.is_some_and(|clear| !behind(clear)) {
+        fields.refuse("clear", "must lie on the other side of the limit");
+        return None;
+    }
+    Some(Level { crossing, limit, clear })
+}
+
+fn read_measure(fields: &mut Fields<'_>, quantity: Quantity) -> Option<Condition> {
+    Some(Condition::Measure { quantity, level: read_level(fields)? })
+}
+
+fn read_attribute(fields: &mut Fields<'_>) -> Option<Condition> {
+    let name = fields.text("name").chars(1..=200).required();
+    if !fields.has("equals") {
+        return read_measure(fields, Quantity::Attribute(name?));
+    }
+    let value = fields.raw("equals").convert(|value| match value {
+        Value::String(text) if text.chars().count() <= 1_000 => Ok(Attribute::Text(text.clone())),
+        Value::Bool(flag) => Ok(Attribute::Flag(*flag)),
+        Value::Number(number) => number
+            .as_i64()
+            .map(Attribute::Integer)
+            .or_else(|| number.as_f64().map(Attribute::Real))
+            .ok_or_else(|| "must be a number of ordinary size".into()),
+        _ => Err("must be a string of at most 1000 characters, a number or a boolean".into()),
+    });
+    let value = value.required();
+    Some(Condition::Equals { attribute: name?, value: value? })
+}
+
+impl From<&Condition> for ConditionView {
+    fn from(condition: &Condition) -> Self {
+        let blank = |kind: &str| Self { kind: kind.to_owned(), ..Self::default() };
+        let fences = |fences: &[GeofenceId]| Some(fences.iter().map(GeofenceId::to_string).collect());
+        match condition {
+            Condition::Measure { quantity, level } => of_measure(quantity, *level),
+            Condition::Equals { attribute, value } => Self {
+                name: Some(attribute.clone()),
+                equals: Some(match value {
+                    Attribute::Text(text) => json!(text),
+                    Attribute::Integer(number) => json!(number),
+                    Attribute::Real(number) => json!(number),
+                    Attribute::Flag(flag) => json!(flag),
+                }),
+                ..blank("attribute")
+            },
+            Condition::Fence { change, geofences } => Self {
+                when: CHANGES.iter().find(|(_, known)| known == change).map(|(word, _)| (*word).to_owned()),
+                geofences: fences(geofences),
+                ..blank("geofence")
+            },
+            Condition::Route { geofences } => Self { geofences: fences(geofences), ..blank("route") },
+            Condition::Idle { seconds, speed_kmh } => {
+                Self { seconds: Some(*seconds), below_speed: Some(*speed_kmh), ..blank("idle") }
+            }
+            Condition::NoMovement { seconds, radius_m } => {
+                Self { seconds: Some(*seconds), radius: Some(*radius_m), ..blank("noMovement") }
+            }
+            Condition::Silence(Silence::Offline) => blank("offline"),
+            Condition::Silence(Silence::Late) => blank("late"),
+            Condition::FuelJump { tank, crossing, by, within_s } => Self {
+                by: Some(*by),
+                within_seconds: Some(*within_s),
+                tank: Some(if *tank == Tank::First { 1 } else { 2 }),
+                ..blank(if *crossing == Crossing::Below { "fuelDrop" } else { "fuelRise" })
+            },
+            Condition::Input { number, on } => {
+                Self { number: Some(*number), on: Some(*on), ..blank("input") }
+            }
+            Condition::Ignition { on } => Self { on: Some(*on), ..blank("ignition") },
+            Condition::Harsh { jolt, kmh_per_s } => Self {
+                per_second: Some(*kmh_per_s),
+                ..blank(if *jolt == Jolt::Braking { "harshBraking" } else { "harshAcceleration" })
+            },
+            Condition::Sos => blank("sos"),
+        }
+    }
+}
+
+fn of_measure(quantity: &Quantity, level: Level) -> ConditionView {
+    let (kind, name, number) = match quantity {
+        Quantity::Speed => ("speed", None, None),
+        Quantity::Battery => ("battery", None, None),
+        Quantity::Fuel => ("fuel", None, None),
+        Quantity::Fuel2 => ("fuel2", None, None),
+        Quantity::Temperature => ("temperature", None, None),
+        Quantity::Temperature2 => ("temperature2", None, None),
+        Quantity::Rpm => ("rpm", None, None),
+        Quantity::Mileage => ("mileage", None, None),
+        Quantity::SensorTime(number) => ("sensorTime", None, Some(*number)),
+        Quantity::Attribute(name) => ("attribute", Some(name.clone()), None),
+    };
+    let is = |crossing| (level.crossing == crossing).then_some(level.limit);
+    ConditionView {
+        kind: kind.to_owned(),
+        above: is(Crossing::Above),
+        below: is(Crossing::Below),
+        reached: is(Crossing::Reached),
+        clear: level.clear,
+        name,
+        number,
+        ..ConditionView::default()
+    }
+}

@@ -1,0 +1,161 @@
+//! Listing, making, changing and deleting rules.
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use perigee_core::error::{Kind, StoreError};
+use perigee_core::id::RuleId;
+use perigee_core::privilege::Privilege;
+use perigee_core::rule::Rule;
+
+use super::view::{RuleInput, RuleList, RuleView, read_rule};
+use crate::app::App;
+use crate::http::edit::{Mode, place_reference, retry_changed};
+use crate::http::error::{ApiResult, not_found};
+use crate::http::extract::{Caller, Change, IdPath, JsonBody, Once, Params, Preconditions, entity_tag};
+use crate::http::list::answer_list;
+use crate::http::reply::{Done, Reply, not_modified};
+
+/// Puts an unknown reference at the member that named it.
+fn place<T>(outcome: Result<T, StoreError>) -> ApiResult<Result<T, StoreError>> {
+    let member = match &outcome {
+        Err(StoreError::UnknownReference { kind: Kind::Device, .. }) => "devices",
+        Err(StoreError::UnknownReference { kind: Kind::Group, .. }) => "groups",
+        _ => "conditions",
+    };
+    place_reference(outcome, member)
+}
+
+pub(super) async fn find(app: &App, caller: &Caller, id: Option<RuleId>) -> ApiResult<Rule> {
+    let missing = || not_found(Kind::Rule);
+    app.store.find_rule(caller.scope(), id.ok_or_else(missing)?).await?.ok_or_else(missing)
+}
+
+/// List rules.
+///
+/// Complete unless `limit` or `cursor` is given.
+#[utoipa::path(get, path = "/api/rules", tag = "rules", params(
+    ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+    ("q" = Option<String>, Query, description = "Part of the name or description, in any case.", max_length = 1000),
+), responses((status = 200, description = "The rules in sight.", body = RuleList)))]
+pub async fn list_rules(State(app): State<App>, caller: Caller, mut params: Params) -> ApiResult<Response> {
+    let text = params.text("q");
+    let part = params.finish_list("rules")?;
+    let (store, scope) = (app.store.clone(), caller.scope());
+    let fetch = move |page| {
+        let (store, text) = (store.clone(), text.clone());
+        async move { store.list_rules(scope, text.as_deref(), page).await }
+    };
+    answer_list(&app, &caller, "rules", part, fetch, RuleView::from).await
+}
+
+/// Create a rule.
+#[utoipa::path(post, path = "/api/rules", tag = "rules", request_body = RuleInput,
+    responses((status = 201, description = "The rule that was made.", body = RuleView)))]
+pub async fn create_rule(
+    State(app): State<App>,
+    caller: Caller,
+    once: Once,
+    body: JsonBody,
+) -> ApiResult<Reply<RuleView>> {
+    caller.require(Privilege::RulesWrite)?;
+    let settings = read_rule(&body.value, Mode::Create, &caller.account().settings.time_zone)?;
+    let held = once.hold(&app, &caller, &body)?;
+    let created = app.store.create_rule(&caller.actor(), settings, held.key.clone()).await;
+    let rule = place(created)??.into_inner();
+    let address = app.base_url.join(&format!("/api/rules/{}", rule.id));
+    let revision = rule.revision;
+    Ok(caller.reply(RuleView::from(rule)).created(address).revision(revision))
+}
+
+/// Read a rule.
+#[utoipa::path(get, path = "/api/rules/{ruleId}", tag = "rules",
+    params(("ruleId" = String, Path, description = "The rule's id.", example = "rul_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The rule.", body = RuleView)))]
+pub async fn get_rule(
+    State(app): State<App>,
+    caller: Caller,
+    IdPath(id): IdPath<RuleId>,
+    preconditions: Preconditions,
+    params: Params,
+) -> ApiResult<Response> {
+    params.finish()?;
+    let rule = find(&app, &caller, id).await?;
+    let tag = entity_tag(rule.revision);
+    if preconditions.is_known(&tag) {
+        return Ok(not_modified(&tag));
+    }
+    let revision = rule.revision;
+    Ok(caller.reply(RuleView::from(rule)).revision(revision).into_response())
+}
+
+/// Replace a rule.
+#[utoipa::path(put, path = "/api/rules/{ruleId}", tag = "rules", request_body = RuleInput,
+    params(("ruleId" = String, Path, description = "The rule's id.", example = "rul_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The rule as it is now.", body = RuleView)))]
+pub async fn replace_rule(
+    state: State<App>,
+    caller: Caller,
+    id: IdPath<RuleId>,
+    change: Change,
+) -> ApiResult<Reply<RuleView>> {
+    change_rule(state, caller, id, change).await
+}
+
+/// Change part of a rule.
+#[utoipa::path(patch, path = "/api/rules/{ruleId}", tag = "rules", request_body = RuleInput,
+    params(("ruleId" = String, Path, description = "The rule's id.", example = "rul_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The rule as it is now.", body = RuleView)))]
+pub async fn update_rule(
+    state: State<App>,
+    caller: Caller,
+    id: IdPath<RuleId>,
+    change: Change,
+) -> ApiResult<Reply<RuleView>> {
+    change_rule(state, caller, id, change).await
+}
+
+async fn change_rule(
+    State(app): State<App>,
+    caller: Caller,
+    IdPath(id): IdPath<RuleId>,
+    change: Change,
+) -> ApiResult<Reply<RuleView>> {
+    let rule = retry_changed(&change.preconditions, || async {
+        let present = find(&app, &caller, id).await?;
+        caller.require(Privilege::RulesWrite)?;
+        change.preconditions.check(Kind::Rule, present.revision)?;
+        let (id, seen) = (present.id, present.revision);
+        let settings = read_rule(
+            &change.apply(&RuleView::from(present))?,
+            Mode::Replace,
+            &caller.account().settings.time_zone,
+        )?;
+        place(app.store.replace_rule(&caller.actor(), id, seen, settings).await)
+    })
+    .await?;
+    let revision = rule.revision;
+    Ok(caller.reply(RuleView::from(rule)).revision(revision))
+}
+
+/// Delete a rule.
+///
+/// The alerts it raised stay; those under way end.
+#[utoipa::path(delete, path = "/api/rules/{ruleId}", tag = "rules",
+    params(("ruleId" = String, Path, description = "The rule's id.", example = "rul_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The rule is gone.", body = Done)))]
+pub async fn delete_rule(
+    State(app): State<App>,
+    caller: Caller,
+    IdPath(id): IdPath<RuleId>,
+    preconditions: Preconditions,
+) -> ApiResult<Reply<Done>> {
+    retry_changed(&preconditions, || async {
+        let present = find(&app, &caller, id).await?;
+        caller.require(Privilege::RulesWrite)?;
+        preconditions.check(Kind::Rule, present.revision)?;
+        Ok(app.store.delete_rule(&caller.actor(), present.id, Some(present.revision)).await)
+    })
+    .await?;
+    Ok(caller.reply(Done {}))
+}

@@ -1,0 +1,269 @@
+//! Trying a rule on history: what it would have raised.
+
+use axum::extract::State;
+use perigee_core::device::{Device, DeviceRef, DeviceStatus};
+use perigee_core::error::Kind;
+use perigee_core::geofence::FenceIndex;
+use perigee_core::id::{DeviceId, RuleId};
+use perigee_core::location::{HistoryRequest, Order, TimeRange};
+use perigee_core::page::PageRequest;
+use perigee_core::rule::{Condition, Episode, Judge, Rule, Silence, Trail};
+use perigee_core::time::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::handlers::find;
+use crate::app::App;
+use crate::http::cursor::Cursor;
+use crate::http::decimal::Degrees;
+use crate::http::error::{ApiResult, not_found};
+use crate::http::extract::{Caller, IdPath, Params};
+use crate::http::history::A_TIME;
+use crate::http::reply::Reply;
+
+/// The longest span that is tried at once.
+const SPAN_MOST_MS: i64 = 31 * 24 * 60 * 60 * 1000;
+/// Locations after which a page ends with the device it is at.
+const LOCATIONS_PAGE: u64 = 200_000;
+/// Locations of one device that are looked at.
+const LOCATIONS_DEVICE: u64 = 500_000;
+/// Devices of a page unless the client says otherwise, and at the most.
+const DEVICES_PAGE: u32 = 100;
+const DEVICES_MOST: u32 = 1_000;
+/// Locations read at a time.
+const PART: u32 = 5_000;
+
+/// What a rule would have raised.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RuleTest {
+    /// What it would have raised, by device and time.
+    episodes: Vec<EpisodeView>,
+    /// How many locations were looked at.
+    #[schema(example = 1440, minimum = 0)]
+    locations: u64,
+    /// The devices of which not everything was looked at, for they have too many locations in this span.
+    #[schema(example = json!([]))]
+    incomplete: Vec<String>,
+    /// Where to go on with further devices, when there are more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+/// A time in which a rule held.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = RuleEpisode)]
+pub struct EpisodeView {
+    /// The device.
+    #[schema(example = "dev_01jc2m8k4n5p7")]
+    device_id: String,
+    /// The time the alert would have.
+    #[schema(example = "2026-05-01T12:01:00Z", format = DateTime)]
+    date_time: String,
+    /// The name the alert would have.
+    #[schema(example = "SpeedLimit")]
+    alert_name: String,
+    /// From when on it held.
+    #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
+    begin: String,
+    /// When it held no more, if it ended in this span.
+    #[schema(example = "2026-05-01T12:05:00Z", format = DateTime)]
+    end: Option<String>,
+    /// Degrees north, if the place is known.
+    #[schema(value_type = Option<f64>, example = 42.2406)]
+    latitude: Option<Degrees>,
+    /// Degrees east.
+    #[schema(value_type = Option<f64>, example = -8.7207)]
+    longitude: Option<Degrees>,
+}
+
+impl EpisodeView {
+    fn of(rule: &Rule, device: DeviceId, episode: &Episode) -> Self {
+        Self {
+            device_id: device.to_string(),
+            date_time: episode.met.to_string(),
+            alert_name: rule.settings.alert_name(),
+            begin: episode.begin.to_string(),
+            end: episode.end.map(|end| end.to_string()),
+            latitude: episode.place.map(|(latitude, _)| Degrees::from(latitude)),
+            longitude: episode.place.map(|(_, longitude)| Degrees::from(longitude)),
+        }
+    }
+}
+
+/// Try a rule on history.
+///
+/// Judges the locations of a span of at most 31 days by the rule as it is now, enabled or not, and says what it would
+/// have raised. Nothing is stored and nobody is told. Comes in pages by device.
+#[utoipa::path(post, path = "/api/rules/{ruleId}/test", tag = "rules", params(
+    ("ruleId" = String, Path, description = "The rule's id.", example = "rul_01jc2m8k4n5p6"),
+    ("from" = String, Query, description = "The first instant.", example = "2026-05-01T00:00:00Z"),
+    ("to" = String, Query, description = "The last instant.", example = "2026-05-02T00:00:00Z"),
+    ("device" = Option<String>, Query, description = "One device, by id or identifier; else all the rule judges."),
+    ("limit" = Option<u32>, Query, description = "Devices at the most.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+), responses((status = 200, description = "What it would have raised.", body = RuleTest)))]
+pub async fn test_rule(
+    State(app): State<App>,
+    caller: Caller,
+    IdPath(id): IdPath<RuleId>,
+    mut params: Params,
+) -> ApiResult<Reply<RuleTest>> {
+    let rule = find(&app, &caller, id).await?;
+    let from: Option<Timestamp> = required(&mut params, "from");
+    let to: Option<Timestamp> = required(&mut params, "to");
+    if let (Some(from), Some(to)) = (from, to)
+        && !(0..=SPAN_MOST_MS).contains(&(to.as_millis() - from.as_millis()))
+    {
+        params.refuse(
+            "to",
+            "The parameter \"to\" must not be before \"from\", nor more than 31 days after it.",
+        );
+    }
+    let wanted = params.text("device");
+    let limit = params.number("limit", 1, DEVICES_MOST).unwrap_or(DEVICES_PAGE);
+    let cursor = params.text("cursor");
+    params.finish()?;
+    let list = format!("rule test {}", rule.id);
+    let after = cursor.as_deref().map(|text| Cursor::read(&list, text)).transpose()?;
+    let range = TimeRange { from: from.unwrap_or(Timestamp::MIN), to: to.unwrap_or(Timestamp::MIN) };
+    let devices = match wanted {
+        Some(device) => {
+            let found = app.store.find_device(caller.scope(), &DeviceRef::read(&device)).await?;
+            vec![found.ok_or_else(|| not_found(Kind::Device))?]
+        }
+        None => judged(&app, &caller, &rule, after.map(|cursor| cursor.number), limit).await?,
+    };
+    let mut page = RuleTest { episodes: Vec::new(), locations: 0, incomplete: Vec::new(), next_cursor: None };
+    let fences = fences(&app, &caller, &rule).await?;
+    let full = devices.len() >= usize::try_from(limit).unwrap_or(usize::MAX);
+    let last = devices.last().map(|device| device.id);
+    for device in devices {
+        replay(&app, &caller, &rule, &fences, &device, range, &mut page).await?;
+        let enough = page.locations >= LOCATIONS_PAGE && last != Some(device.id);
+        if enough || (full && last == Some(device.id)) {
+            page.next_cursor = Some(Cursor::at(device.id.as_i64()).write(&list));
+            break;
+        }
+    }
+    Ok(caller.reply(page))
+}
+
+fn required(params: &mut Params, name: &str) -> Option<Timestamp> {
+    if !params.has(name) {
+        params.refuse(name, format!("The parameter \"{name}\" is required: {A_TIME}."));
+    }
+    params.parsed(name, A_TIME)
+}
+
+/// The devices in sight that the rule judges, after this one.
+async fn judged(
+    app: &App,
+    caller: &Caller,
+    rule: &Rule,
+    after: Option<i64>,
+    limit: u32,
+) -> ApiResult<Vec<Device>> {
+    let target = &rule.settings.target;
+    let mut page = PageRequest { after, limit: PageRequest::LIMIT_MAX };
+    let mut found = Vec::new();
+    loop {
+        let part = app
+            .store
+            .list_devices(caller.scope(), &perigee_core::device::DeviceFilter::default(), page)
+            .await?;
+        found.extend(part.items.into_iter().filter(|device| {
+            let by_group = || device.settings.groups.iter().any(|group| target.groups.contains(group));
+            target.all || target.devices.binary_search(&device.id).is_ok() || by_group()
+        }));
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        match part.next {
+            Some(next) if found.len() < limit => page.after = Some(next),
+            _ => {
+                found.truncate(limit);
+                return Ok(found);
+            }
+        }
+    }
+}
+
+/// The geofences the rule looks at.
+async fn fences(app: &App, caller: &Caller, rule: &Rule) -> ApiResult<FenceIndex> {
+    let mut shapes = Vec::new();
+    for id in rule.settings.geofences() {
+        if let Some(fence) = app.store.find_geofence(caller.scope(), id).await? {
+            shapes.push((id, fence.settings.shape));
+        }
+    }
+    Ok(FenceIndex::new(shapes.iter().map(|(id, shape)| (*id, shape))))
+}
+
+/// Judges a device's history and adds what was found.
+async fn replay(
+    app: &App,
+    caller: &Caller,
+    rule: &Rule,
+    fences: &FenceIndex,
+    device: &Device,
+    range: TimeRange,
+    page: &mut RuleTest,
+) -> ApiResult<()> {
+    // What the rule is now is what it would have been then.
+    let rule = Rule { since: Timestamp::MIN, ..rule.clone() };
+    let start = Trail::default().start(&[&rule], &[range.from]);
+    let mut judge = Judge::new(vec![&rule], fences, start);
+    let mut heard: Vec<Timestamp> = Vec::new();
+    let mut request = HistoryRequest { range, order: Order::Ascending, after: None, limit: PART };
+    let mut seen = 0;
+    loop {
+        let part = app.store.list_locations(caller.scope(), device.id, request).await?;
+        part.items.iter().for_each(|stored| judge.see(stored));
+        if rule.settings.judges_silence() {
+            heard.extend(part.items.iter().map(|stored| stored.received_at));
+        }
+        seen += u64::try_from(part.items.len()).unwrap_or(0);
+        match part.next {
+            Some(_) if seen >= LOCATIONS_DEVICE => {
+                page.incomplete.push(device.id.to_string());
+                break;
+            }
+            Some(next) => request.after = Some(next),
+            None => break,
+        }
+    }
+    page.locations += seen;
+    let until = range.to.min(caller.now());
+    let episodes = match rule.settings.conditions.first() {
+        Some(Condition::Silence(silence)) => silences(*silence, &rule, device, heard, until),
+        _ => judge.finish(until).touched.into_iter().flat_map(|touched| touched.episodes).collect(),
+    };
+    page.episodes.extend(episodes.iter().map(|episode| EpisodeView::of(&rule, device.id, episode)));
+    Ok(())
+}
+
+/// The silences between what was received, by the interval the device has now.
+fn silences(
+    silence: Silence,
+    rule: &Rule,
+    device: &Device,
+    mut heard: Vec<Timestamp>,
+    until: Timestamp,
+) -> Vec<Episode> {
+    heard.sort_unstable();
+    let interval_s = device.settings.expected_interval_s.or(device.learned_interval_s);
+    let next = heard.iter().skip(1).map(|at| Some(*at)).chain([None]);
+    let episode = |(last, next): (&Timestamp, Option<Timestamp>)| {
+        let (late, offline) = DeviceStatus::limits(*last, interval_s);
+        let limit = if silence == Silence::Late { late } else { offline };
+        let at = limit.plus_millis(1);
+        let holds = rule.settings.schedule.as_ref().is_none_or(|schedule| schedule.contains(at));
+        (holds && at <= next.unwrap_or(until)).then_some(Episode {
+            begin: at,
+            met: at,
+            end: next,
+            place: None,
+        })
+    };
+    heard.iter().zip(next).filter_map(episode).collect()
+}

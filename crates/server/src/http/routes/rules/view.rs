@@ -1,0 +1,273 @@
+//! A rule as clients see and send it.
+
+use perigee_core::alert::Alert;
+use perigee_core::id::{DeviceId, GroupId};
+use perigee_core::rule::{Rule, RuleSettings, RuleTarget, Schedule, Weekdays};
+use perigee_core::text::{DESCRIPTION_MAX, NAME_MAX};
+use perigee_core::zone::Zone;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::condition::{ConditionView, read_condition};
+use crate::http::edit::{ENVELOPE, Mode};
+use crate::http::error::{ApiResult, invalid_body};
+use crate::http::json::{Fields, Refusal};
+
+const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
+/// What raises alerts, and of whom.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Rule)]
+pub struct RuleView {
+    /// Its id.
+    #[schema(example = "rul_01jc2m8k4n5p6")]
+    id: String,
+    /// Its name, and what its alerts say unless `text` is given.
+    #[schema(example = "Over 90 km/h", min_length = 1, max_length = 200)]
+    name: String,
+    /// A note about it.
+    #[schema(example = "Trucks only", max_length = 2000)]
+    description: Option<String>,
+    /// Whether it judges at all.
+    #[schema(example = true)]
+    enabled: bool,
+    /// Whether it judges every device of the account.
+    #[schema(example = false)]
+    all_devices: bool,
+    /// The ids of the devices it judges, ascending.
+    #[schema(example = json!(["dev_01jc2m8k4n5p7"]), max_items = 1000)]
+    devices: Vec<String>,
+    /// The ids of the groups whose devices it judges, ascending.
+    #[schema(example = json!([]), max_items = 1000)]
+    groups: Vec<String>,
+    /// What must be true at once.
+    conditions: Vec<ConditionView>,
+    /// How long it must be true before an alert is raised, in seconds.
+    #[schema(example = 60, maximum = 2_678_400)]
+    for_seconds: u32,
+    /// How long after an alert no other is raised, in seconds.
+    #[schema(example = 600, maximum = 2_678_400)]
+    cool_down_seconds: u32,
+    /// When it holds; always when null.
+    schedule: Option<ScheduleView>,
+    /// The name of its alerts, if it is not that of the first condition.
+    #[schema(example = json!(null), max_length = 100)]
+    alert_name: Option<String>,
+    /// The name its alerts have.
+    #[schema(example = "SpeedLimit")]
+    raises: String,
+    /// What its alerts say, if it is not the name of the rule.
+    #[schema(example = json!(null), max_length = 1000)]
+    text: Option<String>,
+    /// Whether its alerts cannot wait.
+    #[schema(example = false)]
+    critical: bool,
+    /// When it was made.
+    #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
+    creation: String,
+    /// When a client last changed it.
+    #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
+    last_modified: String,
+}
+
+/// Weekdays and hours of a zone.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = RuleSchedule)]
+pub struct ScheduleView {
+    /// The days: `monday` to `sunday`.
+    #[schema(example = json!(["monday", "friday"]), min_items = 1, max_items = 7)]
+    days: Vec<String>,
+    /// The hour and minute it begins.
+    #[schema(example = "08:00", pattern = "^[0-2][0-9]:[0-5][0-9]$")]
+    from: String,
+    /// The hour and minute before which it ends; not after `from`, it is the day after. `24:00` is the end of the day.
+    #[schema(example = "18:00", pattern = "^[0-2][0-9]:[0-5][0-9]$")]
+    to: String,
+    /// Whose clock; the account's unless given.
+    #[schema(required = false, example = "Europe/Madrid")]
+    time_zone: String,
+}
+
+/// Rules.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RuleList {
+    /// The rules, by id.
+    rules: Vec<RuleView>,
+    /// Where to go on, when there is more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+/// What a client sets of a rule. Give `allDevices`, `devices` or `groups`.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is read")]
+pub struct RuleInput {
+    /// Its name, and what its alerts say unless `text` is given.
+    #[schema(example = "Over 90 km/h", min_length = 1, max_length = 200)]
+    name: String,
+    /// A note about it.
+    #[schema(example = "Trucks only", max_length = 2000)]
+    description: Option<String>,
+    /// Whether it judges at all; it does unless given.
+    #[schema(required = false, example = true)]
+    enabled: bool,
+    /// Whether it judges every device of the account.
+    #[schema(required = false, example = true)]
+    all_devices: bool,
+    /// The ids of devices it judges.
+    #[schema(example = json!([]), max_items = 1000)]
+    devices: Option<Vec<String>>,
+    /// The ids of groups whose devices it judges.
+    #[schema(example = json!([]), max_items = 1000)]
+    groups: Option<Vec<String>>,
+    /// What must be true at once.
+    #[schema(min_items = 1, max_items = 8)]
+    conditions: Vec<ConditionView>,
+    /// How long it must be true before an alert is raised, in seconds.
+    #[schema(required = false, example = 60, maximum = 2_678_400)]
+    for_seconds: u32,
+    /// How long after an alert no other is raised, in seconds.
+    #[schema(required = false, example = 600, maximum = 2_678_400)]
+    cool_down_seconds: u32,
+    /// When it holds; always when null.
+    schedule: Option<ScheduleView>,
+    /// The name of its alerts, if it is not that of the first condition.
+    #[schema(example = json!(null), max_length = 100)]
+    alert_name: Option<String>,
+    /// What its alerts say, if it is not the name of the rule.
+    #[schema(example = json!(null), max_length = 1000)]
+    text: Option<String>,
+    /// Whether its alerts cannot wait.
+    #[schema(required = false, example = false)]
+    critical: bool,
+}
+
+fn clock(minute: u16) -> String {
+    format!("{:02}:{:02}", minute / 60, minute % 60)
+}
+
+impl From<&Schedule> for ScheduleView {
+    fn from(schedule: &Schedule) -> Self {
+        let days = DAYS.iter().zip(schedule.days).filter(|(_, on)| *on).map(|(day, _)| (*day).to_owned());
+        Self {
+            days: days.collect(),
+            from: clock(schedule.from_minute),
+            to: clock(schedule.to_minute),
+            time_zone: schedule.zone.to_string(),
+        }
+    }
+}
+
+impl From<Rule> for RuleView {
+    fn from(rule: Rule) -> Self {
+        let settings = rule.settings;
+        Self {
+            id: rule.id.to_string(),
+            raises: settings.alert_name(),
+            name: settings.name,
+            description: settings.description,
+            enabled: settings.enabled,
+            all_devices: settings.target.all,
+            devices: settings.target.devices.iter().map(DeviceId::to_string).collect(),
+            groups: settings.target.groups.iter().map(GroupId::to_string).collect(),
+            conditions: settings.conditions.iter().map(ConditionView::from).collect(),
+            for_seconds: settings.for_s,
+            cool_down_seconds: settings.cool_down_s,
+            schedule: settings.schedule.as_ref().map(ScheduleView::from),
+            alert_name: settings.alert_name,
+            text: settings.text,
+            critical: settings.critical,
+            creation: rule.creation.to_string(),
+            last_modified: rule.last_modified.to_string(),
+        }
+    }
+}
+
+fn minute(text: &str) -> Result<u16, Refusal> {
+    let wrong = || Refusal::from("must be an hour and a minute such as \"08:00\"");
+    let (hour, minute) = text.split_once(':').filter(|_| text.len() == 5).ok_or_else(wrong)?;
+    let number =
+        |text: &str| text.parse::<u16>().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
+    let (hour, minute) = number(hour).zip(number(minute)).ok_or_else(wrong)?;
+    let of_day = hour * 60 + minute;
+    if minute < 60 && of_day <= 24 * 60 { Ok(of_day) } else { Err(wrong()) }
+}
+
+fn read_schedule(fields: &mut Fields<'_>, zone: &Zone) -> Option<Schedule> {
+    let words: Vec<(&str, usize)> = DAYS.iter().copied().zip(0..).collect();
+    let days = fields.array::<String>("days", 1..=7).unique().each(|day| {
+        let known = words.iter().any(|(word, _)| word == day);
+        known.then_some(()).ok_or_else(|| format!("must be one of {}", DAYS.join(", ")).into())
+    });
+    let days = days.required();
+    let from = fields.text("from").convert(|text| minute(&text)).required();
+    let to = fields.text("to").convert(|text| minute(&text)).required();
+    let zone = fields.get::<Zone>("timeZone").nullable().unwrap_or_else(|| zone.clone());
+    let days = days?;
+    let mut on: Weekdays = [false; 7];
+    for (flag, day) in on.iter_mut().zip(DAYS) {
+        *flag = days.iter().any(|given| given == day);
+    }
+    Some(Schedule { days: on, from_minute: from?, to_minute: to?, zone })
+}
+
+/// Reads what a client sets of a rule; `zone` is the account's.
+pub(super) fn read_rule(body: &Value, mode: Mode, zone: &Zone) -> ApiResult<RuleSettings> {
+    let mut fields = Fields::of(body).map_err(invalid_body)?;
+    if mode == Mode::Replace {
+        fields.ignore(ENVELOPE);
+        fields.ignore(&["id", "raises", "creation", "lastModified"]);
+    }
+    let name = fields.text("name").chars(1..=NAME_MAX).required();
+    let description = fields.multiline_text("description").chars(0..=DESCRIPTION_MAX).nullable();
+    let enabled = fields.boolean("enabled").or(true);
+    let all = fields.boolean("allDevices").or(false);
+    let devices = fields.array::<DeviceId>("devices", 0..=RuleTarget::MOST).unique().nullable();
+    let groups = fields.array::<GroupId>("groups", 0..=RuleTarget::MOST).unique().nullable();
+    let conditions =
+        fields.objects("conditions", 1..=RuleSettings::CONDITIONS_MOST, read_condition).required();
+    let for_s = fields.integer("forSeconds", 0..=RuleSettings::SECONDS_MOST).or(0);
+    let cool_down_s = fields.integer("coolDownSeconds", 0..=RuleSettings::SECONDS_MOST).or(0);
+    let schedule = fields.object("schedule", |inner| read_schedule(inner, zone)).nullable();
+    let alert_name = fields.text("alertName").chars(1..=Alert::NAME_MAX).nullable();
+    let text = fields.multiline_text("text").chars(1..=Alert::TEXT_MAX).nullable();
+    let critical = fields.boolean("critical").or(false);
+    let (mut devices, mut groups) = (devices.unwrap_or_default(), groups.unwrap_or_default());
+    devices.sort_unstable();
+    groups.sort_unstable();
+    if all && !(devices.is_empty() && groups.is_empty()) {
+        fields.refuse("allDevices", "must be false when \"devices\" or \"groups\" name some");
+    } else if !all && devices.is_empty() && groups.is_empty() && mode == Mode::Create {
+        fields.refuse("devices", "must name a device, or \"groups\" a group, unless \"allDevices\" is true");
+    }
+    let settings = conditions.zip(name).map(|(conditions, name)| RuleSettings {
+        name,
+        description,
+        enabled,
+        target: RuleTarget { all, devices, groups },
+        conditions,
+        for_s,
+        cool_down_s,
+        schedule,
+        alert_name,
+        text,
+        critical,
+    });
+    if let Some(settings) = settings.as_ref().filter(|settings| settings.judges_silence()) {
+        if settings.conditions.len() > 1 {
+            fields.refuse(
+                "conditions",
+                "must have \"offline\" or \"late\" alone: no location tells of silence",
+            );
+        }
+        if settings.for_s > 0 || settings.cool_down_s > 0 {
+            fields.refuse("forSeconds", "and \"coolDownSeconds\" must be 0 for \"offline\" and \"late\"");
+        }
+    }
+    fields.finish(|| settings).map_err(invalid_body)
+}

@@ -1,0 +1,79 @@
+//! Following, as the trait of the domain has it.
+
+use async_trait::async_trait;
+use futures_util::FutureExt as _;
+use perigee_core::geofence::Geofence;
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::rule::Rule;
+use perigee_core::store::{Followed, FollowedDevice, Following, Result, Round, Watched};
+
+use super::super::{geofences, rules};
+use super::{finish, lease, trail, watch};
+use crate::{Database, Tx, params};
+
+async fn load_rules(tx: &Tx, account: AccountId) -> Result<(i64, Vec<Rule>, Vec<Geofence>)> {
+    let sql = "SELECT rules_revision FROM rule_follower WHERE account_id = ?1";
+    let row = tx.query_opt(sql, params![account]).await?;
+    let revision = row.map(|row| row.i64("rules_revision")).transpose()?.unwrap_or(0);
+    Ok((revision, rules::all(tx, account).await?, geofences::all(tx, account).await?))
+}
+
+#[async_trait]
+impl Following for Database {
+    async fn accounts_to_follow(&self) -> Result<Vec<AccountId>> {
+        self.read(|tx| lease::accounts(tx).boxed()).await
+    }
+
+    async fn follow_account(
+        &self,
+        account: AccountId,
+        owner: &str,
+        lease_ms: i64,
+    ) -> Result<Option<Followed>> {
+        let name = owner.to_owned();
+        let mine = self
+            .read(move |tx| async move { lease::look(tx, account, &name, lease_ms).await }.boxed())
+            .await?;
+        if mine.is_some() {
+            return Ok(mine);
+        }
+        let owner = owner.to_owned();
+        self.write(move |tx| lease::take(tx, account, owner, lease_ms).boxed()).await
+    }
+
+    async fn load_rules(&self, account: AccountId) -> Result<(i64, Vec<Rule>, Vec<Geofence>)> {
+        self.read_snapshot(move |tx| load_rules(tx, account).boxed()).await
+    }
+
+    async fn load_followed(
+        &self,
+        account: AccountId,
+        devices: &[DeviceId],
+        with_checkpoints: bool,
+    ) -> Result<Vec<FollowedDevice>> {
+        let devices = devices.to_vec();
+        self.read(move |tx| trail::load(tx, account, devices, with_checkpoints).boxed()).await
+    }
+
+    async fn due_by_rule(&self, account: AccountId, limit: u32) -> Result<Vec<DeviceId>> {
+        self.read(move |tx| trail::due(tx, account, limit).boxed()).await
+    }
+
+    async fn load_watched(&self, account: AccountId, heard: &[DeviceId], limit: u32) -> Result<Vec<Watched>> {
+        let heard = heard.to_vec();
+        self.read(move |tx| watch::load(tx, account, heard, limit).boxed()).await
+    }
+
+    async fn list_trails(
+        &self,
+        account: AccountId,
+        after: Option<DeviceId>,
+        limit: u32,
+    ) -> Result<Vec<DeviceId>> {
+        self.read(move |tx| trail::list(tx, account, after, limit).boxed()).await
+    }
+
+    async fn finish_round(&self, round: Round) -> Result<bool> {
+        self.write(move |tx| finish::finish(tx, round).boxed()).await
+    }
+}

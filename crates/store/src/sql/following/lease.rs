@@ -1,0 +1,97 @@
+//! Which accounts have something to judge, and which node does it.
+
+use std::collections::BTreeSet;
+
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::store::{Followed, Result};
+
+use crate::database::Engine;
+use crate::{Tx, params};
+
+/// The accounts in whose log something was not judged yet, or of which something is due.
+pub(super) async fn accounts(tx: &Tx) -> Result<Vec<AccountId>> {
+    let number = match tx.engine() {
+        Engine::Sqlite => "last_number",
+        Engine::Postgres => "number",
+    };
+    let behind = format!(
+        "SELECT a.id FROM account a LEFT JOIN rule_follower f ON f.account_id = a.id \
+         WHERE EXISTS (SELECT 1 FROM location_log l \
+                       WHERE l.account_id = a.id AND l.{number} > COALESCE(f.cursor, 0))"
+    );
+    let mut found = BTreeSet::new();
+    for (sql, values) in [
+        (behind.as_str(), params![]),
+        (
+            "SELECT DISTINCT account_id AS id FROM rule_trail WHERE due IS NOT NULL AND due <= ?1",
+            params![tx.now()],
+        ),
+        ("SELECT DISTINCT account_id AS id FROM device_watch WHERE due <= ?1", params![tx.now()]),
+    ] {
+        for row in tx.query(sql, values).await? {
+            found.insert(AccountId::from_i64(row.i64("id")?));
+        }
+    }
+    Ok(found.into_iter().collect())
+}
+
+/// How an account stands, when this node may go on with it and need not say so first.
+pub(super) async fn look(
+    tx: &Tx,
+    account: AccountId,
+    owner: &str,
+    lease_ms: i64,
+) -> Result<Option<Followed>> {
+    let sql = "SELECT cursor, round, rules_revision FROM rule_follower \
+               WHERE account_id = ?1 AND owner = ?2 AND leased_until > ?3";
+    // The rest of the lease must be enough for a round; a slower one is refused at its end.
+    let enough = tx.now().plus_millis(lease_ms / 2);
+    let Some(row) = tx.query_opt(sql, params![account, owner, enough]).await? else { return Ok(None) };
+    Ok(Some(Followed {
+        account,
+        cursor: row.i64("cursor")?,
+        round: row.i64("round")?,
+        rules_revision: row.i64("rules_revision")?,
+        now: tx.now(),
+    }))
+}
+
+/// Takes an account that nobody goes on with.
+pub(super) async fn take(
+    tx: &Tx,
+    account: AccountId,
+    owner: String,
+    lease_ms: i64,
+) -> Result<Option<Followed>> {
+    tx.leave_facts();
+    let sql = "INSERT INTO rule_follower (account_id, owner, leased_until) VALUES (?1, ?2, ?3) \
+               ON CONFLICT (account_id) DO UPDATE SET owner = excluded.owner, leased_until = excluded.leased_until \
+               WHERE rule_follower.owner = excluded.owner OR rule_follower.leased_until <= ?4 \
+               RETURNING cursor, round, rules_revision";
+    let until = tx.now().plus_millis(lease_ms);
+    let row = tx.query_opt(sql, params![account, owner, until, tx.now()]).await?;
+    row.map(|row| {
+        Ok(Followed {
+            account,
+            cursor: row.i64("cursor")?,
+            round: row.i64("round")?,
+            rules_revision: row.i64("rules_revision")?,
+            now: tx.now(),
+        })
+    })
+    .transpose()
+}
+
+/// Up to which number an account's log was judged; none when nobody has begun.
+pub(crate) async fn judged_to(tx: &Tx, account: AccountId) -> Result<Option<i64>> {
+    let sql = "SELECT cursor FROM rule_follower WHERE account_id = ?1";
+    let row = tx.query_opt(sql, params![account]).await?;
+    Ok(row.map(|row| row.i64("cursor")).transpose()?)
+}
+
+/// Has a device's status looked at soon: it was heard, or is expected at other times.
+pub(crate) async fn wake(tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
+    let sql = "UPDATE device_watch SET due = ?3 WHERE account_id = ?1 AND device_id = ?2 AND due > ?3";
+    tx.execute(sql, params![account, device, tx.now()]).await?;
+    Ok(())
+}

@@ -1,0 +1,12 @@
+//! Following the log of locations: who goes on with which account, what rules know of devices, and how a round of
+//! judging is kept: alerts, occurrences, trails, statuses and the cursor in one transaction.
+
+mod api;
+mod finish;
+mod lease;
+mod occurrence;
+mod trail;
+mod watch;
+
+pub(crate) use lease::{judged_to, wake};
+pub(super) use occurrence::end_occurrences;

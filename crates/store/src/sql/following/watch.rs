@@ -1,0 +1,87 @@
+//! How devices are heard: which status was told, and when to look again.
+
+use std::collections::{BTreeSet, HashMap};
+
+use perigee_core::device::DeviceStatus;
+use perigee_core::event::EventKind;
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::rhythm::Rhythm;
+use perigee_core::store::{Result, StatusChange, Watched};
+
+use super::super::column;
+use super::super::notes::{Note, append_notes};
+use super::super::query::for_ids;
+use super::trail::groups_of;
+use crate::{Tx, params};
+
+/// Those of these devices that were heard for the first time or were not online, and some that are due.
+pub(super) async fn load(
+    tx: &Tx,
+    account: AccountId,
+    heard: Vec<DeviceId>,
+    limit: u32,
+) -> Result<Vec<Watched>> {
+    let mut wanted: BTreeSet<i64> = heard.iter().map(|device| device.as_i64()).collect();
+    let sql = "SELECT device_id FROM device_watch \
+               WHERE account_id = ?1 AND status = 'online' AND device_id IN ({ids})";
+    let ids: Vec<i64> = wanted.iter().copied().collect();
+    for row in for_ids(tx, sql, params![account], &ids).await? {
+        wanted.remove(&row.i64("device_id")?);
+    }
+    let sql = "SELECT device_id FROM device_watch WHERE due <= ?2 AND account_id = ?1 ORDER BY due LIMIT ?3";
+    for row in tx.query(sql, params![account, tx.now(), limit]).await? {
+        wanted.insert(row.i64("device_id")?);
+    }
+    let ids: Vec<i64> = wanted.into_iter().collect();
+    let mut groups = groups_of(tx, account, &ids).await?;
+    let sql = "SELECT d.id, d.expected_interval_s, l.last_seen, l.rhythm, w.status FROM device d \
+               LEFT JOIN device_live l ON l.account_id = d.account_id AND l.device_id = d.id \
+               LEFT JOIN device_watch w ON w.account_id = d.account_id AND w.device_id = d.id \
+               WHERE d.account_id = ?1 AND d.id IN ({ids})";
+    let mut watched = HashMap::new();
+    for row in for_ids(tx, sql, params![account], &ids).await? {
+        let device = DeviceId::from_i64(row.i64("id")?);
+        let present = tx.live().and_then(|live| live.present().get((account, device)).cloned());
+        let rhythm = match &present {
+            Some(present) => present.rhythm.clone(),
+            None => row.opt_bytes_ref("rhythm")?.map(Rhythm::from_bytes).unwrap_or_default(),
+        };
+        let told = row
+            .opt_str("status")?
+            .map(|name| DeviceStatus::named(name).ok_or_else(|| column::unreadable("status", "no status")));
+        let known = Watched {
+            device,
+            groups: groups.remove(&device).unwrap_or_default(),
+            told: told.transpose()?,
+            last_seen: row.opt_timestamp("last_seen")?.max(present.and_then(|present| present.last_seen)),
+            interval_s: row.opt_int("expected_interval_s")?.or(rhythm.interval_s()),
+        };
+        watched.insert(device, known);
+    }
+    let mut watched: Vec<Watched> = watched.into_values().collect();
+    watched.sort_unstable_by_key(|known| known.device);
+    Ok(watched)
+}
+
+/// Keeps how devices are heard, and tells of those whose status is another.
+pub(super) async fn save(tx: &Tx, account: AccountId, changes: &[StatusChange]) -> Result<()> {
+    let sql = "INSERT INTO device_watch (account_id, device_id, status, due) VALUES (?1, ?2, ?3, ?4) \
+               ON CONFLICT (account_id, device_id) DO UPDATE SET status = excluded.status, due = excluded.due";
+    for change in changes {
+        tx.execute(sql, params![account, change.device, change.to.name(), change.due]).await?;
+    }
+    for (status, kind) in [
+        (DeviceStatus::Online, EventKind::DeviceOnline),
+        (DeviceStatus::Late, EventKind::DeviceLate),
+        (DeviceStatus::Offline, EventKind::DeviceOffline),
+    ] {
+        let told = changes.iter().filter(|change| change.to == status && change.from != Some(status));
+        let notes = told.map(|change| Note {
+            subject: change.device.to_string(),
+            device: Some(change.device),
+            data: "{}".to_owned(),
+        });
+        append_notes(tx, account, kind, notes.collect()).await?;
+    }
+    Ok(())
+}

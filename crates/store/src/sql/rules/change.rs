@@ -1,0 +1,172 @@
+//! Making, replacing and deleting rules.
+
+use perigee_core::actor::{Actor, Scope};
+use perigee_core::audit::changed;
+use perigee_core::error::{Kind, StoreError};
+use perigee_core::id::{AccountId, RuleId};
+use perigee_core::idempotency::{Created, IdempotencyKey};
+use perigee_core::revision::Revision;
+use perigee_core::rule::{Rule, RuleSettings, RuleTarget};
+use perigee_core::store::Result;
+
+use super::super::following::end_occurrences;
+use super::super::query::insert_many;
+use super::super::{accounts, audit, geofences, idempotency, ids, scope, search};
+use super::read;
+use crate::{Row, Tx, Value, params};
+
+/// Counts a change of an account's rules or geofences, which every node sees before its next round.
+pub(in crate::sql) async fn bump(tx: &Tx, account: AccountId) -> Result<()> {
+    let sql = "INSERT INTO rule_follower (account_id, rules_revision) VALUES (?1, 1) \
+               ON CONFLICT (account_id) DO UPDATE SET rules_revision = rule_follower.rules_revision + 1";
+    tx.execute(sql, params![account]).await?;
+    Ok(())
+}
+
+/// Has these rules judge anew from now on; what is under way ends.
+pub(in crate::sql) async fn begin_anew(tx: &Tx, account: AccountId, rules: Vec<Row>) -> Result<()> {
+    for row in rules {
+        let rule = RuleId::from_i64(row.i64("id")?);
+        end_occurrences(tx, account, rule, None).await?;
+        let sql = "UPDATE rule SET generation = generation + 1, since = ?3 WHERE account_id = ?1 AND id = ?2";
+        tx.execute(sql, params![account, rule, tx.now()]).await?;
+    }
+    Ok(())
+}
+
+/// Puts what a client wants to set in order; what it names must be in sight.
+async fn admit(tx: &Tx, scope: Scope, mut settings: RuleSettings) -> Result<RuleSettings> {
+    let target = &mut settings.target;
+    target.devices.sort_unstable();
+    target.groups.sort_unstable();
+    scope::require_devices(tx, scope, &target.devices).await?;
+    scope::require_groups(tx, scope, &target.groups).await?;
+    if target.all && !scope.is_whole() {
+        return Err(StoreError::OutOfReach(Kind::Rule));
+    }
+    for fence in settings.geofences() {
+        let mut query = geofences::select("f.id", scope);
+        query.push_with(" AND f.id = {}", fence);
+        if query.row(tx).await?.is_none() {
+            return Err(StoreError::UnknownReference { kind: Kind::Geofence, id: fence.to_string() });
+        }
+    }
+    Ok(settings)
+}
+
+fn settings_text(settings: &RuleSettings) -> Result<String> {
+    // Whom it judges stands in tables of its own.
+    let bare = RuleSettings { target: RuleTarget::default(), ..settings.clone() };
+    serde_json::to_string(&bare).map_err(|cause| StoreError::Internal(cause.into()))
+}
+
+fn search_text(settings: &RuleSettings) -> String {
+    search::searchable(&[Some(&settings.name), settings.description.as_deref()])
+}
+
+/// Writes anew whom a rule judges and which geofences it looks at.
+async fn link(tx: &Tx, account: AccountId, id: RuleId, settings: &RuleSettings) -> Result<()> {
+    for table in ["rule_device", "rule_group", "rule_fence"] {
+        let sql = format!("DELETE FROM {table} WHERE account_id = ?1 AND rule_id = ?2");
+        tx.execute(&sql, params![account, id]).await?;
+    }
+    let target = &settings.target;
+    let rows = |values: Vec<Value>| -> Vec<Vec<Value>> {
+        values.into_iter().map(|value| vec![account.into(), id.into(), value]).collect()
+    };
+    let devices = rows(target.devices.iter().map(|device| Value::from(*device)).collect());
+    let groups = rows(target.groups.iter().map(|group| Value::from(*group)).collect());
+    let fences = rows(settings.geofences().into_iter().map(Value::from).collect());
+    insert_many(tx, "INSERT INTO rule_device (account_id, rule_id, device_id)", &devices, "").await?;
+    insert_many(tx, "INSERT INTO rule_group (account_id, rule_id, group_id)", &groups, "").await?;
+    insert_many(tx, "INSERT INTO rule_fence (account_id, rule_id, geofence_id)", &fences, "").await?;
+    Ok(())
+}
+
+async fn tell(tx: &Tx, actor: &Actor, action: &str, id: RuleId, detail: Option<String>) -> Result<()> {
+    audit::record_with(tx, actor.scope.account, &actor.origin, action, Some(id.to_string()), detail).await
+}
+
+async fn reread(tx: &Tx, actor: &Actor, id: RuleId) -> Result<Rule> {
+    read::find(tx, actor.scope, id).await?.ok_or(StoreError::NotFound(Kind::Rule))
+}
+
+pub(super) async fn create(
+    tx: &Tx,
+    actor: Actor,
+    settings: RuleSettings,
+    once: Option<IdempotencyKey>,
+) -> Result<Created<Rule>> {
+    let account = accounts::lock(tx, actor.scope.account).await?.id;
+    if let Some(made) = idempotency::find(tx, account, once.as_ref()).await? {
+        return Ok(Created::Before(made));
+    }
+    let count = "SELECT COUNT(*) AS count FROM rule WHERE account_id = ?1";
+    if tx.query_one(count, params![account]).await?.i64("count")? >= i64::from(RuleSettings::MOST) {
+        return Err(StoreError::TooMany { kind: Kind::Rule, most: RuleSettings::MOST });
+    }
+    let settings = admit(tx, actor.scope, settings).await?;
+    let make = |now| RuleId::new(now).as_i64();
+    let id = RuleId::from_i64(ids::fresh_id(tx, "rule", account, make).await?);
+    let sql = "INSERT INTO rule (account_id, id, revision, generation, since, all_devices, settings, search, \
+                   creation, last_modified) VALUES (?1, ?2, 1, 1, ?3, ?4, ?5, ?6, ?3, ?3)";
+    let (text, search) = (settings_text(&settings)?, search_text(&settings));
+    tx.execute(sql, params![account, id, tx.now(), settings.target.all, text, search]).await?;
+    link(tx, account, id, &settings).await?;
+    bump(tx, account).await?;
+    let rule = reread(tx, &actor, id).await?;
+    tell(tx, &actor, "rule.create", id, None).await?;
+    idempotency::keep(tx, account, once.as_ref(), &rule).await?;
+    Ok(Created::Now(rule))
+}
+
+/// A rule that the actor may change: who sees a part of the account, those that judge nothing else.
+async fn changeable(tx: &Tx, actor: &Actor, id: RuleId) -> Result<Rule> {
+    let scope = actor.scope;
+    let whole = read::find_whole(tx, scope, id).await?.ok_or(StoreError::NotFound(Kind::Rule))?;
+    let shown = reread(tx, actor, id).await?;
+    let all = whole.settings.target.all && !scope.is_whole();
+    if all || shown != whole { Err(StoreError::OutOfReach(Kind::Rule)) } else { Ok(whole) }
+}
+
+pub(super) async fn replace(
+    tx: &Tx,
+    actor: Actor,
+    id: RuleId,
+    seen: Revision,
+    settings: RuleSettings,
+) -> Result<Rule> {
+    let account = accounts::lock(tx, actor.scope.account).await?.id;
+    let before = changeable(tx, &actor, id).await?;
+    if before.revision != seen {
+        return Err(StoreError::RevisionMismatch(Kind::Rule));
+    }
+    let settings = admit(tx, actor.scope, settings).await?;
+    if settings == before.settings {
+        return Ok(before);
+    }
+    let sql = "UPDATE rule SET revision = revision + 1, all_devices = ?3, settings = ?4, search = ?5, \
+               last_modified = ?6 WHERE account_id = ?1 AND id = ?2 RETURNING id";
+    let (text, search) = (settings_text(&settings)?, search_text(&settings));
+    let rows = tx.query(sql, params![account, id, settings.target.all, text, search, tx.now()]).await?;
+    link(tx, account, id, &settings).await?;
+    if !settings.judges_like(&before.settings) {
+        begin_anew(tx, account, rows).await?;
+    }
+    bump(tx, account).await?;
+    let detail = changed(&settings.changes_since(&before.settings));
+    tell(tx, &actor, "rule.update", id, detail).await?;
+    reread(tx, &actor, id).await
+}
+
+pub(super) async fn delete(tx: &Tx, actor: Actor, id: RuleId, seen: Option<Revision>) -> Result<()> {
+    let account = accounts::lock(tx, actor.scope.account).await?.id;
+    let rule = changeable(tx, &actor, id).await?;
+    if seen.is_some_and(|seen| seen != rule.revision) {
+        return Err(StoreError::RevisionMismatch(Kind::Rule));
+    }
+    end_occurrences(tx, account, id, None).await?;
+    tx.execute("DELETE FROM rule WHERE account_id = ?1 AND id = ?2", params![account, id]).await?;
+    bump(tx, account).await?;
+    tell(tx, &actor, "rule.delete", id, None).await
+}

@@ -1,0 +1,180 @@
+//! Rounds of judging: kept once and whole, by the rules as they are, and never behind the log's back.
+
+use perigee_core::alert::Alert;
+use perigee_core::device::DeviceStatus;
+use perigee_core::geofence::FenceIndex;
+use perigee_core::id::DeviceId;
+use perigee_core::location::{CompactionBudget, Location, Milli, Readings, StoredLocation};
+use perigee_core::rule::{
+    Condition, Crossing, Judge, Judgement, Level, Quantity, Rule, RuleSettings, RuleTarget, Trail,
+};
+use perigee_core::store::{
+    Alerts as _, DeviceRound, Devices as _, Followed, Following as _, LocationUpkeep as _, Locations as _,
+    Round, Rules as _, StatusChange,
+};
+use perigee_core::time::Timestamp;
+
+use crate::fixture::{Fixture, Tenant};
+use crate::sample::{EVERYTHING, alert, fix, named};
+
+const LEASE_MS: i64 = 10_000;
+
+async fn rule(on: &Fixture, tenant: &Tenant) -> Rule {
+    let level = Level { crossing: Crossing::Above, limit: 90.0, clear: None };
+    let settings = RuleSettings {
+        name: "rule".into(),
+        description: None,
+        enabled: true,
+        target: RuleTarget { all: true, ..RuleTarget::default() },
+        conditions: vec![Condition::Measure { quantity: Quantity::Speed, level }],
+        for_s: 0,
+        cool_down_s: 0,
+        schedule: None,
+        alert_name: None,
+        text: None,
+        critical: false,
+    };
+    on.store.create_rule(&tenant.actor(), settings, None).await.unwrap().into_inner()
+}
+
+fn fast(time: Timestamp, kmh: f64) -> Location {
+    let speed = Some(Milli::from_f64(kmh).unwrap());
+    Location { readings: Readings { speed, ..Readings::default() }, ..fix(time, 1.0) }
+}
+
+async fn take(on: &Fixture, tenant: &Tenant) -> Followed {
+    on.store.follow_account(tenant.account.id, "node", LEASE_MS).await.unwrap().expect("nobody else has it")
+}
+
+/// What the rule says of the device's locations so far, judged as if all were new.
+async fn judged(on: &Fixture, tenant: &Tenant, device: DeviceId, rule: &Rule) -> Judgement {
+    let history = on.store.list_locations(tenant.scope(), device, EVERYTHING).await.unwrap().items;
+    let times: Vec<Timestamp> = history.iter().map(|stored: &StoredLocation| stored.location.time).collect();
+    let start = Trail::default().start(&[rule], &times);
+    let fences = FenceIndex::default();
+    let mut judge = Judge::new(vec![rule], &fences, start);
+    history.iter().for_each(|stored| judge.see(stored));
+    judge.finish(on.now())
+}
+
+fn round(followed: Followed, cursor: i64, rule: &Rule, device: DeviceId, judgement: Judgement) -> Round {
+    let carried = vec![alert(followed.now, "Vibration")];
+    let device_round =
+        DeviceRound { device, carried, judgement: Some(judgement), silent: Vec::new(), heard: Vec::new() };
+    let due = followed.now.plus_seconds(60);
+    let statuses = vec![StatusChange { device, from: None, to: DeviceStatus::Online, due }];
+    Round { followed, cursor, rules: vec![rule.clone()], devices: vec![device_round], statuses }
+}
+
+async fn alerts(on: &Fixture, tenant: &Tenant, device: DeviceId) -> Vec<Alert> {
+    let listed = on.store.list_alerts(tenant.scope(), device, None, EVERYTHING).await.unwrap().items;
+    listed.into_iter().map(|stored| stored.alert).collect()
+}
+
+/// An account with a rule, and a device that was too fast.
+async fn begin(on: &Fixture) -> (Tenant, Rule, DeviceId) {
+    let tenant = on.tenant("acme").await;
+    let rule = rule(on, &tenant).await;
+    let device = on.add(&tenant, named("one")).await.id;
+    on.store.store_locations(&tenant.actor(), device, vec![fast(on.now(), 95.0)]).await.unwrap();
+    (tenant, rule, device)
+}
+
+pub(crate) async fn a_round_is_kept_once(on: Fixture) {
+    let (tenant, rule, device) = begin(&on).await;
+    assert_eq!(on.store.accounts_to_follow().await.unwrap(), [tenant.account.id]);
+    let followed = take(&on, &tenant).await;
+    let feed = on.store.list_location_feed(tenant.scope(), followed.cursor, 10).await.unwrap();
+    let judgement = judged(&on, &tenant, device, &rule).await;
+    let round = round(followed, feed.next, &rule, device, judgement);
+    assert!(on.store.finish_round(round.clone()).await.unwrap());
+    assert!(!on.store.finish_round(round).await.unwrap(), "the same round is not kept again");
+    let names: Vec<String> = alerts(&on, &tenant, device).await.into_iter().map(|alert| alert.name).collect();
+    assert_eq!(names, ["Vibration", "SpeedLimit"]);
+    assert_eq!(on.store.accounts_to_follow().await.unwrap(), []);
+    let next = take(&on, &tenant).await;
+    assert_eq!((next.cursor, next.round), (feed.next, followed.round + 1));
+    let known = on.store.load_followed(tenant.account.id, &[device], true).await.unwrap();
+    assert!(known[0].trail.current.as_ref().unwrap().progresses[0].met.is_some());
+    assert!(on.store.follow_account(tenant.account.id, "other", LEASE_MS).await.unwrap().is_none());
+    on.clock().advance_seconds(11);
+    assert!(on.store.follow_account(tenant.account.id, "other", LEASE_MS).await.unwrap().is_some());
+}
+
+pub(crate) async fn a_round_is_kept_whole_or_not_at_all(on: Fixture) {
+    let (tenant, rule, device) = begin(&on).await;
+    let followed = take(&on, &tenant).await;
+    let feed = on.store.list_location_feed(tenant.scope(), followed.cursor, 10).await.unwrap();
+    let judgement = judged(&on, &tenant, device, &rule).await;
+    let good = round(followed, feed.next, &rule, device, judgement);
+    let mut broken = good.clone();
+    // What no store can keep breaks the transaction off after some of it was done.
+    broken.devices[0].carried.push(alert(on.now(), "\0"));
+    assert!(on.store.finish_round(broken).await.is_err());
+    assert_eq!(alerts(&on, &tenant, device).await, []);
+    assert_eq!(take(&on, &tenant).await, Followed { now: on.now(), ..followed });
+    assert!(on.store.finish_round(good).await.unwrap());
+    assert_eq!(alerts(&on, &tenant, device).await.len(), 2);
+}
+
+pub(crate) async fn a_round_by_old_rules_is_refused(on: Fixture) {
+    let (tenant, old, device) = begin(&on).await;
+    let followed = take(&on, &tenant).await;
+    let judgement = judged(&on, &tenant, device, &old).await;
+    let round = round(followed, 1, &old, device, judgement);
+    rule(&on, &tenant).await;
+    assert!(!on.store.finish_round(round).await.unwrap());
+    assert_eq!(alerts(&on, &tenant, device).await, []);
+}
+
+pub(crate) async fn the_log_waits_for_the_judge(on: Fixture) {
+    const HOUR_MS: i64 = 3_600_000;
+    let (tenant, rule, device) = begin(&on).await;
+    let followed = take(&on, &tenant).await;
+    on.store.compact(CompactionBudget { devices: 10, everything: true }).await.unwrap();
+    on.clock().advance_seconds(3_700);
+    assert_eq!(on.store.trim_location_log(HOUR_MS).await.unwrap(), 0, "it was not judged yet");
+    let feed = on.store.list_location_feed(tenant.scope(), followed.cursor, 10).await.unwrap();
+    let judgement = judged(&on, &tenant, device, &rule).await;
+    assert!(on.store.finish_round(round(followed, feed.next, &rule, device, judgement)).await.unwrap());
+    assert_eq!(on.store.trim_location_log(HOUR_MS).await.unwrap(), 1);
+    on.store.store_locations(&tenant.actor(), device, vec![fast(on.now(), 95.0)]).await.unwrap();
+    on.store.compact(CompactionBudget { devices: 10, everything: true }).await.unwrap();
+    on.clock().advance_seconds(7_300);
+    assert_eq!(on.store.trim_location_log(HOUR_MS).await.unwrap(), 1, "it does not wait for ever");
+}
+
+pub(crate) async fn a_deleted_device_leaves_nothing_to_judge(on: Fixture) {
+    let (tenant, rule, device) = begin(&on).await;
+    let followed = take(&on, &tenant).await;
+    let judgement = judged(&on, &tenant, device, &rule).await;
+    let round = round(followed, 1, &rule, device, judgement);
+    on.store.delete_device(&tenant.actor(), device, None).await.unwrap();
+    assert!(on.store.finish_round(round).await.unwrap(), "the rest of the round is kept");
+    assert_eq!(on.store.list_trails(tenant.account.id, None, 10).await.unwrap(), []);
+}
+
+pub(crate) async fn checkpoints_are_kept_and_thinned(on: Fixture) {
+    let (tenant, rule, device) = begin(&on).await;
+    let begun = on.now();
+    for day in 1..=12 {
+        let fixes = (0..24).map(|hour| fast(begun.plus_seconds(day * 86_400 + hour * 3_600), 50.0)).collect();
+        on.clock().set(begun.plus_seconds((day + 1) * 86_400));
+        on.store.store_locations(&tenant.actor(), device, fixes).await.unwrap();
+        let followed = take(&on, &tenant).await;
+        let known = on.store.load_followed(tenant.account.id, &[device], true).await.unwrap().remove(0);
+        let feed = on.store.list_location_feed(tenant.scope(), followed.cursor, 100).await.unwrap();
+        let times: Vec<Timestamp> = feed.items.iter().map(|(_, stored)| stored.location.time).collect();
+        let fences = FenceIndex::default();
+        let mut judge = Judge::new(vec![&rule], &fences, known.trail.start(&[&rule], &times));
+        feed.items.iter().for_each(|(_, stored)| judge.see(stored));
+        let judgement = judge.finish(on.now());
+        assert!(on.store.finish_round(round(followed, feed.next, &rule, device, judgement)).await.unwrap());
+    }
+    let known = on.store.load_followed(tenant.account.id, &[device], true).await.unwrap().remove(0);
+    let oldest = known.trail.checkpoints.first().unwrap().at;
+    let newest = known.trail.current.unwrap().at;
+    let back_s = (newest.as_millis() - oldest.as_millis()) / 1_000;
+    assert!((7 * 86_400..11 * 86_400).contains(&back_s), "{back_s} s back");
+    assert!(known.trail.checkpoints.len() < 30);
+}
