@@ -1,11 +1,15 @@
 //! Kills a server that takes locations, again and again, and holds what it then has against a ledger of what it
-//! acknowledged: nothing may be lost, nothing may be there twice.
+//! acknowledged: nothing may be lost, nothing may be there twice. Or a server that sends alerts to people: no limit
+//! may be exceeded, and nothing may be sent that is not counted.
 
+mod alerts;
 mod check;
 mod client;
 mod cycle;
 mod ledger;
+mod outcome;
 mod point;
+mod sink;
 mod summary;
 
 use std::path::PathBuf;
@@ -22,7 +26,7 @@ use crate::summary::Summary;
 /// Kills a server that takes locations, and checks that it kept what it acknowledged.
 #[derive(Debug, Parser)]
 pub(crate) struct Options {
-    /// The binary; one with the feature `unsafe-early-ack` for `--broken`.
+    /// The binary; one with the features `unsafe-early-ack` and `unsafe-late-limit` for `--broken`.
     #[arg(long)]
     perigee: PathBuf,
     /// A PostgreSQL server to use as well, by a superuser's URL; its database is one of our own.
@@ -34,6 +38,12 @@ pub(crate) struct Options {
     /// Leave SQLite out.
     #[arg(long)]
     no_sqlite: bool,
+    /// Send so many alerts to people instead of locations, and count what a receiver gets.
+    #[arg(long, value_name = "COUNT")]
+    alerts: Option<usize>,
+    /// The devices that raise them.
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    devices: u32,
     /// Kills of each engine.
     #[arg(long, default_value_t = 100)]
     cycles: u32,
@@ -43,7 +53,7 @@ pub(crate) struct Options {
     /// The longest time from a start to its kill, in milliseconds.
     #[arg(long, default_value_t = 1800, value_parser = clap::value_parser!(u64).range(100..))]
     longest: u64,
-    /// Let the server answer before it commits, and succeed only when that is caught.
+    /// Let the server answer before it commits, or count after it sends, and succeed only when that is caught.
     #[arg(long)]
     broken: bool,
     /// Where stores are made.
@@ -61,6 +71,9 @@ async fn main() -> Result<ExitCode> {
     }
     if let Some(url) = &options.postgres {
         engines.push(("PostgreSQL", Some(own_database(url, "perigee_faults").await?)));
+    }
+    if let Some(alerts) = options.alerts {
+        return alerts::run(&options, alerts, engines).await;
     }
     let mut summaries: Vec<Summary> = Vec::new();
     for (engine, database) in engines {

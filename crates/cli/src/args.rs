@@ -11,6 +11,7 @@ use perigee_core::id::AccountId;
 use perigee_core::retention::RETENTION_DAYS_MAX;
 use perigee_core::text::Email;
 use perigee_core::zone::Zone;
+use perigee_notify::sms::PhoneNumber;
 
 pub(crate) use remote::{Export, FileFormat, Import, Remote, Simulate, Speedup};
 
@@ -69,6 +70,9 @@ pub(crate) enum Command {
     Export(Export),
     /// Run a simulated fleet that reports to a server.
     Simulate(Simulate),
+    /// Try out how messages to people are sent.
+    #[command(subcommand)]
+    Notify(NotifyCommand),
     /// Look at the settings.
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -190,6 +194,27 @@ pub(crate) enum KeyCommand {
         /// The user's e-mail address.
         #[arg(long)]
         email: Email,
+    },
+}
+
+/// `notify ...`
+#[derive(Debug, Subcommand)]
+pub(crate) enum NotifyCommand {
+    /// Send a test message with the settings that hold, and say what became of it; ends with 1 when it was not sent.
+    #[command(group = ArgGroup::new("way").required(true))]
+    Test {
+        /// Send an e-mail to this address.
+        #[arg(long, group = "way", value_name = "ADDRESS")]
+        email: Option<Email>,
+        /// Send an SMS to this number, such as +34600123456.
+        #[arg(long, group = "way", value_name = "NUMBER")]
+        sms: Option<PhoneNumber>,
+        /// Send this text instead of one that says that it is a test.
+        #[arg(long)]
+        text: Option<String>,
+        /// Wait so long for the receipt of an SMS, where a message centre sends one.
+        #[arg(long, value_name = "SECONDS", requires = "sms")]
+        wait_for_receipt: Option<u64>,
     },
 }
 

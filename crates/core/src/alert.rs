@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{AlertId, DeviceId, UserId};
+use crate::id::{AlertId, DeviceId, GroupId, UserId};
 use crate::location::{Attribute, Latitude, Longitude};
+use crate::notification::Channel;
+use crate::severity::Severity;
 use crate::time::Timestamp;
 
 /// Something that happened to a device, as submitted.
@@ -56,4 +58,34 @@ pub struct StoredAlert {
     pub acknowledged: Option<(Timestamp, Option<UserId>)>,
     /// When it was over.
     pub ended_at: Option<Timestamp>,
+    /// How much it matters.
+    pub severity: Severity,
+    /// The channels by which somebody was really told, in their order.
+    pub sent_by: Vec<Channel>,
+}
+
+/// How far an alert has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AlertStage {
+    /// Nobody has taken note of it, and it is not over.
+    Open,
+    /// Somebody has taken note of it, and it is not over.
+    Acknowledged,
+    /// It is over.
+    Ended,
+}
+
+/// Which alerts to list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AlertFilter {
+    /// Of the devices of this group.
+    pub group: Option<GroupId>,
+    /// Of this device.
+    pub device: Option<DeviceId>,
+    /// Of this name.
+    pub name: Option<String>,
+    /// That matter at least so much.
+    pub severity: Option<Severity>,
+    /// That have come so far.
+    pub stage: Option<AlertStage>,
 }

@@ -60,6 +60,9 @@ pub enum StoreError {
     /// The idempotency key was used with another request.
     #[error("the idempotency key was used with another request")]
     IdempotencyMismatch,
+    /// The message was sent, so that it cannot be sent again.
+    #[error("the notification was sent")]
+    AlreadySent,
     /// The cursor points before what is still kept.
     #[error("the cursor points before what is kept")]
     CursorExpired,
@@ -99,6 +102,12 @@ pub enum Kind {
     Rule,
     /// An area, a circle or a corridor.
     Geofence,
+    /// A message to one person.
+    Notification,
+    /// Whom alerts go to.
+    AlertRouting,
+    /// What an account allows to be sent.
+    Messaging,
     /// A session, link or key that proves who somebody is.
     Credential,
 }
@@ -118,6 +127,9 @@ impl Kind {
             Self::Delivery => "delivery",
             Self::Rule => "rule",
             Self::Geofence => "geofence",
+            Self::Notification => "notification",
+            Self::AlertRouting => "alert routing",
+            Self::Messaging => "notification settings",
             Self::Credential => "credential",
         }
     }

@@ -2,14 +2,20 @@
 
 mod base_url;
 mod check;
+mod email;
+mod secret;
+mod sms;
 
 pub use base_url::BaseUrl;
+pub use email::{Email as EmailSection, EmailSecurity};
+pub use sms::{Sms, SmsGateway};
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use perigee_core::id::AccountId;
+use perigee_core::notification::Channel;
 use perigee_core::text::Email;
 use perigee_core::zone::Zone;
 use secrecy::{ExposeSecret, SecretString};
@@ -34,6 +40,12 @@ pub struct Config {
     pub events: Events,
     /// What is sent to webhooks.
     pub webhooks: Webhooks,
+    /// Messages to people.
+    pub notifications: Notifications,
+    /// How e-mail is sent.
+    pub email: EmailSection,
+    /// How SMS are sent.
+    pub sms: Sms,
     /// Figures for the operator.
     pub metrics: Metrics,
     /// What is logged, and how.
@@ -173,6 +185,32 @@ pub struct Webhooks {
     pub concurrency_per_account: usize,
     /// Seconds to wait for an answer.
     pub timeout_seconds: u32,
+}
+
+/// Messages to people.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Notifications {
+    /// Whether e-mails are sent at all.
+    pub email: bool,
+    /// Whether SMS are sent at all.
+    pub sms: bool,
+    /// Segments of SMS each account may send a day; 0 for no cap.
+    pub sms_daily_segments: u32,
+    /// Segments of SMS each account may send a calendar month; 0 for no cap.
+    pub sms_monthly_segments: u32,
+    /// Messages under way at once, by each channel.
+    pub concurrency: usize,
+}
+
+impl Notifications {
+    /// Whether messages are sent by this channel at all.
+    pub const fn is_on(&self, channel: Channel) -> bool {
+        match channel {
+            Channel::Email => self.email,
+            Channel::Sms => self.sms,
+        }
+    }
 }
 
 /// Figures for the operator.

@@ -8,5 +8,6 @@ pub mod config;
 pub mod http;
 pub mod live;
 pub mod run;
+pub mod senders;
 pub mod serve;
 pub mod webhook;

@@ -13,10 +13,11 @@ use secrecy::SecretString;
 
 use crate::app::{App, BuildError};
 use crate::auth::password::{self, PasswordCost, PasswordError, Passwords};
-use crate::background::{Jobs, save_usage};
+use crate::background::{Jobs, note_receipts, save_usage};
 use crate::config::{BaseUrl, Config, ConfigError};
 use crate::http::router::router;
 use crate::http::routes::operations::recorder;
+use crate::senders::Senders;
 use crate::serve::{BindError, Listener, ServeConfig, ShutdownReport, Tls, TlsError, serve};
 
 /// How long work that outlived its request may take once every connection is closed.
@@ -29,6 +30,8 @@ pub struct Service {
     listener: Listener,
     tls: Option<Tls>,
     limits: ServeConfig,
+    /// The ways messages to people leave.
+    senders: Senders,
 }
 
 /// The owner the first start made. The password is kept nowhere else.
@@ -86,8 +89,9 @@ impl Service {
         };
         let database = Database::open(&config.store.database_url()?, options, clock.clone()).await?;
         let passwords = Passwords::new(PasswordCost::OWASP)?;
+        let senders = Senders::build(&config, &clock)?;
         let app = App::build(config, base_url, Arc::new(database.clone()), clock, passwords).await?;
-        Ok(Self { app, database, listener, tls, limits })
+        Ok(Self { app, database, listener, tls, limits, senders })
     }
 
     /// Makes the first account and its owner if the store has no account.
@@ -128,8 +132,13 @@ impl Service {
     }
 
     /// Serves until told to stop; then finishes accepted work, saves what is counted and closes the store.
-    pub async fn run(self, stop: impl Future<Output = ()>) -> ShutdownReport {
-        let jobs = Jobs::start(&self.app, &self.database);
+    pub async fn run(mut self, stop: impl Future<Output = ()>) -> ShutdownReport {
+        let outlets = self.senders.outlets(&self.app.config);
+        let jobs = Jobs::start(&self.app, &self.database, &outlets);
+        let gateway = self.senders.centre.take().map(|centre| {
+            self.app.background.spawn(note_receipts(self.app.clone(), centre.receipts));
+            centre.gateway
+        });
         let routes = router(self.app.clone());
         let app = self.app.clone();
         let stop = async move {
@@ -138,6 +147,11 @@ impl Service {
         };
         let report = serve(self.listener, self.tls, routes, self.limits, stop).await;
         jobs.stop().await;
+        if let Some(gateway) = gateway {
+            gateway.close().await;
+        }
+        // With the last of them the stream of receipts ends.
+        drop((outlets, self.senders));
         self.app.background.close();
         if tokio::time::timeout(BACKGROUND_LIMIT, self.app.background.wait()).await.is_err() {
             tracing::warn!(

@@ -6,6 +6,7 @@ use futures_util::future::BoxFuture;
 use perigee_core::error::StoreError;
 use perigee_core::time::Clock;
 
+use crate::bell::Bells;
 use crate::error::OpenError;
 use crate::migration::Migration;
 use crate::postgres::Postgres;
@@ -162,6 +163,14 @@ impl Database {
         match &self.0.place {
             Opened::Sqlite(sqlite) => Some(sqlite.live()),
             Opened::Postgres(_) => None,
+        }
+    }
+
+    /// What tells those who wait for something to send.
+    pub(crate) fn bells(&self) -> &Arc<Bells> {
+        match &self.0.place {
+            Opened::Sqlite(sqlite) => &sqlite.live().bells,
+            Opened::Postgres(postgres) => postgres.bells(),
         }
     }
 

@@ -17,12 +17,15 @@
 //! - A job waits for its own [`Tx`] and nothing else; on SQLite anything else is an error.
 //! - No deferred constraints: they fail at the commit, which jobs share.
 
+mod bell;
 pub mod codec;
 mod database;
 #[cfg(feature = "unsafe-early-ack")]
 mod early_ack;
 mod error;
 mod job;
+#[cfg(feature = "unsafe-late-limit")]
+mod late_limit;
 mod migration;
 mod placeholder;
 mod postgres;
@@ -40,6 +43,8 @@ pub use database::{Database, Engine, OpenOptions, Role};
 #[cfg(feature = "unsafe-early-ack")]
 pub use early_ack::acknowledge_before_commit;
 pub use error::{DbError, OpenError};
+#[cfg(feature = "unsafe-late-limit")]
+pub use late_limit::count_after_sending;
 pub use migration::{Migration, MigrationError};
 pub use row::{Column, Row};
 pub use sqlite::{BackupError, Restored, back_up, restore};

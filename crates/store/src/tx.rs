@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use perigee_core::id::AccountId;
+use perigee_core::notification::Channel;
 use perigee_core::time::Timestamp;
 
 use crate::database::Engine;
@@ -70,10 +71,21 @@ impl Tx {
         self.live.as_ref()
     }
 
-    /// Has this done after the commit and before anybody hears of it. On PostgreSQL nothing is kept that would
-    /// need it.
+    /// Has this done after the commit and before anybody hears of it.
     pub(crate) fn after_commit(&self, work: impl FnOnce() + Send + 'static) {
         self.afterwards.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(work));
+    }
+
+    /// Wakes who sends by this channel, once what is to be sent is committed.
+    pub(crate) fn ring_after_commit(&self, channel: Channel) {
+        let bells = match (&self.live, &self.session) {
+            (Some(live), _) => Some(&live.bells),
+            (None, Session::Postgres(session)) => Some(session.bells()),
+            (None, Session::Sqlite(_)) => None,
+        };
+        if let Some(bells) = bells.map(Arc::clone) {
+            self.after_commit(move || bells.of(channel).notify_one());
+        }
     }
 
     pub(crate) fn take_afterwards(&self) -> Vec<Afterwards> {

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use tokio::runtime::{Builder, Runtime};
 
 use super::{
-    account, backup, config, document, export, import, key, migrate, restore, serve, simulate, user,
+    account, backup, config, document, export, import, key, migrate, notify, restore, serve, simulate, user,
 };
 use crate::args::{Cli, Command};
 use crate::logging;
@@ -30,6 +30,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Import(options) => return runtime.block_on(import::run(common, options)),
         Command::Export(options) => runtime.block_on(export::run(common, options)),
         Command::Simulate(options) => runtime.block_on(simulate::run(common, options)),
+        Command::Notify(command) => return runtime.block_on(notify::run(common, command)),
         Command::Config(command) => config::run(common, &command),
         Command::Openapi(options) => document::openapi(common, options),
         Command::Completions { shell } => document::completions(shell),

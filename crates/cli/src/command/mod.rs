@@ -9,6 +9,7 @@ mod export;
 mod import;
 mod key;
 mod migrate;
+mod notify;
 mod open;
 mod restore;
 mod serve;

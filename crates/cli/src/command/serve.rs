@@ -31,6 +31,11 @@ pub(crate) async fn serve(common: &Common, options: Serve) -> Result<ExitCode> {
         tracing::error!("PERIGEE_UNSAFE_EARLY_ACK: locations are acknowledged before they are stored");
         perigee_store::acknowledge_before_commit();
     }
+    #[cfg(feature = "unsafe-late-limit")]
+    if std::env::var_os("PERIGEE_UNSAFE_LATE_LIMIT").is_some() {
+        tracing::error!("PERIGEE_UNSAFE_LATE_LIMIT: messages are counted after they were sent");
+        perigee_store::count_after_sending();
+    }
     // Listened for from here on, so that being told to stop early is not missed.
     let stop = stop_signal()?;
     let data = config.store.data.clone();

@@ -1,7 +1,22 @@
 //! Messages to people: by which channel, to whom, and what became of each.
 
 mod channel;
+mod content;
 mod message;
+mod policy;
+mod quota;
+mod record;
+mod repetition;
+mod retry;
 
 pub use channel::{Channel, UnknownChannel};
+pub use content::{Compose, ComposeError, Composed, Content, DeviceFacts, Occasion};
 pub use message::{Delivery, Message, Sender};
+pub use policy::{MessagingSettings, SendingPolicy, StoredMessaging};
+pub use quota::Quota;
+pub use record::{
+    Candidate, Notification, NotificationFilter, NotificationState, Receipt, Reservation, SuppressedReason,
+    UnknownState,
+};
+pub use repetition::Repetition;
+pub use retry::{LONGEST_WAIT_S, give_up_after_s, retry_wait_s};

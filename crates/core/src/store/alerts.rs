@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::Result;
 use crate::actor::{Actor, Scope};
-use crate::alert::{Alert, StoredAlert};
+use crate::alert::{Alert, AlertFilter, StoredAlert};
 use crate::id::{AlertId, DeviceId};
 use crate::location::{History, HistoryRequest, Outcome};
 
@@ -30,4 +30,21 @@ pub trait Alerts: Send + Sync {
         name: Option<&str>,
         request: HistoryRequest,
     ) -> Result<History<StoredAlert>>;
+
+    /// The alerts of every device in sight that pass the filter.
+    async fn list_all_alerts(
+        &self,
+        scope: Scope,
+        filter: &AlertFilter,
+        request: HistoryRequest,
+    ) -> Result<History<StoredAlert>>;
+
+    /// One alert of a device in sight.
+    async fn find_alert(&self, scope: Scope, id: AlertId) -> Result<Option<StoredAlert>>;
+
+    /// Notes that somebody has taken note of an alert. The first to do so stays named.
+    async fn acknowledge_alert(&self, actor: &Actor, id: AlertId) -> Result<StoredAlert>;
+
+    /// Notes that an alert is over; it stays over since when it first was.
+    async fn end_alert(&self, actor: &Actor, id: AlertId) -> Result<StoredAlert>;
 }

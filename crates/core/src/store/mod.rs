@@ -10,6 +10,8 @@ mod following;
 mod groups;
 mod locations;
 mod logs;
+mod outbox;
+mod routing;
 mod rules;
 mod shares;
 mod users;
@@ -23,6 +25,8 @@ pub use following::{DeviceRound, Followed, FollowedDevice, Following, Round, Sta
 pub use groups::Groups;
 pub use locations::{Appetite, LocationSink, LocationUpkeep, Locations};
 pub use logs::{Audits, Events};
+pub use outbox::{Notifications, Outbox, Reserved};
+pub use routing::Routing;
 pub use rules::{Geofences, Rules};
 pub use shares::{SharedView, Shares, ViewReport};
 pub use users::Users;
@@ -47,6 +51,9 @@ pub trait Store:
     + Locations
     + LocationUpkeep
     + Alerts
+    + Routing
+    + Outbox
+    + Notifications
     + Events
     + Audits
     + Shares
@@ -68,6 +75,12 @@ impl<T> Store for T where
         + Locations
         + LocationUpkeep
         + Alerts
+        + Routing
+        + Outbox
+        + Notifications
+        + Routing
+        + Outbox
+        + Notifications
         + Events
         + Audits
         + Shares

@@ -4,13 +4,14 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use perigee_core::notification::Channel;
 use perigee_store::Database;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::{
-    Follower, announce_expiries, compact_locations, forget_expired, publish_store, retire_locations,
-    save_usage, trim_logs,
+    Follower, Outlets, Worker, announce_expiries, compact_locations, forget_expired, publish_store,
+    retire_locations, save_usage, trim_logs,
 };
 use crate::app::App;
 use crate::webhook;
@@ -36,8 +37,11 @@ pub struct Jobs {
 
 impl Jobs {
     /// Starts every job of the service.
-    pub fn start(app: &App, database: &Database) -> Self {
+    pub fn start(app: &App, database: &Database, outlets: &Outlets) -> Self {
         let jobs = Self::default();
+        for channel in Channel::ALL {
+            jobs.send(Worker::new(app, outlets, *channel));
+        }
         let (usage, expiry, upkeep, database) = (app.clone(), app.clone(), app.clone(), database.clone());
         jobs.repeat("save-usage", SAVE_USAGE_EVERY, move || {
             let app = usage.clone();
@@ -108,6 +112,17 @@ impl Jobs {
             std::future::ready(PUBLISH_EVERY)
         });
         jobs
+    }
+
+    /// Runs a worker until the service stops, anew should it break off.
+    fn send(&self, worker: Worker) {
+        let stop = self.stop.clone();
+        self.tasks.spawn(async move {
+            while let Err(error) = tokio::spawn(worker.clone().run(stop.clone())).await {
+                tracing::error!(job = "send-messages", %error, "a background job broke off");
+                tokio::time::sleep(AFTER_PANIC).await;
+            }
+        });
     }
 
     /// Runs a job again and again; it says how long to rest.

@@ -5,6 +5,7 @@ mod expiry;
 mod figures;
 mod follower;
 mod jobs;
+mod outbox;
 mod retention;
 mod upkeep;
 
@@ -13,5 +14,6 @@ pub use expiry::announce_expiries;
 pub use figures::publish_store;
 pub use follower::Follower;
 pub use jobs::Jobs;
+pub use outbox::{Outlet, Outlets, Worker, note_receipts};
 pub use retention::retire_locations;
 pub use upkeep::{forget_expired, save_usage};

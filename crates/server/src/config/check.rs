@@ -8,8 +8,8 @@ use perigee_store::{DatabaseUrl, ParseUrlError};
 use secrecy::ExposeSecret;
 
 use super::{
-    Auth, BaseUrl, Config, ConfigError, Events, FirstStart, ForwardedBy, Limits, Metrics, Server, Store,
-    Webhooks,
+    Auth, BaseUrl, Config, ConfigError, Events, FirstStart, ForwardedBy, Limits, Metrics, Notifications,
+    Server, Store, Webhooks,
 };
 use crate::serve::{ForwardedHeader, Network, NetworkError, ServeConfig, TrustedProxies};
 
@@ -23,6 +23,9 @@ impl Config {
         self.limits.validate()?;
         self.events.validate()?;
         self.webhooks.validate()?;
+        self.notifications.validate()?;
+        self.email.validate()?;
+        self.sms.validate()?;
         self.metrics.validate()
     }
 }
@@ -197,6 +200,15 @@ impl Webhooks {
     }
 }
 
-fn refuse<T>(key: &'static str, problem: impl Into<String>) -> Result<T, ConfigError> {
+impl Notifications {
+    fn validate(&self) -> Result<(), ConfigError> {
+        if !(1..=1_000).contains(&self.concurrency) {
+            return refuse("notifications.concurrency", "must be between 1 and 1000");
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn refuse<T>(key: &'static str, problem: impl Into<String>) -> Result<T, ConfigError> {
     Err(ConfigError { key, problem: problem.into() })
 }

@@ -101,6 +101,8 @@ codes! {
     IdempotencyInProgress = "idempotency-in-progress", CONFLICT, "The first request is still running";
     /// The second factor is on already, or not begun.
     TotpConflict = "totp-conflict", CONFLICT, "The second factor is not in the state for this";
+    /// The message was sent, so that it cannot be sent again.
+    AlreadySent = "already-sent", CONFLICT, "The message was sent";
     /// The cursor points before what is still kept.
     CursorExpired = "cursor-expired", GONE, "The cursor is expired";
     /// `If-Match` names another revision.

@@ -214,6 +214,10 @@ impl From<StoreError> for ApiError {
                 Code::IdempotencyMismatch,
                 "This Idempotency-Key was used with another body. Use a new key for a new request.",
             ),
+            StoreError::AlreadySent => Self::new(
+                Code::AlreadySent,
+                "The message was sent. Only one that was suppressed, failed or is unclear can be sent again.",
+            ),
             StoreError::CursorExpired => Self::new(
                 Code::CursorExpired,
                 "The cursor points before what is still kept. Load everything anew and start with the cursor you get then.",

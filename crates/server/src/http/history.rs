@@ -1,5 +1,6 @@
 //! Histories of a device: a span of time asked for by parameters or by a body, answered in the order of time.
 
+use std::fmt::Display;
 use std::future::Future;
 
 use axum::response::Response;
@@ -55,8 +56,8 @@ impl Place for HistoryCursor {
 }
 
 /// The name a history's cursors are bound to: those of another device or direction mean nothing here.
-fn list_name(name: &str, device: DeviceId, order: Order) -> String {
-    format!("{name} {device} {order:?}")
+fn list_name(name: &str, of: impl Display, order: Order) -> String {
+    format!("{name} {of} {order:?}")
 }
 
 fn read_cursor(list: &str, text: Option<String>) -> ApiResult<Option<HistoryCursor>> {
@@ -72,7 +73,7 @@ fn page_size(limit: Option<u32>, paged: bool) -> u32 {
 
 impl HistoryPart {
     /// Takes `from`, `to`, `order`, `limit` and `cursor` from a query, and ends its reading.
-    pub fn of_params(mut params: Params, name: &str, device: DeviceId) -> ApiResult<Self> {
+    pub fn of_params(mut params: Params, name: &str, of: impl Display) -> ApiResult<Self> {
         let from = params.parsed("from", A_TIME).unwrap_or(Timestamp::MIN);
         let to = params.parsed("to", A_TIME).unwrap_or(Timestamp::MAX);
         if to < from {
@@ -84,7 +85,7 @@ impl HistoryPart {
         let cursor = params.text("cursor");
         let link = params.link_without_cursor();
         params.finish()?;
-        let list = list_name(name, device, order);
+        let list = list_name(name, of, order);
         let (paged, after) = (limit.is_some() || cursor.is_some(), read_cursor(&list, cursor)?);
         let request =
             HistoryRequest { range: TimeRange { from, to }, order, after, limit: page_size(limit, paged) };

@@ -14,9 +14,9 @@ use super::document::document;
 use super::middleware::{CanonicalPaths, KnownParameters, frame, refuse_unknown_parameters};
 use super::routes::documents::ApiDocument;
 use super::routes::{
-    account, alerts, api_key, audit, devices, documents, events, geofences, groups, locations, operations,
-    pages, reference, rules, session, session_password, session_totp, shares, shares_public, token, users,
-    webhooks,
+    account, alert_routing, alerts, api_key, audit, devices, documents, events, geofences, groups, locations,
+    notification_settings, notifications, operations, pages, reference, rules, session, session_password,
+    session_totp, shares, shares_public, token, users, webhooks,
 };
 use crate::app::App;
 
@@ -39,6 +39,37 @@ fn operations() -> OpenApiRouter<App> {
         .routes(routes!(locations::last::list_last_locations))
         .routes(routes!(locations::feed::list_location_feed))
         .routes(routes!(alerts::read::list_alerts, alerts::write::submit_alerts))
+        .routes(routes!(alerts::all::list_all_alerts))
+        .routes(routes!(alerts::all::get_alert))
+        .routes(routes!(alerts::all::acknowledge_alert))
+        .routes(routes!(alerts::all::end_alert))
+        .routes(routes!(
+            alert_routing::get_device_alert_routing,
+            alert_routing::replace_device_alert_routing,
+            alert_routing::update_device_alert_routing,
+            alert_routing::delete_device_alert_routing
+        ))
+        .routes(routes!(
+            alert_routing::get_group_alert_routing,
+            alert_routing::replace_group_alert_routing,
+            alert_routing::update_group_alert_routing,
+            alert_routing::delete_group_alert_routing
+        ))
+        .routes(routes!(
+            alert_routing::get_account_alert_routing,
+            alert_routing::replace_account_alert_routing,
+            alert_routing::update_account_alert_routing,
+            alert_routing::delete_account_alert_routing
+        ))
+        .routes(routes!(
+            notification_settings::get_notification_settings,
+            notification_settings::replace_notification_settings,
+            notification_settings::update_notification_settings
+        ))
+        .routes(routes!(notifications::list_notifications))
+        .routes(routes!(notifications::list_device_notifications))
+        .routes(routes!(notifications::get_notification))
+        .routes(routes!(notifications::resend_notification))
         .routes(routes!(events::list::list_events))
         .routes(routes!(events::stream::stream_events))
         .routes(routes!(webhooks::read::list_webhooks, webhooks::write::create_webhook))

@@ -36,8 +36,11 @@ pub struct Channel {
     position: watch::Sender<i64>,
     /// Held while a batch is sent and the position moves, so that who joins sees both or neither.
     joining: Mutex<()>,
-    members: tokio::sync::Mutex<HashMap<GroupId, (Instant, Arc<HashSet<DeviceId>>)>>,
+    members: tokio::sync::Mutex<HashMap<GroupId, (Instant, Members)>>,
 }
+
+/// The devices of a group.
+type Members = Arc<HashSet<DeviceId>>;
 
 impl Channel {
     pub(super) fn new(account: AccountId) -> Self {
@@ -82,11 +85,7 @@ impl Channel {
     }
 
     /// The devices of a group, at most two seconds old, and newer than any change that was sent.
-    pub(super) async fn members(
-        &self,
-        app: &App,
-        group: GroupId,
-    ) -> Result<Arc<HashSet<DeviceId>>, StoreError> {
+    pub(super) async fn members(&self, app: &App, group: GroupId) -> Result<Members, StoreError> {
         let mut known = self.members.lock().await;
         if let Some((read_at, members)) = known.get(&group)
             && read_at.elapsed() < MEMBERS_FRESH

@@ -60,17 +60,17 @@ impl Seats {
 impl Drop for Seat {
     fn drop(&mut self) {
         let mut taken = self.seats.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        leave(&mut taken.users, self.user);
-        leave(&mut taken.accounts, self.account);
+        leave(&mut taken.users, &self.user);
+        leave(&mut taken.accounts, &self.account);
         metrics::gauge!("perigee_streams_open").decrement(1.0);
     }
 }
 
-fn leave<K: Eq + Hash>(counts: &mut HashMap<K, usize>, key: K) {
-    if let Some(count) = counts.get_mut(&key) {
+fn leave<K: Eq + Hash>(counts: &mut HashMap<K, usize>, key: &K) {
+    if let Some(count) = counts.get_mut(key) {
         *count -= 1;
         if *count == 0 {
-            counts.remove(&key);
+            counts.remove(key);
         }
     }
 }

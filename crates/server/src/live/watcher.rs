@@ -128,7 +128,7 @@ impl Watcher {
                 self.check_at = Instant::now();
                 Ok(None)
             }
-            received = receiver.recv() => match received {
+            heard = receiver.recv() => match heard {
                 Ok(batch) => Ok(Some(self.show(&batch).await?)),
                 Err(_lagged) => Err(End::TooSlow),
             },

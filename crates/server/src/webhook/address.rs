@@ -74,44 +74,31 @@ fn is_global(address: IpAddr) -> bool {
 
 fn is_global_v4(address: Ipv4Addr) -> bool {
     let [a, b, c, _] = address.octets();
-    let is_special = match (a, b, c) {
-        // This network, private, loopback.
-        (0 | 10 | 127, _, _) => true,
-        // Shared by carriers.
-        (100, 64..=127, _) => true,
-        // Link-local, where clouds keep their secrets.
-        (169, 254, _) => true,
-        (172, 16..=31, _) | (192, 168, _) => true,
-        // Protocol assignments, documentation, relays of 6to4, AS112, AMT.
-        (192, 0, 0 | 2) | (192, 88, 99) | (192, 31, 196) | (192, 52, 193) | (192, 175, 48) => true,
-        // Benchmarks and documentation.
-        (198, 18 | 19, _) | (198, 51, 100) | (203, 0, 113) => true,
-        // Multicast, reserved, broadcast.
-        (224..=255, _, _) => true,
-        _ => false,
-    };
+    let is_special = matches!(
+        (a, b, c),
+        // This network, private, loopback; multicast, reserved, broadcast.
+        (0 | 10 | 127 | 224..=255, _, _)
+            // Shared by carriers; link-local, where clouds keep their secrets; private.
+            | (100, 64..=127, _) | (169, 254, _) | (172, 16..=31, _) | (192, 168, _)
+            // Protocol assignments, documentation, relays of 6to4, AS112, AMT.
+            | (192, 0, 0 | 2) | (192, 88, 99) | (192, 31, 196) | (192, 52, 193) | (192, 175, 48)
+            // Benchmarks and documentation.
+            | (198, 18 | 19, _) | (198, 51, 100) | (203, 0, 113)
+    );
     !is_special
 }
 
 fn is_global_v6(address: Ipv6Addr) -> bool {
-    let [a, b, c, d, e, f, g, h] = address.segments();
-    let inner = || {
-        let ([a, b], [c, d]) = (g.to_be_bytes(), h.to_be_bytes());
-        Ipv4Addr::new(a, b, c, d)
-    };
-    match (a, b) {
-        // An IPv4 address in IPv6's clothes is what it is inside: mapped, translated, or tunnelled.
-        (0, 0) if [c, d, e] == [0, 0, 0] && f == 0xffff => is_global_v4(inner()),
-        (0x64, 0xff9b) if [c, d, e, f] == [0, 0, 0, 0] => is_global_v4(inner()),
-        (0x2002, _) => {
-            let ([b1, b2], [c1, c2]) = (b.to_be_bytes(), c.to_be_bytes());
-            is_global_v4(Ipv4Addr::new(b1, b2, c1, c2))
-        }
+    // An IPv4 address in IPv6's clothes is what it is inside: mapped, translated, or tunnelled.
+    let low = |bits: u128| is_global_v4(Ipv4Addr::from_bits(u32::try_from(bits & 0xffff_ffff).unwrap_or(0)));
+    let bits = address.to_bits();
+    match address.segments() {
+        [0, 0, 0, 0, 0, 0xffff, _, _] | [0x64, 0xff9b, 0, 0, 0, 0, _, _] => low(bits),
+        [0x2002, ..] => low(bits >> 80),
         // Protocol assignments with Teredo and ORCHID, documentation, AS112.
-        (0x2001, 0..=0x1ff | 0xdb8) | (0x3fff, 0..=0xfff) => false,
-        (0x2620, 0x4f) => c != 0x8000,
+        [0x2001, 0..=0x1ff | 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] | [0x2620, 0x4f, 0x8000, ..] => false,
         // Global unicast is what is left of 2000::/3; everything else is special or not given out.
-        _ => (0x2000..=0x3fff).contains(&a),
+        [first, ..] => (0x2000..=0x3fff).contains(&first),
     }
 }
 

@@ -25,12 +25,10 @@ pub(super) fn wait_ms(failed: u32, chance: f64) -> i64 {
 /// What `Retry-After` asks for, in milliseconds: seconds, or an instant as HTTP writes it.
 pub(super) fn rest_ms(retry_after: &str, now_ms: i64) -> Option<i64> {
     let text = retry_after.trim();
-    let rest = match text.parse::<u32>() {
-        Ok(seconds) => i64::from(seconds) * 1000,
-        Err(_) => {
-            let at = jiff::fmt::rfc2822::parse(text).ok()?.timestamp().as_millisecond();
-            at.saturating_sub(now_ms)
-        }
+    let rest = if let Ok(seconds) = text.parse::<u32>() {
+        i64::from(seconds) * 1000
+    } else {
+        jiff::fmt::rfc2822::parse(text).ok()?.timestamp().as_millisecond().saturating_sub(now_ms)
     };
     Some(rest.clamp(0, REST_MAX_MS.min(WINDOW_MS)))
 }

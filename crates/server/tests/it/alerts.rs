@@ -85,7 +85,8 @@ async fn every_field_comes_back(engine: Engine) {
             "id": answer["ids"][0], "dateTime": "2026-01-01T00:00:00.125Z", "alertName": "SpeedLimit",
             "alerts": ["SpeedLimit"], "text": "two\nlines", "latitude": 42.123_456_7, "longitude": -180, "critical": true,
             "attributes": {"a": 1, "driver": "Ana"}, "notifications": [], "acknowledgedAt": null, "acknowledgedBy": null,
-            "endedAt": null, "receivedAt": "2026-01-01T00:00:00Z"
+            "endedAt": null, "receivedAt": "2026-01-01T00:00:00Z", "severity": "critical",
+            "deviceId": tracker.path.split('/').nth(3).unwrap(),
         })
     );
     let again = tracker.post(&stored).await.expect(200);

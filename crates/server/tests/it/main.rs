@@ -17,6 +17,7 @@ mod limits;
 mod locations;
 mod many_locations;
 mod matrix;
+mod notifications;
 mod operations;
 mod privileges;
 mod requests;

@@ -118,15 +118,15 @@ async fn read(
             && let Ok(Some(some)) = answer.chunk().await
         {
             text.push_str(std::str::from_utf8(&some).unwrap());
-            while let Some((message, rest)) = text.split_once("\n\n") {
-                let message = read_message(message);
+            while let Some(end) = text.find("\n\n") {
+                let message = read_message(&text[..end]);
+                text.drain(..end + 2);
                 last = message.id.or(last);
                 if let Some(event) = message.event {
                     numbers
                         .push(usize::try_from(event["data"]["attributes"]["n"].as_u64().unwrap()).unwrap());
                     seen.send_replace(numbers.len());
                 }
-                text = rest.to_owned();
             }
         }
     }

@@ -69,10 +69,10 @@ async fn a_webhook_is_managed_by_admins(engine: Engine) {
     let known = app.call(&format!("GET {path}")).by(owner).header("if-none-match", &tag).send().await;
     known.expect(304);
 
-    let patch = app
+    let renamed = app
         .send(owner, &format!("PATCH {path}"), &json!([{"op": "replace", "path": "/name", "value": "Other"}]))
         .await;
-    assert_eq!(patch.expect(200)["name"], "Other");
+    assert_eq!(renamed.expect(200)["name"], "Other");
     let stale = app
         .call(&format!("PATCH {path}"))
         .by(owner)

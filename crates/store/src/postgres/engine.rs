@@ -12,6 +12,7 @@ use super::error::unique_indexes;
 use super::migrate;
 use super::pool::{self, no_connection};
 use super::session::{Session, Shared};
+use crate::bell::Bells;
 use crate::database::OpenOptions;
 use crate::error::{DbError, OpenError, describe};
 use crate::job;
@@ -44,7 +45,7 @@ impl Postgres {
         let clock = options.use_given_clock.then_some(clock);
         migrate::apply(&mut client, clock.as_ref().map(|clock| clock.now())).await?;
         let indexes = unique_indexes(&client).await.map_err(|error| OpenError::other(describe(&error)))?;
-        let shared = Shared { translations: Translations::default(), indexes, clock };
+        let shared = Shared { translations: Translations::default(), indexes, clock, bells: Arc::default() };
         Ok(Self {
             pool: pool::build(place, options.connections)?,
             shared: Arc::new(shared),
@@ -80,8 +81,12 @@ impl Postgres {
     {
         let tx = self.begin(Some(WRITE)).await?;
         let made = job::run(job, &tx).await?;
+        let afterwards = tx.take_afterwards();
         if let Some(session) = tx.into_postgres() {
             session.commit().await?;
+        }
+        for work in afterwards {
+            work();
         }
         Ok(made)
     }
@@ -113,6 +118,11 @@ impl Postgres {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// What tells those who wait for something to send.
+    pub(crate) fn bells(&self) -> &Arc<Bells> {
+        &self.shared.bells
     }
 
     pub(crate) fn stats(&self) -> Stats {

@@ -11,6 +11,7 @@ use tokio_postgres::types::ToSql;
 
 use super::bind;
 use super::error::{UniqueIndexes, from_postgres};
+use crate::bell::Bells;
 use crate::error::DbError;
 use crate::placeholder::Translations;
 use crate::row::Row;
@@ -25,6 +26,8 @@ pub(crate) struct Shared {
     pub(crate) indexes: UniqueIndexes,
     /// The clock to use instead of the server's.
     pub(crate) clock: Option<Arc<dyn Clock>>,
+    /// Told when there is something to send.
+    pub(crate) bells: Arc<Bells>,
 }
 
 /// A statement ready to run, and its text for whoever has to find out why it failed.
@@ -70,6 +73,11 @@ impl Session {
         // Sent one behind the other without waiting between: one round trip for both.
         let ((), row) = try_join(started, self.client.query_one(&statement, &[])).await?;
         row.try_get(0).map(Timestamp::from_millis)
+    }
+
+    /// What tells those who wait for something to send.
+    pub(crate) fn bells(&self) -> &Arc<Bells> {
+        &self.shared.bells
     }
 
     /// Commits; the server has synced when this returns.

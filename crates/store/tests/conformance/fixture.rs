@@ -72,6 +72,14 @@ impl Fixture {
         self.store = self.scratch.open().await;
     }
 
+    /// Another node on the same store; SQLite has one alone.
+    pub(crate) async fn other_node(&self) -> Database {
+        match self.store.engine() {
+            Engine::Sqlite => self.store.clone(),
+            Engine::Postgres => self.scratch.open().await,
+        }
+    }
+
     pub(crate) fn clock(&self) -> &MockClock {
         self.scratch.clock()
     }

@@ -15,10 +15,14 @@ mod groups;
 mod licenses;
 mod locations;
 mod logs;
+mod outbox;
+mod outbox_race;
+mod outbox_time;
 mod passwords;
 mod races;
 mod retention;
 mod rhythm;
+mod routing;
 mod sample;
 mod shares;
 mod sinks;
@@ -194,6 +198,36 @@ conformance! {
         the_log_waits_for_the_judge,
         a_deleted_device_leaves_nothing_to_judge,
         checkpoints_are_kept_and_thinned,
+    }
+    outbox {
+        an_alert_is_sent_and_counted,
+        a_limit_stops_and_is_told_once,
+        the_last_messages_are_for_critical_alerts,
+        what_was_not_taken_is_given_back,
+        what_may_have_been_taken_stays_counted,
+        a_lost_attempt_is_unclear,
+        a_dead_letter_can_be_sent_again,
+        a_message_is_given_up_in_time,
+    }
+    outbox_race {
+        workers_at_once_never_exceed_a_limit,
+        the_race_is_seen_when_the_limit_is_counted_too_late,
+        no_message_is_reserved_twice,
+    }
+    outbox_time {
+        a_storm_is_written_whole_and_sent_within_limits,
+        a_clock_going_back_reopens_no_day,
+        a_clock_that_was_ahead_holds_nothing_back,
+        a_change_of_zone_gives_no_second_day,
+        the_same_alert_is_told_ever_more_rarely,
+        no_account_waits_for_anothers_storm,
+    }
+    routing {
+        the_most_specific_place_decides,
+        what_is_set_is_kept_by_revision,
+        people_are_told_what_they_want_when_they_want,
+        accounts_and_operators_switch_channels_off,
+        sms_are_capped_by_segments,
     }
     shares {
         a_link_shows_a_device_between_two_instants,

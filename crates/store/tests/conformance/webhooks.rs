@@ -90,7 +90,10 @@ pub(crate) async fn a_webhook_is_kept_as_given(on: Fixture) {
     let find = async |tenant: &Tenant| on.store.find_webhook(tenant.scope(), made.id).await.unwrap();
     assert_eq!(find(&tenant).await, Some(made.clone()));
     assert_eq!(find(&stranger).await, None);
-    assert_eq!(on.store.list_webhooks(tenant.scope(), PAGE).await.unwrap().items, [made.clone()]);
+    assert_eq!(
+        on.store.list_webhooks(tenant.scope(), PAGE).await.unwrap().items,
+        std::slice::from_ref(&made)
+    );
     assert_eq!(on.store.list_webhooks(stranger.scope(), PAGE).await.unwrap().items, []);
 
     let mut foreign = wanted.clone();

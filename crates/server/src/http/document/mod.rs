@@ -29,6 +29,7 @@ use super::reply::Envelope;
         (name = "devices", description = "Trackers, their licences and limits."),
         (name = "locations", description = "Where devices were."),
         (name = "alerts", description = "What happened to devices."),
+        (name = "notifications", description = "Whom alerts go to, and what became of each message."),
         (name = "groups", description = "Named sets of devices."),
         (name = "rules", description = "What raises alerts, and of whom."),
         (name = "geofences", description = "Areas, circles and corridors that rules look at."),
@@ -41,6 +42,7 @@ use super::reply::Envelope;
         Envelope,
         crate::http::format::Format,
         crate::http::history::OrderName,
+        crate::http::routes::alerts::all::StageName,
         ProblemBody<'static>
     )),
 )]

@@ -9,6 +9,7 @@ use perigee_core::id::{
     AccountId, AlertId, AuditId, DeviceId, GeofenceId, GroupId, KeyId, RuleId, SessionId, ShareId, UserId,
 };
 use perigee_core::privilege::Privilege;
+use perigee_core::schedule::Weekday;
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 use serde_json::{Number, Value};
@@ -141,6 +142,7 @@ texts! {
     Date => "a date of the calendar such as \"2026-05-01\"";
     Zone => "an IANA time zone such as \"Europe/Madrid\"; /api/users/timeZones lists them";
     Privilege => "one of owner, admin, devices.write, groups.write, users.write, locations.write, alerts.write, commands.send, rules.write, api";
+    Weekday => "a day of the week such as \"monday\"";
     Country => "a two-letter country code such as \"ES\" or an English country name; /api/users/countries lists them";
 }
 

@@ -4,6 +4,7 @@
 mod admit;
 
 pub mod account;
+pub mod alert_routing;
 pub mod alerts;
 pub mod api_key;
 pub mod audit;
@@ -13,6 +14,8 @@ pub mod events;
 pub mod geofences;
 pub mod groups;
 pub mod locations;
+pub mod notification_settings;
+pub mod notifications;
 pub mod operations;
 pub mod pages;
 pub mod reference;

@@ -48,6 +48,10 @@ pub(super) enum Kind {
     Rule,
     /// A geofence made within a group.
     Geofence,
+    /// An alert.
+    Alert,
+    /// A message to one person.
+    Notification,
 }
 
 impl Kind {
@@ -116,6 +120,14 @@ fn webhook() -> Value {
     json!({ "url": "https://example.com/hook" })
 }
 
+fn recipients() -> Value {
+    json!({ "recipients": [{ "channel": "email", "address": "ana@example.com" }] })
+}
+
+fn channels() -> Value {
+    json!({ "smsEnabled": false })
+}
+
 fn password() -> Value {
     json!({ "password": PASSWORD })
 }
@@ -129,7 +141,7 @@ fn code() -> Value {
 }
 
 use Access::{Admin, Open, Read, Session, Whole, Wholly, Widely, With};
-use Kind::{Device, Geofence, Group, None, Rule, Secret, Share, User, Webhook};
+use Kind::{Alert, Device, Geofence, Group, None, Notification, Rule, Secret, Share, User, Webhook};
 
 /// Every operation. Bodies that are made fresh for each request, because they must be unique or name a thing of
 /// the caller's account, stand in [`super::world`].
@@ -163,6 +175,29 @@ pub(super) const ROWS: &[Row] = &[
     row("GET /api/locations/feed", Read, None, none),
     row("GET /api/devices/{deviceId}/alerts", Read, Device, none),
     row("POST /api/devices/{deviceId}/alerts", With(Privilege::AlertsWrite), Device, alert),
+    row("GET /api/alerts", Read, None, none),
+    row("GET /api/alerts/{alertId}", Read, Alert, none),
+    row("POST /api/alerts/{alertId}/acknowledge", With(Privilege::AlertsWrite), Alert, none),
+    row("POST /api/alerts/{alertId}/end", With(Privilege::AlertsWrite), Alert, none),
+    row("GET /api/devices/{deviceId}/alertRouting", Read, Device, none),
+    row("PUT /api/devices/{deviceId}/alertRouting", With(Privilege::DevicesWrite), Device, recipients),
+    row("PATCH /api/devices/{deviceId}/alertRouting", With(Privilege::DevicesWrite), Device, recipients),
+    row("DELETE /api/devices/{deviceId}/alertRouting", With(Privilege::DevicesWrite), Device, none),
+    row("GET /api/groups/{groupId}/alertRouting", Read, Group, none),
+    row("PUT /api/groups/{groupId}/alertRouting", With(Privilege::GroupsWrite), Group, recipients),
+    row("PATCH /api/groups/{groupId}/alertRouting", With(Privilege::GroupsWrite), Group, recipients),
+    row("DELETE /api/groups/{groupId}/alertRouting", With(Privilege::GroupsWrite), Group, none),
+    row("GET /api/account/alertRouting", Whole, None, none),
+    row("PUT /api/account/alertRouting", Admin, None, recipients),
+    row("PATCH /api/account/alertRouting", Admin, None, recipients),
+    row("DELETE /api/account/alertRouting", Admin, None, none),
+    row("GET /api/account/notificationSettings", Whole, None, none),
+    row("PUT /api/account/notificationSettings", Admin, None, channels),
+    row("PATCH /api/account/notificationSettings", Admin, None, channels),
+    row("GET /api/notifications", Read, None, none),
+    row("GET /api/devices/{deviceId}/notifications", Read, Device, none),
+    row("GET /api/notifications/{notificationId}", Read, Notification, none),
+    row("POST /api/notifications/{notificationId}/resend", With(Privilege::AlertsWrite), Notification, none),
     row("GET /api/events", Read, None, none),
     row("GET /api/stream", Read, None, none),
     row("GET /api/groups", Read, None, none),

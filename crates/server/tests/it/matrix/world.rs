@@ -1,17 +1,27 @@
 //! Two accounts, their things and everybody who may ask for them.
 
+use std::collections::BTreeMap;
+
 use perigee_core::actor::{Actor, Origin, Reach, Scope};
+use perigee_core::alert::Alert;
 use perigee_core::credential::{LinkPurpose as KeptPurpose, NewLink};
 use perigee_core::device::DeviceSettings;
 use perigee_core::geofence::{GeofenceSettings, Place, Shape};
 use perigee_core::group::GroupSettings;
-use perigee_core::id::{DeliveryId, DeviceId, GeofenceId, GroupId, KeyId, RuleId, UserId, WebhookId};
+use perigee_core::id::{
+    AlertId, DeliveryId, DeviceId, GeofenceId, GroupId, KeyId, RuleId, UserId, WebhookId,
+};
 use perigee_core::location::{Latitude, Longitude};
+use perigee_core::notification::NotificationFilter;
 use perigee_core::page::PageRequest;
 use perigee_core::privilege::Privilege;
+use perigee_core::routing::{AlertRouting, Destination, Preferences, Recipient, RoutingHolder};
 use perigee_core::rule::{Condition, RuleSettings, RuleTarget};
+use perigee_core::severity::Severity;
 use perigee_core::share::{NewShare, ShareTarget};
-use perigee_core::store::{Credentials, Devices, Geofences, Groups, Rules, Shares, Webhooks};
+use perigee_core::store::{
+    Alerts, Credentials, Devices, Geofences, Groups, Notifications, Routing, Rules, Shares, Webhooks,
+};
 use perigee_core::webhook::{NewDelivery, Webhook, WebhookSecret, WebhookSettings};
 use perigee_server::auth::Secret;
 use perigee_server::auth::link::LinkPurpose;
@@ -342,6 +352,14 @@ impl World {
         DeliveryId::from_i64(1).to_string()
     }
 
+    fn device_of(&self, object: Object) -> DeviceId {
+        match object {
+            Object::Own => self.device,
+            Object::OtherGroup => self.other_device,
+            _ => self.foreign_device,
+        }
+    }
+
     /// The path segment that names the object; a fresh one where the operation may spoil it for others.
     async fn name_of(&self, kind: Kind, object: Object, fresh: bool) -> String {
         let (tenant, group) = match object {
@@ -357,12 +375,7 @@ impl World {
             Kind::Device if fresh && object != Object::Own => {
                 make_device(&self.app, tenant, group).await.to_string()
             }
-            Kind::Device => match object {
-                Object::Own => self.device,
-                Object::OtherGroup => self.other_device,
-                _ => self.foreign_device,
-            }
-            .to_string(),
+            Kind::Device => self.device_of(object).to_string(),
             Kind::Group => match group {
                 Some(group) if object == Object::Own || !fresh => group.to_string(),
                 _ => make_group(&self.app, tenant).await.to_string(),
@@ -371,12 +384,10 @@ impl World {
                 let name = format!("u{}", rand::random::<u64>());
                 self.app.person(tenant, &name, Traits { group, ..Traits::default() }).await.id.to_string()
             }
+            Kind::Alert => make_alert(&self.app, tenant, self.device_of(object)).await.to_string(),
+            Kind::Notification => make_notification(&self.app, tenant, self.device_of(object)).await,
             Kind::Share | Kind::Secret => {
-                let device = match object {
-                    Object::Own => self.device,
-                    Object::OtherGroup => self.other_device,
-                    _ => self.foreign_device,
-                };
+                let device = self.device_of(object);
                 let (id, secret) = make_share(&self.app, tenant, device).await;
                 if kind == Kind::Secret { secret } else { id }
             }
@@ -412,6 +423,8 @@ fn missing(kind: Kind) -> String {
         Kind::Secret => Secret::generate().expose().to_owned(),
         Kind::Rule => RuleId::from_i64(1).to_string(),
         Kind::Geofence => GeofenceId::from_i64(1).to_string(),
+        Kind::Alert => perigee_core::id::AlertId::from_i64(1).to_string(),
+        Kind::Notification => perigee_core::id::NotificationId::from_i64(1).to_string(),
         Kind::None => String::new(),
     }
 }
@@ -475,6 +488,39 @@ async fn make_webhook(app: &TestApp, tenant: &Tenant) -> Webhook {
     };
     let (actor, secret) = (Actor::operator(tenant.account.id), WebhookSecret(vec![1; 32]));
     app.store.create_webhook(&actor, settings, secret, None).await.unwrap().into_inner()
+}
+
+async fn make_alert(app: &TestApp, tenant: &Tenant, device: DeviceId) -> AlertId {
+    let alert = Alert {
+        time: app.app.clock.now(),
+        name: rand::random::<u64>().to_string(),
+        text: None,
+        position: None,
+        critical: false,
+        attributes: BTreeMap::new(),
+    };
+    let actor = Actor::operator(tenant.account.id);
+    app.store.store_alerts(&actor, device, vec![alert]).await.unwrap()[0].1
+}
+
+/// The id of a message about this device, which is sent to somebody for the purpose.
+async fn make_notification(app: &TestApp, tenant: &Tenant, device: DeviceId) -> String {
+    let (actor, holder) = (Actor::operator(tenant.account.id), RoutingHolder::Device(device));
+    let seen = app.store.find_routing(actor.scope, holder).await.unwrap().revision;
+    let ana = Recipient {
+        destination: Destination::Email("ana@example.com".parse().unwrap()),
+        preferences: Preferences::default(),
+        minimum_severity: Severity::Info,
+        schedule: None,
+    };
+    let routing = Some(AlertRouting { recipients: vec![ana] });
+    app.store.replace_routing(&actor, holder, seen, routing).await.unwrap();
+    let filter = NotificationFilter {
+        alert: Some(make_alert(app, tenant, device).await),
+        ..NotificationFilter::default()
+    };
+    let found = app.store.list_notifications(actor.scope, &filter, PageRequest::first(1)).await.unwrap();
+    found.items[0].id.to_string()
 }
 
 async fn make_share(app: &TestApp, tenant: &Tenant, device: DeviceId) -> (String, String) {

@@ -42,9 +42,9 @@ impl Stream {
     /// The next message; none when the stream is over.
     pub(crate) async fn message(&mut self) -> Option<Message> {
         loop {
-            if let Some((message, rest)) = self.text.split_once("\n\n") {
-                let message = read_message(message);
-                self.text = rest.to_owned();
+            if let Some(end) = self.text.find("\n\n") {
+                let message = read_message(&self.text[..end]);
+                self.text.drain(..end + 2);
                 return Some(message);
             }
             let frame = self.body.frame().await?.expect("the stream does not break");

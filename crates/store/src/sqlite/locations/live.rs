@@ -10,6 +10,7 @@ use tokio::sync::{Mutex, Notify};
 use super::facts::Facts;
 use super::present::Present;
 use super::tail::Tail;
+use crate::bell::Bells;
 
 /// The memory of an open store.
 #[derive(Debug)]
@@ -24,6 +25,8 @@ pub(crate) struct Live {
     pub(crate) chunks: Mutex<()>,
     /// Told when much waits to be packed.
     pub(super) pressed: Notify,
+    /// Told when there is something to send.
+    pub(crate) bells: Arc<Bells>,
     /// From which number on the log is read when the store is opened, as saved.
     pub(super) replay_from: AtomicI64,
 }
@@ -46,6 +49,7 @@ impl Live {
             arriving: Mutex::default(),
             chunks: Mutex::default(),
             pressed: Notify::default(),
+            bells: Arc::default(),
             replay_from: AtomicI64::default(),
         }
     }

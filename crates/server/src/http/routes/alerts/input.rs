@@ -77,7 +77,7 @@ mod tests {
         assert_eq!(read(&json!({"zone": 5})).attributes.get("zone"), Some(&Attribute::Integer(5)));
         let answered = read(&json!({
             "id": "alr_x", "alerts": ["SpeedLimit"], "notifications": [], "acknowledgedAt": null,
-            "acknowledgedBy": null, "endedAt": null, "receivedAt": "2026-05-01T12:00:03Z"
+            "acknowledgedBy": null, "endedAt": null, "deviceId": "dev_x", "severity": "warning", "receivedAt": "2026-05-01T12:00:03Z"
         }));
         assert_eq!(answered, read(&json!({})), "what was answered may be sent again");
     }

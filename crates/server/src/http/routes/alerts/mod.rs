@@ -1,5 +1,6 @@
 //! Alerts: what happened to devices.
 
+pub mod all;
 pub mod input;
 pub mod read;
 pub mod view;

@@ -10,8 +10,17 @@ use crate::http::decimal::Degrees;
 use crate::http::submission::{AttributeValue, open_schema, write_attributes};
 
 /// What receiving an alert adds to it.
-pub(super) const ADDED: &[&str] =
-    &["id", "alerts", "notifications", "acknowledgedAt", "acknowledgedBy", "endedAt", "receivedAt"];
+pub(super) const ADDED: &[&str] = &[
+    "id",
+    "deviceId",
+    "alerts",
+    "severity",
+    "notifications",
+    "acknowledgedAt",
+    "acknowledgedBy",
+    "endedAt",
+    "receivedAt",
+];
 
 /// Something that happened to a device.
 #[derive(Serialize, ToSchema)]
@@ -21,6 +30,9 @@ pub struct AlertView {
     /// Its id.
     #[schema(example = "alr_01jc2m8k4n5p9")]
     id: String,
+    /// The device it happened to.
+    #[schema(example = "dev_01jc2m8k4n5p7")]
+    device_id: String,
     /// When it happened.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     date_time: String,
@@ -42,12 +54,15 @@ pub struct AlertView {
     /// Whether it cannot wait; `SOSButton` never can.
     #[schema(example = false)]
     critical: bool,
+    /// How much it matters: `critical` when it cannot wait, else by its name.
+    #[schema(value_type = SeverityName, example = "warning")]
+    severity: &'static str,
     /// Whatever else was sent: strings, numbers and booleans, at most 200.
     #[schema(value_type = BTreeMap<String, AttributeValue>, example = json!({"driver": "Ana"}))]
     attributes: Map<String, Value>,
     /// The channels it was really sent by.
-    #[schema(example = json!([]))]
-    notifications: [String; 0],
+    #[schema(value_type = Vec<ChannelName>, example = json!(["email"]))]
+    notifications: Vec<&'static str>,
     /// When somebody took note of it.
     #[schema(example = json!(null), format = DateTime)]
     acknowledged_at: Option<String>,
@@ -60,6 +75,36 @@ pub struct AlertView {
     /// When it was received.
     #[schema(example = "2026-05-01T12:00:03Z", format = DateTime)]
     received_at: String,
+}
+
+/// How much an alert matters.
+#[derive(ToSchema)]
+#[schema(as = Severity, rename_all = "lowercase")]
+pub enum SeverityName {
+    /// Worth knowing.
+    Info,
+    /// Somebody should look.
+    Warning,
+    /// It cannot wait.
+    Critical,
+}
+
+/// A way to reach people.
+#[derive(ToSchema)]
+#[schema(as = Channel, rename_all = "lowercase")]
+pub enum ChannelName {
+    /// An e-mail.
+    Email,
+    /// A short message to a telephone.
+    Sms,
+}
+
+/// One alert, as it is answered.
+#[derive(Serialize, ToSchema)]
+#[schema(as = OneAlert)]
+pub struct AlertAnswer {
+    /// The alert.
+    pub(super) alert: AlertView,
 }
 
 /// Alerts.
@@ -103,6 +148,9 @@ impl From<StoredAlert> for AlertView {
         let (latitude, longitude) = alert.position.unzip();
         Self {
             id: stored.id.to_string(),
+            device_id: stored.device.to_string(),
+            severity: stored.severity.name(),
+            notifications: stored.sent_by.iter().map(|channel| channel.name()).collect(),
             date_time: alert.time.to_string(),
             alerts: [alert.name.clone()],
             alert_name: alert.name,
@@ -111,7 +159,6 @@ impl From<StoredAlert> for AlertView {
             longitude: longitude.map(Degrees::from),
             critical: alert.critical,
             attributes: write_attributes(alert.attributes),
-            notifications: [],
             acknowledged_at: acknowledged_at.map(|at| at.to_string()),
             acknowledged_by: acknowledged_by.flatten().map(|user| user.to_string()),
             ended_at: stored.ended_at.map(|at| at.to_string()),

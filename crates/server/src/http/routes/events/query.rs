@@ -25,16 +25,13 @@ pub fn read_filter(params: &mut Params) -> EventFilter {
     let ids = params.text("devices");
     let mut devices = BTreeSet::new();
     for id in ids.iter().flat_map(|ids| ids.split(',')).map(str::trim) {
-        match DeviceId::from_str(id) {
-            Ok(device) => {
-                devices.insert(device);
-            }
-            Err(_) => {
-                let detail = format!(
-                    "\"{id}\" is no id of a device. Give ids such as \"dev_01jc2m8k4n5p7\", with commas between them."
-                );
-                params.refuse("devices", detail);
-            }
+        if let Ok(device) = DeviceId::from_str(id) {
+            devices.insert(device);
+        } else {
+            let detail = format!(
+                "\"{id}\" is no id of a device. Give ids such as \"dev_01jc2m8k4n5p7\", with commas between them."
+            );
+            params.refuse("devices", detail);
         }
     }
     EventFilter { kinds, devices, groups: BTreeSet::new() }

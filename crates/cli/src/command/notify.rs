@@ -1,0 +1,109 @@
+//! `perigee notify`: tries out how messages to people are sent.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use perigee_core::id::NotificationId;
+use perigee_core::notification::{Channel, Delivery, Message, Receipt};
+use perigee_core::time::{Clock, SystemClock};
+use perigee_notify::sms::fit;
+use perigee_server::senders::{Centre, Senders};
+use serde::Serialize;
+
+use crate::args::{Common, NotifyCommand};
+use crate::output::{Answer, print};
+use crate::settings;
+
+const SUBJECT: &str = "Perigee: test message";
+const TEXT: &str = "This is a test message from Perigee. If you can read it, messages like this one arrive.";
+
+/// Does what `notify` asks.
+pub(crate) async fn run(common: &Common, command: NotifyCommand) -> Result<ExitCode> {
+    let NotifyCommand::Test { email, sms, text, wait_for_receipt } = command;
+    let config = settings::load(common, Vec::new())?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let mut senders = Senders::build(&config, &clock)?;
+    let text = text.unwrap_or_else(|| TEXT.to_owned());
+    let (channel, to, sender) = match (email, sms) {
+        (Some(email), _) => (Channel::Email, email.as_str().to_owned(), senders.email.take()),
+        (None, Some(number)) => (Channel::Sms, number.to_string(), senders.sms.take()),
+        (None, None) => bail!("say where the message goes: --email or --sms"),
+    };
+    let section = channel.name();
+    let sender =
+        sender.with_context(|| format!("no {section} can be sent: set [{section}] in the settings first"))?;
+    let message = Message {
+        id: NotificationId::new(clock.now()),
+        channel,
+        to,
+        subject: if channel == Channel::Email { SUBJECT.to_owned() } else { String::new() },
+        text: if channel == Channel::Sms { fit(&text, config.sms.fitting()) } else { text },
+        html: None,
+    };
+    let delivery = sender.send(&message).await;
+    let mut tested = Tested::of(&message, &delivery);
+    if let (Delivery::Sent { reference }, Some(seconds), Some(centre)) =
+        (&delivery, wait_for_receipt, senders.centre.as_mut())
+    {
+        tested.receipt = Some(receipt(centre, reference.as_deref(), Duration::from_secs(seconds)).await?);
+    }
+    if let Some(centre) = &senders.centre {
+        centre.gateway.close().await;
+    }
+    print(&tested, common.json)?;
+    Ok(if matches!(delivery, Delivery::Sent { .. }) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What the message centre says of the message that it calls so.
+async fn receipt(centre: &mut Centre, reference: Option<&str>, patience: Duration) -> Result<String> {
+    let mine = async {
+        while let Some(Receipt { reference: of, failure }) = centre.receipts.recv().await {
+            if Some(of.as_str()) == reference {
+                return Ok(failure.unwrap_or_else(|| "delivered".to_owned()));
+            }
+        }
+        bail!("the session with the message centre ended before the receipt came")
+    };
+    tokio::time::timeout(patience, mine).await.context("the receipt did not come in time")?
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tested {
+    id: String,
+    to: String,
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receipt: Option<String>,
+}
+
+impl Tested {
+    fn of(message: &Message, delivery: &Delivery) -> Self {
+        let (outcome, detail) = match delivery {
+            Delivery::Sent { reference } => ("sent", reference.clone()),
+            Delivery::Refused { reason } => ("refused", Some(reason.clone())),
+            Delivery::Later { reason, .. } => ("later", Some(reason.clone())),
+            Delivery::Unclear { reason } => ("unclear", Some(reason.clone())),
+        };
+        Self { id: message.id.to_string(), to: message.to.clone(), outcome, detail, receipt: None }
+    }
+}
+
+impl Answer for Tested {
+    fn in_words(&self) -> String {
+        let said = self.detail.as_ref().map(|detail| format!(": {detail}")).unwrap_or_default();
+        let line = match self.outcome {
+            "sent" => format!("sent to {}{said}", self.to),
+            "refused" => format!("not sent to {}, and would not be{said}", self.to),
+            "later" => format!("not sent to {}; the service would try again{said}", self.to),
+            _ => format!("may or may not have been sent to {}{said}", self.to),
+        };
+        let receipt =
+            self.receipt.as_ref().map(|receipt| format!("\nreceipt: {receipt}")).unwrap_or_default();
+        format!("{line}{receipt}")
+    }
+}

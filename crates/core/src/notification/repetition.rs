@@ -1,0 +1,71 @@
+//! The same alert again and again: told at once, then ever more rarely while it goes on.
+
+use crate::time::Timestamp;
+
+/// How often one person was told of one kind of alert of one device lately.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repetition {
+    /// When it was last let through.
+    pub told_at: Timestamp,
+    /// When it was last met, let through or not.
+    pub met_at: Timestamp,
+    /// How long after it was let through the next is.
+    pub pause_s: u32,
+}
+
+impl Repetition {
+    /// The first pause.
+    pub const SHORTEST_S: u32 = 120;
+    /// The longest pause.
+    pub const LONGEST_S: u32 = 3_600;
+
+    /// Meets the alert now, and says whether it is let through.
+    ///
+    /// Quiet for as long as the pause, it is as if it came for the first time. A clock that was ahead keeps nothing
+    /// back: what lies in the future is forgotten.
+    #[must_use]
+    pub fn meet(before: Option<Self>, now: Timestamp) -> (Self, bool) {
+        let afresh = Self { told_at: now, met_at: now, pause_s: Self::SHORTEST_S };
+        let Some(before) = before.filter(|before| before.told_at <= now) else { return (afresh, true) };
+        let pause = i64::from(before.pause_s);
+        if now < before.told_at.plus_seconds(pause) {
+            (Self { met_at: now, ..before }, false)
+        } else if now < before.met_at.plus_seconds(pause) {
+            (Self { pause_s: (before.pause_s * 2).min(Self::LONGEST_S), ..afresh }, true)
+        } else {
+            (afresh, true)
+        }
+    }
+
+    /// Whether nothing would change were this forgotten.
+    pub fn is_over(&self, now: Timestamp) -> bool {
+        self.met_at.plus_seconds(i64::from(self.pause_s)) <= now
+            && self.told_at.plus_seconds(i64::from(self.pause_s)) <= now
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_told_more_rarely_while_it_goes_on() {
+        let start = Timestamp::from_millis(1_767_225_600_000);
+        let mut state = None;
+        let told: Vec<i64> = (0..4 * 3_600)
+            .step_by(30)
+            .filter(|second| {
+                let (next, told) = Repetition::meet(state, start.plus_seconds(*second));
+                state = Some(next);
+                told
+            })
+            .collect();
+        assert_eq!(told, [0, 120, 360, 840, 1_800, 3_720, 7_320, 10_920]);
+        let quiet = start.plus_seconds(4 * 3_600 + 3_600);
+        let (next, told) = Repetition::meet(state, quiet);
+        assert!(told && next.pause_s == Repetition::SHORTEST_S);
+        assert!(state.is_some_and(|state| state.is_over(quiet) && !state.is_over(start)));
+        let (back, told) = Repetition::meet(state, start);
+        assert!(told && back.told_at == start, "a clock going back silences nobody");
+    }
+}

@@ -1,0 +1,286 @@
+//! Where alerts go: the people of a device, of its groups, or of the account when neither is set.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{DeviceId, GroupId};
+use crate::notification::Channel;
+use crate::revision::Revision;
+use crate::schedule::Schedule;
+use crate::severity::Severity;
+use crate::text::Email;
+use crate::time::Timestamp;
+use crate::zone::Zone;
+
+/// A telephone number in international form: `+` and 7 to 15 digits (E.164).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct PhoneNumber(String);
+
+/// A text that is no telephone number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be a telephone number in international form such as +34600123456, without spaces")]
+pub struct ParsePhoneNumberError;
+
+impl PhoneNumber {
+    /// The number as it is dialled.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for PhoneNumber {
+    type Err = ParsePhoneNumberError;
+
+    fn from_str(text: &str) -> Result<Self, ParsePhoneNumberError> {
+        let digits = text.strip_prefix('+').ok_or(ParsePhoneNumberError)?;
+        let fits = (7..=15).contains(&digits.len())
+            && !digits.starts_with('0')
+            && digits.bytes().all(|byte| byte.is_ascii_digit());
+        if fits { Ok(Self(text.to_owned())) } else { Err(ParsePhoneNumberError) }
+    }
+}
+
+impl TryFrom<String> for PhoneNumber {
+    type Error = ParsePhoneNumberError;
+
+    fn try_from(text: String) -> Result<Self, ParsePhoneNumberError> {
+        text.parse()
+    }
+}
+
+impl From<PhoneNumber> for String {
+    fn from(number: PhoneNumber) -> Self {
+        number.0
+    }
+}
+
+/// Where a message ends: an address of one channel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Destination {
+    /// An e-mail address.
+    Email(Email),
+    /// A telephone.
+    Sms(PhoneNumber),
+}
+
+impl Destination {
+    /// The channel that leads there.
+    pub const fn channel(&self) -> Channel {
+        match self {
+            Self::Email(_) => Channel::Email,
+            Self::Sms(_) => Channel::Sms,
+        }
+    }
+
+    /// The address or number.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Email(email) => email.as_str(),
+            Self::Sms(number) => number.as_str(),
+        }
+    }
+}
+
+/// The units a person reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Units {
+    /// Kilometres and Celsius.
+    #[default]
+    Metric,
+    /// Miles and Fahrenheit.
+    Imperial,
+    /// Nautical miles, knots and Celsius.
+    Nautical,
+}
+
+impl Units {
+    /// Every system there is.
+    pub const ALL: [Self; 3] = [Self::Metric, Self::Imperial, Self::Nautical];
+
+    /// Its name in the API.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Metric => "metric",
+            Self::Imperial => "imperial",
+            Self::Nautical => "nautical",
+        }
+    }
+}
+
+/// A text that names no system of units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be one of metric, imperial, nautical")]
+pub struct ParseUnitsError;
+
+impl FromStr for Units {
+    type Err = ParseUnitsError;
+
+    fn from_str(text: &str) -> Result<Self, ParseUnitsError> {
+        Self::ALL.into_iter().find(|units| units.name() == text).ok_or(ParseUnitsError)
+    }
+}
+
+/// A language tag such as `en` or `pt-BR`.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Language(String);
+
+/// A text that is no language tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be a language such as en or pt-BR")]
+pub struct ParseLanguageError;
+
+impl Language {
+    /// The tag.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Default for Language {
+    fn default() -> Self {
+        Self("en".to_owned())
+    }
+}
+
+impl FromStr for Language {
+    type Err = ParseLanguageError;
+
+    fn from_str(text: &str) -> Result<Self, ParseLanguageError> {
+        let mut parts = text.split('-');
+        let first = parts.next().unwrap_or_default();
+        let first_fits =
+            (2..=3).contains(&first.len()) && first.bytes().all(|byte| byte.is_ascii_lowercase());
+        let rest_fits = parts.all(|part| {
+            (2..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        });
+        if first_fits && rest_fits && text.len() <= 35 {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(ParseLanguageError)
+        }
+    }
+}
+
+impl fmt::Debug for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl TryFrom<String> for Language {
+    type Error = ParseLanguageError;
+
+    fn try_from(text: String) -> Result<Self, ParseLanguageError> {
+        text.parse()
+    }
+}
+
+impl From<Language> for String {
+    fn from(language: Language) -> Self {
+        language.0
+    }
+}
+
+/// How a person likes to read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Preferences {
+    /// What to call them.
+    pub name: Option<String>,
+    /// The zone of the times they read; the account's when there is none.
+    pub time_zone: Option<Zone>,
+    /// Their units.
+    pub units: Units,
+    /// Their language.
+    pub language: Language,
+}
+
+/// Somebody who is told of alerts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recipient {
+    /// Where.
+    pub destination: Destination,
+    /// How they like to read.
+    pub preferences: Preferences,
+    /// They are told of what matters at least so much.
+    pub minimum_severity: Severity,
+    /// When they want to be told; always when there is none.
+    pub schedule: Option<Schedule>,
+}
+
+/// Whom alerts go to, as set in one place. Nobody at all when it is set and empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AlertRouting {
+    /// Whom.
+    pub recipients: Vec<Recipient>,
+}
+
+impl AlertRouting {
+    /// Recipients one place may have.
+    pub const RECIPIENTS_MAX: usize = 50;
+}
+
+/// The places where it can be set, the most specific first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RoutingHolder {
+    /// For one device.
+    Device(DeviceId),
+    /// For the devices of a group.
+    Group(GroupId),
+    /// For the rest of the account.
+    Account,
+}
+
+/// What is set in one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredRouting {
+    /// Counts the changes; goes on over a removal, so that no revision ever means two things.
+    pub revision: Revision,
+    /// What is set; none when the next place decides.
+    pub routing: Option<AlertRouting>,
+    /// When it was last changed, if ever.
+    pub last_modified: Option<Timestamp>,
+}
+
+impl StoredRouting {
+    /// Where nothing was ever set.
+    pub const NEVER: Self = Self { revision: Revision(0), routing: None, last_modified: None };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_languages_are_what_the_world_agreed_on() {
+        for (text, good) in [
+            ("+34600123456", true),
+            ("+881612345678", true),
+            ("+12", false),
+            ("34600123456", false),
+            ("+0600123456", false),
+            ("+34 600 123 456", false),
+            ("+1234567890123456", false),
+            ("+3460012345a", false),
+        ] {
+            assert_eq!(text.parse::<PhoneNumber>().is_ok(), good, "{text}");
+        }
+        for (text, good) in [
+            ("en", true),
+            ("pt-BR", true),
+            ("zh-Hant-TW", true),
+            ("", false),
+            ("e", false),
+            ("EN", false),
+            ("en_US", false),
+            ("en-", false),
+        ] {
+            assert_eq!(text.parse::<Language>().is_ok(), good, "{text}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Hours of the week in a zone, for whoever wants to be told only then.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::civil;
+use serde::{Deserialize, Serialize};
+
+use crate::time::Timestamp;
+use crate::zone::Zone;
+
+/// A day of the week.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Weekday {
+    /// Monday.
+    Monday,
+    /// Tuesday.
+    Tuesday,
+    /// Wednesday.
+    Wednesday,
+    /// Thursday.
+    Thursday,
+    /// Friday.
+    Friday,
+    /// Saturday.
+    Saturday,
+    /// Sunday.
+    Sunday,
+}
+
+impl Weekday {
+    /// Every day, Monday first.
+    pub const ALL: [Self; 7] = [
+        Self::Monday,
+        Self::Tuesday,
+        Self::Wednesday,
+        Self::Thursday,
+        Self::Friday,
+        Self::Saturday,
+        Self::Sunday,
+    ];
+
+    /// Its name in the API.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Monday => "monday",
+            Self::Tuesday => "tuesday",
+            Self::Wednesday => "wednesday",
+            Self::Thursday => "thursday",
+            Self::Friday => "friday",
+            Self::Saturday => "saturday",
+            Self::Sunday => "sunday",
+        }
+    }
+
+    fn of(date: civil::Date) -> Self {
+        let place = usize::try_from(date.weekday().to_monday_zero_offset()).unwrap_or(0);
+        Self::ALL.get(place).copied().unwrap_or(Self::Monday)
+    }
+}
+
+/// A text that names no day of the week.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be a day of the week such as monday")]
+pub struct ParseWeekdayError;
+
+impl FromStr for Weekday {
+    type Err = ParseWeekdayError;
+
+    fn from_str(text: &str) -> Result<Self, ParseWeekdayError> {
+        Self::ALL.into_iter().find(|day| day.name() == text).ok_or(ParseWeekdayError)
+    }
+}
+
+/// A time of day in whole minutes, written `HH:MM`, from 00:00 up to 24:00.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct TimeOfDay(u16);
+
+/// A text that is no time of day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be a time of day such as 08:30, up to 24:00")]
+pub struct ParseTimeOfDayError;
+
+impl TimeOfDay {
+    /// The first minute of a day.
+    pub const MIDNIGHT: Self = Self(0);
+    /// The end of a day.
+    pub const END: Self = Self(24 * 60);
+}
+
+impl FromStr for TimeOfDay {
+    type Err = ParseTimeOfDayError;
+
+    fn from_str(text: &str) -> Result<Self, ParseTimeOfDayError> {
+        let &[h1, h2, b':', m1, m2] = text.as_bytes() else { return Err(ParseTimeOfDayError) };
+        let digit =
+            |byte: u8| byte.is_ascii_digit().then(|| u16::from(byte - b'0')).ok_or(ParseTimeOfDayError);
+        let (hours, minutes) = (digit(h1)? * 10 + digit(h2)?, digit(m1)? * 10 + digit(m2)?);
+        let all = hours * 60 + minutes;
+        if minutes < 60 && all <= Self::END.0 { Ok(Self(all)) } else { Err(ParseTimeOfDayError) }
+    }
+}
+
+impl fmt::Display for TimeOfDay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:02}:{:02}", self.0 / 60, self.0 % 60)
+    }
+}
+
+impl TryFrom<String> for TimeOfDay {
+    type Error = ParseTimeOfDayError;
+
+    fn try_from(text: String) -> Result<Self, ParseTimeOfDayError> {
+        text.parse()
+    }
+}
+
+impl From<TimeOfDay> for String {
+    fn from(time: TimeOfDay) -> Self {
+        time.to_string()
+    }
+}
+
+/// Hours on days of the week. Hours that end before they begin, or when they begin, run into the next day and belong
+/// to the day they begin on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Schedule {
+    /// The days, ascending, each once.
+    pub weekdays: Vec<Weekday>,
+    /// When it begins.
+    pub from: TimeOfDay,
+    /// The first minute after it.
+    pub to: TimeOfDay,
+    /// Whose clock it goes by; the recipient's when there is none.
+    pub time_zone: Option<Zone>,
+}
+
+impl Schedule {
+    /// Whether this instant lies in it, by this zone's clock unless it has its own.
+    pub fn contains(&self, instant: Timestamp, zone: &Zone) -> bool {
+        let zone = self.time_zone.as_ref().unwrap_or(zone);
+        let clock = zone.as_jiff().to_datetime(instant.to_jiff());
+        let hour = u16::try_from(clock.hour()).unwrap_or(0);
+        let minute = TimeOfDay(hour * 60 + u16::try_from(clock.minute()).unwrap_or(0));
+        let today = self.weekdays.contains(&Weekday::of(clock.date()));
+        if self.from < self.to {
+            return today && self.from <= minute && minute < self.to;
+        }
+        let yesterday = clock.date().yesterday().map(Weekday::of);
+        let began_yesterday = yesterday.is_ok_and(|day| self.weekdays.contains(&day));
+        (today && minute >= self.from) || (began_yesterday && minute < self.to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(days: &[Weekday], from: &str, to: &str, at: &str, expect: bool) {
+        let schedule = Schedule {
+            weekdays: days.to_vec(),
+            from: from.parse().unwrap(),
+            to: to.parse().unwrap(),
+            time_zone: None,
+        };
+        let zone: Zone = "Europe/Madrid".parse().unwrap();
+        assert_eq!(schedule.contains(at.parse().unwrap(), &zone), expect, "{days:?} {from} {to} {at}");
+    }
+
+    #[test]
+    fn hours_are_of_the_day_they_begin_on() {
+        use Weekday::{Friday, Monday, Saturday};
+        // 2026-05-01 is a Friday; Madrid is two hours ahead of UTC in May.
+        check(&[Friday], "08:00", "18:00", "2026-05-01T06:00:00Z", true);
+        check(&[Friday], "08:00", "18:00", "2026-05-01T05:59:59Z", false);
+        check(&[Friday], "08:00", "18:00", "2026-05-01T16:00:00Z", false);
+        check(&[Saturday], "08:00", "18:00", "2026-05-01T10:00:00Z", false);
+        check(&[Friday], "22:00", "06:00", "2026-05-02T03:00:00Z", true);
+        check(&[Friday], "22:00", "06:00", "2026-05-01T03:00:00Z", false);
+        check(&[Saturday], "22:00", "06:00", "2026-05-02T03:00:00Z", false);
+        check(&[Friday], "00:00", "24:00", "2026-05-01T21:59:59Z", true);
+        check(&[Friday], "00:00", "00:00", "2026-05-01T21:59:59Z", true);
+        check(&[Monday], "00:00", "24:00", "2026-05-01T12:00:00Z", false);
+    }
+
+    #[test]
+    fn times_are_written_in_one_way() {
+        for text in ["00:00", "08:30", "24:00"] {
+            assert_eq!(text.parse::<TimeOfDay>().unwrap().to_string(), text);
+        }
+        for text in ["", "8:30", "24:01", "12:60", "ab:cd", "12:3é"] {
+            assert_eq!(text.parse::<TimeOfDay>(), Err(ParseTimeOfDayError), "{text}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! From a message to the bytes of an e-mail.
+
+use std::time::{Duration, SystemTime};
+
+use lettre::Address;
+use lettre::message::header::{Header, HeaderName, HeaderValue};
+use lettre::message::{Mailbox, MultiPart, SinglePart};
+use perigee_core::notification::Message;
+use perigee_core::time::Timestamp;
+
+use crate::plain::{lines, one_line};
+
+/// What all messages of a sender have in common.
+pub(super) struct Letterhead {
+    pub(super) from: Mailbox,
+    pub(super) reply_to: Option<Mailbox>,
+    pub(super) domain: String,
+    pub(super) unsubscribe: Option<String>,
+}
+
+macro_rules! headers {
+    ($($(#[$doc:meta])* $type:ident = $name:literal;)+) => {$(
+        $(#[$doc])*
+        #[derive(Clone)]
+        struct $type(String);
+
+        impl Header for $type {
+            fn name() -> HeaderName {
+                HeaderName::new_from_ascii_str($name)
+            }
+
+            fn parse(text: &str) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
+                Ok(Self(text.to_owned()))
+            }
+
+            fn display(&self) -> HeaderValue {
+                HeaderValue::new(Self::name(), self.0.clone())
+            }
+        }
+    )+};
+}
+
+headers! {
+    /// Tells holiday notices and other robots not to answer (RFC 3834).
+    AutoSubmitted = "Auto-Submitted";
+    /// The same for Exchange, which does not read the above.
+    SuppressResponses = "X-Auto-Response-Suppress";
+    /// Lets people sort alerts by a rule (RFC 2919).
+    ListId = "List-Id";
+    /// How to get off the list (RFC 2369); left out where nobody would answer.
+    ListUnsubscribe = "List-Unsubscribe";
+}
+
+impl Letterhead {
+    /// The e-mail for this message, or what is wrong with it.
+    pub(super) fn write(&self, message: &Message, to: &Address, now: Timestamp) -> Result<Vec<u8>, String> {
+        let mut builder = lettre::Message::builder()
+            .message_id(Some(format!("<{}@{}>", message.id, self.domain)))
+            .date(system_time(now))
+            .from(self.from.clone())
+            .to(Mailbox::new(None, to.clone()))
+            .subject(one_line(&message.subject))
+            .header(AutoSubmitted("auto-generated".to_owned()))
+            .header(SuppressResponses("All".to_owned()))
+            .header(ListId(format!("<alerts.{}>", self.domain)));
+        if let Some(reply_to) = &self.reply_to {
+            builder = builder.reply_to(reply_to.clone());
+        }
+        if let Some(way) = &self.unsubscribe {
+            builder = builder.header(ListUnsubscribe(format!("<{way}>")));
+        }
+        let text = lines(&message.text);
+        let built = match &message.html {
+            Some(html) => builder.multipart(MultiPart::alternative_plain_html(text, lines(html))),
+            None => builder.singlepart(SinglePart::plain(text)),
+        };
+        built.map(|email| email.formatted()).map_err(|error| format!("cannot write the e-mail: {error}"))
+    }
+}
+
+/// The address the server is told: host names beyond ASCII in the form the network uses.
+pub(super) fn recipient(text: &str) -> Result<Address, String> {
+    let email: perigee_core::text::Email =
+        text.parse().map_err(|error| format!("the address of the recipient {error}"))?;
+    let (local, host) = email.as_str().rsplit_once('@').unwrap_or_default();
+    let host =
+        url::Host::parse(host).map_err(|error| format!("the host of the recipient's address: {error}"))?;
+    Address::new(local, host.to_string()).map_err(|error| format!("the address of the recipient: {error}"))
+}
+
+/// For the builder, which wants the machine's type. Dates before 1970 there are none in messages.
+fn system_time(now: Timestamp) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(now.as_millis()).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use perigee_core::id::NotificationId;
+    use perigee_core::notification::Channel;
+
+    use super::*;
+
+    fn letterhead() -> Letterhead {
+        Letterhead {
+            from: "Perigee <alerts@example.org>".parse().unwrap(),
+            reply_to: None,
+            domain: "example.org".to_owned(),
+            unsubscribe: None,
+        }
+    }
+
+    fn written(subject: &str, text: &str, html: Option<&str>) -> String {
+        let message = Message {
+            id: NotificationId::from_i64(7),
+            channel: Channel::Email,
+            to: "ana@example.com".to_owned(),
+            subject: subject.to_owned(),
+            text: text.to_owned(),
+            html: html.map(str::to_owned),
+        };
+        let now = "2026-05-01T12:00:00Z".parse().unwrap();
+        let bytes = letterhead().write(&message, &recipient(&message.to).unwrap(), now).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn headers_are_those_of_alert_mail() {
+        let mail = written("SOS", "Help.", None);
+        for header in [
+            "Message-ID: <ntf_0000000000007@example.org>\r\n",
+            "Date: Fri, 01 May 2026 12:00:00 +0000\r\n",
+            "From: Perigee <alerts@example.org>\r\n",
+            "To: ana@example.com\r\n",
+            "Subject: SOS\r\n",
+            "Auto-Submitted: auto-generated\r\n",
+            "List-Id: <alerts.example.org>\r\n",
+        ] {
+            assert!(mail.contains(header), "{header} in {mail}");
+        }
+        for absent in ["Precedence", "List-Unsubscribe", "Bcc", "Cc:"] {
+            assert!(!mail.contains(absent), "{absent} in {mail}");
+        }
+    }
+
+    #[test]
+    fn no_name_can_add_a_header_or_a_body() {
+        for hostile in
+            ["x\r\nBcc: all@example.com", "x\nBcc: all@example.com", "x\r\n\r\nbody", "x\0\u{2028}Bcc: y"]
+        {
+            let mail = written(hostile, "Text.", Some("<p>Text.</p>"));
+            let (head, _) = mail.split_once("\r\n\r\n").unwrap();
+            assert!(
+                !head.contains("\r\nBcc") && !head.contains('\0') && !head.contains('\u{2028}'),
+                "{head}"
+            );
+            assert!(head.contains("\r\nMIME-Version: 1.0"), "{head}");
+        }
+    }
+
+    #[test]
+    fn letters_beyond_ascii_travel_encoded() {
+        let mail = written("🚤 Ñandú: velocidad", "¡Atención!\nFin\u{2028}x\0y", Some("<p>¡Atención!</p>"));
+        assert!(mail.is_ascii(), "{mail}");
+        assert!(mail.contains("Subject: =?utf-8?b?"), "{mail}");
+        assert!(mail.contains("multipart/alternative"), "{mail}");
+        assert!(!mail.replace("\r\n", "").contains(['\r', '\n', '\0']), "{mail:?}");
+    }
+
+    #[test]
+    fn hosts_beyond_ascii_are_spelled_for_the_network() {
+        assert_eq!(recipient("jose@correo.es").unwrap().to_string(), "jose@correo.es");
+        assert_eq!(recipient("a@bücher.example").unwrap().to_string(), "a@xn--bcher-kva.example");
+        assert!(recipient("a@b\r\nRCPT TO:<c@d>").is_err());
+        assert!(recipient("<a@b>").is_err());
+    }
+}

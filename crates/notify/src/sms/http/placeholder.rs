@@ -1,0 +1,153 @@
+//! Texts with places for what is sent: `{number}`, `{digits}`, `{text}`, `{id}` and `{sender}`.
+//!
+//! What is put in is escaped by whoever knows the context: a template never sees a whole body as text.
+
+/// What can be put in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Values<'v> {
+    /// The number with its `+`.
+    pub(super) number: &'v str,
+    /// The number without.
+    pub(super) digits: &'v str,
+    /// The message.
+    pub(super) text: &'v str,
+    /// The notification's id, the same on every attempt.
+    pub(super) id: &'v str,
+    /// Whom it is from.
+    pub(super) sender: &'v str,
+}
+
+/// A place in a template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Placeholder {
+    Number,
+    Digits,
+    Text,
+    Id,
+    Sender,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    Literal(String),
+    Place(Placeholder),
+}
+
+/// A text with places.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Template(Vec<Piece>);
+
+/// A place that means nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{{{0}}} is no placeholder; there are {{number}}, {{digits}}, {{text}}, {{id}} and {{sender}}, and {{{{ for a brace"
+)]
+pub struct UnknownPlaceholder(String);
+
+impl Template {
+    /// Reads a template.
+    pub(super) fn parse(source: &str) -> Result<Self, UnknownPlaceholder> {
+        let mut pieces = Vec::new();
+        let mut literal = String::new();
+        let mut rest = source;
+        while let Some(at) = rest.find(['{', '}']) {
+            let (before, from_brace) = rest.split_at(at);
+            literal.push_str(before);
+            if from_brace.starts_with("{{") || from_brace.starts_with("}}") {
+                literal.push_str(from_brace.get(..1).unwrap_or_default());
+                rest = from_brace.get(2..).unwrap_or_default();
+                continue;
+            }
+            let unknown = || UnknownPlaceholder(from_brace.chars().skip(1).take(20).collect());
+            let (name, after) =
+                from_brace.strip_prefix('{').and_then(|s| s.split_once('}')).ok_or_else(unknown)?;
+            pieces.push(Piece::Literal(std::mem::take(&mut literal)));
+            pieces.push(Piece::Place(placeholder(name).ok_or_else(|| UnknownPlaceholder(name.to_owned()))?));
+            rest = after;
+        }
+        literal.push_str(rest);
+        pieces.push(Piece::Literal(literal));
+        pieces.retain(|piece| *piece != Piece::Literal(String::new()));
+        Ok(Self(pieces))
+    }
+
+    /// The text with everything put in, each value passed through `escape`.
+    pub(super) fn fill(&self, values: &Values<'_>, escape: impl Fn(&str) -> String) -> String {
+        let mut filled = String::new();
+        for piece in &self.0 {
+            match piece {
+                Piece::Literal(text) => filled.push_str(text),
+                Piece::Place(place) => filled.push_str(&escape(value(values, *place))),
+            }
+        }
+        filled
+    }
+
+    /// What stands before the first place.
+    pub(super) fn beginning(&self) -> &str {
+        match self.0.first() {
+            Some(Piece::Literal(text)) => text,
+            _ => "",
+        }
+    }
+
+    /// Whether there is any place.
+    pub(super) fn has_places(&self) -> bool {
+        self.0.iter().any(|piece| matches!(piece, Piece::Place(_)))
+    }
+
+    /// Whether the message's text is put in somewhere.
+    pub(super) fn has_text(&self) -> bool {
+        self.0.contains(&Piece::Place(Placeholder::Text))
+    }
+
+    /// Whether the number is put in somewhere.
+    pub(super) fn has_number(&self) -> bool {
+        [Placeholder::Number, Placeholder::Digits].iter().any(|place| self.0.contains(&Piece::Place(*place)))
+    }
+}
+
+fn placeholder(name: &str) -> Option<Placeholder> {
+    Some(match name {
+        "number" => Placeholder::Number,
+        "digits" => Placeholder::Digits,
+        "text" => Placeholder::Text,
+        "id" => Placeholder::Id,
+        "sender" => Placeholder::Sender,
+        _ => return None,
+    })
+}
+
+fn value<'v>(values: &Values<'v>, place: Placeholder) -> &'v str {
+    match place {
+        Placeholder::Number => values.number,
+        Placeholder::Digits => values.digits,
+        Placeholder::Text => values.text,
+        Placeholder::Id => values.id,
+        Placeholder::Sender => values.sender,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VALUES: Values<'static> =
+        Values { number: "+34600", digits: "34600", text: "{id} & \"x\"", id: "ntf_1", sender: "Perigee" };
+
+    #[test]
+    fn fills_each_place_once() {
+        let template = Template::parse("to={digits}&t={text}{{{sender}}}").unwrap();
+        // What was put in is not read again.
+        assert_eq!(template.fill(&VALUES, str::to_owned), "to=34600&t={id} & \"x\"{Perigee}");
+        assert_eq!(template.beginning(), "to=");
+        assert!(template.has_text() && template.has_number());
+    }
+
+    #[test]
+    fn refuses_what_it_does_not_know() {
+        for bad in ["{Number}", "{", "a}b", "{text", "{ text }"] {
+            assert!(Template::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

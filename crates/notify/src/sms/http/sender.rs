@@ -1,0 +1,199 @@
+//! One request to a provider, and what is known of the message afterwards.
+
+use async_trait::async_trait;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use perigee_core::notification::{Delivery, Message, Sender};
+use reqwest::{Client, Response};
+use secrecy::ExposeSecret as _;
+use url::Url;
+
+use super::body::Body;
+use super::placeholder::{Template, Values};
+use super::settings::{GatewayAuth, GatewayMethod, HttpGatewayError, HttpGatewaySettings};
+use super::verdict::{Answer, judge};
+use crate::plain::one_line;
+use crate::sms::PhoneNumber;
+use crate::tls::{Trust, client_config};
+
+/// Bytes of an answer that are read; what says more says nothing we need.
+const ANSWER_MAX: usize = 64 * 1024;
+/// Seconds a provider may ask to wait; more is its clock, not its wish.
+const WAIT_MAX: u32 = 86_400;
+
+/// Sends SMS by the HTTP interface of a provider.
+pub struct HttpGateway {
+    settings: HttpGatewaySettings,
+    client: Client,
+    url: Template,
+    headers: Vec<(HeaderName, Template)>,
+    body: Body,
+    authorization: Option<HeaderValue>,
+}
+
+impl HttpGateway {
+    /// A sender with these settings. Connects to nobody yet.
+    pub fn new(settings: HttpGatewaySettings) -> Result<Self, HttpGatewayError> {
+        let url = Template::parse(&settings.url)?;
+        check_url(&url, settings.allow_http)?;
+        let mut headers = Vec::new();
+        for (name, source) in &settings.headers {
+            let unusable = |_detail| HttpGatewayError::Header(name.clone());
+            headers.push((HeaderName::try_from(name).map_err(unusable)?, Template::parse(source)?));
+        }
+        let body = Body::parse(&settings.body)?;
+        let mut sent = body.templates();
+        sent.push(&url);
+        if !sent.iter().any(|template| template.has_text()) {
+            return Err(HttpGatewayError::Missing("text"));
+        }
+        if !sent.iter().any(|template| template.has_number()) {
+            return Err(HttpGatewayError::Missing("number"));
+        }
+        for pointer in [&settings.reference_pointer, &settings.success_pointer].into_iter().flatten() {
+            if !pointer.starts_with('/') {
+                return Err(HttpGatewayError::Pointer(pointer.clone()));
+            }
+        }
+        if settings.success_pointer.is_some() && settings.success_values.is_empty() {
+            return Err(HttpGatewayError::SuccessValues);
+        }
+        let authorization = authorization(&settings.auth)?;
+        let client = client(&settings)?;
+        Ok(Self { settings, client, url, headers, body, authorization })
+    }
+
+    fn request(&self, values: &Values<'_>) -> Result<reqwest::Request, String> {
+        let escaped = |value: &str| utf8_percent_encode(value, NON_ALPHANUMERIC).to_string();
+        let url = Url::parse(&self.url.fill(values, escaped)).map_err(|error| error.to_string())?;
+        let method = match self.settings.method {
+            GatewayMethod::Get => http::Method::GET,
+            GatewayMethod::Post => http::Method::POST,
+            GatewayMethod::Put => http::Method::PUT,
+        };
+        let mut headers = HeaderMap::new();
+        for (name, template) in &self.headers {
+            let text = template.fill(values, one_line);
+            let value = HeaderValue::from_str(&text)
+                .map_err(|_detail| format!("the header {name} cannot be sent"))?;
+            headers.insert(name.clone(), value);
+        }
+        if let Some(value) = &self.authorization {
+            headers.insert(AUTHORIZATION, value.clone());
+        }
+        let mut request = self.client.request(method, url);
+        if let Some((kind, body)) = self.body.fill(values) {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+            request = request.body(body);
+        }
+        request.headers(headers).build().map_err(|error| error.without_url().to_string())
+    }
+}
+
+#[async_trait]
+impl Sender for HttpGateway {
+    async fn send(&self, message: &Message) -> Delivery {
+        let number: PhoneNumber = match message.to.parse() {
+            Ok(number) => number,
+            Err(error) => return Delivery::Refused { reason: format!("the recipient {error}") },
+        };
+        let id = message.id.to_string();
+        let values = Values {
+            number: number.as_str(),
+            digits: number.digits(),
+            text: &message.text,
+            id: &id,
+            sender: &self.settings.sender,
+        };
+        let request = match self.request(&values) {
+            Ok(request) => request,
+            Err(reason) => return Delivery::Refused { reason },
+        };
+        match self.client.execute(request).await {
+            Ok(response) => judge(&self.settings, &read(response).await),
+            // The address may hold the number, the text or a key: it stays out of the reason.
+            Err(error) if error.is_connect() => Delivery::Later {
+                reason: format!("cannot connect to the SMS gateway: {}", cause(&error.without_url())),
+                wait: None,
+            },
+            Err(error) => Delivery::Unclear {
+                reason: format!(
+                    "the SMS gateway did not answer, and may have taken the message: {}",
+                    cause(&error.without_url())
+                ),
+            },
+        }
+    }
+}
+
+fn client(settings: &HttpGatewaySettings) -> Result<Client, HttpGatewayError> {
+    let trust = settings.authorities.clone().map_or(Trust::Public, Trust::File);
+    Client::builder()
+        .tls_backend_preconfigured(client_config(&trust)?)
+        .redirect(reqwest::redirect::Policy::none())
+        // Another look-up of a proxy in the environment would make the same settings mean something else elsewhere.
+        .no_proxy()
+        .connect_timeout(settings.connect_time_out)
+        .timeout(settings.time_out)
+        .pool_idle_timeout(std::time::Duration::from_secs(30))
+        .user_agent(concat!("Perigee/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .map_err(|error| HttpGatewayError::Client(error.to_string()))
+}
+
+/// Placeholders may not decide where a message goes.
+fn check_url(template: &Template, allow_http: bool) -> Result<(), HttpGatewayError> {
+    let beginning = template.beginning();
+    let url = Url::parse(beginning).map_err(|_detail| HttpGatewayError::Url)?;
+    let host_is_whole = beginning
+        .split_once("://")
+        .is_some_and(|(_, rest)| rest.contains(['/', '?']) || !template.has_places());
+    match url.scheme() {
+        _ if url.host_str().is_none_or(str::is_empty) || !host_is_whole => Err(HttpGatewayError::Url),
+        "https" => Ok(()),
+        "http" if allow_http => Ok(()),
+        "http" => Err(HttpGatewayError::NotEncrypted),
+        _ => Err(HttpGatewayError::Url),
+    }
+}
+
+fn authorization(auth: &GatewayAuth) -> Result<Option<HeaderValue>, HttpGatewayError> {
+    use base64::Engine as _;
+    let text = match auth {
+        GatewayAuth::None => return Ok(None),
+        GatewayAuth::Basic { user_name, password } => {
+            let pair = format!("{user_name}:{}", password.expose_secret());
+            format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair))
+        }
+        GatewayAuth::Bearer(token) => format!("Bearer {}", token.expose_secret()),
+    };
+    let unusable = |_detail| HttpGatewayError::Header("Authorization".to_owned());
+    let mut value = HeaderValue::from_str(&text).map_err(unusable)?;
+    value.set_sensitive(true);
+    Ok(Some(value))
+}
+
+async fn read(mut response: Response) -> Answer {
+    let status = response.status().as_u16();
+    let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+    let retry_after =
+        retry_after.and_then(|text| text.trim().parse().ok()).map(|wait: u32| wait.min(WAIT_MAX));
+    let mut body = Vec::new();
+    let body = loop {
+        match response.chunk().await {
+            Ok(Some(chunk)) if body.len() + chunk.len() <= ANSWER_MAX => body.extend_from_slice(&chunk),
+            Ok(None) => break Some(body),
+            Ok(Some(_)) | Err(_) => break None,
+        }
+    };
+    Answer { status, retry_after, body }
+}
+
+/// The innermost cause, which says most.
+fn cause(error: &reqwest::Error) -> String {
+    let mut inner: &dyn std::error::Error = error;
+    while let Some(source) = inner.source() {
+        inner = source;
+    }
+    inner.to_string()
+}

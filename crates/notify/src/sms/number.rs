@@ -1,0 +1,186 @@
+//! Telephone numbers in international form, and whether messages may go there.
+
+use std::fmt;
+use std::str::FromStr;
+
+use perigee_core::country::Country;
+
+use super::calling_code::{beginnings_of, country_code_of};
+
+/// A number in international form: `+` and 7 to 15 digits (E.164).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PhoneNumber(String);
+
+/// Why a text is no number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be a number in international form such as +34600123456")]
+pub struct ParseNumberError;
+
+impl PhoneNumber {
+    /// With its `+`.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Without its `+`.
+    pub fn digits(&self) -> &str {
+        self.0.trim_start_matches('+')
+    }
+
+    /// The country it belongs to; none for satellite networks, other international networks and free numbers.
+    pub fn country(&self) -> Option<Country> {
+        country_code_of(self.digits())?.parse().ok()
+    }
+}
+
+impl FromStr for PhoneNumber {
+    type Err = ParseNumberError;
+
+    /// Takes the punctuation people put into numbers.
+    fn from_str(text: &str) -> Result<Self, ParseNumberError> {
+        let bare: String = text.chars().filter(|c| !matches!(c, ' ' | '-' | '.' | '(' | ')' | '/')).collect();
+        let digits = bare.strip_prefix('+').ok_or(ParseNumberError)?;
+        let fits = (7..=15).contains(&digits.len())
+            && digits.bytes().all(|byte| byte.is_ascii_digit())
+            && !digits.starts_with('0');
+        if fits { Ok(Self(bare)) } else { Err(ParseNumberError) }
+    }
+}
+
+impl fmt::Display for PhoneNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Where messages may go: countries by their code, and numbers by how they begin (`+8816` for a satellite network).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AllowedCountries {
+    countries: Vec<Country>,
+    prefixes: Vec<String>,
+}
+
+/// Why an entry of the list cannot stand.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{0}\" must be a country code such as ES, or the beginning of a number such as +8816")]
+pub struct ParseAllowedError(String);
+
+impl AllowedCountries {
+    /// Reads a list; an empty one allows every number.
+    pub fn parse(entries: &[String]) -> Result<Self, ParseAllowedError> {
+        let mut allowed = Self::default();
+        for entry in entries {
+            let refused = || ParseAllowedError(entry.clone());
+            if let Some(digits) = entry.strip_prefix('+') {
+                let fits =
+                    (1..=15).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+                allowed.prefixes.push(fits.then(|| digits.to_owned()).ok_or_else(refused)?);
+            } else {
+                allowed.countries.push(entry.parse().map_err(|_detail| refused())?);
+            }
+        }
+        Ok(allowed)
+    }
+
+    /// The same as beginnings of numbers, such as `+34`; none when every number is allowed.
+    pub fn prefixes(&self) -> Vec<String> {
+        let of_countries = self.countries.iter().flat_map(|country| beginnings_of(country.code()));
+        self.prefixes.iter().cloned().chain(of_countries).map(|digits| format!("+{digits}")).collect()
+    }
+
+    /// Whether messages may go to this number.
+    pub fn allow(&self, number: &PhoneNumber) -> bool {
+        let everywhere = self.countries.is_empty() && self.prefixes.is_empty();
+        everywhere
+            || self.prefixes.iter().any(|prefix| number.digits().starts_with(prefix))
+            || number.country().is_some_and(|country| self.countries.contains(&country))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn country(number: &str) -> Option<&'static str> {
+        number.parse::<PhoneNumber>().unwrap().country().map(Country::code)
+    }
+
+    #[test]
+    fn takes_international_numbers_alone() {
+        assert_eq!("+34 (600) 12-34.56".parse::<PhoneNumber>().unwrap().as_str(), "+34600123456");
+        for bad in [
+            "",
+            "+",
+            "600123456",
+            "0034600123456",
+            "+0600123456",
+            "+34600",
+            "+3460012345678901",
+            "+34x00123456",
+        ] {
+            assert_eq!(bad.parse::<PhoneNumber>(), Err(ParseNumberError), "{bad}");
+        }
+    }
+
+    #[test]
+    fn knows_countries_within_shared_codes() {
+        let cases = [
+            ("+34600123456", "ES"),
+            ("+14165550100", "CA"),
+            ("+12125550100", "US"),
+            ("+18095550100", "DO"),
+            ("+17875550100", "PR"),
+            ("+79161234567", "RU"),
+            ("+77012345678", "KZ"),
+            ("+447700900123", "JE"),
+            ("+447911123456", "GG"),
+            ("+442071234567", "GB"),
+            ("+262639123456", "YT"),
+            ("+262692123456", "RE"),
+            ("+59995551234", "CW"),
+            ("+5215512345678", "MX"),
+        ];
+        for (number, expect) in cases {
+            assert_eq!(country(number), Some(expect), "{number}");
+        }
+        for nowhere in ["+881612345678", "+870123456789", "+999123456789"] {
+            assert_eq!(country(nowhere), None, "{nowhere}");
+        }
+    }
+
+    #[test]
+    fn lists_allow_countries_and_prefixes() {
+        let list = |entries: &[&str]| {
+            AllowedCountries::parse(&entries.iter().map(|entry| (*entry).to_owned()).collect::<Vec<_>>())
+        };
+        let (spain, iridium) = ("+34600123456".parse().unwrap(), "+881612345678".parse().unwrap());
+        assert!(list(&[]).unwrap().allow(&iridium));
+        let some = list(&["ES", "+8816"]).unwrap();
+        assert!(some.allow(&spain) && some.allow(&iridium));
+        assert!(!some.allow(&"+33600123456".parse().unwrap()));
+        assert!(list(&["Narnia"]).is_err() && list(&["+x"]).is_err());
+    }
+
+    #[test]
+    fn beginnings_allow_what_countries_do() {
+        let numbers = [
+            "+34600123456",
+            "+14165550100",
+            "+12125550100",
+            "+18095550100",
+            "+79161234567",
+            "+77012345678",
+            "+447700900123",
+            "+442071234567",
+            "+881612345678",
+        ];
+        for country in ["ES", "US", "CA", "RU", "KZ", "GB", "JE"] {
+            let allowed = AllowedCountries::parse(&[country.to_owned()]).unwrap();
+            let prefixes = allowed.prefixes();
+            for number in numbers.map(|text| text.parse::<PhoneNumber>().unwrap()) {
+                let listed = prefixes.iter().any(|prefix| number.as_str().starts_with(prefix));
+                assert_eq!(listed, allowed.allow(&number), "{number} in {country}");
+            }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! What templates may be made of.
+//!
+//! Fuel bounds how many steps a template makes, but one step can double a text: forty of them fill the memory. So
+//! nothing may be bound to a name but what a loop takes from the facts, nothing may be put together or multiplied, and
+//! only filters that make no text much longer may be used. No value is then larger than the facts or the template.
+
+use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Stmt};
+use minijinja::machinery::{Span, Token, parse, tokenize};
+use minijinja::syntax::SyntaxConfig;
+
+use super::engine::TemplateError;
+
+/// Words and signs between two braces. Each may open another level, and levels take room on the stack of whoever
+/// reads them.
+const TOKENS_MAX: usize = 120;
+/// Levels of if and for, each elif being one more.
+const LEVELS_MAX: usize = 30;
+/// Loops within loops.
+const LOOPS_MAX: usize = 2;
+
+/// The filters a template may use.
+const FILTERS: &[&str] = &[
+    "abs",
+    "altitude",
+    "capitalize",
+    "coordinates",
+    "count",
+    "cut",
+    "d",
+    "date",
+    "default",
+    "distance",
+    "e",
+    "escape",
+    "first",
+    "float",
+    "int",
+    "items",
+    "last",
+    "length",
+    "lower",
+    "number",
+    "round",
+    "short_time",
+    "speed",
+    "string",
+    "temperature",
+    "time",
+    "title",
+    "trim",
+    "upper",
+];
+
+/// Refuses a template that has what none may have.
+pub(super) fn guard(source: &str) -> Result<(), TemplateError> {
+    shape(source)?;
+    let template = parse(source, "template", SyntaxConfig::default()).map_err(TemplateError::from)?;
+    statement(&template, 0)
+}
+
+/// Refuses what is so deep that reading it could fail; looks at one word after another and goes down nowhere.
+fn shape(source: &str) -> Result<(), TemplateError> {
+    let mut tokens = 0;
+    let mut opened = false;
+    let mut levels: Vec<usize> = Vec::new();
+    for token in tokenize(source, false, SyntaxConfig::default()) {
+        let (token, span) = token.map_err(TemplateError::from)?;
+        tokens += 1;
+        match token {
+            Token::TemplateData(_) | Token::VariableStart | Token::BlockStart => tokens = 0,
+            Token::Ident("if" | "for") if opened => levels.push(1),
+            Token::Ident("elif") if opened => levels.last_mut().into_iter().for_each(|level| *level += 1),
+            Token::Ident("endif" | "endfor") if opened => drop(levels.pop()),
+            _ => {}
+        }
+        opened = matches!(token, Token::BlockStart);
+        if tokens > TOKENS_MAX {
+            return Err(refuse(
+                span,
+                format!("more than {TOKENS_MAX} words and signs stand between two braces"),
+            ));
+        }
+        if levels.iter().sum::<usize>() > LEVELS_MAX {
+            return Err(refuse(span, format!("if and for stand more than {LEVELS_MAX} deep in each other")));
+        }
+    }
+    Ok(())
+}
+
+fn refuse(span: Span, problem: impl Into<String>) -> TemplateError {
+    TemplateError { line: Some(usize::from(span.start_line)), problem: problem.into() }
+}
+
+fn statements(list: &[Stmt<'_>], loops: usize) -> Result<(), TemplateError> {
+    list.iter().try_for_each(|stmt| statement(stmt, loops))
+}
+
+fn statement(stmt: &Stmt<'_>, loops: usize) -> Result<(), TemplateError> {
+    match stmt {
+        Stmt::Template(template) => statements(&template.children, loops),
+        Stmt::EmitRaw(_) => Ok(()),
+        Stmt::EmitExpr(emitted) => expression(&emitted.expr),
+        Stmt::IfCond(condition) => {
+            expression(&condition.expr)?;
+            statements(&condition.true_body, loops)?;
+            statements(&condition.false_body, loops)
+        }
+        Stmt::ForLoop(repeated) => {
+            let span = repeated.span();
+            if loops >= LOOPS_MAX {
+                return Err(refuse(span, "loops may stand in one another twice, not deeper"));
+            }
+            if repeated.recursive || !is_from_the_facts(&repeated.iter) {
+                return Err(refuse(
+                    span,
+                    "a loop goes over a value as it is, such as alert.attributes|items",
+                ));
+            }
+            repeated.filter_expr.as_ref().map_or(Ok(()), expression)?;
+            statements(&repeated.body, loops + 1)?;
+            statements(&repeated.else_body, loops + 1)
+        }
+        Stmt::Set(it) => Err(unusable(it.span(), "set")),
+        Stmt::SetBlock(it) => Err(unusable(it.span(), "set")),
+        Stmt::WithBlock(it) => Err(unusable(it.span(), "with")),
+        Stmt::AutoEscape(it) => Err(unusable(it.span(), "autoescape")),
+        Stmt::FilterBlock(it) => Err(unusable(it.span(), "filter")),
+        Stmt::Do(it) => Err(unusable(it.span(), "do")),
+    }
+}
+
+fn unusable(span: Span, tag: &str) -> TemplateError {
+    refuse(span, format!("{{% {tag} %}} cannot be used here; there are if, for and raw"))
+}
+
+/// A name, members of it, and the pairs of a map: nothing that was made here.
+fn is_from_the_facts(expr: &Expr<'_>) -> bool {
+    match expr {
+        Expr::Var(_) => true,
+        Expr::GetAttr(member) => is_from_the_facts(&member.expr),
+        Expr::Filter(filter) => {
+            filter.name == "items"
+                && filter.expr.as_ref().is_some_and(is_from_the_facts)
+                && filter.args.is_empty()
+        }
+        _ => false,
+    }
+}
+
+fn expression(expr: &Expr<'_>) -> Result<(), TemplateError> {
+    match expr {
+        Expr::Var(_) | Expr::Const(_) => Ok(()),
+        Expr::UnaryOp(unary) => expression(&unary.expr),
+        Expr::BinOp(binary) => {
+            let grows = [BinOpKind::Add, BinOpKind::Mul, BinOpKind::Pow, BinOpKind::Concat];
+            if grows.iter().any(|op| std::mem::discriminant(op) == std::mem::discriminant(&binary.op)) {
+                return Err(refuse(
+                    binary.span(),
+                    "+, *, ** and ~ cannot be used here; write values one after another",
+                ));
+            }
+            expression(&binary.left)?;
+            expression(&binary.right)
+        }
+        Expr::Compare(compared) => {
+            expression(&compared.expr)?;
+            compared.ops.iter().try_for_each(|operation| expression(&operation.expr))
+        }
+        Expr::IfExpr(chosen) => {
+            expression(&chosen.test_expr)?;
+            expression(&chosen.true_expr)?;
+            chosen.false_expr.as_ref().map_or(Ok(()), expression)
+        }
+        Expr::Filter(filter) => {
+            if !FILTERS.contains(&filter.name) {
+                let known = FILTERS.join(", ");
+                return Err(refuse(
+                    filter.span(),
+                    format!("{} is no filter here; there are {known}", filter.name),
+                ));
+            }
+            filter.expr.as_ref().map_or(Ok(()), expression)?;
+            filter.args.iter().try_for_each(argument)
+        }
+        Expr::Test(test) => {
+            expression(&test.expr)?;
+            test.args.iter().try_for_each(argument)
+        }
+        Expr::GetAttr(member) => expression(&member.expr),
+        Expr::GetItem(item) => {
+            expression(&item.expr)?;
+            expression(&item.subscript_expr)
+        }
+        Expr::List(list) => list.items.iter().try_for_each(expression),
+        Expr::Tuple(tuple) => tuple.items.iter().try_for_each(expression),
+        Expr::Slice(slice) => Err(refuse(slice.span(), "slices cannot be used here; use the filter cut")),
+        Expr::Call(call) => Err(refuse(call.span(), "functions cannot be called here")),
+        Expr::Map(map) => Err(refuse(map.span(), "maps cannot be written here")),
+    }
+}
+
+fn argument(argument: &CallArg<'_>) -> Result<(), TemplateError> {
+    match argument {
+        CallArg::Pos(expr) | CallArg::Kwarg(_, expr) => expression(expr),
+        CallArg::PosSplat(expr) | CallArg::KwargSplat(expr) => {
+            Err(refuse(expr.span(), "* and ** cannot be used here"))
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! Templates: what messages say, in the recipient's language, zone and units.
+//!
+//! Accounts may write their own. Whatever they write ends soon, stays small and reaches nothing but the facts it is
+//! given; where it fails, the built-in template speaks.
+
+mod composer;
+mod engine;
+mod facts;
+mod filter;
+mod format;
+mod guard;
+mod kind;
+mod words;
+
+pub use composer::{Composer, CustomTemplates, Customs};
+pub use engine::{TemplateError, check, render};
+pub use facts::{Facts, sample};
+pub use kind::{TemplateKind, UnknownKind};

@@ -1,0 +1,90 @@
+//! The words of each language, from message files.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+/// Everything that is said in one language.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Words {
+    /// Words around alerts, by their English key.
+    pub(super) label: BTreeMap<String, String>,
+    /// How times and numbers are written.
+    pub(super) time: TimeWords,
+    /// What alerts are called, by their name.
+    pub(super) alert: BTreeMap<String, String>,
+}
+
+/// How times and numbers are written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TimeWords {
+    /// Short names of the months.
+    pub(super) months: Vec<String>,
+    /// What stands before the fraction of a number.
+    pub(super) decimal: String,
+}
+
+static ENGLISH: LazyLock<Words> = LazyLock::new(|| read(include_str!("words/en.toml")));
+static SPANISH: LazyLock<Words> = LazyLock::new(|| read(include_str!("words/es.toml")));
+
+fn read(file: &str) -> Words {
+    toml::from_str(file).expect("the message files are part of the program and read by its tests")
+}
+
+/// The words of a language tag: English where there are none.
+pub(super) fn words(language: &str) -> &'static Words {
+    let primary = language.split(['-', '_']).next().unwrap_or_default();
+    if primary.eq_ignore_ascii_case("es") { &SPANISH } else { &ENGLISH }
+}
+
+/// The tag of the language really spoken.
+pub(super) fn spoken(language: &str) -> &'static str {
+    if std::ptr::eq(words(language), &raw const *SPANISH) { "es" } else { "en" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every name with built-in meaning, as the API's document lists them.
+    const NAMES: &str = "GPSOff GPSNoSignal ForbiddenArea AllowedArea SOSButton SpeedLimit NoMovementTime Sensor1On \
+        Sensor1Off Sensor2On Sensor2Off Sensor3On Sensor3Off Sensor4On Sensor4Off Sensor1Time Sensor2Time \
+        Sensor3Time Sensor4Time SensorAccumulated1Time SensorAccumulated2Time SensorAccumulated3Time \
+        SensorAccumulated4Time GPSUnplugged TemperatureGreaterThan TemperatureLowerThan Temperature2GreaterThan \
+        Temperature2LessThan FuelJumpDown FuelJumpUp FuelLessThan FuelJumpDown2 FuelJumpUp2 FuelLessThan2 FutureDate \
+        PastDate ExpiredDate Mileage Vibration RPM CheckPoint CheckArea Route SpeedLower Offline LowBattery \
+        BatteryVoltage SleepMode AttributeEquals AttributeLessThan AttributeGreaterThan HarshBraking \
+        HarshAcceleration AuthenticationFailed IdleTime";
+
+    #[test]
+    fn every_language_says_everything() {
+        for language in ["en", "es"] {
+            let words = words(language);
+            assert_eq!(words.alert.len(), NAMES.split_whitespace().count(), "{language}");
+            for name in NAMES.split_whitespace() {
+                assert!(words.alert.contains_key(name), "{name} in {language}");
+            }
+            assert_eq!(words.time.months.len(), 12);
+            assert!(words.label.keys().eq(ENGLISH.label.keys()), "{language}");
+        }
+    }
+
+    #[test]
+    fn tags_lead_to_a_language() {
+        let cases = [
+            ("es", "es"),
+            ("es-MX", "es"),
+            ("ES_ar", "es"),
+            ("en-GB", "en"),
+            ("est", "en"),
+            ("pt", "en"),
+            ("", "en"),
+        ];
+        for (tag, expect) in cases {
+            assert_eq!(spoken(tag), expect, "{tag}");
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Templates: what the built-in ones say, and that hostile ones end soon and harm nobody.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use perigee_core::alert::{Alert, StoredAlert};
+use perigee_core::id::{AccountId, AlertId, DeviceId, NotificationId};
+use perigee_core::location::{Latitude, Longitude};
+use perigee_core::notification::{Channel, Compose as _, Composed, Content, DeviceFacts, Occasion};
+use perigee_core::routing::{Preferences, Units};
+use perigee_core::severity::Severity;
+use perigee_core::zone::Zone;
+use perigee_notify::sms::Fitting;
+use perigee_notify::template::{
+    Composer, CustomTemplates, Customs, Facts, TemplateKind, check, render, sample,
+};
+
+struct Own(Customs);
+
+#[async_trait]
+impl CustomTemplates for Own {
+    async fn custom_templates(&self, _account: AccountId) -> Customs {
+        Arc::clone(&self.0)
+    }
+}
+
+fn content(channel: Channel, language: &str, name: &str) -> Content {
+    let alert = Alert {
+        time: "2026-05-01T12:00:04Z".parse().unwrap(),
+        name: name.to_owned(),
+        text: None,
+        position: Some((
+            Latitude::from_degrees(41.385_06).unwrap(),
+            Longitude::from_degrees(2.173_4).unwrap(),
+        )),
+        critical: false,
+        attributes: BTreeMap::new(),
+    };
+    Content {
+        id: NotificationId::from_i64(42),
+        account: AccountId::from_i64(1),
+        account_name: "Harbour fleet".to_owned(),
+        channel,
+        to: "ana@example.com".to_owned(),
+        preferences: Preferences {
+            name: Some("Ana".to_owned()),
+            time_zone: None,
+            units: Units::Nautical,
+            language: language.parse().unwrap(),
+        },
+        time_zone: "Europe/Madrid".parse().unwrap(),
+        occasion: Occasion::Alert {
+            alert: Box::new(StoredAlert {
+                id: AlertId::from_i64(2),
+                device: DeviceId::from_i64(3),
+                received_at: alert.time,
+                alert,
+                acknowledged: None,
+                ended_at: None,
+                severity: Severity::Warning,
+                sent_by: Vec::new(),
+            }),
+            severity: if name == "SOSButton" { Severity::Critical } else { Severity::Warning },
+        },
+        device: Some(DeviceFacts {
+            id: DeviceId::from_i64(3),
+            name: "Sea Otter <7>".to_owned(),
+            identifier: Some("300434060000007".to_owned()),
+        }),
+        last_location: None,
+        base_url: "https://track.example.com".to_owned(),
+        created: "2026-05-01T12:00:05Z".parse().unwrap(),
+        now: "2026-05-01T12:00:06Z".parse().unwrap(),
+    }
+}
+
+async fn compose(content: &Content, own: &[(TemplateKind, &str)]) -> Composed {
+    let own = own.iter().map(|(kind, source)| (*kind, (*source).to_owned())).collect();
+    let composer = Composer::new(Arc::new(Own(Arc::new(own))), Fitting { segments: 2, plain_letters: true });
+    composer.compose(content).await.unwrap()
+}
+
+fn facts() -> Facts {
+    sample(false, Channel::Email, "en", Units::Metric, Zone::utc(), "https://track.example.com")
+}
+
+#[tokio::test]
+async fn alerts_by_e_mail() {
+    let english = compose(&content(Channel::Email, "en", "SpeedLimit"), &[]).await;
+    insta::assert_snapshot!("alert_english_subject", english.message.subject);
+    insta::assert_snapshot!("alert_english_text", english.message.text);
+    insta::assert_snapshot!("alert_english_html", english.message.html.unwrap());
+    let spanish = compose(&content(Channel::Email, "es-MX", "SOSButton"), &[]).await;
+    insta::assert_snapshot!("alert_spanish_subject", spanish.message.subject);
+    insta::assert_snapshot!("alert_spanish_text", spanish.message.text);
+}
+
+#[tokio::test]
+async fn limits_by_e_mail() {
+    let mut content = content(Channel::Email, "es", "");
+    content.occasion = Occasion::LimitReached { channel: Channel::Sms };
+    let composed = compose(&content, &[]).await;
+    insta::assert_snapshot!("limit_spanish_subject", composed.message.subject);
+    insta::assert_snapshot!("limit_spanish_text", composed.message.text);
+}
+
+#[tokio::test]
+async fn every_alert_fits_one_segment_in_both_languages() {
+    let names = include_str!("../../src/template/words/en.toml");
+    let names = names.split_once("[alert]").unwrap().1.lines().filter_map(|line| line.split_once(" = "));
+    for (name, _) in names {
+        for language in ["en", "es"] {
+            let composed = compose(&content(Channel::Sms, language, name), &[]).await;
+            assert_eq!(composed.segments, 1, "{}", composed.message.text);
+            assert!(composed.message.text.contains("41.38506,2.17340"), "{}", composed.message.text);
+        }
+    }
+    let sos = compose(&content(Channel::Sms, "en", "SOSButton"), &[]).await;
+    assert_eq!(sos.message.text, "SOS: Sea Otter <7>. 1 May 14:00. 41.38506,2.17340");
+    let long = content(Channel::Sms, "en", &"Name of my own 🚤".repeat(6));
+    assert_eq!(compose(&long, &[]).await.segments, 2);
+}
+
+#[tokio::test]
+async fn names_of_people_s_choosing_stay_text() {
+    let mut content = content(Channel::Email, "en", "SOSButton");
+    content.device.as_mut().unwrap().name = "<script>x</script>\r\nBcc: a@b.c {{ 7 }}\0".to_owned();
+    let composed = compose(&content, &[]).await;
+    let html = composed.message.html.unwrap();
+    assert!(
+        html.contains("&lt;script&gt;") && !html.contains("<script>") && html.contains("{{ 7 }}"),
+        "{html}"
+    );
+    assert!(!composed.message.subject.contains(['\r', '\n', '\0']), "{:?}", composed.message.subject);
+}
+
+#[tokio::test]
+async fn an_account_s_own_template_speaks_unless_it_fails() {
+    let content = content(Channel::Email, "en", "SOSButton");
+    let own = [(TemplateKind::AlertEmailSubject, "{{ device.name|upper }}{{ position.fuel }}!")];
+    assert_eq!(compose(&content, &own).await.message.subject, "SEA OTTER <7>!");
+    for broken in ["{{ device.nam }}", "{% if %}", "{% for x in alert.attributes|items %}", "{{ 1 // 0 }}"] {
+        let composed = compose(&content, &[(TemplateKind::AlertEmailSubject, broken)]).await;
+        assert_eq!(composed.message.subject, "Critical: SOS - Sea Otter <7>", "{broken}");
+    }
+}
+
+#[test]
+fn mistakes_are_told_with_their_line() {
+    let check = |source: &str, expect: &str| {
+        let error = render(TemplateKind::AlertEmailText, source, &facts()).unwrap_err().to_string();
+        assert!(error.contains(expect), "{error}");
+    };
+    check("a\n\n{{ device.nam }}", "line 3: device.nam is not known here");
+    check("{{ devise.name }}", "line 1");
+    check("a\n{% if alert.critical %}", "line 2");
+    check("{{ device.name|speed }}", "needs a number");
+    check("{{ alert.text|time }}", "needs a time");
+    check("{{ device|coordinates }}", "needs a place");
+    check("{{ device.name|shout }}", "shout is no filter here");
+    check("a\n{% set x = 1 %}", "line 2: {% set %} cannot be used here");
+    check("{{ range(9) }}", "functions cannot be called");
+    check("{% include 'x' %}", "line 1");
+    check("{{ device.name|safe }}", "safe is no filter here");
+}
+
+#[test]
+fn hostile_templates_end_soon() {
+    let deep = format!("{}x{}", "{% if 1 %}".repeat(1_000), "{% endif %}".repeat(1_000));
+    let parentheses = format!("{{{{ {}1{} }}}}", "(".repeat(9_000), ")".repeat(9_000));
+    let nots = format!("{{{{ {}1 }}}}", "not ".repeat(4_500));
+    let filters = format!("{{{{ device.name{} }}}}", "|upper|lower".repeat(1_650));
+    let elifs = format!("{{% if 0 %}}{}{{% endif %}}", "{% elif 0 %}".repeat(1_600));
+    let letters =
+        "{% for a in label.why %}{% for b in label.why %}{% if a == 0 %}{% endif %}{% endfor %}{% endfor %}";
+    let flood = "{% for a in label.why %}{% for b in label.why %}{{ label.why }}{{ label.limit_rest }}{% endfor %}{% endfor %}";
+    let doubling = "{% set x = 'xxxxxxxxxx' %}".to_owned() + &"{% set x = x ~ x %}".repeat(60) + "{{ x }}";
+    let binding = "{% for y in ['x' ~ 'x'] %}{{ y }}{% endfor %}";
+    let recursive = "{% for x in alert.attributes recursive %}{{ loop(alert.attributes) }}{% endfor %}";
+    let hostile = [
+        &deep,
+        &parentheses,
+        &nots,
+        &filters,
+        &elifs,
+        letters,
+        flood,
+        &doubling,
+        binding,
+        recursive,
+        "{{ 'x' * 999999999 }}",
+        "{{ 9 ** 999999 }}",
+        "{{ 'x'|indent(99999999) }}",
+        "{{ '%99999999d'|format(1) }}",
+        "{{ device.name|replace('', device.name) }}",
+        "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
+        "{{ ''.join(['x']) }}",
+        &"{{ 1 }}".repeat(20_001),
+    ];
+    for source in hostile {
+        let started = Instant::now();
+        let result = render(TemplateKind::AlertSms, source, &facts());
+        assert!(result.is_err(), "{}", source.chars().take(80).collect::<String>());
+        assert!(
+            started.elapsed() < Duration::from_secs(2),
+            "{}",
+            source.chars().take(80).collect::<String>()
+        );
+    }
+}
+
+#[test]
+fn built_in_templates_pass_their_own_checks() {
+    for kind in TemplateKind::ALL {
+        check(kind.built_in()).unwrap();
+        for (language, units) in [("en", Units::Imperial), ("es", Units::Nautical)] {
+            let facts =
+                sample(kind.is_of_limit(), kind.channel(), language, units, Zone::utc(), "https://x.example");
+            let text = render(*kind, kind.built_in(), &facts).unwrap();
+            assert!(!text.contains("none") && !text.contains("http://") && !text.is_empty(), "{text}");
+        }
+    }
+}

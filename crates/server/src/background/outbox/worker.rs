@@ -1,0 +1,233 @@
+//! The worker of one channel. A channel that hangs keeps no other waiting.
+
+use std::time::Duration;
+
+use metrics::counter;
+use perigee_core::actor::Scope;
+use perigee_core::error::StoreError;
+use perigee_core::notification::{
+    Candidate, Channel, Composed, Content, Delivery, Message, Occasion, Reservation, SendingPolicy,
+};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::{Outlet, Outlets};
+use crate::app::App;
+
+/// How long an attempt may take before nobody waits for its answer any more; senders give up before.
+const ATTEMPT_LIMIT: Duration = Duration::from_mins(5);
+/// How long a reservation holds: an attempt, and the settling of it while the store is away.
+const LEASE: Duration = Duration::from_mins(10);
+/// How long settling is tried before the attempt is left to be found lost.
+const SETTLE_LIMIT: Duration = Duration::from_mins(2);
+const SETTLE_PAUSE: Duration = Duration::from_secs(1);
+/// The longest rest: another node may have written or lost something meanwhile.
+const LONGEST_REST: Duration = Duration::from_secs(5);
+/// The shortest rest, when others were quicker or the store's clock is a little behind ours.
+const SHORTEST_REST: Duration = Duration::from_millis(100);
+const AFTER_ERROR: Duration = Duration::from_secs(2);
+/// Messages decided on at once where there is nothing to send.
+const SUPPRESSED_AT_ONCE: u32 = 500;
+
+/// Sends the messages of one channel.
+#[derive(Clone)]
+pub struct Worker {
+    app: App,
+    channel: Channel,
+    outlet: Option<Outlet>,
+    /// Beginnings of numbers that SMS may go to; all when empty.
+    sms_prefixes: Vec<String>,
+}
+
+/// What a look at the outbox led to.
+enum Begun {
+    /// Something; there may be more.
+    Some,
+    /// Nothing; look again after a rest.
+    Nothing(Duration),
+}
+
+impl Worker {
+    /// The worker of this channel.
+    pub fn new(app: &App, outlets: &Outlets, channel: Channel) -> Self {
+        // The settings were checked at the start; were they wrong all the same, nothing would be sent.
+        let allowed = app.config.sms.allowed().ok();
+        let outlet = outlets.of(channel).cloned().filter(|_| allowed.is_some());
+        let sms_prefixes = allowed.map(|allowed| allowed.prefixes()).unwrap_or_default();
+        Self { app: app.clone(), channel, outlet, sms_prefixes }
+    }
+
+    /// Sends until told to stop, and then finishes what is being sent.
+    pub async fn run(self, stop: CancellationToken) {
+        let mut under_way = JoinSet::new();
+        while !stop.is_cancelled() {
+            let rest = match self.begin(&mut under_way).await {
+                Ok(Begun::Some) => continue,
+                Ok(Begun::Nothing(rest)) => rest,
+                Err(error) => {
+                    tracing::warn!(
+                        channel = self.channel.name(),
+                        error = &error as &dyn std::error::Error,
+                        "could not look for messages to send"
+                    );
+                    AFTER_ERROR
+                }
+            };
+            tokio::select! {
+                () = stop.cancelled() => {}
+                Some(_) = under_way.join_next() => {}
+                () = self.app.store.outbox_filled(self.channel) => {}
+                () = tokio::time::sleep(rest) => {}
+            }
+        }
+        let limit = Duration::from_secs(self.app.config.server.shutdown_seconds);
+        let finish = async { while under_way.join_next().await.is_some() {} };
+        if tokio::time::timeout(limit, finish).await.is_err() {
+            tracing::warn!(
+                channel = self.channel.name(),
+                messages = under_way.len(),
+                "messages were still being sent; they are recorded as unclear"
+            );
+        }
+    }
+
+    /// Sends everything that is due now, and waits until it is settled.
+    pub async fn send_due(&self) -> Result<(), StoreError> {
+        let mut under_way = JoinSet::new();
+        loop {
+            let begun = self.begin(&mut under_way).await?;
+            let ended = under_way.join_next().await;
+            if matches!(begun, Begun::Nothing(_)) && ended.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Begins to send as many messages as there is room for.
+    async fn begin(&self, under_way: &mut JoinSet<()>) -> Result<Begun, StoreError> {
+        while under_way.try_join_next().is_some() {}
+        let room = self.app.config.notifications.concurrency.saturating_sub(under_way.len());
+        let policy = self.policy();
+        let most = match (self.is_on(), u32::try_from(room)) {
+            (false, _) => SUPPRESSED_AT_ONCE,
+            (true, Ok(0)) => return Ok(Begun::Nothing(LONGEST_REST)),
+            (true, room) => room.unwrap_or(SUPPRESSED_AT_ONCE),
+        };
+        let due = self.app.store.due_notifications(self.channel, most).await?;
+        if due.is_empty() {
+            return self.rest().await.map(Begun::Nothing);
+        }
+        let mut messages = Vec::with_capacity(due.len());
+        let mut candidates = Vec::with_capacity(due.len());
+        for content in due {
+            let (account, id) = (content.account, content.id);
+            let composed = self.compose(content).await;
+            let segments = composed.as_ref().map(|composed| composed.segments).map_err(Clone::clone);
+            candidates.push(Candidate { account, id, segments });
+            messages.extend(composed.ok().map(|composed| composed.message));
+        }
+        let reserved = self.app.store.reserve(candidates, &policy).await?;
+        let nothing = reserved.granted.is_empty() && reserved.suppressed == 0;
+        self.count("suppressed", reserved.suppressed);
+        for reservation in reserved.granted {
+            let Some(place) = messages.iter().position(|message| message.id == reservation.id) else {
+                continue;
+            };
+            let (worker, message) = (self.clone(), messages.swap_remove(place));
+            under_way.spawn(async move { worker.send(reservation, &message).await });
+        }
+        Ok(if nothing { Begun::Nothing(SHORTEST_REST) } else { Begun::Some })
+    }
+
+    /// How long there is nothing to do, as far as one can know.
+    async fn rest(&self) -> Result<Duration, StoreError> {
+        let next = self.app.store.next_due(self.channel).await?;
+        let millis = next.map_or(i64::MAX, |next| next.as_millis() - self.app.clock.now().as_millis());
+        Ok(Duration::from_millis(u64::try_from(millis).unwrap_or(0)).clamp(SHORTEST_REST, LONGEST_REST))
+    }
+
+    fn is_on(&self) -> bool {
+        self.outlet.is_some() && self.app.config.notifications.is_on(self.channel)
+    }
+
+    fn policy(&self) -> SendingPolicy {
+        let settings = &self.app.config.notifications;
+        let cap = |segments: u32| (segments > 0).then_some(segments);
+        SendingPolicy {
+            email_on: self.channel == Channel::Email && self.is_on(),
+            sms_on: self.channel == Channel::Sms && self.is_on(),
+            sms_daily_segments: cap(settings.sms_daily_segments),
+            sms_monthly_segments: cap(settings.sms_monthly_segments),
+            sms_prefixes: self.sms_prefixes.clone(),
+            lease_ms: i64::try_from(LEASE.as_millis()).unwrap_or(i64::MAX),
+        }
+    }
+
+    async fn compose(&self, mut content: Content) -> Result<Composed, String> {
+        let Some(outlet) = self.outlet.as_ref().filter(|_| self.is_on()) else {
+            return Err("there is no way out".to_owned());
+        };
+        content.base_url = self.app.base_url.join("").trim_end_matches('/').to_owned();
+        let placeless =
+            matches!(&content.occasion, Occasion::Alert { alert, .. } if alert.alert.position.is_none());
+        if let Some(device) = content.device.as_ref().filter(|_| placeless) {
+            let scope = Scope::whole(content.account);
+            // A text without a place is better than none.
+            content.last_location =
+                self.app.store.find_last_location(scope, device.id).await.unwrap_or_default();
+        }
+        outlet.compose.compose(&content).await.map_err(|error| error.to_string())
+    }
+
+    async fn send(&self, reservation: Reservation, message: &Message) {
+        let Some(outlet) = &self.outlet else { return };
+        let attempt = tokio::time::timeout(ATTEMPT_LIMIT, outlet.sender.send(message)).await;
+        let delivery = attempt.unwrap_or_else(|_elapsed| Delivery::Unclear {
+            reason: format!("no answer within {} s", ATTEMPT_LIMIT.as_secs()),
+        });
+        let (outcome, reason) = match &delivery {
+            Delivery::Sent { .. } => ("sent", ""),
+            Delivery::Refused { reason } => ("refused", reason.as_str()),
+            Delivery::Later { reason, .. } => ("later", reason.as_str()),
+            Delivery::Unclear { reason } => ("unclear", reason.as_str()),
+        };
+        self.count(outcome, 1);
+        if outcome != "sent" {
+            tracing::info!(notification = %reservation.id, outcome, reason, "a message was not sent");
+        }
+        self.settle(reservation, delivery).await;
+    }
+
+    /// Records what became of an attempt, again and again while the store is away: what is not recorded would be
+    /// taken for lost and, if it is an e-mail, be sent a second time.
+    async fn settle(&self, reservation: Reservation, delivery: Delivery) {
+        let settle = async {
+            loop {
+                match self.app.store.settle(reservation, delivery.clone()).await {
+                    Ok(true) => break,
+                    Ok(false) => {
+                        tracing::warn!(notification = %reservation.id, "settled too late");
+                        break;
+                    }
+                    Err(error) => {
+                        tracing::warn!(
+                            notification = %reservation.id,
+                            error = &error as &dyn std::error::Error,
+                            "could not record what became of a message"
+                        );
+                        tokio::time::sleep(SETTLE_PAUSE).await;
+                    }
+                }
+            }
+        };
+        if tokio::time::timeout(SETTLE_LIMIT, settle).await.is_err() {
+            tracing::error!(notification = %reservation.id, "what became of a message is not recorded");
+        }
+    }
+
+    fn count(&self, outcome: &'static str, messages: usize) {
+        let messages = u64::try_from(messages).unwrap_or(u64::MAX);
+        counter!("perigee_notifications_total", "channel" => self.channel.name(), "outcome" => outcome)
+            .increment(messages);
+    }
+}

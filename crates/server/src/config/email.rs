@@ -1,0 +1,136 @@
+//! `[email]`: the mail server, and whom messages are from.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use perigee_notify::email::{Credentials, EmailSettings, Security, SettingsError};
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+
+use super::check::refuse;
+use super::secret::{given, secret};
+use super::{ConfigError, hidden};
+
+/// How e-mail is sent.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Email {
+    /// The mail server; empty for none.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+    /// How connections are encrypted.
+    pub security: EmailSecurity,
+    /// Who signs in; empty for nobody.
+    pub user_name: String,
+    /// The password.
+    #[serde(serialize_with = "hidden")]
+    pub password: SecretString,
+    /// The file that holds it.
+    pub password_file: PathBuf,
+    /// Authorities (PEM) to trust instead of the public ones.
+    pub ca_file: PathBuf,
+    /// Whom messages are from.
+    pub from: String,
+    /// Where answers go, if elsewhere.
+    pub reply_to: String,
+    /// The domain of message ids; empty for that of the sender.
+    pub domain: String,
+    /// Where recipients ask to be taken off.
+    pub unsubscribe: String,
+    /// Seconds until the message is handed over.
+    pub timeout_seconds: u64,
+    /// Seconds for the server's last word.
+    pub final_timeout_seconds: u64,
+    /// Connections at once.
+    pub connections: usize,
+    /// Seconds an idle one is kept.
+    pub idle_seconds: u64,
+}
+
+/// How connections to the mail server are encrypted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EmailSecurity {
+    /// By STARTTLS, or not connected at all.
+    Starttls,
+    /// By STARTTLS where it is offered, unverified.
+    StarttlsIfOffered,
+    /// From the first byte.
+    Tls,
+    /// Not.
+    None,
+}
+
+impl Email {
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        self.settings().map(drop)
+    }
+
+    /// What the sender is told; none when no e-mail is to be sent.
+    pub fn settings(&self) -> Result<Option<EmailSettings>, ConfigError> {
+        if self.host.is_empty() {
+            return Ok(None);
+        }
+        let domain = match self.from.trim_end_matches('>').rsplit_once('@') {
+            Some((_, domain)) if self.domain.is_empty() => domain.to_owned(),
+            _ => self.domain.clone(),
+        };
+        let settings = EmailSettings {
+            host: self.host.clone(),
+            port: self.port,
+            security: match self.security {
+                EmailSecurity::Starttls => Security::Starttls,
+                EmailSecurity::StarttlsIfOffered => Security::StarttlsIfOffered,
+                EmailSecurity::Tls => Security::Tls,
+                EmailSecurity::None => Security::None,
+            },
+            authorities: (!self.ca_file.as_os_str().is_empty()).then(|| self.ca_file.clone()),
+            credentials: self.credentials()?,
+            from: self.from.clone(),
+            reply_to: given(&self.reply_to),
+            hello: domain.clone(),
+            domain,
+            unsubscribe: given(&self.unsubscribe),
+            time_out: seconds("email.timeout_seconds", self.timeout_seconds)?,
+            final_time_out: seconds("email.final_timeout_seconds", self.final_timeout_seconds)?,
+            connections: self.connections,
+            idle: Duration::from_secs(self.idle_seconds),
+        };
+        match settings.validate() {
+            Ok(()) => Ok(Some(settings)),
+            Err(error) => refuse(key_of(&error), error.to_string()),
+        }
+    }
+
+    fn credentials(&self) -> Result<Option<Credentials>, ConfigError> {
+        let password = secret(&self.password, &self.password_file, "email.password_file")?;
+        match (given(&self.user_name), password) {
+            (Some(user_name), Some(password)) => Ok(Some(Credentials { user_name, password })),
+            (None, None) => Ok(None),
+            _ => refuse("email.user_name", "set a user name and a password, or neither"),
+        }
+    }
+}
+
+fn key_of(error: &SettingsError) -> &'static str {
+    match error {
+        SettingsError::Address { key: "reply_to" } => "email.reply_to",
+        SettingsError::Address { .. } => "email.from",
+        SettingsError::Domain => "email.domain",
+        SettingsError::Unsubscribe => "email.unsubscribe",
+        SettingsError::PasswordInTheClear => "email.security",
+        SettingsError::Host => "email.host",
+        SettingsError::Connections => "email.connections",
+        SettingsError::Trust(_) => "email.ca_file",
+    }
+}
+
+/// Seconds an attempt may take: bounded, because somebody waits for its end.
+pub(super) fn seconds(key: &'static str, value: u64) -> Result<Duration, ConfigError> {
+    if (1..=600).contains(&value) {
+        Ok(Duration::from_secs(value))
+    } else {
+        refuse(key, "must be between 1 and 600")
+    }
+}

@@ -1,0 +1,253 @@
+//! `[sms]`: by which way SMS go, how long they may be, and where they may go.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use perigee_notify::sms::http::{
+    GatewayAuth, GatewayBody, GatewayMethod, HttpGateway, HttpGatewayError, HttpGatewaySettings,
+};
+use perigee_notify::sms::smpp::{LongTexts, SmppSettings};
+use perigee_notify::sms::{AllowedCountries, Fitting};
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+
+use super::check::refuse;
+use super::email::seconds;
+use super::secret::{given, secret};
+use super::{ConfigError, hidden};
+
+/// How SMS are sent.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sms {
+    /// By which way.
+    pub gateway: SmsGateway,
+    /// Whom they are from.
+    pub sender: String,
+    /// Segments one message may take.
+    pub max_segments: usize,
+    /// Whether plain letters stand for others when that saves segments.
+    pub plain_letters: bool,
+    /// Countries they may go to, and beginnings of numbers.
+    pub countries: Vec<String>,
+    /// Seconds until an answer must be there.
+    pub timeout_seconds: u64,
+    /// Authorities (PEM) to trust instead of the public ones.
+    pub ca_file: PathBuf,
+    /// How the provider is asked.
+    pub http_method: HttpMethod,
+    /// Where.
+    pub http_url: String,
+    /// Whether without encryption.
+    pub http_allow_plain: bool,
+    /// With which headers.
+    pub http_headers: BTreeMap<String, String>,
+    /// With which form.
+    pub http_form: BTreeMap<String, String>,
+    /// With which JSON document.
+    pub http_json: String,
+    /// As whom.
+    pub http_user_name: String,
+    /// With which password.
+    #[serde(serialize_with = "hidden")]
+    pub http_password: SecretString,
+    /// The file that holds it.
+    pub http_password_file: PathBuf,
+    /// With which token.
+    #[serde(serialize_with = "hidden")]
+    pub http_token: SecretString,
+    /// The file that holds it.
+    pub http_token_file: PathBuf,
+    /// Where in an answer the provider's name for the message stands.
+    pub http_reference_pointer: String,
+    /// Where in an answer it stands whether the message was taken.
+    pub http_success_pointer: String,
+    /// What stands there when it was.
+    pub http_success_values: Vec<String>,
+    /// What stands there when it may be later.
+    pub http_later_values: Vec<String>,
+    /// Further statuses that refuse.
+    pub http_refused_statuses: Vec<u16>,
+    /// Further statuses that put off.
+    pub http_later_statuses: Vec<u16>,
+    /// The message centre.
+    pub smpp_host: String,
+    /// Its port.
+    pub smpp_port: u16,
+    /// Whether encrypted.
+    pub smpp_tls: bool,
+    /// As whom.
+    pub smpp_system_id: String,
+    /// With which password.
+    #[serde(serialize_with = "hidden")]
+    pub smpp_password: SecretString,
+    /// The file that holds it.
+    pub smpp_password_file: PathBuf,
+    /// As what kind of system.
+    pub smpp_system_type: String,
+    /// How long texts travel.
+    pub smpp_long_texts: SmppLongTexts,
+    /// Messages that wait for their answer at once.
+    pub smpp_window: usize,
+    /// Messages a second.
+    pub smpp_per_second: u32,
+    /// Seconds between two questions whether the centre is still there.
+    pub smpp_enquire_seconds: u64,
+}
+
+/// The way SMS go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SmsGateway {
+    /// Not at all.
+    #[serde(rename = "")]
+    None,
+    /// By a provider's HTTP interface.
+    Http,
+    /// To a message centre.
+    Smpp,
+}
+
+/// How a provider is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum HttpMethod {
+    /// GET.
+    Get,
+    /// POST.
+    Post,
+    /// PUT.
+    Put,
+}
+
+/// How long texts travel to a message centre.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SmppLongTexts {
+    /// Cut here.
+    Segments,
+    /// Cut by the centre.
+    Payload,
+}
+
+impl Sms {
+    /// Segments a message may have by the protocol's counter.
+    const SEGMENTS_MAX: usize = 255;
+
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        if !(1..=Self::SEGMENTS_MAX).contains(&self.max_segments) {
+            return refuse("sms.max_segments", "must be between 1 and 255");
+        }
+        self.allowed()?;
+        match self.gateway {
+            SmsGateway::None => Ok(()),
+            SmsGateway::Http => self.http_gateway().map(drop),
+            SmsGateway::Smpp => self.smpp_settings().map(drop),
+        }
+    }
+
+    /// How texts are made to fit.
+    pub fn fitting(&self) -> Fitting {
+        Fitting { segments: self.max_segments, plain_letters: self.plain_letters }
+    }
+
+    /// Where SMS may go.
+    pub fn allowed(&self) -> Result<AllowedCountries, ConfigError> {
+        AllowedCountries::parse(&self.countries).or_else(|error| refuse("sms.countries", error.to_string()))
+    }
+
+    /// The sender by HTTP.
+    pub fn http_gateway(&self) -> Result<HttpGateway, ConfigError> {
+        HttpGateway::new(self.http_settings()?).or_else(|error| {
+            let key = match error {
+                HttpGatewayError::Header(_) => "sms.http_headers",
+                HttpGatewayError::Pointer(_) | HttpGatewayError::SuccessValues => "sms.http_success_pointer",
+                HttpGatewayError::Trust(_) => "sms.ca_file",
+                _ => "sms.http_url",
+            };
+            refuse(key, error.to_string())
+        })
+    }
+
+    fn http_settings(&self) -> Result<HttpGatewaySettings, ConfigError> {
+        Ok(HttpGatewaySettings {
+            method: match self.http_method {
+                HttpMethod::Get => GatewayMethod::Get,
+                HttpMethod::Post => GatewayMethod::Post,
+                HttpMethod::Put => GatewayMethod::Put,
+            },
+            url: self.http_url.clone(),
+            allow_http: self.http_allow_plain,
+            headers: self.http_headers.clone(),
+            body: self.http_body()?,
+            auth: self.http_auth()?,
+            sender: self.sender.clone(),
+            reference_pointer: given(&self.http_reference_pointer),
+            success_pointer: given(&self.http_success_pointer),
+            success_values: self.http_success_values.clone(),
+            later_values: self.http_later_values.clone(),
+            refused_statuses: self.http_refused_statuses.clone(),
+            later_statuses: self.http_later_statuses.clone(),
+            authorities: self.authorities(),
+            connect_time_out: Duration::from_secs(10).min(self.time_out()?),
+            time_out: self.time_out()?,
+        })
+    }
+
+    fn http_body(&self) -> Result<GatewayBody, ConfigError> {
+        match (self.http_form.is_empty(), self.http_json.is_empty()) {
+            (true, true) => Ok(GatewayBody::None),
+            (false, true) => Ok(GatewayBody::Form(self.http_form.clone())),
+            (true, false) => match serde_json::from_str(&self.http_json) {
+                Ok(document) => Ok(GatewayBody::Json(document)),
+                Err(error) => refuse("sms.http_json", format!("must be a JSON document: {error}")),
+            },
+            (false, false) => refuse("sms.http_json", "set http_form or http_json, not both"),
+        }
+    }
+
+    fn http_auth(&self) -> Result<GatewayAuth, ConfigError> {
+        let password = secret(&self.http_password, &self.http_password_file, "sms.http_password_file")?;
+        let token = secret(&self.http_token, &self.http_token_file, "sms.http_token_file")?;
+        match (given(&self.http_user_name), password, token) {
+            (None, None, None) => Ok(GatewayAuth::None),
+            (Some(user_name), Some(password), None) => Ok(GatewayAuth::Basic { user_name, password }),
+            (None, None, Some(token)) => Ok(GatewayAuth::Bearer(token)),
+            _ => refuse("sms.http_user_name", "set a user name and a password, or a token, or none of them"),
+        }
+    }
+
+    /// What the sender by SMPP is told.
+    pub fn smpp_settings(&self) -> Result<SmppSettings, ConfigError> {
+        let password = secret(&self.smpp_password, &self.smpp_password_file, "sms.smpp_password_file")?;
+        let settings = SmppSettings {
+            host: self.smpp_host.clone(),
+            port: self.smpp_port,
+            tls: self.smpp_tls,
+            authorities: self.authorities(),
+            system_id: self.smpp_system_id.clone(),
+            password: password.unwrap_or_default(),
+            system_type: self.smpp_system_type.clone(),
+            sender: self.sender.clone(),
+            long_texts: match self.smpp_long_texts {
+                SmppLongTexts::Segments => LongTexts::Segments,
+                SmppLongTexts::Payload => LongTexts::Payload,
+            },
+            window: self.smpp_window,
+            per_second: self.smpp_per_second,
+            enquire_every: seconds("sms.smpp_enquire_seconds", self.smpp_enquire_seconds)?,
+            time_out: self.time_out()?,
+        };
+        settings.validate().or_else(|error| refuse("sms.gateway", format!("smpp: {error}")))?;
+        Ok(settings)
+    }
+
+    fn authorities(&self) -> Option<PathBuf> {
+        (!self.ca_file.as_os_str().is_empty()).then(|| self.ca_file.clone())
+    }
+
+    fn time_out(&self) -> Result<Duration, ConfigError> {
+        seconds("sms.timeout_seconds", self.timeout_seconds)
+    }
+}

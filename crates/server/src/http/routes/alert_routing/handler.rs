@@ -1,0 +1,270 @@
+//! Reading and setting where alerts go. One function of each kind serves the three places.
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use perigee_core::error::Kind;
+use perigee_core::id::GroupId;
+use perigee_core::privilege::Privilege;
+use perigee_core::routing::{RoutingHolder, StoredRouting};
+
+use super::input::read_routing;
+use super::view::{AlertRoutingInput, AlertRoutingView};
+use crate::app::App;
+use crate::http::edit::retry_changed;
+use crate::http::error::{ApiResult, not_found};
+use crate::http::extract::{Caller, Change, DevicePath, IdPath, Params, Preconditions};
+use crate::http::reply::{Done, Reply};
+use crate::http::routes::devices::find_device;
+
+/// What a change of a place needs.
+const fn needs(holder: RoutingHolder) -> Privilege {
+    match holder {
+        RoutingHolder::Device(_) => Privilege::DevicesWrite,
+        RoutingHolder::Group(_) => Privilege::GroupsWrite,
+        RoutingHolder::Account => Privilege::Admin,
+    }
+}
+
+async fn of_device(app: &App, caller: &Caller, device: &DevicePath) -> ApiResult<RoutingHolder> {
+    Ok(RoutingHolder::Device(find_device(app, caller, device.0.as_ref()).await?.id))
+}
+
+fn of_group(group: &IdPath<GroupId>) -> ApiResult<RoutingHolder> {
+    group.0.map(RoutingHolder::Group).ok_or_else(|| not_found(Kind::Group))
+}
+
+fn of_account(caller: &Caller) -> ApiResult<RoutingHolder> {
+    caller.require_whole_account().map(|()| RoutingHolder::Account)
+}
+
+async fn view(
+    app: &App,
+    caller: &Caller,
+    holder: RoutingHolder,
+    stored: StoredRouting,
+) -> ApiResult<AlertRoutingView> {
+    let in_force = match holder {
+        RoutingHolder::Device(device) => {
+            let in_force = app.store.routing_in_force(caller.scope(), device).await?;
+            Some(in_force.map(|(holder, _)| holder))
+        }
+        RoutingHolder::Group(_) | RoutingHolder::Account => None,
+    };
+    Ok(AlertRoutingView::new(stored, in_force))
+}
+
+async fn read(app: &App, caller: &Caller, holder: RoutingHolder, params: Params) -> ApiResult<Response> {
+    params.finish()?;
+    let stored = app.store.find_routing(caller.scope(), holder).await?;
+    let revision = stored.revision;
+    let body = view(app, caller, holder, stored).await?;
+    Ok(caller.reply(body).revision(revision).into_response())
+}
+
+async fn change(
+    app: &App,
+    caller: &Caller,
+    holder: RoutingHolder,
+    change: Change,
+) -> ApiResult<Reply<AlertRoutingView>> {
+    let stored = retry_changed(&change.preconditions, || async {
+        let present = app.store.find_routing(caller.scope(), holder).await?;
+        caller.require(needs(holder))?;
+        change.preconditions.check(Kind::AlertRouting, present.revision)?;
+        let seen = present.revision;
+        let wanted = read_routing(&change.apply(&AlertRoutingView::new(present, None))?)?;
+        Ok(app.store.replace_routing(&caller.actor(), holder, seen, Some(wanted)).await)
+    })
+    .await?;
+    let revision = stored.revision;
+    let body = view(app, caller, holder, stored).await?;
+    Ok(caller.reply(body).revision(revision))
+}
+
+async fn clear(
+    app: &App,
+    caller: &Caller,
+    holder: RoutingHolder,
+    preconditions: Preconditions,
+) -> ApiResult<Reply<Done>> {
+    retry_changed(&preconditions, || async {
+        let present = app.store.find_routing(caller.scope(), holder).await?;
+        caller.require(needs(holder))?;
+        preconditions.check(Kind::AlertRouting, present.revision)?;
+        Ok(app.store.replace_routing(&caller.actor(), holder, present.revision, None).await)
+    })
+    .await?;
+    Ok(caller.reply(Done {}))
+}
+
+/// Read where a device's alerts go.
+///
+/// What is set for the device itself; `inForce` names the place that decides.
+#[utoipa::path(get, path = "/api/devices/{deviceId}/alertRouting", tag = "notifications",
+    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
+    responses((status = 200, description = "What is set.", body = AlertRoutingView)))]
+pub async fn get_device_alert_routing(
+    State(app): State<App>,
+    caller: Caller,
+    device: DevicePath,
+    params: Params,
+) -> ApiResult<Response> {
+    let holder = of_device(&app, &caller, &device).await?;
+    read(&app, &caller, holder, params).await
+}
+
+/// Set where a device's alerts go.
+///
+/// The most specific place that is set decides: the device, else its groups together, else the account.
+#[utoipa::path(put, path = "/api/devices/{deviceId}/alertRouting", tag = "notifications", request_body = AlertRoutingInput,
+    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
+    responses((status = 200, description = "What is set now.", body = AlertRoutingView)))]
+pub async fn replace_device_alert_routing(
+    State(app): State<App>,
+    caller: Caller,
+    device: DevicePath,
+    wanted: Change,
+) -> ApiResult<Reply<AlertRoutingView>> {
+    let holder = of_device(&app, &caller, &device).await?;
+    change(&app, &caller, holder, wanted).await
+}
+
+/// Change part of where a device's alerts go.
+#[utoipa::path(patch, path = "/api/devices/{deviceId}/alertRouting", tag = "notifications", request_body = AlertRoutingInput,
+    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
+    responses((status = 200, description = "What is set now.", body = AlertRoutingView)))]
+pub async fn update_device_alert_routing(
+    State(app): State<App>,
+    caller: Caller,
+    device: DevicePath,
+    wanted: Change,
+) -> ApiResult<Reply<AlertRoutingView>> {
+    let holder = of_device(&app, &caller, &device).await?;
+    change(&app, &caller, holder, wanted).await
+}
+
+/// Let a device's groups or the account decide where its alerts go.
+#[utoipa::path(delete, path = "/api/devices/{deviceId}/alertRouting", tag = "notifications",
+    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
+    responses((status = 200, description = "Nothing is set here any more.", body = Done)))]
+pub async fn delete_device_alert_routing(
+    State(app): State<App>,
+    caller: Caller,
+    device: DevicePath,
+    preconditions: Preconditions,
+) -> ApiResult<Reply<Done>> {
+    let holder = of_device(&app, &caller, &device).await?;
+    clear(&app, &caller, holder, preconditions).await
+}
+
+/// Read where the alerts of a group's devices go.
+///
+/// What is set for the group.
+#[utoipa::path(get, path = "/api/groups/{groupId}/alertRouting", tag = "notifications",
+    params(("groupId" = String, Path, description = "The group's id.", example = "grp_01jc2m8k4n5p6")),
+    responses((status = 200, description = "What is set.", body = AlertRoutingView)))]
+pub async fn get_group_alert_routing(
+    State(app): State<App>,
+    caller: Caller,
+    group: IdPath<GroupId>,
+    params: Params,
+) -> ApiResult<Response> {
+    let holder = of_group(&group)?;
+    read(&app, &caller, holder, params).await
+}
+
+/// Set where the alerts of a group's devices go.
+///
+/// A device that has its own setting is not concerned; several groups of a device add up.
+#[utoipa::path(put, path = "/api/groups/{groupId}/alertRouting", tag = "notifications", request_body = AlertRoutingInput,
+    params(("groupId" = String, Path, description = "The group's id.", example = "grp_01jc2m8k4n5p6")),
+    responses((status = 200, description = "What is set now.", body = AlertRoutingView)))]
+pub async fn replace_group_alert_routing(
+    State(app): State<App>,
+    caller: Caller,
+    group: IdPath<GroupId>,
+    wanted: Change,
+) -> ApiResult<Reply<AlertRoutingView>> {
+    let holder = of_group(&group)?;
+    change(&app, &caller, holder, wanted).await
+}
+
+/// Change part of where the alerts of a group's devices go.
+#[utoipa::path(patch, path = "/api/groups/{groupId}/alertRouting", tag = "notifications", request_body = AlertRoutingInput,
+    params(("groupId" = String, Path, description = "The group's id.", example = "grp_01jc2m8k4n5p6")),
+    responses((status = 200, description = "What is set now.", body = AlertRoutingView)))]
+pub async fn update_group_alert_routing(
+    State(app): State<App>,
+    caller: Caller,
+    group: IdPath<GroupId>,
+    wanted: Change,
+) -> ApiResult<Reply<AlertRoutingView>> {
+    let holder = of_group(&group)?;
+    change(&app, &caller, holder, wanted).await
+}
+
+/// Set nothing for a group's devices.
+#[utoipa::path(delete, path = "/api/groups/{groupId}/alertRouting", tag = "notifications",
+    params(("groupId" = String, Path, description = "The group's id.", example = "grp_01jc2m8k4n5p6")),
+    responses((status = 200, description = "Nothing is set here any more.", body = Done)))]
+pub async fn delete_group_alert_routing(
+    State(app): State<App>,
+    caller: Caller,
+    group: IdPath<GroupId>,
+    preconditions: Preconditions,
+) -> ApiResult<Reply<Done>> {
+    let holder = of_group(&group)?;
+    clear(&app, &caller, holder, preconditions).await
+}
+
+/// Read where alerts go by default.
+///
+/// What is set for the account.
+#[utoipa::path(get, path = "/api/account/alertRouting", tag = "notifications",
+    responses((status = 200, description = "What is set.", body = AlertRoutingView)))]
+pub async fn get_account_alert_routing(
+    State(app): State<App>,
+    caller: Caller,
+    params: Params,
+) -> ApiResult<Response> {
+    let holder = of_account(&caller)?;
+    read(&app, &caller, holder, params).await
+}
+
+/// Set where alerts go by default.
+///
+/// It holds for devices that have no setting of their own or of a group.
+#[utoipa::path(put, path = "/api/account/alertRouting", tag = "notifications", request_body = AlertRoutingInput,
+    responses((status = 200, description = "What is set now.", body = AlertRoutingView)))]
+pub async fn replace_account_alert_routing(
+    State(app): State<App>,
+    caller: Caller,
+    wanted: Change,
+) -> ApiResult<Reply<AlertRoutingView>> {
+    let holder = of_account(&caller)?;
+    change(&app, &caller, holder, wanted).await
+}
+
+/// Change part of where alerts go by default.
+#[utoipa::path(patch, path = "/api/account/alertRouting", tag = "notifications", request_body = AlertRoutingInput,
+    responses((status = 200, description = "What is set now.", body = AlertRoutingView)))]
+pub async fn update_account_alert_routing(
+    State(app): State<App>,
+    caller: Caller,
+    wanted: Change,
+) -> ApiResult<Reply<AlertRoutingView>> {
+    let holder = of_account(&caller)?;
+    change(&app, &caller, holder, wanted).await
+}
+
+/// Set nothing by default.
+#[utoipa::path(delete, path = "/api/account/alertRouting", tag = "notifications",
+    responses((status = 200, description = "Nothing is set here any more.", body = Done)))]
+pub async fn delete_account_alert_routing(
+    State(app): State<App>,
+    caller: Caller,
+    preconditions: Preconditions,
+) -> ApiResult<Reply<Done>> {
+    let holder = of_account(&caller)?;
+    clear(&app, &caller, holder, preconditions).await
+}

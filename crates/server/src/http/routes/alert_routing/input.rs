@@ -1,0 +1,116 @@
+//! Where alerts go, as a client sends it.
+
+use perigee_core::notification::Channel;
+use perigee_core::routing::{AlertRouting, Destination, Preferences, Recipient, Units};
+use perigee_core::schedule::{Schedule, Weekday};
+use perigee_core::severity::Severity;
+use perigee_core::text::NAME_MAX;
+use serde_json::Value;
+
+use crate::http::edit::ENVELOPE;
+use crate::http::error::{ApiResult, invalid_body};
+use crate::http::json::Fields;
+
+const A_TIME_OF_DAY: &str = "a time of day such as \"08:30\", up to \"24:00\"";
+const AN_ADDRESS: &str = "must be an e-mail address such as ana@example.com, of at most 254 characters";
+const A_NUMBER: &str =
+    "must be a telephone number in international form such as +34600123456, without spaces";
+
+/// Reads what a client sets.
+pub(super) fn read_routing(body: &Value) -> ApiResult<AlertRouting> {
+    let mut fields = Fields::of(body).map_err(invalid_body)?;
+    fields.ignore(ENVELOPE);
+    fields.ignore(&["isSet", "inForce", "lastModified"]);
+    let recipients =
+        fields.objects("recipients", 0..=AlertRouting::RECIPIENTS_MAX, read_recipient).required();
+    fields.finish(|| Some(AlertRouting { recipients: recipients? })).map_err(invalid_body)
+}
+
+fn read_recipient(fields: &mut Fields<'_>) -> Option<Recipient> {
+    let channels = [("email", Channel::Email), ("sms", Channel::Sms)];
+    let channel = fields.text("channel").one_of(&channels).required();
+    let destination = fields.text("address").convert(|text| match channel {
+        Some(Channel::Email) => text.parse().map(Destination::Email).map_err(|_other| AN_ADDRESS.into()),
+        Some(Channel::Sms) => text.parse().map(Destination::Sms).map_err(|_other| A_NUMBER.into()),
+        // The channel is refused already.
+        None => text.parse().map(Destination::Email).or_else(|_other| {
+            text.parse()
+                .map(Destination::Sms)
+                .map_err(|_neither| format!("{AN_ADDRESS}, or {A_NUMBER}").into())
+        }),
+    });
+    let destination = destination.required();
+    let name = fields.text("name").chars(0..=NAME_MAX).nullable();
+    let severities = Severity::ALL.map(|severity| (severity.name(), severity));
+    let minimum_severity = fields.text("minimumSeverity").one_of(&severities).nullable();
+    let schedule = fields.object("schedule", read_schedule).nullable();
+    let time_zone = fields.get("timeZone").nullable();
+    let units = Units::ALL.map(|units| (units.name(), units));
+    let units = fields.text("units").one_of(&units).nullable().unwrap_or_default();
+    let language =
+        fields.parsed("language", "a language such as \"en\" or \"pt-BR\"").nullable().unwrap_or_default();
+    channel?;
+    Some(Recipient {
+        destination: destination?,
+        preferences: Preferences { name, time_zone, units, language },
+        minimum_severity: minimum_severity.unwrap_or(Severity::Info),
+        schedule,
+    })
+}
+
+fn read_schedule(fields: &mut Fields<'_>) -> Option<Schedule> {
+    let weekdays = fields.array::<Weekday>("weekdays", 1..=7).unique().nullable();
+    let from = fields.parsed("from", A_TIME_OF_DAY).required();
+    let to = fields.parsed("to", A_TIME_OF_DAY).required();
+    let time_zone = fields.get("timeZone").nullable();
+    let mut weekdays = weekdays.unwrap_or_else(|| Weekday::ALL.to_vec());
+    weekdays.sort_unstable();
+    Some(Schedule { weekdays, from: from?, to: to?, time_zone })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_problem_is_told_in_its_place() {
+        let body = json!({"recipients": [
+            {"channel": "email", "address": "nobody"},
+            {"channel": "sms", "address": "600 123 456", "units": "metres", "language": "English"},
+            {"channel": "fax", "address": "ana@example.com", "minimumSeverity": "high"},
+            {"channel": "sms", "address": "+34600123456",
+                "schedule": {"weekdays": ["monday", "monday"], "from": "8", "to": "25:00", "hours": 3}},
+        ]});
+        let problems = read_routing(&body).unwrap_err().problems;
+        let mut pointers: Vec<&str> = problems.iter().map(|problem| problem.pointer.as_str()).collect();
+        pointers.sort_unstable();
+        assert_eq!(
+            pointers,
+            [
+                "/recipients/0/address",
+                "/recipients/1/address",
+                "/recipients/1/language",
+                "/recipients/1/units",
+                "/recipients/2/channel",
+                "/recipients/2/minimumSeverity",
+                "/recipients/3/schedule/from",
+                "/recipients/3/schedule/hours",
+                "/recipients/3/schedule/to",
+                "/recipients/3/schedule/weekdays/1",
+            ]
+        );
+    }
+
+    #[test]
+    fn little_is_enough() {
+        let body = json!({"recipients": [{"channel": "sms", "address": "+34600123456",
+            "schedule": {"from": "22:00", "to": "06:00"}}]});
+        let routing = read_routing(&body).unwrap();
+        let recipient = &routing.recipients[0];
+        assert_eq!(recipient.minimum_severity, Severity::Info);
+        assert_eq!(recipient.schedule.as_ref().unwrap().weekdays, Weekday::ALL);
+        assert_eq!(recipient.preferences, Preferences::default());
+    }
+}

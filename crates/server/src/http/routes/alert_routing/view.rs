@@ -1,0 +1,226 @@
+//! Where alerts go, as clients see and set it.
+
+use perigee_core::routing::{Recipient, RoutingHolder, StoredRouting};
+use perigee_core::schedule::{Schedule, Weekday};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::http::routes::alerts::view::{ChannelName, SeverityName};
+
+/// Whom alerts go to, as set in one place.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AlertRouting)]
+pub struct AlertRoutingView {
+    /// Whom alerts go to. Set and empty: nobody.
+    #[schema(max_items = 50)]
+    recipients: Vec<RecipientView>,
+    /// Whether anything is set here. If not, the next place decides: the device's groups, then the account.
+    #[schema(example = true)]
+    is_set: bool,
+    /// For a device: the place that decides now, `none` when none is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = PlaceName, example = "device", required = false)]
+    in_force: Option<&'static str>,
+    /// When it was last changed.
+    #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
+    last_modified: Option<String>,
+}
+
+/// A place where it can be set.
+#[derive(ToSchema)]
+#[schema(as = AlertRoutingPlace, rename_all = "lowercase")]
+pub enum PlaceName {
+    /// The device.
+    Device,
+    /// Groups the device is in; several add up.
+    Group,
+    /// The account.
+    Account,
+    /// Nowhere.
+    None,
+}
+
+/// Somebody who is told of alerts.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Recipient)]
+pub struct RecipientView {
+    /// The channel.
+    #[schema(value_type = ChannelName, example = "email")]
+    channel: &'static str,
+    /// An e-mail address, or a telephone number in international form.
+    #[schema(example = "ana@example.com", min_length = 1, max_length = 254)]
+    address: String,
+    /// What to call them.
+    #[schema(example = "Ana", max_length = 200)]
+    name: Option<String>,
+    /// They are told of alerts that matter at least so much.
+    #[schema(value_type = SeverityName, example = "warning")]
+    minimum_severity: &'static str,
+    /// When they want to be told; null for always.
+    schedule: Option<ScheduleView>,
+    /// The zone of the times they read, by IANA id; null for the account's.
+    #[schema(example = "Europe/Madrid")]
+    time_zone: Option<String>,
+    /// Their units.
+    #[schema(value_type = UnitsName, example = "metric")]
+    units: &'static str,
+    /// Their language.
+    #[schema(example = "en")]
+    language: String,
+}
+
+/// Hours on days of the week. Hours that end before or when they begin run into the next day.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Schedule)]
+pub struct ScheduleView {
+    /// The days.
+    #[schema(value_type = Vec<WeekdayName>, example = json!(["monday", "friday"]), min_items = 1, max_items = 7)]
+    weekdays: Vec<&'static str>,
+    /// When it begins.
+    #[schema(example = "08:00")]
+    from: String,
+    /// The first minute after it, up to 24:00.
+    #[schema(example = "18:00")]
+    to: String,
+    /// Whose clock it goes by, by IANA id; null for the recipient's.
+    #[schema(example = json!(null))]
+    time_zone: Option<String>,
+}
+
+/// A day of the week.
+#[derive(ToSchema)]
+#[schema(as = Weekday, rename_all = "lowercase")]
+pub enum WeekdayName {
+    /// Monday.
+    Monday,
+    /// Tuesday.
+    Tuesday,
+    /// Wednesday.
+    Wednesday,
+    /// Thursday.
+    Thursday,
+    /// Friday.
+    Friday,
+    /// Saturday.
+    Saturday,
+    /// Sunday.
+    Sunday,
+}
+
+/// The units a person reads.
+#[derive(ToSchema)]
+#[schema(as = Units, rename_all = "lowercase")]
+pub enum UnitsName {
+    /// Kilometres and Celsius.
+    Metric,
+    /// Miles and Fahrenheit.
+    Imperial,
+    /// Nautical miles, knots and Celsius.
+    Nautical,
+}
+
+/// What a client sets of where alerts go.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes what is read")]
+pub struct AlertRoutingInput {
+    /// Whom alerts go to.
+    #[schema(max_items = 50)]
+    recipients: Vec<RecipientInput>,
+}
+
+/// Somebody who is told of alerts.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is read")]
+pub struct RecipientInput {
+    /// The channel.
+    #[schema(value_type = ChannelName, example = "email")]
+    channel: String,
+    /// An e-mail address, or a telephone number in international form such as `+34600123456`.
+    #[schema(example = "ana@example.com", min_length = 1, max_length = 254)]
+    address: String,
+    /// What to call them.
+    #[schema(example = "Ana", max_length = 200)]
+    name: Option<String>,
+    /// They are told of alerts that matter at least so much; `info` unless given.
+    #[schema(value_type = Option<SeverityName>, example = "warning")]
+    minimum_severity: Option<String>,
+    /// When they want to be told; always unless given.
+    schedule: Option<ScheduleInput>,
+    /// The zone of the times they read, by IANA id; the account's unless given.
+    #[schema(example = "Europe/Madrid")]
+    time_zone: Option<String>,
+    /// Their units; metric unless given.
+    #[schema(value_type = Option<UnitsName>, example = "metric")]
+    units: Option<String>,
+    /// Their language, as a tag such as `en` or `pt-BR`; English unless given.
+    #[schema(example = "en", max_length = 35)]
+    language: Option<String>,
+}
+
+/// Hours on days of the week. Hours that end before or when they begin run into the next day.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is read")]
+pub struct ScheduleInput {
+    /// The days; all unless given.
+    #[schema(value_type = Option<Vec<WeekdayName>>, example = json!(["monday", "friday"]), min_items = 1, max_items = 7)]
+    weekdays: Option<Vec<String>>,
+    /// When it begins.
+    #[schema(example = "08:00", min_length = 5, max_length = 5)]
+    from: String,
+    /// The first minute after it, up to 24:00.
+    #[schema(example = "18:00", min_length = 5, max_length = 5)]
+    to: String,
+    /// Whose clock it goes by, by IANA id; the recipient's unless given.
+    #[schema(example = json!(null))]
+    time_zone: Option<String>,
+}
+
+impl AlertRoutingView {
+    /// What is set in one place, and for a device the place that decides.
+    pub(super) fn new(stored: StoredRouting, in_force: Option<Option<RoutingHolder>>) -> Self {
+        let is_set = stored.routing.is_some();
+        let recipients = stored.routing.map(|routing| routing.recipients).unwrap_or_default();
+        Self {
+            recipients: recipients.into_iter().map(RecipientView::from).collect(),
+            is_set,
+            in_force: in_force.map(|holder| match holder {
+                Some(RoutingHolder::Device(_)) => "device",
+                Some(RoutingHolder::Group(_)) => "group",
+                Some(RoutingHolder::Account) => "account",
+                None => "none",
+            }),
+            last_modified: stored.last_modified.map(|at| at.to_string()),
+        }
+    }
+}
+
+impl From<Recipient> for RecipientView {
+    fn from(recipient: Recipient) -> Self {
+        Self {
+            channel: recipient.destination.channel().name(),
+            address: recipient.destination.as_str().to_owned(),
+            name: recipient.preferences.name,
+            minimum_severity: recipient.minimum_severity.name(),
+            schedule: recipient.schedule.map(ScheduleView::from),
+            time_zone: recipient.preferences.time_zone.map(|zone| zone.to_string()),
+            units: recipient.preferences.units.name(),
+            language: recipient.preferences.language.as_str().to_owned(),
+        }
+    }
+}
+
+impl From<Schedule> for ScheduleView {
+    fn from(schedule: Schedule) -> Self {
+        Self {
+            weekdays: schedule.weekdays.into_iter().map(Weekday::name).collect(),
+            from: schedule.from.to_string(),
+            to: schedule.to.to_string(),
+            time_zone: schedule.time_zone.map(|zone| zone.to_string()),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Alerts as stores offer them.
+
+use async_trait::async_trait;
+use futures_util::FutureExt as _;
+use perigee_core::actor::{Actor, Scope};
+use perigee_core::alert::{Alert, AlertFilter, StoredAlert};
+use perigee_core::error::StoreError;
+use perigee_core::id::{AlertId, DeviceId};
+use perigee_core::location::{History, HistoryRequest};
+use perigee_core::store::{Alerts, Result, SubmittedAlerts};
+
+use super::super::devices::hear;
+use super::{change, raise, read};
+use crate::{Database, Tx};
+
+/// Stores what a device says happened; none when the device is expired.
+async fn store(
+    tx: &Tx,
+    scope: Scope,
+    device: DeviceId,
+    alerts: Vec<Alert>,
+) -> Result<Option<SubmittedAlerts>> {
+    if hear(tx, scope, device).await? {
+        raise(tx, scope.account, device, alerts).await.map(Some)
+    } else {
+        Ok(None)
+    }
+}
+
+#[async_trait]
+impl Alerts for Database {
+    async fn store_alerts(
+        &self,
+        actor: &Actor,
+        device: DeviceId,
+        alerts: Vec<Alert>,
+    ) -> Result<SubmittedAlerts> {
+        let scope = actor.scope;
+        let submitted = self.write(move |tx| store(tx, scope, device, alerts).boxed()).await?;
+        // An expired device was heard, which is kept; only then is it refused.
+        submitted.ok_or(StoreError::DeviceExpired(device))
+    }
+
+    async fn list_alerts(
+        &self,
+        scope: Scope,
+        device: DeviceId,
+        name: Option<&str>,
+        request: HistoryRequest,
+    ) -> Result<History<StoredAlert>> {
+        let name = name.map(str::to_owned);
+        self.read(move |tx| read::list(tx, scope, device, name, request).boxed()).await
+    }
+
+    async fn list_all_alerts(
+        &self,
+        scope: Scope,
+        filter: &AlertFilter,
+        request: HistoryRequest,
+    ) -> Result<History<StoredAlert>> {
+        let filter = filter.clone();
+        self.read(move |tx| read::list_all(tx, scope, filter, request).boxed()).await
+    }
+
+    async fn find_alert(&self, scope: Scope, id: AlertId) -> Result<Option<StoredAlert>> {
+        self.read(move |tx| read::find(tx, scope, id).boxed()).await
+    }
+
+    async fn acknowledge_alert(&self, actor: &Actor, id: AlertId) -> Result<StoredAlert> {
+        let actor = actor.clone();
+        self.write(move |tx| change::acknowledge(tx, actor, id).boxed()).await
+    }
+
+    async fn end_alert(&self, actor: &Actor, id: AlertId) -> Result<StoredAlert> {
+        let actor = actor.clone();
+        self.write(move |tx| change::end(tx, actor, id).boxed()).await
+    }
+}

@@ -1,0 +1,50 @@
+//! Taking note of an alert, and ending it. Either is done once; doing it again changes nothing.
+
+use perigee_core::actor::Actor;
+use perigee_core::alert::StoredAlert;
+use perigee_core::error::{Kind, StoreError};
+use perigee_core::event::EventKind;
+use perigee_core::id::AlertId;
+use perigee_core::store::Result;
+
+use super::super::{audit, events};
+use super::read;
+use crate::{Tx, params};
+
+pub(super) async fn acknowledge(tx: &Tx, actor: Actor, id: AlertId) -> Result<StoredAlert> {
+    let before = lock(tx, &actor, id).await?;
+    if before.acknowledged.is_some() {
+        return Ok(before);
+    }
+    let sql = "UPDATE alert SET acknowledged_at = ?3, acknowledged_by = ?4 WHERE account_id = ?1 AND id = ?2";
+    tx.execute(sql, params![actor.scope.account, id, tx.now(), actor.origin.user]).await?;
+    tell(tx, &actor, (EventKind::AlertAcknowledged, "alert.acknowledge"), &before).await
+}
+
+pub(super) async fn end(tx: &Tx, actor: Actor, id: AlertId) -> Result<StoredAlert> {
+    let before = lock(tx, &actor, id).await?;
+    if before.ended_at.is_some() {
+        return Ok(before);
+    }
+    let sql = "UPDATE alert SET ended_at = ?3 WHERE account_id = ?1 AND id = ?2";
+    tx.execute(sql, params![actor.scope.account, id, tx.now()]).await?;
+    tell(tx, &actor, (EventKind::AlertEnded, "alert.end"), &before).await
+}
+
+async fn lock(tx: &Tx, actor: &Actor, id: AlertId) -> Result<StoredAlert> {
+    tx.lock_account(actor.scope.account).await?;
+    read::find(tx, actor.scope, id).await?.ok_or(StoreError::NotFound(Kind::Alert))
+}
+
+/// Notes it in both logs, and gives the alert as it is now.
+async fn tell(
+    tx: &Tx,
+    actor: &Actor,
+    (kind, action): (EventKind, &str),
+    alert: &StoredAlert,
+) -> Result<StoredAlert> {
+    let (account, subject) = (actor.scope.account, alert.id.to_string());
+    events::append(tx, account, kind, subject.clone(), Some(alert.device), serde_json::json!({})).await?;
+    audit::record(tx, account, &actor.origin, action, Some(subject)).await?;
+    lock(tx, actor, alert.id).await
+}

@@ -1,0 +1,9 @@
+//! Alerts: stored once each, listed by time, taken note of, and ended.
+
+mod api;
+mod change;
+mod read;
+mod store;
+
+pub(super) use read::{find_many, of_ids};
+pub(crate) use store::raise;

@@ -1,0 +1,107 @@
+//! Storing alerts: each once, with its event and its messages, in one transaction.
+
+use std::collections::{BTreeSet, HashMap};
+
+use perigee_core::alert::Alert;
+use perigee_core::event::EventKind;
+use perigee_core::id::{AccountId, AlertId, DeviceId};
+use perigee_core::location::{Latitude, Longitude, Outcome, Readings};
+use perigee_core::severity::Severity;
+use perigee_core::store::{Result, SubmittedAlerts};
+
+use super::super::identity::Identity;
+use super::super::ids;
+use super::super::notes::{Note, append_notes};
+use super::super::outbox::{self, Raised};
+use super::super::query::{for_ids, insert_many};
+use crate::codec::pack_readings;
+use crate::{Tx, Value, params};
+
+const INSERT: &str = "INSERT INTO alert (account_id, id, device_id, time, hash, name, text, critical, \
+                      latitude, longitude, attributes, received_at, severity)";
+
+/// Stores what is new, with its events and messages, and says of each whether it is new, and its id. The device
+/// exists, and it is not heard by this: rules raise alerts too.
+pub(crate) async fn raise(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    alerts: Vec<Alert>,
+) -> Result<SubmittedAlerts> {
+    tx.lock_account(account).await?;
+    // Consecutive, so that alerts of one time are listed in the order they came.
+    let make = |now| AlertId::new(now).as_i64();
+    let first = ids::fresh_ids(tx, "alert", account, alerts.len(), make).await?;
+    let identities: Vec<Identity> = alerts.iter().map(Identity::of_alert).collect();
+    let mut ids: HashMap<Identity, AlertId> = HashMap::with_capacity(alerts.len());
+    let mut rows = Vec::with_capacity(alerts.len());
+    let mut raised = Vec::with_capacity(alerts.len());
+    for ((alert, identity), id) in alerts.into_iter().zip(&identities).zip(first..) {
+        if !ids.contains_key(identity) {
+            ids.insert(*identity, AlertId::from_i64(id));
+            let severity = Severity::of(&alert);
+            raised.push(Raised { id: AlertId::from_i64(id), name: alert.name.clone(), severity });
+            rows.push(to_row(tx, account, device, id, alert, *identity));
+        }
+    }
+    let mut new = BTreeSet::new();
+    for row in insert_many(tx, INSERT, &rows, "ON CONFLICT DO NOTHING RETURNING id").await? {
+        new.insert(AlertId::from_i64(row.i64("id")?));
+    }
+    let note = |id: &AlertId| Note { subject: id.to_string(), device: Some(device), data: "{}".to_owned() };
+    append_notes(tx, account, EventKind::AlertCreated, new.iter().map(note).collect()).await?;
+    raised.retain(|alert| new.contains(&alert.id));
+    outbox::fill(tx, account, device, &raised).await?;
+    let there = ids.iter().filter(|(_, id)| !new.contains(id)).map(|(identity, _)| identity);
+    let there = find_ids(tx, account, device, there).await?;
+    ids.extend(there);
+    // The first of equal ones in a call is the new one.
+    let known = identities.iter().filter_map(|identity| ids.get(identity).copied());
+    let outcome = |id| (if new.remove(&id) { Outcome::Accepted } else { Outcome::Duplicate }, id);
+    Ok(known.map(outcome).collect())
+}
+
+fn to_row(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    id: i64,
+    alert: Alert,
+    identity: Identity,
+) -> Vec<Value> {
+    let severity = Severity::of(&alert).rank();
+    let (latitude, longitude) = alert.position.unzip();
+    // Attributes alone are a packing of readings too.
+    let attributes = pack_readings(&Readings { attributes: alert.attributes, ..Readings::default() });
+    params![
+        account,
+        id,
+        device,
+        identity.time,
+        identity.hash,
+        alert.name,
+        alert.text,
+        alert.critical,
+        latitude.map(Latitude::as_e7),
+        longitude.map(Longitude::as_e7),
+        attributes,
+        tx.now(),
+        severity,
+    ]
+    .to_vec()
+}
+
+/// The ids of the alerts at the times of these.
+async fn find_ids(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    identities: impl Iterator<Item = &Identity>,
+) -> Result<Vec<(Identity, AlertId)>> {
+    let times: BTreeSet<i64> = identities.map(|identity| identity.time.as_millis()).collect();
+    let times: Vec<i64> = times.into_iter().collect();
+    let sql = "SELECT id, time, hash FROM alert \
+               WHERE account_id = ?1 AND device_id = ?2 AND time IN ({ids})";
+    let rows = for_ids(tx, sql, params![account, device], &times).await?;
+    rows.iter().map(|row| Ok((Identity::from_row(row)?, AlertId::from_i64(row.i64("id")?)))).collect()
+}

@@ -1,0 +1,137 @@
+//! What is to be sent next, with everything its text may say.
+
+use perigee_core::id::{AccountId, AlertId, DeviceId, NotificationId};
+use perigee_core::notification::{Channel, Content, DeviceFacts, LONGEST_WAIT_S, Occasion, Repetition};
+use perigee_core::routing::Preferences;
+use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
+use perigee_core::zone::Zone;
+
+use super::super::{alerts, column};
+use super::limit;
+use crate::{Row, Tx, params};
+
+/// What is due further ahead than any wait was written when the clock was wrong, and is due now.
+pub(super) fn horizon(now: Timestamp) -> Timestamp {
+    now.plus_seconds(2 * LONGEST_WAIT_S)
+}
+
+/// Accounts that have something waiting, each found by one step through the index.
+const ACCOUNTS: &str = "\
+    WITH RECURSIVE waiting (id) AS ( \
+        SELECT MIN(account_id) FROM notification WHERE channel = ?1 AND due IS NOT NULL \
+        UNION ALL \
+        SELECT (SELECT MIN(n.account_id) FROM notification n \
+                WHERE n.channel = ?1 AND n.due IS NOT NULL AND n.account_id > waiting.id) \
+        FROM waiting WHERE waiting.id IS NOT NULL) \
+    SELECT id FROM waiting WHERE id IS NOT NULL";
+
+const OF_ACCOUNT: &str = "\
+    SELECT n.id, n.device_id, n.alert_id, n.name AS occasion, n.channel, n.address, n.preferences, n.created, \
+        a.name AS account_name, a.time_zone, d.name AS device_name, d.identifier \
+    FROM notification n \
+    JOIN account a ON a.id = n.account_id \
+    LEFT JOIN device d ON d.account_id = n.account_id AND d.id = n.device_id \
+    WHERE n.channel = ?1 AND n.account_id = ?2 AND n.critical = ?3 AND n.due IS NOT NULL \
+        AND (n.due <= ?4 OR n.due > ?5) \
+    ORDER BY n.due LIMIT ?6";
+
+/// Messages that are due: of each account its part, critical ones first.
+pub(super) async fn list(tx: &Tx, channel: Channel, limit: u32) -> Result<Vec<Content>> {
+    let mut accounts = Vec::new();
+    for row in tx.query(ACCOUNTS, params![channel.name()]).await? {
+        accounts.push(AccountId::from_i64(row.i64("id")?));
+    }
+    if accounts.is_empty() {
+        return Ok(Vec::new());
+    }
+    // Another begins each time, so that none is always the one left out.
+    let turn = usize::try_from(tx.now().as_millis()).unwrap_or(0) % accounts.len();
+    accounts.rotate_left(turn);
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let part = (limit / accounts.len()).max(1);
+    let mut contents = Vec::new();
+    for account in accounts {
+        let most = part.min(limit.saturating_sub(contents.len()));
+        if most == 0 {
+            break;
+        }
+        contents.extend(of_account(tx, channel, account, most).await?);
+    }
+    Ok(contents)
+}
+
+async fn of_account(tx: &Tx, channel: Channel, account: AccountId, most: usize) -> Result<Vec<Content>> {
+    let mut rows = Vec::new();
+    for critical in [true, false] {
+        let left = i64::try_from(most.saturating_sub(rows.len())).unwrap_or(i64::MAX);
+        if left > 0 {
+            let (now, horizon) = (tx.now(), horizon(tx.now()));
+            let values = params![channel.name(), account, critical, now, horizon, left];
+            rows.extend(tx.query(OF_ACCOUNT, values).await?);
+        }
+    }
+    let mut wanted = Vec::new();
+    for row in &rows {
+        wanted.extend(row.opt_i64("alert_id")?);
+    }
+    let told = alerts::of_ids(tx, account, &wanted).await?;
+    rows.iter().map(|row| content(tx, account, row, &told)).collect()
+}
+
+fn content(
+    tx: &Tx,
+    account: AccountId,
+    row: &Row,
+    alerts: &std::collections::HashMap<AlertId, perigee_core::alert::StoredAlert>,
+) -> Result<Content> {
+    let preferences: Preferences = column::json(row, "preferences")?;
+    let zone: Zone = column::parsed(row, "time_zone")?;
+    let alert = row.opt_i64("alert_id")?.map(AlertId::from_i64).and_then(|id| alerts.get(&id));
+    let occasion = match alert {
+        Some(alert) => Occasion::Alert { severity: alert.severity, alert: Box::new(alert.clone()) },
+        None => Occasion::LimitReached { channel: limit::channel_of(row.str("occasion")?) },
+    };
+    let device = match (row.opt_i64("device_id")?, row.opt_text("device_name")?) {
+        (Some(id), Some(name)) => {
+            Some(DeviceFacts { id: DeviceId::from_i64(id), name, identifier: row.opt_text("identifier")? })
+        }
+        _ => None,
+    };
+    Ok(Content {
+        id: NotificationId::from_i64(row.i64("id")?),
+        account,
+        account_name: row.text("account_name")?,
+        channel: column::parsed(row, "channel")?,
+        to: row.text("address")?,
+        time_zone: preferences.time_zone.clone().unwrap_or(zone),
+        preferences,
+        occasion,
+        device,
+        last_location: None,
+        base_url: String::new(),
+        created: row.timestamp("created")?,
+        now: tx.now(),
+    })
+}
+
+/// When the next message is due.
+pub(super) async fn next(tx: &Tx, channel: Channel) -> Result<Option<Timestamp>> {
+    let sql = "SELECT MIN(due) AS due FROM notification WHERE channel = ?1 AND due IS NOT NULL";
+    Ok(tx.query_one(sql, params![channel.name()]).await?.opt_timestamp("due")?)
+}
+
+/// Forgets repetitions that are over. Gives how many.
+pub(in crate::sql) async fn forget_repetitions(tx: &Tx) -> Result<u64> {
+    let over = tx.now().plus_seconds(-2 * i64::from(Repetition::LONGEST_S));
+    let free = match tx.engine() {
+        crate::Engine::Sqlite => "",
+        crate::Engine::Postgres => "FOR UPDATE SKIP LOCKED",
+    };
+    let sql = format!(
+        "DELETE FROM notification_repetition WHERE (account_id, device_id, channel, address, name) IN (
+             SELECT account_id, device_id, channel, address, name FROM notification_repetition
+             WHERE met_at <= ?1 {free})"
+    );
+    Ok(tx.execute(&sql, params![over]).await?)
+}

@@ -1,0 +1,229 @@
+//! Writes the messages of new alerts, in the transaction that stores the alerts.
+
+use std::collections::HashMap;
+
+use perigee_core::account::Account;
+use perigee_core::id::{AccountId, AlertId, DeviceId, NotificationId};
+use perigee_core::notification::{Channel, NotificationState, Repetition, SuppressedReason};
+use perigee_core::routing::Recipient;
+use perigee_core::severity::Severity;
+use perigee_core::store::Result;
+
+use super::super::query::insert_many;
+use super::super::{accounts, ids, routing};
+use crate::{Tx, Value, params};
+
+/// A new alert, as far as messages go.
+pub(in crate::sql) struct Raised {
+    pub(in crate::sql) id: AlertId,
+    pub(in crate::sql) name: String,
+    pub(in crate::sql) severity: Severity,
+}
+
+pub(super) const INSERT: &str = "INSERT INTO notification (account_id, id, device_id, alert_id, name, critical, \
+                                 channel, address, preferences, state, reason, due, created, queued_at)";
+
+/// One message to write, as far as it is decided here.
+pub(super) struct Draft {
+    pub(super) alert: Option<AlertId>,
+    pub(super) name: String,
+    pub(super) critical: bool,
+    pub(super) channel: Channel,
+    pub(super) address: String,
+    pub(super) preferences: String,
+    pub(super) suppressed: Option<SuppressedReason>,
+}
+
+/// What tells one person's repetitions apart, by channel, address and name.
+type Theme = (Channel, String, String);
+
+/// Writes a message of each alert to each recipient who wants it, those not to be sent included.
+pub(in crate::sql) async fn fill(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    alerts: &[Raised],
+) -> Result<()> {
+    if alerts.is_empty() {
+        return Ok(());
+    }
+    let Some((_, recipients)) = routing::in_force(tx, account, device).await? else { return Ok(()) };
+    if recipients.is_empty() {
+        return Ok(());
+    }
+    let Some(account) = accounts::find(tx, account).await? else { return Ok(()) };
+    let mut memory = Memory::load(tx, account.id, device).await?;
+    let people = people(tx, &account, &recipients);
+    let mut drafts = Vec::new();
+    for alert in alerts {
+        for person in &people {
+            let Some(wish) = person.wish(alert.severity) else { continue };
+            let suppressed = match wish {
+                Wish::Later => Some(SuppressedReason::Schedule),
+                Wish::Now(_) => {
+                    let theme = (person.channel, person.address.clone(), alert.name.clone());
+                    (!memory.meet(tx, theme)).then_some(SuppressedReason::Repeated)
+                }
+            };
+            drafts.push(Draft {
+                alert: Some(alert.id),
+                name: alert.name.clone(),
+                critical: alert.severity == Severity::Critical,
+                channel: person.channel,
+                address: person.address.clone(),
+                preferences: preferences(wish.recipient(person))?,
+                suppressed,
+            });
+        }
+    }
+    memory.save(tx, account.id, device).await?;
+    write(tx, account.id, Some(device), drafts).await
+}
+
+/// One address, and the recipients that name it: groups that share a device may name somebody twice.
+struct Person<'r> {
+    channel: Channel,
+    address: String,
+    /// Each with whether this is a time at which they want to be told.
+    entries: Vec<(&'r Recipient, bool)>,
+}
+
+enum Wish<'r> {
+    Now(&'r Recipient),
+    Later,
+}
+
+impl<'r> Wish<'r> {
+    fn recipient(&self, person: &Person<'r>) -> Option<&'r Recipient> {
+        match self {
+            Self::Now(recipient) => Some(recipient),
+            Self::Later => person.entries.first().map(|(recipient, _)| *recipient),
+        }
+    }
+}
+
+impl<'r> Person<'r> {
+    /// Whether they want to be told of this at all, and now.
+    fn wish(&self, severity: Severity) -> Option<Wish<'r>> {
+        let wanted = || self.entries.iter().filter(|(recipient, _)| severity >= recipient.minimum_severity);
+        let now = wanted().find(|(_, awake)| *awake).map(|(recipient, _)| Wish::Now(recipient));
+        now.or_else(|| wanted().next().map(|_| Wish::Later))
+    }
+}
+
+fn people<'r>(tx: &Tx, account: &Account, recipients: &'r [Recipient]) -> Vec<Person<'r>> {
+    let mut people: Vec<Person<'r>> = Vec::new();
+    for recipient in recipients {
+        let zone = recipient.preferences.time_zone.as_ref().unwrap_or(&account.settings.time_zone);
+        let awake = recipient.schedule.as_ref().is_none_or(|schedule| schedule.contains(tx.now(), zone));
+        let (channel, address) = (recipient.destination.channel(), recipient.destination.as_str());
+        let same = |person: &&mut Person<'_>| {
+            person.channel == channel && person.address.eq_ignore_ascii_case(address)
+        };
+        match people.iter_mut().find(same) {
+            Some(person) => person.entries.push((recipient, awake)),
+            None => people.push(Person {
+                channel,
+                address: address.to_owned(),
+                entries: vec![(recipient, awake)],
+            }),
+        }
+    }
+    people
+}
+
+fn preferences(recipient: Option<&Recipient>) -> Result<String> {
+    let preferences = recipient.map(|recipient| recipient.preferences.clone()).unwrap_or_default();
+    serde_json::to_string(&preferences)
+        .map_err(|cause| perigee_core::error::StoreError::Internal(cause.into()))
+}
+
+/// Writes messages about a device, and wakes who sends them.
+pub(super) async fn write(
+    tx: &Tx,
+    account: AccountId,
+    device: Option<DeviceId>,
+    drafts: Vec<Draft>,
+) -> Result<()> {
+    if drafts.is_empty() {
+        return Ok(());
+    }
+    let make = |now| NotificationId::new(now).as_i64();
+    let first = ids::fresh_ids(tx, "notification", account, drafts.len(), make).await?;
+    let waits = |channel| drafts.iter().any(|draft| draft.channel == channel && draft.suppressed.is_none());
+    for channel in Channel::ALL.iter().copied().filter(|channel| waits(*channel)) {
+        tx.ring_after_commit(channel);
+    }
+    let mut rows: Vec<Vec<Value>> = Vec::with_capacity(drafts.len());
+    for (draft, id) in drafts.into_iter().zip(first..) {
+        let waits = draft.suppressed.is_none();
+        let state = if waits { NotificationState::Waiting } else { NotificationState::Suppressed };
+        let row = params![
+            account,
+            id,
+            device,
+            draft.alert,
+            draft.name,
+            draft.critical,
+            draft.channel.name(),
+            draft.address,
+            draft.preferences,
+            state.name(),
+            draft.suppressed.map(SuppressedReason::name),
+            waits.then(|| tx.now()),
+            tx.now(),
+            tx.now(),
+        ];
+        rows.push(row.to_vec());
+    }
+    insert_many(tx, INSERT, &rows, "").await?;
+    Ok(())
+}
+
+/// What the people of a device were told lately.
+struct Memory {
+    known: HashMap<Theme, Repetition>,
+    changed: HashMap<Theme, Repetition>,
+}
+
+impl Memory {
+    async fn load(tx: &Tx, account: AccountId, device: DeviceId) -> Result<Self> {
+        let sql = "SELECT channel, address, name, told_at, met_at, pause_s FROM notification_repetition \
+                   WHERE account_id = ?1 AND device_id = ?2";
+        let mut known = HashMap::new();
+        for row in tx.query(sql, params![account, device]).await? {
+            let theme =
+                (super::super::column::parsed(&row, "channel")?, row.text("address")?, row.text("name")?);
+            let repetition = Repetition {
+                told_at: row.timestamp("told_at")?,
+                met_at: row.timestamp("met_at")?,
+                pause_s: row.int("pause_s")?,
+            };
+            known.insert(theme, repetition);
+        }
+        Ok(Self { known, changed: HashMap::new() })
+    }
+
+    /// Whether somebody may be told of this now.
+    fn meet(&mut self, tx: &Tx, theme: Theme) -> bool {
+        let before = self.changed.get(&theme).or_else(|| self.known.get(&theme)).copied();
+        let (after, told) = Repetition::meet(before, tx.now());
+        self.changed.insert(theme, after);
+        told
+    }
+
+    async fn save(self, tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
+        let row = |(theme, repetition): (Theme, Repetition)| {
+            let (channel, address, name) = theme;
+            let Repetition { told_at, met_at, pause_s } = repetition;
+            params![account, device, channel.name(), address, name, told_at, met_at, pause_s].to_vec()
+        };
+        let rows: Vec<Vec<Value>> = self.changed.into_iter().map(row).collect();
+        let head = "INSERT INTO notification_repetition \
+                    (account_id, device_id, channel, address, name, told_at, met_at, pause_s)";
+        let tail = "ON CONFLICT (account_id, device_id, channel, address, name) DO UPDATE SET \
+                    told_at = excluded.told_at, met_at = excluded.met_at, pause_s = excluded.pause_s";
+        insert_many(tx, head, &rows, tail).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,15 @@
+//! The outbox: messages are written with their alerts, reserved against limits, sent by others, and settled.
+
+mod api;
+mod counter;
+mod due;
+mod fill;
+mod limit;
+mod record;
+mod reserve;
+mod settle;
+
+pub(super) use due::forget_repetitions;
+pub(super) use fill::{Raised, fill};
+#[cfg(feature = "testing")]
+pub use reserve::counted_too_late::send_before_counting;

@@ -1,0 +1,256 @@
+//! Counts messages before they are sent, and records those that are not to be.
+//!
+//! The account is locked, so that whatever else changes a limit or a counter comes before or after, never between.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use perigee_core::account::Account;
+use perigee_core::id::{AccountId, DeviceId, NotificationId};
+use perigee_core::notification::{
+    Candidate, Channel, MessagingSettings, NotificationState, Reservation, SendingPolicy, SuppressedReason,
+};
+use perigee_core::store::{Reserved, Result};
+use perigee_core::time::Timestamp;
+
+use super::super::query::for_ids;
+use super::super::{accounts, column, routing};
+use super::counter::Counters;
+use super::due::horizon;
+use super::limit;
+use crate::{Row, Tx, params};
+
+const DUE: &str = "\
+    SELECT id, device_id, alert_id, critical, channel, address, state, doubts FROM notification \
+    WHERE account_id = ?1 AND due IS NOT NULL AND (due <= ?2 OR due > ?3) AND id IN ({ids})";
+
+/// A message that is due, as it stands under the lock.
+struct Waiting {
+    id: NotificationId,
+    /// The device whose quota it takes of; none for what is told to the owner.
+    counted: Option<DeviceId>,
+    critical: bool,
+    channel: Channel,
+    address: String,
+    /// Whether somebody began to send it and was not heard of again.
+    lost: bool,
+    doubts: u32,
+}
+
+impl Waiting {
+    fn from_row(row: &Row) -> Result<Self> {
+        let is_alert = row.opt_i64("alert_id")?.is_some();
+        let lost = row.str("state")? == NotificationState::Sending.name();
+        Ok(Self {
+            id: NotificationId::from_i64(row.i64("id")?),
+            counted: row.opt_i64("device_id")?.map(DeviceId::from_i64).filter(|_| is_alert),
+            critical: row.bool("critical")?,
+            channel: column::parsed(row, "channel")?,
+            address: row.text("address")?,
+            lost,
+            doubts: row.int::<u32>("doubts")? + u32::from(lost),
+        })
+    }
+}
+
+/// What is to become of a message.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Verdict {
+    /// It may be sent: its segments, its doubts, and whether it was counted.
+    Send(u32, u32, bool),
+    /// It is not sent: its state and the reason.
+    Keep(&'static str, String),
+}
+
+/// Decides over candidates of one account.
+pub(super) async fn reserve(
+    tx: &Tx,
+    account: AccountId,
+    candidates: Vec<Candidate>,
+    policy: SendingPolicy,
+) -> Result<Reserved> {
+    tx.leave_facts();
+    let account = accounts::lock(tx, account).await?;
+    let ids: Vec<i64> = candidates.iter().map(|candidate| candidate.id.as_i64()).collect();
+    let mut waiting = HashMap::new();
+    for row in for_ids(tx, DUE, params![account.id, tx.now(), horizon(tx.now())], &ids).await? {
+        let message = Waiting::from_row(&row)?;
+        waiting.insert(message.id, message);
+    }
+    let mut bench = Bench::new(tx, &account, &waiting, policy).await?;
+    let mut verdicts: BTreeMap<Verdict, Vec<i64>> = BTreeMap::new();
+    let mut order = Vec::new();
+    for Candidate { id, segments, .. } in candidates {
+        let Some(message) = waiting.remove(&id) else { continue };
+        let verdict = bench.judge(&message, segments);
+        if matches!(verdict, Verdict::Send(..)) {
+            order.push(id);
+        }
+        verdicts.entry(verdict).or_default().push(id.as_i64());
+    }
+    let (date, lease) = (bench.date.clone(), tx.now().plus_millis(bench.policy.lease_ms));
+    bench.close(tx).await?;
+    write(tx, &account, (&date, lease), verdicts, order).await
+}
+
+/// Where it is decided: what is allowed, and what is left.
+struct Bench {
+    account: AccountId,
+    date: String,
+    policy: SendingPolicy,
+    settings: MessagingSettings,
+    counters: Counters,
+    /// Limits to be told of, each once.
+    reached: Vec<(DeviceId, Channel, u32)>,
+}
+
+impl Bench {
+    async fn new(
+        tx: &Tx,
+        account: &Account,
+        waiting: &HashMap<NotificationId, Waiting>,
+        policy: SendingPolicy,
+    ) -> Result<Self> {
+        let date = account.day_at(tx.now()).0.date;
+        let devices: HashSet<DeviceId> = waiting.values().filter_map(|message| message.counted).collect();
+        let devices: Vec<DeviceId> = devices.into_iter().collect();
+        Ok(Self {
+            account: account.id,
+            date: date.to_string(),
+            policy,
+            settings: routing::messaging(tx, account.id).await?.settings,
+            counters: Counters::load(tx, account.id, date, &devices).await?,
+            reached: Vec::new(),
+        })
+    }
+
+    fn judge(&mut self, message: &Waiting, segments: std::result::Result<u32, String>) -> Verdict {
+        // An SMS that may have gone out is never sent twice, an e-mail once more at the most.
+        if message.lost && (message.channel == Channel::Sms || message.doubts > 1) {
+            return Verdict::Keep(
+                NotificationState::Unclear.name(),
+                "the server stopped while it was being sent".into(),
+            );
+        }
+        let kept = |state: NotificationState, reason: String| {
+            // What may have gone out already is not called suppressed.
+            let state = if message.doubts > 0 { NotificationState::Unclear } else { state };
+            Verdict::Keep(state.name(), reason)
+        };
+        if let Some(reason) = self.policy.forbids(&self.settings, message.channel, &message.address) {
+            return kept(NotificationState::Suppressed, reason.name().into());
+        }
+        let segments = match segments {
+            Ok(segments) => segments,
+            Err(reason) => return kept(NotificationState::Failed, reason),
+        };
+        let Some(device) = message.counted else { return Verdict::Send(segments, message.doubts, false) };
+        match self.refusal(device, message, segments) {
+            Some(reason) => kept(NotificationState::Suppressed, reason.name().into()),
+            None => {
+                #[cfg(feature = "unsafe-late-limit")]
+                if crate::late_limit::is_on() {
+                    return Verdict::Send(segments, message.doubts, true);
+                }
+                self.counters.take(device, message.channel, segments);
+                Verdict::Send(segments, message.doubts, true)
+            }
+        }
+    }
+
+    /// Why the device or its account has nothing left for this message, if so.
+    fn refusal(&mut self, device: DeviceId, message: &Waiting, segments: u32) -> Option<SuppressedReason> {
+        let quota = self.counters.quota(device, message.channel)?;
+        if let Some(reason) = quota.refuses(message.critical) {
+            if self.counters.tell(device, message.channel) {
+                self.reached.push((device, message.channel, quota.limit.unwrap_or_default()));
+            }
+            return Some(reason);
+        }
+        self.policy.caps(&self.settings, self.counters.segments, segments)
+    }
+
+    /// Writes the counters, and tells of the limits that were reached.
+    async fn close(self, tx: &Tx) -> Result<()> {
+        self.counters.save(tx).await?;
+        for (device, channel, limit) in self.reached {
+            limit::tell(tx, self.account, device, channel, limit, &self.date).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The same with the limit checked in one transaction and counted in the next, after sending: what the tests of the
+/// limits must catch.
+#[cfg(feature = "testing")]
+pub(super) mod counted_too_late {
+    use super::{Bench, Candidate, HashMap, Reserved, Result, SendingPolicy, Verdict, Waiting};
+    use super::{DUE, accounts, for_ids, horizon, params, reserve};
+    use crate::Database;
+
+    /// Sends a message if the counter shows that it may be sent, and counts it afterwards. Deliberately wrong: the
+    /// harness of the limits must catch it.
+    pub async fn send_before_counting(
+        database: &Database,
+        candidate: Candidate,
+        policy: SendingPolicy,
+        send: impl Future<Output = ()> + Send,
+    ) -> Result<Reserved> {
+        let (asked, rules) = (candidate.clone(), policy.clone());
+        let allowed = database
+            .write(move |tx| {
+                Box::pin(async move {
+                    let account = accounts::lock(tx, asked.account).await?;
+                    let values = params![account.id, tx.now(), horizon(tx.now())];
+                    let rows = for_ids(tx, DUE, values, &[asked.id.as_i64()]).await?;
+                    let Some(row) = rows.first() else { return Ok(false) };
+                    let message = Waiting::from_row(row)?;
+                    let waiting = HashMap::from([(message.id, message)]);
+                    let mut bench = Bench::new(tx, &account, &waiting, rules).await?;
+                    let verdict = waiting.get(&asked.id).map(|message| bench.judge(message, asked.segments));
+                    Ok(matches!(verdict, Some(Verdict::Send(..))))
+                })
+            })
+            .await?;
+        if allowed {
+            send.await;
+        }
+        let account = candidate.account;
+        database.write(move |tx| Box::pin(reserve(tx, account, vec![candidate], policy))).await
+    }
+}
+
+async fn write(
+    tx: &Tx,
+    account: &Account,
+    (date, lease): (&str, Timestamp),
+    verdicts: BTreeMap<Verdict, Vec<i64>>,
+    order: Vec<NotificationId>,
+) -> Result<Reserved> {
+    let mut tokens = HashMap::new();
+    let mut suppressed = 0;
+    for (verdict, ids) in verdicts {
+        match verdict {
+            Verdict::Send(segments, doubts, counted) => {
+                let sql = "UPDATE notification SET state = 'sending', reason = NULL, due = ?2, counted_on = ?3, \
+                               segments = ?4, doubts = ?5, token = token + 1, attempts = attempts + 1 \
+                           WHERE account_id = ?1 AND id IN ({ids}) RETURNING id, token";
+                let date = counted.then_some(date);
+                let values = params![account.id, lease, date, segments, doubts];
+                for row in for_ids(tx, sql, values, &ids).await? {
+                    tokens.insert(row.i64("id")?, row.i64("token")?);
+                }
+            }
+            Verdict::Keep(state, reason) => {
+                suppressed += ids.len();
+                let sql = "UPDATE notification SET state = ?2, reason = ?3, due = NULL, token = token + 1 \
+                           WHERE account_id = ?1 AND id IN ({ids})";
+                for_ids(tx, sql, params![account.id, state, reason], &ids).await?;
+            }
+        }
+    }
+    let grant = |id: NotificationId| {
+        let token = tokens.get(&id.as_i64()).copied()?;
+        Some(Reservation { account: account.id, id, token })
+    };
+    Ok(Reserved { granted: order.into_iter().filter_map(grant).collect(), suppressed })
+}

@@ -1,0 +1,184 @@
+//! Records what became of an attempt. What was certainly not sent is given back on the same day.
+
+use perigee_core::id::{AccountId, DeviceId, NotificationId};
+use perigee_core::notification::{
+    Channel, Delivery, NotificationState, Receipt, Reservation, give_up_after_s, retry_wait_s,
+};
+use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
+
+use super::super::{accounts, column};
+use super::counter;
+use crate::{Tx, params};
+
+/// Longest text kept of what the other side said.
+const REASON_MAX: usize = 500;
+
+/// An attempt under way.
+struct Attempt {
+    device: Option<DeviceId>,
+    channel: Channel,
+    attempts: u32,
+    doubts: u32,
+    counted_on: Option<String>,
+    segments: u32,
+    queued_at: Timestamp,
+}
+
+/// What is kept of what the other side said: no control characters, not too long.
+fn tidy(reason: &str) -> String {
+    reason.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).take(REASON_MAX).collect()
+}
+
+pub(super) async fn settle(tx: &Tx, reservation: Reservation, delivery: Delivery) -> Result<bool> {
+    tx.leave_facts();
+    match delivery {
+        Delivery::Sent { reference } => sent(tx, reservation, reference.as_deref()).await,
+        Delivery::Refused { reason } => {
+            let Some(attempt) = find(tx, reservation).await? else { return Ok(false) };
+            give_back(tx, reservation.account, &attempt).await?;
+            end(tx, reservation, NotificationState::Failed, &reason, true).await
+        }
+        Delivery::Later { reason, wait } => later(tx, reservation, &reason, wait).await,
+        Delivery::Unclear { reason } => unclear(tx, reservation, &reason).await,
+    }
+}
+
+async fn sent(tx: &Tx, held: Reservation, reference: Option<&str>) -> Result<bool> {
+    #[cfg(feature = "unsafe-late-limit")]
+    if crate::late_limit::is_on() {
+        count_late(tx, held).await?;
+    }
+    let sql = "UPDATE notification SET state = 'sent', reason = NULL, due = NULL, sent_at = ?4, reference = ?5 \
+               WHERE account_id = ?1 AND id = ?2 AND token = ?3 AND state = 'sending'";
+    let reference = reference.map(tidy);
+    let values = params![held.account, held.id, held.token, tx.now(), reference];
+    Ok(tx.execute(sql, values).await? > 0)
+}
+
+/// Counts a message that was sent already: what the fault harness must catch.
+#[cfg(feature = "unsafe-late-limit")]
+async fn count_late(tx: &Tx, held: Reservation) -> Result<()> {
+    let Some(attempt) = find(tx, held).await? else { return Ok(()) };
+    let (Some(device), Some(date)) = (attempt.device, attempt.counted_on) else { return Ok(()) };
+    let (emails, sms) = match attempt.channel {
+        Channel::Email => (1, 0),
+        Channel::Sms => (0, 1),
+    };
+    let sql = "INSERT INTO device_counter (account_id, device_id, date, emails_sent, sms_sent) \
+               VALUES (?1, ?2, ?3, ?4, ?5) \
+               ON CONFLICT (account_id, device_id, date) DO UPDATE SET \
+                   emails_sent = device_counter.emails_sent + excluded.emails_sent, \
+                   sms_sent = device_counter.sms_sent + excluded.sms_sent";
+    tx.execute(sql, params![held.account, device, date, emails, sms]).await?;
+    Ok(())
+}
+
+/// The attempt this reservation stands for, unless it was lost. Locks the account, whose counters may change.
+async fn find(tx: &Tx, held: Reservation) -> Result<Option<Attempt>> {
+    tx.lock_account(held.account).await?;
+    let sql = "SELECT device_id, channel, attempts, doubts, counted_on, segments, queued_at FROM notification \
+               WHERE account_id = ?1 AND id = ?2 AND token = ?3 AND state = 'sending'";
+    let Some(row) = tx.query_opt(sql, params![held.account, held.id, held.token]).await? else {
+        return Ok(None);
+    };
+    Ok(Some(Attempt {
+        device: row.opt_i64("device_id")?.map(DeviceId::from_i64),
+        channel: column::parsed(&row, "channel")?,
+        attempts: row.int("attempts")?,
+        doubts: row.int("doubts")?,
+        counted_on: row.opt_text("counted_on")?,
+        segments: row.int("segments")?,
+        queued_at: row.timestamp("queued_at")?,
+    }))
+}
+
+async fn give_back(tx: &Tx, account: AccountId, attempt: &Attempt) -> Result<()> {
+    #[cfg(feature = "unsafe-late-limit")]
+    if crate::late_limit::is_on() {
+        return Ok(());
+    }
+    let (Some(device), Some(counted_on)) = (attempt.device, &attempt.counted_on) else { return Ok(()) };
+    let today = accounts::lock(tx, account).await?.day_at(tx.now()).0.date;
+    let when = (counted_on.as_str(), today);
+    counter::give_back(tx, account, device, attempt.channel, when, attempt.segments).await
+}
+
+async fn end(
+    tx: &Tx,
+    held: Reservation,
+    state: NotificationState,
+    reason: &str,
+    given_back: bool,
+) -> Result<bool> {
+    let counted = if given_back { ", counted_on = NULL" } else { "" };
+    let sql = format!(
+        "UPDATE notification SET state = ?3, reason = ?4, due = NULL{counted} WHERE account_id = ?1 AND id = ?2"
+    );
+    tx.execute(&sql, params![held.account, held.id, state.name(), tidy(reason)]).await?;
+    Ok(true)
+}
+
+/// It was not taken: it waits for another attempt, unless that would come too late to be of use.
+async fn later(tx: &Tx, held: Reservation, reason: &str, asked: Option<u32>) -> Result<bool> {
+    let Some(attempt) = find(tx, held).await? else { return Ok(false) };
+    give_back(tx, held.account, &attempt).await?;
+    let wait = retry_wait_s(attempt.channel, attempt.attempts, asked, chance(held.id, attempt.attempts));
+    let due = tx.now().plus_seconds(wait);
+    if due > attempt.queued_at.plus_seconds(give_up_after_s(attempt.channel)) {
+        let reason = format!("given up after {} attempts: {reason}", attempt.attempts);
+        return end(tx, held, NotificationState::Failed, &reason, true).await;
+    }
+    wait_until(tx, held, due, reason, (attempt.doubts, true)).await
+}
+
+/// It may have been taken, and stays counted. An e-mail is tried once more: the receiver knows it by its id.
+async fn unclear(tx: &Tx, held: Reservation, reason: &str) -> Result<bool> {
+    let Some(attempt) = find(tx, held).await? else { return Ok(false) };
+    if attempt.channel == Channel::Sms || attempt.doubts > 0 {
+        return end(tx, held, NotificationState::Unclear, reason, false).await;
+    }
+    let wait = retry_wait_s(attempt.channel, attempt.attempts, None, chance(held.id, attempt.attempts));
+    wait_until(tx, held, tx.now().plus_seconds(wait), reason, (attempt.doubts + 1, false)).await
+}
+
+async fn wait_until(
+    tx: &Tx,
+    held: Reservation,
+    due: Timestamp,
+    reason: &str,
+    (doubts, given_back): (u32, bool),
+) -> Result<bool> {
+    let counted = if given_back { ", counted_on = NULL" } else { "" };
+    let sql = format!(
+        "UPDATE notification SET state = 'waiting', reason = ?3, due = ?4, doubts = ?5{counted} \
+         WHERE account_id = ?1 AND id = ?2"
+    );
+    tx.execute(&sql, params![held.account, held.id, tidy(reason), due, doubts]).await?;
+    Ok(true)
+}
+
+/// A number between 0 and 1 that differs from message to message: ids end in chance.
+fn chance(id: NotificationId, attempts: u32) -> f64 {
+    let mixed =
+        id.as_i64().unsigned_abs().wrapping_add(u64::from(attempts)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    f64::from(u32::try_from(mixed >> 32).unwrap_or(u32::MAX)) / f64::from(u32::MAX)
+}
+
+/// Records a provider's receipt. A failure told so late gives nothing back: the provider was paid.
+pub(super) async fn note_receipt(tx: &Tx, channel: Channel, receipt: Receipt) -> Result<bool> {
+    tx.leave_facts();
+    let reference = tidy(&receipt.reference);
+    let known = "channel = ?1 AND reference = ?2 AND state = 'sent' AND delivered_at IS NULL";
+    let changed = match receipt.failure {
+        None => {
+            let sql = format!("UPDATE notification SET delivered_at = ?3 WHERE {known}");
+            tx.execute(&sql, params![channel.name(), reference, tx.now()]).await?
+        }
+        Some(failure) => {
+            let sql = format!("UPDATE notification SET state = 'failed', reason = ?3 WHERE {known}");
+            tx.execute(&sql, params![channel.name(), reference, tidy(&failure)]).await?
+        }
+    };
+    Ok(changed > 0)
+}

@@ -1,0 +1,222 @@
+//! Where alerts go, and what an account allows to be sent: a document for each place.
+
+use async_trait::async_trait;
+use futures_util::FutureExt as _;
+use perigee_core::actor::{Actor, Scope};
+use perigee_core::error::{Kind, StoreError};
+use perigee_core::id::{AccountId, DeviceId, GroupId};
+use perigee_core::notification::{MessagingSettings, StoredMessaging};
+use perigee_core::revision::Revision;
+use perigee_core::routing::{AlertRouting, Recipient, RoutingHolder, StoredRouting};
+use perigee_core::store::{Result, Routing};
+
+use super::{accounts, audit, column, scope};
+use crate::{Database, Row, Tx, params};
+
+/// The columns that say where a document is set: its level, its holder, and the device or group it goes with.
+fn place(
+    account: AccountId,
+    holder: RoutingHolder,
+) -> (&'static str, i64, Option<DeviceId>, Option<GroupId>) {
+    match holder {
+        RoutingHolder::Device(device) => ("device", device.as_i64(), Some(device), None),
+        RoutingHolder::Group(group) => ("group", group.as_i64(), None, Some(group)),
+        RoutingHolder::Account => ("account", account.as_i64(), None, None),
+    }
+}
+
+/// The place must exist in sight.
+async fn require(tx: &Tx, scope: Scope, holder: RoutingHolder) -> Result<()> {
+    match holder {
+        RoutingHolder::Device(device) => scope::require_device(tx, scope, device).await,
+        RoutingHolder::Group(group) => {
+            let missing = StoreError::NotFound(Kind::Group);
+            scope::require_groups(tx, scope, &[group]).await.map_err(|error| match error {
+                StoreError::UnknownReference { .. } => missing,
+                other => other,
+            })
+        }
+        RoutingHolder::Account if scope.is_whole() => Ok(()),
+        RoutingHolder::Account => Err(StoreError::NotFound(Kind::Account)),
+    }
+}
+
+async fn find(tx: &Tx, scope: Scope, holder: RoutingHolder) -> Result<StoredRouting> {
+    require(tx, scope, holder).await?;
+    let (level, id, _, _) = place(scope.account, holder);
+    let sql = "SELECT revision, document, last_modified FROM alert_routing \
+               WHERE account_id = ?1 AND level = ?2 AND holder = ?3";
+    let Some(row) = tx.query_opt(sql, params![scope.account, level, id]).await? else {
+        return Ok(StoredRouting::NEVER);
+    };
+    Ok(StoredRouting {
+        revision: Revision(row.i64("revision")?),
+        routing: row.opt_str("document")?.is_some().then(|| column::json(&row, "document")).transpose()?,
+        last_modified: Some(row.timestamp("last_modified")?),
+    })
+}
+
+async fn replace(
+    tx: &Tx,
+    actor: Actor,
+    holder: RoutingHolder,
+    seen: Revision,
+    routing: Option<AlertRouting>,
+) -> Result<StoredRouting> {
+    let account = accounts::lock(tx, actor.scope.account).await?.id;
+    let before = find(tx, actor.scope, holder).await?;
+    if before.revision != seen {
+        return Err(StoreError::RevisionMismatch(Kind::AlertRouting));
+    }
+    if before.routing == routing {
+        return Ok(before);
+    }
+    let document = routing.as_ref().map(serde_json::to_string).transpose();
+    let document = document.map_err(|cause| StoreError::Internal(cause.into()))?;
+    let (level, id, device, group) = place(account, holder);
+    let sql = "INSERT INTO alert_routing \
+                   (account_id, level, holder, device_id, group_id, revision, document, last_modified) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) \
+               ON CONFLICT (account_id, level, holder) DO UPDATE SET \
+                   revision = excluded.revision, document = excluded.document, \
+                   last_modified = excluded.last_modified";
+    let revision = before.revision.next();
+    let values = params![account, level, id, device, group, revision.0, document, tx.now()];
+    tx.execute(sql, values).await?;
+    let target = match holder {
+        RoutingHolder::Device(device) => device.to_string(),
+        RoutingHolder::Group(group) => group.to_string(),
+        RoutingHolder::Account => account.to_string(),
+    };
+    let action = if routing.is_some() { "alertRouting.update" } else { "alertRouting.delete" };
+    audit::record(tx, account, &actor.origin, action, Some(target)).await?;
+    Ok(StoredRouting { revision, routing, last_modified: Some(tx.now()) })
+}
+
+/// Whom the alerts of a device go to, from the most specific place that is set; several groups add up.
+pub(super) async fn in_force(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+) -> Result<Option<(RoutingHolder, Vec<Recipient>)>> {
+    let sql = "SELECT level, holder, document FROM alert_routing \
+               WHERE account_id = ?1 AND document IS NOT NULL AND ( \
+                   level = 'account' OR (level = 'device' AND holder = ?2) OR (level = 'group' AND holder IN ( \
+                       SELECT group_id FROM group_member WHERE account_id = ?1 AND device_id = ?2))) \
+               ORDER BY level, holder";
+    let rows = tx.query(sql, params![account, device]).await?;
+    let of = |level: &str| -> Result<Vec<&Row>> {
+        let mut found = Vec::new();
+        for row in &rows {
+            if row.str("level")? == level {
+                found.push(row);
+            }
+        }
+        Ok(found)
+    };
+    for level in ["device", "group", "account"] {
+        let found = of(level)?;
+        let Some(first) = found.first() else { continue };
+        let holder = match level {
+            "device" => RoutingHolder::Device(device),
+            "group" => RoutingHolder::Group(GroupId::from_i64(first.i64("holder")?)),
+            _ => RoutingHolder::Account,
+        };
+        let mut recipients = Vec::new();
+        for row in found {
+            recipients.extend(column::json::<AlertRouting>(row, "document")?.recipients);
+        }
+        return Ok(Some((holder, recipients)));
+    }
+    Ok(None)
+}
+
+/// What the account allows to be sent.
+pub(super) async fn messaging(tx: &Tx, account: AccountId) -> Result<StoredMessaging> {
+    let sql = "SELECT revision, settings, last_modified FROM account_messaging WHERE account_id = ?1";
+    match tx.query_opt(sql, params![account]).await? {
+        Some(row) => Ok(StoredMessaging {
+            revision: Revision(row.i64("revision")?),
+            settings: column::json(&row, "settings")?,
+            last_modified: Some(row.timestamp("last_modified")?),
+        }),
+        None => Ok(StoredMessaging {
+            revision: Revision(0),
+            settings: MessagingSettings::default(),
+            last_modified: None,
+        }),
+    }
+}
+
+async fn replace_messaging(
+    tx: &Tx,
+    actor: Actor,
+    seen: Revision,
+    settings: MessagingSettings,
+) -> Result<StoredMessaging> {
+    let account = accounts::lock(tx, actor.scope.account).await?.id;
+    let before = messaging(tx, account).await?;
+    if before.revision != seen {
+        return Err(StoreError::RevisionMismatch(Kind::Messaging));
+    }
+    if before.settings == settings {
+        return Ok(before);
+    }
+    let text = serde_json::to_string(&settings).map_err(|cause| StoreError::Internal(cause.into()))?;
+    let revision = before.revision.next();
+    let sql = "INSERT INTO account_messaging (account_id, revision, settings, last_modified) \
+               VALUES (?1, ?2, ?3, ?4) \
+               ON CONFLICT (account_id) DO UPDATE SET revision = excluded.revision, \
+                   settings = excluded.settings, last_modified = excluded.last_modified";
+    tx.execute(sql, params![account, revision.0, text, tx.now()]).await?;
+    let target = Some(account.to_string());
+    audit::record(tx, account, &actor.origin, "notificationSettings.update", target).await?;
+    Ok(StoredMessaging { revision, settings, last_modified: Some(tx.now()) })
+}
+
+#[async_trait]
+impl Routing for Database {
+    async fn find_routing(&self, scope: Scope, holder: RoutingHolder) -> Result<StoredRouting> {
+        self.read(move |tx| find(tx, scope, holder).boxed()).await
+    }
+
+    async fn replace_routing(
+        &self,
+        actor: &Actor,
+        holder: RoutingHolder,
+        seen: Revision,
+        routing: Option<AlertRouting>,
+    ) -> Result<StoredRouting> {
+        let actor = actor.clone();
+        self.write(move |tx| replace(tx, actor, holder, seen, routing).boxed()).await
+    }
+
+    async fn routing_in_force(
+        &self,
+        scope: Scope,
+        device: DeviceId,
+    ) -> Result<Option<(RoutingHolder, Vec<Recipient>)>> {
+        self.read(move |tx| {
+            async move {
+                scope::require_device(tx, scope, device).await?;
+                in_force(tx, scope.account, device).await
+            }
+            .boxed()
+        })
+        .await
+    }
+
+    async fn find_messaging(&self, scope: Scope) -> Result<StoredMessaging> {
+        self.read(move |tx| messaging(tx, scope.account).boxed()).await
+    }
+
+    async fn replace_messaging(
+        &self,
+        actor: &Actor,
+        seen: Revision,
+        settings: MessagingSettings,
+    ) -> Result<StoredMessaging> {
+        let actor = actor.clone();
+        self.write(move |tx| replace_messaging(tx, actor, seen, settings).boxed()).await
+    }
+}
