@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use perigee_bench::http::Connection;
+use perigee_bench::http::{Answer, Connection};
 use perigee_bench::server::{Server, Setup};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -166,7 +166,7 @@ impl Storm {
                     let line = format!("POST /api/devices/{}/alerts", devices[device].0);
                     let body = alerts(first, (first + BATCH).min(each));
                     let answer = connection.call(&line, &token, body.as_bytes()).await;
-                    let is_done = answer.as_ref().is_ok_and(|answer| answer.is_success());
+                    let is_done = answer.as_ref().is_ok_and(Answer::is_success);
                     if !is_done {
                         // Sent again: what was stored is found to be there.
                         locked(&work).push_back((device, first));

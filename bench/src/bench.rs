@@ -30,6 +30,8 @@ pub(crate) enum Phase {
     Streams,
     /// Webhooks whose receivers fail or hang.
     Webhooks,
+    /// Geofences, and locations one by one with rules.
+    Rules,
     /// A row per location in plain databases.
     Peers,
 }
@@ -76,6 +78,12 @@ pub(crate) struct Options {
     /// Events that are delivered to webhooks.
     #[arg(long)]
     events: Option<usize>,
+    /// Rules that judge every device.
+    #[arg(long)]
+    rules: Option<usize>,
+    /// Geofences a place is looked up in.
+    #[arg(long)]
+    geofences: Option<usize>,
     /// Where the tables and plots go.
     #[arg(long, default_value = "bench/results")]
     pub(crate) out: PathBuf,
@@ -115,6 +123,16 @@ impl Options {
     /// The longest a store may take to fill; then it stays smaller and the report says so.
     pub(crate) fn longest_fill(&self) -> Duration {
         Duration::from_secs(if self.quick { 20 } else { 180 })
+    }
+
+    /// Rules that judge every device.
+    pub(crate) fn rules(&self) -> usize {
+        self.rules.unwrap_or(if self.quick { 10 } else { 100 })
+    }
+
+    /// Geofences a place is looked up in.
+    pub(crate) fn geofences(&self) -> usize {
+        self.geofences.unwrap_or(if self.quick { 1_000 } else { 10_000 })
     }
 
     /// Devices of a fleet.

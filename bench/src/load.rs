@@ -8,6 +8,7 @@ use perigee_bench::http::Connection;
 use perigee_bench::machine::Usage;
 use perigee_bench::server::Server;
 use perigee_cli::latency::Latencies;
+use perigee_core::time::Timestamp;
 use tokio::task::JoinSet;
 
 use crate::body::{Body, INTERVAL_MS};
@@ -20,6 +21,8 @@ pub(crate) const BODIES: usize = 8;
 pub(crate) enum Work {
     /// Posts so many locations at once, to the devices in turn, with a rest after each.
     Post { points: usize, first_round: usize, rest: Duration },
+    /// Posts single locations taken now: a second later each time, from this instant on.
+    PostLive { from: Timestamp },
     /// The same to the floor, which stores nothing.
     PostFloor { points: usize },
     /// Gets a path in which `{device}` stands for each of the first so many devices in turn, with a rest after each.
@@ -118,6 +121,27 @@ pub(crate) async fn run(
     })
 }
 
+/// How the locations of a load are dated.
+#[derive(Clone, Copy, Debug)]
+enum Dates {
+    /// By rounds that no other load uses, from this one on.
+    Rounds(usize),
+    /// Each round a second later than the one before.
+    Seconds(Timestamp),
+}
+
+impl Dates {
+    fn set(self, body: &mut Body, round: usize) {
+        match self {
+            Self::Rounds(first) => body.set_round(first + round),
+            Self::Seconds(from) => {
+                let time = from.plus_seconds(i64::try_from(round).unwrap_or(i64::MAX)).to_string();
+                body.set_text(time.get(.."2019-01-01T00:00:00".len()).unwrap_or_default());
+            }
+        }
+    }
+}
+
 struct Worker {
     connection: Connection,
     token: Arc<str>,
@@ -129,14 +153,16 @@ impl Worker {
     async fn run(mut self, work: Work) -> Result<(Latencies, u64)> {
         match work {
             Work::Post { points, first_round, rest } => {
-                let paths =
-                    self.devices.iter().map(|(_, device)| format!("POST /api/devices/{device}/locations"));
-                let paths = paths.collect();
-                self.post(paths, points, first_round, rest).await
+                let paths = self.paths();
+                self.post(paths, points, Dates::Rounds(first_round), rest).await
+            }
+            Work::PostLive { from } => {
+                let paths = self.paths();
+                self.post(paths, 1, Dates::Seconds(from), Duration::ZERO).await
             }
             Work::PostFloor { points } => {
                 let paths = vec!["POST /api/bench/noop".to_owned(); self.devices.len()];
-                self.post(paths, points, 0, Duration::ZERO).await
+                self.post(paths, points, Dates::Rounds(0), Duration::ZERO).await
             }
             Work::Get { path, devices, rest } => {
                 self.devices.retain(|(index, _)| usize::try_from(*index).is_ok_and(|index| index < devices));
@@ -145,22 +171,26 @@ impl Worker {
         }
     }
 
+    fn paths(&self) -> Vec<String> {
+        self.devices.iter().map(|(_, device)| format!("POST /api/devices/{device}/locations")).collect()
+    }
+
     async fn post(
         &mut self,
         lines: Vec<String>,
         points: usize,
-        first_round: usize,
+        dates: Dates,
         rest: Duration,
     ) -> Result<(Latencies, u64)> {
         let bodies =
             self.devices.iter().take(BODIES).map(|(device, _)| Body::new(*device, points, INTERVAL_MS));
         let mut bodies: Vec<Body> = bodies.collect();
-        let (mut latencies, mut sent, mut round) = (Latencies::default(), 0, first_round);
+        let (mut latencies, mut sent, mut round) = (Latencies::default(), 0, 0);
         while !lines.is_empty() && Instant::now() < self.until {
             for (index, line) in lines.iter().enumerate() {
                 let chosen = index % bodies.len();
                 let body = &mut bodies[chosen];
-                body.set_round(round);
+                dates.set(body, round);
                 let began = Instant::now();
                 if began >= self.until {
                     break;

@@ -24,10 +24,11 @@ pub(crate) enum Topic {
     Memory,
     Streams,
     Webhooks,
+    Rules,
     Peers,
 }
 
-const TOPICS: [(Topic, &str); 11] = [
+const TOPICS: [(Topic, &str); 12] = [
     (Topic::Singles, "1. Locations sent one by one"),
     (Topic::Batches, "2. Locations sent in batches"),
     (Topic::Size, "3. Size, and growth"),
@@ -38,6 +39,7 @@ const TOPICS: [(Topic, &str); 11] = [
     (Topic::Memory, "8. Memory of export and import"),
     (Topic::Streams, "9. Streams of events"),
     (Topic::Webhooks, "10. Webhooks"),
+    (Topic::Rules, "11. Rules and geofences"),
     (Topic::Peers, "What a user would do instead: a row per location"),
 ];
 

@@ -5,6 +5,7 @@ mod grown;
 mod growth;
 mod memory;
 mod nodes;
+mod rules;
 mod singles;
 mod size;
 mod streams;
@@ -27,6 +28,7 @@ pub(crate) async fn run(bench: &mut Bench, phase: Phase) -> Result<()> {
             Phase::Memory => memory::measure(bench, &engine).await?,
             Phase::Streams => streams::measure(bench, &engine).await?,
             Phase::Webhooks => webhooks::measure(bench, &engine).await?,
+            Phase::Rules => rules::measure(bench, &engine).await?,
             Phase::Peers => peer::measure(bench, &engine).await?,
         }
     }

@@ -203,9 +203,32 @@ mod tests {
         check(with_file("[server]\ntls_key = \"key.pem\"\n"), "server.tls_key");
         check(with_file("[server]\ntrusted_proxies = [\"10.0.0.0/40\"]\n"), "server.trusted_proxies");
         check(with_file("[store]\ndatabase = \"mysql://x\"\n"), "store.database");
+        check(with_file("[email]\nhost = \"mx\"\n"), "email.from");
+        let mail = "[email]\nhost = \"mx\"\nfrom = \"a@b.example\"\n";
+        check(with_file(&format!("{mail}user_name = \"a\"\n")), "email.user_name");
+        check(with_file(&format!("{mail}final_timeout_seconds = 100\n")), "email.final_timeout_seconds");
+        check(with_file(&format!("{mail}password_file = \"/nowhere\"\n")), "email.password_file");
+        let in_the_clear = "user_name = \"a\"\npassword = \"b\"\nsecurity = \"none\"\n";
+        check(with_file(&format!("{mail}{in_the_clear}")), "email.security");
+        check(with_file("[sms]\ngateway = \"pigeon\"\n"), "pigeon");
+        check(with_file("[sms]\ngateway = \"http\"\n"), "sms.http_url");
+        check(with_file("[sms]\ngateway = \"smpp\"\n"), "sms.gateway: smpp");
+        check(with_file("[sms]\ncountries = [\"Narnia\"]\n"), "sms.countries");
         check(with_variable("PERIGEE_SERVER__LISEN", "x"), "PERIGEE_SERVER__LISEN");
         check(with_variable("PERIGEE_LIMITS__BURST", "many"), "PERIGEE_LIMITS__BURST");
         check(with_variable("PERIGEE_METRICS__SECRET", "short"), "metrics.secret");
+    }
+
+    #[test]
+    fn a_gateway_is_described_in_a_file() {
+        let config = with_file(
+            "[sms]\ngateway = \"http\"\nhttp_url = \"https://sms.example.com/send\"\nhttp_token = \"s3cret\"\n\
+             http_form = { to = \"{number}\", text = \"{text}\" }\n",
+        );
+        let config = config.unwrap();
+        assert_eq!(config.sms.http_form["to"], "{number}");
+        let shown = toml::to_string(&config).unwrap();
+        assert!(!shown.contains("s3cret") && shown.contains("http_token = \"(set)\""), "{shown}");
     }
 
     #[test]

@@ -54,9 +54,6 @@ pub enum StoreError {
         /// The id as it was given.
         id: String,
     },
-    /// The account has as many webhooks as it may.
-    #[error("the account has {0} webhooks")]
-    TooManyWebhooks(u32),
     /// The idempotency key was used with another request.
     #[error("the idempotency key was used with another request")]
     IdempotencyMismatch,
@@ -94,6 +91,14 @@ pub enum Kind {
     Alert,
     /// A share link.
     Share,
+    /// A message to one person.
+    Notification,
+    /// Whom alerts go to.
+    AlertRouting,
+    /// What an account allows to be sent.
+    Messaging,
+    /// What messages say.
+    Template,
     /// A webhook.
     Webhook,
     /// A delivery to a webhook.
@@ -102,12 +107,6 @@ pub enum Kind {
     Rule,
     /// An area, a circle or a corridor.
     Geofence,
-    /// A message to one person.
-    Notification,
-    /// Whom alerts go to.
-    AlertRouting,
-    /// What an account allows to be sent.
-    Messaging,
     /// A session, link or key that proves who somebody is.
     Credential,
 }
@@ -123,13 +122,14 @@ impl Kind {
             Self::Location => "location",
             Self::Alert => "alert",
             Self::Share => "share",
+            Self::Notification => "notification",
+            Self::AlertRouting => "alert routing",
+            Self::Messaging => "notification settings",
+            Self::Template => "template",
             Self::Webhook => "webhook",
             Self::Delivery => "delivery",
             Self::Rule => "rule",
             Self::Geofence => "geofence",
-            Self::Notification => "notification",
-            Self::AlertRouting => "alert routing",
-            Self::Messaging => "notification settings",
             Self::Credential => "credential",
         }
     }

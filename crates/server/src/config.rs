@@ -38,14 +38,14 @@ pub struct Config {
     pub limits: Limits,
     /// The log of events.
     pub events: Events,
-    /// What is sent to webhooks.
-    pub webhooks: Webhooks,
     /// Messages to people.
     pub notifications: Notifications,
     /// How e-mail is sent.
     pub email: EmailSection,
     /// How SMS are sent.
     pub sms: Sms,
+    /// What is sent to webhooks.
+    pub webhooks: Webhooks,
     /// Figures for the operator.
     pub metrics: Metrics,
     /// What is logged, and how.
@@ -169,24 +169,6 @@ pub struct Events {
     pub streams_per_account: usize,
 }
 
-/// What is sent to webhooks.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Webhooks {
-    /// Whether addresses without TLS may be sent to.
-    pub allow_http: bool,
-    /// Whether addresses of private and special networks may be sent to.
-    pub allow_private: bool,
-    /// Addresses or networks that may be sent to whatever they are.
-    pub allowed_networks: Vec<String>,
-    /// Messages under way to one address at once.
-    pub concurrency_per_endpoint: usize,
-    /// Messages under way for one account at once.
-    pub concurrency_per_account: usize,
-    /// Seconds to wait for an answer.
-    pub timeout_seconds: u32,
-}
-
 /// Messages to people.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -211,6 +193,24 @@ impl Notifications {
             Channel::Sms => self.sms,
         }
     }
+}
+
+/// What is sent to webhooks.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Webhooks {
+    /// Whether addresses without TLS may be sent to.
+    pub allow_http: bool,
+    /// Whether addresses of private and special networks may be sent to.
+    pub allow_private: bool,
+    /// Addresses or networks that may be sent to whatever they are.
+    pub allowed_networks: Vec<String>,
+    /// Messages under way to one address at once.
+    pub concurrency_per_endpoint: usize,
+    /// Messages under way for one account at once.
+    pub concurrency_per_account: usize,
+    /// Seconds to wait for an answer.
+    pub timeout_seconds: u32,
 }
 
 /// Figures for the operator.

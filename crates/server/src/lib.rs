@@ -11,3 +11,4 @@ pub mod run;
 pub mod senders;
 pub mod serve;
 pub mod webhook;
+pub mod wording;

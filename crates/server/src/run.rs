@@ -13,7 +13,7 @@ use secrecy::SecretString;
 
 use crate::app::{App, BuildError};
 use crate::auth::password::{self, PasswordCost, PasswordError, Passwords};
-use crate::background::{Jobs, note_receipts, save_usage};
+use crate::background::{Jobs, save_usage};
 use crate::config::{BaseUrl, Config, ConfigError};
 use crate::http::router::router;
 use crate::http::routes::operations::recorder;
@@ -30,7 +30,7 @@ pub struct Service {
     listener: Listener,
     tls: Option<Tls>,
     limits: ServeConfig,
-    /// The ways messages to people leave.
+    /// The ways out for messages to people.
     senders: Senders,
 }
 
@@ -74,6 +74,7 @@ impl Service {
     /// changes no store.
     pub async fn open(config: Config, clock: Arc<dyn Clock>) -> Result<Self, StartError> {
         config.validate()?;
+        let senders = Senders::build(&config, &clock)?;
         let _installed_before_anything_is_counted = recorder();
         let limits = config.server.limits()?;
         let listener = Listener::bind(config.server.listen).await?;
@@ -89,7 +90,6 @@ impl Service {
         };
         let database = Database::open(&config.store.database_url()?, options, clock.clone()).await?;
         let passwords = Passwords::new(PasswordCost::OWASP)?;
-        let senders = Senders::build(&config, &clock)?;
         let app = App::build(config, base_url, Arc::new(database.clone()), clock, passwords).await?;
         Ok(Self { app, database, listener, tls, limits, senders })
     }
@@ -132,13 +132,13 @@ impl Service {
     }
 
     /// Serves until told to stop; then finishes accepted work, saves what is counted and closes the store.
-    pub async fn run(mut self, stop: impl Future<Output = ()>) -> ShutdownReport {
-        let outlets = self.senders.outlets(&self.app.config);
+    pub async fn run(self, stop: impl Future<Output = ()>) -> ShutdownReport {
+        let (outlets, centre) = self.senders.into_outlets(&self.app);
         let jobs = Jobs::start(&self.app, &self.database, &outlets);
-        let gateway = self.senders.centre.take().map(|centre| {
-            self.app.background.spawn(note_receipts(self.app.clone(), centre.receipts));
-            centre.gateway
-        });
+        let gateway = centre.as_ref().map(|centre| Arc::clone(&centre.gateway));
+        if let Some(centre) = centre {
+            jobs.stay_bound(&self.app, centre);
+        }
         let routes = router(self.app.clone());
         let app = self.app.clone();
         let stop = async move {
@@ -147,11 +147,10 @@ impl Service {
         };
         let report = serve(self.listener, self.tls, routes, self.limits, stop).await;
         jobs.stop().await;
+        // Only now has every message that was being sent its answer.
         if let Some(gateway) = gateway {
             gateway.close().await;
         }
-        // With the last of them the stream of receipts ends.
-        drop((outlets, self.senders));
         self.app.background.close();
         if tokio::time::timeout(BACKGROUND_LIMIT, self.app.background.wait()).await.is_err() {
             tracing::warn!(

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use perigee_core::id::AccountId;
 use perigee_core::notification::{Compose, Receipt, Sender};
 use perigee_core::time::Clock;
 use perigee_notify::email::EmailSender;
 use perigee_notify::sms::smpp::SmppGateway;
-use perigee_notify::template::{Composer, CustomTemplates, Customs};
+use perigee_notify::template::Composer;
 use tokio::sync::mpsc;
 
+use crate::app::App;
 use crate::background::{Outlet, Outlets};
 use crate::config::{Config, ConfigError, SmsGateway};
+use crate::wording::StoredWording;
 
 /// The ways messages leave; none where nothing is configured.
 #[derive(Default)]
@@ -57,25 +57,13 @@ impl Senders {
     }
 }
 
-/// The built-in templates alone.
-struct BuiltIn;
-
-#[async_trait]
-impl CustomTemplates for BuiltIn {
-    async fn custom_templates(&self, _account: AccountId) -> Customs {
-        Customs::default()
-    }
-}
-
 impl Senders {
-    /// The ways out for the workers: each sender with whoever writes its messages.
-    pub fn outlets(&self, config: &Config) -> Outlets {
-        let compose: Arc<dyn Compose> = Arc::new(Composer::new(Arc::new(BuiltIn), config.sms.fitting()));
-        let outlet = |sender: &Option<Arc<dyn Sender>>| {
-            let sender = sender.as_ref().map(Arc::clone)?;
-            Some(Outlet { compose: Arc::clone(&compose), sender })
-        };
-        Outlets { email: outlet(&self.email), sms: outlet(&self.sms) }
+    /// The ways out with somebody who writes the messages, and the centre apart from them.
+    pub fn into_outlets(self, app: &App) -> (Outlets, Option<Centre>) {
+        let wording = StoredWording::new(Arc::clone(&app.store), Arc::clone(&app.clock));
+        let compose: Arc<dyn Compose> = Arc::new(Composer::new(Arc::new(wording), app.config.sms.fitting()));
+        let outlet = |sender| Outlet { compose: Arc::clone(&compose), sender };
+        (Outlets { email: self.email.map(outlet), sms: self.sms.map(outlet) }, self.centre)
     }
 }
 

@@ -98,11 +98,11 @@ from! {
     SessionId, value => Self::Int(value.as_i64());
     KeyId, value => Self::Int(value.as_i64());
     AuditId, value => Self::Int(value.as_i64());
+    NotificationId, value => Self::Int(value.as_i64());
     WebhookId, value => Self::Int(value.as_i64());
     DeliveryId, value => Self::Int(value.as_i64());
     RuleId, value => Self::Int(value.as_i64());
     GeofenceId, value => Self::Int(value.as_i64());
-    NotificationId, value => Self::Int(value.as_i64());
 }
 
 impl<const N: usize> From<[u8; N]> for Value {

@@ -8,6 +8,7 @@ mod quota;
 mod record;
 mod repetition;
 mod retry;
+mod template;
 
 pub use channel::{Channel, UnknownChannel};
 pub use content::{Compose, ComposeError, Composed, Content, DeviceFacts, Occasion};
@@ -20,3 +21,4 @@ pub use record::{
 };
 pub use repetition::Repetition;
 pub use retry::{LONGEST_WAIT_S, give_up_after_s, retry_wait_s};
+pub use template::StoredTemplate;

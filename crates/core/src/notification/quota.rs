@@ -31,6 +31,8 @@ impl Quota {
 mod tests {
     use super::*;
 
+    use SuppressedReason::{CriticalReserve, Limit};
+
     #[test]
     fn the_last_ones_are_for_critical_alerts() {
         let check = |limit, reserve, used, critical, expect| {
@@ -40,7 +42,6 @@ mod tests {
                 "{limit:?} {reserve} {used}"
             );
         };
-        use SuppressedReason::{CriticalReserve, Limit};
         check(None, 5, 1_000_000, false, None);
         check(Some(0), 0, 0, true, Some(Limit));
         check(Some(3), 0, 2, false, None);

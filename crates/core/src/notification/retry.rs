@@ -18,18 +18,16 @@ pub const fn give_up_after_s(channel: Channel) -> i64 {
     }
 }
 
-/// How long to wait after so many attempts that certainly failed. `chance` between 0 and 1 spreads the attempts of
-/// many messages that failed together.
-pub fn retry_wait_s(channel: Channel, attempts: u32, asked: Option<u32>, chance: f64) -> i64 {
+/// How long to wait after so many attempts that certainly failed. `chance`, up to 1,000, spreads the attempts of many
+/// messages that failed together over a fifth to either side.
+pub fn retry_wait_s(channel: Channel, attempts: u32, asked: Option<u32>, chance: u16) -> i64 {
     let waits: &[i64] = match channel {
         Channel::Email => &EMAIL_WAITS_S,
         Channel::Sms => &SMS_WAITS_S,
     };
     let place = usize::try_from(attempts.saturating_sub(1)).unwrap_or(usize::MAX);
     let wait = waits.get(place).or(waits.last()).copied().unwrap_or(LONGEST_WAIT_S);
-    // A fifth to either side, in whole per mille so that no rounding is left to chance.
-    let spread = 800 + (chance.clamp(0.0, 1.0) * 400.0).round() as i64;
-    let spread = (wait * spread / 1_000).max(1);
+    let spread = (wait * (2_000 + i64::from(chance.min(1_000))) / 2_500).max(1);
     spread.max(asked.map_or(0, i64::from)).min(LONGEST_WAIT_S)
 }
 
@@ -39,14 +37,14 @@ mod tests {
 
     #[test]
     fn waits_grow_and_spread() {
-        assert_eq!(retry_wait_s(Channel::Email, 1, None, 0.5), 30);
-        assert_eq!(retry_wait_s(Channel::Email, 1, None, 0.0), 24);
-        assert_eq!(retry_wait_s(Channel::Email, 1, None, 1.0), 36);
-        assert_eq!(retry_wait_s(Channel::Email, 99, None, 0.5), 14_400);
-        assert_eq!(retry_wait_s(Channel::Email, 1, Some(300), 0.5), 300);
-        assert_eq!(retry_wait_s(Channel::Email, 1, Some(u32::MAX), 0.5), LONGEST_WAIT_S);
-        assert_eq!(retry_wait_s(Channel::Sms, 0, None, f64::NAN), 4);
-        let email: i64 = (1..30).map(|attempt| retry_wait_s(Channel::Email, attempt, None, 0.5)).sum();
+        assert_eq!(retry_wait_s(Channel::Email, 1, None, 500), 30);
+        assert_eq!(retry_wait_s(Channel::Email, 1, None, 0), 24);
+        assert_eq!(retry_wait_s(Channel::Email, 1, None, 1_000), 36);
+        assert_eq!(retry_wait_s(Channel::Email, 99, None, 500), 14_400);
+        assert_eq!(retry_wait_s(Channel::Email, 1, Some(300), 500), 300);
+        assert_eq!(retry_wait_s(Channel::Email, 1, Some(u32::MAX), 500), LONGEST_WAIT_S);
+        assert_eq!(retry_wait_s(Channel::Sms, 0, None, u16::MAX), 6);
+        let email: i64 = (1..30).map(|attempt| retry_wait_s(Channel::Email, attempt, None, 500)).sum();
         assert!(email > give_up_after_s(Channel::Email) / 2, "thirty attempts last for days");
     }
 }

@@ -16,7 +16,7 @@ pub fn carried_alerts(location: &Location) -> Vec<Alert> {
     let critical = readings.has_critical_alert == Some(true);
     let names = readings.alerts.as_deref().unwrap_or_default();
     let texts = readings.alert_texts.as_deref().unwrap_or_default();
-    let alert = |name: String, text: Option<&String>| Alert {
+    let make = |name: String, text: Option<&String>| Alert {
         time: location.time,
         critical: critical || Alert::is_critical_by_name(&name),
         name,
@@ -24,11 +24,11 @@ pub fn carried_alerts(location: &Location) -> Vec<Alert> {
         position: Some((location.latitude, location.longitude)),
         attributes: BTreeMap::new(),
     };
-    let named = names.iter().enumerate().filter(|(_, name)| !name.trim().is_empty());
-    let alerts: Vec<Alert> = named
-        .map(|(place, name)| alert(name.chars().take(Alert::NAME_MAX).collect(), texts.get(place)))
+    let spoken = names.iter().enumerate().filter(|(_, name)| !name.trim().is_empty());
+    let alerts: Vec<Alert> = spoken
+        .map(|(place, name)| make(name.chars().take(Alert::NAME_MAX).collect(), texts.get(place)))
         .collect();
-    if alerts.is_empty() && critical { vec![alert(UNNAMED.to_owned(), texts.first())] } else { alerts }
+    if alerts.is_empty() && critical { vec![make(UNNAMED.to_owned(), texts.first())] } else { alerts }
 }
 
 #[cfg(test)]

@@ -72,6 +72,7 @@ fn overlaps<K>(occurrence: &Occurrence<K>, episode: &Episode) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use Change::{Move, Raise, Withdraw};
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_millis(1_000 * seconds)
@@ -90,7 +91,6 @@ mod tests {
         let check = |was: &[Occurrence<u8>], is: &[Episode], expect: &[Change<u8>]| {
             assert_eq!(reconcile(was, is), expect, "{was:?} against {is:?}");
         };
-        use Change::{Move, Raise, Withdraw};
         check(&[], &[episode(1, None)], &[Raise(episode(1, None))]);
         check(&[known(1, 1, None)], &[episode(1, None)], &[]);
         check(&[known(1, 1, None)], &[episode(1, Some(5))], &[Move(1, episode(1, Some(5)))]);

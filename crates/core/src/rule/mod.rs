@@ -11,7 +11,6 @@ mod episode;
 mod memory;
 mod progress;
 mod quantity;
-mod schedule;
 mod set;
 mod settings;
 #[cfg(test)]
@@ -24,7 +23,6 @@ pub use episode::{Change, Episode, Occurrence, reconcile};
 pub use memory::Memory;
 pub use progress::{Met, Progress};
 pub use quantity::Quantity;
-pub use schedule::{Schedule, Weekdays};
 pub use set::{Judge, RuleSet};
 pub use settings::{Rule, RuleSettings, RuleTarget};
 pub use trail::{Checkpoint, Judgement, LOOK_BACK_MS, Snapshot, Start, Touched, Trail, thin};

@@ -75,7 +75,7 @@ impl Progress {
                 _ => return None,
             }
         }
-        latest.filter(|due| rule.settings.schedule.as_ref().is_none_or(|schedule| schedule.contains(*due)))
+        latest.filter(|due| rule.settings.holds_at(*due))
     }
 
     /// Goes on to an instant up to which there is no further location. An episode that ends is given.
@@ -95,7 +95,7 @@ impl Progress {
             *holds = memory.judge(condition, *holds, location, inside);
             all &= *holds;
         }
-        all = all && rule.settings.schedule.as_ref().is_none_or(|schedule| schedule.contains(location.time));
+        all = all && rule.settings.holds_at(location.time);
         self.at = location.time;
         self.turn(rule, all, location.time, Some((location.latitude, location.longitude)))
     }

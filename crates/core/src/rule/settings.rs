@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Condition, Schedule};
+use super::Condition;
 use crate::id::{AccountId, DeviceId, GeofenceId, GroupId, RuleId};
 use crate::revision::Revision;
+use crate::schedule::Schedule;
 use crate::time::Timestamp;
+use crate::zone::Zone;
 
 /// What raises alerts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,7 +47,7 @@ pub struct RuleSettings {
     pub for_s: u32,
     /// How long after an alert no other is raised, in seconds.
     pub cool_down_s: u32,
-    /// When it holds; always when absent.
+    /// When it holds, by the clock it names; always when absent.
     pub schedule: Option<Schedule>,
     /// The name of its alerts; that of its first condition when absent.
     pub alert_name: Option<String>,
@@ -72,6 +74,11 @@ impl RuleTarget {
 }
 
 impl RuleSettings {
+    /// Whether it holds at this instant.
+    pub fn holds_at(&self, instant: Timestamp) -> bool {
+        self.schedule.as_ref().is_none_or(|schedule| schedule.contains(instant, const { &Zone::utc() }))
+    }
+
     /// Rules an account may have.
     pub const MOST: u32 = 1_000;
     /// Conditions a rule may have.

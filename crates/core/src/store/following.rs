@@ -32,8 +32,19 @@ pub struct FollowedDevice {
     pub device: DeviceId,
     /// The groups it is in.
     pub groups: Vec<GroupId>,
-    /// What its rules know; checkpoints only when they were asked for.
+    /// What its rules know, as far as that was asked for.
     pub trail: Trail,
+}
+
+/// How much of what rules know of a device is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// Nothing: somebody remembers it.
+    Nothing,
+    /// What they know now.
+    Current,
+    /// That, and what they knew before.
+    Checkpoints,
 }
 
 /// How a device is heard.
@@ -73,6 +84,8 @@ pub struct DeviceRound {
     pub carried: Vec<Alert>,
     /// What its rules say, if they were asked.
     pub judgement: Option<Judgement>,
+    /// Whether what they know now is to be kept; otherwise it follows from what was kept and the history.
+    pub save: bool,
     /// Alerts of rules about its silence that begin, and when.
     pub silent: Vec<(crate::id::RuleId, Timestamp)>,
     /// Rules about its silence that hold no more.
@@ -116,7 +129,7 @@ pub trait Following: Send + Sync {
         &self,
         account: AccountId,
         devices: &[DeviceId],
-        with_checkpoints: bool,
+        depth: Depth,
     ) -> Result<Vec<FollowedDevice>>;
 
     /// Devices of which a rule will hold by now if no location came, up to so many.

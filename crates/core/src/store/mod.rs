@@ -14,6 +14,7 @@ mod outbox;
 mod routing;
 mod rules;
 mod shares;
+mod templates;
 mod users;
 mod webhooks;
 
@@ -21,7 +22,7 @@ pub use accounts::{AccountOverview, Accounts, UsageReport};
 pub use alerts::{Alerts, SubmittedAlerts};
 pub use credentials::Credentials;
 pub use devices::{Devices, ExpiryAnnouncement};
-pub use following::{DeviceRound, Followed, FollowedDevice, Following, Round, StatusChange, Watched};
+pub use following::{Depth, DeviceRound, Followed, FollowedDevice, Following, Round, StatusChange, Watched};
 pub use groups::Groups;
 pub use locations::{Appetite, LocationSink, LocationUpkeep, Locations};
 pub use logs::{Audits, Events};
@@ -29,6 +30,7 @@ pub use outbox::{Notifications, Outbox, Reserved};
 pub use routing::Routing;
 pub use rules::{Geofences, Rules};
 pub use shares::{SharedView, Shares, ViewReport};
+pub use templates::Templates;
 pub use users::Users;
 pub use webhooks::{WebhookWork, Webhooks};
 
@@ -57,6 +59,7 @@ pub trait Store:
     + Events
     + Audits
     + Shares
+    + Templates
     + Webhooks
     + WebhookWork
     + Geofences
@@ -84,6 +87,7 @@ impl<T> Store for T where
         + Events
         + Audits
         + Shares
+        + Templates
         + Webhooks
         + WebhookWork
         + Geofences

@@ -29,6 +29,9 @@ pub struct Composer {
     fitting: Fitting,
 }
 
+/// What is said when nothing more can be.
+const BAREST: &str = "{{ alert.title|cut(50) }} - {{ device.name|cut(50) }}";
+
 /// The templates of one occasion.
 struct Kinds {
     subject: TemplateKind,
@@ -86,7 +89,11 @@ fn write(
             ),
         }
     }
-    render(kind, kind.built_in(), facts).map_err(|error| ComposeError(error.to_string()))
+    render(kind, kind.built_in(), facts).or_else(|error| {
+        // More was sent with the alert than fits anywhere. It is told all the same.
+        tracing::warn!(notification = %content.id, kind = kind.name(), %error, "a built-in template failed");
+        render(kind, BAREST, facts).map_err(|error| ComposeError(error.to_string()))
+    })
 }
 
 fn kinds(occasion: &Occasion) -> Kinds {

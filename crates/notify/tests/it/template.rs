@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use perigee_core::alert::{Alert, StoredAlert};
 use perigee_core::id::{AccountId, AlertId, DeviceId, NotificationId};
-use perigee_core::location::{Latitude, Longitude};
+use perigee_core::location::{Attribute, Latitude, Longitude};
 use perigee_core::notification::{Channel, Compose as _, Composed, Content, DeviceFacts, Occasion};
 use perigee_core::routing::{Preferences, Units};
 use perigee_core::severity::Severity;
@@ -121,6 +121,23 @@ async fn every_alert_fits_one_segment_in_both_languages() {
     assert_eq!(sos.message.text, "SOS: Sea Otter <7>. 1 May 14:00. 41.38506,2.17340");
     let long = content(Channel::Sms, "en", &"Name of my own 🚤".repeat(6));
     assert_eq!(compose(&long, &[]).await.segments, 2);
+}
+
+#[tokio::test]
+async fn whatever_was_sent_with_an_alert_it_is_told() {
+    for (count, length) in [(3_000, 20), (100, 2_000), (1, 500_000)] {
+        for channel in [Channel::Email, Channel::Sms] {
+            let mut content = content(channel, "en", &"🚤".repeat(100));
+            content.device.as_mut().unwrap().name = "\"🚤".repeat(100);
+            let Occasion::Alert { alert, .. } = &mut content.occasion else { unreachable!() };
+            alert.alert.text = Some("🚤".repeat(1_000));
+            let values =
+                (0..count).map(|number| (format!("key {number}"), Attribute::Text("<".repeat(length))));
+            alert.alert.attributes = values.collect();
+            let composed = compose(&content, &[]).await;
+            assert!(composed.message.text.contains("🚤🚤"), "{count} attributes of {length}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -10,10 +10,11 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::{
-    Follower, Outlets, Worker, announce_expiries, compact_locations, forget_expired, publish_store,
-    retire_locations, save_usage, trim_logs,
+    Follower, Outlets, Worker, announce_expiries, compact_locations, forget_expired, note_receipts,
+    publish_store, retire_locations, save_usage, trim_logs,
 };
 use crate::app::App;
+use crate::senders::Centre;
 use crate::webhook;
 
 const SAVE_USAGE_EVERY: Duration = Duration::from_secs(2);
@@ -121,6 +122,19 @@ impl Jobs {
             while let Err(error) = tokio::spawn(worker.clone().run(stop.clone())).await {
                 tracing::error!(job = "send-messages", %error, "a background job broke off");
                 tokio::time::sleep(AFTER_PANIC).await;
+            }
+        });
+    }
+
+    /// Stays bound to a message centre until the service stops, and notes the receipts it brings.
+    pub fn stay_bound(&self, app: &App, centre: Centre) {
+        let (stop, app) = (self.stop.clone(), app.clone());
+        self.tasks.spawn(async move {
+            let Centre { gateway, receipts } = centre;
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = gateway.stay_bound() => {}
+                () = note_receipts(&app, receipts) => {}
             }
         });
     }

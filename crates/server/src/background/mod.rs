@@ -6,6 +6,7 @@ mod figures;
 mod follower;
 mod jobs;
 mod outbox;
+mod receipts;
 mod retention;
 mod upkeep;
 
@@ -14,6 +15,7 @@ pub use expiry::announce_expiries;
 pub use figures::publish_store;
 pub use follower::Follower;
 pub use jobs::Jobs;
-pub use outbox::{Outlet, Outlets, Worker, note_receipts};
+pub use outbox::{Outlet, Outlets, Worker};
+pub use receipts::note_receipts;
 pub use retention::retire_locations;
 pub use upkeep::{forget_expired, save_usage};

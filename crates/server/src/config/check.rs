@@ -22,10 +22,10 @@ impl Config {
         self.auth.validate()?;
         self.limits.validate()?;
         self.events.validate()?;
-        self.webhooks.validate()?;
         self.notifications.validate()?;
         self.email.validate()?;
         self.sms.validate()?;
+        self.webhooks.validate()?;
         self.metrics.validate()
     }
 }
@@ -174,6 +174,15 @@ impl Events {
     }
 }
 
+impl Notifications {
+    fn validate(&self) -> Result<(), ConfigError> {
+        if !(1..=1_000).contains(&self.concurrency) {
+            return refuse("notifications.concurrency", "must be between 1 and 1000");
+        }
+        Ok(())
+    }
+}
+
 impl Webhooks {
     const MOST_SECONDS: u32 = 60;
 
@@ -197,15 +206,6 @@ impl Webhooks {
     /// The networks that may be sent to whatever they are.
     pub fn networks(&self) -> Vec<Network> {
         self.allowed_networks.iter().filter_map(|text| text.parse().ok()).collect()
-    }
-}
-
-impl Notifications {
-    fn validate(&self) -> Result<(), ConfigError> {
-        if !(1..=1_000).contains(&self.concurrency) {
-            return refuse("notifications.concurrency", "must be between 1 and 1000");
-        }
-        Ok(())
     }
 }
 

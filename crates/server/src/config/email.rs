@@ -63,6 +63,9 @@ pub enum EmailSecurity {
 }
 
 impl Email {
+    /// Seconds a whole attempt may take: less than whoever waits for its end has patience.
+    const ATTEMPT_MAX: u64 = 110;
+
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
         self.settings().map(drop)
     }
@@ -71,6 +74,12 @@ impl Email {
     pub fn settings(&self) -> Result<Option<EmailSettings>, ConfigError> {
         if self.host.is_empty() {
             return Ok(None);
+        }
+        if self.timeout_seconds.saturating_add(self.final_timeout_seconds) > Self::ATTEMPT_MAX {
+            return refuse(
+                "email.final_timeout_seconds",
+                "must be at most 110 together with timeout_seconds",
+            );
         }
         let domain = match self.from.trim_end_matches('>').rsplit_once('@') {
             Some((_, domain)) if self.domain.is_empty() => domain.to_owned(),
@@ -92,8 +101,12 @@ impl Email {
             hello: domain.clone(),
             domain,
             unsubscribe: given(&self.unsubscribe),
-            time_out: seconds("email.timeout_seconds", self.timeout_seconds)?,
-            final_time_out: seconds("email.final_timeout_seconds", self.final_timeout_seconds)?,
+            time_out: seconds("email.timeout_seconds", self.timeout_seconds, Self::ATTEMPT_MAX)?,
+            final_time_out: seconds(
+                "email.final_timeout_seconds",
+                self.final_timeout_seconds,
+                Self::ATTEMPT_MAX,
+            )?,
             connections: self.connections,
             idle: Duration::from_secs(self.idle_seconds),
         };
@@ -127,10 +140,10 @@ fn key_of(error: &SettingsError) -> &'static str {
 }
 
 /// Seconds an attempt may take: bounded, because somebody waits for its end.
-pub(super) fn seconds(key: &'static str, value: u64) -> Result<Duration, ConfigError> {
-    if (1..=600).contains(&value) {
+pub(super) fn seconds(key: &'static str, value: u64, most: u64) -> Result<Duration, ConfigError> {
+    if (1..=most).contains(&value) {
         Ok(Duration::from_secs(value))
     } else {
-        refuse(key, "must be between 1 and 600")
+        refuse(key, format!("must be between 1 and {most}"))
     }
 }

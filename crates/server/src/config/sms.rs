@@ -29,7 +29,7 @@ pub struct Sms {
     pub max_segments: usize,
     /// Whether plain letters stand for others when that saves segments.
     pub plain_letters: bool,
-    /// Countries they may go to, and beginnings of numbers.
+    /// Countries they may go to, and beginnings of numbers; everywhere when empty.
     pub countries: Vec<String>,
     /// Seconds until an answer must be there.
     pub timeout_seconds: u64,
@@ -190,7 +190,8 @@ impl Sms {
             refused_statuses: self.http_refused_statuses.clone(),
             later_statuses: self.http_later_statuses.clone(),
             authorities: self.authorities(),
-            connect_time_out: Duration::from_secs(10).min(self.time_out()?),
+            // Shorter than the whole, so that what never connected is known not to be sent.
+            connect_time_out: Duration::from_secs(10).min(self.time_out()? / 2),
             time_out: self.time_out()?,
         })
     }
@@ -236,7 +237,7 @@ impl Sms {
             },
             window: self.smpp_window,
             per_second: self.smpp_per_second,
-            enquire_every: seconds("sms.smpp_enquire_seconds", self.smpp_enquire_seconds)?,
+            enquire_every: seconds("sms.smpp_enquire_seconds", self.smpp_enquire_seconds, 600)?,
             time_out: self.time_out()?,
         };
         settings.validate().or_else(|error| refuse("sms.gateway", format!("smpp: {error}")))?;
@@ -248,6 +249,6 @@ impl Sms {
     }
 
     fn time_out(&self) -> Result<Duration, ConfigError> {
-        seconds("sms.timeout_seconds", self.timeout_seconds)
+        seconds("sms.timeout_seconds", self.timeout_seconds, 60)
     }
 }

@@ -93,8 +93,6 @@ codes! {
     InUse = "in-use", CONFLICT, "The thing is in use";
     /// The licences cannot be fewer than are used.
     LicensesInUse = "licenses-in-use", CONFLICT, "The licences are in use";
-    /// The account has as many webhooks as it may.
-    TooManyWebhooks = "too-many-webhooks", CONFLICT, "The account has enough webhooks";
     /// A `test` operation of a JSON Patch failed.
     PatchTestFailed = "patch-test-failed", CONFLICT, "A test of the patch failed";
     /// The first request with this idempotency key is still running.

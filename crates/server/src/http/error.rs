@@ -206,10 +206,6 @@ impl From<StoreError> for ApiError {
                 pointer: Pointer::root(),
                 detail: format!("There is no {kind} {id} in this account."),
             }]),
-            StoreError::TooManyWebhooks(most) => Self::new(
-                Code::TooManyWebhooks,
-                format!("The account has {most} webhooks, which is the most. Delete one first."),
-            ),
             StoreError::IdempotencyMismatch => Self::new(
                 Code::IdempotencyMismatch,
                 "This Idempotency-Key was used with another body. Use a new key for a new request.",

@@ -19,4 +19,5 @@ pub mod middleware;
 pub mod reply;
 pub mod router;
 pub mod routes;
+pub mod schedule;
 pub mod submission;

@@ -16,7 +16,7 @@ use super::routes::documents::ApiDocument;
 use super::routes::{
     account, alert_routing, alerts, api_key, audit, devices, documents, events, geofences, groups, locations,
     notification_settings, notifications, operations, pages, reference, rules, session, session_password,
-    session_totp, shares, shares_public, token, users, webhooks,
+    session_totp, shares, shares_public, templates, token, users, webhooks,
 };
 use crate::app::App;
 
@@ -116,6 +116,9 @@ fn operations() -> OpenApiRouter<App> {
         .routes(routes!(shares::list_shares, shares::create_share))
         .routes(routes!(shares::get_share, shares::delete_share))
         .routes(routes!(shares_public::get_shared))
+        .routes(routes!(templates::list_templates))
+        .routes(routes!(templates::preview_template))
+        .routes(routes!(templates::get_template, templates::replace_template, templates::delete_template))
 }
 
 /// What is no operation of the API: its description, the service's own pages, and what an operator's tools ask.

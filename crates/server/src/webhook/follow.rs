@@ -13,6 +13,7 @@ use perigee_core::time::Timestamp;
 use perigee_core::webhook::{NewDelivery, Webhook};
 use tokio::time::Instant;
 
+use super::deliver::begin;
 use crate::app::App;
 use crate::http::routes::events::body::{event_id, write_event};
 
@@ -85,7 +86,10 @@ async fn follow(app: &App, followed: &Followed, webhook: Webhook) -> Result<(), 
         let moved = store.advance_webhook(webhook.account, webhook.id, place.stored, page.next, new).await?;
         place.stored = page.next;
         place.since = Instant::now();
-        if !moved {
+        if moved && !page.events.is_empty() {
+            // Nobody waits for the events of others.
+            begin(app, webhook.account, webhook.id);
+        } else if !moved {
             place.left_until = Some(Instant::now() + LEAVE_FOR);
             break;
         }

@@ -14,6 +14,7 @@ on_both_engines!(
     changed_rules_begin_anew,
     several_nodes_raise_once,
     a_trimmed_log_is_made_up_for_from_history,
+    a_node_that_knows_nothing_goes_on_from_what_was_kept,
     shuffled_locations_give_the_episodes_of_the_history,
     what_a_crash_interrupts_is_judged_by_the_next,
 );
@@ -315,13 +316,13 @@ async fn replayed(on: &World, rule: &str) -> Vec<(i64, i64, Option<i64>)> {
 }
 
 async fn shuffled_locations_give_the_episodes_of_the_history(engine: Engine) {
-    for (seed, condition) in [
-        (1_u64, json!({"type": "speed", "above": 60, "clear": 40})),
-        (2, json!({"type": "idle", "seconds": 30, "belowSpeed": 30})),
-        (3, json!({"type": "harshBraking", "perSecond": 4})),
+    for (seed, for_seconds, condition) in [
+        (1_u64, 5, json!({"type": "speed", "above": 60, "clear": 40})),
+        (2, 0, json!({"type": "idle", "seconds": 8, "belowSpeed": 70})),
+        (3, 0, json!({"type": "harshBraking", "perSecond": 4})),
     ] {
         let on = world(engine).await;
-        let body = json!({"name": "R", "allDevices": true, "forSeconds": 5, "coolDownSeconds": 20, "conditions": [condition]});
+        let body = json!({"name": "R", "allDevices": true, "forSeconds": for_seconds, "coolDownSeconds": 20, "conditions": [condition]});
         let rule = on.rule_with(body).await;
         on.app.clock().advance_seconds(2_000);
         let mut chance = seed;
@@ -364,4 +365,26 @@ async fn what_a_crash_interrupts_is_judged_by_the_next(engine: Engine) {
     assert_eq!(on.alerts().await, [raised("SpeedLimit", 10, Some(20))]);
     // What it comes back with is refused.
     assert!(on.app.store.follow_account(account, "gone", 10_000).await.unwrap().is_none());
+}
+
+async fn a_node_that_knows_nothing_goes_on_from_what_was_kept(engine: Engine) {
+    let on = world(engine).await;
+    let rule = on.rule_with(json!({"name": "R", "allDevices": true, "forSeconds": 30, "conditions": [{"type": "speed", "above": 90}]})).await;
+    on.app.clock().advance_seconds(1_000);
+    // What the first node judged last says nothing yet, so it was not kept: it is in the history.
+    on.send(&[(10, 50)]).await;
+    on.follow().await;
+    on.send(&[(20, 95)]).await;
+    on.follow().await;
+    on.app.clock().advance_seconds(20);
+    let next = follower(&on.app);
+    on.send(&[(55, 95), (60, 50)]).await;
+    while next.run().await != std::time::Duration::from_secs(1) {}
+    assert_eq!(on.alerts().await, [raised("SpeedLimit", 55, Some(60))]);
+    // And the first one does not believe what it remembers when it comes back.
+    on.app.clock().advance_seconds(20);
+    on.send(&[(70, 95), (101, 95)]).await;
+    on.follow().await;
+    assert_eq!(on.alerts().await, [raised("SpeedLimit", 55, Some(60)), raised("SpeedLimit", 101, None)]);
+    assert_eq!(occurrences(&on).await, replayed(&on, &rule).await);
 }

@@ -48,8 +48,8 @@ async fn a_geofence_goes_in_and_comes_out(engine: Engine) {
             made.header("etag"),
             "what was read can be sent back and changes nothing"
         );
-        let patch = json!({"properties": {"name": "Renamed"}});
-        let patched = app.send(&owner, &format!("PATCH {path}"), &patch).await.expect(200);
+        let change = json!({"properties": {"name": "Renamed"}});
+        let patched = app.send(&owner, &format!("PATCH {path}"), &change).await.expect(200);
         assert_eq!(patched["properties"]["name"], "Renamed");
         assert_eq!(patched["geometry"], view["geometry"]);
         let stale = app.call(&format!("DELETE {path}")).by(&owner).header("if-match", made.header("etag"));

@@ -55,16 +55,16 @@ async fn a_rule_goes_in_and_comes_out(engine: Engine) {
         assert_eq!(again.header("etag"), made.header("etag"));
     }
     let schedule =
-        json!({"days": ["monday", "friday"], "from": "22:00", "to": "06:30", "timeZone": "Asia/Tokyo"});
+        json!({"weekdays": ["monday", "friday"], "from": "22:00", "to": "06:30", "timeZone": "Asia/Tokyo"});
     let body = json!({"name": "Night", "allDevices": true, "schedule": schedule, "forSeconds": 60,
         "coolDownSeconds": 600, "alertName": "Own", "text": "Look!", "critical": true, "enabled": false,
         "conditions": [{"type": "speed", "above": 10}, {"type": "ignition"}]});
     let view = app.send(&owner, "POST /api/rules", &body).await.expect(201);
     assert_eq!((&view["schedule"], &view["raises"]), (&schedule, &json!("Own")));
     let path = format!("/api/rules/{}", view["id"].as_str().unwrap());
-    let patch =
+    let change =
         json!([{"op": "replace", "path": "/enabled", "value": true}, {"op": "remove", "path": "/alertName"}]);
-    let patched = app.send(&owner, &format!("PATCH {path}"), &patch).await.expect(200);
+    let patched = app.send(&owner, &format!("PATCH {path}"), &change).await.expect(200);
     assert_eq!((&patched["enabled"], &patched["raises"]), (&json!(true), &json!("SpeedLimit")));
     let audit = app.get(&owner, "/api/audit?action=rule.update").await;
     assert_eq!(audit["audit"][0]["detail"], "changed enabled, alertName");
@@ -104,8 +104,8 @@ async fn bad_rules_say_what_to_change(engine: Engine) {
             "/forSeconds",
         ),
         (
-            json!({"name": "R", "allDevices": true, "conditions": sos, "schedule": {"days": ["mon"], "from": "8:00", "to": "25:00"}}),
-            "/schedule/days/0",
+            json!({"name": "R", "allDevices": true, "conditions": sos, "schedule": {"weekdays": ["mon"], "from": "8:00", "to": "25:00"}}),
+            "/schedule/weekdays/0",
         ),
     ] {
         let refused = app.send(&owner, "POST /api/rules", &body).await.expect_error(400, "invalid-body");

@@ -89,3 +89,14 @@ CREATE TABLE notification_repetition (
     FOREIGN KEY (account_id, device_id) REFERENCES device (account_id, id) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX notification_repetition_by_age ON notification_repetition (met_at);
+
+-- What messages say where an account does not leave it to the built-in templates.
+CREATE TABLE template (
+    account_id    INTEGER NOT NULL REFERENCES account (id),
+    kind          TEXT    NOT NULL,
+    -- Counts on when the account returns to the built-in one.
+    revision      INTEGER NOT NULL,
+    source        TEXT,
+    last_modified INTEGER NOT NULL,
+    PRIMARY KEY (account_id, kind)
+) STRICT, WITHOUT ROWID;

@@ -42,6 +42,7 @@ mod sessions;
 mod shares;
 mod signing_keys;
 mod table_lock;
+mod templates;
 mod totp;
 mod upkeep;
 mod user_rows;

@@ -33,7 +33,7 @@ async fn create(
     }
     let sql = "SELECT COUNT(*) AS count FROM webhook WHERE account_id = ?1";
     if tx.query_one(sql, params![account]).await?.i64("count")? >= i64::from(Webhook::MOST) {
-        return Err(StoreError::TooManyWebhooks(Webhook::MOST));
+        return Err(StoreError::TooMany { kind: Kind::Webhook, most: Webhook::MOST });
     }
     check_references(tx, actor.scope, &settings).await?;
     let make = |now| WebhookId::new(now).as_i64();

@@ -9,8 +9,8 @@ use perigee_core::rule::{
     Condition, Crossing, Judge, Judgement, Level, Quantity, Rule, RuleSettings, RuleTarget, Trail,
 };
 use perigee_core::store::{
-    Alerts as _, DeviceRound, Devices as _, Followed, Following as _, LocationUpkeep as _, Locations as _,
-    Round, Rules as _, StatusChange,
+    Alerts as _, Depth, DeviceRound, Devices as _, Followed, Following as _, LocationUpkeep as _,
+    Locations as _, Round, Rules as _, StatusChange,
 };
 use perigee_core::time::Timestamp;
 
@@ -53,14 +53,22 @@ async fn judged(on: &Fixture, tenant: &Tenant, device: DeviceId, rule: &Rule) ->
     let start = Trail::default().start(&[rule], &times);
     let fences = FenceIndex::default();
     let mut judge = Judge::new(vec![rule], &fences, start);
-    history.iter().for_each(|stored| judge.see(stored));
+    for stored in &history {
+        judge.see(stored);
+    }
     judge.finish(on.now())
 }
 
 fn round(followed: Followed, cursor: i64, rule: &Rule, device: DeviceId, judgement: Judgement) -> Round {
     let carried = vec![alert(followed.now, "Vibration")];
-    let device_round =
-        DeviceRound { device, carried, judgement: Some(judgement), silent: Vec::new(), heard: Vec::new() };
+    let device_round = DeviceRound {
+        device,
+        carried,
+        judgement: Some(judgement),
+        save: true,
+        silent: Vec::new(),
+        heard: Vec::new(),
+    };
     let due = followed.now.plus_seconds(60);
     let statuses = vec![StatusChange { device, from: None, to: DeviceStatus::Online, due }];
     Round { followed, cursor, rules: vec![rule.clone()], devices: vec![device_round], statuses }
@@ -94,7 +102,7 @@ pub(crate) async fn a_round_is_kept_once(on: Fixture) {
     assert_eq!(on.store.accounts_to_follow().await.unwrap(), []);
     let next = take(&on, &tenant).await;
     assert_eq!((next.cursor, next.round), (feed.next, followed.round + 1));
-    let known = on.store.load_followed(tenant.account.id, &[device], true).await.unwrap();
+    let known = on.store.load_followed(tenant.account.id, &[device], Depth::Checkpoints).await.unwrap();
     assert!(known[0].trail.current.as_ref().unwrap().progresses[0].met.is_some());
     assert!(on.store.follow_account(tenant.account.id, "other", LEASE_MS).await.unwrap().is_none());
     on.clock().advance_seconds(11);
@@ -162,16 +170,20 @@ pub(crate) async fn checkpoints_are_kept_and_thinned(on: Fixture) {
         on.clock().set(begun.plus_seconds((day + 1) * 86_400));
         on.store.store_locations(&tenant.actor(), device, fixes).await.unwrap();
         let followed = take(&on, &tenant).await;
-        let known = on.store.load_followed(tenant.account.id, &[device], true).await.unwrap().remove(0);
+        let known =
+            on.store.load_followed(tenant.account.id, &[device], Depth::Checkpoints).await.unwrap().remove(0);
         let feed = on.store.list_location_feed(tenant.scope(), followed.cursor, 100).await.unwrap();
         let times: Vec<Timestamp> = feed.items.iter().map(|(_, stored)| stored.location.time).collect();
         let fences = FenceIndex::default();
         let mut judge = Judge::new(vec![&rule], &fences, known.trail.start(&[&rule], &times));
-        feed.items.iter().for_each(|(_, stored)| judge.see(stored));
+        for (_, stored) in &feed.items {
+            judge.see(stored);
+        }
         let judgement = judge.finish(on.now());
         assert!(on.store.finish_round(round(followed, feed.next, &rule, device, judgement)).await.unwrap());
     }
-    let known = on.store.load_followed(tenant.account.id, &[device], true).await.unwrap().remove(0);
+    let known =
+        on.store.load_followed(tenant.account.id, &[device], Depth::Checkpoints).await.unwrap().remove(0);
     let oldest = known.trail.checkpoints.first().unwrap().at;
     let newest = known.trail.current.unwrap().at;
     let back_s = (newest.as_millis() - oldest.as_millis()) / 1_000;

@@ -26,6 +26,7 @@ mod routing;
 mod sample;
 mod shares;
 mod sinks;
+mod templates;
 mod users;
 mod webhooks;
 
@@ -191,14 +192,6 @@ conformance! {
         alerts_are_listed_by_name_both_ways,
         an_expired_device_raises_nothing,
     }
-    following {
-        a_round_is_kept_once,
-        a_round_is_kept_whole_or_not_at_all,
-        a_round_by_old_rules_is_refused,
-        the_log_waits_for_the_judge,
-        a_deleted_device_leaves_nothing_to_judge,
-        checkpoints_are_kept_and_thinned,
-    }
     outbox {
         an_alert_is_sent_and_counted,
         a_limit_stops_and_is_told_once,
@@ -228,6 +221,17 @@ conformance! {
         people_are_told_what_they_want_when_they_want,
         accounts_and_operators_switch_channels_off,
         sms_are_capped_by_segments,
+    }
+    templates {
+        templates_are_kept_by_revision,
+    }
+    following {
+        a_round_is_kept_once,
+        a_round_is_kept_whole_or_not_at_all,
+        a_round_by_old_rules_is_refused,
+        the_log_waits_for_the_judge,
+        a_deleted_device_leaves_nothing_to_judge,
+        checkpoints_are_kept_and_thinned,
     }
     shares {
         a_link_shows_a_device_between_two_instants,

@@ -134,10 +134,6 @@ pub(crate) fn sent() -> Delivery {
     Delivery::Sent { reference: None }
 }
 
-fn because(reason: &str) -> Option<String> {
-    Some(reason.to_owned())
-}
-
 pub(crate) async fn an_alert_is_sent_and_counted(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let device = on.limited(&tenant, daily(5, 5)).await;
@@ -183,7 +179,7 @@ pub(crate) async fn a_limit_stops_and_is_told_once(on: Fixture) {
     on.settle_all(&held, &sent()).await;
     assert!(on.reserve_all(Channel::Sms).await.is_empty());
     let states = on.states(&tenant, Channel::Email).await;
-    let limit = (Suppressed, because("limit"));
+    let limit = (Suppressed, Some("limit".into()));
     assert_eq!(states[..4], [(Sent, None), (Sent, None), limit.clone(), limit.clone()]);
     assert_eq!(on.emails_sent(&tenant, device).await, 2);
     let story = on.story(&tenant, device).await;
@@ -226,7 +222,7 @@ pub(crate) async fn the_last_messages_are_for_critical_alerts(on: Fixture) {
     let states = on.states(&tenant, Channel::Email).await;
     assert_eq!(states[2], (Sent, None), "critical ones come first");
     // One is left, and one is kept.
-    let kept = (Suppressed, because("critical-reserve"));
+    let kept = (Suppressed, Some("critical-reserve".into()));
     assert_eq!(states[..2], [kept.clone(), kept]);
     on.raise(&tenant, device, "Vibration").await;
     let critical = perigee_core::alert::Alert { critical: true, ..alert(on.now(), "GPSUnplugged") };
@@ -244,14 +240,14 @@ pub(crate) async fn what_was_not_taken_is_given_back(on: Fixture) {
     let held = on.reserve_all(Channel::Email).await;
     on.settle_all(&held, &later).await;
     assert_eq!(on.emails_sent(&tenant, device).await, 0);
-    assert_eq!(on.states(&tenant, Channel::Email).await, [(Waiting, because("421 try again"))]);
+    assert_eq!(on.states(&tenant, Channel::Email).await, [(Waiting, Some("421 try again".into()))]);
     assert!(on.due(Channel::Email).await.is_empty());
     assert_eq!(on.store.next_due(Channel::Email).await.unwrap(), Some(on.now().plus_seconds(60)));
     on.clock().advance_seconds(60);
     let held = on.reserve_all(Channel::Email).await;
     on.settle_all(&held, &Delivery::Refused { reason: "550 nobody here".into() }).await;
     assert_eq!(on.emails_sent(&tenant, device).await, 0);
-    assert_eq!(on.states(&tenant, Channel::Email).await, [(Failed, because("550 nobody here"))]);
+    assert_eq!(on.states(&tenant, Channel::Email).await, [(Failed, Some("550 nobody here".into()))]);
     // What was counted yesterday is yesterday's, whatever is learnt of it today.
     let held = on.reserve_all(Channel::Sms).await;
     assert_eq!(on.look(&tenant, device).await.counters.sms_sent, 1);
@@ -268,7 +264,7 @@ pub(crate) async fn what_may_have_been_taken_stays_counted(on: Fixture) {
     let unclear = Delivery::Unclear { reason: "no answer".into() };
     let held = on.reserve_all(Channel::Sms).await;
     on.settle_all(&held, &unclear).await;
-    assert_eq!(on.states(&tenant, Channel::Sms).await, [(Unclear, because("no answer"))]);
+    assert_eq!(on.states(&tenant, Channel::Sms).await, [(Unclear, Some("no answer".into()))]);
     assert_eq!(on.look(&tenant, device).await.counters.sms_sent, 1);
     for (attempt, state) in [(1, Waiting), (2, Unclear)] {
         on.clock().advance_seconds(3_600);

@@ -96,7 +96,7 @@ pub(crate) async fn people_are_told_what_they_want_when_they_want(on: Fixture) {
     on.route(&tenant, RoutingHolder::Device(device), vec![office, calm]).await;
     on.raise(&tenant, device, "RPM").await;
     let off = (Suppressed, Some("schedule".to_owned()));
-    assert_eq!(on.states(&tenant, Channel::Email).await, [off.clone()]);
+    assert_eq!(on.states(&tenant, Channel::Email).await, std::slice::from_ref(&off));
     on.raise(&tenant, device, "SOSButton").await;
     assert_eq!(on.states(&tenant, Channel::Email).await, [off.clone(), off, (Waiting, None)]);
     on.clock().set(at("2026-05-08T15:30:00Z"));

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::support::{FENCE, at, fix, milli, replay, rule};
 use crate::location::{Attribute, Readings, StoredLocation};
-use crate::rule::{Condition, Crossing, FenceChange, Jolt, Level, Quantity, Schedule, Tank};
+use crate::rule::{Condition, Crossing, FenceChange, Jolt, Level, Quantity, Tank};
+use crate::schedule::{Schedule, Weekday};
 
 type Seen = (i64, f64, Readings);
 /// Begin, met and end, in seconds.
@@ -215,10 +216,15 @@ fn all_conditions_and_the_schedule_must_hold() {
     };
     assert_eq!(met(&both), [(at(10), Some(at(20))), (at(30), None)]);
     // 1,800,000,000 s after 1970 is a Friday, 08:00 in UTC.
-    let schedule = |days| Schedule { days, from_minute: 480, to_minute: 481, zone: crate::zone::Zone::utc() };
-    both.settings.schedule = Some(schedule([false, false, false, false, true, false, false]));
+    let schedule = |weekdays| Schedule {
+        weekdays,
+        from: "08:00".parse().unwrap(),
+        to: "08:01".parse().unwrap(),
+        time_zone: None,
+    };
+    both.settings.schedule = Some(schedule(vec![Weekday::Friday]));
     assert_eq!(met(&both), [(at(10), Some(at(20))), (at(30), None)]);
-    both.settings.schedule = Some(schedule([true, true, true, true, false, true, true]));
+    both.settings.schedule = Some(schedule(vec![Weekday::Thursday, Weekday::Saturday]));
     assert_eq!(met(&both), []);
 }
 

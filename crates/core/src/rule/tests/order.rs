@@ -34,7 +34,9 @@ impl Followed {
         shown.sort_by_key(|stored| (stored.location.time, stored.number));
         let fences = fences();
         let mut judge = Judge::new(vec![rule], &fences, start);
-        shown.iter().for_each(|stored| judge.see(stored));
+        for stored in &shown {
+            judge.see(stored);
+        }
         let judgement = judge.finish(at(now));
         if let Some(from) = judgement.forget_from {
             self.trail.checkpoints.retain(|checkpoint| checkpoint.at < from);
@@ -50,7 +52,9 @@ impl Followed {
                 self.raised.drain(..).partition(|one| one.end.is_some_and(|end| end <= touched.from));
             let changes = reconcile(&open, &touched.episodes);
             self.raised = settled.into_iter().chain(open).collect();
-            changes.into_iter().for_each(|change| self.apply(change));
+            for change in changes {
+                self.apply(change);
+            }
         }
     }
 
@@ -162,7 +166,9 @@ fn the_naive_way_is_caught() {
     let expect = spans_of(&rule, &arrived, 1_000);
     assert_eq!(expect, [(10, 10, Some(20))]);
     let mut followed = Followed::default();
-    arrived.iter().for_each(|stored| followed.deliver(&rule, std::slice::from_ref(stored), 1_000));
+    for stored in &arrived {
+        followed.deliver(&rule, std::slice::from_ref(stored), 1_000);
+    }
     assert_eq!(followed.spans(), expect);
     let mut naive = Followed::default();
     for stored in &arrived {

@@ -54,6 +54,8 @@ pub(super) fn fix(seconds: i64, east: f64, readings: Readings) -> StoredLocation
     }
 }
 
+/// A reading of this.
+#[expect(clippy::unnecessary_wraps, reason = "readings are there or not")]
 pub(super) fn milli(number: f64) -> Option<Milli> {
     Some(Milli::from_f64(number).unwrap())
 }
@@ -72,6 +74,8 @@ pub(super) fn replay(rule: &Rule, history: &[StoredLocation], now: Timestamp) ->
     let times: Vec<Timestamp> = history.iter().map(|stored| stored.location.time).collect();
     let start = Trail::default().start(&[rule], &times);
     let mut judge = Judge::new(vec![rule], &fences, start);
-    history.iter().for_each(|stored| judge.see(stored));
+    for stored in &history {
+        judge.see(stored);
+    }
     judge.finish(now).touched.into_iter().flat_map(|touched| touched.episodes).collect()
 }

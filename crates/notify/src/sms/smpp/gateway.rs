@@ -12,7 +12,7 @@ use rusmpp::values::{InterfaceVersion, Npi, Ton};
 use rustls_pki_types::ServerName;
 use secrecy::ExposeSecret as _;
 use tokio::net::TcpStream;
-use tokio::sync::{Mutex, Semaphore, mpsc};
+use tokio::sync::{Mutex, Semaphore, SemaphorePermit, mpsc};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
@@ -128,14 +128,15 @@ impl SmppGateway {
     }
 
     /// Everything up to the first packet: whatever goes wrong here, nothing was sent.
-    async fn ready(&self) -> Result<Arc<Session>, String> {
+    async fn ready(&self) -> Result<(SemaphorePermit<'_>, Arc<Session>), String> {
         match timeout(self.settings.time_out, async {
+            let place = self.window.acquire().await.expect("the semaphore is never closed");
             self.pace.wait().await;
-            self.session().await
+            Ok((place, self.session().await?))
         })
         .await
         {
-            Ok(session) => session,
+            Ok(ready) => ready,
             Err(_elapsed) => Err("the message centre was not ready in time".to_owned()),
         }
     }
@@ -196,9 +197,8 @@ impl Sender for SmppGateway {
             Ok(packets) => packets,
             Err(reason) => return Delivery::Refused { reason },
         };
-        let _place = self.window.acquire().await.expect("the semaphore is never closed");
         match self.ready().await {
-            Ok(session) => self.submit(&session, packets).await,
+            Ok((_place, session)) => self.submit(&session, packets).await,
             Err(reason) => later(reason),
         }
     }

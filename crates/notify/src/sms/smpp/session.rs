@@ -150,12 +150,10 @@ impl Session {
         self.close();
     }
 
-    /// Takes a receipt. When nobody has time for it, the centre is asked to come again.
+    /// Takes a receipt. When nobody has time for it, or nobody is there any more, the centre is asked to come again.
     async fn take(&self, command: &Command, packet: &DeliverSm, receipts: &mpsc::Sender<Receipt>) {
-        let full = receipt::read(packet).is_some_and(|receipt| {
-            matches!(receipts.try_send(receipt), Err(mpsc::error::TrySendError::Full(_)))
-        });
-        let status = if full { CommandStatus::EsmeRxTAppn } else { CommandStatus::EsmeRok };
+        let missed = receipt::read(packet).is_some_and(|receipt| receipts.try_send(receipt).is_err());
+        let status = if missed { CommandStatus::EsmeRxTAppn } else { CommandStatus::EsmeRok };
         self.answer(command, status, DeliverSmResp::default()).await;
     }
 

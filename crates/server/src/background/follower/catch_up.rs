@@ -8,7 +8,7 @@ use perigee_core::device::DeviceFilter;
 use perigee_core::id::DeviceId;
 use perigee_core::page::PageRequest;
 use perigee_core::rule::{Judge, LOOK_BACK_MS, RuleSet, carried_alerts};
-use perigee_core::store::{DeviceRound, Followed, Result};
+use perigee_core::store::{Depth, DeviceRound, Followed, Result};
 use perigee_core::time::Timestamp;
 
 use super::judge::read;
@@ -55,7 +55,7 @@ impl Follower {
     ) -> Result<BTreeMap<DeviceId, DeviceRound>> {
         let mut devices = BTreeMap::new();
         let back = followed.now.plus_millis(-LOOK_BACK_MS);
-        for known in self.app.store.load_followed(followed.account, ids, true).await? {
+        for known in self.app.store.load_followed(followed.account, ids, Depth::Checkpoints).await? {
             let device = known.device;
             let rules = set.rules_by_location(device, &known.groups);
             // As if the earliest location that can be judged had come late.
@@ -75,7 +75,7 @@ impl Follower {
             let judged = !judgement.snapshot.progresses.is_empty();
             if judged || !carried.is_empty() {
                 let judgement = judged.then_some(judgement);
-                devices.insert(device, DeviceRound { carried, judgement, ..blank(device) });
+                devices.insert(device, DeviceRound { carried, judgement, save: true, ..blank(device) });
             }
         }
         Ok(devices)

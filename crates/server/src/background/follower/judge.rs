@@ -3,12 +3,21 @@
 use perigee_core::actor::Scope;
 use perigee_core::id::DeviceId;
 use perigee_core::location::{HistoryRequest, Order, StoredLocation, TimeRange};
-use perigee_core::rule::{Judge, Judgement, RuleSet};
-use perigee_core::store::{Followed, FollowedDevice, Result, Store};
+use perigee_core::rule::{Judge, Judgement, RuleSet, Trail};
+use perigee_core::store::{Depth, Followed, FollowedDevice, Result, Store};
 use perigee_core::time::Timestamp;
 
 /// Locations of a history read at a time.
 const PART: u32 = 5_000;
+
+/// How far the log is judged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct UpTo {
+    /// Up to this number.
+    pub(super) number: i64,
+    /// What is known of the device may be of some time ago: the history has what came since.
+    pub(super) is_behind: bool,
+}
 
 /// Judges a device's new locations; none when no rule cares.
 ///
@@ -20,7 +29,7 @@ pub(super) async fn judge(
     set: &RuleSet,
     mut device: FollowedDevice,
     new: &[StoredLocation],
-    up_to: i64,
+    upto: UpTo,
 ) -> Result<Option<Judgement>> {
     let rules = set.rules_by_location(device.device, &device.groups);
     if rules.is_empty() && device.trail.current.as_ref().is_none_or(|current| current.progresses.is_empty()) {
@@ -31,11 +40,15 @@ pub(super) async fn judge(
     let is_late =
         device.trail.current.as_ref().is_some_and(|current| times.iter().any(|time| *time <= current.at));
     if is_late {
-        let with_checkpoints = store.load_followed(followed.account, &[device.device], true).await?;
+        let with_checkpoints =
+            store.load_followed(followed.account, &[device.device], Depth::Checkpoints).await?;
         let Some(whole) = with_checkpoints.into_iter().next() else { return Ok(None) };
-        device = whole;
+        device = FollowedDevice { trail: Trail { current: device.trail.current, ..whole.trail }, ..whole };
     }
-    let start = device.trail.start(&rules, &times);
+    let mut start = device.trail.start(&rules, &times);
+    if upto.is_behind && device.trail.current.is_some() {
+        start.read_after = start.progresses.iter().map(|progress| progress.at).min();
+    }
     if start.too_old > 0 {
         tracing::info!(device = %device.device, rules = start.too_old, "locations too old for rules to look back to");
     }
@@ -45,12 +58,14 @@ pub(super) async fn judge(
         None => {
             let mut new: Vec<&StoredLocation> = new.iter().collect();
             new.sort_by_key(|stored| (stored.location.time, stored.number));
-            new.into_iter().for_each(|stored| judge.see(stored));
+            for stored in new {
+                judge.see(stored);
+            }
         }
         Some(after) => {
             let from = after.plus_millis(1);
             read(store, followed, device.device, from, |stored| {
-                if stored.number <= up_to {
+                if stored.number <= upto.number {
                     judge.see(stored);
                 }
             })

@@ -6,6 +6,7 @@
 
 mod catch_up;
 mod judge;
+mod memory;
 mod node;
 mod round;
 mod status;

@@ -10,6 +10,7 @@ use perigee_core::id::AccountId;
 use perigee_core::rule::RuleSet;
 use perigee_core::store::{Followed, Result};
 
+use super::memory::Memories;
 use crate::app::App;
 
 /// How long a node goes on with an account before another may; it says anew before half of it is over.
@@ -28,6 +29,7 @@ pub struct Follower {
     pub(super) app: App,
     owner: String,
     sets: Mutex<HashMap<AccountId, Arc<RuleSet>>>,
+    pub(super) memories: Memories,
 }
 
 /// How far an account has come.
@@ -49,7 +51,7 @@ impl Follower {
             "Age of the oldest location when it was judged by rules, in the last round."
         );
         let owner = format!("{:032x}", rand::random::<u128>());
-        Self { app, owner, sets: Mutex::default() }
+        Self { app, owner, sets: Mutex::default(), memories: Memories::default() }
     }
 
     /// Judges what there is in every account, a part of each, and says how long to rest.

@@ -8,8 +8,10 @@ use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId, RuleId};
 use perigee_core::location::StoredLocation;
 use perigee_core::rule::{RuleSet, carried_alerts};
-use perigee_core::store::{DeviceRound, Followed, Result, Round, StatusChange};
+use perigee_core::store::{Depth, DeviceRound, Followed, Result, Round, StatusChange};
 
+use super::judge::UpTo;
+use super::memory::Memory;
 use super::node::{Follower, Outcome};
 use super::{judge, status};
 
@@ -43,16 +45,23 @@ impl Follower {
         }
         let heard: Vec<DeviceId> = new.keys().copied().collect();
         let due = if more { Vec::new() } else { self.app.store.due_by_rule(account, DUE).await? };
-        let mut devices = self.judge_all(&followed, &set, &new, &due, feed.next).await?;
+        let memory = self.memories.take(&followed);
+        let mut devices = self.judge_all(&followed, &set, &new, &due, (feed.next, &memory)).await?;
         let statuses = self.look_at_statuses(&followed, &set, &heard, &mut devices).await?;
         let moved = feed.next != followed.cursor;
         if !moved && devices.is_empty() && statuses.is_empty() {
+            self.memories.put_back(&followed, memory);
             return Ok(Outcome::Nothing);
         }
         let told =
             devices.values().any(says_something) || statuses.iter().any(|one| one.from != Some(one.to));
+        memory.decide(&mut devices, &due, followed.now);
+        let known = Memory::of(&devices);
         let round = finished(followed, feed.next, &set, devices, statuses);
         let kept = self.app.store.finish_round(round).await?;
+        if kept {
+            self.memories.put(&followed, memory, known);
+        }
         if kept && told {
             self.app.arrivals.announce(account);
         }
@@ -66,7 +75,7 @@ impl Follower {
         set: &RuleSet,
         new: &BTreeMap<DeviceId, Vec<StoredLocation>>,
         due: &[DeviceId],
-        up_to: i64,
+        (up_to, memory): (i64, &Memory),
     ) -> Result<BTreeMap<DeviceId, DeviceRound>> {
         let mut devices = BTreeMap::new();
         for (device, stored) in new {
@@ -78,15 +87,25 @@ impl Follower {
         // Without rules there is nothing to judge, but what is due of those there were is to be forgotten.
         let arrived = new.keys().filter(|_| !set.is_empty());
         let ids: BTreeSet<DeviceId> = arrived.chain(due).copied().collect();
-        let ids: Vec<DeviceId> = ids.into_iter().collect();
-        for known in self.app.store.load_followed(followed.account, &ids, false).await? {
-            let device = known.device;
-            let stored = new.get(&device).map(Vec::as_slice).unwrap_or_default();
-            let judged = judge::judge(&*self.app.store, followed, set, known, stored, up_to).await?;
-            if let Some(judgement) = judged {
-                devices.entry(device).or_insert_with(|| blank(device)).judgement = Some(judgement);
+        let (remembered, others): (Vec<DeviceId>, Vec<DeviceId>) =
+            ids.into_iter().partition(|device| memory.get(*device).is_some());
+        for (ids, depth) in [(remembered, Depth::Nothing), (others, Depth::Current)] {
+            if ids.is_empty() {
+                continue;
             }
-            tokio::task::yield_now().await;
+            for mut known in self.app.store.load_followed(followed.account, &ids, depth).await? {
+                let device = known.device;
+                if depth == Depth::Nothing {
+                    known.trail.current = memory.get(device).cloned();
+                }
+                let stored = new.get(&device).map(Vec::as_slice).unwrap_or_default();
+                let reach = UpTo { number: up_to, is_behind: depth == Depth::Current };
+                let judged = judge::judge(&*self.app.store, followed, set, known, stored, reach).await?;
+                if let Some(judgement) = judged {
+                    devices.entry(device).or_insert_with(|| blank(device)).judgement = Some(judgement);
+                }
+                tokio::task::yield_now().await;
+            }
         }
         Ok(devices)
     }
@@ -120,7 +139,14 @@ fn says_something(device: &DeviceRound) -> bool {
 
 /// A device of which nothing is known yet.
 pub(super) const fn blank(device: DeviceId) -> DeviceRound {
-    DeviceRound { device, carried: Vec::new(), judgement: None, silent: Vec::new(), heard: Vec::new() }
+    DeviceRound {
+        device,
+        carried: Vec::new(),
+        judgement: None,
+        save: false,
+        silent: Vec::new(),
+        heard: Vec::new(),
+    }
 }
 
 /// The round with the rules that its devices name.

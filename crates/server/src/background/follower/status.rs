@@ -37,15 +37,11 @@ pub(super) fn look(watched: &Watched, set: &RuleSet, now: Timestamp) -> Found {
             perigee_core::rule::Silence::Offline => offline.plus_millis(1),
         };
         let (was, is) = (watched.told.is_some_and(|told| silence.covers(told)), silence.covers(status));
-        if is && !was && holds_at(rule, since) {
+        if is && !was && rule.settings.holds_at(since) {
             found.silent.push((rule.id, since));
         } else if was && !is {
             found.heard.push(rule.id);
         }
     }
     found
-}
-
-fn holds_at(rule: &Rule, at: Timestamp) -> bool {
-    rule.settings.schedule.as_ref().is_none_or(|schedule| schedule.contains(at))
 }

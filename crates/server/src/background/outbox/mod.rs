@@ -1,9 +1,7 @@
 //! Sends what is in the outbox: what is due is written out, reserved, sent and settled.
 
 mod outlet;
-mod receipt;
 mod worker;
 
 pub use outlet::{Outlet, Outlets};
-pub use receipt::note_receipts;
 pub use worker::Worker;

@@ -167,7 +167,7 @@ impl Worker {
         let Some(outlet) = self.outlet.as_ref().filter(|_| self.is_on()) else {
             return Err("there is no way out".to_owned());
         };
-        content.base_url = self.app.base_url.join("").trim_end_matches('/').to_owned();
+        self.app.base_url.join("").trim_end_matches('/').clone_into(&mut content.base_url);
         let placeless =
             matches!(&content.occasion, Occasion::Alert { alert, .. } if alert.alert.position.is_none());
         if let Some(device) = content.device.as_ref().filter(|_| placeless) {

@@ -36,6 +36,7 @@ use super::reply::Envelope;
         (name = "users", description = "Who signs in, what they may do and see."),
         (name = "account", description = "The account, its licences and settings."),
         (name = "shares", description = "Read-only live views for whoever has the link."),
+        (name = "templates", description = "What messages to people say."),
         (name = "audit", description = "Who changed what, and when."),
     ),
     components(schemas(

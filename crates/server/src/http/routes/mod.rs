@@ -25,6 +25,7 @@ pub mod session_password;
 pub mod session_totp;
 pub mod shares;
 pub mod shares_public;
+pub mod templates;
 pub mod token;
 pub mod users;
 pub mod users_view;

@@ -42,16 +42,18 @@ pub(super) enum Kind {
     Share,
     /// A share link, by its secret.
     Secret,
+    /// A template, which every account has.
+    Template,
+    /// An alert.
+    Alert,
+    /// A message to one person.
+    Notification,
     /// A webhook.
     Webhook,
     /// A rule about a device.
     Rule,
     /// A geofence made within a group.
     Geofence,
-    /// An alert.
-    Alert,
-    /// A message to one person.
-    Notification,
 }
 
 impl Kind {
@@ -116,16 +118,16 @@ fn alert() -> Value {
     json!({ "dateTime": "2026-01-01T00:00:00Z", "alertName": "SOSButton" })
 }
 
-fn webhook() -> Value {
-    json!({ "url": "https://example.com/hook" })
-}
-
 fn recipients() -> Value {
     json!({ "recipients": [{ "channel": "email", "address": "ana@example.com" }] })
 }
 
 fn channels() -> Value {
     json!({ "smsEnabled": false })
+}
+
+fn webhook() -> Value {
+    json!({ "url": "https://example.com/hook" })
 }
 
 fn password() -> Value {
@@ -136,12 +138,22 @@ fn new_password() -> Value {
     json!({ "currentPassword": PASSWORD, "newPassword": NEW_PASSWORD })
 }
 
+fn template() -> Value {
+    json!({ "source": "{{ alert.title }}" })
+}
+
+fn preview() -> Value {
+    json!({ "kind": "alert-sms", "source": "{{ alert.title }}" })
+}
+
 fn code() -> Value {
     json!({ "code": "123456" })
 }
 
 use Access::{Admin, Open, Read, Session, Whole, Wholly, Widely, With};
-use Kind::{Alert, Device, Geofence, Group, None, Notification, Rule, Secret, Share, User, Webhook};
+use Kind::{
+    Alert, Device, Geofence, Group, None, Notification, Rule, Secret, Share, Template, User, Webhook,
+};
 
 /// Every operation. Bodies that are made fresh for each request, because they must be unique or name a thing of
 /// the caller's account, stand in [`super::world`].
@@ -220,6 +232,11 @@ pub(super) const ROWS: &[Row] = &[
     row("GET /api/shares/{shareId}", Read, Share, none),
     row("DELETE /api/shares/{shareId}", With(Privilege::DevicesWrite), Share, none),
     row("GET /api/shared/{secret}", Open, Secret, none),
+    row("GET /api/templates", Whole, None, none),
+    row("POST /api/templates/preview", Admin, None, preview),
+    row("GET /api/templates/{kind}", Whole, Template, none),
+    row("PUT /api/templates/{kind}", Admin, Template, template),
+    row("DELETE /api/templates/{kind}", Admin, Template, none),
     row("GET /api/webhooks", Admin, None, none),
     row("POST /api/webhooks", Admin, None, webhook),
     row("GET /api/webhooks/{webhookId}", Admin, Webhook, none),

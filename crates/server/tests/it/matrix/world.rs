@@ -90,6 +90,7 @@ impl Identity {
     pub(super) fn sees(self, kind: Kind, object: Object) -> bool {
         match (kind, object) {
             (Kind::None, _) => true,
+            (Kind::Template, object) => object == Object::Own,
             (_, Object::Missing | Object::Malformed) => false,
             (_, object) if (self == Self::OtherOwner) != (object == Object::OtherAccount) => false,
             (_, Object::OtherAccount) => true,
@@ -139,6 +140,7 @@ impl Object {
             Kind::None => &[Self::Own],
             Kind::Webhook => &[Self::Own, Self::OtherAccount, Self::Missing, Self::Malformed],
             Kind::Secret => &[Self::Own, Self::Missing, Self::Malformed],
+            Kind::Template => &[Self::Own, Self::Malformed],
             _ => &[Self::Own, Self::OtherGroup, Self::OtherAccount, Self::Missing, Self::Malformed],
         }
     }
@@ -332,6 +334,14 @@ impl World {
         secret.expose().to_owned()
     }
 
+    fn device_of(&self, object: Object) -> DeviceId {
+        match object {
+            Object::Own => self.device,
+            Object::OtherGroup => self.other_device,
+            _ => self.foreign_device,
+        }
+    }
+
     /// A delivery of the webhook a path names, if there is that webhook.
     async fn delivery_of(&self, path: &str) -> String {
         let webhook = path.split('/').find_map(|part| part.parse::<WebhookId>().ok());
@@ -352,14 +362,6 @@ impl World {
         DeliveryId::from_i64(1).to_string()
     }
 
-    fn device_of(&self, object: Object) -> DeviceId {
-        match object {
-            Object::Own => self.device,
-            Object::OtherGroup => self.other_device,
-            _ => self.foreign_device,
-        }
-    }
-
     /// The path segment that names the object; a fresh one where the operation may spoil it for others.
     async fn name_of(&self, kind: Kind, object: Object, fresh: bool) -> String {
         let (tenant, group) = match object {
@@ -371,6 +373,7 @@ impl World {
         };
         match kind {
             Kind::None => String::new(),
+            Kind::Template => "alert-sms".to_owned(),
             // The own one is somebody's scope and outlives every attempt to delete it.
             Kind::Device if fresh && object != Object::Own => {
                 make_device(&self.app, tenant, group).await.to_string()
@@ -421,11 +424,11 @@ fn missing(kind: Kind) -> String {
         Kind::Share => perigee_core::id::ShareId::from_i64(1).to_string(),
         Kind::Webhook => WebhookId::from_i64(1).to_string(),
         Kind::Secret => Secret::generate().expose().to_owned(),
-        Kind::Rule => RuleId::from_i64(1).to_string(),
-        Kind::Geofence => GeofenceId::from_i64(1).to_string(),
         Kind::Alert => perigee_core::id::AlertId::from_i64(1).to_string(),
         Kind::Notification => perigee_core::id::NotificationId::from_i64(1).to_string(),
-        Kind::None => String::new(),
+        Kind::Rule => RuleId::from_i64(1).to_string(),
+        Kind::Geofence => GeofenceId::from_i64(1).to_string(),
+        Kind::None | Kind::Template => String::new(),
     }
 }
 
@@ -479,17 +482,6 @@ async fn make_device(app: &TestApp, tenant: &Tenant, group: Option<GroupId>) -> 
     app.store.create_device(&actor, settings, None).await.unwrap().into_inner().id
 }
 
-async fn make_webhook(app: &TestApp, tenant: &Tenant) -> Webhook {
-    let settings = WebhookSettings {
-        name: None,
-        url: "https://example.com/hook".to_owned(),
-        filter: perigee_core::event::EventFilter::default(),
-        enabled: true,
-    };
-    let (actor, secret) = (Actor::operator(tenant.account.id), WebhookSecret(vec![1; 32]));
-    app.store.create_webhook(&actor, settings, secret, None).await.unwrap().into_inner()
-}
-
 async fn make_alert(app: &TestApp, tenant: &Tenant, device: DeviceId) -> AlertId {
     let alert = Alert {
         time: app.app.clock.now(),
@@ -521,6 +513,17 @@ async fn make_notification(app: &TestApp, tenant: &Tenant, device: DeviceId) -> 
     };
     let found = app.store.list_notifications(actor.scope, &filter, PageRequest::first(1)).await.unwrap();
     found.items[0].id.to_string()
+}
+
+async fn make_webhook(app: &TestApp, tenant: &Tenant) -> Webhook {
+    let settings = WebhookSettings {
+        name: None,
+        url: "https://example.com/hook".to_owned(),
+        filter: perigee_core::event::EventFilter::default(),
+        enabled: true,
+    };
+    let (actor, secret) = (Actor::operator(tenant.account.id), WebhookSecret(vec![1; 32]));
+    app.store.create_webhook(&actor, settings, secret, None).await.unwrap().into_inner()
 }
 
 async fn make_share(app: &TestApp, tenant: &Tenant, device: DeviceId) -> (String, String) {

@@ -5,7 +5,7 @@ use futures_util::FutureExt as _;
 use perigee_core::geofence::Geofence;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::rule::Rule;
-use perigee_core::store::{Followed, FollowedDevice, Following, Result, Round, Watched};
+use perigee_core::store::{Depth, Followed, FollowedDevice, Following, Result, Round, Watched};
 
 use super::super::{geofences, rules};
 use super::{finish, lease, trail, watch};
@@ -49,10 +49,10 @@ impl Following for Database {
         &self,
         account: AccountId,
         devices: &[DeviceId],
-        with_checkpoints: bool,
+        depth: Depth,
     ) -> Result<Vec<FollowedDevice>> {
         let devices = devices.to_vec();
-        self.read(move |tx| trail::load(tx, account, devices, with_checkpoints).boxed()).await
+        self.read(move |tx| trail::load(tx, account, devices, depth).boxed()).await
     }
 
     async fn due_by_rule(&self, account: AccountId, limit: u32) -> Result<Vec<DeviceId>> {

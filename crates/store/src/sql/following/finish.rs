@@ -53,7 +53,9 @@ async fn keep_device(
             super::end_occurrences(tx, account, *rule, Some(device)).await?;
         }
         due = settle_touched(tx, account, device, &judgement.touched, rules).await?;
-        trail::save(tx, account, device, judgement).await?;
+        if round.save {
+            trail::save(tx, account, device, judgement).await?;
+        }
     }
     for rule in &round.heard {
         super::end_occurrences(tx, account, *rule, Some(device)).await?;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId, GroupId};
 use perigee_core::rule::{Checkpoint, Judgement, Snapshot, Trail, thin};
-use perigee_core::store::{FollowedDevice, Result};
+use perigee_core::store::{Depth, FollowedDevice, Result};
 
 use super::super::column;
 use super::super::query::{for_ids, insert_many};
@@ -17,7 +17,7 @@ pub(super) async fn load(
     tx: &Tx,
     account: AccountId,
     devices: Vec<DeviceId>,
-    with_checkpoints: bool,
+    depth: Depth,
 ) -> Result<Vec<FollowedDevice>> {
     let there =
         scope::existing_devices(tx, &devices.iter().map(|id| (account, *id)).collect::<Vec<_>>()).await?;
@@ -31,13 +31,16 @@ pub(super) async fn load(
             known.groups = groups;
         }
     }
+    if depth == Depth::Nothing {
+        return Ok(known.into_values().collect());
+    }
     let sql = "SELECT device_id, snapshot FROM rule_trail WHERE account_id = ?1 AND device_id IN ({ids})";
     for row in for_ids(tx, sql, params![account], &ids).await? {
         if let Some(known) = known.get_mut(&DeviceId::from_i64(row.i64("device_id")?)) {
             known.trail.current = Some(snapshot(&row)?);
         }
     }
-    if with_checkpoints {
+    if depth == Depth::Checkpoints {
         let sql = "SELECT device_id, at, snapshot FROM rule_checkpoint \
                    WHERE account_id = ?1 AND device_id IN ({ids}) ORDER BY at";
         for row in for_ids(tx, sql, params![account], &ids).await? {

@@ -33,8 +33,8 @@ pub(super) async fn tell(
     date: &str,
 ) -> Result<()> {
     let kind = kind(channel);
-    let data = serde_json::json!({ "date": date, "limit": limit });
-    events::append(tx, account, kind, device.to_string(), Some(device), data).await?;
+    let figures = serde_json::json!({ "date": date, "limit": limit });
+    events::append(tx, account, kind, device.to_string(), Some(device), figures).await?;
     // Whoever set the limit to none at all knows it.
     if limit == 0 {
         return Ok(());

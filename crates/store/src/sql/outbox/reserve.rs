@@ -144,17 +144,15 @@ impl Bench {
             Err(reason) => return kept(NotificationState::Failed, reason),
         };
         let Some(device) = message.counted else { return Verdict::Send(segments, message.doubts, false) };
-        match self.refusal(device, message, segments) {
-            Some(reason) => kept(NotificationState::Suppressed, reason.name().into()),
-            None => {
-                #[cfg(feature = "unsafe-late-limit")]
-                if crate::late_limit::is_on() {
-                    return Verdict::Send(segments, message.doubts, true);
-                }
-                self.counters.take(device, message.channel, segments);
-                Verdict::Send(segments, message.doubts, true)
-            }
+        if let Some(reason) = self.refusal(device, message, segments) {
+            return kept(NotificationState::Suppressed, reason.name().into());
         }
+        #[cfg(feature = "unsafe-late-limit")]
+        if crate::late_limit::is_on() {
+            return Verdict::Send(segments, message.doubts, true);
+        }
+        self.counters.take(device, message.channel, segments);
+        Verdict::Send(segments, message.doubts, true)
     }
 
     /// Why the device or its account has nothing left for this message, if so.

@@ -158,11 +158,11 @@ async fn wait_until(
     Ok(true)
 }
 
-/// A number between 0 and 1 that differs from message to message: ids end in chance.
-fn chance(id: NotificationId, attempts: u32) -> f64 {
+/// A number up to 1,000 that differs from message to message: ids end in chance.
+fn chance(id: NotificationId, attempts: u32) -> u16 {
     let mixed =
         id.as_i64().unsigned_abs().wrapping_add(u64::from(attempts)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    f64::from(u32::try_from(mixed >> 32).unwrap_or(u32::MAX)) / f64::from(u32::MAX)
+    u16::try_from((mixed >> 32) % 1_001).unwrap_or(0)
 }
 
 /// Records a provider's receipt. A failure told so late gives nothing back: the provider was paid.

@@ -8,7 +8,7 @@ use perigee_core::privilege::Privilege;
 use perigee_core::routing::{RoutingHolder, StoredRouting};
 
 use super::input::read_routing;
-use super::view::{AlertRoutingInput, AlertRoutingView};
+use super::view::{AlertRoutingInput, AlertRoutingView, place_name};
 use crate::app::App;
 use crate::http::edit::retry_changed;
 use crate::http::error::{ApiResult, not_found};
@@ -46,7 +46,7 @@ async fn view(
     let in_force = match holder {
         RoutingHolder::Device(device) => {
             let in_force = app.store.routing_in_force(caller.scope(), device).await?;
-            Some(in_force.map(|(holder, _)| holder))
+            Some(place_name(in_force.map(|(holder, _)| holder)))
         }
         RoutingHolder::Group(_) | RoutingHolder::Account => None,
     };

@@ -2,7 +2,6 @@
 
 use perigee_core::notification::Channel;
 use perigee_core::routing::{AlertRouting, Destination, Preferences, Recipient, Units};
-use perigee_core::schedule::{Schedule, Weekday};
 use perigee_core::severity::Severity;
 use perigee_core::text::NAME_MAX;
 use serde_json::Value;
@@ -10,8 +9,8 @@ use serde_json::Value;
 use crate::http::edit::ENVELOPE;
 use crate::http::error::{ApiResult, invalid_body};
 use crate::http::json::Fields;
+use crate::http::schedule::read_schedule;
 
-const A_TIME_OF_DAY: &str = "a time of day such as \"08:30\", up to \"24:00\"";
 const AN_ADDRESS: &str = "must be an e-mail address such as ana@example.com, of at most 254 characters";
 const A_NUMBER: &str =
     "must be a telephone number in international form such as +34600123456, without spaces";
@@ -58,18 +57,9 @@ fn read_recipient(fields: &mut Fields<'_>) -> Option<Recipient> {
     })
 }
 
-fn read_schedule(fields: &mut Fields<'_>) -> Option<Schedule> {
-    let weekdays = fields.array::<Weekday>("weekdays", 1..=7).unique().nullable();
-    let from = fields.parsed("from", A_TIME_OF_DAY).required();
-    let to = fields.parsed("to", A_TIME_OF_DAY).required();
-    let time_zone = fields.get("timeZone").nullable();
-    let mut weekdays = weekdays.unwrap_or_else(|| Weekday::ALL.to_vec());
-    weekdays.sort_unstable();
-    Some(Schedule { weekdays, from: from?, to: to?, time_zone })
-}
-
 #[cfg(test)]
 mod tests {
+    use perigee_core::schedule::Weekday;
     use serde_json::json;
 
     use super::*;

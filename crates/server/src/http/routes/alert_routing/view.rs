@@ -1,11 +1,11 @@
 //! Where alerts go, as clients see and set it.
 
 use perigee_core::routing::{Recipient, RoutingHolder, StoredRouting};
-use perigee_core::schedule::{Schedule, Weekday};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::http::routes::alerts::view::{ChannelName, SeverityName};
+use crate::http::schedule::{ScheduleView, WeekdayName};
 
 /// Whom alerts go to, as set in one place.
 #[derive(Serialize, ToSchema)]
@@ -69,45 +69,6 @@ pub struct RecipientView {
     /// Their language.
     #[schema(example = "en")]
     language: String,
-}
-
-/// Hours on days of the week. Hours that end before or when they begin run into the next day.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Schedule)]
-pub struct ScheduleView {
-    /// The days.
-    #[schema(value_type = Vec<WeekdayName>, example = json!(["monday", "friday"]), min_items = 1, max_items = 7)]
-    weekdays: Vec<&'static str>,
-    /// When it begins.
-    #[schema(example = "08:00")]
-    from: String,
-    /// The first minute after it, up to 24:00.
-    #[schema(example = "18:00")]
-    to: String,
-    /// Whose clock it goes by, by IANA id; null for the recipient's.
-    #[schema(example = json!(null))]
-    time_zone: Option<String>,
-}
-
-/// A day of the week.
-#[derive(ToSchema)]
-#[schema(as = Weekday, rename_all = "lowercase")]
-pub enum WeekdayName {
-    /// Monday.
-    Monday,
-    /// Tuesday.
-    Tuesday,
-    /// Wednesday.
-    Wednesday,
-    /// Thursday.
-    Thursday,
-    /// Friday.
-    Friday,
-    /// Saturday.
-    Saturday,
-    /// Sunday.
-    Sunday,
 }
 
 /// The units a person reads.
@@ -182,20 +143,25 @@ pub struct ScheduleInput {
 
 impl AlertRoutingView {
     /// What is set in one place, and for a device the place that decides.
-    pub(super) fn new(stored: StoredRouting, in_force: Option<Option<RoutingHolder>>) -> Self {
+    pub(super) fn new(stored: StoredRouting, in_force: Option<&'static str>) -> Self {
         let is_set = stored.routing.is_some();
         let recipients = stored.routing.map(|routing| routing.recipients).unwrap_or_default();
         Self {
             recipients: recipients.into_iter().map(RecipientView::from).collect(),
             is_set,
-            in_force: in_force.map(|holder| match holder {
-                Some(RoutingHolder::Device(_)) => "device",
-                Some(RoutingHolder::Group(_)) => "group",
-                Some(RoutingHolder::Account) => "account",
-                None => "none",
-            }),
+            in_force,
             last_modified: stored.last_modified.map(|at| at.to_string()),
         }
+    }
+}
+
+/// The name of the place that decides.
+pub(super) const fn place_name(holder: Option<RoutingHolder>) -> &'static str {
+    match holder {
+        Some(RoutingHolder::Device(_)) => "device",
+        Some(RoutingHolder::Group(_)) => "group",
+        Some(RoutingHolder::Account) => "account",
+        None => "none",
     }
 }
 
@@ -210,17 +176,6 @@ impl From<Recipient> for RecipientView {
             time_zone: recipient.preferences.time_zone.map(|zone| zone.to_string()),
             units: recipient.preferences.units.name(),
             language: recipient.preferences.language.as_str().to_owned(),
-        }
-    }
-}
-
-impl From<Schedule> for ScheduleView {
-    fn from(schedule: Schedule) -> Self {
-        Self {
-            weekdays: schedule.weekdays.into_iter().map(Weekday::name).collect(),
-            from: schedule.from.to_string(),
-            to: schedule.to.to_string(),
-            time_zone: schedule.time_zone.map(|zone| zone.to_string()),
         }
     }
 }

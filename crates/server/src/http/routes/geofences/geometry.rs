@@ -85,12 +85,12 @@ pub(super) fn read(kind: GeometryKind, coordinates: &Value, metres: f64) -> Read
     Ok(shape)
 }
 
-fn position(place: &Place) -> Value {
+fn position(place: Place) -> Value {
     json!([Degrees::from(place.longitude), Degrees::from(place.latitude)])
 }
 
 fn rings(area: &Area) -> Value {
-    let ring = |places: &Vec<Place>| places.iter().map(position).collect::<Vec<_>>();
+    let ring = |places: &Vec<Place>| places.iter().copied().map(position).collect::<Vec<_>>();
     json!(std::iter::once(&area.outline).chain(&area.holes).map(ring).collect::<Vec<_>>())
 }
 
@@ -101,7 +101,9 @@ pub(super) fn write(shape: &Shape) -> (&'static str, Value) {
             [one] => ("Polygon", rings(one)),
             several => ("MultiPolygon", json!(several.iter().map(rings).collect::<Vec<_>>())),
         },
-        Shape::Circle { centre, .. } => ("Point", position(centre)),
-        Shape::Corridor { line, .. } => ("LineString", json!(line.iter().map(position).collect::<Vec<_>>())),
+        Shape::Circle { centre, .. } => ("Point", position(*centre)),
+        Shape::Corridor { line, .. } => {
+            ("LineString", json!(line.iter().copied().map(position).collect::<Vec<_>>()))
+        }
     }
 }

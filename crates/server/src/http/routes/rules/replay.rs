@@ -1,7 +1,7 @@
 //! Trying a rule on history: what it would have raised.
 
 use axum::extract::State;
-use perigee_core::device::{Device, DeviceRef, DeviceStatus};
+use perigee_core::device::{Device, DeviceFilter, DeviceRef, DeviceStatus};
 use perigee_core::error::Kind;
 use perigee_core::geofence::FenceIndex;
 use perigee_core::id::{DeviceId, RuleId};
@@ -121,14 +121,14 @@ pub async fn test_rule(
             "The parameter \"to\" must not be before \"from\", nor more than 31 days after it.",
         );
     }
-    let wanted = params.text("device");
+    let one = params.text("device");
     let limit = params.number("limit", 1, DEVICES_MOST).unwrap_or(DEVICES_PAGE);
     let cursor = params.text("cursor");
     params.finish()?;
-    let list = format!("rule test {}", rule.id);
-    let after = cursor.as_deref().map(|text| Cursor::read(&list, text)).transpose()?;
+    let bound_to = format!("rule test {}", rule.id);
+    let after = cursor.as_deref().map(|text| Cursor::read(&bound_to, text)).transpose()?;
     let range = TimeRange { from: from.unwrap_or(Timestamp::MIN), to: to.unwrap_or(Timestamp::MIN) };
-    let devices = match wanted {
+    let devices = match one {
         Some(device) => {
             let found = app.store.find_device(caller.scope(), &DeviceRef::read(&device)).await?;
             vec![found.ok_or_else(|| not_found(Kind::Device))?]
@@ -136,14 +136,14 @@ pub async fn test_rule(
         None => judged(&app, &caller, &rule, after.map(|cursor| cursor.number), limit).await?,
     };
     let mut page = RuleTest { episodes: Vec::new(), locations: 0, incomplete: Vec::new(), next_cursor: None };
-    let fences = fences(&app, &caller, &rule).await?;
+    let looked_at = fences(&app, &caller, &rule).await?;
     let full = devices.len() >= usize::try_from(limit).unwrap_or(usize::MAX);
     let last = devices.last().map(|device| device.id);
     for device in devices {
-        replay(&app, &caller, &rule, &fences, &device, range, &mut page).await?;
+        replay(&app, &caller, &rule, &looked_at, &device, range, &mut page).await?;
         let enough = page.locations >= LOCATIONS_PAGE && last != Some(device.id);
         if enough || (full && last == Some(device.id)) {
-            page.next_cursor = Some(Cursor::at(device.id.as_i64()).write(&list));
+            page.next_cursor = Some(Cursor::at(device.id.as_i64()).write(&bound_to));
             break;
         }
     }
@@ -169,10 +169,7 @@ async fn judged(
     let mut page = PageRequest { after, limit: PageRequest::LIMIT_MAX };
     let mut found = Vec::new();
     loop {
-        let part = app
-            .store
-            .list_devices(caller.scope(), &perigee_core::device::DeviceFilter::default(), page)
-            .await?;
+        let part = app.store.list_devices(caller.scope(), &DeviceFilter::default(), page).await?;
         found.extend(part.items.into_iter().filter(|device| {
             let by_group = || device.settings.groups.iter().any(|group| target.groups.contains(group));
             target.all || target.devices.binary_search(&device.id).is_ok() || by_group()
@@ -218,7 +215,9 @@ async fn replay(
     let mut seen = 0;
     loop {
         let part = app.store.list_locations(caller.scope(), device.id, request).await?;
-        part.items.iter().for_each(|stored| judge.see(stored));
+        for stored in &part.items {
+            judge.see(stored);
+        }
         if rule.settings.judges_silence() {
             heard.extend(part.items.iter().map(|stored| stored.received_at));
         }
@@ -257,7 +256,7 @@ fn silences(
         let (late, offline) = DeviceStatus::limits(*last, interval_s);
         let limit = if silence == Silence::Late { late } else { offline };
         let at = limit.plus_millis(1);
-        let holds = rule.settings.schedule.as_ref().is_none_or(|schedule| schedule.contains(at));
+        let holds = rule.settings.holds_at(at);
         (holds && at <= next.unwrap_or(until)).then_some(Episode {
             begin: at,
             met: at,

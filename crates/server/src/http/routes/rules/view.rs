@@ -2,7 +2,7 @@
 
 use perigee_core::alert::Alert;
 use perigee_core::id::{DeviceId, GroupId};
-use perigee_core::rule::{Rule, RuleSettings, RuleTarget, Schedule, Weekdays};
+use perigee_core::rule::{Rule, RuleSettings, RuleTarget};
 use perigee_core::text::{DESCRIPTION_MAX, NAME_MAX};
 use perigee_core::zone::Zone;
 use serde::Serialize;
@@ -12,9 +12,8 @@ use utoipa::ToSchema;
 use super::condition::{ConditionView, read_condition};
 use crate::http::edit::{ENVELOPE, Mode};
 use crate::http::error::{ApiResult, invalid_body};
-use crate::http::json::{Fields, Refusal};
-
-const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+use crate::http::json::Fields;
+use crate::http::schedule::{ScheduleView, read_schedule};
 
 /// What raises alerts, and of whom.
 #[derive(Serialize, ToSchema)]
@@ -70,25 +69,6 @@ pub struct RuleView {
     /// When a client last changed it.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_modified: String,
-}
-
-/// Weekdays and hours of a zone.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = RuleSchedule)]
-pub struct ScheduleView {
-    /// The days: `monday` to `sunday`.
-    #[schema(example = json!(["monday", "friday"]), min_items = 1, max_items = 7)]
-    days: Vec<String>,
-    /// The hour and minute it begins.
-    #[schema(example = "08:00", pattern = "^[0-2][0-9]:[0-5][0-9]$")]
-    from: String,
-    /// The hour and minute before which it ends; not after `from`, it is the day after. `24:00` is the end of the day.
-    #[schema(example = "18:00", pattern = "^[0-2][0-9]:[0-5][0-9]$")]
-    to: String,
-    /// Whose clock; the account's unless given.
-    #[schema(required = false, example = "Europe/Madrid")]
-    time_zone: String,
 }
 
 /// Rules.
@@ -147,22 +127,6 @@ pub struct RuleInput {
     critical: bool,
 }
 
-fn clock(minute: u16) -> String {
-    format!("{:02}:{:02}", minute / 60, minute % 60)
-}
-
-impl From<&Schedule> for ScheduleView {
-    fn from(schedule: &Schedule) -> Self {
-        let days = DAYS.iter().zip(schedule.days).filter(|(_, on)| *on).map(|(day, _)| (*day).to_owned());
-        Self {
-            days: days.collect(),
-            from: clock(schedule.from_minute),
-            to: clock(schedule.to_minute),
-            time_zone: schedule.zone.to_string(),
-        }
-    }
-}
-
 impl From<Rule> for RuleView {
     fn from(rule: Rule) -> Self {
         let settings = rule.settings;
@@ -178,7 +142,7 @@ impl From<Rule> for RuleView {
             conditions: settings.conditions.iter().map(ConditionView::from).collect(),
             for_seconds: settings.for_s,
             cool_down_seconds: settings.cool_down_s,
-            schedule: settings.schedule.as_ref().map(ScheduleView::from),
+            schedule: settings.schedule.map(ScheduleView::from),
             alert_name: settings.alert_name,
             text: settings.text,
             critical: settings.critical,
@@ -186,34 +150,6 @@ impl From<Rule> for RuleView {
             last_modified: rule.last_modified.to_string(),
         }
     }
-}
-
-fn minute(text: &str) -> Result<u16, Refusal> {
-    let wrong = || Refusal::from("must be an hour and a minute such as \"08:00\"");
-    let (hour, minute) = text.split_once(':').filter(|_| text.len() == 5).ok_or_else(wrong)?;
-    let number =
-        |text: &str| text.parse::<u16>().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
-    let (hour, minute) = number(hour).zip(number(minute)).ok_or_else(wrong)?;
-    let of_day = hour * 60 + minute;
-    if minute < 60 && of_day <= 24 * 60 { Ok(of_day) } else { Err(wrong()) }
-}
-
-fn read_schedule(fields: &mut Fields<'_>, zone: &Zone) -> Option<Schedule> {
-    let words: Vec<(&str, usize)> = DAYS.iter().copied().zip(0..).collect();
-    let days = fields.array::<String>("days", 1..=7).unique().each(|day| {
-        let known = words.iter().any(|(word, _)| word == day);
-        known.then_some(()).ok_or_else(|| format!("must be one of {}", DAYS.join(", ")).into())
-    });
-    let days = days.required();
-    let from = fields.text("from").convert(|text| minute(&text)).required();
-    let to = fields.text("to").convert(|text| minute(&text)).required();
-    let zone = fields.get::<Zone>("timeZone").nullable().unwrap_or_else(|| zone.clone());
-    let days = days?;
-    let mut on: Weekdays = [false; 7];
-    for (flag, day) in on.iter_mut().zip(DAYS) {
-        *flag = days.iter().any(|given| given == day);
-    }
-    Some(Schedule { days: on, from_minute: from?, to_minute: to?, zone })
 }
 
 /// Reads what a client sets of a rule; `zone` is the account's.
@@ -233,7 +169,10 @@ pub(super) fn read_rule(body: &Value, mode: Mode, zone: &Zone) -> ApiResult<Rule
         fields.objects("conditions", 1..=RuleSettings::CONDITIONS_MOST, read_condition).required();
     let for_s = fields.integer("forSeconds", 0..=RuleSettings::SECONDS_MOST).or(0);
     let cool_down_s = fields.integer("coolDownSeconds", 0..=RuleSettings::SECONDS_MOST).or(0);
-    let schedule = fields.object("schedule", |inner| read_schedule(inner, zone)).nullable();
+    let mut schedule = fields.object("schedule", read_schedule).nullable();
+    if let Some(schedule) = &mut schedule {
+        schedule.time_zone.get_or_insert_with(|| zone.clone());
+    }
     let alert_name = fields.text("alertName").chars(1..=Alert::NAME_MAX).nullable();
     let text = fields.multiline_text("text").chars(1..=Alert::TEXT_MAX).nullable();
     let critical = fields.boolean("critical").or(false);

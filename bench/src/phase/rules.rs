@@ -1,0 +1,163 @@
+//! Places looked up in many geofences, and locations sent one by one while rules judge every device.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use perigee_bench::http::Connection;
+use perigee_bench::server::Server;
+use perigee_core::geofence::{Area, FenceIndex, Place, Shape};
+use perigee_core::id::GeofenceId;
+use perigee_core::location::{Latitude, Longitude};
+use perigee_core::time::{Clock as _, SystemClock};
+use rand::rngs::SmallRng;
+use rand::{Rng as _, SeedableRng as _};
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, Engine};
+use crate::load::{Load, Work, number, run};
+use crate::report::Topic;
+
+const CONNECTIONS: usize = 64;
+const LAG: &str = "perigee_rules_lag_seconds";
+const JUDGED: &str = "perigee_rules_locations_total";
+/// How often the lag is looked at.
+const LOOK: Duration = Duration::from_millis(250);
+/// How long the follower has to catch up.
+const PATIENCE: Duration = Duration::from_mins(2);
+/// Corners of a geofence.
+const CORNERS: u32 = 24;
+
+pub(super) async fn measure(bench: &mut Bench, engine: &Engine) -> Result<()> {
+    if matches!(engine, Engine::Sqlite) {
+        look_up(bench)?;
+    }
+    let mut server = bench.start(engine, bench.options.devices(1000)).await?;
+    let (name, rules) = (engine.name(), bench.options.rules());
+    let (plain, _) = load(bench, &server).await?;
+    make_rules(&server, rules).await?;
+    let before = server.figure(JUDGED).await?;
+    let (judged, lag_s) = load(bench, &server).await?;
+    let caught_up = catch_up(&server, before + number(judged.requests)).await?;
+    let share = judged.rate() / plain.rate();
+    let report = &mut bench.report;
+    report.tell(Topic::Rules, name, "singles without rules, requests/s", format!("{:.0}", plain.rate()));
+    let what = format!("singles with {rules} rules a device, requests/s");
+    report.tell(Topic::Rules, name, &what, format!("{:.0}", judged.rate()));
+    let figure = format!("{:.0} %", share * 100.0);
+    report.judge(Topic::Rules, name, "kept with rules", figure, ("at least 70 %", share >= 0.7));
+    report.tell(Topic::Rules, name, "longest lag while they arrive", format!("{lag_s:.1} s"));
+    report.tell(Topic::Rules, name, "caught up after the load", format!("{:.1} s", caught_up.as_secs_f64()));
+    report.note(Topic::Rules, "Rules are judged from the log, after the answer; the lag is the age of the oldest location of a round.");
+    server.end()
+}
+
+/// Posts locations dated now, and gives the longest lag meanwhile.
+async fn load(bench: &Bench, server: &Server) -> Result<(Load, f64)> {
+    let work = Work::PostLive { from: SystemClock.now().plus_seconds(1) };
+    let servers = [server];
+    let done = Arc::new(AtomicBool::new(false));
+    let watch = async {
+        let mut longest: f64 = 0.0;
+        while !done.load(Ordering::Relaxed) {
+            tokio::time::sleep(LOOK).await;
+            longest = longest.max(server.figure(LAG).await?);
+        }
+        anyhow::Ok(longest)
+    };
+    let load = async {
+        let load = run(&servers, CONNECTIONS, bench.options.duration(), &work).await;
+        done.store(true, Ordering::Relaxed);
+        load
+    };
+    let (load, lag_s) = tokio::join!(load, watch);
+    Ok((load?, lag_s?))
+}
+
+/// Waits until so many locations were judged.
+async fn catch_up(server: &Server, wanted: f64) -> Result<Duration> {
+    let began = Instant::now();
+    while server.figure(JUDGED).await? < wanted {
+        if began.elapsed() > PATIENCE {
+            bail!("rules did not catch up within two minutes");
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+    Ok(began.elapsed())
+}
+
+/// Makes rules of several kinds for every device.
+async fn make_rules(server: &Server, count: usize) -> Result<()> {
+    let mut connection = Connection::open(&server.address).await?;
+    let mut post = async |path: &str, body: Value| -> Result<String> {
+        let answer =
+            connection.call(&format!("POST {path}"), &server.token, body.to_string().as_bytes()).await?;
+        if answer.status != 201 {
+            bail!("{path}: {}", answer.text());
+        }
+        Ok(answer.json()?["id"].as_str().context("no id")?.to_owned())
+    };
+    for index in 0..count {
+        let east = f64::from(u32::try_from(index)?) / 10.0;
+        let condition = match index % 4 {
+            0 => json!({"type": "speed", "above": 100 + index}),
+            1 => {
+                let fence = json!({"type": "Feature", "geometry": {"type": "Point", "coordinates": [east, 40]},
+                    "properties": {"name": "fence", "radius": 5_000}});
+                json!({"type": "geofence", "when": "enter", "geofences": [post("/api/geofences", fence).await?]})
+            }
+            2 => json!({"type": "idle", "seconds": 600 + index}),
+            _ => json!({"type": "battery", "below": index % 20}),
+        };
+        let body = json!({"name": format!("rule {index}"), "allDevices": true, "conditions": [condition]});
+        post("/api/rules", body).await?;
+    }
+    Ok(())
+}
+
+/// How many places a second one core looks up.
+fn look_up(bench: &mut Bench) -> Result<()> {
+    let mut chance = SmallRng::seed_from_u64(1);
+    let count = bench.options.geofences();
+    let fences = (0..count).map(|_| polygon(&mut chance)).collect::<Result<Vec<Shape>>>()?;
+    let built = Instant::now();
+    let index = FenceIndex::new((0..).map(GeofenceId::from_i64).zip(&fences));
+    let built = built.elapsed();
+    let places = (0..10_000).map(|_| {
+        let (latitude, longitude) = (chance.random_range(36.0..44.0), chance.random_range(-10.0..4.0));
+        place(longitude, latitude)
+    });
+    let places = places.collect::<Result<Vec<Place>>>()?;
+    let (began, mut looked, mut inside) = (Instant::now(), 0_u64, 0_u64);
+    while began.elapsed() < bench.options.duration() {
+        for place in &places {
+            inside += u64::try_from(index.containing(*place).len())?;
+        }
+        looked += u64::try_from(places.len())?;
+    }
+    let rate = number(looked) / began.elapsed().as_secs_f64();
+    let what = format!("places looked up in {count} geofences, each second on one core");
+    bench.report.tell(Topic::Rules, "no store", &what, format!("{rate:.0}"));
+    let figure = format!("{:.2}", number(inside) / number(looked));
+    bench.report.tell(Topic::Rules, "no store", "geofences a place lies in, on average", figure);
+    let figure = format!("{:.0} ms", built.as_secs_f64() * 1000.0);
+    bench.report.tell(Topic::Rules, "no store", "making the index", figure);
+    Ok(())
+}
+
+fn place(longitude: f64, latitude: f64) -> Result<Place> {
+    Ok(Place { latitude: Latitude::from_degrees(latitude)?, longitude: Longitude::from_degrees(longitude)? })
+}
+
+/// A polygon of some kilometres, somewhere in Spain.
+fn polygon(chance: &mut SmallRng) -> Result<Shape> {
+    let (latitude, longitude) = (chance.random_range(36.0..44.0), chance.random_range(-10.0..4.0));
+    let size: f64 = chance.random_range(0.01..0.1);
+    let corner = |step: u32| {
+        let angle = std::f64::consts::TAU * f64::from(step % CORNERS) / f64::from(CORNERS);
+        place(longitude + size * angle.cos(), latitude + size * angle.sin())
+    };
+    let outline = (0..=CORNERS).map(corner).collect::<Result<Vec<Place>>>()?;
+    Ok(Shape::Areas(vec![Area { outline, holes: Vec::new() }]))
+}

@@ -1,0 +1,26 @@
+//! What messages say, where an account does not leave it to the built-in templates.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+
+use super::Result;
+use crate::actor::{Actor, Scope};
+use crate::notification::StoredTemplate;
+use crate::revision::Revision;
+
+/// The templates of accounts.
+#[async_trait]
+pub trait Templates: Send + Sync {
+    /// Those the account ever touched, by kind.
+    async fn templates(&self, scope: Scope) -> Result<BTreeMap<String, StoredTemplate>>;
+
+    /// Sets the account's own template of a kind, or returns to the built-in one.
+    async fn replace_template(
+        &self,
+        actor: &Actor,
+        kind: &str,
+        seen: Revision,
+        source: Option<String>,
+    ) -> Result<StoredTemplate>;
+}

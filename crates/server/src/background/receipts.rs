@@ -1,0 +1,42 @@
+//! Receipts: what a message centre says later of messages it took.
+
+use std::time::Duration;
+
+use perigee_core::notification::{Channel, Receipt};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use crate::app::App;
+
+/// A receipt can be quicker than the record that the message was taken: how long to wait before looking again.
+const LOOKS: [Duration; 4] =
+    [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(10), Duration::from_mins(1)];
+/// Receipts looked for at once.
+const AT_ONCE: usize = 1_000;
+
+/// Notes every receipt, for as long as there are some.
+pub async fn note_receipts(app: &App, mut receipts: mpsc::Receiver<Receipt>) {
+    let mut under_way = JoinSet::new();
+    while let Some(receipt) = receipts.recv().await {
+        while under_way.try_join_next().is_some() {}
+        if under_way.len() >= AT_ONCE {
+            under_way.join_next().await;
+        }
+        let app = app.clone();
+        under_way.spawn(async move { note(&app, receipt).await });
+    }
+}
+
+async fn note(app: &App, receipt: Receipt) {
+    for pause in LOOKS {
+        tokio::time::sleep(pause).await;
+        match app.store.note_receipt(Channel::Sms, receipt.clone()).await {
+            Ok(true) => return,
+            Ok(false) => {}
+            Err(error) => {
+                tracing::warn!(error = &error as &dyn std::error::Error, "could not note a receipt");
+            }
+        }
+    }
+    tracing::info!(reference = receipt.reference, "a receipt is of no message we know");
+}

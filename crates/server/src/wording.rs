@@ -1,0 +1,62 @@
+//! The templates of accounts as the writer of messages asks for them: for each message, and most often for the same.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use perigee_core::actor::Scope;
+use perigee_core::id::AccountId;
+use perigee_core::store::Store;
+use perigee_core::time::{Clock, Timestamp};
+use perigee_notify::template::{CustomTemplates, Customs};
+
+/// How long what was read is believed, in milliseconds: a changed template speaks soon.
+const BELIEVED_MS: i64 = 2_000;
+/// Accounts remembered at once.
+const REMEMBERED: usize = 1_000;
+
+/// The templates of accounts, from the store.
+pub struct StoredWording {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    remembered: Mutex<HashMap<AccountId, (Timestamp, Customs)>>,
+}
+
+impl StoredWording {
+    /// Those of this store.
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
+        Self { store, clock, remembered: Mutex::default() }
+    }
+
+    fn remembered(&self) -> std::sync::MutexGuard<'_, HashMap<AccountId, (Timestamp, Customs)>> {
+        self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl CustomTemplates for StoredWording {
+    async fn custom_templates(&self, account: AccountId) -> Customs {
+        let now = self.clock.now();
+        let is_fresh = |read: Timestamp| (0..BELIEVED_MS).contains(&(now.as_millis() - read.as_millis()));
+        if let Some((read, customs)) = self.remembered().get(&account)
+            && is_fresh(*read)
+        {
+            return Arc::clone(customs);
+        }
+        let all = match self.store.templates(Scope::whole(account)).await {
+            Ok(all) => all,
+            Err(error) => {
+                tracing::warn!(%account, %error, "templates cannot be read; the built-in ones are used");
+                return Customs::default();
+            }
+        };
+        let own = all.into_iter().filter_map(|(kind, stored)| Some((kind.parse().ok()?, stored.source?)));
+        let customs: Customs = Arc::new(own.collect());
+        let mut remembered = self.remembered();
+        if remembered.len() >= REMEMBERED {
+            remembered.clear();
+        }
+        remembered.insert(account, (now, Arc::clone(&customs)));
+        customs
+    }
+}
