@@ -25,10 +25,10 @@ async fn an_alert_is_mailed_in_the_accounts_own_words(engine: Engine) {
     let flooding = [&GREETED[..2], &[Flood("250-more\r\n")]].concat();
     let server = FakeServer::start(vec![flooding, losing, taking]).await;
     let app = TestApp::with(engine, |config| {
-        config.email.host = "127.0.0.1".to_owned();
+        config.email.host = "127.0.0.1".into();
         config.email.port = server.address.port();
         config.email.security = EmailSecurity::None;
-        config.email.from = "Perigee <alerts@example.org>".to_owned();
+        config.email.from = "Perigee <alerts@example.org>".into();
     })
     .await;
     let owner = app.tenant("acme", 10).await.owner;

@@ -223,8 +223,8 @@ async fn where_alerts_go_is_set_at_three_places(engine: Engine) {
     body["recipients"][0]["units"] = json!("nautical");
     let changed = on.app.send(&owner, &format!("PUT {path}"), &body).await.expect(200);
     assert_eq!(changed["recipients"][0]["units"], "nautical", "what was read may be changed and sent back");
-    let patch = json!([{ "op": "remove", "path": "/recipients/1" }]);
-    let patched = on.app.send(&owner, &format!("PATCH {path}"), &patch).await.expect(200);
+    let change = json!([{ "op": "remove", "path": "/recipients/1" }]);
+    let patched = on.app.send(&owner, &format!("PATCH {path}"), &change).await.expect(200);
     assert_eq!(patched["recipients"].as_array().map(Vec::len), Some(1));
     let stale = on.app.call(&format!("DELETE {path}")).by(&owner).header("if-match", &tag).send().await;
     stale.expect_error(412, "precondition-failed");

@@ -2,7 +2,7 @@
 
 use perigee_core::device::DeviceStatus;
 use perigee_core::id::RuleId;
-use perigee_core::rule::{Condition, Rule, RuleSet};
+use perigee_core::rule::{Condition, RuleSet};
 use perigee_core::store::{StatusChange, Watched};
 use perigee_core::time::Timestamp;
 

@@ -265,10 +265,7 @@ impl World {
             None => path,
         };
         let path = match row.operation {
-            "DELETE /api/devices/{deviceId}/locations" => {
-                format!("{path}?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z")
-            }
-            "POST /api/rules/{ruleId}/test" => {
+            "DELETE /api/devices/{deviceId}/locations" | "POST /api/rules/{ruleId}/test" => {
                 format!("{path}?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z")
             }
             _ => path,
