@@ -10,7 +10,7 @@ use perigee_bench::server::Server;
 use perigee_core::geofence::{Area, FenceIndex, Place, Shape};
 use perigee_core::id::GeofenceId;
 use perigee_core::location::{Latitude, Longitude};
-use perigee_core::time::{Clock as _, SystemClock};
+use perigee_core::time::{Clock as _, SystemClock, Timestamp};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 use serde_json::{Value, json};
@@ -35,10 +35,11 @@ pub(super) async fn measure(bench: &mut Bench, engine: &Engine) -> Result<()> {
     }
     let mut server = bench.start(engine, bench.options.devices(1000)).await?;
     let (name, rules) = (engine.name(), bench.options.rules());
-    let (plain, _) = load(bench, &server).await?;
+    // An hour ago, so that none of these is sent again when rules judge.
+    let (plain, _) = load(bench, &server, SystemClock.now().plus_seconds(-3600)).await?;
     make_rules(&server, rules).await?;
     let before = server.figure(JUDGED).await?;
-    let (judged, lag_s) = load(bench, &server).await?;
+    let (judged, lag_s) = load(bench, &server, SystemClock.now().plus_seconds(1)).await?;
     let caught_up = catch_up(&server, before + number(judged.requests)).await?;
     let share = judged.rate() / plain.rate();
     let report = &mut bench.report;
@@ -53,9 +54,9 @@ pub(super) async fn measure(bench: &mut Bench, engine: &Engine) -> Result<()> {
     server.end()
 }
 
-/// Posts locations dated now, and gives the longest lag meanwhile.
-async fn load(bench: &Bench, server: &Server) -> Result<(Load, f64)> {
-    let work = Work::PostLive { from: SystemClock.now().plus_seconds(1) };
+/// Posts locations dated from this instant on, and gives the longest lag meanwhile.
+async fn load(bench: &Bench, server: &Server, from: Timestamp) -> Result<(Load, f64)> {
+    let work = Work::PostLive { from };
     let servers = [server];
     let done = Arc::new(AtomicBool::new(false));
     let watch = async {

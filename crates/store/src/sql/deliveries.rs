@@ -30,7 +30,8 @@ pub(super) async fn insert(
         return Ok(Vec::new());
     }
     let make = |now| DeliveryId::new(now).as_i64();
-    let first = ids::fresh_ids(tx, "webhook_delivery", account, new.len(), make).await?;
+    let (table, holder) = (("webhook_delivery", "webhook_id"), (account, webhook.as_i64()));
+    let first = ids::fresh_ids_within(tx, table, holder, new.len(), make).await?;
     let row = |(id, new): (i64, NewDelivery)| -> Vec<Value> {
         let expires = tx.now().plus_millis(WINDOW_MS);
         params![

@@ -18,11 +18,35 @@ pub(crate) async fn fresh_ids(
     make: impl Fn(Timestamp) -> i64,
 ) -> Result<i64> {
     let sql = format!("SELECT id FROM {table} WHERE account_id = ?1 AND id BETWEEN ?2 AND ?3 LIMIT 1");
-    let span = i64::try_from(count).unwrap_or(i64::MAX).saturating_sub(1);
     loop {
-        let first = make(tx.now());
-        let Some(last) = first.checked_add(span) else { continue };
+        let (first, last) = span(count, make(tx.now()));
         if tx.query_opt(&sql, params![account, first, last]).await?.is_none() {
+            return Ok(first);
+        }
+    }
+}
+
+/// The first and the last of so many numbers, of which this is the first unless there are too few above it.
+fn span(count: usize, first: i64) -> (i64, i64) {
+    let more = i64::try_from(count).unwrap_or(i64::MAX).saturating_sub(1);
+    let first = first.min(i64::MAX - more);
+    (first, first + more)
+}
+
+/// The same for a table whose rows belong to something of the account, which the caller holds.
+pub(crate) async fn fresh_ids_within(
+    tx: &Tx,
+    (table, holder): (&str, &str),
+    (account, of): (AccountId, i64),
+    count: usize,
+    make: impl Fn(Timestamp) -> i64,
+) -> Result<i64> {
+    let sql = format!(
+        "SELECT id FROM {table} WHERE account_id = ?1 AND {holder} = ?4 AND id BETWEEN ?2 AND ?3 LIMIT 1"
+    );
+    loop {
+        let (first, last) = span(count, make(tx.now()));
+        if tx.query_opt(&sql, params![account, first, last, of]).await?.is_none() {
             return Ok(first);
         }
     }

@@ -161,4 +161,9 @@ pub(crate) async fn sms_are_capped_by_segments(on: Fixture) {
     on.clock().set(at("2026-04-01T12:00:00Z"));
     assert_eq!(send(5).await, (1, None));
     assert_eq!(on.look(&tenant, device).await.counters.sms_segments, 5);
+    // A mail takes none, however far below what was used a cap is set.
+    let mean = SendingPolicy { sms_daily_segments: Some(1), ..policy };
+    let mails = on.due(Channel::Email).await;
+    assert!(!mails.is_empty());
+    assert_eq!(on.store.reserve(candidates(&mails, 0), &mean).await.unwrap().granted.len(), mails.len());
 }

@@ -13,6 +13,9 @@ use super::super::devices::hear;
 use super::{change, raise, read};
 use crate::{Database, Tx};
 
+/// Alerts one transaction stores: each may make a message to fifty people, and others wait meanwhile.
+const AT_ONCE: usize = 200;
+
 /// Stores what a device says happened; none when the device is expired.
 async fn store(
     tx: &Tx,
@@ -36,9 +39,18 @@ impl Alerts for Database {
         alerts: Vec<Alert>,
     ) -> Result<SubmittedAlerts> {
         let scope = actor.scope;
-        let submitted = self.write(move |tx| store(tx, scope, device, alerts).boxed()).await?;
-        // An expired device was heard, which is kept; only then is it refused.
-        submitted.ok_or(StoreError::DeviceExpired(device))
+        let mut all = Vec::with_capacity(alerts.len());
+        let mut alerts = alerts.into_iter();
+        // At least once, so that the device is heard.
+        loop {
+            let some: Vec<Alert> = alerts.by_ref().take(AT_ONCE).collect();
+            let submitted = self.write(move |tx| store(tx, scope, device, some).boxed()).await?;
+            // An expired device was heard, which is kept; only then is it refused.
+            all.extend(submitted.ok_or(StoreError::DeviceExpired(device))?);
+            if alerts.len() == 0 {
+                return Ok(all);
+            }
+        }
     }
 
     async fn list_alerts(

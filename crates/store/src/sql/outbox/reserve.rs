@@ -164,7 +164,10 @@ impl Bench {
             }
             return Some(reason);
         }
-        self.policy.caps(&self.settings, self.counters.segments, segments)
+        match message.channel {
+            Channel::Sms => self.policy.caps(&self.settings, self.counters.segments, segments),
+            Channel::Email => None,
+        }
     }
 
     /// Writes the counters, and tells of the limits that were reached.

@@ -13,6 +13,8 @@ use crate::{Tx, params};
 
 /// Longest text kept of what the other side said.
 const REASON_MAX: usize = 500;
+/// How long after a message its receipt can come: a week.
+const RECEIPT_WITHIN_MS: i64 = 7 * 24 * 3_600_000;
 
 /// An attempt under way.
 struct Attempt {
@@ -51,7 +53,7 @@ async fn sent(tx: &Tx, held: Reservation, reference: Option<&str>) -> Result<boo
     }
     let sql = "UPDATE notification SET state = 'sent', reason = NULL, due = NULL, sent_at = ?4, reference = ?5 \
                WHERE account_id = ?1 AND id = ?2 AND token = ?3 AND state = 'sending'";
-    let reference = reference.map(tidy);
+    let reference = reference.map(tidy).filter(|reference| !reference.is_empty());
     let values = params![held.account, held.id, held.token, tx.now(), reference];
     Ok(tx.execute(sql, values).await? > 0)
 }
@@ -169,15 +171,19 @@ fn chance(id: NotificationId, attempts: u32) -> u16 {
 pub(super) async fn note_receipt(tx: &Tx, channel: Channel, receipt: Receipt) -> Result<bool> {
     tx.leave_facts();
     let reference = tidy(&receipt.reference);
-    let known = "channel = ?1 AND reference = ?2 AND state = 'sent' AND delivered_at IS NULL";
+    // Centres begin their numbers anew: a receipt is for the last message of that name, not for one of last year.
+    let known = "(account_id, id) IN (SELECT account_id, id FROM notification \
+                 WHERE channel = ?1 AND reference = ?2 AND state = 'sent' AND delivered_at IS NULL \
+                   AND sent_at > ?4 ORDER BY sent_at DESC LIMIT 1)";
+    let lately = tx.now().plus_millis(-RECEIPT_WITHIN_MS);
     let changed = match receipt.failure {
         None => {
             let sql = format!("UPDATE notification SET delivered_at = ?3 WHERE {known}");
-            tx.execute(&sql, params![channel.name(), reference, tx.now()]).await?
+            tx.execute(&sql, params![channel.name(), reference, tx.now(), lately]).await?
         }
         Some(failure) => {
             let sql = format!("UPDATE notification SET state = 'failed', reason = ?3 WHERE {known}");
-            tx.execute(&sql, params![channel.name(), reference, tidy(&failure)]).await?
+            tx.execute(&sql, params![channel.name(), reference, tidy(&failure), lately]).await?
         }
     };
     Ok(changed > 0)

@@ -18,6 +18,8 @@ use crate::{Tx, params};
 
 /// Rows one statement reads.
 const STRIDE: i64 = 16;
+/// Locations in the rows read so far from which these are large.
+const MANY: usize = 1_000;
 /// Locations one call looks at, however few of them are in sight.
 pub(super) const LOOKED_AT_MAX: usize = 50_000;
 
@@ -71,8 +73,9 @@ async fn read(tx: &Tx, scope: Scope, wanted: Option<&Wanted<'_>>, after: i64, li
     let sql = "SELECT last_number, first_number, received_at, points FROM location_log \
                WHERE account_id = ?1 AND last_number > ?2 ORDER BY last_number LIMIT ?3";
     let (mut items, mut next, mut looked_at) = (Vec::new(), after, 0);
+    let mut stride = 1;
     loop {
-        let rows = tx.query(sql, params![scope.account, next, STRIDE]).await?;
+        let rows = tx.query(sql, params![scope.account, next, stride]).await?;
         let mut some: Vec<(DeviceId, Point)> = Vec::new();
         let mut read = 0;
         for row in &rows {
@@ -104,7 +107,9 @@ async fn read(tx: &Tx, scope: Scope, wanted: Option<&Wanted<'_>>, after: i64, li
         }
         items.append(&mut some);
         next = rows[..read].last().map_or(Ok(next), |row| row.i64("last_number"))?;
-        let is_end = read == rows.len() && rows.len() < usize::try_from(STRIDE).unwrap_or(usize::MAX);
+        let is_end = read == rows.len() && rows.len() < usize::try_from(stride).unwrap_or(usize::MAX);
+        // Rows of many locations are read one by one, or most of them would be read in vain.
+        stride = if looked_at < MANY { STRIDE } else { 1 };
         if is_end || items.len() == limit || looked_at >= LOOKED_AT_MAX {
             // What was trimmed or erased at the end is passed too.
             let next = if is_end { next.max(end(tx, scope).await?) } else { next };

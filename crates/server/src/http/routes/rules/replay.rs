@@ -128,6 +128,7 @@ pub async fn test_rule(
     let bound_to = format!("rule test {}", rule.id);
     let after = cursor.as_deref().map(|text| Cursor::read(&bound_to, text)).transpose()?;
     let range = TimeRange { from: from.unwrap_or(Timestamp::MIN), to: to.unwrap_or(Timestamp::MIN) };
+    let is_one = one.is_some();
     let devices = match one {
         Some(device) => {
             let found = app.store.find_device(caller.scope(), &DeviceRef::read(&device)).await?;
@@ -137,7 +138,7 @@ pub async fn test_rule(
     };
     let mut page = RuleTest { episodes: Vec::new(), locations: 0, incomplete: Vec::new(), next_cursor: None };
     let looked_at = fences(&app, &caller, &rule).await?;
-    let full = devices.len() >= usize::try_from(limit).unwrap_or(usize::MAX);
+    let full = !is_one && devices.len() >= usize::try_from(limit).unwrap_or(usize::MAX);
     let last = devices.last().map(|device| device.id);
     for device in devices {
         replay(&app, &caller, &rule, &looked_at, &device, range, &mut page).await?;
