@@ -78,21 +78,36 @@ async fn due(tx: &Tx) -> Result<Vec<(AccountId, WebhookId)>> {
 }
 
 /// Gives up what was tried for long enough, also when its webhook was switched off meanwhile.
-async fn give_up(tx: &Tx) -> Result<()> {
+async fn give_up(tx: &Tx) -> Result<u64> {
     tx.leave_facts();
-    let sql = "UPDATE webhook_delivery SET state = 'failed', \
-                   last_error = COALESCE(last_error, 'It was not tried: the webhook was switched off.') \
-               WHERE state = 'waiting' AND expires <= ?1";
-    tx.execute(sql, params![tx.now()]).await?;
-    Ok(())
+    let sql = format!(
+        "UPDATE webhook_delivery SET state = 'failed', \
+             last_error = COALESCE(last_error, 'It was not tried: the webhook was switched off.') \
+         WHERE (account_id, webhook_id, id) IN ( \
+             SELECT account_id, webhook_id, id FROM webhook_delivery \
+             WHERE state = 'waiting' AND expires <= ?1 LIMIT ?2 {})",
+        free(tx)
+    );
+    Ok(tx.execute(&sql, params![tx.now(), TRIMMED_AT_ONCE]).await?)
 }
 
 async fn forget_some(tx: &Tx, keep_ms: i64) -> Result<u64> {
     tx.leave_facts();
-    let sql = "DELETE FROM webhook_delivery WHERE (account_id, webhook_id, id) IN ( \
-                   SELECT account_id, webhook_id, id FROM webhook_delivery \
-                   WHERE creation < ?1 AND state <> 'waiting' ORDER BY creation LIMIT ?2)";
-    Ok(tx.execute(sql, params![tx.now().plus_millis(-keep_ms), TRIMMED_AT_ONCE]).await?)
+    let sql = format!(
+        "DELETE FROM webhook_delivery WHERE (account_id, webhook_id, id) IN ( \
+             SELECT account_id, webhook_id, id FROM webhook_delivery \
+             WHERE creation < ?1 AND state <> 'waiting' ORDER BY creation LIMIT ?2 {})",
+        free(tx)
+    );
+    Ok(tx.execute(&sql, params![tx.now().plus_millis(-keep_ms), TRIMMED_AT_ONCE]).await?)
+}
+
+/// Leaves rows that a worker is at for the next time: waiting for them could become a deadlock.
+fn free(tx: &Tx) -> &'static str {
+    match tx.engine() {
+        Engine::Sqlite => "",
+        Engine::Postgres => "FOR UPDATE SKIP LOCKED",
+    }
 }
 
 #[async_trait]
@@ -132,7 +147,8 @@ impl WebhookWork for Database {
     }
 
     async fn trim_deliveries(&self, keep_ms: i64) -> Result<u64> {
-        self.write(|tx| give_up(tx).boxed()).await?;
+        let many = u64::try_from(TRIMMED_AT_ONCE).unwrap_or(u64::MAX);
+        while self.write(|tx| give_up(tx).boxed()).await? >= many {}
         let mut gone = 0;
         loop {
             let some = self.write(move |tx| forget_some(tx, keep_ms).boxed()).await?;
