@@ -1,4 +1,4 @@
-//! TLS to mail servers and message centres, by rustls on the one crypto backend.
+//! TLS to mail servers, message centres and webhooks, by rustls on the one crypto backend.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub(crate) fn connector(trust: &Trust) -> Result<TlsConnector, TrustError> {
 }
 
 /// The settings of a client that believes these certificates.
-pub(crate) fn client_config(trust: &Trust) -> Result<ClientConfig, TrustError> {
+pub fn client_config(trust: &Trust) -> Result<ClientConfig, TrustError> {
     let provider = Arc::new(aws_lc_rs::default_provider());
     let builder =
         ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;

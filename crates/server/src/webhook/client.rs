@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use perigee_notify::tls::{Trust, TrustError, client_config};
 use reqwest::redirect::Policy;
 
 use super::address::Guard;
@@ -26,7 +27,7 @@ pub struct Client {
 pub enum ClientError {
     /// TLS cannot be set up.
     #[error("cannot set up TLS")]
-    Tls(#[from] rustls::Error),
+    Tls(#[from] TrustError),
     /// HTTP cannot be set up.
     #[error("cannot set up the HTTP client")]
     Http(#[from] reqwest::Error),
@@ -37,7 +38,7 @@ impl Client {
     pub fn new(guard: Guard, timeout: Duration) -> Result<Self, ClientError> {
         let guard = Arc::new(guard);
         let http = reqwest::Client::builder()
-            .tls_backend_preconfigured(tls()?)
+            .tls_backend_preconfigured(client_config(&Trust::Public)?)
             .user_agent(concat!("perigee/", env!("CARGO_PKG_VERSION")))
             .dns_resolver(Arc::new(Guarded(Arc::clone(&guard))))
             .redirect(Policy::none())
@@ -51,15 +52,4 @@ impl Client {
             .build()?;
         Ok(Self { http, guard, timeout })
     }
-}
-
-/// Trusts the public authorities.
-fn tls() -> Result<rustls::ClientConfig, rustls::Error> {
-    let mut roots = rustls::RootCertStore::empty();
-    roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    Ok(rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()?
-        .with_root_certificates(roots)
-        .with_no_client_auth())
 }
