@@ -1,0 +1,74 @@
+// The API, typed by its own document. A call gives the answer or throws a Problem that says what to do.
+import createClient from 'openapi-fetch'
+import type { components, paths } from './schema'
+
+export type Schemas = components['schemas']
+
+/** The address under which the server's root is found; it ends with a slash. */
+export const root = new URL('./', document.baseURI)
+
+/** The address of one of the API's paths, for links and streams. */
+export const address = (path: string): string => new URL(path.replace(/^\//, ''), root).href
+
+export const api = createClient<paths>({ baseUrl: root.href.replace(/\/$/, ''), credentials: 'same-origin' })
+
+/** What the server refused, or that it could not be reached. */
+export class Problem extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly fields: Record<string, string> = {}
+  ) {
+    super(message)
+  }
+
+  /** Nothing came back at all. */
+  get isOffline(): boolean {
+    return this.status === 0
+  }
+}
+
+interface Answer<T> {
+  data?: T
+  error?: unknown
+  response: Response
+}
+
+interface ProblemBody {
+  error?: string
+  code?: string
+  errors?: { pointer: string; detail: string }[]
+}
+
+/** The body of a successful answer. */
+export async function ok<T>(call: Promise<Answer<T>>): Promise<T> {
+  let answer: Answer<T>
+  try {
+    answer = await call
+  } catch {
+    throw new Problem(0, 'unreachable', 'unreachable')
+  }
+  if (answer.response.ok) return answer.data as T
+  throw problemOf(answer.response.status, answer.error as ProblemBody | undefined)
+}
+
+/** A successful answer with its entity tag, to send back as If-Match. */
+export async function okTagged<T>(call: Promise<Answer<T>>): Promise<{ data: T; tag: string | null }> {
+  let tag: string | null = null
+  const data = await ok(
+    call.then((answer) => {
+      tag = answer.response.headers.get('etag')
+      return answer
+    })
+  )
+  return { data, tag }
+}
+
+function problemOf(status: number, body: ProblemBody | undefined): Problem {
+  const fields: Record<string, string> = {}
+  for (const { pointer, detail } of body?.errors ?? []) {
+    fields[pointer.replace(/^\//, '').replaceAll('/', '.')] = detail
+  }
+  return new Problem(status, body?.code ?? String(status), body?.error ?? `HTTP ${status}`, fields)
+}

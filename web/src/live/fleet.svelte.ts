@@ -1,0 +1,211 @@
+// All visible devices with their last locations, kept current by the stream. Plain objects outside of the framework:
+// thousands of changes a second are gathered, and views are told a few times a second at most.
+import { api, ok, type Schemas } from '../api/client'
+import { Stream, type Connection, type Event } from './stream'
+
+export type Device = Schemas['Device']
+export type Location = Schemas['Location']
+export type Group = Schemas['Group']
+export type Status = Schemas['DeviceStatus'] | 'expired'
+
+export interface Tracked {
+  /** A small number for the map, whose features are known by numbers. */
+  readonly key: number
+  device: Device
+  location: Location | null
+  /** When the location came in, by this clock: drives the age shown and the state before the server says. */
+  heard: number
+}
+
+export interface Change {
+  /** Devices that moved or changed since the last time. */
+  changed: Set<Tracked>
+  removed: Set<Tracked>
+  /** Everything was loaded anew. */
+  whole: boolean
+}
+
+type Listener = (change: Change) => void
+type EventListener = (event: Event) => void
+
+/** What is shown as the state of a device. */
+export function statusOf({ device }: Tracked): Status {
+  return device.state === 'expired' ? 'expired' : device.status
+}
+
+const pageSize = 1000
+/** How often lists are told that something changed. */
+const viewEvery = 500
+
+class Fleet {
+  readonly devices = new Map<string, Tracked>()
+  readonly groups = new Map<string, Group>()
+  /** Grows whenever something changed; a view that reads it is drawn again. */
+  version = $state(0)
+  connection: Connection = $state('connecting')
+  loaded = $state(false)
+
+  #stream: Stream | null = null
+  #keys = 0
+  readonly #listeners = new Set<Listener>()
+  readonly #events = new Set<EventListener>()
+  #change: Change = { changed: new Set(), removed: new Set(), whole: false }
+  #frame = 0
+  #view = 0
+
+  /** Loads everything, then goes on with what happened since. */
+  async start(): Promise<void> {
+    this.stop()
+    // The place in the log is taken first: what happens while the rest is loaded is heard twice rather than missed.
+    const { nextCursor } = await ok(api.GET('/api/events', { params: { query: { limit: 1 } } }))
+    await this.#load()
+    this.#stream = new Stream(nextCursor, {
+      event: (event) => this.#apply(event),
+      connection: (connection) => (this.connection = connection),
+      expired: () => void this.#restart()
+    })
+  }
+
+  stop(): void {
+    this.#stream?.close()
+    this.#stream = null
+    this.devices.clear()
+    this.groups.clear()
+    this.loaded = false
+  }
+
+  /** Tells of changes to devices, at most once a frame. */
+  listen(listener: Listener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Tells of every event as it comes. */
+  onEvent(listener: EventListener): () => void {
+    this.#events.add(listener)
+    return () => this.#events.delete(listener)
+  }
+
+  /** Takes over a device as the API answered it. */
+  put(device: Device): void {
+    const known = this.devices.get(device.id)
+    if (known) {
+      known.device = device
+      this.#changed(known)
+    } else {
+      const tracked = { key: ++this.#keys, device, location: null, heard: 0 }
+      this.devices.set(device.id, tracked)
+      this.#changed(tracked)
+    }
+  }
+
+  remove(id: string): void {
+    const known = this.devices.get(id)
+    if (!known) return
+    this.devices.delete(id)
+    this.#change.changed.delete(known)
+    this.#change.removed.add(known)
+    this.#soon()
+  }
+
+  async #restart(): Promise<void> {
+    try {
+      await this.start()
+    } catch {
+      // Signed out, or still unreachable: whoever shows the page finds out by its next call.
+      this.connection = 'lost'
+    }
+  }
+
+  async #load(): Promise<void> {
+    const [devices, groups, last] = await Promise.all([
+      this.#devices(),
+      this.#groups(),
+      ok(api.GET('/api/locations/last'))
+    ])
+    this.devices.clear()
+    this.groups.clear()
+    for (const device of devices) this.put(device)
+    for (const group of groups) this.groups.set(group.id, group)
+    for (const { deviceId, ...location } of last.locations) {
+      const tracked = this.devices.get(deviceId)
+      if (tracked) this.#place(tracked, location)
+    }
+    this.#change.whole = true
+    this.loaded = true
+    this.#soon()
+  }
+
+  async #devices(): Promise<Device[]> {
+    const all: Device[] = []
+    let cursor: string | undefined
+    do {
+      const page = await ok(api.GET('/api/devices', { params: { query: { limit: pageSize, cursor } } }))
+      all.push(...page.devices)
+      cursor = page.nextCursor ?? undefined
+    } while (cursor)
+    return all
+  }
+
+  async #groups(): Promise<Group[]> {
+    const all: Group[] = []
+    let cursor: string | undefined
+    do {
+      const page = await ok(api.GET('/api/groups', { params: { query: { limit: pageSize, cursor } } }))
+      all.push(...page.groups)
+      cursor = page.nextCursor ?? undefined
+    } while (cursor)
+    return all
+  }
+
+  #apply(event: Event): void {
+    for (const listener of this.#events) listener(event)
+    const { type, device: id, data } = event
+    if (type === 'location.created') {
+      const tracked = id ? this.devices.get(id) : undefined
+      if (tracked) this.#place(tracked, data as unknown as Location)
+    } else if (type === 'device.deleted') {
+      if (id) this.remove(id)
+    } else if (type.startsWith('device.')) {
+      if ('name' in data) this.put(data as unknown as Device)
+    } else if (type === 'group.deleted') {
+      this.groups.delete((data as unknown as { id: string }).id)
+      this.#soon()
+    } else if (type.startsWith('group.')) {
+      const group = data as unknown as Group
+      if (group.name) this.groups.set(group.id, group)
+      this.#soon()
+    }
+  }
+
+  /** A newer location that can be trusted becomes the last one; the server's rule. */
+  #place(tracked: Tracked, location: Location): void {
+    const { device } = tracked
+    tracked.heard = Date.now()
+    device.lastSeen = location.receivedAt ?? location.dateTime
+    if (!location.suspect && (!tracked.location || tracked.location.dateTime <= location.dateTime)) {
+      tracked.location = location
+    }
+    this.#changed(tracked)
+  }
+
+  #changed(tracked: Tracked): void {
+    this.#change.changed.add(tracked)
+    this.#soon()
+  }
+
+  #soon(): void {
+    this.#frame ||= requestAnimationFrame(() => {
+      this.#frame = 0
+      const change = this.#change
+      this.#change = { changed: new Set(), removed: new Set(), whole: false }
+      for (const listener of this.#listeners) listener(change)
+    })
+    this.#view ||= window.setTimeout(() => {
+      this.#view = 0
+      this.version++
+    }, viewEvery)
+  }
+}
+
+export const fleet = new Fleet()

@@ -1,0 +1,35 @@
+// What is shown of the fleet on the map and in its list.
+import { fleet, statusOf, type Status, type Tracked } from '../../live/fleet.svelte'
+
+class Selection {
+  search = $state('')
+  group: string | null = $state(null)
+  status: Status | null = $state(null)
+  followed: string | null = $state(null)
+
+  /** Whether a device is shown. */
+  shows(tracked: Tracked): boolean {
+    const { device } = tracked
+    if (this.group && !device.groups.includes(this.group)) return false
+    if (this.status && statusOf(tracked) !== this.status) return false
+    const wanted = this.search.trim().toLocaleLowerCase()
+    return !wanted || [device.name, device.identifier, device.description].some((text) => text?.toLocaleLowerCase().includes(wanted))
+  }
+
+  /** The devices shown, by name. */
+  list(): Tracked[] {
+    const all = [...fleet.devices.values()].filter((tracked) => this.shows(tracked))
+    return all.sort((a, b) => byName.compare(a.device.name, b.device.name))
+  }
+
+  /** How many of each state there are, before the filter by state. */
+  counts(): Record<Status, number> {
+    const counts: Record<Status, number> = { online: 0, late: 0, offline: 0, never: 0, expired: 0 }
+    for (const tracked of fleet.devices.values()) counts[statusOf(tracked)]++
+    return counts
+  }
+}
+
+const byName = new Intl.Collator(undefined, { numeric: true })
+
+export const selection = new Selection()

@@ -1,0 +1,62 @@
+// How a person likes to see things. Kept in the browser, so that the first page already looks right.
+export type Language = 'en' | 'es'
+export type UnitSystem = 'metric' | 'imperial' | 'nautical'
+export type Theme = 'system' | 'light' | 'dark'
+
+export interface Preferences {
+  language: Language
+  units: UnitSystem
+  theme: Theme
+  /** An IANA zone; null is the browser's own. */
+  timeZone: string | null
+}
+
+const key = 'perigee.preferences'
+const languages: Language[] = ['en', 'es']
+
+function ofBrowser(): Preferences {
+  const spoken = navigator.languages.map((tag) => tag.slice(0, 2))
+  const language = spoken.find((tag): tag is Language => languages.includes(tag as Language)) ?? 'en'
+  return { language, units: 'metric', theme: 'system', timeZone: null }
+}
+
+function stored(): Partial<Preferences> {
+  try {
+    return JSON.parse(localStorage.getItem(key) ?? '{}') as Partial<Preferences>
+  } catch {
+    // Storage may be forbidden or hold something else: the browser's own settings do.
+    return {}
+  }
+}
+
+export const preferences: Preferences = $state({ ...ofBrowser(), ...stored() })
+
+/** Changes some preferences, here and for the next visit. */
+export function prefer(change: Partial<Preferences>): void {
+  Object.assign(preferences, change)
+  try {
+    localStorage.setItem(key, JSON.stringify(preferences))
+  } catch {
+    // Without storage the choice lasts as long as the page.
+  }
+  showTheme()
+}
+
+const wantsDark = matchMedia('(prefers-color-scheme: dark)')
+
+/** Whether the page is dark now. */
+export function isDark(): boolean {
+  return preferences.theme === 'dark' || (preferences.theme === 'system' && systemDark.now)
+}
+
+const systemDark = $state({ now: wantsDark.matches })
+
+/** Puts the theme on the page. */
+export function showTheme(): void {
+  document.documentElement.dataset.theme = isDark() ? 'dark' : 'light'
+}
+
+wantsDark.addEventListener('change', () => {
+  systemDark.now = wantsDark.matches
+  showTheme()
+})

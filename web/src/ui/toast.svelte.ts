@@ -1,0 +1,33 @@
+// Short messages at the edge of the page: something was done, or could not be.
+import { Problem } from '../api/client'
+import { t } from '../i18n/index.svelte'
+
+export interface Toast {
+  id: number
+  kind: 'good' | 'bad'
+  text: string
+}
+
+export const toasts: Toast[] = $state([])
+let last = 0
+const shownFor = 6_000
+
+export function tell(text: string, kind: Toast['kind'] = 'good'): void {
+  const id = ++last
+  toasts.push({ id, kind, text })
+  setTimeout(() => dismiss(id), shownFor)
+}
+
+export function dismiss(id: number): void {
+  const index = toasts.findIndex((toast) => toast.id === id)
+  if (index >= 0) toasts.splice(index, 1)
+}
+
+/** What a person can do about something that failed. */
+export function reason(error: unknown): string {
+  if (error instanceof Problem) return error.isOffline ? t('common.unreachable') : error.message
+  return t('common.failed')
+}
+
+/** Tells why something failed. */
+export const tellProblem = (error: unknown): void => tell(reason(error), 'bad')
