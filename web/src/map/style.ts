@@ -5,7 +5,8 @@ import regular from '@fontsource/noto-sans/files/noto-sans-latin-400-normal.woff
 import bold from '@fontsource/noto-sans/files/noto-sans-latin-600-normal.woff2?url'
 import { root } from '../api/client'
 
-export const fonts = { regular: ['Perigee Regular'], bold: ['Perigee Bold'] }
+/** The names under which styles of vector tiles ask for the same fonts. */
+export const fonts = { regular: ['Noto Sans Regular'], bold: ['Noto Sans Medium'] }
 
 const palettes = {
   light: {
@@ -121,7 +122,11 @@ export function basemap(dark: boolean, language: string, names: CountryNames): S
   }
   return {
     version: 8,
-    'font-faces': { 'Perigee Regular': absolute(regular), 'Perigee Bold': absolute(bold) },
+    'font-faces': {
+      'Noto Sans Regular': absolute(regular),
+      'Noto Sans Italic': absolute(regular),
+      'Noto Sans Medium': absolute(bold)
+    },
     sources: {
       world: {
         type: 'geojson',

@@ -6,6 +6,8 @@ class Selection {
   group: string | null = $state(null)
   status: Status | null = $state(null)
   followed: string | null = $state(null)
+  /** How far back the trail of the picked device reaches. */
+  trailHours = $state(6)
 
   /** Whether a device is shown. */
   shows(tracked: Tracked): boolean {
@@ -13,7 +15,8 @@ class Selection {
     if (this.group && !device.groups.includes(this.group)) return false
     if (this.status && statusOf(tracked) !== this.status) return false
     const wanted = this.search.trim().toLocaleLowerCase()
-    return !wanted || [device.name, device.identifier, device.description].some((text) => text?.toLocaleLowerCase().includes(wanted))
+    const texts = [device.name, device.identifier, device.description]
+    return !wanted || texts.some((text) => text?.toLocaleLowerCase().includes(wanted))
   }
 
   /** The devices shown, by name. */

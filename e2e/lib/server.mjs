@@ -1,0 +1,72 @@
+// A server of its own for a test: the built binary, an empty store in a temporary folder, a port the system chose.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+const binary = process.env.PERIGEE_BIN ?? new URL('../../target/debug/perigee', import.meta.url).pathname
+
+/** Starts a server; `settings` are environment variables such as PERIGEE_EMAIL__HOST. */
+export async function startServer(settings = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'perigee-e2e-'))
+  const server = new Server(folder, settings)
+  await server.start()
+  return server
+}
+
+class Server {
+  #child
+  #port = 0
+
+  constructor(folder, settings) {
+    this.folder = folder
+    this.settings = settings
+  }
+
+  async start() {
+    const env = {
+      ...process.env,
+      PERIGEE_SERVER__LISTEN: `127.0.0.1:${this.#port}`,
+      RUST_LOG: 'warn',
+      ...this.settings
+    }
+    this.#child = spawn(binary, ['serve', '--data', join(this.folder, 'data')], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const said = []
+    const heard = new Promise((resolve, reject) => {
+      for (const output of [this.#child.stdout, this.#child.stderr]) {
+        createInterface({ input: output }).on('line', (line) => {
+          said.push(line)
+          const found = /^listening on (http:\/\/\S+)$/.exec(line)
+          if (found) resolve(found[1])
+        })
+      }
+      this.#child.once('exit', (code) => reject(new Error(`the server ended with ${code}:\n${said.join('\n')}`)))
+    })
+    this.url = await heard
+    this.said = said
+    // Started again it must be found where it was.
+    this.#port = Number(new URL(this.url).port)
+    this.owner ??= await this.#owner()
+  }
+
+  /** E-mail and password of the owner that the first start made. */
+  async #owner() {
+    const text = await readFile(join(this.folder, 'data', 'first-owner.txt'), 'utf8')
+    return { email: /e-mail +(\S+)/.exec(text)[1], password: /password +(\S+)/.exec(text)[1] }
+  }
+
+  /** Ends the process; the store stays. */
+  async halt(signal = 'SIGTERM') {
+    if (!this.#child || this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    const gone = once(this.#child, 'exit')
+    this.#child.kill(signal)
+    await gone
+  }
+
+  async stop() {
+    await this.halt()
+    await rm(this.folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,34 @@
+// What every test file has: a server, a browser, and a page that must have done nothing wrong at the end.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { enter, launch, visit } from './browser.mjs'
+import { signIn } from './client.mjs'
+import { startServer } from './server.mjs'
+
+/** A test file's own server and browser; both are there when its tests run. */
+export function suite(settings = {}) {
+  const world = {}
+  before(async () => {
+    world.server = await startServer(typeof settings === 'function' ? await settings() : settings)
+    world.browser = await launch()
+    world.api = await signIn(world.server)
+  })
+  after(async () => {
+    await world.browser?.close()
+    await world.server?.stop()
+  })
+
+  /** A test in a page of its own, signed in unless told otherwise. */
+  world.test = (name, body, { user, path = '/', signedIn = true, ...options } = {}) =>
+    test(name, { timeout: 60_000 }, async () => {
+      const { context, page, wrong } = await visit(world.browser, world.server, options)
+      try {
+        if (signedIn) await enter(page, world.server, user?.(world) ?? world.server.owner, path)
+        await body({ ...world, page, context })
+      } finally {
+        await context.close()
+      }
+      assert.deepEqual(wrong, [], 'the page did something wrong')
+    })
+  return world
+}

@@ -1,0 +1,21 @@
+// Histories. The API answers them in many formats; the console reads the JSON one.
+import { api, ok, type Schemas } from './client'
+
+type Location = Schemas['Location']
+type Place = Pick<Location, 'dateTime' | 'latitude' | 'longitude'> & Partial<Location>
+
+export interface Range {
+  from: string
+  to?: string
+  limit?: number
+  cursor?: string
+  /** Leaves out points that lie nearer than this many metres to the line of the others. */
+  simplify?: number
+  fields?: string
+}
+
+/** A page of a device's history, oldest first. */
+export async function locationsOf(deviceId: string, query: Range): Promise<{ locations: Place[]; nextCursor?: string }> {
+  const answer = await ok(api.GET('/api/devices/{deviceId}/locations', { params: { path: { deviceId }, query } }))
+  return answer as unknown as { locations: Place[]; nextCursor?: string }
+}

@@ -1,0 +1,18 @@
+// Which devices are nearest to a place.
+import type { Tracked } from '../../live/fleet.svelte'
+import { distanceBetween, type Point } from '../../map/geodesy'
+
+export interface Near {
+  tracked: Tracked
+  metres: number
+}
+
+/** The nearest devices that have a location, nearest first. */
+export function nearestTo(place: Point, devices: Tracked[], count: number): Near[] {
+  const near = devices.flatMap((tracked): Near[] => {
+    const { location } = tracked
+    if (!location) return []
+    return [{ tracked, metres: distanceBetween(place, [location.longitude, location.latitude]) }]
+  })
+  return near.sort((a, b) => a.metres - b.metres).slice(0, count)
+}

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import { continuous, distanceBetween, lengthOf } from '../src/map/geodesy'
+
+test('distances are those of the globe', () => {
+  expect(distanceBetween([0, 0], [0, 90])).toBeCloseTo(10_007_557, -1)
+  expect(distanceBetween([-8.7207, 42.2406], [-3.7038, 40.4168])).toBeGreaterThan(460_000)
+  expect(distanceBetween([179.9, 0], [-179.9, 0])).toBeCloseTo(22_239, -1)
+  expect(lengthOf([[0, 0]])).toBe(0)
+})
+
+test('a line past the antimeridian goes on', () => {
+  expect(continuous([[179, 1], [-179, 2], [-178, 3], [179.5, 4]])).toEqual([[179, 1], [181, 2], [182, 3], [179.5, 4]])
+  expect(continuous([[-179, 0], [179, 0]])).toEqual([[-179, 0], [-181, 0]])
+})
