@@ -13,12 +13,13 @@ use tokio_util::task::TaskTracker;
 use crate::access::{Gate, Identities, Rated, Rates, UsageBook, ViewBook};
 use crate::auth::password::Passwords;
 use crate::auth::signing::{self, SigningKeyError, SigningKeys};
-use crate::config::{BaseUrl, Config};
+use crate::config::{BaseUrl, Config, ConfigError};
 use crate::http::arrivals::Arrivals;
 use crate::http::code::Code;
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult};
 use crate::http::extract::Running;
+use crate::http::routes::console::tiles::Tiles;
 use crate::live::Live;
 use crate::webhook::{ClientError, Webhooks};
 
@@ -42,6 +43,8 @@ pub struct Parts {
     pub identities: Identities,
     /// Hashing of passwords.
     pub passwords: Passwords,
+    /// The operator's map tiles.
+    pub tiles: Option<Tiles>,
     /// Limits on use.
     pub rates: Rates,
     /// Calls counted.
@@ -82,6 +85,7 @@ impl App {
             rates: Rates::new(&config.limits),
             live: Live::new(&config.events),
             webhooks: Webhooks::new(&config.webhooks)?,
+            tiles: Tiles::open(&config.map)?,
             store,
             clock,
             config,
@@ -154,6 +158,9 @@ pub enum BuildError {
     /// Nothing can be sent.
     #[error("cannot set up what webhooks are sent with")]
     Webhooks(#[from] ClientError),
+    /// The map cannot be shown.
+    #[error(transparent)]
+    Map(#[from] ConfigError),
     /// The kept keys cannot be used.
     #[error("the keys that sign tokens cannot be used")]
     Keys(#[from] SigningKeyError),

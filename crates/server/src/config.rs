@@ -3,11 +3,13 @@
 mod base_url;
 mod check;
 mod email;
+mod map;
 mod secret;
 mod sms;
 
 pub use base_url::BaseUrl;
 pub use email::{Email as EmailSection, EmailSecurity};
+pub use map::Map;
 pub use sms::{Sms, SmsGateway};
 
 use std::collections::HashMap;
@@ -46,6 +48,8 @@ pub struct Config {
     pub sms: Sms,
     /// What is sent to webhooks.
     pub webhooks: Webhooks,
+    /// The maps of the console.
+    pub map: Map,
     /// Figures for the operator.
     pub metrics: Metrics,
     /// What is logged, and how.

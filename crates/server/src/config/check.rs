@@ -26,6 +26,7 @@ impl Config {
         self.email.validate()?;
         self.sms.validate()?;
         self.webhooks.validate()?;
+        self.map.validate()?;
         self.metrics.validate()
     }
 }

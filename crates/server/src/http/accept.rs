@@ -56,7 +56,7 @@ impl Range {
 }
 
 /// Reads a weight; one that cannot be read counts in full, as if it were not there.
-fn read_quality(text: &str) -> u16 {
+pub(super) fn read_quality(text: &str) -> u16 {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let valid = decimals.len() <= 3 && decimals.bytes().all(|digit| digit.is_ascii_digit());
     match whole {

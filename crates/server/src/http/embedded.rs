@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 
+use super::coding::Coding;
 use super::extract::Preconditions;
 use super::reply::not_modified;
 
@@ -16,6 +17,8 @@ pub enum Keep {
     Never,
     /// A day, and a week more while it fetches a newer one. Their names stay when the program is upgraded.
     Long,
+    /// For ever: another content has another name.
+    Forever,
 }
 
 impl Keep {
@@ -23,6 +26,7 @@ impl Keep {
         match self {
             Self::Never => HeaderValue::from_static("no-cache"),
             Self::Long => HeaderValue::from_static("public, max-age=86400, stale-while-revalidate=604800"),
+            Self::Forever => HeaderValue::from_static("public, max-age=31536000, immutable"),
         }
     }
 }
@@ -34,13 +38,27 @@ pub struct EmbeddedFile {
     media_type: &'static str,
     tag: String,
     keep: Keep,
+    /// None where the layer around every answer chooses it.
+    coding: Option<Coding>,
 }
 
 impl EmbeddedFile {
     /// A file of this name, with the hash of its content.
     pub fn new(name: &str, content: Cow<'static, [u8]>, hash: [u8; 32], keep: Keep) -> Self {
         let tag = hash[..8].iter().fold(String::from("\""), |tag, byte| format!("{tag}{byte:02x}")) + "\"";
-        Self { content, media_type: media_type(name), tag, keep }
+        Self { content, media_type: media_type(name), tag, keep, coding: None }
+    }
+
+    /// The same file, coded so beforehand.
+    #[must_use]
+    pub fn coded(mut self, coding: Coding) -> Self {
+        // Other bytes need another strong tag.
+        let suffix = coding.suffix().trim_start_matches('.');
+        if !suffix.is_empty() {
+            self.tag.insert_str(self.tag.len() - 1, &format!("-{suffix}"));
+        }
+        self.coding = Some(coding);
+        self
     }
 
     /// The file, or 304 when the client has it.
@@ -51,8 +69,14 @@ impl EmbeddedFile {
             let mut response = Response::new(Body::from(self.content.clone()));
             insert(response.headers_mut(), header::CONTENT_TYPE, self.media_type);
             insert(response.headers_mut(), header::ETAG, &self.tag);
+            if let Some(coding) = self.coding.and_then(Coding::header) {
+                response.headers_mut().insert(header::CONTENT_ENCODING, coding);
+            }
             response
         };
+        if self.coding.is_some() {
+            response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+        }
         response.headers_mut().insert(header::CACHE_CONTROL, self.keep.header());
         response
     }
@@ -76,9 +100,15 @@ fn media_type(name: &str) -> &'static str {
     match name.rsplit('.').next().unwrap_or_default() {
         "html" => "text/html; charset=utf-8",
         "css" => "text/css; charset=utf-8",
-        "js" => "text/javascript; charset=utf-8",
-        "json" => "application/json",
+        "js" | "mjs" => "text/javascript; charset=utf-8",
+        "json" | "geojson" | "map" => "application/json",
         "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "webp" => "image/webp",
+        "woff2" => "font/woff2",
+        "webmanifest" => "application/manifest+json",
+        "wasm" => "application/wasm",
+        "pbf" | "mvt" => "application/x-protobuf",
         _ => "text/plain; charset=utf-8",
     }
 }

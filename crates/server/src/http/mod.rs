@@ -3,6 +3,7 @@
 pub mod accept;
 pub mod arrivals;
 pub mod code;
+pub mod coding;
 pub mod context;
 pub mod cursor;
 pub mod decimal;

@@ -12,11 +12,12 @@ use utoipa_axum::routes;
 
 use super::document::document;
 use super::middleware::{CanonicalPaths, KnownParameters, frame, refuse_unknown_parameters};
+use super::routes::console::Console;
 use super::routes::documents::ApiDocument;
 use super::routes::{
-    account, alert_routing, alerts, api_key, audit, devices, documents, events, geofences, groups, locations,
-    notification_settings, notifications, operations, pages, reference, rules, session, session_password,
-    session_totp, shares, shares_public, templates, token, users, webhooks,
+    account, alert_routing, alerts, api_key, audit, console, devices, documents, events, geofences, groups,
+    locations, notification_settings, notifications, operations, pages, reference, rules, session,
+    session_password, session_totp, shares, shares_public, templates, token, users, webhooks,
 };
 use crate::app::App;
 
@@ -83,6 +84,7 @@ fn operations() -> OpenApiRouter<App> {
         .routes(routes!(webhooks::deliveries::test_webhook))
         .routes(routes!(webhooks::deliveries::list_deliveries))
         .routes(routes!(webhooks::deliveries::retry_delivery))
+        .routes(routes!(console::facts::get_console_facts))
         .routes(routes!(token::create_token))
         .routes(routes!(token::list_signing_keys))
         .routes(routes!(session::create_session, session::get_session, session::delete_session))
@@ -128,7 +130,7 @@ fn beside_the_api() -> [(&'static str, MethodRouter<App>); 11] {
         ("/api/docs", get(documents::get_reference)),
         ("/api/docs/", get(documents::redirect_to_reference)),
         ("/api/docs/{file}", get(documents::get_reference_file)),
-        ("/", get(pages::get_landing)),
+        ("/api/map/tiles.pmtiles", get(console::tiles::get_tiles)),
         ("/password", get(pages::get_password_page)),
         ("/pages/{file}", get(pages::get_page_file)),
         ("/healthz", get(operations::get_health)),
@@ -157,6 +159,8 @@ pub fn router(app: App) -> Router {
     let inner = beside
         .into_iter()
         .fold(with_floor(operations), |routes, (path, methods)| routes.route(path, methods))
+        .fallback(console::get_console)
+        .layer(Extension(Console::new(&app.base_url, &app.config.map)))
         .layer(Extension(ApiDocument::new(&document)))
         .layer(axum::middleware::from_fn_with_state(
             KnownParameters::of(&document),

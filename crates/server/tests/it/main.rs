@@ -5,6 +5,7 @@
 mod account;
 mod alerts;
 mod audit;
+mod console;
 mod contract;
 mod devices;
 mod events;

@@ -154,7 +154,7 @@ async fn figures_are_for_loopback_or_the_secret() {
 
     let without = TestApp::new(Engine::Sqlite).await;
     assert_eq!(figures(&without, "203.0.113.7", &[("authorization", "Bearer ")]).await.0, 404);
-    let unknown = without.call("GET /nothing").send().await.expect_error(404, "not-found");
+    let unknown = without.call("GET /api/nothing").send().await.expect_error(404, "not-found");
     let mut hidden: serde_json::Value =
         serde_json::from_str(&figures(&without, "203.0.113.7", &[]).await.1).unwrap();
     hidden["instance"] = unknown["instance"].clone();
@@ -237,7 +237,7 @@ async fn files_have_their_types_and_nothing_else_is_served() {
         "/api/docs/vendor.sha256",
         "/api/docs/index.html",
         "/api/docs/..%2findex.html",
-        "/pages/index.html",
+        "/pages/password.html",
         "/pages/%00",
     ] {
         app.call(&format!("GET {path}")).send().await.expect_error(404, "not-found");

@@ -160,6 +160,7 @@ use Kind::{
 pub(super) const ROWS: &[Row] = &[
     row("POST /api/Auth/Token", Open, None, none),
     row("GET /.well-known/jwks.json", Open, None, none),
+    row("GET /api/console", Open, None, none),
     row("POST /api/session", Open, None, none),
     row("GET /api/session", Read, None, none),
     row("DELETE /api/session", Session, None, none),

@@ -1,0 +1,150 @@
+//! What the console must know before anybody signs in: what server this is, and which maps there are.
+
+use axum::extract::State;
+use perigee_core::notification::Channel;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::config::SmsGateway;
+use crate::http::context::RequestContext;
+use crate::http::error::ApiResult;
+use crate::http::extract::Params;
+use crate::http::reply::Reply;
+
+/// What anybody may know of this server.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Console)]
+pub struct ConsoleFacts {
+    /// The server.
+    server: ServerFacts,
+    /// The address clients use, without a slash at the end.
+    #[schema(example = "https://track.example.com")]
+    base_url: String,
+    /// The maps beside the console's own, and where to begin.
+    map: MapFacts,
+    /// Which messages to people this server can send.
+    channels: ChannelFacts,
+    /// The languages of the console.
+    #[schema(value_type = Vec<String>, example = json!(["en", "es"]))]
+    languages: &'static [&'static str],
+}
+
+/// The server.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ConsoleServer)]
+pub struct ServerFacts {
+    /// What it is.
+    #[schema(example = "Perigee")]
+    name: &'static str,
+    /// Its version.
+    #[schema(example = "0.1.0")]
+    version: &'static str,
+}
+
+/// The maps beside the console's own, and where to begin.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ConsoleMap)]
+pub struct MapFacts {
+    /// The operator's maps, best first; often none.
+    layers: Vec<LayerFacts>,
+    /// Longitude and latitude to begin at when there is nothing to show.
+    #[schema(value_type = Vec<f64>, example = json!([-8.7, 42.2]), min_items = 2, max_items = 2)]
+    center: [f64; 2],
+    /// How near to begin.
+    #[schema(example = 1.5, minimum = 0, maximum = 24)]
+    zoom: f64,
+}
+
+/// A map of the operator's.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ConsoleMapLayer)]
+pub struct LayerFacts {
+    /// How its tiles are got: `pmtiles` from one file by ranges, `tiles` one by one.
+    #[schema(example = "tiles", pattern = "^(pmtiles|tiles)$")]
+    kind: &'static str,
+    /// What its tiles are: `vector`, or `raster` for pictures.
+    #[schema(example = "raster", pattern = "^(vector|raster)$")]
+    format: &'static str,
+    /// Where it is: relative to `baseUrl` for a file, else with {z}, {x} and {y} to be put in.
+    #[schema(example = "https://tiles.example.com/{z}/{x}/{y}.png")]
+    url: String,
+    /// Whom it is from; to be shown with it, as text.
+    #[schema(example = "© OpenStreetMap contributors")]
+    attribution: String,
+    /// The first zoom that has tiles.
+    #[schema(example = 0, maximum = 24)]
+    min_zoom: u8,
+    /// The last zoom that has tiles.
+    #[schema(example = 19, maximum = 24)]
+    max_zoom: u8,
+    /// West, south, east and north of what it covers; null for the world.
+    #[schema(value_type = Option<Vec<f64>>, example = json!([-10.0, 35.0, 5.0, 44.0]), min_items = 4, max_items = 4)]
+    bounds: Option<[f64; 4]>,
+}
+
+/// Which messages to people this server can send.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ConsoleChannels)]
+pub struct ChannelFacts {
+    /// E-mail.
+    #[schema(example = true)]
+    email: bool,
+    /// SMS.
+    #[schema(example = false)]
+    sms: bool,
+}
+
+fn layers(app: &App) -> Vec<LayerFacts> {
+    let map = &app.config.map;
+    let file = app.tiles.as_ref().map(|tiles| {
+        let facts = tiles.facts();
+        LayerFacts {
+            kind: "pmtiles",
+            format: if facts.is_vector { "vector" } else { "raster" },
+            url: "api/map/tiles.pmtiles".to_owned(),
+            attribution: map.pmtiles_attribution.clone(),
+            min_zoom: facts.min_zoom,
+            max_zoom: facts.max_zoom,
+            bounds: Some(facts.bounds),
+        }
+    });
+    let elsewhere = (!map.tile_url.is_empty()).then(|| LayerFacts {
+        kind: "tiles",
+        format: "raster",
+        url: map.tile_url.clone(),
+        attribution: map.tile_attribution.clone(),
+        min_zoom: map.tile_min_zoom,
+        max_zoom: map.tile_max_zoom,
+        bounds: None,
+    });
+    file.into_iter().chain(elsewhere).collect()
+}
+
+/// Read what the console needs before anybody signs in.
+///
+/// Needs no token. It says nothing about accounts, devices or users.
+#[utoipa::path(get, path = "/api/console", tag = "console", security(()),
+    responses((status = 200, description = "What anybody may know of this server.", body = ConsoleFacts)))]
+pub async fn get_console_facts(
+    State(app): State<App>,
+    _context: RequestContext,
+    params: Params,
+) -> ApiResult<Reply<ConsoleFacts>> {
+    params.finish()?;
+    let config = &app.config;
+    let facts = ConsoleFacts {
+        server: ServerFacts { name: "Perigee", version: env!("CARGO_PKG_VERSION") },
+        base_url: app.base_url.to_string(),
+        map: MapFacts { layers: layers(&app), center: config.map.center, zoom: config.map.zoom },
+        channels: ChannelFacts {
+            email: config.notifications.is_on(Channel::Email) && !config.email.host.is_empty(),
+            sms: config.notifications.is_on(Channel::Sms) && config.sms.gateway != SmsGateway::None,
+        },
+        languages: &["en", "es"],
+    };
+    Ok(Reply::new(None, facts))
+}

@@ -1,0 +1,149 @@
+//! The console's page and its files. Whatever address is no file and nothing of the API is a page of the console,
+//! which reads the address itself.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::{OriginalUri, Request};
+use axum::response::Response;
+use http::{HeaderMap, Method};
+use percent_encoding::percent_decode_str;
+use rust_embed::RustEmbed;
+use sha2::{Digest as _, Sha256};
+
+use super::policy::PagePolicy;
+use crate::config::{BaseUrl, Map};
+use crate::http::coding::Coding;
+use crate::http::embedded::{EmbeddedFile, Keep, redirect};
+use crate::http::error::{ApiResult, internal};
+use crate::http::extract::Preconditions;
+use crate::http::middleware::nothing_here;
+
+/// The console as it was built, each file with its compressed forms beside it.
+#[derive(RustEmbed)]
+#[folder = "assets/console"]
+struct Built;
+
+/// Addresses that are never pages of the console, by their first segment.
+const NOT_PAGES: [&str; 7] = ["api", ".well-known", "healthz", "readyz", "metrics", "gateways", "pages"];
+const INDEX: &str = "index.html";
+/// The characters of the hash that the build puts into names.
+const HASH_CHARS: usize = 8;
+
+/// Where the console's files come from: content and hash, by name.
+type Files = fn(&str) -> Option<(Cow<'static, [u8]>, [u8; 32])>;
+
+/// The console, ready to be answered.
+#[derive(Clone, Debug)]
+pub struct Console(Arc<Parts>);
+
+#[derive(Debug)]
+struct Parts {
+    prefix: String,
+    /// None when the build left out the page.
+    index: Option<EmbeddedFile>,
+    policy: PagePolicy,
+    files: Files,
+}
+
+impl Console {
+    /// The console under this address.
+    pub fn new(base_url: &BaseUrl, map: &Map) -> Self {
+        Self::of(base_url, map, built)
+    }
+
+    fn of(base_url: &BaseUrl, map: &Map, files: Files) -> Self {
+        let prefix = base_url.prefix().to_owned();
+        let index = files(INDEX).map(|(content, _)| {
+            let page = rooted(&String::from_utf8_lossy(&content), &prefix).into_bytes();
+            let hash = Sha256::digest(&page).into();
+            EmbeddedFile::new(INDEX, page.into(), hash, Keep::Never)
+        });
+        Self(Arc::new(Parts { prefix, index, policy: PagePolicy::new(map), files }))
+    }
+
+    /// What is at this path, as far as the console goes.
+    fn answer(&self, path: &str, headers: &HeaderMap, known: &Preconditions) -> ApiResult<Response> {
+        let path = percent_decode_str(path).decode_utf8().map_err(|_not_text| nothing_here())?;
+        let name = path.strip_prefix('/').ok_or_else(nothing_here)?;
+        let first = name.split('/').next().unwrap_or_default();
+        if NOT_PAGES.iter().any(|other| other.eq_ignore_ascii_case(first)) || name.starts_with('/') {
+            return Err(nothing_here());
+        }
+        let is_file = first == "assets" || name.rsplit('/').next().is_some_and(|last| last.contains('.'));
+        let response = if is_file && name != INDEX {
+            self.file(name, headers).ok_or_else(nothing_here)?.answer(known)
+        } else {
+            let index = self.0.index.as_ref();
+            index.ok_or_else(|| internal("the console's page is missing"))?.answer(known)
+        };
+        Ok(self.0.policy.put_on(response))
+    }
+
+    /// A file in the smallest form that the client takes.
+    fn file(&self, name: &str, headers: &HeaderMap) -> Option<EmbeddedFile> {
+        // The compressed forms have no address of their own.
+        if Coding::SMALL.iter().any(|coding| name.ends_with(coding.suffix())) {
+            return None;
+        }
+        let keep = if is_hashed(name) { Keep::Forever } else { Keep::Never };
+        let form = |coding: Coding| {
+            let (content, hash) = (self.0.files)(&format!("{name}{}", coding.suffix()))?;
+            Some(EmbeddedFile::new(name, content, hash, keep).coded(coding))
+        };
+        let has_forms = Coding::SMALL.iter().any(|coding| form(*coding).is_some());
+        if has_forms {
+            return Coding::taken(headers).into_iter().find_map(form);
+        }
+        // Without forms made beforehand the layer around every answer compresses what is worth it.
+        let (content, hash) = (self.0.files)(name)?;
+        Some(EmbeddedFile::new(name, content, hash, keep))
+    }
+}
+
+fn built(name: &str) -> Option<(Cow<'static, [u8]>, [u8; 32])> {
+    Built::get(name).map(|file| (file.data, file.metadata.sha256_hash()))
+}
+
+/// The page with the address that its relative links start from. It must come before every link.
+fn rooted(page: &str, prefix: &str) -> String {
+    let root = prefix.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
+    page.replacen("<head>", &format!("<head>\n    <base href=\"{root}/\">"), 1)
+}
+
+/// Whether the build put a hash of the content into this name, as in `assets/index-B3xZ9_kq.js`. A word of eight
+/// letters is none.
+fn is_hashed(name: &str) -> bool {
+    let Some((stem, _)) = name.strip_prefix("assets/").and_then(|file| file.rsplit_once('.')) else {
+        return false;
+    };
+    let Some((before, hash)) = stem.len().checked_sub(HASH_CHARS).and_then(|at| stem.split_at_checked(at))
+    else {
+        return false;
+    };
+    before.len() > 1
+        && before.ends_with('-')
+        && hash.bytes().all(|sign| sign.is_ascii_alphanumeric() || matches!(sign, b'-' | b'_'))
+        && !hash.bytes().all(|sign| sign.is_ascii_lowercase())
+}
+
+/// Answers what no route is for: a file of the console, its page, or that there is nothing.
+pub async fn get_console(
+    Extension(console): Extension<Console>,
+    OriginalUri(original): OriginalUri,
+    known: Preconditions,
+    request: Request,
+) -> ApiResult<Response> {
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        return Err(nothing_here());
+    }
+    let prefix = &console.0.prefix;
+    if !prefix.is_empty() && original.path() == prefix {
+        return Ok(redirect(&format!("{prefix}/")));
+    }
+    console.answer(request.uri().path(), request.headers(), &known)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! The console with a build of a few files.
+
+use axum::extract::FromRequestParts as _;
+use http::header;
+
+use super::*;
+
+fn small(name: &str) -> Option<(Cow<'static, [u8]>, [u8; 32])> {
+    let content: &'static str = match name {
+        "index.html" => "<html><head><script src=\"./assets/app-B3xZ9_kq.js\"></script></head></html>",
+        "assets/app-B3xZ9_kq.js" => "plain",
+        "assets/app-B3xZ9_kq.js.br" => "brotli",
+        "assets/app-B3xZ9_kq.js.gz" => "gzip",
+        "assets/font-C4yA8_lr.woff2" => "font",
+        "basemap.json" => "{}",
+        _ => return None,
+    };
+    Some((content.as_bytes().into(), Sha256::digest(content).into()))
+}
+
+fn map(tile_url: &str) -> Map {
+    Map {
+        pmtiles: std::path::PathBuf::new(),
+        pmtiles_attribution: String::new(),
+        tile_url: tile_url.to_owned(),
+        tile_attribution: String::new(),
+        tile_min_zoom: 0,
+        tile_max_zoom: 19,
+        center: [0.0, 0.0],
+        zoom: 0.0,
+    }
+}
+
+fn console(base_url: &str, tile_url: &str) -> Console {
+    Console::of(&BaseUrl::parse(base_url).unwrap(), &map(tile_url), small)
+}
+
+/// Status, headers and body of what is at this path.
+async fn get(console: &Console, path: &str, accept_encoding: &str) -> (u16, HeaderMap, String) {
+    let mut headers = HeaderMap::new();
+    headers.insert(header::ACCEPT_ENCODING, accept_encoding.parse().unwrap());
+    match console.answer(path, &headers, &Preconditions::default()) {
+        Ok(response) => {
+            let (parts, body) = response.into_parts();
+            let body = axum::body::to_bytes(body, 10_000).await.unwrap();
+            (parts.status.as_u16(), parts.headers, String::from_utf8(body.to_vec()).unwrap())
+        }
+        Err(error) => (error.code.status().as_u16(), HeaderMap::new(), String::new()),
+    }
+}
+
+#[tokio::test]
+async fn a_file_comes_in_the_form_that_is_taken() {
+    let console = console("http://perigee.test", "");
+    let mut tags = Vec::new();
+    for (accepted, coding, body) in [
+        ("", "", "plain"),
+        ("gzip", "gzip", "gzip"),
+        ("gzip, br", "br", "brotli"),
+        ("br;q=0.1, gzip", "gzip", "gzip"),
+    ] {
+        let (status, headers, sent) = get(&console, "/assets/app-B3xZ9_kq.js", accepted).await;
+        let coded = headers.get(header::CONTENT_ENCODING).map_or("", |value| value.to_str().unwrap());
+        assert_eq!((status, coded, &*sent), (200, coding, body), "{accepted}");
+        assert_eq!(headers[header::VARY], "accept-encoding");
+        assert_eq!(headers[header::CACHE_CONTROL], "public, max-age=31536000, immutable");
+        assert_eq!(headers[header::CONTENT_TYPE], "text/javascript; charset=utf-8");
+        tags.push(headers[header::ETAG].clone());
+    }
+    tags.dedup();
+    assert_eq!(tags.len(), 4, "each form has a tag of its own: {tags:?}");
+    let (_, headers, _) = get(&console, "/assets/font-C4yA8_lr.woff2", "br").await;
+    assert_eq!(
+        (&headers[header::CONTENT_TYPE], headers.get(header::CONTENT_ENCODING)),
+        (&"font/woff2".parse().unwrap(), None)
+    );
+    let (_, headers, _) = get(&console, "/basemap.json", "br").await;
+    assert_eq!(headers[header::CACHE_CONTROL], "no-cache", "its name stays when it changes");
+}
+
+#[tokio::test]
+async fn a_client_that_has_a_form_is_told_so() {
+    let console = console("http://perigee.test", "");
+    let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, "br".parse().unwrap())]);
+    let path = "/assets/app-B3xZ9_kq.js";
+    let first = console.answer(path, &headers, &Preconditions::default()).unwrap();
+    let mut request = http::Request::new(());
+    request.headers_mut().insert(header::IF_NONE_MATCH, first.headers()[header::ETAG].clone());
+    let (mut parts, ()) = request.into_parts();
+    let known = Preconditions::from_request_parts(&mut parts, &()).await.unwrap();
+    let again = console.answer(path, &headers, &known).unwrap();
+    assert_eq!(
+        (again.status().as_u16(), &again.headers()[header::VARY]),
+        (304, &"accept-encoding".parse().unwrap())
+    );
+    assert_eq!(
+        console.answer(path, &HeaderMap::new(), &known).unwrap().status(),
+        200,
+        "another form is another thing"
+    );
+}
+
+#[tokio::test]
+async fn what_is_no_file_is_a_page() {
+    let console = console("http://perigee.test", "");
+    for path in ["/", "/index.html", "/devices", "/devices/dev_01jc2m8k4n5p5/history", "/shared/x%20y"] {
+        let (status, headers, body) = get(&console, path, "").await;
+        assert_eq!((status, &headers[header::CACHE_CONTROL]), (200, &"no-cache".parse().unwrap()), "{path}");
+        assert!(body.starts_with("<html><head>\n    <base href=\"/\"><script"), "{body}");
+    }
+    for path in [
+        "/assets/gone-B3xZ9_kq.js",
+        "/assets/folder",
+        "/assets/app-B3xZ9_kq.js.br",
+        "/gone.png",
+        "/devices/gone.js",
+        "/api",
+        "/api/nothing",
+        "/API/nothing",
+        "/%61pi/nothing",
+        "/api%2Fshared%2FS",
+        "//api/shared/S",
+        "/.well-known/nothing",
+        "/healthz/x",
+        "/metrics/x",
+        "/gateways/x",
+        "/%ff",
+    ] {
+        assert_eq!(get(&console, path, "").await.0, 404, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_page_knows_its_root_and_where_tiles_are() {
+    let (_, headers, body) =
+        get(&console("https://example.com/a&b", "https://tiles.test/{z}/{x}/{y}"), "/", "").await;
+    assert!(body.contains("<base href=\"/a&amp;b/\">"), "{body}");
+    let policy = headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
+    assert!(
+        policy.contains("connect-src 'self' https://tiles.test;") && !policy.contains("unsafe"),
+        "{policy}"
+    );
+    let (_, headers, _) = get(&console("https://example.com", ""), "/assets/app-B3xZ9_kq.js", "").await;
+    let policy = headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
+    assert!(policy.contains("connect-src 'self';"), "a worker obeys the policy of its own file: {policy}");
+}
+
+#[test]
+fn only_hashes_are_kept_for_ever() {
+    let check = |name: &str, expect: bool| assert_eq!(is_hashed(name), expect, "{name}");
+    check("assets/index-B3xZ9_kq.js", true);
+    check("assets/noto-sans-latin-400-normal-DQ5-a8Xv.woff2", true);
+    check("assets/worker-abcdefg1.js", true);
+    check("assets/natural-landmass.json", false);
+    check("assets/a.js", false);
+    check("assets/-B3xZ9_kq.js", false);
+    check("index-B3xZ9_kq.js", false);
+    check("assets/index-B3xZ9_kq", false);
+}
