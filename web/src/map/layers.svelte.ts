@@ -1,5 +1,5 @@
 // The maps there are to choose from: the built-in one, and the operator's own.
-import type { LayerSpecification, SourceSpecification } from 'maplibre-gl'
+import { addProtocol, type LayerSpecification, type SourceSpecification } from 'maplibre-gl'
 import { address, api, ok, root } from '../api/client'
 
 export interface OperatorLayer {
@@ -80,7 +80,7 @@ export async function drawn(
 
 /** Lets the map read parts of a PMTiles file; fetched only where an operator has one. */
 async function pmtiles(url: string): Promise<string> {
-  const [{ Protocol }, { addProtocol }] = await Promise.all([import('pmtiles'), import('maplibre-gl')])
+  const { Protocol } = await import('pmtiles')
   const protocol = new Protocol()
   addProtocol('pmtiles', protocol.tile)
   return url.startsWith('api/') ? address(url) : new URL(url, root).href

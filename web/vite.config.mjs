@@ -1,13 +1,14 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { compress } from './build/compress.mjs'
 
 // A server to develop against: `PERIGEE=http://127.0.0.1:8080 npm run dev`. Its origin check must see its own address.
 const server = process.env.PERIGEE ?? 'http://127.0.0.1:8080'
 const passOn = { target: server, changeOrigin: true, headers: { origin: server } }
 
 export default defineConfig({
-  plugins: [svelte()],
+  plugins: [svelte(), compress()],
   // Relative to <base>, which the server writes: the console works under any path.
   base: './',
   resolve: {
