@@ -1,0 +1,67 @@
+// Everything a location carries, in the order people look for it, with what kind of thing each value is.
+import type { Schemas } from '../../api/client'
+
+type Location = Schemas['Location']
+type Value = string | number | boolean
+
+export type Kind =
+  | 'coordinates' | 'instant' | 'speed' | 'course' | 'height' | 'distance' | 'kilometres' | 'percent' | 'temperature'
+  | 'duration' | 'number' | 'flag' | 'switches' | 'list' | 'source' | 'text'
+
+export interface Fact {
+  /** The member's name in the API, which also names its message. */
+  key: string
+  kind: Kind
+  value: Value | Value[]
+}
+
+/** Members with a place of their own; the order is that in which they are shown. */
+const kinds: Partial<Record<keyof Location, Kind>> = {
+  speed: 'speed',
+  course: 'course',
+  altitude: 'height',
+  accuracy: 'distance',
+  ignition: 'flag',
+  battery: 'percent',
+  fuel: 'percent',
+  fuel2: 'percent',
+  temperature: 'temperature',
+  temperature2: 'temperature',
+  mileage: 'kilometres',
+  rpm: 'number',
+  inactiveSeconds: 'duration',
+  sensorTime1: 'duration',
+  sensorTime2: 'duration',
+  sensorTime3: 'duration',
+  sensorTime4: 'duration',
+  inputs: 'switches',
+  outputs: 'switches',
+  alerts: 'list',
+  alertTexts: 'list',
+  warnings: 'list',
+  warningTexts: 'list',
+  hasCriticalAlert: 'flag',
+  valid: 'flag',
+  satellites: 'number',
+  hdop: 'number',
+  source: 'source'
+}
+
+const isEmpty = (value: unknown): boolean => value == null || (Array.isArray(value) && value.length === 0)
+
+export function factsOf(location: Location): Fact[] {
+  const facts: Fact[] = []
+  for (const [key, kind] of Object.entries(kinds) as [keyof Location, Kind][]) {
+    const value = location[key]
+    if (!isEmpty(value)) facts.push({ key, kind, value: value as Value | Value[] })
+  }
+  return facts
+}
+
+/** What else was sent, by the sender's own names. */
+export const attributesOf = (location: Location): [string, Value][] =>
+  Object.entries((location.attributes ?? {}) as Record<string, Value>)
+
+/** What each accessory sent, by its own names. */
+export const accessoriesOf = (location: Location): [string, Value][][] =>
+  (location.accessoriesAttributes ?? []).map((one) => Object.entries(one as Record<string, Value>))

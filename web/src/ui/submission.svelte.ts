@@ -1,0 +1,49 @@
+// What becomes of a form that is sent: under way, refused at some field, refused as a whole, or overtaken by another.
+import { Problem } from '../api/client'
+import { t } from '../i18n/index.svelte'
+import { reason } from './toast.svelte'
+
+export class Submission {
+  busy = $state(false)
+  problem: string | null = $state(null)
+  fields: Record<string, string> = $state({})
+
+  /** The fields the form shows; what is wrong elsewhere is told above it. */
+  constructor(
+    private readonly known: string[] = [],
+    /** Loads the thing anew after somebody else changed it. */
+    private readonly reload?: () => Promise<void>
+  ) {}
+
+  /** Sends; whether it went well. */
+  async run(send: () => Promise<void>): Promise<boolean> {
+    if (this.busy) return false
+    this.busy = true
+    this.problem = null
+    this.fields = {}
+    try {
+      await send()
+      return true
+    } catch (error) {
+      await this.#refused(error)
+      return false
+    } finally {
+      this.busy = false
+    }
+  }
+
+  async #refused(error: unknown): Promise<void> {
+    if (error instanceof Problem && error.status === 412 && this.reload) {
+      await this.reload().catch(() => undefined)
+      this.problem = t('form.changedElsewhere')
+    } else if (error instanceof Problem && Object.keys(error.fields).length > 0) {
+      const rest: string[] = []
+      for (const [name, text] of Object.entries(error.fields)) {
+        const field = this.known.find((known) => name === known || name.startsWith(`${known}.`))
+        if (field) this.fields[field] ??= text
+        else rest.push(text)
+      }
+      this.problem = rest.length > 0 ? rest.join(' ') : null
+    } else this.problem = reason(error)
+  }
+}

@@ -1,0 +1,25 @@
+// The wall clock of a time zone, for inputs of the browser that know of none.
+
+/** An instant as `2026-05-01T14:30` by the clock of a zone; the browser's own when none is given. */
+export function wallOf(instant: string | number, zone?: string | null): string {
+  const parts = new Intl.DateTimeFormat('en-CA', {
+    timeZone: zone ?? undefined,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit'
+  }).formatToParts(new Date(instant))
+  const part = (type: string): string => parts.find((one) => one.type === type)?.value ?? '00'
+  return `${part('year')}-${part('month')}-${part('day')}T${part('hour')}:${part('minute')}`
+}
+
+/** The instant at which the clock of a zone shows a time. */
+export function instantOf(wall: string, zone?: string | null): string {
+  const wanted = Date.parse(`${wall}Z`)
+  let instant = wanted
+  // The distance from UTC is that of the instant looked for; a second look settles changes of the clock.
+  for (let look = 0; look < 2; look++) instant += wanted - Date.parse(`${wallOf(instant, zone)}Z`)
+  return new Date(instant).toISOString()
+}

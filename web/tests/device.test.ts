@@ -1,0 +1,77 @@
+// What the device panel and its form make of the API's answers.
+import { expect, test } from 'vitest'
+import { apart } from '../src/pages/device/apart'
+import { formOf, inputOf, inputOfDevice } from '../src/pages/device/deviceForm'
+import { daysBetween, usageOf } from '../src/pages/device/limits'
+import { accessoriesOf, attributesOf, factsOf } from '../src/pages/device/locationFacts'
+import { daysKind, formOf as recipientForm, inputOf as recipientInput } from '../src/pages/device/routing/routing'
+
+test.each([
+  [0, null, 2, 'unlimited'],
+  [0, 0, 0, 'forbidden'],
+  [3, 6, 2, 'open'],
+  [4, 6, 2, 'reserve'],
+  [6, 6, 2, 'reached'],
+  [9, 6, 2, 'reached'],
+  [0, 1, 5, 'reserve']
+])('%d sent of %s with %d kept is %s', (sent, limit, reserve, state) => {
+  expect(usageOf(sent, limit, reserve).state).toBe(state)
+})
+
+test('days are counted between dates', () => {
+  expect(daysBetween('2026-02-27', '2026-03-01')).toBe(2)
+  expect(daysBetween('2026-03-01', '2026-02-28')).toBe(-1)
+})
+
+test.each([
+  ['SOSButton', 'SOS Button'],
+  ['OverSpeed', 'Over Speed'],
+  ['low_battery', 'low battery'],
+  ['Área2Salida', 'Área2 Salida']
+])('%s reads %s', (name, words) => expect(apart(name)).toBe(words))
+
+test('every field of a location that was sent is shown', () => {
+  const location = {
+    dateTime: '2026-05-01T12:00:00Z', receivedAt: '2026-05-01T12:00:03Z', latitude: 1, longitude: 2,
+    speed: 0, ignition: false, inputs: [], warnings: ['LowFuel'], battery: null,
+    attributes: { hatch: 'closed' }, accessoriesAttributes: [{ name: 'Probe' }]
+  }
+  expect(factsOf(location).map(({ key }) => key)).toEqual(['speed', 'ignition', 'warnings'])
+  expect(attributesOf(location)).toEqual([['hatch', 'closed']])
+  expect(accessoriesOf(location)).toEqual([[['name', 'Probe']]])
+})
+
+const device = {
+  id: 'dev_1', name: 'Star', tags: { colour: 'red' }, groups: ['grp_2'], state: 'active' as const, status: 'online' as const,
+  limits: { expires: true, expirationDate: '2026-12-24', dailyEmailLimit: 5, dailySmsLimit: null, criticalReserve: 1 },
+  counters: { date: '2026-11-15', timeZone: 'UTC', emailsSent: 0, smsSent: 0, smsSegments: 0, resetsAt: '2026-11-16T00:00:00Z' },
+  expectedIntervalSeconds: 90, creation: '2026-01-01T00:00:00Z', lastModified: '2026-01-01T00:00:00Z'
+}
+
+test('a device that is not changed gives the same input', () => {
+  expect(inputOf(formOf(device))).toEqual(inputOfDevice(device))
+  expect(inputOfDevice(device)).toMatchObject({ expectedIntervalSeconds: 90, identifier: null, tags: { colour: 'red' } })
+})
+
+test('a form that was emptied clears', () => {
+  const form = { ...formOf(device), expires: false, dailyEmailLimit: undefined, tags: [{ key: ' ', value: 'x' }], name: ' New ' }
+  expect(inputOf(form)).toMatchObject({
+    name: 'New', tags: {}, limits: { expires: false, expirationDate: null, dailyEmailLimit: null }
+  })
+})
+
+test('a recipient comes back as it was', () => {
+  const schedule = { weekdays: ['saturday' as const, 'sunday' as const], from: '20:00', to: '08:00', timeZone: null }
+  const recipient = {
+    channel: 'sms' as const, address: '+34600123456', name: null, minimumSeverity: 'critical' as const, schedule,
+    timeZone: null, units: 'nautical' as const, language: 'es'
+  }
+  expect(recipientInput(recipientForm(recipient))).toEqual(recipient)
+  expect(recipientInput({ ...recipientForm(recipient), anyTime: true }).schedule).toBeNull()
+})
+
+test('days are named in few words', () => {
+  expect(daysKind(['saturday', 'sunday'])).toBe('weekend')
+  expect(daysKind(['monday', 'tuesday', 'wednesday', 'thursday', 'friday'])).toBe('working')
+  expect(daysKind(['monday', 'sunday'])).toBe('some')
+})
