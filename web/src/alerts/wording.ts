@@ -1,0 +1,74 @@
+// What alerts are called in plain words; the same words that messages about them use.
+import type { Schemas } from '../api/client'
+import { has, t } from '../i18n/index.svelte'
+
+export type Severity = Schemas['Severity']
+export type Alert = Schemas['Alert']
+
+const sensor = /^Sensor(\d+)(On|Off|Time)$/
+
+/** The name of an alert in the user's language; a name of somebody's own as it is. */
+export function alertTitle(name: string): string {
+  if (has(`alerts.name.${name}`)) return t(`alerts.name.${name}`)
+  const [, number, what] = sensor.exec(name) ?? []
+  return number && what ? t(`alerts.sensor${what}`, { number }) : name
+}
+
+export const severityWord = (severity: Severity): string => t(`alerts.severity.${severity}`)
+
+/** The names that have a meaning of their own, by their words. */
+export function knownAlerts(): { name: string; title: string }[] {
+  return builtIn
+    .map((name) => ({ name, title: alertTitle(name) }))
+    .sort((a, b) => a.title.localeCompare(b.title))
+}
+
+const builtIn = [
+  'SOSButton',
+  'SpeedLimit',
+  'SpeedLower',
+  'ForbiddenArea',
+  'AllowedArea',
+  'CheckArea',
+  'CheckPoint',
+  'Route',
+  'NoMovementTime',
+  'IdleTime',
+  'Offline',
+  'LowBattery',
+  'BatteryVoltage',
+  'GPSOff',
+  'GPSNoSignal',
+  'GPSUnplugged',
+  'IgnitionOn',
+  'IgnitionOff',
+  ...[1, 2, 3, 4].flatMap((number) => [
+    `Sensor${number}On`,
+    `Sensor${number}Off`,
+    `Sensor${number}Time`,
+    `SensorAccumulated${number}Time`
+  ]),
+  'TemperatureGreaterThan',
+  'TemperatureLowerThan',
+  'Temperature2GreaterThan',
+  'Temperature2LessThan',
+  'FuelJumpDown',
+  'FuelJumpUp',
+  'FuelLessThan',
+  'FuelJumpDown2',
+  'FuelJumpUp2',
+  'FuelLessThan2',
+  'FutureDate',
+  'PastDate',
+  'ExpiredDate',
+  'Mileage',
+  'Vibration',
+  'RPM',
+  'SleepMode',
+  'AttributeEquals',
+  'AttributeLessThan',
+  'AttributeGreaterThan',
+  'HarshBraking',
+  'HarshAcceleration',
+  'AuthenticationFailed'
+]

@@ -1,0 +1,31 @@
+// The little geometry that tracks need, on a sphere. Longitudes always go the shorter way round.
+const earthRadius = 6_371_008.8
+const radians = Math.PI / 180
+
+/** The same longitude between -180 and 180. */
+export const wrap = (longitude: number): number => ((((longitude + 180) % 360) + 360) % 360) - 180
+
+/** How far east one longitude is of another, the shorter way. */
+export const eastward = (from: number, to: number): number => {
+  const difference = to - from
+  return difference >= -180 && difference <= 180 ? difference : wrap(difference)
+}
+
+/** Metres between two places. */
+export function metres(latitude: number, longitude: number, latitude2: number, longitude2: number): number {
+  const north = (latitude2 - latitude) * radians
+  const east = eastward(longitude, longitude2) * radians
+  const half =
+    Math.sin(north / 2) ** 2 + Math.cos(latitude * radians) * Math.cos(latitude2 * radians) * Math.sin(east / 2) ** 2
+  return 2 * earthRadius * Math.asin(Math.min(1, Math.sqrt(half)))
+}
+
+/** Degrees from north in which the second place lies. */
+export function bearing(latitude: number, longitude: number, latitude2: number, longitude2: number): number {
+  const east = eastward(longitude, longitude2) * radians
+  const y = Math.sin(east) * Math.cos(latitude2 * radians)
+  const x =
+    Math.cos(latitude * radians) * Math.sin(latitude2 * radians) -
+    Math.sin(latitude * radians) * Math.cos(latitude2 * radians) * Math.cos(east)
+  return (Math.atan2(y, x) / radians + 360) % 360
+}

@@ -1,0 +1,116 @@
+// A track as lines to draw: few features however many locations, by classes of speed, with gaps apart and the
+// antimeridian cut.
+import { isGap, type Track } from './track'
+import { eastward, metres, wrap } from './trackGeo'
+
+type Line = [number, number][]
+
+export interface TrackLines {
+  /** What was driven, in pieces between gaps. */
+  path: Line[]
+  /** The same, one list for each class of speed. */
+  classes: Line[][]
+  /** Straight from before to after a silence; not what was driven. */
+  gaps: Line[]
+}
+
+/** About this many corners are drawn at most; the rest lie closer together than anybody sees. */
+const mostCorners = 50_000
+const finest = 2
+/** A silence that ended within so many metres draws nothing. */
+const smallGap = 50
+
+/** Draws lines that go the shorter way round, cut where they cross 180 degrees. */
+class Pen {
+  readonly lines: Line[] = []
+  #line: Line = []
+  #at: [number, number] = [0, 0]
+
+  moveTo(longitude: number, latitude: number): void {
+    this.#at = [longitude, latitude]
+    this.#line = []
+  }
+
+  lineTo(longitude: number, latitude: number): void {
+    const [from, fromLatitude] = this.#at
+    if (Math.abs(longitude - from) > 180) {
+      const edge = from > 0 ? 180 : -180
+      const part = Math.abs(edge - from) / Math.abs(eastward(from, longitude))
+      const crossing = fromLatitude + (latitude - fromLatitude) * part
+      this.#draw(edge, crossing)
+      this.moveTo(-edge, crossing)
+    }
+    this.#draw(longitude, latitude)
+  }
+
+  #draw(longitude: number, latitude: number): void {
+    if (this.#line.length === 0) {
+      this.#line = [this.#at]
+      this.lines.push(this.#line)
+    }
+    this.#at = [longitude, latitude]
+    this.#line.push(this.#at)
+  }
+}
+
+/** The lines of a track; `classOf` gives the class of a speed in km/h, of `classes`. */
+export function linesOf(track: Track, classes: number, classOf: (speed: number) => number): TrackLines {
+  const { latitude, longitude, speed } = track
+  const path = new Pen()
+  const gaps = new Pen()
+  const coloured = Array.from({ length: classes }, () => new Pen())
+  const spacing = Math.max(finest, lengthOf(track) / mostCorners)
+  let last = 0
+  let colour = -1
+  const turnTo = (at: number): void => {
+    const wanted = classOf(speed[at]!)
+    if (wanted !== colour) coloured[wanted]?.moveTo(longitude[last]!, latitude[last]!)
+    colour = wanted
+    coloured[wanted]?.lineTo(longitude[at]!, latitude[at]!)
+    path.lineTo(longitude[at]!, latitude[at]!)
+    last = at
+  }
+  const begin = (at: number): void => {
+    path.moveTo(longitude[at]!, latitude[at]!)
+    last = at
+    colour = -1
+  }
+  if (track.length > 0) begin(0)
+  for (let at = 1; at < track.length; at++) {
+    const isLast = at === track.length - 1
+    if (isGap(track, at)) {
+      if (last !== at - 1) turnTo(at - 1)
+      if (apart(track, at - 1, at) > smallGap) {
+        gaps.moveTo(longitude[at - 1]!, latitude[at - 1]!)
+        gaps.lineTo(longitude[at]!, latitude[at]!)
+      }
+      begin(at)
+    } else if (isLast || apart(track, last, at) >= spacing) turnTo(at)
+  }
+  return { path: path.lines, gaps: gaps.lines, classes: coloured.map(({ lines }) => lines) }
+}
+
+const apart = ({ latitude, longitude }: Track, a: number, b: number): number =>
+  metres(latitude[a]!, longitude[a]!, latitude[b]!, longitude[b]!)
+
+function lengthOf(track: Track): number {
+  let length = 0
+  for (let at = 1; at < track.length; at++) length += apart(track, at - 1, at)
+  return length
+}
+
+/** West, south, east, north; east may be beyond 180 when the track crosses the antimeridian. */
+export function boundsOf(track: Track): [number, number, number, number] | null {
+  if (track.length === 0) return null
+  let east = track.longitude[0]!
+  const bounds: [number, number, number, number] = [east, track.latitude[0]!, east, track.latitude[0]!]
+  for (let at = 1; at < track.length; at++) {
+    east += eastward(wrap(east), track.longitude[at]!)
+    bounds[0] = Math.min(bounds[0], east)
+    bounds[1] = Math.min(bounds[1], track.latitude[at]!)
+    bounds[2] = Math.max(bounds[2], east)
+    bounds[3] = Math.max(bounds[3], track.latitude[at]!)
+  }
+  if (bounds[2] - bounds[0] >= 360) return [-180, bounds[1], 180, bounds[3]]
+  return bounds
+}

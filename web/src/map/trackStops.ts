@@ -1,0 +1,103 @@
+// Where a device dwelt: it stayed within a small circle for some minutes. And what the whole track comes to.
+import { isGap, type Track } from './track'
+import { eastward, metres, wrap } from './trackGeo'
+
+export interface Stop {
+  /** The first and the last location of it, by index. */
+  first: number
+  last: number
+  /** Milliseconds. */
+  from: number
+  to: number
+  latitude: number
+  longitude: number
+}
+
+/** Metres around the middle of a stop; wide enough for an anchored boat and for poor reception. */
+const radius = 120
+const shortest = 5 * 60_000
+/** Stops at one place with less than this between them are one: a single wild fix does not divide them. */
+const mergeWithin = 3 * 60_000
+
+export function stopsOf(track: Track): Stop[] {
+  const stops: Stop[] = []
+  let first = 0
+  while (first < track.length - 1) {
+    const stop = dwellFrom(track, first)
+    if (stop.to - stop.from >= shortest) {
+      append(stops, stop)
+      first = stop.last + 1
+    } else first++
+  }
+  return stops
+}
+
+/** The stay that begins with a location, however short. */
+function dwellFrom(track: Track, first: number): Stop {
+  const { latitude, longitude, time } = track
+  const [startLatitude, startLongitude] = [latitude[first]!, longitude[first]!]
+  // The middle moves with what is added; sums are relative to the start, which makes the antimeridian nothing special.
+  let [north, east, count, last] = [0, 0, 1, first]
+  for (let at = first + 1; at < track.length; at++) {
+    const middle = [startLatitude + north / count, startLongitude + east / count] as const
+    if (metres(middle[0], middle[1], latitude[at]!, longitude[at]!) > radius) break
+    north += latitude[at]! - startLatitude
+    east += eastward(startLongitude, longitude[at]!)
+    count++
+    last = at
+  }
+  return {
+    first,
+    last,
+    from: time[first]!,
+    to: time[last]!,
+    latitude: startLatitude + north / count,
+    longitude: wrap(startLongitude + east / count)
+  }
+}
+
+function append(stops: Stop[], stop: Stop): void {
+  const before = stops.at(-1)
+  const isSamePlace =
+    before && metres(before.latitude, before.longitude, stop.latitude, stop.longitude) <= radius
+  if (before && isSamePlace && stop.from - before.to <= mergeWithin) {
+    before.last = stop.last
+    before.to = stop.to
+  } else stops.push(stop)
+}
+
+export interface Totals {
+  /** Metres. */
+  distance: number
+  /** Milliseconds of each. */
+  moving: number
+  stopped: number
+  /** Nothing was heard, and the device was elsewhere afterwards. */
+  silent: number
+  /** Kilometres an hour; null when there is nothing to tell from. */
+  fastest: number | null
+  average: number | null
+}
+
+/** Distance and times; what a receiver wanders about while it stands does not count as distance. */
+export function totalsOf(track: Track, stops: Stop[]): Totals {
+  const totals: Totals = { distance: 0, moving: 0, stopped: 0, silent: 0, fastest: null, average: null }
+  let next = 0
+  let reckoned = Number.NaN
+  for (let at = 1; at < track.length; at++) {
+    while (next < stops.length && stops[next]!.last < at) next++
+    const stop = stops[next]
+    const time = track.time[at]! - track.time[at - 1]!
+    if (stop && stop.first < at) totals.stopped += time
+    else if (isGap(track, at)) totals.silent += time
+    else {
+      totals.moving += time
+      totals.distance += metres(track.latitude[at - 1]!, track.longitude[at - 1]!, track.latitude[at]!, track.longitude[at]!)
+      if (!(reckoned >= track.speed[at]!)) reckoned = track.speed[at]!
+    }
+  }
+  const fastest = Number.isNaN(track.fastest) ? reckoned : track.fastest
+  if (!Number.isNaN(fastest)) totals.fastest = fastest
+  if (totals.moving > 0) totals.average = totals.distance / 1000 / (totals.moving / 3_600_000)
+  return totals
+}

@@ -1,0 +1,65 @@
+// Fetches a track page by page, so that there is progress to show and something to cancel.
+import { api, ok, type Schemas } from '../../api/client'
+import { TrackBuilder, type Fix, type Track } from '../../map/track'
+import type { Range } from './range'
+
+export type Alert = Schemas['Alert']
+
+export interface Progress {
+  /** From 0 to 1, by time: how many there will be is not known. */
+  done: number
+  points: number
+}
+
+/** What JSON answers; other formats would be text. */
+interface Page {
+  locations: Fix[]
+  nextCursor?: string | null
+}
+
+const pageSize = 10_000
+const fields = 'dateTime,latitude,longitude,speed,course,altitude,battery,temperature,suspect'
+
+/** The end is exclusive here, and inclusive there. */
+const query = ({ from, to }: Range): { from: string; to: string } => ({
+  from: new Date(from).toISOString(),
+  to: new Date(to - 1).toISOString()
+})
+
+/** The track of a range. Cancelled by `cancel`, it is what was loaded by then; left by `leave`, it throws. */
+export async function loadTrack(
+  deviceId: string,
+  range: Range,
+  how: { leave: AbortSignal; cancel: AbortSignal; progress: (progress: Progress) => void }
+): Promise<Track> {
+  const builder = new TrackBuilder()
+  const until = Math.min(range.to, Date.now())
+  let cursor: string | undefined
+  do {
+    const page = (await ok(
+      api.GET('/api/devices/{deviceId}/locations', {
+        params: { path: { deviceId }, query: { ...query(range), limit: pageSize, cursor, fields } },
+        signal: how.leave
+      })
+    )) as Page
+    for (const fix of page.locations) builder.add(fix)
+    cursor = page.nextCursor ?? undefined
+    const last = Date.parse(page.locations.at(-1)?.dateTime ?? '')
+    const done = (last - range.from) / (until - range.from)
+    how.progress({ done: Math.min(1, Math.max(0, done || 0)), points: builder.total })
+  } while (cursor && !how.cancel.aborted)
+  return builder.finish()
+}
+
+/** More than these are not drawn on one track. */
+const mostAlerts = 1000
+
+export async function loadAlerts(deviceId: string, range: Range, leave: AbortSignal): Promise<Alert[]> {
+  const { alerts } = await ok(
+    api.GET('/api/devices/{deviceId}/alerts', {
+      params: { path: { deviceId }, query: { ...query(range), limit: mostAlerts, order: 'desc' } },
+      signal: leave
+    })
+  )
+  return alerts.reverse()
+}

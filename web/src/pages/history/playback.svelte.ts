@@ -1,0 +1,82 @@
+// The place in time on a track: where it is played, and where somebody looks at for a moment.
+export const rates = [1, 2, 4, 8, 16, 32, 64] as const
+
+export class Playback {
+  /** Milliseconds. */
+  time = $state(0)
+  /** Where the pointer rests on a chart. */
+  peek: number | null = $state(null)
+  playing = $state(false)
+  rate = $state(16)
+  /** Whether the camera goes along. */
+  follows = $state(false)
+  /** Whether stops and silences are passed over. */
+  skips = $state(true)
+  from = $state(0)
+  to = $state(0)
+  /** The spans that are passed over, ascending. */
+  #idle: { from: number; to: number }[] = []
+  #frame = 0
+  #before = 0
+
+  /** What is shown now. */
+  get shown(): number {
+    return this.peek ?? this.time
+  }
+
+  /** Begins anew with another track. */
+  reset(from: number, to: number, idle: { from: number; to: number }[]): void {
+    this.pause()
+    Object.assign(this, { from, to, time: from, peek: null })
+    this.#idle = idle
+  }
+
+  seek(time: number): void {
+    this.time = Math.min(this.to, Math.max(this.from, time))
+    this.peek = null
+  }
+
+  toggle(): void {
+    if (this.playing) this.pause()
+    else this.play()
+  }
+
+  play(): void {
+    if (this.to <= this.from) return
+    if (this.time >= this.to) this.time = this.from
+    this.peek = null
+    this.playing = true
+    this.#before = performance.now()
+    this.#frame = requestAnimationFrame(this.#step)
+  }
+
+  pause(): void {
+    this.playing = false
+    cancelAnimationFrame(this.#frame)
+  }
+
+  readonly #step = (now: number): void => {
+    // After a while in the background time goes on from where it was.
+    const passed = Math.min(Math.max(0, now - this.#before), 250)
+    this.#before = now
+    this.seek(this.#passOver(this.time + passed * this.rate))
+    if (this.time >= this.to) this.pause()
+    else this.#frame = requestAnimationFrame(this.#step)
+  }
+
+  #passOver(time: number): number {
+    return this.skips ? passOver(this.#idle, time) : time
+  }
+}
+
+/** The end of the span that an instant lies within, else the instant. */
+export function passOver(spans: { from: number; to: number }[], time: number): number {
+  let [low, high] = [0, spans.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (spans[middle]!.from <= time) low = middle + 1
+    else high = middle
+  }
+  const span = spans[low - 1]
+  return span && time < span.to ? span.to : time
+}

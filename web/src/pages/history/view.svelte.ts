@@ -1,0 +1,88 @@
+// What the history page shows: the track of one device over one range, what was found on it, and how loading goes.
+import { speedIn } from '../../format'
+import { isGap, type Track } from '../../map/track'
+import { momentAt, type Moment } from '../../map/trackAt'
+import { speedScale, speedColours } from '../../map/trackColours'
+import { linesOf } from '../../map/trackLines'
+import { stopsOf, totalsOf, type Stop, type Totals } from '../../map/trackStops'
+import { reason } from '../../ui/toast.svelte'
+import { loadAlerts, loadTrack, type Alert, type Progress } from './load'
+import { Playback } from './playback.svelte'
+import type { Range } from './range'
+
+export interface Found {
+  track: Track
+  stops: Stop[]
+  totals: Totals
+  /** Loading was cancelled before all was there. */
+  isPartial: boolean
+}
+
+export class HistoryView {
+  found: Found | null = $state.raw(null)
+  alerts: Alert[] = $state.raw([])
+  progress: Progress | null = $state.raw(null)
+  problem: string | null = $state(null)
+  /** The stop or alert that is picked, by `stop-3` or the alert's id. */
+  picked: string | null = $state(null)
+  readonly playback = new Playback()
+
+  readonly scale = $derived(speedScale(this.found ? Array.from(this.found.track.speed, speedIn) : []))
+  readonly lines = $derived(
+    this.found && linesOf(this.found.track, speedColours(false).length, (speed) => this.scale.classOf(speedIn(speed)))
+  )
+  /** Where the device was at the instant shown. */
+  readonly moment: Moment | null = $derived(this.found && momentAt(this.found.track, this.playback.shown))
+
+  #leave = new AbortController()
+  #cancel = new AbortController()
+
+  async load(deviceId: string, range: Range): Promise<void> {
+    this.leave()
+    const leave = (this.#leave = new AbortController()).signal
+    const cancel = (this.#cancel = new AbortController()).signal
+    Object.assign(this, { found: null, alerts: [], problem: null, picked: null, progress: { done: 0, points: 0 } })
+    try {
+      const alerts = loadAlerts(deviceId, range, leave)
+      // Whichever fails first is told; the other must not be reported as unheard.
+      alerts.catch(() => undefined)
+      const track = await loadTrack(deviceId, range, { leave, cancel, progress: (progress) => (this.progress = progress) })
+      const stops = stopsOf(track)
+      const found = { track, stops, totals: totalsOf(track, stops), isPartial: cancel.aborted }
+      this.playback.reset(track.time[0] ?? range.from, track.time[track.length - 1] ?? range.from, idleOf(found))
+      this.found = found
+      this.alerts = await alerts
+    } catch (error) {
+      if (!leave.aborted) this.problem = reason(error)
+    } finally {
+      if (!leave.aborted) this.progress = null
+    }
+  }
+
+  /** Ends loading and keeps what is there. */
+  cancel(): void {
+    this.#cancel.abort()
+  }
+
+  /** Ends everything: another range, or another page. */
+  leave(): void {
+    this.#leave.abort()
+    this.playback.pause()
+  }
+}
+
+/** When nothing moved: stops and silences, joined. */
+function idleOf({ track, stops }: Pick<Found, 'track' | 'stops'>): Range[] {
+  const spans: Range[] = stops.map(({ from, to }) => ({ from, to }))
+  for (let at = 1; at < track.length; at++) {
+    if (isGap(track, at)) spans.push({ from: track.time[at - 1]!, to: track.time[at]! })
+  }
+  spans.sort((a, b) => a.from - b.from)
+  const joined: Range[] = []
+  for (const span of spans) {
+    const last = joined.at(-1)
+    if (last && span.from <= last.to) last.to = Math.max(last.to, span.to)
+    else joined.push({ ...span })
+  }
+  return joined
+}

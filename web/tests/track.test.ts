@@ -1,0 +1,205 @@
+// Tracks: how they are gathered, where they stop, what they come to, how they are drawn and played.
+import { expect, test } from 'vitest'
+import { TrackBuilder, type Fix, type Track } from '../src/map/track'
+import { indexAt, momentAt, nearestTo } from '../src/map/trackAt'
+import { speedScale } from '../src/map/trackColours'
+import { bearing, eastward, metres, wrap } from '../src/map/trackGeo'
+import { boundsOf, linesOf } from '../src/map/trackLines'
+import { stopsOf, totalsOf } from '../src/map/trackStops'
+
+const start = Date.parse('2026-05-01T00:00:00Z')
+const minute = 60_000
+
+type Place = [seconds: number, latitude: number, longitude: number, more?: Partial<Fix>]
+
+function trackOf(places: Place[], most?: number): Track {
+  const builder = new TrackBuilder(most)
+  for (const [seconds, latitude, longitude, more] of places) {
+    builder.add({ dateTime: new Date(start + seconds * 1000).toISOString(), latitude, longitude, ...more })
+  }
+  return builder.finish()
+}
+
+/** One place a minute, so many degrees of latitude apart. */
+const line = (count: number, step: number, from = 0, latitude = 40): Place[] =>
+  Array.from({ length: count }, (_, at) => [from + at * 60, latitude + at * step, 0])
+
+test('longitudes go the shorter way round', () => {
+  expect(wrap(190)).toBe(-170)
+  expect(wrap(-190)).toBe(170)
+  expect(eastward(179, -179)).toBe(2)
+  expect(eastward(-179, 179)).toBe(-2)
+  expect(metres(0, 179.5, 0, -179.5)).toBeCloseTo(111_195, -1)
+  expect(bearing(0, 179, 0, -179)).toBeCloseTo(90)
+})
+
+test('doubtful locations and second ones of an instant are left out', () => {
+  const track = trackOf([
+    [0, 40, 0],
+    [10, 0, 0, { suspect: true }],
+    [20, 40.001, 0],
+    [20, 50, 0],
+    [30, 40.002, 0]
+  ])
+  expect(Array.from(track.latitude)).toEqual([40, 40.001, 40.002])
+  expect(track.total).toBe(5)
+  expect(track.doubtful).toBe(1)
+})
+
+test('too many locations are thinned evenly, and counted all', () => {
+  const places = Array.from({ length: 1000 }, (_, at): Place => [at, at / 1000, 0, { speed: at === 501 ? 99 : 10 }])
+  const track = trackOf(places, 300)
+  expect(track.total).toBe(1000)
+  expect(track.stride).toBe(4)
+  expect(track.length).toBe(250)
+  expect(track.latitude[249]).toBeCloseTo(0.996)
+  expect(track.fastest).toBe(99)
+})
+
+test('a speed that was not sent is reckoned from the place before', () => {
+  const track = trackOf(line(3, 0.01))
+  expect(track.speed[0]).toBeNaN()
+  expect(track.speed[1]).toBeCloseTo(66.7, 1)
+})
+
+test('a stop is a stay of some minutes, with its jitter', () => {
+  const drive = line(10, 0.01)
+  const stay = Array.from({ length: 10 }, (_, at): Place => [600 + at * 60, 40.1 + (at % 2) * 0.0002, 0.0001 * (at % 3)])
+  const away = line(10, 0.01, 1200, 40.11)
+  const track = trackOf([...drive, ...stay, ...away])
+  const stops = stopsOf(track)
+  expect(stops).toHaveLength(1)
+  expect(stops[0]).toMatchObject({ first: 10, last: 19, from: start + 10 * minute, to: start + 19 * minute })
+  expect(stops[0]?.latitude).toBeCloseTo(40.1001, 4)
+  const totals = totalsOf(track, stops)
+  expect(totals.stopped).toBe(9 * minute)
+  expect(totals.moving).toBe(20 * minute)
+  expect(totals.silent).toBe(0)
+  // Nineteen steps of a hundredth of a degree, and the jitter of the stop left out.
+  expect(totals.distance).toBeGreaterThan(20 * 1100)
+  expect(totals.distance).toBeLessThan(20.2 * 1112)
+})
+
+test('one wild fix does not divide a stop', () => {
+  const stay = Array.from({ length: 20 }, (_, at): Place => [at * 60, at === 9 ? 40.02 : 40, 0])
+  const stops = stopsOf(trackOf(stay))
+  expect(stops).toHaveLength(1)
+  expect(stops[0]).toMatchObject({ from: start, to: start + 19 * minute })
+})
+
+test('a stop on the antimeridian has its middle there', () => {
+  const stay = Array.from({ length: 10 }, (_, at): Place => [at * 60, 0, at % 2 ? 179.9998 : -179.9998])
+  expect(Math.abs(stopsOf(trackOf(stay))[0]?.longitude ?? 0)).toBeGreaterThan(179.999)
+})
+
+test('a silence is a gap: dashed, not driven, and counted apart', () => {
+  const track = trackOf([...line(5, 0.01), ...line(5, 0.01, 7200, 41)])
+  const lines = linesOf(track, 1, () => 0)
+  expect(lines.path).toHaveLength(2)
+  expect(lines.gaps).toEqual([
+    [
+      [0, 40.04],
+      [0, 41]
+    ]
+  ])
+  const totals = totalsOf(track, stopsOf(track))
+  expect(totals.silent).toBe((7200 - 240) * 1000)
+  expect(totals.moving).toBe(8 * minute)
+  expect(totals.average).toBeCloseTo(66.7, 0)
+})
+
+test('a device that slept where it stood stopped there', () => {
+  const track = trackOf([...line(5, 0.01), ...line(5, 0.01, 7200, 40.04)])
+  const stops = stopsOf(track)
+  expect(stops).toHaveLength(1)
+  expect(linesOf(track, 1, () => 0).gaps).toEqual([])
+  expect(totalsOf(track, stops).stopped).toBe((7200 - 240) * 1000)
+})
+
+test('who reports by the hour has no gap each hour', () => {
+  const track = trackOf(Array.from({ length: 6 }, (_, at): Place => [at * 3600, 40 + at / 10, 0]))
+  expect(linesOf(track, 1, () => 0).gaps).toEqual([])
+})
+
+test('lines are cut at the antimeridian, both ways', () => {
+  const track = trackOf([
+    [0, 0, 179],
+    [60, 2, -179],
+    [120, 4, 179]
+  ])
+  const { path } = linesOf(track, 1, () => 0)
+  expect(path).toEqual([
+    [
+      [179, 0],
+      [180, 1]
+    ],
+    [
+      [-180, 1],
+      [-179, 2],
+      [-180, 3]
+    ],
+    [
+      [180, 3],
+      [179, 4]
+    ]
+  ])
+  expect(boundsOf(track)).toEqual([179, 0, 181, 4])
+})
+
+test('classes of speed join without holes', () => {
+  const speeds = [10, 10, 90, 90, 10]
+  const track = trackOf(speeds.map((speed, at): Place => [at * 60, 40 + at / 100, 0, { speed }]))
+  const [slow, fast] = linesOf(track, 2, (speed) => (speed > 50 ? 1 : 0)).classes
+  expect(slow?.map((part) => part.map(([, latitude]) => latitude))).toEqual([
+    [40, 40.01],
+    [40.03, 40.04]
+  ])
+  expect(fast?.map((part) => part.map(([, latitude]) => latitude))).toEqual([[40.01, 40.02, 40.03]])
+})
+
+test('a long dense track is drawn with few corners', () => {
+  const places = Array.from({ length: 86_400 }, (_, at): Place => [at, at / 50_000, Math.sin(at / 500) / 10])
+  const { path } = linesOf(trackOf(places), 1, () => 0)
+  expect(path).toHaveLength(1)
+  expect(path[0]?.length).toBeLessThan(60_000)
+  expect(path[0]?.at(-1)).toEqual([Math.sin(86_399 / 500) / 10, 86_399 / 50_000])
+})
+
+test('playback goes by time between locations', () => {
+  const track = trackOf([
+    [0, 0, 179, { speed: 10, battery: 50 }],
+    [60, 2, -179, { speed: 30 }],
+    [90, 2, -179, { speed: 0 }]
+  ])
+  const half = momentAt(track, start + 30_000)
+  expect(half).toMatchObject({ index: 0, latitude: 1, speed: 20, battery: 50, altitude: null, inGap: false })
+  expect(Math.abs(half?.longitude ?? 0)).toBe(180)
+  expect(momentAt(track, start + 45_000)?.longitude).toBeCloseTo(-179.5)
+  expect(momentAt(track, start - 5000)).toMatchObject({ index: 0, latitude: 0 })
+  expect(momentAt(track, start + 500_000)).toMatchObject({ index: 2, latitude: 2, longitude: -179 })
+  expect(indexAt(track, start + 60_000)).toBe(1)
+})
+
+test('in a gap the place is a guess and nothing is measured', () => {
+  const track = trackOf([...line(5, 0.01), ...line(5, 0.01, 7200, 41)])
+  expect(momentAt(track, start + 3_600_000)).toMatchObject({ inGap: true, speed: null })
+})
+
+test('a click finds the location next to it, or none', () => {
+  const track = trackOf([
+    [0, 0, 179.9],
+    [60, 0, -179.9],
+    [120, 0, -179]
+  ])
+  expect(nearestTo(track, 0.001, 180.09, 2000)).toBe(1)
+  expect(nearestTo(track, 0.001, -180.11, 2000)).toBe(0)
+  expect(nearestTo(track, 10, 0, 2000)).toBeNull()
+})
+
+test('the scale of speeds fits walkers and aeroplanes', () => {
+  const walker = speedScale([0, 3, 4, 5, 6])
+  expect(walker.limits).toEqual([1, 2, 3, 4, 5])
+  expect(walker.classOf(5.5)).toBe(5)
+  expect(speedScale([800, 850, 900]).limits[0]).toBe(150)
+  expect(speedScale([Number.NaN, 0]).classOf(Number.NaN)).toBe(0)
+})
