@@ -1,10 +1,11 @@
 // A server of its own for a test: the built binary, an empty store in a temporary folder, a port the system chose.
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
 
 const binary = process.env.PERIGEE_BIN ?? new URL('../../target/debug/perigee', import.meta.url).pathname
 
@@ -55,6 +56,12 @@ class Server {
   async #owner() {
     const text = await readFile(join(this.folder, 'data', 'first-owner.txt'), 'utf8')
     return { email: /e-mail +(\S+)/.exec(text)[1], password: /password +(\S+)/.exec(text)[1] }
+  }
+
+  /** Runs a command of the program on the same store, and gives what it answers. */
+  async run(...args) {
+    const { stdout } = await promisify(execFile)(binary, [...args, '--json', '--data', join(this.folder, 'data')])
+    return JSON.parse(stdout)
   }
 
   /** Ends the process; the store stays. */

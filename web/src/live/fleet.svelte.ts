@@ -8,25 +8,26 @@ export type Location = Schemas['Location']
 export type Group = Schemas['Group']
 export type Status = Schemas['DeviceStatus'] | 'expired'
 
+/** A device as it is at a moment: replaced, never changed, so that a view sees by identity what is new. */
 export interface Tracked {
   /** A small number for the map, whose features are known by numbers. */
   readonly key: number
-  device: Device
-  location: Location | null
-  /** When the location came in, by this clock: drives the age shown and the state before the server says. */
-  heard: number
+  readonly device: Device
+  readonly location: Location | null
 }
 
 export interface Change {
-  /** Devices that moved or changed since the last time. */
-  changed: Set<Tracked>
-  removed: Set<Tracked>
+  /** Devices that moved or changed since the last time, by id. */
+  changed: Map<string, Tracked>
+  removed: Map<string, Tracked>
   /** Everything was loaded anew. */
   whole: boolean
 }
 
 type Listener = (change: Change) => void
 type EventListener = (event: Event) => void
+
+export const noChange = (): Change => ({ changed: new Map(), removed: new Map(), whole: false })
 
 /** What is shown as the state of a device. */
 export function statusOf({ device }: Tracked): Status {
@@ -49,7 +50,7 @@ class Fleet {
   #keys = 0
   readonly #listeners = new Set<Listener>()
   readonly #events = new Set<EventListener>()
-  #change: Change = { changed: new Set(), removed: new Set(), whole: false }
+  #change: Change = noChange()
   #frame = 0
   #view = 0
 
@@ -89,22 +90,15 @@ class Fleet {
   /** Takes over a device as the API answered it. */
   put(device: Device): void {
     const known = this.devices.get(device.id)
-    if (known) {
-      known.device = device
-      this.#changed(known)
-    } else {
-      const tracked = { key: ++this.#keys, device, location: null, heard: 0 }
-      this.devices.set(device.id, tracked)
-      this.#changed(tracked)
-    }
+    this.#replace(known ? { ...known, device } : { key: ++this.#keys, device, location: null })
   }
 
   remove(id: string): void {
     const known = this.devices.get(id)
     if (!known) return
     this.devices.delete(id)
-    this.#change.changed.delete(known)
-    this.#change.removed.add(known)
+    this.#change.changed.delete(id)
+    this.#change.removed.set(id, known)
     this.#soon()
   }
 
@@ -180,17 +174,15 @@ class Fleet {
 
   /** A newer location that can be trusted becomes the last one; the server's rule. */
   #place(tracked: Tracked, location: Location): void {
-    const { device } = tracked
-    tracked.heard = Date.now()
-    device.lastSeen = location.receivedAt ?? location.dateTime
-    if (!location.suspect && (!tracked.location || tracked.location.dateTime <= location.dateTime)) {
-      tracked.location = location
-    }
-    this.#changed(tracked)
+    const isNewer = !location.suspect && (!tracked.location || tracked.location.dateTime <= location.dateTime)
+    const device = { ...tracked.device, lastSeen: location.receivedAt ?? location.dateTime }
+    this.#replace({ ...tracked, device, location: isNewer ? location : tracked.location })
   }
 
-  #changed(tracked: Tracked): void {
-    this.#change.changed.add(tracked)
+  #replace(tracked: Tracked): void {
+    const { id } = tracked.device
+    this.devices.set(id, tracked)
+    this.#change.changed.set(id, tracked)
     this.#soon()
   }
 
@@ -198,7 +190,7 @@ class Fleet {
     this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0
       const change = this.#change
-      this.#change = { changed: new Set(), removed: new Set(), whole: false }
+      this.#change = noChange()
       for (const listener of this.#listeners) listener(change)
     })
     this.#view ||= window.setTimeout(() => {

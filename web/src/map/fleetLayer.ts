@@ -1,7 +1,7 @@
 // The fleet on the map: one source, changed by differences and at most a few times a second, so that thousands of
 // moving devices leave the page its time. Names and states are data of the features; nothing of them is ever HTML.
 import type { ExpressionSpecification, GeoJSONSource, GeoJSONSourceDiff, Map, MapLayerMouseEvent } from 'maplibre-gl'
-import { fleet, statusOf, type Change, type Status, type Tracked } from '../live/fleet.svelte'
+import { fleet, noChange, statusOf, type Change, type Status, type Tracked } from '../live/fleet.svelte'
 import { statusColours } from './colours'
 import { addMarkers } from './markers'
 import { fonts } from './style'
@@ -20,7 +20,7 @@ export interface FleetLayerOptions {
 }
 
 export class FleetLayer {
-  #waiting: Change = { changed: new Set(), removed: new Set(), whole: true }
+  #waiting: Change = { ...noChange(), whole: true }
   #busy = false
   #timer = 0
   readonly #shown = new Set<number>()
@@ -63,10 +63,10 @@ export class FleetLayer {
   }
 
   #gather(change: Change): void {
-    for (const tracked of change.changed) this.#waiting.changed.add(tracked)
-    for (const tracked of change.removed) {
-      this.#waiting.changed.delete(tracked)
-      this.#waiting.removed.add(tracked)
+    for (const [id, tracked] of change.changed) this.#waiting.changed.set(id, tracked)
+    for (const [id, tracked] of change.removed) {
+      this.#waiting.changed.delete(id)
+      this.#waiting.removed.set(id, tracked)
     }
     this.#waiting.whole ||= change.whole
     this.#timer ||= window.setTimeout(() => {
@@ -80,7 +80,7 @@ export class FleetLayer {
     const target = this.map.getSource<GeoJSONSource>(source)
     if (!target) return
     const change = this.#waiting
-    this.#waiting = { changed: new Set(), removed: new Set(), whole: false }
+    this.#waiting = noChange()
     this.#busy = true
     try {
       if (change.whole) await target.setData(this.#everything())
@@ -103,7 +103,7 @@ export class FleetLayer {
 
   #difference({ changed, removed }: Change): GeoJSONSourceDiff {
     const difference: Required<Pick<GeoJSONSourceDiff, 'add' | 'remove'>> = { add: [], remove: [] }
-    for (const tracked of changed) {
+    for (const tracked of changed.values()) {
       const visible = tracked.location !== null && this.options.shows(tracked)
       // Adding a feature of a known id replaces it.
       if (visible) {
@@ -111,7 +111,7 @@ export class FleetLayer {
         difference.add.push(feature(tracked))
       } else if (this.#shown.delete(tracked.key)) difference.remove.push(tracked.key)
     }
-    for (const tracked of removed) if (this.#shown.delete(tracked.key)) difference.remove.push(tracked.key)
+    for (const tracked of removed.values()) if (this.#shown.delete(tracked.key)) difference.remove.push(tracked.key)
     return difference
   }
 

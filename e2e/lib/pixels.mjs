@@ -1,0 +1,42 @@
+// What is really drawn: the colours of a part of the page, read from a picture of it.
+
+/** How much of a part of the page, in pixels, has a colour such as `#14824a`, give or take. */
+export async function pixelsOf(page, clip, colour, tolerance = 24) {
+  const png = await page.screenshot({ clip })
+  const wanted = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16))
+  return page.evaluate(
+    async ({ address, wanted, tolerance }) => {
+      const image = new Image()
+      image.src = address
+      await image.decode()
+      const canvas = new OffscreenCanvas(image.width, image.height)
+      const context = canvas.getContext('2d')
+      context.drawImage(image, 0, 0)
+      const { data } = context.getImageData(0, 0, image.width, image.height)
+      let count = 0
+      for (let at = 0; at < data.length; at += 4) {
+        if (wanted.every((value, channel) => Math.abs(data[at + channel] - value) <= tolerance)) count++
+      }
+      return count
+    },
+    { address: `data:image/png;base64,${png.toString('base64')}`, wanted, tolerance }
+  )
+}
+
+/** Looks again until something is so; a map takes its time to draw. */
+export async function until(what, look, { within = 10_000, every = 100 } = {}) {
+  const end = Date.now() + within
+  let seen
+  do {
+    seen = await look()
+    if (seen) return seen
+    await new Promise((resolve) => setTimeout(resolve, every))
+  } while (Date.now() < end)
+  throw new Error(`${what}: still ${JSON.stringify(seen)} after ${within} ms`)
+}
+
+/** The middle of the map, where the picked device is. */
+export async function middleOf(page, size = 60) {
+  const box = await page.getByRole('region', { name: 'Map', exact: true }).first().boundingBox()
+  return { x: box.x + (box.width - size) / 2, y: box.y + (box.height - size) / 2, width: size, height: size }
+}

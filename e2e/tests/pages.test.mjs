@@ -1,0 +1,68 @@
+// Every page in light and dark, on a desktop and a phone: nothing runs over the edge, no serious finding of an
+// accessibility check, and a picture of it in target/e2e.
+import assert from 'node:assert/strict'
+import { mkdir, readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { desktop, phone } from '../lib/browser.mjs'
+import { fill } from '../lib/fleet.mjs'
+import { suite } from '../lib/suite.mjs'
+
+const world = suite()
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const pictures = new URL('../../target/e2e/', import.meta.url)
+await mkdir(pictures, { recursive: true })
+
+const pages = {
+  map: () => '/',
+  device: (known) => `/devices/${known.device}`,
+  history: (known) => `/history/${known.device}`,
+  alerts: () => '/alerts',
+  geofences: () => '/places',
+  rules: () => '/rules',
+  groups: () => '/groups',
+  users: () => '/users',
+  messages: () => '/notifications',
+  account: () => '/account',
+  developer: () => '/developer',
+  webhooks: () => '/developer/webhooks',
+  operator: () => '/operator',
+  settings: () => '/settings',
+  welcome: () => '/welcome',
+  missing: () => '/there/is/nothing'
+}
+
+const looks = [
+  { name: 'desktop-light', viewport: desktop, colorScheme: 'light' },
+  { name: 'desktop-dark', viewport: desktop, colorScheme: 'dark' },
+  { name: 'phone-light', viewport: phone, colorScheme: 'light', hasTouch: true },
+  { name: 'phone-dark', viewport: phone, colorScheme: 'dark', hasTouch: true }
+]
+
+async function serious(page) {
+  await page.evaluate(axe)
+  const { violations } = await page.evaluate(() =>
+    window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'], resultTypes: ['violations'] })
+  )
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`))
+}
+
+for (const { name: look, ...options } of looks) {
+  world.test(
+    `every page is in order: ${look}`,
+    async ({ page, api, server }) => {
+      world.known ??= await fill(api)
+      for (const [name, path] of Object.entries(pages)) {
+        await page.goto(server.url + path(world.known))
+        await page.locator('h1, h2, [role=list]').first().waitFor()
+        await page.waitForLoadState('networkidle', { timeout: 5_000 }).catch(() => undefined)
+        await page.screenshot({ path: new URL(`${name}-${look}.png`, pictures).pathname })
+        const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+        assert.ok(over <= 0, `${name} is ${over} pixels too wide`)
+        assert.deepEqual(await serious(page), [], `${name}: accessibility`)
+      }
+    },
+    options
+  )
+}
