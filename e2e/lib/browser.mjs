@@ -25,7 +25,7 @@ const expected = [/status of 401/, /GPU stall due to ReadPixels/]
 /** A page of a new visitor, with the list of what went wrong on it. */
 export async function visit(browser, server, options = {}) {
   const context = await browser.newContext({ viewport: desktop, locale: 'en', ...options })
-  context.setDefaultTimeout(15_000)
+  context.setDefaultTimeout(30_000)
   const wrong = []
   const page = await context.newPage()
   page.on('pageerror', (error) => wrong.push(`error: ${error.message}`))

@@ -24,7 +24,7 @@ export async function pixelsOf(page, clip, colour, tolerance = 24) {
 }
 
 /** Looks again until something is so; a map takes its time to draw. */
-export async function until(what, look, { within = 10_000, every = 100 } = {}) {
+export async function until(what, look, { within = 30_000, every = 100 } = {}) {
   const end = Date.now() + within
   let seen
   do {

@@ -20,7 +20,7 @@ export function suite(settings = {}) {
 
   /** A test in a page of its own, signed in unless told otherwise. */
   world.test = (name, body, { user, path = '/', signedIn = true, ...options } = {}) =>
-    test(name, { timeout: 60_000 }, async () => {
+    test(name, { timeout: 120_000 }, async () => {
       const { context, page, wrong } = await visit(world.browser, world.server, options)
       try {
         if (signedIn) await enter(page, world.server, user?.(world) ?? world.server.owner, path)
