@@ -4,6 +4,7 @@
 
 use crate::account::Account;
 use crate::id::{KeyId, SessionId, UserId};
+use crate::preference::Preferences;
 use crate::time::Timestamp;
 use crate::user::User;
 
@@ -38,6 +39,8 @@ pub struct Login {
     pub totp: Option<Totp>,
     /// Their API key.
     pub api_key: Option<ApiKey>,
+    /// How they want things shown.
+    pub preferences: Preferences,
 }
 
 /// A second factor by time-based codes.

@@ -21,6 +21,7 @@ pub mod limits;
 pub mod location;
 pub mod notification;
 pub mod page;
+pub mod preference;
 pub mod privilege;
 pub mod retention;
 pub mod revision;

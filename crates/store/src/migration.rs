@@ -77,6 +77,7 @@ migrations! {
     3 "notifications" "0003_notifications.sql";
     4 "webhooks" "0004_webhooks.sql";
     5 "rules" "0005_rules.sql";
+    6 "console" "0006_console.sql";
 }
 
 impl Migration {

@@ -7,6 +7,7 @@ use crate::actor::{Actor, Scope};
 use crate::id::UserId;
 use crate::idempotency::{Created, IdempotencyKey};
 use crate::page::{Page, PageRequest};
+use crate::preference::Preferences;
 use crate::revision::Revision;
 use crate::user::{NewUser, User, UserFilter, UserProfile};
 
@@ -39,6 +40,9 @@ pub trait Users: Send + Sync {
 
     /// Removes a user with their key, sessions and links; the last owner stays.
     async fn delete_user(&self, actor: &Actor, id: UserId, seen: Option<Revision>) -> Result<()>;
+
+    /// Keeps how a user wants things shown. It is no change of the user: revision and time stay.
+    async fn set_preferences(&self, id: UserId, preferences: Preferences) -> Result<()>;
 
     /// Marks a user as an operator of the server, or no longer.
     async fn set_operator(&self, id: UserId, operator: bool) -> Result<User>;

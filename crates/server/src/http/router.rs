@@ -17,7 +17,8 @@ use super::routes::documents::ApiDocument;
 use super::routes::{
     account, alert_routing, alerts, api_key, audit, console, devices, documents, events, geofences, groups,
     locations, notification_settings, notifications, operations, pages, reference, rules, session,
-    session_password, session_totp, shares, shares_public, templates, token, users, webhooks,
+    session_password, session_preferences, session_totp, shares, shares_public, templates, token, users,
+    webhooks,
 };
 use crate::app::App;
 
@@ -90,6 +91,7 @@ fn operations() -> OpenApiRouter<App> {
         .routes(routes!(session::create_session, session::get_session, session::delete_session))
         .routes(routes!(session_password::replace_password))
         .routes(routes!(session_password::reset_password))
+        .routes(routes!(session_preferences::update_preferences))
         .routes(routes!(session_totp::begin_totp, session_totp::confirm_totp, session_totp::delete_totp))
         .routes(routes!(account::get_account, account::update_account))
         .routes(routes!(api_key::get_api_key, api_key::create_api_key, api_key::delete_api_key))

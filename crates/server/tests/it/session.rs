@@ -65,7 +65,11 @@ async fn signing_in_tells_who_one_is(engine: Engine) {
     let body = answer.expect(200);
     assert_eq!((&body["user"]["id"], &body["user"]["password"]), (&json!(tenant.owner.id), &json!(null)));
     assert_eq!(body["user"]["lastLogin"], "2026-01-01T00:00:00Z");
-    assert_eq!(body["account"], json!({"id": tenant.account.id, "name": "acme", "timeZone": "UTC"}));
+    let account = json!({
+        "id": tenant.account.id, "name": "acme", "timeZone": "UTC",
+        "licenses": {"total": 10, "used": 0, "free": 10},
+    });
+    assert_eq!(body["account"], account);
     assert_eq!((&body["operator"], &body["totp"]), (&json!(false), &json!(false)));
     assert_eq!(body["privileges"].as_array().unwrap().len(), Privilege::ALL.len());
     assert_eq!(body.get("apiUsage"), None, "nobody was known when the call came");

@@ -9,6 +9,7 @@ use perigee_core::event::EventKind;
 use perigee_core::id::{AccountId, UserId};
 use perigee_core::idempotency::{Created, IdempotencyKey};
 use perigee_core::page::{Page, PageRequest};
+use perigee_core::preference::Preferences;
 use perigee_core::privilege::Privileges;
 use perigee_core::revision::Revision;
 use perigee_core::store::{Result, Users};
@@ -114,6 +115,18 @@ async fn set_operator(tx: &Tx, id: UserId, operator: bool) -> Result<User> {
     Ok(User { operator, ..user })
 }
 
+async fn set_preferences(tx: &Tx, id: UserId, preferences: Preferences) -> Result<()> {
+    tx.leave_facts();
+    let text = serde_json::to_string(&preferences).map_err(|error| StoreError::Internal(error.into()))?;
+    let account = directory::account_of(tx, id).await?.ok_or(StoreError::NotFound(Kind::User))?;
+    tx.execute(
+        "UPDATE account_user SET preferences = ?3 WHERE account_id = ?1 AND id = ?2",
+        params![account, id, text],
+    )
+    .await?;
+    Ok(())
+}
+
 /// The user of the actor's account at this revision, with the account held.
 async fn lock_seen(tx: &Tx, actor: &Actor, id: UserId, seen: Option<Revision>) -> Result<User> {
     let account = accounts::lock(tx, actor.scope.account).await?.id;
@@ -207,6 +220,10 @@ impl Users for Database {
     async fn delete_user(&self, actor: &Actor, id: UserId, seen: Option<Revision>) -> Result<()> {
         let actor = actor.clone();
         self.write(move |tx| delete(tx, actor, id, seen).boxed()).await
+    }
+
+    async fn set_preferences(&self, id: UserId, preferences: Preferences) -> Result<()> {
+        self.write(move |tx| set_preferences(tx, id, preferences).boxed()).await
     }
 
     async fn set_operator(&self, id: UserId, operator: bool) -> Result<User> {

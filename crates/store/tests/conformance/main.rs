@@ -73,6 +73,7 @@ conformance! {
         users_are_listed_in_pages_and_filtered,
         tenants_do_not_see_each_other,
         operators_are_made_by_command,
+        preferences_are_kept_beside_the_user,
     }
     credentials {
         logins_are_found_by_address_and_id,

@@ -5,8 +5,10 @@ use perigee_core::event::EventKind;
 use perigee_core::id::{DeviceId, GroupId, UserId};
 use perigee_core::idempotency::Created;
 use perigee_core::page::PageRequest;
+use perigee_core::preference::{ConsoleLanguage, Preferences, Theme};
 use perigee_core::privilege::{Privilege, Privileges};
 use perigee_core::revision::Revision;
+use perigee_core::routing::Units;
 use perigee_core::store::{Credentials as _, Users as _};
 use perigee_core::user::{NewUser, User, UserFilter, UserProfile};
 
@@ -270,4 +272,26 @@ pub(crate) async fn operators_are_made_by_command(on: Fixture) {
     assert_fails!(on.store.set_operator(UserId::from_i64(1), true).await, StoreError::NotFound(Kind::User));
     let actions: Vec<_> = on.audits(&tenant).await.into_iter().take(2).map(|entry| entry.action).collect();
     assert_eq!(actions, ["operator.revoke", "operator.grant"]);
+}
+
+pub(crate) async fn preferences_are_kept_beside_the_user(on: Fixture) {
+    let tenant = on.tenant("alfa").await;
+    let user = on.user(&tenant, "ana").await;
+    let login = || async { on.store.find_login_by_id(user.id).await.unwrap().unwrap() };
+    assert_eq!(login().await.preferences, Preferences::default());
+    let events = on.events(&tenant).await.len();
+    let chosen = Preferences {
+        language: Some(ConsoleLanguage::Spanish),
+        units: Units::Nautical,
+        time_zone: Some(zone("Asia/Tokyo")),
+        theme: Theme::Dark,
+    };
+    on.store.set_preferences(user.id, chosen.clone()).await.unwrap();
+    let after = login().await;
+    assert_eq!((after.preferences, after.user), (chosen, user.clone()), "the user is as before");
+    assert_eq!(on.events(&tenant).await.len(), events);
+    on.sql("UPDATE account_user SET preferences = '{\"units\":\"furlongs\"}'", &[]).await;
+    assert_eq!(login().await.preferences, Preferences::default(), "what is not known is as not chosen");
+    let unknown = on.store.set_preferences(UserId::from_i64(1), Preferences::default()).await;
+    assert_fails!(unknown, StoreError::NotFound(Kind::User));
 }

@@ -69,6 +69,12 @@ pub struct LicensesView {
     free: u32,
 }
 
+impl From<LicenseUse> for LicensesView {
+    fn from(licenses: LicenseUse) -> Self {
+        Self { total: licenses.total, used: licenses.used, free: licenses.free() }
+    }
+}
+
 /// Settings of an account.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -138,7 +144,7 @@ impl AccountView {
             id: account.id.to_string(),
             name: account.settings.name,
             time_zone: account.settings.time_zone.to_string(),
-            licenses: LicensesView { total: licenses.total, used: licenses.used, free: licenses.free() },
+            licenses: LicensesView::from(licenses),
             settings: AccountSettingsView {
                 expiry_notice_days: account.settings.expiry_notice_days,
                 retention_days: account.settings.retention_days,

@@ -23,6 +23,7 @@ pub mod reference;
 pub mod rules;
 pub mod session;
 pub mod session_password;
+pub mod session_preferences;
 pub mod session_totp;
 pub mod shares;
 pub mod shares_public;

@@ -3,7 +3,7 @@
 use axum::extract::{FromRequestParts, State};
 use http::header;
 use http::request::Parts;
-use perigee_core::actor::Via;
+use perigee_core::actor::{Reach, Via};
 use perigee_core::credential::{Login, NewSession};
 use perigee_core::id::UserId;
 use perigee_core::privilege::Privilege;
@@ -14,6 +14,8 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::account::LicensesView;
+use super::session_preferences::PreferencesView;
 use super::session_totp::{CODE_MAX, check_code};
 use super::token::find_login;
 use super::users_view::UserView;
@@ -63,6 +65,8 @@ pub struct SessionView {
     /// Whether their second factor is on.
     #[schema(example = false)]
     totp: bool,
+    /// How they want the console to look.
+    preferences: PreferencesView,
     /// When the session ends; null for a token.
     #[schema(example = "2026-05-01T20:00:00Z", format = DateTime)]
     expires: Option<String>,
@@ -81,13 +85,20 @@ pub struct SessionAccount {
     /// Its time zone, whose midnight starts the day.
     #[schema(example = "Europe/Madrid")]
     time_zone: String,
+    /// Its licences; null for who sees only part of it.
+    licenses: Option<LicensesView>,
 }
 
 impl SessionView {
-    fn new(login: Login, expires: Option<Timestamp>) -> Self {
+    async fn new(app: &App, login: Login, expires: Option<Timestamp>) -> ApiResult<Self> {
         let held = login.user.profile.privileges;
-        Self {
+        let licenses = match login.user.profile.reach() {
+            Reach::Account => Some(LicensesView::from(app.store.license_use(login.account.id).await?)),
+            Reach::Group(_) | Reach::Device(_) => None,
+        };
+        Ok(Self {
             account: SessionAccount {
+                licenses,
                 id: login.account.id.to_string(),
                 name: login.account.settings.name,
                 time_zone: login.account.settings.time_zone.to_string(),
@@ -99,9 +110,10 @@ impl SessionView {
                 .collect(),
             operator: login.user.operator,
             totp: login.totp.is_some_and(|totp| totp.confirmed),
+            preferences: PreferencesView::from(login.preferences),
             user: UserView::from(login.user),
             expires: expires.map(|expires| expires.to_string()),
-        }
+        })
     }
 }
 
@@ -244,7 +256,7 @@ async fn open_session(app: &App, context: &RequestContext, user: UserId) -> ApiR
     let new = NewSession { user, hash: *session::hash(&secret).as_bytes(), expires };
     app.store.create_session(&context.origin(Via::Session, Some(user)), new).await?;
     app.identities.forget_user(user);
-    let view = SessionView::new(find_self(app, user).await?, Some(expires));
+    let view = SessionView::new(app, find_self(app, user).await?, Some(expires)).await?;
     let cookie = session_cookie(app, secret.expose(), seconds);
     Ok(Reply::new(None, view).header(header::SET_COOKIE, cookie))
 }
@@ -259,7 +271,8 @@ pub async fn get_session(
 ) -> ApiResult<Reply<SessionView>> {
     params.finish()?;
     let login = find_self(&app, caller.user_id()).await?;
-    Ok(caller.reply(SessionView::new(login, caller.session().map(|session| session.expires))))
+    let expires = caller.session().map(|session| session.expires);
+    Ok(caller.reply(SessionView::new(&app, login, expires).await?))
 }
 
 /// Sign out.

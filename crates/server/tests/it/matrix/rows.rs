@@ -146,6 +146,10 @@ fn preview() -> Value {
     json!({ "kind": "alert-sms", "source": "{{ alert.title }}" })
 }
 
+fn preferences() -> Value {
+    json!({ "units": "nautical" })
+}
+
 fn code() -> Value {
     json!({ "code": "123456" })
 }
@@ -168,6 +172,7 @@ pub(super) const ROWS: &[Row] = &[
     row("POST /api/session/totp", Session, None, password),
     row("PUT /api/session/totp", Session, None, code),
     row("DELETE /api/session/totp", Session, None, password),
+    row("PATCH /api/session/preferences", Session, None, preferences),
     row("POST /api/session/passwordReset", Open, None, none),
     row("GET /api/account", Whole, None, none),
     row("PATCH /api/account", Admin, None, name),
