@@ -2,14 +2,9 @@
 import { api, ok, type Schemas } from '../../api/client'
 import { t } from '../../i18n/index.svelte'
 import { reason, tell, tellProblem } from '../../ui/toast.svelte'
+import type { Filter } from './filter'
 
 export type Message = Schemas['Notification']
-export interface Filter {
-  state?: Schemas['NotificationState']
-  channel?: Schemas['Channel']
-  device?: string
-}
-
 const pageSize = 50
 
 /** Whether a message can be sent again. */

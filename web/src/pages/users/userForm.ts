@@ -1,0 +1,94 @@
+// A user as a form holds them, and back.
+import type { Schemas } from '../../api/client'
+import { instantOf, wallOf } from '../../zoned'
+import { plain, type Privilege } from './privileges'
+
+type User = Schemas['User']
+type UserInput = Schemas['UserInput']
+
+export interface UserForm {
+  name: string
+  email: string
+  country: string
+  timeZone: string
+  description: string
+  message: string
+  disabled: boolean
+  disabledMessage: string
+  tags: { key: string; value: string }[]
+  privileges: Privilege[]
+  /** The whole account, one group or one device. */
+  scope: 'all' | 'group' | 'device'
+  group: string
+  deviceId: string | null
+  adminDevices: number | null | undefined
+  /** As the clock shows it that the form is filled in by. */
+  from: string
+  expires: string
+  password: string
+}
+
+export const newUser = (timeZone: string, country: string): UserForm => ({
+  name: '',
+  email: '',
+  country,
+  timeZone,
+  description: '',
+  message: '',
+  disabled: false,
+  disabledMessage: '',
+  tags: [],
+  privileges: [],
+  scope: 'all',
+  group: '',
+  deviceId: null,
+  adminDevices: null,
+  from: '',
+  expires: '',
+  password: ''
+})
+
+export function formOf(user: User, zone: string | null): UserForm {
+  return {
+    name: user.name,
+    email: user.email,
+    country: user.country ?? '',
+    timeZone: user.timeZone,
+    description: user.description ?? '',
+    message: user.message ?? '',
+    disabled: user.disabled,
+    disabledMessage: user.disabledMessage ?? '',
+    tags: Object.entries(user.tags).map(([key, value]) => ({ key, value: String(value) })),
+    privileges: plain(user.privileges),
+    scope: user.group ? 'group' : user.deviceId ? 'device' : 'all',
+    group: user.group ?? '',
+    deviceId: user.deviceId ?? null,
+    adminDevices: user.adminDevices ?? null,
+    from: user.from ? wallOf(user.from, zone) : '',
+    expires: user.expires ? wallOf(user.expires, zone) : '',
+    password: ''
+  }
+}
+
+const text = (value: string): string | null => value.trim() || null
+
+/** Without a password: that is never read, so it is set beside the rest. */
+export function inputOf(form: UserForm, zone: string | null): UserInput {
+  return {
+    name: form.name.trim(),
+    email: form.email.trim(),
+    country: form.country,
+    timeZone: form.timeZone,
+    description: text(form.description),
+    message: text(form.message),
+    disabled: form.disabled,
+    disabledMessage: text(form.disabledMessage),
+    tags: Object.fromEntries(form.tags.filter(({ key }) => key.trim()).map(({ key, value }) => [key.trim(), value])),
+    privileges: plain(form.privileges),
+    group: form.scope === 'group' ? form.group || null : null,
+    deviceId: form.scope === 'device' ? form.deviceId : null,
+    adminDevices: form.adminDevices ?? null,
+    from: form.from ? instantOf(form.from, zone) : null,
+    expires: form.expires ? instantOf(form.expires, zone) : null
+  }
+}
