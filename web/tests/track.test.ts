@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { TrackBuilder, type Fix, type Track } from '../src/map/track'
 import { indexAt, momentAt, nearestTo } from '../src/map/trackAt'
+import { boundsOfPlaces } from '../src/map/trackBounds'
 import { speedScale } from '../src/map/trackColours'
 import { bearing, eastward, metres, wrap } from '../src/map/trackGeo'
 import { boundsOf, linesOf } from '../src/map/trackLines'
@@ -202,4 +203,12 @@ test('the scale of speeds fits walkers and aeroplanes', () => {
   expect(walker.classOf(5.5)).toBe(5)
   expect(speedScale([800, 850, 900]).limits[0]).toBe(150)
   expect(speedScale([Number.NaN, 0]).classOf(Number.NaN)).toBe(0)
+})
+
+test('places around the antimeridian are shown from the near side', () => {
+  const at = (longitude: number) => ({ latitude: 10, longitude })
+  expect(boundsOfPlaces([at(170), at(-170), at(175)])).toEqual([170, 10, 190, 10])
+  expect(boundsOfPlaces([at(-10), at(20)])).toEqual([-10, 10, 20, 10])
+  expect(boundsOfPlaces([at(5)])).toEqual([5, 10, 5, 10])
+  expect(boundsOfPlaces([])).toBeNull()
 })

@@ -1,6 +1,7 @@
 // The little geometry that tracks need, on a sphere. Longitudes always go the shorter way round.
 const earthRadius = 6_371_008.8
 const radians = Math.PI / 180
+const near = 0.0005
 
 /** The same longitude between -180 and 180. */
 export const wrap = (longitude: number): number => ((((longitude + 180) % 360) + 360) % 360) - 180
@@ -15,6 +16,11 @@ export const eastward = (from: number, to: number): number => {
 export function metres(latitude: number, longitude: number, latitude2: number, longitude2: number): number {
   const north = (latitude2 - latitude) * radians
   const east = eastward(longitude, longitude2) * radians
+  // Near by, the earth is flat to a millimetre, and a long track asks very often.
+  if (Math.abs(north) < near && Math.abs(east) < near) {
+    const level = east * Math.cos(((latitude + latitude2) / 2) * radians)
+    return earthRadius * Math.sqrt(north * north + level * level)
+  }
   const half =
     Math.sin(north / 2) ** 2 + Math.cos(latitude * radians) * Math.cos(latitude2 * radians) * Math.sin(east / 2) ** 2
   return 2 * earthRadius * Math.asin(Math.min(1, Math.sqrt(half)))

@@ -14,6 +14,8 @@ export interface TrackMark {
   label: string
   /** What the page knows it by. */
   id: string
+  /** Drawn larger. */
+  picked?: boolean
 }
 
 export interface TrackLayerOptions {
@@ -155,7 +157,7 @@ export class TrackLayer {
       type: 'circle',
       source: 'track-marks',
       paint: {
-        'circle-radius': 10,
+        'circle-radius': ['case', ['boolean', ['get', 'picked'], false], 15, 10],
         'circle-color': [
           'match',
           ['get', 'kind'],

@@ -1,0 +1,26 @@
+// The tone of an alert, made on the spot: one soft note, or three high ones when it cannot wait.
+import type { Severity } from './wording'
+
+let context: AudioContext | undefined
+
+const notes: Record<Severity, number[]> = { info: [523], warning: [659, 523], critical: [988, 988, 988] }
+const length = 0.22
+
+export function playTone(severity: Severity): void {
+  context ??= new AudioContext()
+  // Browsers keep a page silent until somebody touched it.
+  void context.resume()
+  const start = context.currentTime + 0.02
+  for (const [index, frequency] of notes[severity].entries()) note(context, frequency, start + index * length)
+}
+
+function note(context: AudioContext, frequency: number, at: number): void {
+  const source = new OscillatorNode(context, { type: 'sine', frequency })
+  const volume = new GainNode(context, { gain: 0 })
+  volume.gain.setValueAtTime(0, at)
+  volume.gain.linearRampToValueAtTime(0.25, at + 0.02)
+  volume.gain.exponentialRampToValueAtTime(0.001, at + length)
+  source.connect(volume).connect(context.destination)
+  source.start(at)
+  source.stop(at + length)
+}

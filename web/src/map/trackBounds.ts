@@ -1,0 +1,24 @@
+// What part of the world to show so that all of some places are seen, whichever side of the antimeridian they are on.
+
+export interface Place {
+  latitude: number
+  longitude: number
+}
+
+/** West, south, east, north; east is beyond 180 when they lie around the antimeridian. Null without places. */
+export function boundsOfPlaces(places: Place[]): [number, number, number, number] | null {
+  if (places.length === 0) return null
+  const longitudes = places.map(({ longitude }) => longitude).sort((a, b) => a - b)
+  // The widest empty part of the circle is what need not be shown.
+  let [west, widest] = [longitudes[0]!, longitudes[0]! + 360 - longitudes.at(-1)!]
+  for (let at = 1; at < longitudes.length; at++) {
+    const empty = longitudes[at]! - longitudes[at - 1]!
+    if (empty > widest) [west, widest] = [longitudes[at]!, empty]
+  }
+  let [south, north] = [90, -90]
+  for (const { latitude } of places) {
+    south = Math.min(south, latitude)
+    north = Math.max(north, latitude)
+  }
+  return [west, south, west + 360 - widest, north]
+}

@@ -1,0 +1,116 @@
+// The alerts that are shown: those of a filter, page by page, kept current by the stream.
+import { apiQuery, matches, newestFirst, type AlertFilter } from '../../alerts/filter'
+import { openAlerts } from '../../alerts/open.svelte'
+import type { Alert } from '../../alerts/wording'
+import { api, ok } from '../../api/client'
+import { fleet } from '../../live/fleet.svelte'
+import type { Event } from '../../live/stream'
+import { reason } from '../../ui/toast.svelte'
+
+const pageSize = 200
+/** Requests under way at once when several are acknowledged. */
+const together = 4
+const gatherFor = 200
+
+export class Inbox {
+  alerts: Alert[] = $state.raw([])
+  loading = $state(false)
+  problem: string | null = $state(null)
+  /** Whether there is more to load. */
+  hasMore = $state(false)
+  /** How far acknowledging several is. */
+  done: { count: number; of: number } | null = $state.raw(null)
+
+  #filter: AlertFilter | null = null
+  #cursor: string | undefined
+  #round = 0
+  readonly #arrived: Alert[] = []
+  #timer = 0
+
+  /** Shows the alerts of a filter. */
+  async show(filter: AlertFilter): Promise<void> {
+    this.#filter = filter
+    this.#cursor = undefined
+    this.#round++
+    this.alerts = []
+    await this.more()
+  }
+
+  /** Loads the next page. */
+  async more(): Promise<void> {
+    if (!this.#filter) return
+    const round = this.#round
+    Object.assign(this, { loading: true, problem: null })
+    try {
+      const query = { ...apiQuery(this.#filter), order: 'desc' as const, limit: pageSize, cursor: this.#cursor }
+      const page = await ok(api.GET('/api/alerts', { params: { query } }))
+      if (round !== this.#round) return
+      this.#cursor = page.nextCursor ?? undefined
+      this.hasMore = this.#cursor !== undefined
+      this.#merge(page.alerts, true)
+    } catch (error) {
+      if (round === this.#round) this.problem = reason(error)
+    } finally {
+      if (round === this.#round) this.loading = false
+    }
+  }
+
+  follow(): () => void {
+    return fleet.onEvent((event) => this.#apply(event))
+  }
+
+  async acknowledge(ids: string[]): Promise<void> {
+    await this.#each(ids, (alertId) => ok(api.POST('/api/alerts/{alertId}/acknowledge', { params: { path: { alertId } } })))
+  }
+
+  async end(ids: string[]): Promise<void> {
+    await this.#each(ids, (alertId) => ok(api.POST('/api/alerts/{alertId}/end', { params: { path: { alertId } } })))
+  }
+
+  /** Takes over an alert as the API answered it. */
+  put(alert: Alert): void {
+    openAlerts.put(alert)
+    this.#merge([alert])
+  }
+
+  async #each(ids: string[], change: (id: string) => Promise<{ alert: Alert }>): Promise<void> {
+    const waiting = [...ids]
+    let count = 0
+    this.done = { count, of: ids.length }
+    const work = async (): Promise<void> => {
+      for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
+        this.put((await change(id)).alert)
+        this.done = { count: ++count, of: ids.length }
+      }
+    }
+    try {
+      await Promise.all(Array.from({ length: together }, work))
+    } finally {
+      waiting.length = 0
+      this.done = null
+    }
+  }
+
+  /** Puts alerts in; those that do not belong here any more go. What the server listed is not asked again. */
+  #merge(changed: Alert[], isListed = false): void {
+    const filter = this.#filter
+    if (!filter) return
+    const byId = new Map(this.alerts.map((alert) => [alert.id, alert]))
+    for (const alert of changed) {
+      const groups = fleet.devices.get(alert.deviceId)?.device.groups ?? []
+      if (isListed || matches(filter, alert, groups)) byId.set(alert.id, alert)
+      else byId.delete(alert.id)
+    }
+    this.alerts = [...byId.values()].sort(newestFirst)
+  }
+
+  /** What arrives is gathered: many may come at once. */
+  #apply({ type, data }: Event): void {
+    if (!type.startsWith('alert.') || !('alertName' in data)) return
+    this.#arrived.push(data as unknown as Alert)
+    this.#timer ||= window.setTimeout(() => {
+      this.#timer = 0
+      this.#merge(this.#arrived.splice(0))
+    }, gatherFor)
+  }
+}

@@ -1,0 +1,19 @@
+// The names of users, for those who may see them.
+import { api, ok } from '../../api/client'
+import { session } from '../../session.svelte'
+
+const names = new Map<string, Promise<string | null>>()
+
+/** The name of a user; null when it cannot be told. */
+export function nameOfUser(id: string): Promise<string | null> {
+  const own = session.current?.user
+  if (own?.id === id) return Promise.resolve(own.name || own.email)
+  const known = names.get(id)
+  if (known) return known
+  const asked = ok(api.GET('/api/users/{userId}', { params: { path: { userId: id } } }))
+    .then(({ name, email }) => name || email)
+    // Gone by now, or not to be seen by this user: the time alone is shown.
+    .catch(() => null)
+  names.set(id, asked)
+  return asked
+}
