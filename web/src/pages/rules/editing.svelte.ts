@@ -1,0 +1,103 @@
+// A rule being made or changed: loaded with its entity tag, saved against it.
+import { api, ok, okTagged, Problem } from '../../api/client'
+import { preferences } from '../../preferences.svelte'
+import { conditionBody, kindOf } from './conditions'
+import { newRule, ruleBody, ruleForm, type Rule, type RuleForm } from './ruleForm'
+import { rules } from './rules.svelte'
+
+export class Editing {
+  form: RuleForm = $state(newRule(preferences.units))
+  /** The rule as it is saved; null while it is new. */
+  rule: Rule | null = $state.raw(null)
+  errors: Record<string, string> = $state.raw({})
+  #tag: string | null = null
+  #saved = $state('')
+
+  /** Begins a new rule, perhaps about a geofence. */
+  static anew(geofence: string | null): Editing {
+    const editing = new Editing()
+    if (geofence) {
+      editing.form = newRule(preferences.units, 'geofence')
+      const [first] = editing.form.conditions
+      if (first) first.geofences = [geofence]
+    }
+    return editing
+  }
+
+  static async of(id: string): Promise<Editing> {
+    const editing = new Editing()
+    const { data, tag } = await okTagged(api.GET('/api/rules/{ruleId}', { params: { path: { ruleId: id } } }))
+    editing.#take(data, tag)
+    return editing
+  }
+
+  /** Whether there is something to save. */
+  get isChanged(): boolean {
+    return JSON.stringify(this.body) !== this.#saved
+  }
+
+  get body() {
+    return ruleBody(this.form, preferences.units)
+  }
+
+  /** What is told in words while it is written. */
+  get told() {
+    const { body } = this
+    return {
+      ...body,
+      allDevices: this.form.all,
+      devices: body.devices ?? [],
+      groups: body.groups ?? [],
+      conditions: this.form.conditions.map((condition) => conditionBody(condition, preferences.units)),
+      forSeconds: this.form.forSeconds,
+      coolDownSeconds: this.form.coolDownSeconds,
+      critical: this.form.critical,
+      raises: body.alertName ?? (this.isChanged ? undefined : this.rule?.raises)
+    }
+  }
+
+  /** Whether another condition can stand beside what is there. */
+  get takesMore(): boolean {
+    const { conditions } = this.form
+    return conditions.length < mostConditions && !conditions.some(({ type }) => kindOf(type).alone)
+  }
+
+  /** Saves it; errors at fields are kept here and give false, others are thrown. */
+  async save(): Promise<boolean> {
+    this.errors = {}
+    const { body, rule } = this
+    try {
+      const { data, tag } = await okTagged(
+        rule
+          ? api.PUT('/api/rules/{ruleId}', {
+              params: { path: { ruleId: rule.id }, header: this.#tag ? { 'If-Match': this.#tag } : {} },
+              body
+            })
+          : api.POST('/api/rules', { body })
+      )
+      this.#take(data, tag)
+      rules.put(data)
+      return true
+    } catch (error) {
+      if (!(error instanceof Problem) || Object.keys(error.fields).length === 0) throw error
+      this.errors = error.fields
+      return false
+    }
+  }
+
+  async remove(): Promise<void> {
+    const { rule } = this
+    if (!rule) return
+    await ok(api.DELETE('/api/rules/{ruleId}', { params: { path: { ruleId: rule.id } } }))
+    rules.remove(rule.id)
+  }
+
+  #take(rule: Rule, tag: string | null): void {
+    this.rule = rule
+    this.#tag = tag
+    this.form = ruleForm(rule, preferences.units)
+    this.#saved = JSON.stringify(this.body)
+  }
+}
+
+const mostConditions = 8

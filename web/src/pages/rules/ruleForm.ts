@@ -1,0 +1,117 @@
+// A rule as a form, from the API and for it, and what the API said about its fields.
+import type { Schemas } from '../../api/client'
+import type { UnitSystem } from '../../preferences.svelte'
+import { conditionBody, conditionForm, newCondition, type ConditionForm } from './conditions'
+
+export type Rule = Schemas['Rule']
+type Weekday = Schemas['Weekday']
+
+export const weekdays: Weekday[] = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']
+
+export interface RuleForm {
+  name: string
+  description: string
+  enabled: boolean
+  /** Judges all devices, those of the future included. */
+  all: boolean
+  devices: string[]
+  groups: string[]
+  conditions: ConditionForm[]
+  forSeconds: number
+  coolDownSeconds: number
+  scheduled: boolean
+  weekdays: Weekday[]
+  from: string
+  to: string
+  timeZone: string
+  alertName: string
+  text: string
+  critical: boolean
+}
+
+export function newRule(units: UnitSystem, type = 'speed'): RuleForm {
+  return {
+    name: '',
+    description: '',
+    enabled: true,
+    all: true,
+    devices: [],
+    groups: [],
+    conditions: [newCondition(type, units)],
+    forSeconds: 0,
+    coolDownSeconds: 0,
+    scheduled: false,
+    weekdays: weekdays.slice(0, 5),
+    from: '08:00',
+    to: '18:00',
+    timeZone: '',
+    alertName: '',
+    text: '',
+    critical: false
+  }
+}
+
+export function ruleForm(rule: Rule, units: UnitSystem): RuleForm {
+  const usual = newRule(units)
+  return {
+    name: rule.name,
+    description: rule.description ?? '',
+    enabled: rule.enabled,
+    all: rule.allDevices,
+    devices: rule.devices,
+    groups: rule.groups,
+    conditions: rule.conditions.map((condition) => conditionForm(condition, units)),
+    forSeconds: rule.forSeconds,
+    coolDownSeconds: rule.coolDownSeconds,
+    scheduled: Boolean(rule.schedule),
+    weekdays: rule.schedule?.weekdays ?? usual.weekdays,
+    from: rule.schedule?.from ?? usual.from,
+    to: rule.schedule?.to ?? usual.to,
+    timeZone: rule.schedule?.timeZone ?? '',
+    alertName: rule.alertName ?? '',
+    text: rule.text ?? '',
+    critical: rule.critical
+  }
+}
+
+const orNull = (text: string): string | null => text.trim() || null
+
+export function ruleBody(form: RuleForm, units: UnitSystem): Schemas['RuleInput'] {
+  return {
+    name: form.name.trim(),
+    description: orNull(form.description),
+    enabled: form.enabled,
+    allDevices: form.all,
+    devices: form.all ? [] : form.devices,
+    groups: form.all ? [] : form.groups,
+    conditions: form.conditions.map((condition) => conditionBody(condition, units)),
+    forSeconds: form.forSeconds,
+    coolDownSeconds: form.coolDownSeconds,
+    schedule: form.scheduled
+      ? { weekdays: form.weekdays, from: form.from, to: form.to, timeZone: orNull(form.timeZone) }
+      : null,
+    alertName: orNull(form.alertName),
+    text: orNull(form.text),
+    critical: form.critical
+  }
+}
+
+/** What the API said about one condition, by the fields of its form. */
+export function conditionErrors(fields: Record<string, string>, index: number): Record<string, string> {
+  const errors: Record<string, string> = {}
+  const prefix = `conditions.${index}`
+  for (const [field, detail] of Object.entries(fields)) {
+    if (field !== prefix && !field.startsWith(`${prefix}.`)) continue
+    const name = field.slice(prefix.length + 1).split('.')[0] ?? ''
+    errors[['above', 'below', 'reached'].includes(name) ? 'limit' : name || 'type'] = detail
+  }
+  return errors
+}
+
+const shownAtFields = /^(name|description|devices|groups|allDevices|conditions\.\d+(\..*)?|forSeconds|coolDownSeconds|schedule\.(weekdays|from|to|timeZone)(\..*)?|alertName|text)$/
+
+/** What the API said that belongs to no field of the form. */
+export const otherErrors = (fields: Record<string, string>): string[] =>
+  Object.entries(fields)
+    .filter(([field]) => !shownAtFields.test(field))
+    .map(([, detail]) => detail)

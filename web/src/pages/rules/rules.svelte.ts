@@ -1,0 +1,58 @@
+// The rules of the account, and what the words about them need from elsewhere.
+import { api, ok } from '../../api/client'
+import { duration } from '../../format'
+import { t } from '../../i18n/index.svelte'
+import { fleet } from '../../live/fleet.svelte'
+import { preferences } from '../../preferences.svelte'
+import { fences } from '../places/fences.svelte'
+import type { Rule } from './ruleForm'
+import type { Words } from './words'
+
+const pageSize = 1000
+const byName = new Intl.Collator(undefined, { numeric: true })
+
+class Rules {
+  all: Rule[] = $state.raw([])
+  loaded = $state(false)
+
+  /** Loads the rules and the geofences they name. */
+  async load(): Promise<void> {
+    const all: Rule[] = []
+    let cursor: string | undefined
+    const places = fences.load()
+    do {
+      const page = await ok(api.GET('/api/rules', { params: { query: { limit: pageSize, cursor } } }))
+      all.push(...page.rules)
+      cursor = page.nextCursor ?? undefined
+    } while (cursor)
+    await places
+    this.all = all.sort((a, b) => byName.compare(a.name, b.name))
+    this.loaded = true
+  }
+
+  put(rule: Rule): void {
+    this.all = [...this.all.filter(({ id }) => id !== rule.id), rule].sort((a, b) => byName.compare(a.name, b.name))
+  }
+
+  remove(id: string): void {
+    this.all = this.all.filter((rule) => rule.id !== id)
+  }
+}
+
+export const rules = new Rules()
+
+/** How rules are told to this user now. */
+export function speech(): Words {
+  void fleet.version
+  return {
+    say: t,
+    duration,
+    language: preferences.language,
+    units: preferences.units,
+    nameOf: {
+      device: (id) => fleet.devices.get(id)?.device.name ?? t('rules.device.unknown'),
+      group: (id) => fleet.groups.get(id)?.name ?? id,
+      geofence: (id) => fences.get(id)?.properties.name ?? id
+    }
+  }
+}

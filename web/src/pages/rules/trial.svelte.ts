@@ -1,0 +1,78 @@
+// A rule tried on history: device by device, so that the wait shows how far it is and can be ended.
+import { api, ok, type Schemas } from '../../api/client'
+
+export type Episode = Schemas['RuleEpisode']
+
+export interface Span {
+  from: string
+  to: string
+}
+
+const longest = 31 * 86_400_000
+/** Devices asked for at once: few, so that results come early. */
+const devicesAtOnce = 10
+
+/** Whether a span can be tried. */
+export function isSpan(from: string, to: string): boolean {
+  const length = new Date(to).getTime() - new Date(from).getTime()
+  return length > 0 && length <= longest
+}
+
+export class Trial {
+  episodes: Episode[] = $state.raw([])
+  locations = $state(0)
+  incomplete: string[] = $state.raw([])
+  state: 'idle' | 'running' | 'done' | 'stopped' = $state('idle')
+  #run = 0
+
+  stop(): void {
+    this.#run++
+    if (this.state === 'running') this.state = 'stopped'
+  }
+
+  /** Tries the rule for these devices, or for all it judges. */
+  async start(ruleId: string, { from, to }: Span, devices: string[]): Promise<void> {
+    const run = ++this.#run
+    this.state = 'running'
+    this.episodes = []
+    this.locations = 0
+    this.incomplete = []
+    const wanted = devices.length > 0 ? devices : [undefined]
+    try {
+      for (const device of wanted) {
+        let cursor: string | undefined
+        do {
+          const query = { from, to, device, cursor, limit: devicesAtOnce }
+          const page = await ok(api.POST('/api/rules/{ruleId}/test', { params: { path: { ruleId }, query } }))
+          if (run !== this.#run) return
+          this.episodes = [...this.episodes, ...page.episodes]
+          this.locations += page.locations
+          this.incomplete = [...this.incomplete, ...page.incomplete]
+          cursor = page.nextCursor ?? undefined
+        } while (cursor)
+      }
+      this.state = 'done'
+    } catch (error) {
+      if (run === this.#run) this.state = 'idle'
+      throw error
+    }
+  }
+}
+
+export interface Fix {
+  time: number
+  position: [number, number]
+}
+
+/** Where a device went in a span, as exactly as a map can show. */
+export async function trackOf(deviceId: string, { from, to }: Span): Promise<Fix[]> {
+  const query = { from, to, simplify: 15, fields: 'dateTime,latitude,longitude,suspect' }
+  const answer = await ok(api.GET('/api/devices/{deviceId}/locations', { params: { path: { deviceId }, query } }))
+  // Other formats look otherwise; none was asked for.
+  const locations = typeof answer === 'object' && 'locations' in answer ? answer.locations : []
+  return locations.flatMap(({ dateTime, latitude, longitude, suspect }) =>
+    dateTime === undefined || latitude === undefined || longitude === undefined || suspect
+      ? []
+      : [{ time: Date.parse(dateTime), position: [longitude, latitude] }]
+  )
+}
