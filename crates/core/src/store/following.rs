@@ -7,6 +7,7 @@ use crate::alert::Alert;
 use crate::device::DeviceStatus;
 use crate::geofence::Geofence;
 use crate::id::{AccountId, DeviceId, GroupId};
+use crate::location::StoredLocation;
 use crate::rule::{Judgement, Rule, Trail};
 use crate::time::Timestamp;
 
@@ -45,6 +46,34 @@ pub enum Depth {
     Current,
     /// That, and what they knew before.
     Checkpoints,
+}
+
+/// How much of the log is skimmed at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SkimLimits {
+    /// Locations passed over.
+    pub locations: usize,
+    /// Devices met.
+    pub devices: usize,
+    /// Locations that carry alerts.
+    pub carriers: usize,
+}
+
+/// What a part of the log says without being read whole.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Skimmed {
+    /// The devices that sent something, by id. Some may be gone.
+    pub devices: Vec<DeviceId>,
+    /// The locations that may carry alerts, in the order of arrival.
+    pub carriers: Vec<(DeviceId, StoredLocation)>,
+    /// How many locations there are in it.
+    pub count: usize,
+    /// When the first of them was received.
+    pub oldest: Option<Timestamp>,
+    /// The number to go on from.
+    pub next: i64,
+    /// Whether there may be something after it.
+    pub more: bool,
 }
 
 /// How a device is heard.
@@ -120,6 +149,17 @@ pub trait Following: Send + Sync {
         owner: &str,
         lease_ms: i64,
     ) -> Result<Option<Followed>>;
+
+    /// What an account's log says after this number, up to one of the limits.
+    async fn skim_log(&self, account: AccountId, after: i64, limits: SkimLimits) -> Result<Skimmed>;
+
+    /// The locations of these devices in the log after the first number and up to the second, in the order of arrival.
+    async fn read_log(
+        &self,
+        account: AccountId,
+        part: (i64, i64),
+        devices: &[DeviceId],
+    ) -> Result<Vec<(DeviceId, StoredLocation)>>;
 
     /// The rules and geofences of an account, and the revision they are at.
     async fn load_rules(&self, account: AccountId) -> Result<(i64, Vec<Rule>, Vec<Geofence>)>;

@@ -22,7 +22,10 @@ pub use accounts::{AccountOverview, Accounts, UsageReport};
 pub use alerts::{Alerts, SubmittedAlerts};
 pub use credentials::Credentials;
 pub use devices::{Devices, ExpiryAnnouncement};
-pub use following::{Depth, DeviceRound, Followed, FollowedDevice, Following, Round, StatusChange, Watched};
+pub use following::{
+    Depth, DeviceRound, Followed, FollowedDevice, Following, Round, SkimLimits, Skimmed, StatusChange,
+    Watched,
+};
 pub use groups::Groups;
 pub use locations::{Appetite, LocationSink, LocationUpkeep, Locations};
 pub use logs::{Audits, Events};

@@ -126,12 +126,48 @@ impl BatchWriter {
     }
 }
 
+/// A location in a batch that is looked at where it lies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Glimpse<'b> {
+    pub(crate) device: DeviceId,
+    pub(crate) time: Timestamp,
+    pub(crate) number: i64,
+    received_at: Timestamp,
+    latitude: Latitude,
+    longitude: Longitude,
+    trust: Trust,
+    /// Everything else, packed.
+    pub(crate) readings: &'b [u8],
+}
+
+impl Glimpse<'_> {
+    /// The same with memory of its own.
+    pub(crate) fn to_point(self) -> Point {
+        let Self { time, number, received_at, latitude, longitude, trust, readings, .. } = self;
+        let readings = Bytes::copy_from_slice(readings);
+        Point { time, number, received_at, latitude, longitude, trust, readings }
+    }
+}
+
 /// Reads a batch back; `first` is the number of its first location.
 pub fn unpack_batch(
     bytes: &[u8],
     first: i64,
     received_at: Timestamp,
     mut each: impl FnMut(DeviceId, Point),
+) -> Result<(), CodecError> {
+    look_through(bytes, first, received_at, |glimpse| {
+        each(glimpse.device, glimpse.to_point());
+        true
+    })
+}
+
+/// Shows the locations of a batch without copying them, for as long as more are wanted.
+pub(crate) fn look_through<'b>(
+    bytes: &'b [u8],
+    first: i64,
+    received_at: Timestamp,
+    mut wants_more: impl FnMut(Glimpse<'b>) -> bool,
 ) -> Result<(), CodecError> {
     let (told, checksum) = bytes.split_last_chunk::<CHECKSUM>().ok_or(CodecError::Short)?;
     if crc32fast::hash(told) != u32::from_le_bytes(*checksum) {
@@ -158,16 +194,19 @@ pub fn unpack_batch(
                 return Err(CodecError::Malformed);
             }
             let length = input.length()?;
-            let point = Point {
+            let glimpse = Glimpse {
+                device,
                 time: Timestamp::from_millis(before.0),
                 number,
                 received_at,
                 latitude: Latitude::from_e7(degrees(before.1)?),
                 longitude: Longitude::from_e7(degrees(before.2)?),
                 trust: Trust { late: flags & LATE != 0, suspect: flags & SUSPECT != 0 },
-                readings: Bytes::copy_from_slice(input.raw(length)?),
+                readings: input.raw(length)?,
             };
-            each(device, point);
+            if !wants_more(glimpse) {
+                return Ok(());
+            }
             number += 1;
         }
     }

@@ -7,10 +7,10 @@ mod chunk;
 mod readings;
 mod value;
 
-pub(crate) use batch::BatchWriter;
+pub(crate) use batch::{BatchWriter, Glimpse, look_through};
 pub use batch::{Point, unpack_batch};
 pub use bytes::CodecError;
 pub(crate) use bytes::Writer;
 pub use chunk::{ChunkReader, Position, Positions, Rows, Summary, chunk_summary, pack_chunk, unpack_chunk};
-pub(crate) use readings::pack_all_readings;
+pub(crate) use readings::{may_carry_alerts, pack_all_readings};
 pub use readings::{pack_readings, unpack_readings};

@@ -117,6 +117,16 @@ fn pack_into(readings: &Readings, fields: &mut Writer, packed: &mut Writer) {
     packed.raw(body.fields.as_bytes());
 }
 
+/// Whether packed readings may raise alerts of themselves; nothing else of them is read.
+pub(crate) fn may_carry_alerts(bytes: &[u8]) -> Result<bool, CodecError> {
+    let mut input = Reader::new(bytes);
+    let version = input.byte()?;
+    if version != VERSION {
+        return Err(CodecError::Version(version));
+    }
+    Ok(input.unsigned()? & (bit::ALERTS | bit::CRITICAL_IS) != 0)
+}
+
 /// Unpacks what [`pack_readings`] made.
 pub fn unpack_readings(bytes: &[u8]) -> Result<Readings, CodecError> {
     let mut input = Reader::new(bytes);

@@ -26,6 +26,7 @@ mod routing;
 mod sample;
 mod shares;
 mod sinks;
+mod skimming;
 mod templates;
 mod users;
 mod webhooks;
@@ -233,6 +234,10 @@ conformance! {
         the_log_waits_for_the_judge,
         a_deleted_device_leaves_nothing_to_judge,
         checkpoints_are_kept_and_thinned,
+    }
+    skimming {
+        the_log_is_skimmed_in_parts_of_any_size,
+        what_was_erased_is_not_judged,
     }
     shares {
         a_link_shows_a_device_between_two_instants,

@@ -19,7 +19,13 @@ pub(super) struct UpTo {
     pub(super) is_behind: bool,
 }
 
-/// Judges a device's new locations; none when no rule cares.
+/// Whether a rule judges a device by its locations, or did.
+pub(super) fn is_judged(set: &RuleSet, known: &FollowedDevice) -> bool {
+    known.trail.current.as_ref().is_some_and(|current| !current.progresses.is_empty())
+        || !set.rules_by_location(known.device, &known.groups).is_empty()
+}
+
+/// Judges a device's new locations; none when it is gone.
 ///
 /// When one of them is older than what is known, the history is read from a checkpoint before it, as far as the log was
 /// judged: what is in the log after that is judged in its turn.
@@ -32,9 +38,6 @@ pub(super) async fn judge(
     upto: UpTo,
 ) -> Result<Option<Judgement>> {
     let rules = set.rules_by_location(device.device, &device.groups);
-    if rules.is_empty() && device.trail.current.as_ref().is_none_or(|current| current.progresses.is_empty()) {
-        return Ok(None);
-    }
     let times: Vec<Timestamp> =
         new.iter().filter(|stored| !stored.trust.suspect).map(|stored| stored.location.time).collect();
     let is_late =

@@ -3,20 +3,24 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use metrics::{counter, gauge};
-use perigee_core::actor::Scope;
 use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId, RuleId};
 use perigee_core::location::StoredLocation;
 use perigee_core::rule::{RuleSet, carried_alerts};
-use perigee_core::store::{Depth, DeviceRound, Followed, Result, Round, StatusChange};
+use perigee_core::store::{
+    Depth, DeviceRound, Followed, FollowedDevice, Result, Round, SkimLimits, Skimmed, StatusChange,
+};
 
 use super::judge::UpTo;
 use super::memory::Memory;
 use super::node::{Follower, Outcome};
 use super::{judge, status};
 
-/// Locations one round judges.
-const LOCATIONS: u32 = 5_000;
+/// Locations one round judges, and those it passes over where there is no rule.
+const JUDGED: usize = 5_000;
+const PASSED: usize = 50_000;
+/// What else bounds a round: all it finds out is kept in one transaction.
+const LIMITS: SkimLimits = SkimLimits { locations: JUDGED, devices: 1_000, carriers: 1_000 };
 /// Devices of which something is due that one round looks at.
 const DUE: u32 = 500;
 
@@ -27,28 +31,22 @@ impl Follower {
         let set = self.rules(&followed).await?;
         // They may be newer than the account was when it was taken; what counts is that they are no older in the end.
         followed.rules_revision = set.revision;
-        let feed = self.app.store.list_location_feed(Scope::whole(account), followed.cursor, LOCATIONS).await;
-        let feed = match feed {
+        let limits = SkimLimits { locations: if set.is_empty() { PASSED } else { JUDGED }, ..LIMITS };
+        let part = match self.app.store.skim_log(account, followed.cursor, limits).await {
             Err(StoreError::CursorExpired) => return self.catch_up(followed, &set).await,
-            feed => feed?,
+            part => part?,
         };
-        let more = feed.items.len() >= usize::try_from(LOCATIONS).unwrap_or(usize::MAX);
-        if let Some((_, oldest)) = feed.items.first() {
+        if let Some(oldest) = part.oldest {
             #[expect(clippy::cast_precision_loss, reason = "a lag that long shows anyway")]
-            let lag_s = (followed.now.as_millis() - oldest.received_at.as_millis()).max(0) as f64 / 1000.0;
+            let lag_s = (followed.now.as_millis() - oldest.as_millis()).max(0) as f64 / 1000.0;
             gauge!("perigee_rules_lag_seconds").set(lag_s);
         }
-        counter!("perigee_rules_locations_total").increment(u64::try_from(feed.items.len()).unwrap_or(0));
-        let mut new: BTreeMap<DeviceId, Vec<StoredLocation>> = BTreeMap::new();
-        for (device, stored) in feed.items {
-            new.entry(device).or_default().push(stored);
-        }
-        let heard: Vec<DeviceId> = new.keys().copied().collect();
-        let due = if more { Vec::new() } else { self.app.store.due_by_rule(account, DUE).await? };
+        counter!("perigee_rules_locations_total").increment(u64::try_from(part.count).unwrap_or(0));
+        let due = if part.more { Vec::new() } else { self.app.store.due_by_rule(account, DUE).await? };
         let memory = self.memories.take(&followed);
-        let mut devices = self.judge_all(&followed, &set, &new, &due, (feed.next, &memory)).await?;
-        let statuses = self.look_at_statuses(&followed, &set, &heard, &mut devices).await?;
-        let moved = feed.next != followed.cursor;
+        let mut devices = self.judge_all(&followed, &set, &part, &due, &memory).await?;
+        let statuses = self.look_at_statuses(&followed, &set, &part.devices, &mut devices).await?;
+        let moved = part.next != followed.cursor;
         if !moved && devices.is_empty() && statuses.is_empty() {
             self.memories.put_back(&followed, memory);
             return Ok(Outcome::Nothing);
@@ -57,7 +55,7 @@ impl Follower {
             devices.values().any(says_something) || statuses.iter().any(|one| one.from != Some(one.to));
         memory.decide(&mut devices, &due, followed.now);
         let known = Memory::of(&devices);
-        let round = finished(followed, feed.next, &set, devices, statuses);
+        let round = finished(followed, part.next, &set, devices, statuses);
         let kept = self.app.store.finish_round(round).await?;
         if kept {
             self.memories.put(&followed, memory, known);
@@ -65,7 +63,7 @@ impl Follower {
         if kept && told {
             self.app.arrivals.announce(account);
         }
-        Ok(if more || !kept { Outcome::More } else { Outcome::Done })
+        Ok(if part.more || !kept { Outcome::More } else { Outcome::Done })
     }
 
     /// What carried alerts and rules say of each device; those of which they say nothing are left out.
@@ -73,41 +71,81 @@ impl Follower {
         &self,
         followed: &Followed,
         set: &RuleSet,
-        new: &BTreeMap<DeviceId, Vec<StoredLocation>>,
+        part: &Skimmed,
         due: &[DeviceId],
-        (up_to, memory): (i64, &Memory),
+        memory: &Memory,
     ) -> Result<BTreeMap<DeviceId, DeviceRound>> {
-        let mut devices = BTreeMap::new();
-        for (device, stored) in new {
-            let carried: Vec<_> = stored.iter().flat_map(|stored| carried_alerts(&stored.location)).collect();
+        let mut devices: BTreeMap<DeviceId, DeviceRound> = BTreeMap::new();
+        for (device, stored) in &part.carriers {
+            let carried = carried_alerts(&stored.location);
             if !carried.is_empty() {
-                devices.insert(*device, DeviceRound { carried, ..blank(*device) });
+                devices.entry(*device).or_insert_with(|| blank(*device)).carried.extend(carried);
             }
         }
         // Without rules there is nothing to judge, but what is due of those there were is to be forgotten.
-        let arrived = new.keys().filter(|_| !set.is_empty());
+        let arrived = part.devices.iter().filter(|_| !set.is_empty());
         let ids: BTreeSet<DeviceId> = arrived.chain(due).copied().collect();
+        let known = self.known(followed.account, set, ids, memory).await?;
+        let mut new = self.new_of(followed, part, &known).await?;
+        for (known, is_behind) in known {
+            let device = known.device;
+            let stored = new.remove(&device).unwrap_or_default();
+            let reach = UpTo { number: part.next, is_behind };
+            let judged = judge::judge(&*self.app.store, followed, set, known, &stored, reach).await?;
+            if let Some(judgement) = judged {
+                devices.entry(device).or_insert_with(|| blank(device)).judgement = Some(judgement);
+            }
+            tokio::task::yield_now().await;
+        }
+        Ok(devices)
+    }
+
+    /// What is known of those of these devices of which a rule says or said something, and whether that is of some
+    /// time ago.
+    async fn known(
+        &self,
+        account: AccountId,
+        set: &RuleSet,
+        devices: BTreeSet<DeviceId>,
+        memory: &Memory,
+    ) -> Result<Vec<(FollowedDevice, bool)>> {
         let (remembered, others): (Vec<DeviceId>, Vec<DeviceId>) =
-            ids.into_iter().partition(|device| memory.get(*device).is_some());
+            devices.into_iter().partition(|device| memory.get(*device).is_some());
+        let mut all = Vec::with_capacity(remembered.len() + others.len());
         for (ids, depth) in [(remembered, Depth::Nothing), (others, Depth::Current)] {
             if ids.is_empty() {
                 continue;
             }
-            for mut known in self.app.store.load_followed(followed.account, &ids, depth).await? {
-                let device = known.device;
+            for mut known in self.app.store.load_followed(account, &ids, depth).await? {
                 if depth == Depth::Nothing {
-                    known.trail.current = memory.get(device).cloned();
+                    known.trail.current = memory.get(known.device).cloned();
                 }
-                let stored = new.get(&device).map(Vec::as_slice).unwrap_or_default();
-                let reach = UpTo { number: up_to, is_behind: depth == Depth::Current };
-                let judged = judge::judge(&*self.app.store, followed, set, known, stored, reach).await?;
-                if let Some(judgement) = judged {
-                    devices.entry(device).or_insert_with(|| blank(device)).judgement = Some(judgement);
+                if judge::is_judged(set, &known) {
+                    all.push((known, depth == Depth::Current));
                 }
-                tokio::task::yield_now().await;
             }
         }
-        Ok(devices)
+        Ok(all)
+    }
+
+    /// What these devices sent.
+    async fn new_of(
+        &self,
+        followed: &Followed,
+        part: &Skimmed,
+        known: &[(FollowedDevice, bool)],
+    ) -> Result<BTreeMap<DeviceId, Vec<StoredLocation>>> {
+        let sent = |device: &DeviceId| part.devices.binary_search(device).is_ok();
+        let ids: Vec<DeviceId> = known.iter().map(|(known, _)| known.device).filter(sent).collect();
+        let mut new: BTreeMap<DeviceId, Vec<StoredLocation>> = BTreeMap::new();
+        if ids.is_empty() {
+            return Ok(new);
+        }
+        let span = (followed.cursor, part.next);
+        for (device, stored) in self.app.store.read_log(followed.account, span, &ids).await? {
+            new.entry(device).or_default().push(stored);
+        }
+        Ok(new)
     }
 
     /// Which devices are late, offline or back.

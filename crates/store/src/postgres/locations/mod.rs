@@ -13,6 +13,7 @@ mod ingest;
 mod known;
 mod recent;
 mod settle;
+mod skim;
 mod trim;
 
 pub(crate) use compact::compact;
@@ -21,4 +22,5 @@ pub(crate) use feed::{end, events, list};
 pub(crate) use hear::hear;
 pub(crate) use ingest::ingest;
 pub(crate) use recent::within as recent;
+pub(crate) use skim::{read as read_log, skim};
 pub(crate) use trim::trim;

@@ -4,10 +4,13 @@ use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::geofence::Geofence;
 use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::location::StoredLocation;
 use perigee_core::rule::Rule;
-use perigee_core::store::{Depth, Followed, FollowedDevice, Following, Result, Round, Watched};
+use perigee_core::store::{
+    Depth, Followed, FollowedDevice, Following, Result, Round, SkimLimits, Skimmed, Watched,
+};
 
-use super::super::{geofences, rules};
+use super::super::{geofences, locations, rules};
 use super::{finish, lease, trail, watch};
 use crate::{Database, Tx, params};
 
@@ -39,6 +42,20 @@ impl Following for Database {
         }
         let owner = owner.to_owned();
         self.write(move |tx| lease::take(tx, account, owner, lease_ms).boxed()).await
+    }
+
+    async fn skim_log(&self, account: AccountId, after: i64, limits: SkimLimits) -> Result<Skimmed> {
+        self.read_snapshot(move |tx| locations::skim(tx, account, after, limits).boxed()).await
+    }
+
+    async fn read_log(
+        &self,
+        account: AccountId,
+        part: (i64, i64),
+        devices: &[DeviceId],
+    ) -> Result<Vec<(DeviceId, StoredLocation)>> {
+        let devices = devices.to_vec();
+        self.read_snapshot(move |tx| locations::read_log(tx, account, part, devices).boxed()).await
     }
 
     async fn load_rules(&self, account: AccountId) -> Result<(i64, Vec<Rule>, Vec<Geofence>)> {

@@ -5,7 +5,7 @@ use perigee_core::actor::Scope;
 use perigee_core::event::{Event, EventKind, Thing};
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::{Compacted, CompactionBudget, Feed, StoredLocation, TimeRange};
-use perigee_core::store::Result;
+use perigee_core::store::{Result, SkimLimits, Skimmed};
 use perigee_core::time::Timestamp;
 
 use super::window::Window;
@@ -22,6 +22,27 @@ pub(super) async fn feed(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Resul
     match tx.live() {
         Some(_) => sqlite::locations::list(tx, scope, after, limit).await,
         None => postgres::locations::list(tx, scope, after, limit).await,
+    }
+}
+
+/// What the log says after this number.
+pub(crate) async fn skim(tx: &Tx, account: AccountId, after: i64, limits: SkimLimits) -> Result<Skimmed> {
+    match tx.live() {
+        Some(_) => sqlite::locations::skim(tx, account, after, limits).await,
+        None => postgres::locations::skim(tx, account, after, limits).await,
+    }
+}
+
+/// The locations of these devices in the log after the first number and up to the second.
+pub(crate) async fn read_log(
+    tx: &Tx,
+    account: AccountId,
+    part: (i64, i64),
+    devices: Vec<DeviceId>,
+) -> Result<Vec<(DeviceId, StoredLocation)>> {
+    match tx.live() {
+        Some(_) => sqlite::locations::read_log(tx, account, part, devices).await,
+        None => postgres::locations::read_log(tx, account, part, devices).await,
     }
 }
 

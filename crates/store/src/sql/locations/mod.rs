@@ -24,7 +24,7 @@ pub(crate) use chunk::{
 pub(crate) use delete::{alone, holds_before, retire_some};
 pub(crate) use gather::{Gatherer, Submission};
 pub(crate) use last::{find_last, last_points, put_last_points};
-pub(crate) use log::{FEW_WAIT_MS, end, event_of, events, note_trimmed, trimmed_to};
+pub(crate) use log::{FEW_WAIT_MS, end, event_of, events, note_trimmed, read_log, skim, trimmed_to};
 pub(crate) use of_group::last_of_group;
 pub(crate) use row::{COLUMNS, from_row, point_from_row, unreadable_readings};
 pub(crate) use standing::{Standing, first_results};

@@ -9,7 +9,6 @@ use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
 use super::live::Live;
-use crate::codec::Point;
 use crate::{Tx, params};
 
 /// Erases what lies in a range from log and tail; gives how many were in no chunk, beside those `packed` that were.
@@ -58,11 +57,10 @@ impl Erased {
         Ok(Self(erased))
     }
 
-    pub(super) fn has(&self, device: DeviceId, point: &Point) -> bool {
+    /// Whether a device's location of this number and time was erased.
+    pub(super) fn has(&self, device: DeviceId, number: i64, time: Timestamp) -> bool {
         self.0.get(&device).is_some_and(|erased| {
-            erased
-                .iter()
-                .any(|(up_to, range)| point.number <= *up_to && (range.from..=range.to).contains(&point.time))
+            erased.iter().any(|(up_to, range)| number <= *up_to && (range.from..=range.to).contains(&time))
         })
     }
 }

@@ -10,7 +10,7 @@ use perigee_core::location::Feed;
 use perigee_core::store::Result;
 
 use super::erase::Erased;
-use crate::codec::{Point, unpack_batch};
+use crate::codec::{Glimpse, Point, look_through};
 use crate::sql::event_filter::Wanted;
 use crate::sql::locations::{event_of, trimmed_to, unreadable_readings};
 use crate::sql::scope::devices_in_sight;
@@ -84,18 +84,20 @@ async fn read(tx: &Tx, scope: Scope, wanted: Option<&Wanted<'_>>, after: i64, li
             }
             read += 1;
             let (first, received_at) = (row.i64("first_number")?, row.timestamp("received_at")?);
-            let keep = |device, point: Point| {
+            let keep = |glimpse: Glimpse<'_>| {
                 looked_at += 1;
+                let device = glimpse.device;
                 let is_wanted = wanted.is_none_or(|wanted| wanted.has_device(device));
-                if point.number > after
+                if glimpse.number > after
                     && is_wanted
                     && !is_elsewhere(scope, device)
-                    && !erased.has(device, &point)
+                    && !erased.has(device, glimpse.number, glimpse.time)
                 {
-                    some.push((device, point));
+                    some.push((device, glimpse.to_point()));
                 }
+                true
             };
-            unpack_batch(row.bytes_ref("points")?, first, received_at, keep).map_err(unreadable_readings)?;
+            look_through(row.bytes_ref("points")?, first, received_at, keep).map_err(unreadable_readings)?;
         }
         let devices: HashSet<DeviceId> = some.iter().map(|(device, _)| *device).collect();
         let in_sight = devices_in_sight(tx, scope, devices).await?;

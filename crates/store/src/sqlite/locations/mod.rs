@@ -14,6 +14,7 @@ mod live;
 mod present;
 mod replay;
 mod save;
+mod skim;
 mod standing;
 mod tail;
 #[cfg(all(test, feature = "testing"))]
@@ -30,5 +31,6 @@ pub(crate) use live::Live;
 pub(crate) use present::hear;
 pub(crate) use replay::replay;
 pub(crate) use save::save_all;
+pub(crate) use skim::{read as read_log, skim};
 pub(crate) use tail::Owner;
 pub(crate) use trim::trim;

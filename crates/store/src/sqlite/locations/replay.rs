@@ -57,7 +57,7 @@ pub(crate) async fn replay(tx: &Tx) -> Result<()> {
             load(tx, live, existing.into_iter()).await?;
             for (owner, mut points) in by_device {
                 if let Some(erased) = erased.get(&account) {
-                    points.retain(|point| !erased.has(owner.1, point));
+                    points.retain(|point| !erased.has(owner.1, point.number, point.time));
                 }
                 take_over(live, owner, points, received_at, packed.get(&owner).copied().unwrap_or(0))?;
             }

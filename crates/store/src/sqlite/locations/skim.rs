@@ -1,0 +1,158 @@
+//! The log as whoever judges it reads it: which devices are in it, what carries alerts, and all of some devices.
+
+use std::collections::{BTreeSet, HashSet};
+
+use perigee_core::actor::Scope;
+use perigee_core::error::StoreError;
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::location::StoredLocation;
+use perigee_core::store::{Result, SkimLimits, Skimmed};
+
+use super::erase::Erased;
+use super::feed::end;
+use crate::codec::{CodecError, Glimpse, look_through, may_carry_alerts};
+use crate::sql::locations::{trimmed_to, unreadable_readings};
+use crate::{Row, Tx, params};
+
+/// Rows one statement reads, unless the first were large.
+const STRIDE: usize = 64;
+/// Locations in the rows read so far from which these are large.
+const MANY: usize = 1_000;
+
+/// What the log says after this number. Readings are passed over where they carry no alert.
+pub(crate) async fn skim(tx: &Tx, account: AccountId, after: i64, limits: SkimLimits) -> Result<Skimmed> {
+    if after > 0 && after < trimmed_to(tx, account).await? {
+        return Err(StoreError::CursorExpired);
+    }
+    let erased = Erased::after(tx, account, after).await?;
+    let mut skimmer = Skimmer { after, next: after, limits, erased, ..Skimmer::default() };
+    let mut stride = 1;
+    loop {
+        let rows = rows(tx, account, (skimmer.next, i64::MAX), stride).await?;
+        for row in &rows {
+            if !skimmer.pass(row)? {
+                return Ok(skimmer.finish(true));
+            }
+        }
+        if rows.len() < stride {
+            // What was trimmed at the end is passed too.
+            skimmer.next = skimmer.next.max(end(tx, Scope::whole(account)).await?);
+            return Ok(skimmer.finish(false));
+        }
+        stride = if skimmer.count < MANY { STRIDE } else { 1 };
+    }
+}
+
+/// The locations of these devices after the first number and up to the second.
+pub(crate) async fn read(
+    tx: &Tx,
+    account: AccountId,
+    (after, up_to): (i64, i64),
+    devices: Vec<DeviceId>,
+) -> Result<Vec<(DeviceId, StoredLocation)>> {
+    let erased = Erased::after(tx, account, after).await?;
+    let devices: HashSet<DeviceId> = devices.into_iter().collect();
+    let (mut found, mut passed, mut stride) = (Vec::new(), after, 1);
+    loop {
+        let rows = rows(tx, account, (passed, up_to), stride).await?;
+        for row in &rows {
+            let mut is_one = None;
+            walk(row, |glimpse| {
+                // Those of one device follow each other.
+                let is_wanted = match is_one {
+                    Some((device, is_wanted)) if device == glimpse.device => is_wanted,
+                    _ => devices.contains(&glimpse.device),
+                };
+                is_one = Some((glimpse.device, is_wanted));
+                if is_wanted
+                    && glimpse.number > after
+                    && glimpse.number <= up_to
+                    && !is_erased(&erased, glimpse)
+                {
+                    found.push((glimpse.device, glimpse.to_point().unpack()?));
+                }
+                Ok(glimpse.number < up_to)
+            })?;
+            passed = row.i64("last_number")?;
+        }
+        if rows.len() < stride {
+            return Ok(found);
+        }
+        stride = if found.len() < MANY { STRIDE } else { 1 };
+    }
+}
+
+/// Some rows with locations after the first number and up to the second.
+async fn rows(tx: &Tx, account: AccountId, (after, up_to): (i64, i64), count: usize) -> Result<Vec<Row>> {
+    let sql = "SELECT last_number, first_number, received_at, points FROM location_log \
+               WHERE account_id = ?1 AND last_number > ?2 AND first_number <= ?3 ORDER BY last_number LIMIT ?4";
+    let count = i64::try_from(count).unwrap_or(i64::MAX);
+    Ok(tx.query(sql, params![account, after, up_to, count]).await?)
+}
+
+/// Shows the locations of a row for as long as more are wanted.
+fn walk<'r>(
+    row: &'r Row,
+    mut wants_more: impl FnMut(Glimpse<'r>) -> std::result::Result<bool, CodecError>,
+) -> Result<()> {
+    let (first, received_at) = (row.i64("first_number")?, row.timestamp("received_at")?);
+    let mut failed = None;
+    let look = |glimpse| wants_more(glimpse).unwrap_or_else(|error| failed.replace(error).is_some());
+    look_through(row.bytes_ref("points")?, first, received_at, look).map_err(unreadable_readings)?;
+    failed.map_or(Ok(()), |error| Err(unreadable_readings(error)))
+}
+
+fn is_erased(erased: &Erased, Glimpse { device, number, time, .. }: Glimpse<'_>) -> bool {
+    erased.has(device, number, time)
+}
+
+/// What was found on the way.
+#[derive(Default)]
+struct Skimmer {
+    after: i64,
+    limits: SkimLimits,
+    erased: Erased,
+    devices: BTreeSet<DeviceId>,
+    carriers: Vec<(DeviceId, StoredLocation)>,
+    count: usize,
+    oldest: Option<perigee_core::time::Timestamp>,
+    next: i64,
+}
+
+impl Skimmer {
+    /// Passes over a row; whether more of the log may follow.
+    fn pass(&mut self, row: &Row) -> Result<bool> {
+        let (mut last_device, mut is_enough) = (None, false);
+        walk(row, |glimpse| {
+            if glimpse.number <= self.after {
+                return Ok(true);
+            }
+            // Those of one device follow each other.
+            let is_known = last_device == Some(glimpse.device) || self.devices.contains(&glimpse.device);
+            is_enough = self.count >= self.limits.locations
+                || self.carriers.len() >= self.limits.carriers
+                || (!is_known && self.devices.len() >= self.limits.devices);
+            if is_enough {
+                return Ok(false);
+            }
+            if last_device.replace(glimpse.device) != Some(glimpse.device) {
+                self.devices.insert(glimpse.device);
+            }
+            if may_carry_alerts(glimpse.readings)? && !is_erased(&self.erased, glimpse) {
+                self.carriers.push((glimpse.device, glimpse.to_point().unpack()?));
+            }
+            self.count += 1;
+            self.next = glimpse.number;
+            Ok(true)
+        })?;
+        if self.count > 0 && self.oldest.is_none() {
+            self.oldest = Some(row.timestamp("received_at")?);
+        }
+        Ok(!is_enough)
+    }
+
+    fn finish(self, more: bool) -> Skimmed {
+        let Self { devices, carriers, count, oldest, next, .. } = self;
+        Skimmed { devices: devices.into_iter().collect(), carriers, count, oldest, next, more }
+    }
+}
