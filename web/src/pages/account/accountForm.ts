@@ -1,0 +1,59 @@
+// The account, and what it allows to be sent, as forms hold them and back.
+import type { Schemas } from '../../api/client'
+
+type Figure = number | null | undefined
+
+export interface AccountForm {
+  name: string
+  timeZone: string
+  retentionDays: Figure
+  expiryNoticeDays: Figure
+}
+
+export const formOf = ({ name, timeZone, settings }: Schemas['Account']): AccountForm => ({
+  name,
+  timeZone,
+  retentionDays: settings.retentionDays ?? null,
+  expiryNoticeDays: settings.expiryNoticeDays
+})
+
+export const inputOf = (form: AccountForm): Schemas['AccountInput'] => ({
+  name: form.name.trim(),
+  timeZone: form.timeZone,
+  settings: { expiryNoticeDays: form.expiryNoticeDays ?? 0, retentionDays: form.retentionDays ?? null }
+})
+
+/** Whether locations that are kept now would be deleted. */
+export const isShorter = (before: Figure, after: Figure): boolean => after != null && (before == null || after < before)
+
+export interface SendingForm {
+  emailEnabled: boolean
+  smsEnabled: boolean
+  smsDailySegments: Figure
+  smsMonthlySegments: Figure
+  /** With blanks or commas between. */
+  smsPrefixes: string
+}
+
+export const sendingForm = (settings: Schemas['NotificationSettings']): SendingForm => ({
+  emailEnabled: settings.emailEnabled,
+  smsEnabled: settings.smsEnabled,
+  smsDailySegments: settings.smsDailySegments ?? null,
+  smsMonthlySegments: settings.smsMonthlySegments ?? null,
+  smsPrefixes: settings.smsPrefixes.join(', ')
+})
+
+/** Beginnings of numbers as people write them: a missing + is put there, and 00 means the same. */
+export const prefixesOf = (text: string): string[] =>
+  text
+    .split(/[\s,;]+/)
+    .filter(Boolean)
+    .map((prefix) => (prefix.startsWith('+') ? prefix : `+${prefix.replace(/^00/, '')}`))
+
+export const sendingInput = (form: SendingForm): Schemas['NotificationSettingsInput'] => ({
+  emailEnabled: form.emailEnabled,
+  smsEnabled: form.smsEnabled,
+  smsDailySegments: form.smsDailySegments ?? null,
+  smsMonthlySegments: form.smsMonthlySegments ?? null,
+  smsPrefixes: prefixesOf(form.smsPrefixes)
+})

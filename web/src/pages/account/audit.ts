@@ -1,0 +1,14 @@
+// Entries of the audit log in words. What the server may name anew is shown as it names it.
+
+/** The two parts of an action such as `device.update`. */
+export function partsOf(action: string): { thing: string; verb: string } {
+  const at = action.lastIndexOf('.')
+  return at < 0 ? { thing: action, verb: '' } : { thing: action.slice(0, at), verb: action.slice(at + 1) }
+}
+
+/** What kind of thing an id names. */
+export function kindOf(id: string): 'device' | 'group' | 'user' | 'other' {
+  if (id.startsWith('dev_')) return 'device'
+  if (id.startsWith('grp_')) return 'group'
+  return id.startsWith('usr_') ? 'user' : 'other'
+}
