@@ -1,5 +1,6 @@
 // Who is signed in, and what they may do.
 import { api, ok, Problem, type Schemas } from './api/client'
+import { adopt } from './pages/settings/keep'
 
 type Session = Schemas['Session']
 
@@ -15,6 +16,7 @@ export const session: State = $state({ known: false, current: null })
 export async function loadSession(): Promise<void> {
   try {
     session.current = await ok(api.GET('/api/session'))
+    adopt((session.current as { preferences?: Parameters<typeof adopt>[0] }).preferences)
   } catch (problem) {
     if (!(problem instanceof Problem) || problem.status !== 401) throw problem
     session.current = null
