@@ -114,3 +114,13 @@ export function boundsOf(track: Track): [number, number, number, number] | null 
   if (bounds[2] - bounds[0] >= 360) return [-180, bounds[1], 180, bounds[3]]
   return bounds
 }
+
+/** The line through some places, cut where it crosses the antimeridian. */
+export function cutLine(places: { latitude: number; longitude: number }[]): Line[] {
+  const pen = new Pen()
+  for (const [index, { latitude, longitude }] of places.entries()) {
+    if (index === 0) pen.moveTo(longitude, latitude)
+    else pen.lineTo(longitude, latitude)
+  }
+  return pen.lines
+}

@@ -1,0 +1,50 @@
+// What a shared view remembers between two answers, and why a link shows nothing.
+import { expect, test } from 'vitest'
+import { endOf } from '../src/pages/shared/ends'
+import { addTrails } from '../src/pages/shared/trails'
+
+const device = (name: string, minute: number, more = {}) => ({
+  name,
+  status: 'online',
+  lastLocation: { dateTime: `2026-05-01T12:0${minute}:00Z`, latitude: minute, longitude: 0 },
+  ...more
+})
+
+test('a trail grows by what is new, in order', () => {
+  let things = addTrails([], [device('Van', 1)])
+  things = addTrails(things, [device('Van', 1)])
+  things = addTrails(things, [device('Van', 3)])
+  things = addTrails(things, [device('Van', 2)])
+  expect(things[0]?.trail.map(({ latitude }) => latitude)).toEqual([1, 2, 3])
+})
+
+test('devices of one name keep their own trails', () => {
+  let things = addTrails([], [device('Van', 1), device('Van', 5)])
+  things = addTrails(things, [device('Van', 2), device('Van', 6)])
+  expect(things.map(({ trail }) => trail.map(({ latitude }) => latitude))).toEqual([
+    [1, 2],
+    [5, 6]
+  ])
+})
+
+test('a trail that the server tells is taken', () => {
+  const trail = [1, 2].map((minute) => device('', minute).lastLocation)
+  const things = addTrails([], [device('Van', 3, { id: 'a', trail })])
+  expect(things[0]).toMatchObject({ key: 'a' })
+  expect(things[0]?.trail).toHaveLength(3)
+})
+
+test('a device that was never heard has no trail', () => {
+  expect(addTrails([], [{ name: 'Van', status: 'never' }])[0]?.trail).toEqual([])
+})
+
+test('why a link shows nothing', () => {
+  const [before, after] = ['2026-05-01T11:00:00Z', '2026-05-01T13:00:00Z']
+  const now = Date.parse('2026-05-01T12:00:00Z')
+  // The same answer for all that shows nothing: what was seen of the link before tells the rest.
+  expect(endOf('not-found', undefined, now)).toBe('nothing')
+  expect(endOf('not-found', before, now)).toBe('over')
+  expect(endOf('not-found', after, now)).toBe('revoked')
+  expect(endOf('share-expired', undefined, now)).toBe('over')
+  expect(endOf('share-not-begun', undefined, now)).toBe('waiting')
+})
