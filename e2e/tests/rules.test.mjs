@@ -1,0 +1,44 @@
+// A geofence is drawn on the map, a rule made for it in words, and the alert it raises arrives in the inbox.
+import assert from 'node:assert/strict'
+import { until } from '../lib/pixels.mjs'
+import { suite } from '../lib/suite.mjs'
+
+const { test } = suite()
+const inMinutes = (minutes) => new Date(Date.now() + minutes * 60_000).toISOString()
+
+test('a rule drawn and made by hand fires when a device enters', async ({ page, api, server }) => {
+  const device = await api.device('Intruder')
+  await page.goto(`${server.url}/places`)
+  await page.getByRole('group', { name: 'New geofence' }).getByRole('button', { name: 'Circle' }).click()
+  await page.getByLabel('Name').fill('Harbour')
+  const map = page.getByRole('region', { name: 'Map of geofences' })
+  const { x, y, width, height } = await map.boundingBox()
+  const centre = { x: x + width / 2, y: y + height / 2 }
+  const radius = page.getByLabel(/^Radius/)
+  await until('the map takes the drawing', async () => {
+    await page.mouse.click(centre.x, centre.y)
+    await page.mouse.move(centre.x + 3, centre.y, { steps: 3 })
+    await page.mouse.click(centre.x + 6, centre.y)
+    return (await radius.count()) > 0 && Number((await radius.inputValue()).replace(/,/g, '')) > 0
+  })
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  const fence = await until('the geofence is stored', async () => (await api.get('/api/geofences')).geofences[0])
+  assert.equal(fence.properties.name, 'Harbour')
+
+  await page.goto(`${server.url}/rules/new`)
+  await page.getByLabel('Name', { exact: true }).fill('Somebody in the harbour')
+  await page.getByLabel('What', { exact: true }).selectOption({ label: 'Geofence' })
+  await page.getByRole('checkbox', { name: 'Harbour' }).check()
+  await page.getByText('it enters Harbour').first().waitFor()
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await until('the rule is stored', async () => (await api.get('/api/rules')).rules.length === 1)
+
+  const [longitude, latitude] = fence.geometry.coordinates
+  await page.goto(`${server.url}/alerts`)
+  // Two kilometres across the edge in five minutes: a jump to the centre would be doubted.
+  const edge = (metres) => latitude + (fence.properties.radius + metres) / 111_195
+  await api.locate(device.id, edge(1_000), longitude)
+  await api.locate(device.id, edge(-1_000), longitude, { dateTime: inMinutes(5) })
+  const arrived = page.getByRole('listitem').filter({ hasText: 'Intruder' })
+  await arrived.filter({ hasText: 'Somebody in the harbour' }).first().waitFor()
+})
