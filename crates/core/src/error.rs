@@ -97,6 +97,8 @@ pub enum Kind {
     AlertRouting,
     /// What an account allows to be sent.
     Messaging,
+    /// What an account's report tells, and to whom.
+    Overview,
     /// What messages say.
     Template,
     /// A webhook.
@@ -125,6 +127,7 @@ impl Kind {
             Self::Notification => "notification",
             Self::AlertRouting => "alert routing",
             Self::Messaging => "notification settings",
+            Self::Overview => "overview report",
             Self::Template => "template",
             Self::Webhook => "webhook",
             Self::Delivery => "delivery",

@@ -20,6 +20,7 @@ pub mod license;
 pub mod limits;
 pub mod location;
 pub mod notification;
+pub mod overview;
 pub mod page;
 pub mod preference;
 pub mod privilege;

@@ -54,7 +54,7 @@ impl Weekday {
         }
     }
 
-    fn of(date: civil::Date) -> Self {
+    pub(crate) fn of(date: civil::Date) -> Self {
         let place = usize::try_from(date.weekday().to_monday_zero_offset()).unwrap_or(0);
         Self::ALL.get(place).copied().unwrap_or(Self::Monday)
     }

@@ -6,6 +6,7 @@ use super::{Channel, Message};
 use crate::alert::StoredAlert;
 use crate::id::{AccountId, DeviceId, NotificationId};
 use crate::location::StoredLocation;
+use crate::overview::Overview;
 use crate::routing::Preferences;
 use crate::severity::Severity;
 use crate::time::Timestamp;
@@ -37,6 +38,10 @@ pub enum Occasion {
         /// The channel whose limit it was.
         channel: Channel,
     },
+    /// A day or a week of the account is over; for its owners.
+    Overview(Box<Overview>),
+    /// What it was to tell of is gone, so that there is nothing to say.
+    Gone,
 }
 
 /// Everything a text may show. Texts given by people may hold any character; whoever writes them into a message

@@ -11,6 +11,7 @@ mod groups;
 mod locations;
 mod logs;
 mod outbox;
+mod overview;
 mod routing;
 mod rules;
 mod shares;
@@ -30,6 +31,7 @@ pub use groups::Groups;
 pub use locations::{Appetite, LocationSink, LocationUpkeep, Locations};
 pub use logs::{Audits, Events};
 pub use outbox::{Notifications, Outbox, Reserved};
+pub use overview::Overviews;
 pub use routing::Routing;
 pub use rules::{Geofences, Rules};
 pub use shares::{SharedView, Shares, ViewReport};
@@ -59,6 +61,7 @@ pub trait Store:
     + Routing
     + Outbox
     + Notifications
+    + Overviews
     + Events
     + Audits
     + Shares
@@ -84,9 +87,7 @@ impl<T> Store for T where
         + Routing
         + Outbox
         + Notifications
-        + Routing
-        + Outbox
-        + Notifications
+        + Overviews
         + Events
         + Audits
         + Shares

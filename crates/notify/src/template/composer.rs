@@ -29,7 +29,7 @@ pub struct Composer {
     fitting: Fitting,
 }
 
-/// What is said when nothing more can be.
+/// What is said when nothing more can be. A report without a device names its account.
 const BAREST: &str = "{{ alert.title|cut(50) }} - {{ device.name|cut(50) }}";
 
 /// The templates of one occasion.
@@ -37,7 +37,8 @@ struct Kinds {
     subject: TemplateKind,
     text: TemplateKind,
     html: TemplateKind,
-    sms: TemplateKind,
+    /// None for what goes by e-mail alone.
+    sms: Option<TemplateKind>,
 }
 
 impl Composer {
@@ -53,12 +54,15 @@ impl Compose for Composer {
         let customs = self.customs.custom_templates(content.account).await;
         let facts = Facts::of(content);
         let write = |kind| write(kind, &customs, &facts, content);
-        let kinds = kinds(&content.occasion);
+        let kinds = kinds(&content.occasion)?;
         let (subject, text, html) = match content.channel {
             Channel::Email => {
                 (one_line(&write(kinds.subject)?), write(kinds.text)?, Some(write(kinds.html)?))
             }
-            Channel::Sms => (String::new(), fit(&write(kinds.sms)?, self.fitting), None),
+            Channel::Sms => {
+                let kind = kinds.sms.ok_or_else(|| ComposeError("it goes by e-mail alone".to_owned()))?;
+                (String::new(), fit(&write(kind)?, self.fitting), None)
+            }
         };
         let count = match content.channel {
             Channel::Email => 0,
@@ -96,19 +100,26 @@ fn write(
     })
 }
 
-fn kinds(occasion: &Occasion) -> Kinds {
-    match occasion {
+fn kinds(occasion: &Occasion) -> Result<Kinds, ComposeError> {
+    Ok(match occasion {
         Occasion::Alert { .. } => Kinds {
             subject: TemplateKind::AlertEmailSubject,
             text: TemplateKind::AlertEmailText,
             html: TemplateKind::AlertEmailHtml,
-            sms: TemplateKind::AlertSms,
+            sms: Some(TemplateKind::AlertSms),
         },
         Occasion::LimitReached { .. } => Kinds {
             subject: TemplateKind::LimitEmailSubject,
             text: TemplateKind::LimitEmailText,
             html: TemplateKind::LimitEmailHtml,
-            sms: TemplateKind::LimitSms,
+            sms: Some(TemplateKind::LimitSms),
         },
-    }
+        Occasion::Overview(_) => Kinds {
+            subject: TemplateKind::OverviewEmailSubject,
+            text: TemplateKind::OverviewEmailText,
+            html: TemplateKind::OverviewEmailHtml,
+            sms: None,
+        },
+        Occasion::Gone => return Err(ComposeError("what it was to tell of is gone".to_owned())),
+    })
 }

@@ -10,60 +10,62 @@ use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 use serde::Serialize;
 
+use super::report::Report;
 use super::words::{spoken, words};
 
 /// Everything a template may show.
 #[derive(Clone, Debug, Serialize)]
 pub struct Facts {
-    account: Named,
-    recipient: Named,
-    device: Device,
-    alert: Alert,
-    position: Option<Position>,
-    limit: Limit,
-    channel: &'static str,
-    base_url: String,
-    created: String,
-    language: &'static str,
-    label: &'static BTreeMap<String, String>,
+    pub(super) account: Named,
+    pub(super) recipient: Named,
+    pub(super) device: Device,
+    pub(super) alert: Alert,
+    pub(super) position: Option<Position>,
+    pub(super) limit: Limit,
+    pub(super) overview: Report,
+    pub(super) channel: &'static str,
+    pub(super) base_url: String,
+    pub(super) created: String,
+    pub(super) language: &'static str,
+    pub(super) label: &'static BTreeMap<String, String>,
     #[serde(skip)]
     pub(super) units: Units,
     #[serde(skip)]
     pub(super) zone: Zone,
     #[serde(rename = "units")]
-    units_name: &'static str,
+    pub(super) units_name: &'static str,
     #[serde(rename = "time_zone")]
-    zone_id: String,
+    pub(super) zone_id: String,
 }
 
 #[derive(Clone, Debug, Serialize)]
-struct Named {
-    name: String,
+pub(super) struct Named {
+    pub(super) name: String,
 }
 
 #[derive(Clone, Debug, Serialize)]
-struct Device {
-    id: String,
-    name: String,
-    identifier: Option<String>,
+pub(super) struct Device {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) identifier: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, Serialize)]
-struct Alert {
-    id: String,
-    name: String,
-    title: String,
-    text: Option<String>,
-    time: String,
-    critical: bool,
-    severity: &'static str,
-    severity_name: String,
-    attributes: BTreeMap<String, Detail>,
+pub(super) struct Alert {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) title: String,
+    pub(super) text: Option<String>,
+    pub(super) time: String,
+    pub(super) critical: bool,
+    pub(super) severity: &'static str,
+    pub(super) severity_name: String,
+    pub(super) attributes: BTreeMap<String, Detail>,
 }
 
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
-enum Detail {
+pub(super) enum Detail {
     Text(String),
     Integer(i64),
     Real(f64),
@@ -71,24 +73,24 @@ enum Detail {
 }
 
 #[derive(Clone, Debug, Serialize)]
-struct Position {
-    latitude: f64,
-    longitude: f64,
-    time: String,
+pub(super) struct Position {
+    pub(super) latitude: f64,
+    pub(super) longitude: f64,
+    pub(super) time: String,
     /// Whether it is where the device was last, and not where the alert says it happened.
-    is_last: bool,
-    speed: Option<f64>,
-    course: Option<f64>,
-    altitude: Option<f64>,
-    temperature: Option<f64>,
-    battery: Option<f64>,
-    fuel: Option<f64>,
-    mileage: Option<f64>,
+    pub(super) is_last: bool,
+    pub(super) speed: Option<f64>,
+    pub(super) course: Option<f64>,
+    pub(super) altitude: Option<f64>,
+    pub(super) temperature: Option<f64>,
+    pub(super) battery: Option<f64>,
+    pub(super) fuel: Option<f64>,
+    pub(super) mileage: Option<f64>,
 }
 
 #[derive(Clone, Debug, Serialize)]
-struct Limit {
-    channel: &'static str,
+pub(super) struct Limit {
+    pub(super) channel: &'static str,
 }
 
 impl Facts {
@@ -101,10 +103,13 @@ impl Facts {
     pub fn of(content: &Content) -> Self {
         let language = content.preferences.language.as_str();
         let device = content.device.as_ref();
-        let (alert, limit) = match &content.occasion {
-            Occasion::Alert { alert, severity } => (Alert::of(alert, *severity, language), None),
-            Occasion::LimitReached { channel } => (Alert::default(), Some(*channel)),
-        };
+        let (mut alert, mut limit, mut overview) = (Alert::default(), None, Report::default());
+        match &content.occasion {
+            Occasion::Alert { alert: stored, severity } => alert = Alert::of(stored, *severity, language),
+            Occasion::LimitReached { channel } => limit = Some(*channel),
+            Occasion::Overview(told) => overview = Report::of(told, language),
+            Occasion::Gone => {}
+        }
         Self {
             account: Named { name: content.account_name.clone() },
             recipient: Named { name: content.preferences.name.clone().unwrap_or_default() },
@@ -116,6 +121,7 @@ impl Facts {
             position: Position::of(content),
             alert,
             limit: Limit { channel: limit.map_or("", Channel::name) },
+            overview,
             channel: content.channel.name(),
             base_url: content.base_url.clone(),
             created: content.created.to_string(),
@@ -181,62 +187,5 @@ impl Position {
             fuel: number(readings.fuel),
             mileage: number(readings.mileage),
         }
-    }
-}
-
-/// Facts to preview templates with: a vessel that asks for help, or one that used up its messages.
-pub fn sample(
-    of_limit: bool,
-    channel: Channel,
-    language: &str,
-    units: Units,
-    zone: Zone,
-    base_url: &str,
-) -> Facts {
-    let words = words(language);
-    let position = Position {
-        latitude: 41.385_06,
-        longitude: 2.173_4,
-        time: "2026-05-01T12:00:00Z".to_owned(),
-        is_last: true,
-        speed: Some(22.2),
-        course: Some(135.0),
-        altitude: Some(2.0),
-        temperature: Some(18.5),
-        battery: Some(87.0),
-        fuel: Some(64.0),
-        mileage: Some(1_204.6),
-    };
-    let alert = Alert {
-        id: "alr_0000000000001".to_owned(),
-        name: "SOSButton".to_owned(),
-        title: words.alert.get("SOSButton").cloned().unwrap_or_default(),
-        text: Some("Button held for 3 s".to_owned()),
-        time: "2026-05-01T12:00:04Z".to_owned(),
-        critical: true,
-        severity: Severity::Critical.name(),
-        severity_name: words.label.get(Severity::Critical.name()).cloned().unwrap_or_default(),
-        attributes: [("button".to_owned(), Detail::Integer(1))].into(),
-    };
-    Facts {
-        account: Named { name: "Harbour fleet".to_owned() },
-        recipient: Named { name: "Ana".to_owned() },
-        device: Device {
-            id: "dev_0000000000001".to_owned(),
-            name: "Sea Otter <7>".to_owned(),
-            identifier: Some("300434060000007".to_owned()),
-        },
-        position: (!of_limit).then_some(position),
-        alert: if of_limit { Alert::default() } else { alert },
-        limit: Limit { channel: if of_limit { Channel::Sms.name() } else { "" } },
-        channel: channel.name(),
-        base_url: base_url.to_owned(),
-        created: "2026-05-01T12:00:05Z".to_owned(),
-        language: spoken(language),
-        label: &words.label,
-        units_name: units.name(),
-        units,
-        zone_id: zone.id().to_owned(),
-        zone,
     }
 }

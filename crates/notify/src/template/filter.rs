@@ -20,7 +20,12 @@ pub(super) fn add_filters(environment: &mut Environment<'_>, reader: Reader) {
     add(environment, "temperature", &reader, |reader, value| Ok(reader.temperature(number(value)?)));
     add(environment, "number", &reader, |reader, value| Ok(reader.number(number(value)?, 2)));
     add(environment, "time", &reader, |reader, value| Ok(reader.time(instant(value)?)));
-    add(environment, "date", &reader, |reader, value| Ok(reader.date(instant(value)?)));
+    add(environment, "date", &reader, |reader, value| {
+        match value.as_str().and_then(|text| text.parse().ok()) {
+            Some(date) => Ok(reader.plain_date(date)),
+            None => Ok(reader.date(instant(value)?)),
+        }
+    });
     add(environment, "short_time", &reader, |reader, value| Ok(reader.short_time(instant(value)?)));
     environment.add_filter("coordinates", move |value: Value, form: Option<String>| {
         coordinates(&reader, &value, form.as_deref())

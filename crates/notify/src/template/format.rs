@@ -1,5 +1,6 @@
 //! Measures, places and times as a recipient reads them.
 
+use perigee_core::day::Date;
 use perigee_core::routing::Units;
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
@@ -98,7 +99,7 @@ impl Reader {
         let zoned = instant.to_jiff().to_zoned(self.zone.as_jiff().clone());
         format!(
             "{} {} {} {}",
-            self.day(&zoned),
+            self.day(zoned.date()),
             zoned.year(),
             zoned.strftime("%H:%M:%S"),
             zoned.strftime("%Z")
@@ -108,19 +109,25 @@ impl Reader {
     /// The day of an instant.
     pub(super) fn date(&self, instant: Timestamp) -> String {
         let zoned = instant.to_jiff().to_zoned(self.zone.as_jiff().clone());
-        format!("{} {}", self.day(&zoned), zoned.year())
+        format!("{} {}", self.day(zoned.date()), zoned.year())
+    }
+
+    /// A date of the calendar, the same in every zone.
+    pub(super) fn plain_date(&self, date: Date) -> String {
+        let date = date.to_jiff();
+        format!("{} {}", self.day(date), date.year())
     }
 
     /// An instant as short as can be understood.
     pub(super) fn short_time(&self, instant: Timestamp) -> String {
         let zoned = instant.to_jiff().to_zoned(self.zone.as_jiff().clone());
-        format!("{} {}", self.day(&zoned), zoned.strftime("%H:%M"))
+        format!("{} {}", self.day(zoned.date()), zoned.strftime("%H:%M"))
     }
 
-    fn day(&self, zoned: &jiff::Zoned) -> String {
-        let month = usize::try_from(zoned.month()).unwrap_or(1).saturating_sub(1);
+    fn day(&self, date: jiff::civil::Date) -> String {
+        let month = usize::try_from(date.month()).unwrap_or(1).saturating_sub(1);
         let name = self.words.time.months.get(month).map_or("", String::as_str);
-        format!("{} {name}", zoned.day())
+        format!("{} {name}", date.day())
     }
 }
 

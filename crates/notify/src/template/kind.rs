@@ -51,6 +51,23 @@ kinds! {
     LimitEmailHtml = "limit-email-html", "limit-email-html.html", 262_144;
     /// The SMS that tells of a limit reached.
     LimitSms = "limit-sms", "limit-sms.txt", 4_096;
+    /// The subject of the report of a day or a week.
+    OverviewEmailSubject = "overview-email-subject", "overview-email-subject.txt", 1_000;
+    /// Its text.
+    OverviewEmailText = "overview-email-text", "overview-email-text.txt", 262_144;
+    /// Its text for readers of HTML.
+    OverviewEmailHtml = "overview-email-html", "overview-email-html.html", 262_144;
+}
+
+/// What a text is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Topic {
+    /// An alert.
+    Alert,
+    /// A limit reached.
+    Limit,
+    /// A day or a week of an account.
+    Overview,
 }
 
 impl TemplateKind {
@@ -59,12 +76,20 @@ impl TemplateKind {
 
     /// Whether it makes HTML, in which every value is escaped.
     pub const fn is_html(self) -> bool {
-        matches!(self, Self::AlertEmailHtml | Self::LimitEmailHtml)
+        matches!(self, Self::AlertEmailHtml | Self::LimitEmailHtml | Self::OverviewEmailHtml)
     }
 
-    /// Whether it tells of a limit, not of an alert.
-    pub const fn is_of_limit(self) -> bool {
-        matches!(self, Self::LimitEmailSubject | Self::LimitEmailText | Self::LimitEmailHtml | Self::LimitSms)
+    /// What it is about.
+    pub const fn topic(self) -> Topic {
+        match self {
+            Self::AlertEmailSubject | Self::AlertEmailText | Self::AlertEmailHtml | Self::AlertSms => {
+                Topic::Alert
+            }
+            Self::LimitEmailSubject | Self::LimitEmailText | Self::LimitEmailHtml | Self::LimitSms => {
+                Topic::Limit
+            }
+            Self::OverviewEmailSubject | Self::OverviewEmailText | Self::OverviewEmailHtml => Topic::Overview,
+        }
     }
 
     /// The channel it is for.

@@ -10,9 +10,12 @@ mod filter;
 mod format;
 mod guard;
 mod kind;
+mod report;
+mod sample;
 mod words;
 
 pub use composer::{Composer, CustomTemplates, Customs};
 pub use engine::{TemplateError, check, render};
-pub use facts::{Facts, sample};
-pub use kind::{TemplateKind, UnknownKind};
+pub use facts::Facts;
+pub use kind::{TemplateKind, Topic, UnknownKind};
+pub use sample::sample;

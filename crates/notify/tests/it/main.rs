@@ -4,6 +4,7 @@
 
 mod email;
 mod gateway;
+mod overview;
 mod sms_http;
 mod sms_smpp;
 mod smsc;

@@ -14,10 +14,10 @@ use perigee_core::severity::Severity;
 use perigee_core::zone::Zone;
 use perigee_notify::sms::Fitting;
 use perigee_notify::template::{
-    Composer, CustomTemplates, Customs, Facts, TemplateKind, check, render, sample,
+    Composer, CustomTemplates, Customs, Facts, TemplateKind, Topic, check, render, sample,
 };
 
-struct Own(Customs);
+pub(crate) struct Own(pub(crate) Customs);
 
 #[async_trait]
 impl CustomTemplates for Own {
@@ -26,7 +26,7 @@ impl CustomTemplates for Own {
     }
 }
 
-fn content(channel: Channel, language: &str, name: &str) -> Content {
+pub(crate) fn content(channel: Channel, language: &str, name: &str) -> Content {
     let alert = Alert {
         time: "2026-05-01T12:00:04Z".parse().unwrap(),
         name: name.to_owned(),
@@ -76,14 +76,14 @@ fn content(channel: Channel, language: &str, name: &str) -> Content {
     }
 }
 
-async fn compose(content: &Content, own: &[(TemplateKind, &str)]) -> Composed {
+pub(crate) async fn compose(content: &Content, own: &[(TemplateKind, &str)]) -> Composed {
     let own = own.iter().map(|(kind, source)| (*kind, (*source).to_owned())).collect();
     let composer = Composer::new(Arc::new(Own(Arc::new(own))), Fitting { segments: 2, plain_letters: true });
     composer.compose(content).await.unwrap()
 }
 
 fn facts() -> Facts {
-    sample(false, Channel::Email, "en", Units::Metric, Zone::utc(), "https://track.example.com")
+    sample(Topic::Alert, Channel::Email, "en", Units::Metric, Zone::utc(), "https://track.example.com")
 }
 
 #[tokio::test]
@@ -234,7 +234,7 @@ fn built_in_templates_pass_their_own_checks() {
         check(kind.built_in()).unwrap();
         for (language, units) in [("en", Units::Imperial), ("es", Units::Nautical)] {
             let facts =
-                sample(kind.is_of_limit(), kind.channel(), language, units, Zone::utc(), "https://x.example");
+                sample(kind.topic(), kind.channel(), language, units, Zone::utc(), "https://x.example");
             let text = render(*kind, kind.built_in(), &facts).unwrap();
             assert!(!text.contains("none") && !text.contains("http://") && !text.is_empty(), "{text}");
         }

@@ -11,7 +11,7 @@ use tokio_util::task::TaskTracker;
 
 use super::{
     Follower, Outlets, Worker, announce_expiries, compact_locations, forget_expired, note_receipts,
-    publish_store, retire_locations, save_usage, trim_logs,
+    publish_store, retire_locations, save_usage, trim_logs, write_overview,
 };
 use crate::app::App;
 use crate::senders::Centre;
@@ -62,7 +62,7 @@ impl Jobs {
                 FORGET_EVERY
             }
         });
-        let (packer, trimmer, retirer) = (app.clone(), app.clone(), app.clone());
+        let (packer, trimmer, retirer, reporter) = (app.clone(), app.clone(), app.clone(), app.clone());
         let pressed = packer.clone();
         jobs.repeat_or_when(
             "compact-locations",
@@ -106,6 +106,10 @@ impl Jobs {
                 retire_locations(&app).await;
                 RETIRE_EVERY
             }
+        });
+        jobs.repeat("write-overviews", Duration::ZERO, move || {
+            let app = reporter.clone();
+            async move { write_overview(&app).await }
         });
         jobs.tasks.spawn(webhook::run(app.clone(), jobs.stop.clone()));
         jobs.repeat("publish-figures", Duration::ZERO, move || {

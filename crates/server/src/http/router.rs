@@ -16,9 +16,9 @@ use super::routes::console::Console;
 use super::routes::documents::ApiDocument;
 use super::routes::{
     account, alert_routing, alerts, api_key, audit, console, devices, documents, events, geofences, groups,
-    locations, notification_settings, notifications, operations, pages, reference, rules, session,
-    session_password, session_preferences, session_totp, shares, shares_public, templates, token, users,
-    webhooks,
+    locations, notification_settings, notifications, operations, overview_report, pages, reference, rules,
+    session, session_password, session_preferences, session_totp, shares, shares_public, templates, token,
+    users, webhooks,
 };
 use crate::app::App;
 
@@ -67,6 +67,11 @@ fn operations() -> OpenApiRouter<App> {
             notification_settings::get_notification_settings,
             notification_settings::replace_notification_settings,
             notification_settings::update_notification_settings
+        ))
+        .routes(routes!(
+            overview_report::get_overview_report,
+            overview_report::replace_overview_report,
+            overview_report::update_overview_report
         ))
         .routes(routes!(notifications::list_notifications))
         .routes(routes!(notifications::list_device_notifications))

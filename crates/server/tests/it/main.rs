@@ -21,6 +21,7 @@ mod matrix;
 mod messages;
 mod notifications;
 mod operations;
+mod overview;
 mod preferences;
 mod privileges;
 mod requests;

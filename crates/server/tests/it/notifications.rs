@@ -60,6 +60,7 @@ impl Compose for Plain {
         let text = match &content.occasion {
             Occasion::Alert { alert, .. } => format!("{device}: {} {}", alert.alert.name, content.base_url),
             Occasion::LimitReached { channel } => format!("{device}: limit of {}", channel.name()),
+            Occasion::Overview(_) | Occasion::Gone => return Err(ComposeError("not asked for here".into())),
         };
         let message = Message {
             id: content.id,

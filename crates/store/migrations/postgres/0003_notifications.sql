@@ -44,12 +44,14 @@ CREATE TABLE notification (
     id           BIGINT  NOT NULL,
     device_id    BIGINT,
     alert_id     BIGINT,
-    -- The alert's name, or the event's the owner is told of, which counts against no device.
+    -- The alert's name, the event's the owner is told of, or the report's; the last two count against no device.
     name         TEXT    NOT NULL,
     critical     BOOLEAN NOT NULL,
     channel      TEXT    NOT NULL,
     address      TEXT    NOT NULL,
     preferences  TEXT    NOT NULL,
+    -- What a report says.
+    document     TEXT,
     state        TEXT    NOT NULL,
     reason       TEXT,
     attempts     BIGINT  NOT NULL DEFAULT 0,
@@ -72,6 +74,7 @@ CREATE TABLE notification (
 );
 CREATE INDEX notification_due ON notification (channel, account_id, critical, due) WHERE due IS NOT NULL;
 CREATE INDEX notification_by_device ON notification (account_id, device_id, id);
+CREATE INDEX notification_suppressed ON notification (account_id, device_id, created) WHERE state = 'suppressed';
 CREATE INDEX notification_by_alert ON notification (account_id, alert_id) WHERE alert_id IS NOT NULL;
 CREATE INDEX notification_by_reference ON notification (channel, reference) WHERE reference IS NOT NULL;
 
@@ -99,4 +102,18 @@ CREATE TABLE template (
     source        TEXT,
     last_modified BIGINT  NOT NULL,
     PRIMARY KEY (account_id, kind)
+);
+
+-- What owners want to be told of each day or week, and how far they were told.
+CREATE TABLE overview (
+    account_id    BIGINT  NOT NULL PRIMARY KEY REFERENCES account (id),
+    revision      BIGINT  NOT NULL,
+    settings      TEXT    NOT NULL,
+    is_on         BOOLEAN NOT NULL,
+    -- The last date told of, and the first instant after it.
+    told_to       TEXT,
+    told_until    BIGINT,
+    -- Until when a node is at the next report.
+    claimed_until BIGINT,
+    last_modified BIGINT  NOT NULL
 );

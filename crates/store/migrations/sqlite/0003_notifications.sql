@@ -44,12 +44,14 @@ CREATE TABLE notification (
     id           INTEGER NOT NULL,
     device_id    INTEGER,
     alert_id     INTEGER,
-    -- The alert's name, or the event's the owner is told of, which counts against no device.
+    -- The alert's name, the event's the owner is told of, or the report's; the last two count against no device.
     name         TEXT    NOT NULL,
     critical     INTEGER NOT NULL CHECK (critical IN (0, 1)),
     channel      TEXT    NOT NULL,
     address      TEXT    NOT NULL,
     preferences  TEXT    NOT NULL,
+    -- What a report says.
+    document     TEXT,
     state        TEXT    NOT NULL,
     reason       TEXT,
     attempts     INTEGER NOT NULL DEFAULT 0,
@@ -72,6 +74,7 @@ CREATE TABLE notification (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX notification_due ON notification (channel, account_id, critical, due) WHERE due IS NOT NULL;
 CREATE INDEX notification_by_device ON notification (account_id, device_id, id);
+CREATE INDEX notification_suppressed ON notification (account_id, device_id, created) WHERE state = 'suppressed';
 CREATE INDEX notification_by_alert ON notification (account_id, alert_id) WHERE alert_id IS NOT NULL;
 CREATE INDEX notification_by_reference ON notification (channel, reference) WHERE reference IS NOT NULL;
 
@@ -100,3 +103,17 @@ CREATE TABLE template (
     last_modified INTEGER NOT NULL,
     PRIMARY KEY (account_id, kind)
 ) STRICT, WITHOUT ROWID;
+
+-- What owners want to be told of each day or week, and how far they were told.
+CREATE TABLE overview (
+    account_id    INTEGER NOT NULL PRIMARY KEY REFERENCES account (id),
+    revision      INTEGER NOT NULL,
+    settings      TEXT    NOT NULL,
+    is_on         INTEGER NOT NULL CHECK (is_on IN (0, 1)),
+    -- The last date told of, and the first instant after it.
+    told_to       TEXT,
+    told_until    INTEGER,
+    -- Until when a node is at the next report.
+    claimed_until INTEGER,
+    last_modified INTEGER NOT NULL
+) STRICT;

@@ -31,6 +31,7 @@ mod logins;
 mod members;
 mod notes;
 pub(crate) mod outbox;
+mod overview;
 mod passwords;
 pub(crate) mod query;
 mod retention;

@@ -18,6 +18,7 @@ mod logs;
 mod outbox;
 mod outbox_race;
 mod outbox_time;
+mod overview;
 mod passwords;
 mod races;
 mod retention;
@@ -216,6 +217,13 @@ conformance! {
         a_change_of_zone_gives_no_second_day,
         the_same_alert_is_told_ever_more_rarely,
         no_account_waits_for_anothers_storm,
+    }
+    overview {
+        what_is_wanted_is_kept_by_revision,
+        each_period_is_told_once,
+        nodes_at_once_tell_a_period_once,
+        a_change_is_obeyed_at_once,
+        what_happened_is_counted_by_device,
     }
     routing {
         the_most_specific_place_decides,

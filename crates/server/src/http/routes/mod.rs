@@ -18,6 +18,7 @@ pub mod locations;
 pub mod notification_settings;
 pub mod notifications;
 pub mod operations;
+pub mod overview_report;
 pub mod pages;
 pub mod reference;
 pub mod rules;

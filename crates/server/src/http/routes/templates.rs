@@ -264,6 +264,6 @@ fn try_out(
     zone: Zone,
 ) -> ApiResult<String> {
     let base_url = app.base_url.to_string();
-    let facts = sample(kind.is_of_limit(), kind.channel(), language, units, zone, &base_url);
+    let facts = sample(kind.topic(), kind.channel(), language, units, zone, &base_url);
     render(kind, source, &facts).map_err(|error| refuse(&error))
 }

@@ -122,6 +122,10 @@ fn recipients() -> Value {
     json!({ "recipients": [{ "channel": "email", "address": "ana@example.com" }] })
 }
 
+fn report() -> Value {
+    json!({ "frequency": "weekly" })
+}
+
 fn channels() -> Value {
     json!({ "smsEnabled": false })
 }
@@ -212,6 +216,9 @@ pub(super) const ROWS: &[Row] = &[
     row("GET /api/account/notificationSettings", Whole, None, none),
     row("PUT /api/account/notificationSettings", Admin, None, channels),
     row("PATCH /api/account/notificationSettings", Admin, None, channels),
+    row("GET /api/account/overviewReport", Whole, None, none),
+    row("PUT /api/account/overviewReport", Admin, None, report),
+    row("PATCH /api/account/overviewReport", Admin, None, report),
     row("GET /api/notifications", Read, None, none),
     row("GET /api/devices/{deviceId}/notifications", Read, Device, none),
     row("GET /api/notifications/{notificationId}", Read, Notification, none),

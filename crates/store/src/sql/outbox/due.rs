@@ -8,7 +8,7 @@ use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 
 use super::super::{alerts, column};
-use super::limit;
+use super::owners;
 use crate::{Row, Tx, params};
 
 /// What is due further ahead than any wait was written when the clock was wrong, and is due now.
@@ -27,7 +27,8 @@ const ACCOUNTS: &str = "\
     SELECT id FROM waiting WHERE id IS NOT NULL";
 
 const OF_ACCOUNT: &str = "\
-    SELECT n.id, n.device_id, n.alert_id, n.name AS occasion, n.channel, n.address, n.preferences, n.created, \
+    SELECT n.id, n.device_id, n.alert_id, n.name AS occasion, n.channel, n.address, n.preferences, n.document, \
+        n.created, \
         a.name AS account_name, a.time_zone, d.name AS device_name, d.identifier \
     FROM notification n \
     JOIN account a ON a.id = n.account_id \
@@ -87,10 +88,10 @@ fn content(
 ) -> Result<Content> {
     let preferences: Preferences = column::json(row, "preferences")?;
     let zone: Zone = column::parsed(row, "time_zone")?;
-    let alert = row.opt_i64("alert_id")?.map(AlertId::from_i64).and_then(|id| alerts.get(&id));
-    let occasion = match alert {
-        Some(alert) => Occasion::Alert { severity: alert.severity, alert: Box::new(alert.clone()) },
-        None => Occasion::LimitReached { channel: limit::channel_of(row.str("occasion")?) },
+    let occasion = match row.opt_i64("alert_id")?.map(|id| alerts.get(&AlertId::from_i64(id))) {
+        Some(Some(alert)) => Occasion::Alert { severity: alert.severity, alert: Box::new(alert.clone()) },
+        Some(None) => Occasion::Gone,
+        None => owners::occasion(row)?,
     };
     let device = match (row.opt_i64("device_id")?, row.opt_text("device_name")?) {
         (Some(id), Some(name)) => {

@@ -21,7 +21,7 @@ pub(in crate::sql) struct Raised {
 }
 
 pub(super) const INSERT: &str = "INSERT INTO notification (account_id, id, device_id, alert_id, name, critical, \
-                                 channel, address, preferences, state, reason, due, created, queued_at)";
+                                 channel, address, preferences, document, state, reason, due, created, queued_at)";
 
 /// One message to write, as far as it is decided here.
 pub(super) struct Draft {
@@ -31,6 +31,7 @@ pub(super) struct Draft {
     pub(super) channel: Channel,
     pub(super) address: String,
     pub(super) preferences: String,
+    pub(super) document: Option<String>,
     pub(super) suppressed: Option<SuppressedReason>,
 }
 
@@ -72,6 +73,7 @@ pub(in crate::sql) async fn fill(
                 channel: person.channel,
                 address: person.address.clone(),
                 preferences: preferences(wish.recipient(person))?,
+                document: None,
                 suppressed,
             });
         }
@@ -168,6 +170,7 @@ pub(super) async fn write(
             draft.channel.name(),
             draft.address,
             draft.preferences,
+            draft.document,
             state.name(),
             draft.suppressed.map(SuppressedReason::name),
             waits.then(|| tx.now()),

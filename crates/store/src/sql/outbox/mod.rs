@@ -4,12 +4,13 @@ mod api;
 mod counter;
 mod due;
 mod fill;
-mod limit;
+mod owners;
 mod record;
 mod reserve;
 mod settle;
 
 pub(super) use due::forget_repetitions;
 pub(super) use fill::{Raised, fill};
+pub(super) use owners::tell_overview;
 #[cfg(feature = "testing")]
 pub use reserve::counted_too_late::send_before_counting;

@@ -16,7 +16,7 @@ use super::super::query::for_ids;
 use super::super::{accounts, column, routing};
 use super::counter::Counters;
 use super::due::horizon;
-use super::limit;
+use super::owners;
 use crate::{Row, Tx, params};
 
 const DUE: &str = "\
@@ -174,7 +174,7 @@ impl Bench {
     async fn close(self, tx: &Tx) -> Result<()> {
         self.counters.save(tx).await?;
         for (device, channel, limit) in self.reached {
-            limit::tell(tx, self.account, device, channel, limit, &self.date).await?;
+            owners::tell_limit(tx, self.account, device, channel, limit, &self.date).await?;
         }
         Ok(())
     }

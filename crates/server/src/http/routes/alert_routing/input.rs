@@ -39,22 +39,28 @@ fn read_recipient(fields: &mut Fields<'_>) -> Option<Recipient> {
         }),
     });
     let destination = destination.required();
-    let name = fields.text("name").chars(0..=NAME_MAX).nullable();
     let severities = Severity::ALL.map(|severity| (severity.name(), severity));
     let minimum_severity = fields.text("minimumSeverity").one_of(&severities).nullable();
     let schedule = fields.object("schedule", read_schedule).nullable();
+    let preferences = read_preferences(fields);
+    channel?;
+    Some(Recipient {
+        destination: destination?,
+        preferences,
+        minimum_severity: minimum_severity.unwrap_or(Severity::Info),
+        schedule,
+    })
+}
+
+/// Reads how somebody likes to read.
+pub(in crate::http::routes) fn read_preferences(fields: &mut Fields<'_>) -> Preferences {
+    let name = fields.text("name").chars(0..=NAME_MAX).nullable();
     let time_zone = fields.get("timeZone").nullable();
     let units = Units::ALL.map(|units| (units.name(), units));
     let units = fields.text("units").one_of(&units).nullable().unwrap_or_default();
     let language =
         fields.parsed("language", "a language such as \"en\" or \"pt-BR\"").nullable().unwrap_or_default();
-    channel?;
-    Some(Recipient {
-        destination: destination?,
-        preferences: Preferences { name, time_zone, units, language },
-        minimum_severity: minimum_severity.unwrap_or(Severity::Info),
-        schedule,
-    })
+    Preferences { name, time_zone, units, language }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Where alerts go: set for a device, for a group, and for the rest of the account.
 
 mod handler;
-mod input;
+pub(super) mod input;
 pub mod view;
 
 pub use handler::*;

@@ -1,0 +1,103 @@
+//! Facts to try templates with, when nothing has happened yet.
+
+use perigee_core::day::Date;
+use perigee_core::notification::Channel;
+use perigee_core::overview::{Figures, Frequency, GroupFigures, Overview, Period};
+use perigee_core::routing::Units;
+use perigee_core::severity::Severity;
+use perigee_core::time::Timestamp;
+use perigee_core::zone::Zone;
+
+use super::facts::{Alert, Detail, Device, Facts, Limit, Named, Position};
+use super::kind::Topic;
+use super::report::Report;
+use super::words::{spoken, words};
+
+/// Facts to preview templates with: a vessel that asks for help, one that used up its messages, or a fleet's week.
+pub fn sample(
+    topic: Topic,
+    channel: Channel,
+    language: &str,
+    units: Units,
+    zone: Zone,
+    base_url: &str,
+) -> Facts {
+    let words = words(language);
+    let position = Position {
+        latitude: 41.385_06,
+        longitude: 2.173_4,
+        time: "2026-05-01T12:00:00Z".to_owned(),
+        is_last: true,
+        speed: Some(22.2),
+        course: Some(135.0),
+        altitude: Some(2.0),
+        temperature: Some(18.5),
+        battery: Some(87.0),
+        fuel: Some(64.0),
+        mileage: Some(1_204.6),
+    };
+    let alert = Alert {
+        id: "alr_0000000000001".to_owned(),
+        name: "SOSButton".to_owned(),
+        title: words.alert.get("SOSButton").cloned().unwrap_or_default(),
+        text: Some("Button held for 3 s".to_owned()),
+        time: "2026-05-01T12:00:04Z".to_owned(),
+        critical: true,
+        severity: Severity::Critical.name(),
+        severity_name: words.label.get(Severity::Critical.name()).cloned().unwrap_or_default(),
+        attributes: [("button".to_owned(), Detail::Integer(1))].into(),
+    };
+    Facts {
+        account: Named { name: "Harbour fleet".to_owned() },
+        recipient: Named { name: "Ana".to_owned() },
+        device: Device {
+            id: "dev_0000000000001".to_owned(),
+            name: "Sea Otter <7>".to_owned(),
+            identifier: Some("300434060000007".to_owned()),
+        },
+        position: (topic == Topic::Alert).then_some(position),
+        alert: if topic == Topic::Alert { alert } else { Alert::default() },
+        limit: Limit { channel: if topic == Topic::Limit { Channel::Sms.name() } else { "" } },
+        overview: if topic == Topic::Overview { Report::of(&week(), language) } else { Report::default() },
+        channel: channel.name(),
+        base_url: base_url.to_owned(),
+        created: "2026-05-01T12:00:05Z".to_owned(),
+        language: spoken(language),
+        label: &words.label,
+        units_name: units.name(),
+        units,
+        zone_id: zone.id().to_owned(),
+        zone,
+    }
+}
+
+fn week() -> Overview {
+    let group = |name: Option<&str>, devices, metres, silent_names: &[&str]| GroupFigures {
+        name: name.map(str::to_owned),
+        figures: Figures {
+            devices,
+            metres,
+            alerts: devices,
+            critical: 1,
+            suppressed: 3,
+            silent: u64::try_from(silent_names.len()).unwrap_or_default(),
+            silent_names: silent_names.iter().map(|name| (*name).to_owned()).collect(),
+        },
+    };
+    let period = Period {
+        first: Date::new(2026, 4, 27).unwrap_or(Date::MIN),
+        last: Date::new(2026, 5, 3).unwrap_or(Date::MIN),
+        begins: Timestamp::from_millis(1_777_248_000_000),
+        ends: Timestamp::from_millis(1_777_852_800_000),
+    };
+    Overview {
+        frequency: Frequency::Weekly,
+        period,
+        total: group(None, 15, 4_812_400, &["Sea Otter <7>"]).figures,
+        groups: vec![
+            group(Some("Trawlers & tugs"), 12, 4_100_100, &["Sea Otter <7>"]),
+            group(None, 3, 712_300, &[]),
+        ],
+        more_groups: 0,
+    }
+}

@@ -1,0 +1,243 @@
+//! The overview report: what owners are told of each day or week.
+
+use axum::extract::State;
+use perigee_core::error::Kind;
+use perigee_core::overview::{Frequency, OverviewRecipient, OverviewSettings, StoredOverview};
+use perigee_core::privilege::Privilege;
+use perigee_core::schedule::Weekday;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::alert_routing::input::read_preferences;
+use super::alert_routing::view::UnitsName;
+use crate::app::App;
+use crate::http::edit::{ENVELOPE, place_reference, retry_changed};
+use crate::http::error::{ApiResult, invalid_body};
+use crate::http::extract::{Caller, Change, Params};
+use crate::http::json::Fields;
+use crate::http::reply::Reply;
+use crate::http::schedule::WeekdayName;
+
+/// What an account's report tells, when, and to whom.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = OverviewReport)]
+pub struct OverviewReportView {
+    /// How often it is sent.
+    #[schema(value_type = FrequencyName, example = "weekly")]
+    frequency: &'static str,
+    /// The day a weekly report is sent on; it tells of the seven days before.
+    #[schema(value_type = WeekdayName, example = "monday")]
+    weekday: &'static str,
+    /// The hour of the account's day from which on it is sent.
+    #[schema(example = 7, maximum = 23)]
+    hour: u8,
+    /// Who reads it; the owners when empty.
+    #[schema(max_items = 20)]
+    recipients: Vec<OverviewRecipientView>,
+    /// The groups it tells of; all when empty.
+    #[schema(example = json!([]), max_items = 1000)]
+    groups: Vec<String>,
+    /// Whether it tells of devices in no group.
+    #[schema(example = true)]
+    ungrouped: bool,
+    /// The last day that was told of, or was over when reports were switched on.
+    #[schema(example = "2026-05-03", format = Date)]
+    reported_through: Option<String>,
+    /// When it was last changed.
+    #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
+    last_modified: Option<String>,
+}
+
+/// How often a report is sent.
+#[derive(ToSchema)]
+#[schema(as = OverviewFrequency, rename_all = "lowercase")]
+pub enum FrequencyName {
+    /// Never.
+    Off,
+    /// For each day.
+    Daily,
+    /// For each seven days.
+    Weekly,
+}
+
+/// Somebody who reads a report.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = OverviewRecipient)]
+pub struct OverviewRecipientView {
+    /// An e-mail address.
+    #[schema(example = "ana@example.com", min_length = 1, max_length = 254)]
+    address: String,
+    /// What to call them.
+    #[schema(example = "Ana", max_length = 200)]
+    name: Option<String>,
+    /// The zone of the times they read, by IANA id; null for the account's.
+    #[schema(example = "Europe/Madrid")]
+    time_zone: Option<String>,
+    /// Their units.
+    #[schema(value_type = UnitsName, example = "metric")]
+    units: &'static str,
+    /// Their language.
+    #[schema(example = "en")]
+    language: String,
+}
+
+/// What a client sets of an account's report.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is read")]
+pub struct OverviewReportInput {
+    /// How often it is sent; never unless given.
+    #[schema(value_type = Option<FrequencyName>, example = "weekly")]
+    frequency: Option<String>,
+    /// The day a weekly report is sent on; Monday unless given.
+    #[schema(value_type = Option<WeekdayName>, example = "monday")]
+    weekday: Option<String>,
+    /// The hour of the account's day from which on it is sent; 7 unless given.
+    #[schema(example = 7, maximum = 23)]
+    hour: Option<u8>,
+    /// Who reads it; the owners unless given.
+    #[schema(max_items = 20)]
+    recipients: Option<Vec<OverviewRecipientInput>>,
+    /// The groups it tells of; all unless given.
+    #[schema(example = json!([]), max_items = 1000)]
+    groups: Option<Vec<String>>,
+    /// Whether it tells of devices in no group; it does unless given.
+    #[schema(example = true)]
+    ungrouped: Option<bool>,
+}
+
+/// Somebody who reads a report.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is read")]
+pub struct OverviewRecipientInput {
+    /// An e-mail address.
+    #[schema(example = "ana@example.com", min_length = 1, max_length = 254)]
+    address: String,
+    /// What to call them.
+    #[schema(example = "Ana", max_length = 200)]
+    name: Option<String>,
+    /// The zone of the times they read, by IANA id; the account's unless given.
+    #[schema(example = "Europe/Madrid")]
+    time_zone: Option<String>,
+    /// Their units; metric unless given.
+    #[schema(value_type = Option<UnitsName>, example = "metric")]
+    units: Option<String>,
+    /// Their language, as a tag such as `en` or `pt-BR`; English unless given.
+    #[schema(example = "en", max_length = 35)]
+    language: Option<String>,
+}
+
+impl From<StoredOverview> for OverviewReportView {
+    fn from(stored: StoredOverview) -> Self {
+        let OverviewSettings { frequency, weekday, hour, recipients, groups, ungrouped } = stored.settings;
+        Self {
+            frequency: frequency.name(),
+            weekday: weekday.name(),
+            hour,
+            recipients: recipients.into_iter().map(OverviewRecipientView::from).collect(),
+            groups: groups.iter().map(ToString::to_string).collect(),
+            ungrouped,
+            reported_through: stored.mark.map(|mark| mark.last.to_string()),
+            last_modified: stored.last_modified.map(|at| at.to_string()),
+        }
+    }
+}
+
+impl From<OverviewRecipient> for OverviewRecipientView {
+    fn from(recipient: OverviewRecipient) -> Self {
+        Self {
+            address: recipient.address.as_str().to_owned(),
+            name: recipient.preferences.name,
+            time_zone: recipient.preferences.time_zone.map(|zone| zone.to_string()),
+            units: recipient.preferences.units.name(),
+            language: recipient.preferences.language.as_str().to_owned(),
+        }
+    }
+}
+
+fn read_settings(body: &Value) -> ApiResult<OverviewSettings> {
+    let mut fields = Fields::of(body).map_err(invalid_body)?;
+    fields.ignore(ENVELOPE);
+    fields.ignore(&["reportedThrough", "lastModified"]);
+    let usual = OverviewSettings::default();
+    let frequencies = Frequency::ALL.map(|frequency| (frequency.name(), frequency));
+    let frequency = fields.text("frequency").one_of(&frequencies).nullable().unwrap_or(usual.frequency);
+    let weekdays = Weekday::ALL.map(|weekday| (weekday.name(), weekday));
+    let weekday = fields.text("weekday").one_of(&weekdays).nullable().unwrap_or(usual.weekday);
+    let hour = fields.integer("hour", 0..=OverviewSettings::HOUR_MAX).nullable().unwrap_or(usual.hour);
+    let recipients = fields.objects("recipients", 0..=OverviewSettings::RECIPIENTS_MAX, |fields| {
+        let address = fields.parsed("address", "an e-mail address such as ana@example.com").required();
+        let preferences = read_preferences(fields);
+        Some(OverviewRecipient { address: address?, preferences })
+    });
+    let recipients = recipients.nullable().unwrap_or_default();
+    let groups = fields.array("groups", 0..=OverviewSettings::GROUPS_MAX).nullable().unwrap_or_default();
+    let ungrouped = fields.boolean("ungrouped").nullable().unwrap_or(usual.ungrouped);
+    let settings = fields.finish(|| {
+        let groups = groups.into_iter().collect();
+        Some(OverviewSettings { frequency, weekday, hour, recipients, groups, ungrouped })
+    });
+    settings.map_err(invalid_body)
+}
+
+fn answer(caller: &Caller, stored: StoredOverview) -> Reply<OverviewReportView> {
+    let revision = stored.revision;
+    caller.reply(OverviewReportView::from(stored)).revision(revision)
+}
+
+/// Read what the account's overview report tells.
+///
+/// What it looks like can be seen with `POST /api/templates/preview` and the kinds that begin with `overview-`.
+#[utoipa::path(get, path = "/api/account/overviewReport", tag = "notifications",
+    responses((status = 200, description = "What is set.", body = OverviewReportView)))]
+pub async fn get_overview_report(
+    State(app): State<App>,
+    caller: Caller,
+    params: Params,
+) -> ApiResult<Reply<OverviewReportView>> {
+    params.finish()?;
+    caller.require_whole_account()?;
+    Ok(answer(&caller, app.store.find_overview(caller.scope()).await?))
+}
+
+/// Set what the account's overview report tells.
+///
+/// The first report comes when its hour has come next: days that are over when it is switched on are not told.
+#[utoipa::path(put, path = "/api/account/overviewReport", tag = "notifications", request_body = OverviewReportInput,
+    responses((status = 200, description = "What is set now.", body = OverviewReportView)))]
+pub async fn replace_overview_report(
+    State(app): State<App>,
+    caller: Caller,
+    wanted: Change,
+) -> ApiResult<Reply<OverviewReportView>> {
+    change(&app, &caller, wanted).await
+}
+
+/// Change part of what the account's overview report tells.
+#[utoipa::path(patch, path = "/api/account/overviewReport", tag = "notifications", request_body = OverviewReportInput,
+    responses((status = 200, description = "What is set now.", body = OverviewReportView)))]
+pub async fn update_overview_report(
+    State(app): State<App>,
+    caller: Caller,
+    wanted: Change,
+) -> ApiResult<Reply<OverviewReportView>> {
+    change(&app, &caller, wanted).await
+}
+
+async fn change(app: &App, caller: &Caller, change: Change) -> ApiResult<Reply<OverviewReportView>> {
+    caller.require_whole_account()?;
+    let stored = retry_changed(&change.preconditions, || async {
+        let present = app.store.find_overview(caller.scope()).await?;
+        caller.require(Privilege::Admin)?;
+        change.preconditions.check(Kind::Overview, present.revision)?;
+        let seen = present.revision;
+        let wanted = read_settings(&change.apply(&OverviewReportView::from(present))?)?;
+        place_reference(app.store.replace_overview(&caller.actor(), seen, wanted).await, "groups")
+    })
+    .await?;
+    Ok(answer(caller, stored))
+}
