@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::alert::StoredAlert;
 use crate::device::Device;
 use crate::group::Group;
-use crate::id::{AccountId, DeviceId, GroupId};
+use crate::id::{AccountId, DeviceId, GroupId, WebhookId};
 use crate::location::StoredLocation;
 use crate::time::Timestamp;
 use crate::user::User;
@@ -156,6 +156,12 @@ pub struct EventFilter {
     pub devices: BTreeSet<DeviceId>,
     /// About these groups and the devices in them.
     pub groups: BTreeSet<GroupId>,
+    /// Whether new alerts are wanted only where their routing names the reader.
+    #[serde(default)]
+    pub alerts_by_routing: bool,
+    /// The reader, as routings name it: new alerts that do are wanted whatever else is said here.
+    #[serde(skip)]
+    pub reader: Option<WebhookId>,
 }
 
 impl EventFilter {

@@ -1,11 +1,12 @@
 //! Where alerts go: the people of a device, of its groups, or of the account when neither is set.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{DeviceId, GroupId};
+use crate::id::{DeviceId, GroupId, WebhookId};
 use crate::notification::Channel;
 use crate::revision::Revision;
 use crate::schedule::Schedule;
@@ -213,16 +214,41 @@ pub struct Recipient {
     pub schedule: Option<Schedule>,
 }
 
+/// A webhook that is told of alerts, whatever else it is told of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoutedWebhook {
+    /// Which of the account's.
+    pub webhook: WebhookId,
+    /// It is told of what matters at least so much.
+    pub minimum_severity: Severity,
+    /// When it is told; always when there is none.
+    pub schedule: Option<Schedule>,
+}
+
 /// Whom alerts go to, as set in one place. Nobody at all when it is set and empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlertRouting {
     /// Whom.
     pub recipients: Vec<Recipient>,
+    /// Which webhooks.
+    #[serde(default)]
+    pub webhooks: Vec<RoutedWebhook>,
 }
 
 impl AlertRouting {
     /// Recipients one place may have.
     pub const RECIPIENTS_MAX: usize = 50;
+    /// Webhooks one place may have.
+    pub const WEBHOOKS_MAX: usize = 20;
+
+    /// The webhooks that are told of an alert which matters so much, at this instant, each once.
+    pub fn webhooks_at(&self, severity: Severity, now: Timestamp, zone: &Zone) -> BTreeSet<WebhookId> {
+        let wants = |routed: &&RoutedWebhook| {
+            severity >= routed.minimum_severity
+                && routed.schedule.as_ref().is_none_or(|schedule| schedule.contains(now, zone))
+        };
+        self.webhooks.iter().filter(wants).map(|routed| routed.webhook).collect()
+    }
 }
 
 /// The places where it can be set, the most specific first.

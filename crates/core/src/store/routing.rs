@@ -7,7 +7,7 @@ use crate::actor::{Actor, Scope};
 use crate::id::DeviceId;
 use crate::notification::{MessagingSettings, StoredMessaging};
 use crate::revision::Revision;
-use crate::routing::{AlertRouting, Recipient, RoutingHolder, StoredRouting};
+use crate::routing::{AlertRouting, RoutingHolder, StoredRouting};
 
 /// Where the alerts of devices go.
 #[async_trait]
@@ -29,7 +29,7 @@ pub trait Routing: Send + Sync {
         &self,
         scope: Scope,
         device: DeviceId,
-    ) -> Result<Option<(RoutingHolder, Vec<Recipient>)>>;
+    ) -> Result<Option<(RoutingHolder, AlertRouting)>>;
 
     /// What an account allows to be sent.
     async fn find_messaging(&self, scope: Scope) -> Result<StoredMessaging>;

@@ -187,6 +187,10 @@ impl From<StoreError> for ApiError {
             StoreError::InUse(Kind::Geofence) => {
                 Self::new(Code::InUse, "Some rule looks at this geofence. Change or delete that rule first.")
             }
+            StoreError::InUse(Kind::Webhook) => Self::new(
+                Code::InUse,
+                "Alerts are routed to this webhook. Take it out of every alertRouting first.",
+            ),
             StoreError::InUse(kind) => Self::new(
                 Code::InUse,
                 format!(

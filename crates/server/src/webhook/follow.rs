@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::stream::{self, StreamExt as _};
 use perigee_core::actor::Scope;
 use perigee_core::error::StoreError;
-use perigee_core::event::Event;
+use perigee_core::event::{Event, EventFilter};
 use perigee_core::id::{AccountId, WebhookId};
 use perigee_core::time::Timestamp;
 use perigee_core::webhook::{NewDelivery, Webhook};
@@ -62,9 +62,10 @@ async fn follow(app: &App, followed: &Followed, webhook: Webhook) -> Result<(), 
     if place.left_until.is_some_and(|until| Instant::now() < until) {
         return Ok(());
     }
+    let filter = EventFilter { reader: Some(webhook.id), ..webhook.settings.filter.clone() };
     for _ in 0..PAGES {
         let scope = Scope::whole(webhook.account);
-        let read = app.store.read_events(scope, &webhook.settings.filter, place.looked_to, PAGE).await;
+        let read = app.store.read_events(scope, &filter, place.looked_to, PAGE).await;
         let page = match read {
             Err(StoreError::CursorExpired) => {
                 return app.store.note_webhook_gap(webhook.account, webhook.id).await;

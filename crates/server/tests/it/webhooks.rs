@@ -107,6 +107,48 @@ async fn a_webhook_is_managed_by_admins(engine: Engine) {
     app.call(&format!("GET {path}")).by(owner).send().await.expect_error(404, "not-found");
 }
 
+async fn alerts_reach_the_webhooks_their_routing_names(engine: Engine) {
+    let app = TestApp::with(engine, open).await;
+    let owner = &app.tenant("acme", 10).await.owner;
+    let device = app.device(owner, &json!({"name": "one"})).await;
+    let sink = async || Sink::new(Reply::Status(200, "")).await;
+    let (mut named, mut both, mut left) = (sink().await, sink().await, sink().await);
+    let only = json!({"url": named.url(), "types": ["alert.created"], "alertsByRouting": true});
+    let (only, secret) = hook(&app, owner, &only).await;
+    let (subscribed, _) = hook(&app, owner, &json!({"url": both.url(), "types": ["alert.created"]})).await;
+    hook(&app, owner, &json!({"url": left.url(), "alertsByRouting": true, "types": ["alert.*"]})).await;
+    let routing = json!({"recipients": [],
+        "webhooks": [{"id": only, "minimumSeverity": "critical"}, {"id": subscribed}]});
+    let path = format!("/api/devices/{device}/alertRouting");
+    let set = app.send(owner, &format!("PUT {path}"), &routing).await.expect(200);
+    assert_eq!(set["webhooks"][0], json!({"id": only, "minimumSeverity": "critical", "schedule": null}));
+    app.send(owner, &format!("PUT {path}"), &set).await.expect(200);
+    for name in ["Route", "SOSButton"] {
+        let alert = json!({"dateTime": "2026-01-01T00:00:00Z", "alertName": name});
+        app.send(owner, &format!("POST /api/devices/{device}/alerts"), &alert).await.expect(201);
+    }
+    work(&app).await;
+    work(&app).await;
+    let sos = named.next().await;
+    assert!(verifies(&secret, &sos) && sos.json()["data"]["alertName"] == "SOSButton");
+    assert_eq!(sos.json()["data"]["routedTo"], Value::Null, "where else it goes is nobody's business");
+    let ids = [both.next().await.id().to_owned(), both.next().await.id().to_owned()];
+    assert!(ids[0] != ids[1] && ids.contains(&sos.id().to_owned()), "one id wherever it goes");
+    assert!(named.try_next().is_none() && both.try_next().is_none() && left.try_next().is_none());
+    assert_eq!(deliveries(&app, owner, &only).await.len(), 1);
+
+    let refused = async |webhooks: Value| {
+        let body = json!({"recipients": [], "webhooks": webhooks});
+        let answer = app.send(owner, "PUT /api/account/alertRouting", &body).await;
+        pointers(&answer.expect_error(400, "invalid-body")).join(" ")
+    };
+    assert_eq!(refused(json!([{"id": only}, {"id": "x"}])).await, "/webhooks/1/id");
+    assert_eq!(refused(json!([{"id": "whk_0000000000001"}])).await, "/webhooks");
+    app.call(&format!("DELETE /api/webhooks/{only}")).by(owner).send().await.expect_error(409, "in-use");
+    app.call(&format!("DELETE {path}")).by(owner).send().await.expect(200);
+    app.call(&format!("DELETE /api/webhooks/{only}")).by(owner).send().await.expect(200);
+}
+
 async fn events_are_delivered_signed_and_once(engine: Engine) {
     let app = TestApp::with(engine, open).await;
     let tenant = app.tenant("acme", 10).await;
@@ -297,6 +339,7 @@ async fn who_hangs_holds_up_nobody_else(engine: Engine) {
 }
 
 on_both_engines!(
+    alerts_reach_the_webhooks_their_routing_names,
     a_webhook_is_managed_by_admins,
     events_are_delivered_signed_and_once,
     bad_receivers_are_tried_again,

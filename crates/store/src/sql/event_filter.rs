@@ -1,9 +1,9 @@
 //! Which events a reader wants, with the groups it names looked up.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use perigee_core::event::{Event, EventFilter, EventKind};
-use perigee_core::id::{AccountId, DeviceId, GroupId};
+use perigee_core::id::{AccountId, DeviceId, GroupId, WebhookId};
 use perigee_core::store::Result;
 
 use super::query::for_ids;
@@ -52,8 +52,16 @@ impl<'f> Wanted<'f> {
         self.devices.as_ref().is_none_or(|devices| devices.contains(&device))
     }
 
-    /// Whether this event, which is of a kind wanted, is about a device or group wanted.
-    pub(super) fn has(&self, event: &Event) -> bool {
+    /// Whether this event is wanted, of which these webhooks are told because a routing names them.
+    pub(super) fn has(&self, event: &Event, routed_to: &[WebhookId]) -> bool {
+        if self.filter.reader.is_some_and(|reader| routed_to.contains(&reader)) {
+            return true;
+        }
+        let is_left_to_routing = self.filter.alerts_by_routing && event.kind == EventKind::AlertCreated;
+        !is_left_to_routing && self.filter.wants_kind(event.kind) && self.is_about(event)
+    }
+
+    fn is_about(&self, event: &Event) -> bool {
         match event.device {
             Some(device) => self.has_device(device),
             None => self.devices.is_none() || self.groups.contains(&event.subject),
@@ -65,7 +73,9 @@ impl<'f> Wanted<'f> {
         if self.filter.kinds.is_empty() {
             return String::new();
         }
-        let names: Vec<String> = self.filter.kinds.iter().map(|kind| format!("'{}'", kind.name())).collect();
+        let routed = self.filter.reader.map(|_| EventKind::AlertCreated);
+        let kinds: BTreeSet<EventKind> = self.filter.kinds.iter().copied().chain(routed).collect();
+        let names: Vec<String> = kinds.iter().map(|kind| format!("'{}'", kind.name())).collect();
         format!("AND kind IN ({})", names.join(", "))
     }
 }

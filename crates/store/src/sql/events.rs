@@ -4,12 +4,14 @@
 //! drawn under the lock of the account, which is held until the commit. Locations draw theirs from the same numbers:
 //! their log is a part of this one, so that no location is written twice.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::actor::{Reach, Scope};
 use perigee_core::error::StoreError;
 use perigee_core::event::{Event, EventFilter, EventKind, EventPage, Thing};
-use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::id::{AccountId, DeviceId, WebhookId};
 use perigee_core::store::{Events, Result};
 
 use super::event_filter::Wanted;
@@ -99,11 +101,33 @@ async fn changes(
          ORDER BY number LIMIT ?3"
     );
     let rows = tx.query(&sql, &values).await?;
-    let mut events = rows.iter().map(from_row).collect::<Result<Vec<_>>>()?;
     let is_full = rows.len() >= usize::try_from(limit).unwrap_or(usize::MAX);
-    let to = events.last().map(|last| last.number).filter(|_| is_full);
-    events.retain(|event| wanted.has(event));
+    let to = rows.last().filter(|_| is_full).map(|last| last.i64("number")).transpose()?;
+    let mut events = Vec::new();
+    for row in &rows {
+        let mut event = from_row(row)?;
+        let routed_to = take_routing(&mut event);
+        if wanted.has(&event, &routed_to) {
+            events.push(event);
+        }
+    }
     Ok((events, to))
+}
+
+/// The member of an event's figures that names the webhooks it is routed to. Readers do not get to see it.
+const ROUTED_TO: &str = "routedTo";
+
+/// The figures of a new alert that is routed to these webhooks.
+pub(crate) fn routing_note(webhooks: &BTreeSet<WebhookId>) -> String {
+    match webhooks.is_empty() {
+        true => "{}".to_owned(),
+        false => serde_json::json!({ ROUTED_TO: webhooks }).to_string(),
+    }
+}
+
+fn take_routing(event: &mut Event) -> Vec<WebhookId> {
+    let named = event.data.as_object_mut().and_then(|figures| figures.remove(ROUTED_TO));
+    named.and_then(|named| serde_json::from_value(named).ok()).unwrap_or_default()
 }
 
 fn from_row(row: &Row) -> Result<Event> {

@@ -4,13 +4,13 @@ use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::actor::{Actor, Scope};
 use perigee_core::error::{Kind, StoreError};
-use perigee_core::id::{AccountId, DeviceId, GroupId};
+use perigee_core::id::{AccountId, DeviceId, GroupId, WebhookId};
 use perigee_core::notification::{MessagingSettings, StoredMessaging};
 use perigee_core::revision::Revision;
-use perigee_core::routing::{AlertRouting, Recipient, RoutingHolder, StoredRouting};
+use perigee_core::routing::{AlertRouting, RoutingHolder, StoredRouting};
 use perigee_core::store::{Result, Routing};
 
-use super::{accounts, audit, column, scope};
+use super::{accounts, audit, column, scope, webhook_rows};
 use crate::{Database, Row, Tx, params};
 
 /// The columns that say where a document is set: its level, its holder, and the device or group it goes with.
@@ -71,6 +71,7 @@ async fn replace(
     if before.routing == routing {
         return Ok(before);
     }
+    require_webhooks(tx, account, routing.as_ref()).await?;
     let document = routing.as_ref().map(serde_json::to_string).transpose();
     let document = document.map_err(|cause| StoreError::Internal(cause.into()))?;
     let (level, id, device, group) = place(account, holder);
@@ -93,12 +94,34 @@ async fn replace(
     Ok(StoredRouting { revision, routing, last_modified: Some(tx.now()) })
 }
 
+/// Every webhook it names must be the account's. They stay for as long as they are named.
+async fn require_webhooks(tx: &Tx, account: AccountId, routing: Option<&AlertRouting>) -> Result<()> {
+    for named in routing.iter().flat_map(|routing| &routing.webhooks) {
+        if webhook_rows::find(tx, account, named.webhook).await?.is_none() {
+            return Err(StoreError::UnknownReference { kind: Kind::Webhook, id: named.webhook.to_string() });
+        }
+    }
+    Ok(())
+}
+
+/// Whether some place names this webhook.
+pub(super) async fn names_webhook(tx: &Tx, account: AccountId, webhook: WebhookId) -> Result<bool> {
+    let sql = "SELECT document FROM alert_routing WHERE account_id = ?1 AND document LIKE ?2";
+    for row in tx.query(sql, params![account, format!("%{webhook}%")]).await? {
+        let routing: AlertRouting = column::json(&row, "document")?;
+        if routing.webhooks.iter().any(|named| named.webhook == webhook) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Whom the alerts of a device go to, from the most specific place that is set; several groups add up.
 pub(super) async fn in_force(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,
-) -> Result<Option<(RoutingHolder, Vec<Recipient>)>> {
+) -> Result<Option<(RoutingHolder, AlertRouting)>> {
     let sql = "SELECT level, holder, document FROM alert_routing \
                WHERE account_id = ?1 AND document IS NOT NULL AND ( \
                    level = 'account' OR (level = 'device' AND holder = ?2) OR (level = 'group' AND holder IN ( \
@@ -122,11 +145,13 @@ pub(super) async fn in_force(
             "group" => RoutingHolder::Group(GroupId::from_i64(first.i64("holder")?)),
             _ => RoutingHolder::Account,
         };
-        let mut recipients = Vec::new();
+        let mut together = AlertRouting::default();
         for row in found {
-            recipients.extend(column::json::<AlertRouting>(row, "document")?.recipients);
+            let AlertRouting { recipients, webhooks } = column::json(row, "document")?;
+            together.recipients.extend(recipients);
+            together.webhooks.extend(webhooks);
         }
-        return Ok(Some((holder, recipients)));
+        return Ok(Some((holder, together)));
     }
     Ok(None)
 }
@@ -195,7 +220,7 @@ impl Routing for Database {
         &self,
         scope: Scope,
         device: DeviceId,
-    ) -> Result<Option<(RoutingHolder, Vec<Recipient>)>> {
+    ) -> Result<Option<(RoutingHolder, AlertRouting)>> {
         self.read(move |tx| {
             async move {
                 scope::require_device(tx, scope, device).await?;

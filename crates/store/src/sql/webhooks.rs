@@ -16,7 +16,7 @@ use perigee_core::webhook::{
 };
 
 use super::webhook_rows::{COLUMNS, find, from_row, require};
-use super::{accounts, audit, deliveries, events, idempotency, ids, scope};
+use super::{accounts, audit, deliveries, events, idempotency, ids, routing, scope};
 use crate::{Database, Tx, params};
 
 async fn create(
@@ -126,6 +126,7 @@ async fn replace(
         ("types", before.filter.kinds != after.filter.kinds),
         ("devices", before.filter.devices != after.filter.devices),
         ("groups", before.filter.groups != after.filter.groups),
+        ("alertsByRouting", before.filter.alerts_by_routing != after.filter.alerts_by_routing),
         ("enabled", before.enabled != after.enabled),
     ]);
     let target = Some(id.to_string());
@@ -158,6 +159,9 @@ async fn delete(tx: &Tx, actor: Actor, id: WebhookId, seen: Option<Revision>) ->
     let present = require(tx, actor.scope, id).await?;
     if seen.is_some_and(|seen| seen != present.revision) {
         return Err(StoreError::RevisionMismatch(Kind::Webhook));
+    }
+    if routing::names_webhook(tx, account, id).await? {
+        return Err(StoreError::InUse(Kind::Webhook));
     }
     tx.execute("DELETE FROM webhook WHERE account_id = ?1 AND id = ?2", params![account, id]).await?;
     audit::record(tx, account, &actor.origin, "webhook.delete", Some(id.to_string())).await

@@ -231,6 +231,7 @@ conformance! {
         people_are_told_what_they_want_when_they_want,
         accounts_and_operators_switch_channels_off,
         sms_are_capped_by_segments,
+        alerts_are_routed_to_webhooks,
     }
     templates {
         templates_are_kept_by_revision,

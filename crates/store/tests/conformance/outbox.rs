@@ -53,7 +53,7 @@ impl Fixture {
     /// Sends the alerts of a place to these people.
     pub(crate) async fn route(&self, tenant: &Tenant, holder: RoutingHolder, recipients: Vec<Recipient>) {
         let seen = self.store.find_routing(tenant.scope(), holder).await.expect("it is read").revision;
-        let routing = Some(AlertRouting { recipients });
+        let routing = Some(AlertRouting { recipients, webhooks: Vec::new() });
         let set = self.store.replace_routing(&tenant.actor(), holder, seen, routing).await;
         set.expect("it is set");
     }

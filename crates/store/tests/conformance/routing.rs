@@ -2,12 +2,15 @@
 
 use perigee_core::actor::Reach;
 use perigee_core::error::{Kind, StoreError};
+use perigee_core::event::{EventFilter, EventKind};
+use perigee_core::id::{DeviceId, WebhookId};
 use perigee_core::notification::{Channel, MessagingSettings, NotificationState, SendingPolicy};
 use perigee_core::revision::Revision;
-use perigee_core::routing::{AlertRouting, Recipient, RoutingHolder, StoredRouting};
+use perigee_core::routing::{AlertRouting, Recipient, RoutedWebhook, RoutingHolder, StoredRouting};
 use perigee_core::schedule::{Schedule, TimeOfDay, Weekday};
 use perigee_core::severity::Severity;
-use perigee_core::store::{Groups as _, Outbox as _, Routing as _};
+use perigee_core::store::{Events as _, Groups as _, Outbox as _, Routing as _, Webhooks as _};
+use perigee_core::webhook::{WebhookSecret, WebhookSettings};
 
 use crate::assert_fails;
 use crate::fixture::Fixture;
@@ -25,7 +28,7 @@ pub(crate) async fn the_most_specific_place_decides(on: Fixture) {
         let to = |people: Vec<Recipient>| -> Vec<String> {
             people.iter().map(|person| person.destination.as_str().to_owned()).collect()
         };
-        found.map(|(holder, people)| (holder, to(people)))
+        found.map(|(holder, routing)| (holder, to(routing.recipients)))
     };
     assert_eq!(who().await, None);
     on.route(&tenant, RoutingHolder::Account, vec![mail("all@example.com")]).await;
@@ -61,7 +64,7 @@ pub(crate) async fn what_is_set_is_kept_by_revision(on: Fixture) {
     assert_eq!(find().await, StoredRouting::NEVER);
     let actor = tenant.actor();
     let set = async |seen, routing| on.store.replace_routing(&actor, holder, Revision(seen), routing).await;
-    let routing = Some(AlertRouting { recipients: vec![mail("ana@example.com")] });
+    let routing = Some(AlertRouting { recipients: vec![mail("ana@example.com")], webhooks: Vec::new() });
     assert_fails!(set(1, routing.clone()).await, StoreError::RevisionMismatch(Kind::AlertRouting));
     assert_eq!(set(0, routing.clone()).await.unwrap().revision, Revision(1));
     assert_eq!(find().await.routing, routing);
@@ -166,4 +169,61 @@ pub(crate) async fn sms_are_capped_by_segments(on: Fixture) {
     let mails = on.due(Channel::Email).await;
     assert!(!mails.is_empty());
     assert_eq!(on.store.reserve(candidates(&mails, 0), &mean).await.unwrap().granted.len(), mails.len());
+}
+
+pub(crate) async fn alerts_are_routed_to_webhooks(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let (actor, scope) = (tenant.actor(), tenant.scope());
+    let device = on.add(&tenant, named("one")).await.id;
+    let create = async |alerts_by_routing| {
+        let kinds = [EventKind::DeviceCreated].into();
+        let filter = EventFilter { kinds, alerts_by_routing, ..EventFilter::default() };
+        let settings =
+            WebhookSettings { name: None, url: "https://example.com".into(), filter, enabled: true };
+        let made = on.store.create_webhook(&actor, settings, WebhookSecret(vec![1]), None).await;
+        made.unwrap().into_inner()
+    };
+    let (first, other) = (create(false).await, create(true).await);
+    let route = async |webhook: WebhookId, minimum_severity, schedule| {
+        let seen = on.store.find_routing(scope, RoutingHolder::Account).await?.revision;
+        let webhooks = vec![RoutedWebhook { webhook, minimum_severity, schedule }];
+        let routing = Some(AlertRouting { recipients: Vec::new(), webhooks });
+        on.store.replace_routing(&actor, RoutingHolder::Account, seen, routing).await
+    };
+    let unknown = route(WebhookId::from_i64(9), Severity::Info, None).await;
+    assert_fails!(unknown, StoreError::UnknownReference { kind: Kind::Webhook, .. });
+    let stored = route(first.id, Severity::Warning, None).await.unwrap();
+    assert_eq!(on.store.find_routing(scope, RoutingHolder::Account).await.unwrap(), stored);
+    assert_fails!(on.store.delete_webhook(&actor, first.id, None).await, StoreError::InUse(Kind::Webhook));
+
+    let after = on.store.event_end(scope).await.unwrap();
+    on.raise(&tenant, device, "CheckPoint").await;
+    on.raise(&tenant, device, "RPM").await;
+    on.clock().set(at("2026-01-03T10:00:00Z"));
+    let (from, to) = (TimeOfDay::MIDNIGHT, TimeOfDay::END);
+    let sundays = Schedule { weekdays: vec![Weekday::Sunday], from, to, time_zone: None };
+    route(first.id, Severity::Info, Some(sundays)).await.unwrap();
+    on.raise(&tenant, device, "Route").await;
+    on.clock().set(at("2026-01-04T10:00:00Z"));
+    on.raise(&tenant, device, "Mileage").await;
+    let read = async |filter: EventFilter| {
+        let page = on.store.read_events(scope, &filter, after, 100).await.unwrap();
+        assert_eq!(page.next, on.store.event_end(scope).await.unwrap());
+        assert!(page.events.iter().all(|event| event.data == serde_json::json!({})), "{:?}", page.events);
+        page.events.len()
+    };
+    let own = |filter: &EventFilter, id| EventFilter { reader: Some(id), ..filter.clone() };
+    assert_eq!(read(own(&first.settings.filter, first.id)).await, 2, "RPM, and Mileage on a Sunday");
+    assert_eq!(read(own(&other.settings.filter, other.id)).await, 0);
+    let alerts = EventFilter { kinds: [EventKind::AlertCreated].into(), ..EventFilter::default() };
+    assert_eq!(read(alerts.clone()).await, 4);
+    assert_eq!(read(own(&alerts, first.id)).await, 4, "who is named and subscribed is told once");
+    let by_routing = EventFilter { alerts_by_routing: true, ..alerts };
+    assert_eq!(read(own(&by_routing, first.id)).await, 2);
+    let elsewhere = EventFilter { devices: [DeviceId::from_i64(1)].into(), ..EventFilter::default() };
+    assert_eq!(read(own(&elsewhere, first.id)).await, 2, "naming goes before what a webhook asks for itself");
+
+    let seen = on.store.find_routing(scope, RoutingHolder::Account).await.unwrap().revision;
+    on.store.replace_routing(&actor, RoutingHolder::Account, seen, None).await.unwrap();
+    on.store.delete_webhook(&actor, first.id, None).await.unwrap();
 }

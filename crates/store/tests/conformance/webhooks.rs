@@ -77,6 +77,8 @@ pub(crate) async fn a_webhook_is_kept_as_given(on: Fixture) {
         kinds: BTreeSet::from([EventKind::AlertCreated, EventKind::LocationCreated]),
         devices: BTreeSet::from([device]),
         groups: BTreeSet::from([group]),
+        alerts_by_routing: true,
+        reader: None,
     };
     let wanted = WebhookSettings { filter, ..settings() };
     let once = tenant.once("POST /api/webhooks", "k", 1);

@@ -502,7 +502,7 @@ async fn make_notification(app: &TestApp, tenant: &Tenant, device: DeviceId) -> 
         minimum_severity: Severity::Info,
         schedule: None,
     };
-    let routing = Some(AlertRouting { recipients: vec![ana] });
+    let routing = Some(AlertRouting { recipients: vec![ana], webhooks: Vec::new() });
     app.store.replace_routing(&actor, holder, seen, routing).await.unwrap();
     let filter = NotificationFilter {
         alert: Some(make_alert(app, tenant, device).await),

@@ -10,10 +10,10 @@ use perigee_core::severity::Severity;
 use perigee_core::store::{Result, SubmittedAlerts};
 
 use super::super::identity::Identity;
-use super::super::ids;
 use super::super::notes::{Note, append_notes};
-use super::super::outbox::{self, Raised};
+use super::super::outbox::{self, Audience, Raised};
 use super::super::query::{for_ids, insert_many};
+use super::super::{events, ids};
 use crate::codec::pack_readings;
 use crate::{Tx, Value, params};
 
@@ -48,10 +48,17 @@ pub(crate) async fn raise(
     for row in insert_many(tx, INSERT, &rows, "ON CONFLICT DO NOTHING RETURNING id").await? {
         new.insert(AlertId::from_i64(row.i64("id")?));
     }
-    let note = |id: &AlertId| Note { subject: id.to_string(), device: Some(device), data: "{}".to_owned() };
-    append_notes(tx, account, EventKind::AlertCreated, new.iter().map(note).collect()).await?;
     raised.retain(|alert| new.contains(&alert.id));
-    outbox::fill(tx, account, device, &raised).await?;
+    let audience = if raised.is_empty() { None } else { Audience::of(tx, account, device).await? };
+    let note = |alert: &Raised| {
+        let webhooks = audience.as_ref().map(|audience| audience.webhooks(tx, alert.severity));
+        let data = events::routing_note(&webhooks.unwrap_or_default());
+        Note { subject: alert.id.to_string(), device: Some(device), data }
+    };
+    append_notes(tx, account, EventKind::AlertCreated, raised.iter().map(note).collect()).await?;
+    if let Some(audience) = &audience {
+        outbox::fill(tx, audience, device, &raised).await?;
+    }
     let there = ids.iter().filter(|(_, id)| !new.contains(id)).map(|(identity, _)| identity);
     let there = find_ids(tx, account, device, there).await?;
     ids.extend(there);

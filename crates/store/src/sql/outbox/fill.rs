@@ -1,11 +1,11 @@
 //! Writes the messages of new alerts, in the transaction that stores the alerts.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use perigee_core::account::Account;
-use perigee_core::id::{AccountId, AlertId, DeviceId, NotificationId};
+use perigee_core::id::{AccountId, AlertId, DeviceId, NotificationId, WebhookId};
 use perigee_core::notification::{Channel, NotificationState, Repetition, SuppressedReason};
-use perigee_core::routing::Recipient;
+use perigee_core::routing::{AlertRouting, Recipient};
 use perigee_core::severity::Severity;
 use perigee_core::store::Result;
 
@@ -38,23 +38,38 @@ pub(super) struct Draft {
 /// What tells one person's repetitions apart, by channel, address and name.
 type Theme = (Channel, String, String);
 
+/// Whom the alerts of a device go to, and by whose clock.
+pub(in crate::sql) struct Audience {
+    account: Account,
+    routing: AlertRouting,
+}
+
+impl Audience {
+    /// That of a device, if anything is set anywhere.
+    pub(in crate::sql) async fn of(tx: &Tx, account: AccountId, device: DeviceId) -> Result<Option<Self>> {
+        let Some((_, routing)) = routing::in_force(tx, account, device).await? else { return Ok(None) };
+        Ok(accounts::find(tx, account).await?.map(|account| Self { account, routing }))
+    }
+
+    /// The webhooks that are told now of an alert that matters so much.
+    pub(in crate::sql) fn webhooks(&self, tx: &Tx, severity: Severity) -> BTreeSet<WebhookId> {
+        self.routing.webhooks_at(severity, tx.now(), &self.account.settings.time_zone)
+    }
+}
+
 /// Writes a message of each alert to each recipient who wants it, those not to be sent included.
 pub(in crate::sql) async fn fill(
     tx: &Tx,
-    account: AccountId,
+    audience: &Audience,
     device: DeviceId,
     alerts: &[Raised],
 ) -> Result<()> {
-    if alerts.is_empty() {
+    let Audience { account, routing } = audience;
+    if alerts.is_empty() || routing.recipients.is_empty() {
         return Ok(());
     }
-    let Some((_, recipients)) = routing::in_force(tx, account, device).await? else { return Ok(()) };
-    if recipients.is_empty() {
-        return Ok(());
-    }
-    let Some(account) = accounts::find(tx, account).await? else { return Ok(()) };
     let mut memory = Memory::load(tx, account.id, device).await?;
-    let people = people(tx, &account, &recipients);
+    let people = people(tx, account, &routing.recipients);
     let mut drafts = Vec::new();
     for alert in alerts {
         for person in &people {

@@ -10,7 +10,7 @@ mod reserve;
 mod settle;
 
 pub(super) use due::forget_repetitions;
-pub(super) use fill::{Raised, fill};
+pub(super) use fill::{Audience, Raised, fill};
 pub(super) use owners::tell_overview;
 #[cfg(feature = "testing")]
 pub use reserve::counted_too_late::send_before_counting;

@@ -10,7 +10,7 @@ use perigee_core::routing::{RoutingHolder, StoredRouting};
 use super::input::read_routing;
 use super::view::{AlertRoutingInput, AlertRoutingView, place_name};
 use crate::app::App;
-use crate::http::edit::retry_changed;
+use crate::http::edit::{place_reference, retry_changed};
 use crate::http::error::{ApiResult, not_found};
 use crate::http::extract::{Caller, Change, DevicePath, IdPath, Params, Preconditions};
 use crate::http::reply::{Done, Reply};
@@ -73,7 +73,8 @@ async fn change(
         change.preconditions.check(Kind::AlertRouting, present.revision)?;
         let seen = present.revision;
         let wanted = read_routing(&change.apply(&AlertRoutingView::new(present, None))?)?;
-        Ok(app.store.replace_routing(&caller.actor(), holder, seen, Some(wanted)).await)
+        let replaced = app.store.replace_routing(&caller.actor(), holder, seen, Some(wanted)).await;
+        place_reference(replaced, "webhooks")
     })
     .await?;
     let revision = stored.revision;

@@ -1,7 +1,7 @@
 //! Where alerts go, as a client sends it.
 
 use perigee_core::notification::Channel;
-use perigee_core::routing::{AlertRouting, Destination, Preferences, Recipient, Units};
+use perigee_core::routing::{AlertRouting, Destination, Preferences, Recipient, RoutedWebhook, Units};
 use perigee_core::severity::Severity;
 use perigee_core::text::NAME_MAX;
 use serde_json::Value;
@@ -22,7 +22,21 @@ pub(super) fn read_routing(body: &Value) -> ApiResult<AlertRouting> {
     fields.ignore(&["isSet", "inForce", "lastModified"]);
     let recipients =
         fields.objects("recipients", 0..=AlertRouting::RECIPIENTS_MAX, read_recipient).required();
-    fields.finish(|| Some(AlertRouting { recipients: recipients? })).map_err(invalid_body)
+    let webhooks = fields.objects("webhooks", 0..=AlertRouting::WEBHOOKS_MAX, read_webhook).nullable();
+    let webhooks = webhooks.unwrap_or_default();
+    fields.finish(|| Some(AlertRouting { recipients: recipients?, webhooks })).map_err(invalid_body)
+}
+
+fn read_webhook(fields: &mut Fields<'_>) -> Option<RoutedWebhook> {
+    let webhook = fields.parsed("id", "a webhook's id such as whk_01jc2m8k4n5p6").required();
+    let minimum_severity = read_severity(fields);
+    let schedule = fields.object("schedule", read_schedule).nullable();
+    Some(RoutedWebhook { webhook: webhook?, minimum_severity, schedule })
+}
+
+fn read_severity(fields: &mut Fields<'_>) -> Severity {
+    let severities = Severity::ALL.map(|severity| (severity.name(), severity));
+    fields.text("minimumSeverity").one_of(&severities).nullable().unwrap_or(Severity::Info)
 }
 
 fn read_recipient(fields: &mut Fields<'_>) -> Option<Recipient> {
@@ -39,17 +53,11 @@ fn read_recipient(fields: &mut Fields<'_>) -> Option<Recipient> {
         }),
     });
     let destination = destination.required();
-    let severities = Severity::ALL.map(|severity| (severity.name(), severity));
-    let minimum_severity = fields.text("minimumSeverity").one_of(&severities).nullable();
+    let minimum_severity = read_severity(fields);
     let schedule = fields.object("schedule", read_schedule).nullable();
     let preferences = read_preferences(fields);
     channel?;
-    Some(Recipient {
-        destination: destination?,
-        preferences,
-        minimum_severity: minimum_severity.unwrap_or(Severity::Info),
-        schedule,
-    })
+    Some(Recipient { destination: destination?, preferences, minimum_severity, schedule })
 }
 
 /// Reads how somebody likes to read.

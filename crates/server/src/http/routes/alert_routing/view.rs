@@ -1,6 +1,6 @@
 //! Where alerts go, as clients see and set it.
 
-use perigee_core::routing::{Recipient, RoutingHolder, StoredRouting};
+use perigee_core::routing::{AlertRouting, Recipient, RoutedWebhook, RoutingHolder, StoredRouting};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -15,6 +15,9 @@ pub struct AlertRoutingView {
     /// Whom alerts go to. Set and empty: nobody.
     #[schema(max_items = 50)]
     recipients: Vec<RecipientView>,
+    /// The webhooks that alerts go to, whatever else they are told of.
+    #[schema(max_items = 20)]
+    webhooks: Vec<RoutedWebhookView>,
     /// Whether anything is set here. If not, the next place decides: the device's groups, then the account.
     #[schema(example = true)]
     is_set: bool,
@@ -71,6 +74,21 @@ pub struct RecipientView {
     language: String,
 }
 
+/// A webhook that is told of alerts.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = RoutedWebhook)]
+pub struct RoutedWebhookView {
+    /// The webhook's id.
+    #[schema(example = "whk_01jc2m8k4n5p6")]
+    id: String,
+    /// It is told of alerts that matter at least so much.
+    #[schema(value_type = SeverityName, example = "warning")]
+    minimum_severity: &'static str,
+    /// When it is told; null for always.
+    schedule: Option<ScheduleView>,
+}
+
 /// The units a person reads.
 #[derive(ToSchema)]
 #[schema(as = Units, rename_all = "lowercase")]
@@ -90,6 +108,24 @@ pub struct AlertRoutingInput {
     /// Whom alerts go to.
     #[schema(max_items = 50)]
     recipients: Vec<RecipientInput>,
+    /// The webhooks that alerts go to; none unless given.
+    #[schema(max_items = 20)]
+    webhooks: Option<Vec<RoutedWebhookInput>>,
+}
+
+/// A webhook that is told of alerts.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is read")]
+pub struct RoutedWebhookInput {
+    /// The webhook's id.
+    #[schema(example = "whk_01jc2m8k4n5p6")]
+    id: String,
+    /// It is told of alerts that matter at least so much; `info` unless given.
+    #[schema(value_type = Option<SeverityName>, example = "warning")]
+    minimum_severity: Option<String>,
+    /// When it is told, by the account's clock unless the schedule has its own; always unless given.
+    schedule: Option<ScheduleInput>,
 }
 
 /// Somebody who is told of alerts.
@@ -145,9 +181,10 @@ impl AlertRoutingView {
     /// What is set in one place, and for a device the place that decides.
     pub(super) fn new(stored: StoredRouting, in_force: Option<&'static str>) -> Self {
         let is_set = stored.routing.is_some();
-        let recipients = stored.routing.map(|routing| routing.recipients).unwrap_or_default();
+        let AlertRouting { recipients, webhooks } = stored.routing.unwrap_or_default();
         Self {
             recipients: recipients.into_iter().map(RecipientView::from).collect(),
+            webhooks: webhooks.into_iter().map(RoutedWebhookView::from).collect(),
             is_set,
             in_force,
             last_modified: stored.last_modified.map(|at| at.to_string()),
@@ -162,6 +199,16 @@ pub(super) const fn place_name(holder: Option<RoutingHolder>) -> &'static str {
         Some(RoutingHolder::Group(_)) => "group",
         Some(RoutingHolder::Account) => "account",
         None => "none",
+    }
+}
+
+impl From<RoutedWebhook> for RoutedWebhookView {
+    fn from(routed: RoutedWebhook) -> Self {
+        Self {
+            id: routed.webhook.to_string(),
+            minimum_severity: routed.minimum_severity.name(),
+            schedule: routed.schedule.map(ScheduleView::from),
+        }
     }
 }
 

@@ -34,7 +34,7 @@ pub fn read_filter(params: &mut Params) -> EventFilter {
             params.refuse("devices", detail);
         }
     }
-    EventFilter { kinds, devices, groups: BTreeSet::new() }
+    EventFilter { kinds, devices, ..EventFilter::default() }
 }
 
 /// The kinds a name stands for: one, or all that begin alike when it ends in `.*`.

@@ -52,6 +52,10 @@ pub struct WebhookInput {
     /// Only events about these groups and the devices in them, and those of `devices`.
     #[schema(example = json!([]), max_items = 1000)]
     groups: Option<Vec<String>>,
+    /// Whether new alerts are sent only where `alertRouting` of the device, group or account names this webhook. One
+    /// that is named is told in any case, once.
+    #[schema(value_type = bool, required = false, default = false, example = false)]
+    alerts_by_routing: bool,
     /// Whether anything is sent. Switched on again, it goes on where it stopped, as far as the log still has it.
     #[schema(value_type = bool, required = false, default = true, example = true)]
     enabled: bool,
@@ -69,6 +73,7 @@ pub(super) fn read_webhook(body: &Value, mode: Mode, guard: &Guard) -> ApiResult
     let types = fields.array::<String>("types", 0..=TYPES_MAX).nullable().unwrap_or_default();
     let devices = fields.array::<DeviceId>("devices", 0..=Webhook::NAMED_MAX).nullable().unwrap_or_default();
     let groups = fields.array::<GroupId>("groups", 0..=Webhook::NAMED_MAX).nullable().unwrap_or_default();
+    let alerts_by_routing = fields.boolean("alertsByRouting").or(false);
     let enabled = fields.boolean("enabled").or(true);
     if let Some(url) = &url {
         let checked = Url::parse(url).ok().map(|url| guard.check_url(&url));
@@ -92,6 +97,8 @@ pub(super) fn read_webhook(body: &Value, mode: Mode, guard: &Guard) -> ApiResult
             kinds,
             devices: devices.into_iter().collect(),
             groups: groups.into_iter().collect(),
+            alerts_by_routing,
+            reader: None,
         };
         Some(WebhookSettings { name, url: url?, filter, enabled })
     });

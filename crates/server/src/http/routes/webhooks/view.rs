@@ -31,6 +31,9 @@ pub struct WebhookView {
     /// Only events about these groups and the devices in them, and those of `devices`.
     #[schema(example = json!([]), max_items = 1000)]
     groups: Vec<String>,
+    /// Whether new alerts are sent only where a routing names this webhook.
+    #[schema(example = false)]
+    alerts_by_routing: bool,
     /// Whether anything is sent.
     #[schema(example = true)]
     enabled: bool,
@@ -176,6 +179,7 @@ impl From<Webhook> for WebhookView {
             types: settings.filter.kinds.iter().copied().map(EventKind::name).collect(),
             devices: settings.filter.devices.iter().map(DeviceId::to_string).collect(),
             groups: settings.filter.groups.iter().map(GroupId::to_string).collect(),
+            alerts_by_routing: settings.filter.alerts_by_routing,
             enabled: settings.enabled,
             disabled_at: disabled_at.map(|at| at.to_string()),
             disabled_reason,
