@@ -3,6 +3,9 @@ import { Problem } from '../api/client'
 import { t } from '../i18n/index.svelte'
 import { reason } from './toast.svelte'
 
+/** Refusals that are about one field, though they do not say so. */
+const fieldOfCode: Record<string, string> = { 'email-taken': 'email', 'identifier-taken': 'identifier' }
+
 export class Submission {
   busy = $state(false)
   problem: string | null = $state(null)
@@ -44,6 +47,10 @@ export class Submission {
         else rest.push(text)
       }
       this.problem = rest.length > 0 ? rest.join(' ') : null
-    } else this.problem = reason(error)
+    } else {
+      const field = error instanceof Problem ? fieldOfCode[error.code] : undefined
+      if (field && this.known.includes(field)) this.fields[field] = reason(error)
+      else this.problem = reason(error)
+    }
   }
 }
