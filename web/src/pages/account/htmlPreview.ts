@@ -8,17 +8,20 @@ export interface Prepared {
 }
 
 const mark = 'data-preview-style'
+const held = 'data-preview-sheet'
+
+/** The document with its styles where no parser takes them for styles: even a document that is only parsed obeys. */
+export const disarm = (source: string): string =>
+  source
+    .replace(/<style\b/gi, `<script type="text/plain" ${held}`)
+    .replace(/<\/style\b/gi, '</script')
+    .replace(/<[a-z][^>]*>/gi, (tag) => tag.replace(/(\s)style(\s*=)/gi, `$1${mark}$2`))
 
 /** The document without its styles, and its styles. */
 export function prepare(source: string): Prepared {
-  const mail = new DOMParser().parseFromString(source, 'text/html')
-  const sheets = [...mail.querySelectorAll('style')]
-  const css = sheets.map((sheet) => sheet.textContent).join('\n')
-  for (const unwanted of mail.querySelectorAll('style, script, link, base, meta[http-equiv], iframe, object, embed')) unwanted.remove()
-  for (const styled of mail.querySelectorAll('[style]')) {
-    styled.setAttribute(mark, styled.getAttribute('style') ?? '')
-    styled.removeAttribute('style')
-  }
+  const mail = new DOMParser().parseFromString(disarm(source), 'text/html')
+  const css = [...mail.querySelectorAll(`[${held}]`)].map((sheet) => sheet.textContent).join('\n')
+  for (const unwanted of mail.querySelectorAll('script, link, base, meta[http-equiv], iframe, object, embed')) unwanted.remove()
   return { html: `<!doctype html>${mail.documentElement.outerHTML}`, css }
 }
 
