@@ -1,0 +1,58 @@
+// The health of the server, asked for every few seconds while somebody looks, with the last minutes kept for the trends.
+import { Problem } from '../../api/client'
+import { reason } from '../../ui/toast.svelte'
+import { call } from '../developer/calls'
+import type { Health } from './verdict'
+
+const every = 4_000
+/** Samples kept: about five minutes. */
+const most = 75
+
+export const figures = {
+  writes: (health: Health) => health.intake.writes,
+  locations: (health: Health) => health.intake.locations,
+  rules: (health: Health) => health.rulesLagSeconds,
+  email: (health: Health) => health.messages.email.waiting,
+  sms: (health: Health) => health.messages.sms.waiting,
+  webhooks: (health: Health) => health.webhooks.waiting,
+  connections: (health: Health) => health.connections.open
+}
+export type Figure = keyof typeof figures
+
+class Watch {
+  now: Health | null = $state.raw(null)
+  at = $state(0)
+  problem: string | null = $state(null)
+  /** The server is too old to know. */
+  unknown = $state(false)
+  past: Health[] = $state.raw([])
+  #timer = 0
+
+  start(): () => void {
+    void this.#ask()
+    return () => clearTimeout(this.#timer)
+  }
+
+  history(figure: Figure): number[] {
+    return this.past.map(figures[figure])
+  }
+
+  async #ask(): Promise<void> {
+    clearTimeout(this.#timer)
+    if (!document.hidden) {
+      try {
+        const { data } = await call<{ health: Health }>('/api/operator/health')
+        this.now = data.health
+        this.at = Date.now()
+        this.past = [...this.past, data.health].slice(-most)
+        this.problem = null
+      } catch (error) {
+        this.unknown = error instanceof Problem && error.status === 404
+        this.problem = reason(error)
+      }
+    }
+    if (!this.unknown) this.#timer = window.setTimeout(() => void this.#ask(), every)
+  }
+}
+
+export const watch = new Watch()
