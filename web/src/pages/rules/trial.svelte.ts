@@ -12,10 +12,10 @@ const longest = 31 * 86_400_000
 /** Devices asked for at once: few, so that results come early. */
 const devicesAtOnce = 10
 
-/** Whether a span can be tried. */
-export function isSpan(from: string, to: string): boolean {
-  const length = new Date(to).getTime() - new Date(from).getTime()
-  return length > 0 && length <= longest
+/** The span between two instants, if it can be tried. */
+export function spanOf(from: number, to: number): Span | null {
+  if (!(to > from) || to - from > longest) return null
+  return { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
 }
 
 export class Trial {
