@@ -16,6 +16,8 @@ export interface Stop {
 /** Metres around the middle of a stop; wide enough for an anchored boat and for poor reception. */
 const radius = 120
 const shortest = 5 * 60_000
+/** Metres in a degree of latitude. */
+const perDegree = 111_195
 /** Stops at one place with less than this between them are one: a single wild fix does not divide them. */
 const mergeWithin = 3 * 60_000
 
@@ -35,14 +37,20 @@ export function stopsOf(track: Track): Stop[] {
 /** The stay that begins with a location, however short. */
 function dwellFrom(track: Track, first: number): Stop {
   const { latitude, longitude, time } = track
-  const [startLatitude, startLongitude] = [latitude[first]!, longitude[first]!]
-  // The middle moves with what is added; sums are relative to the start, which makes the antimeridian nothing special.
+  const startLatitude = latitude[first]!
+  const startLongitude = longitude[first]!
+  // In metres from the start, on a plane: exact enough for the size of a stop, quick enough for every location, and
+  // the antimeridian is nothing special.
+  const perDegreeEast = perDegree * Math.cos((startLatitude * Math.PI) / 180)
   let [north, east, count, last] = [0, 0, 1, first]
   for (let at = first + 1; at < track.length; at++) {
-    const middle = [startLatitude + north / count, startLongitude + east / count] as const
-    if (metres(middle[0], middle[1], latitude[at]!, longitude[at]!) > radius) break
-    north += latitude[at]! - startLatitude
-    east += eastward(startLongitude, longitude[at]!)
+    const y = (latitude[at]! - startLatitude) * perDegree
+    const x = eastward(startLongitude, longitude[at]!) * perDegreeEast
+    // The middle moves with what is added.
+    const [offY, offX] = [y - north / count, x - east / count]
+    if (offY * offY + offX * offX > radius * radius) break
+    north += y
+    east += x
     count++
     last = at
   }
@@ -51,8 +59,8 @@ function dwellFrom(track: Track, first: number): Stop {
     last,
     from: time[first]!,
     to: time[last]!,
-    latitude: startLatitude + north / count,
-    longitude: wrap(startLongitude + east / count)
+    latitude: startLatitude + north / count / perDegree,
+    longitude: wrap(startLongitude + (perDegreeEast > 1 ? east / count / perDegreeEast : 0))
   }
 }
 

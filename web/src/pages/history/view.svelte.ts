@@ -47,7 +47,10 @@ export class HistoryView {
       // Whichever fails first is told; the other must not be reported as unheard.
       alerts.catch(() => undefined)
       const track = await loadTrack(deviceId, range, { leave, cancel, progress: (progress) => (this.progress = progress) })
+      await breathe()
       const stops = stopsOf(track)
+      await breathe()
+      if (leave.aborted) return
       const found = { track, stops, totals: totalsOf(track, stops), isPartial: cancel.aborted }
       this.playback.reset(track.time[0] ?? range.from, track.time[track.length - 1] ?? range.from, idleOf(found))
       this.found = found
@@ -70,6 +73,9 @@ export class HistoryView {
     this.playback.pause()
   }
 }
+
+/** Lets the page draw and answer between two pieces of work. */
+const breathe = (): Promise<void> => new Promise((resolve) => setTimeout(resolve))
 
 /** When nothing moved: stops and silences, joined. */
 function idleOf({ track, stops }: Pick<Found, 'track' | 'stops'>): Range[] {
