@@ -17,9 +17,14 @@ class OpenAlerts {
 
   /** Counts and goes on counting; the answer ends that. */
   follow(): () => void {
-    const unlisten = fleet.onEvent((event) => this.#apply(event))
-    void this.#load()
+    const unhear = fleet.onEvent((event) => this.#apply(event))
+    // Loaded anew whenever the fleet is: events may have been missed before that.
+    const unlisten = fleet.listen(({ whole }) => {
+      if (whole) void this.#load()
+    })
+    if (fleet.loaded) void this.#load()
     return () => {
+      unhear()
       unlisten()
       this.#ids.clear()
       this.#tell()
@@ -36,6 +41,7 @@ class OpenAlerts {
   async #load(): Promise<void> {
     try {
       const { alerts } = await ok(api.GET('/api/alerts', { params: { query: { stage: 'open', order: 'desc', limit: most } } }))
+      this.#ids.clear()
       for (const alert of alerts) this.#ids.set(alert.id, alert.severity === 'critical')
       this.#tell()
     } catch {

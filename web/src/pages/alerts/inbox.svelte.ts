@@ -25,14 +25,20 @@ export class Inbox {
   #cursor: string | undefined
   #round = 0
   readonly #arrived: Alert[] = []
+  #meanwhile: Alert[] = []
   #timer = 0
 
   /** Shows the alerts of a filter. */
   async show(filter: AlertFilter): Promise<void> {
     this.#filter = filter
+    this.alerts = []
+    await this.#begin()
+  }
+
+  /** Loads from the newest on; what is shown stays until the answer is there. */
+  async #begin(): Promise<void> {
     this.#cursor = undefined
     this.#round++
-    this.alerts = []
     await this.more()
   }
 
@@ -41,13 +47,17 @@ export class Inbox {
     if (!this.#filter) return
     const round = this.#round
     Object.assign(this, { loading: true, problem: null })
+    this.#meanwhile = []
     try {
       const query = { ...apiQuery(this.#filter), order: 'desc' as const, limit: pageSize, cursor: this.#cursor }
       const page = await ok(api.GET('/api/alerts', { params: { query } }))
       if (round !== this.#round) return
+      if (!this.#cursor) this.alerts = []
       this.#cursor = page.nextCursor ?? undefined
       this.hasMore = this.#cursor !== undefined
       this.#merge(page.alerts, true)
+      // What happened while the server answered is newer than its answer.
+      this.#merge(this.#meanwhile)
     } catch (error) {
       if (round === this.#round) this.problem = reason(error)
     } finally {
@@ -56,7 +66,15 @@ export class Inbox {
   }
 
   follow(): () => void {
-    return fleet.onEvent((event) => this.#apply(event))
+    const unhear = fleet.onEvent((event) => this.#apply(event))
+    // Events may have been missed before everything was loaded anew.
+    const unlisten = fleet.listen(({ whole }) => {
+      if (whole && this.alerts.length > 0) void this.#begin()
+    })
+    return () => {
+      unhear()
+      unlisten()
+    }
   }
 
   async acknowledge(ids: string[]): Promise<void> {
@@ -110,7 +128,9 @@ export class Inbox {
     this.#arrived.push(data as unknown as Alert)
     this.#timer ||= window.setTimeout(() => {
       this.#timer = 0
-      this.#merge(this.#arrived.splice(0))
+      const arrived = this.#arrived.splice(0)
+      if (this.loading) this.#meanwhile.push(...arrived)
+      this.#merge(arrived)
     }, gatherFor)
   }
 }

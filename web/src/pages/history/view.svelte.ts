@@ -9,6 +9,7 @@ import { reason } from '../../ui/toast.svelte'
 import { loadAlerts, loadTrack, type Alert, type Progress } from './load'
 import { Playback } from './playback.svelte'
 import type { Range } from './range'
+import type { Charted } from './series'
 
 export interface Found {
   track: Track
@@ -25,6 +26,10 @@ export class HistoryView {
   problem: string | null = $state(null)
   /** The stop or alert that is picked, by `stop-3` or the alert's id. */
   picked: string | null = $state(null)
+  /** The charts that are open, whatever is loaded. */
+  charts: Charted[] = $state.raw(['speed', 'altitude'])
+  /** Locations of the range that came since it was loaded. */
+  arrived = $state(0)
   readonly playback = new Playback()
 
   readonly scale = $derived(speedScale(this.found ? Array.from(this.found.track.speed, speedIn) : []))
@@ -41,7 +46,7 @@ export class HistoryView {
     this.leave()
     const leave = (this.#leave = new AbortController()).signal
     const cancel = (this.#cancel = new AbortController()).signal
-    Object.assign(this, { found: null, alerts: [], problem: null, picked: null, progress: { done: 0, points: 0 } })
+    Object.assign(this, { found: null, alerts: [], problem: null, picked: null, arrived: 0, progress: { done: 0, points: 0 } })
     try {
       const alerts = loadAlerts(deviceId, range, leave)
       // Whichever fails first is told; the other must not be reported as unheard.
