@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { formOf, inputOf, isShorter, prefixesOf } from '../src/pages/account/accountForm'
 import { kindOf, partsOf } from '../src/pages/account/audit'
 import { disarm } from '../src/pages/account/htmlPreview'
+import { overviewForm, overviewInput } from '../src/pages/account/overview'
 import { filterOf, pathOf } from '../src/pages/notifications/filter'
 
 test('an account that is not changed gives the same input', () => {
@@ -44,4 +45,13 @@ test('what is looked for stands in the address', () => {
   expect(filterOf(query)).toEqual({ state: 'failed', device: 'dev_1' })
   expect(pathOf(query, { state: '', channel: 'sms' })).toBe('/notifications?channel=sms&device=dev_1')
   expect(pathOf(new URLSearchParams('state=failed'), { state: null })).toBe('/notifications')
+})
+
+test('readers of a report stay as they are, and new ones begin with what is given', () => {
+  const ana = { address: 'ana@example.com', name: 'Ana', units: 'nautical', language: 'es' }
+  const report = { frequency: 'weekly' as const, weekday: 'monday' as const, hour: 7, recipients: [ana], groups: [], ungrouped: true }
+  const form = { ...overviewForm(report), addresses: 'ana@example.com; bob@example.com', hour: '9' }
+  expect(overviewInput(form, report, { units: 'metric', language: 'en' })).toEqual({
+    ...report, hour: 9, recipients: [ana, { address: 'bob@example.com', units: 'metric', language: 'en' }]
+  })
 })

@@ -5,6 +5,13 @@ type Recipient = Schemas['Recipient']
 type RecipientInput = Schemas['RecipientInput']
 export type Weekday = Schemas['Weekday']
 
+/** A webhook that alerts are routed to, where the server knows of that. */
+export interface RoutedWebhook {
+  id: string
+  minimumSeverity: Schemas['Severity']
+  schedule: Schemas['Schedule'] | null
+}
+
 export const weekdays: Weekday[] = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']
 
 export interface RecipientForm {

@@ -1,0 +1,57 @@
+// The report that owners get of each day or week, as a form holds it and back.
+import type { Schemas } from '../../api/client'
+
+export const frequencies = ['off', 'daily', 'weekly'] as const
+type Frequency = (typeof frequencies)[number]
+
+interface Reader {
+  address: string
+  name?: string | null
+  timeZone?: string | null
+  units: string
+  language: string
+}
+
+export interface OverviewReport {
+  frequency: Frequency
+  weekday: Schemas['Weekday']
+  hour: number
+  recipients: Reader[]
+  groups: string[]
+  ungrouped: boolean
+  reportedThrough?: string | null
+}
+
+export interface OverviewForm {
+  frequency: Frequency
+  weekday: Schemas['Weekday']
+  hour: string
+  /** Addresses with commas between. */
+  addresses: string
+  groups: string[]
+  ungrouped: boolean
+}
+
+export const overviewForm = (report: OverviewReport): OverviewForm => ({
+  frequency: report.frequency,
+  weekday: report.weekday,
+  hour: String(report.hour),
+  addresses: report.recipients.map(({ address }) => address).join(', '),
+  groups: [...report.groups],
+  ungrouped: report.ungrouped
+})
+
+/** Whoever was a reader before stays one with their language and units; others begin with those given. */
+export function overviewInput(form: OverviewForm, before: OverviewReport, begin: Pick<Reader, 'units' | 'language'>): OverviewReport {
+  const addresses = form.addresses.split(/[\s,;]+/).filter(Boolean)
+  return {
+    frequency: form.frequency,
+    weekday: form.weekday,
+    hour: Number(form.hour),
+    recipients: addresses.map(
+      (address) => before.recipients.find((reader) => reader.address === address) ?? { address, ...begin }
+    ),
+    groups: [...form.groups].sort(),
+    ungrouped: form.ungrouped
+  }
+}
