@@ -17,6 +17,8 @@ export interface Found {
   totals: Totals
   /** Loading was cancelled before all was there. */
   isPartial: boolean
+  /** The same device and range as before: who looks at it stays where they are. */
+  isReloaded: boolean
 }
 
 export class HistoryView {
@@ -39,6 +41,7 @@ export class HistoryView {
   /** Where the device was at the instant shown. */
   readonly moment: Moment | null = $derived(this.found && momentAt(this.found.track, this.playback.shown))
 
+  #key = ''
   #leave = new AbortController()
   #cancel = new AbortController()
 
@@ -46,6 +49,9 @@ export class HistoryView {
     this.leave()
     const leave = (this.#leave = new AbortController()).signal
     const cancel = (this.#cancel = new AbortController()).signal
+    const key = [deviceId, range.from, range.to].join(' ')
+    const before = key === this.#key ? this.playback.time : null
+    this.#key = ''
     Object.assign(this, { found: null, alerts: [], problem: null, picked: null, arrived: 0, progress: { done: 0, points: 0 } })
     try {
       const alerts = loadAlerts(deviceId, range, leave)
@@ -56,8 +62,11 @@ export class HistoryView {
       const stops = stopsOf(track)
       await breathe()
       if (leave.aborted) return
-      const found = { track, stops, totals: totalsOf(track, stops), isPartial: cancel.aborted }
+      const totals = totalsOf(track, stops)
+      const found = { track, stops, totals, isPartial: cancel.aborted, isReloaded: before !== null }
       this.playback.reset(track.time[0] ?? range.from, track.time[track.length - 1] ?? range.from, idleOf(found))
+      if (before !== null) this.playback.seek(before)
+      this.#key = key
       this.found = found
       this.alerts = await alerts
     } catch (error) {
