@@ -1,7 +1,7 @@
 // What a shared view remembers between two answers, and why a link shows nothing.
 import { expect, test } from 'vitest'
 import { endOf } from '../src/pages/shared/ends'
-import { addTrails } from '../src/pages/shared/trails'
+import { addTrails, trailSince } from '../src/pages/shared/trails'
 
 const device = (name: string, minute: number, more = {}) => ({
   name,
@@ -27,11 +27,17 @@ test('devices of one name keep their own trails', () => {
   ])
 })
 
-test('a trail that the server tells is taken', () => {
+test('what the server tells of a trail is added to it', () => {
   const trail = [1, 2].map((minute) => device('', minute).lastLocation)
-  const things = addTrails([], [device('Van', 3, { id: 'a', trail })])
-  expect(things[0]).toMatchObject({ key: 'a' })
-  expect(things[0]?.trail).toHaveLength(3)
+  let things = addTrails([], [device('Van', 3, { key: 'a', trail })])
+  things = addTrails(things, [device('Renamed', 5, { key: 'a', trail: [device('', 4).lastLocation] })])
+  expect(things[0]).toMatchObject({ key: 'a', device: { name: 'Renamed' } })
+  expect(things[0]?.trail.map(({ latitude }) => latitude)).toEqual([1, 2, 3, 4, 5])
+})
+
+test('trails are asked for from a while before the newest on', () => {
+  expect(trailSince([])).toBe('1970-01-01T00:00:00.000Z')
+  expect(trailSince(addTrails([], [device('A', 1), device('B', 5)]))).toBe('2026-05-01T11:55:00.000Z')
 })
 
 test('a device that was never heard has no trail', () => {

@@ -1,7 +1,8 @@
-// The devices of a shared view with where they went: as the server tells it, else as it was seen since the page opened.
+// The devices of a shared view with where they went: as the server tells it, and as it was seen since the page opened.
 import type { Schemas } from '../../api/client'
 
-type Device = Schemas['SharedDevice'] & { id?: string; trail?: SharedPlace[] | null }
+/** A server that knows trails tells devices apart by a key, and brings what is new of their trails. */
+type Device = Schemas['SharedDevice'] & { key?: string; trail?: SharedPlace[] | null }
 export type SharedPlace = Schemas['SharedLocation']
 
 export interface SharedThing {
@@ -21,10 +22,20 @@ export function addTrails(before: SharedThing[], devices: Device[]): SharedThing
     // Two devices may have one name: they are told apart by their order.
     const count = (seen.get(device.name) ?? 0) + 1
     seen.set(device.name, count)
-    const key = device.id ?? `${count}:${device.name}`
-    const places = [...(device.trail ?? known.get(key) ?? []), ...(device.lastLocation ? [device.lastLocation] : [])]
+    const key = device.key ?? `${count}:${device.name}`
+    const last = device.lastLocation ? [device.lastLocation] : []
+    const places = [...(known.get(key) ?? []), ...(device.trail ?? []), ...last]
     return { key, device, trail: inOrder(places).slice(-mostPlaces) }
   })
+}
+
+/** Positions may come this much later than newer ones of other devices. */
+const lateness = 10 * 60_000
+
+/** From when on trails are to be asked for: everything at first, then what may be new. */
+export function trailSince(things: SharedThing[]): string {
+  const newest = Math.max(0, ...things.map(({ trail }) => Date.parse(trail.at(-1)?.dateTime ?? '1970-01-01T00:00:00Z')))
+  return new Date(Math.max(0, newest - lateness)).toISOString()
 }
 
 function inOrder(places: SharedPlace[]): SharedPlace[] {

@@ -1,7 +1,7 @@
 // What a share link shows, asked for again and again; and why it shows nothing any more.
-import { api, ok, Problem, type Schemas } from '../../api/client'
+import { address, ok, Problem, type Schemas } from '../../api/client'
 import { endOf, type End } from './ends'
-import { addTrails, type SharedThing } from './trails'
+import { addTrails, trailSince, type SharedThing } from './trails'
 
 export type State = 'loading' | 'live' | 'unreachable' | End
 type View = Schemas['SharedView']
@@ -16,6 +16,8 @@ export class SharedWatch {
   #timer = 0
   #wait = every
   #isClosed = false
+  #isBusy = false
+  #knowsTrails = true
 
   constructor(private readonly secret: string) {
     document.addEventListener('visibilitychange', this.#look)
@@ -42,9 +44,10 @@ export class SharedWatch {
   }
 
   async #ask(): Promise<void> {
-    if (this.#isClosed) return
+    if (this.#isClosed || this.#isBusy) return
+    this.#isBusy = true
     try {
-      const view = await ok(api.GET('/api/shared/{secret}', { params: { path: { secret: this.secret } } }))
+      const view = await this.#fetch()
       if (this.#isClosed) return
       this.view = view
       this.things = addTrails(this.things, view.devices)
@@ -53,9 +56,27 @@ export class SharedWatch {
     } catch (error) {
       if (this.#isClosed) return
       if (this.#ended(error)) return
+    } finally {
+      this.#isBusy = false
     }
     // Nobody looks at a hidden page; it asks when it is shown again.
     if (!document.hidden) this.#timer = window.setTimeout(() => void this.#ask(), this.#wait)
+  }
+
+  async #fetch(): Promise<View> {
+    const url = address(`/api/shared/${encodeURIComponent(this.secret)}`)
+    if (!this.#knowsTrails) return ok<View>(read(url))
+    const query = new URLSearchParams({ trail: trailSince(this.things) })
+    // Only the first time is an opening.
+    if (this.view) query.set('again', 'true')
+    try {
+      return await ok<View>(read(`${url}?${query}`))
+    } catch (error) {
+      // A server of before refuses what it does not know: the trail is then what is seen from now on.
+      if (!(error instanceof Problem) || error.status !== 400) throw error
+      this.#knowsTrails = false
+      return this.#fetch()
+    }
   }
 
   /** Whether the link is over; else it is tried again, later each time. */
@@ -69,4 +90,10 @@ export class SharedWatch {
     this.state = 'unreachable'
     return false
   }
+}
+
+async function read(url: string): Promise<{ data?: View; error?: unknown; response: Response }> {
+  const response = await fetch(url, { cache: 'no-store' })
+  const body: unknown = await response.json().catch(() => undefined)
+  return response.ok ? { data: body as View, response } : { error: body, response }
 }
