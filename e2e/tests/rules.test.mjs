@@ -37,8 +37,9 @@ test('a rule drawn and made by hand fires when a device enters', async ({ page, 
   await page.goto(`${server.url}/alerts`)
   // Two kilometres across the edge in five minutes: a jump to the centre would be doubted.
   const edge = (metres) => latitude + (fence.properties.radius + metres) / 111_195
-  await api.locate(device.id, edge(1_000), longitude)
-  await api.locate(device.id, edge(-1_000), longitude, { dateTime: inMinutes(5) })
+  await api.locate(device.id, edge(1_000), longitude, { dateTime: inMinutes(1) })
+  await api.locate(device.id, edge(-1_000), longitude, { dateTime: inMinutes(6) })
   const arrived = page.getByRole('listitem').filter({ hasText: 'Intruder' })
-  await arrived.filter({ hasText: 'Somebody in the harbour' }).first().waitFor()
+  await arrived.getByRole('link').click()
+  await page.getByText('Somebody in the harbour').waitFor()
 })
