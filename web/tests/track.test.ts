@@ -209,6 +209,7 @@ test('places around the antimeridian are shown from the near side', () => {
   const at = (longitude: number) => ({ latitude: 10, longitude })
   expect(boundsOfPlaces([at(170), at(-170), at(175)])).toEqual([170, 10, 190, 10])
   expect(boundsOfPlaces([at(-10), at(20)])).toEqual([-10, 10, 20, 10])
-  expect(boundsOfPlaces([at(5)])).toEqual([5, 10, 5, 10])
+  // To the last digit: an east that is west of the west would be the whole world.
+  expect(boundsOfPlaces([at(-47.123456789)])).toEqual([-47.123456789, 10, -47.123456789, 10])
   expect(boundsOfPlaces([])).toBeNull()
 })

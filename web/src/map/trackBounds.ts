@@ -10,15 +10,19 @@ export function boundsOfPlaces(places: Place[]): [number, number, number, number
   if (places.length === 0) return null
   const longitudes = places.map(({ longitude }) => longitude).sort((a, b) => a - b)
   // The widest empty part of the circle is what need not be shown.
-  let [west, widest] = [longitudes[0]!, longitudes[0]! + 360 - longitudes.at(-1)!]
+  let [west, east] = [longitudes[0]!, longitudes.at(-1)!]
+  let widest = west + 360 - east
   for (let at = 1; at < longitudes.length; at++) {
     const empty = longitudes[at]! - longitudes[at - 1]!
-    if (empty > widest) [west, widest] = [longitudes[at]!, empty]
+    if (empty <= widest) continue
+    west = longitudes[at]!
+    east = longitudes[at - 1]! + 360
+    widest = empty
   }
   let [south, north] = [90, -90]
   for (const { latitude } of places) {
     south = Math.min(south, latitude)
     north = Math.max(north, latitude)
   }
-  return [west, south, west + 360 - widest, north]
+  return [west, south, east, north]
 }
