@@ -12,7 +12,7 @@ import {
   type TerraDrawStylingFunction
 } from 'terra-draw'
 import { TerraDrawMapLibreGLAdapter } from 'terra-draw-maplibre-gl-adapter'
-import { boundsOf, circleRing, distanceBetween, middle, open, unwrap, type DrawnKind, type Position, type Shape } from './drawShape'
+import { boundsOf, circleRing, destination, distanceBetween, middle, open, unwrap, type DrawnKind, type Position, type Shape } from './drawShape'
 
 type Place = { lng: number; lat: number }
 const places = 9
@@ -53,6 +53,11 @@ interface Options {
   onchange: (shape: Shape, done: boolean) => void
 }
 
+/** A circle drawn smaller than this, in points of the screen, was not meant so. */
+const least = 8
+/** How large such a one becomes, to be dragged from there. */
+const usual = 60
+
 const modeOf: Record<DrawnKind, string> = { polygon: 'polygon', circle: 'circle', corridor: 'linestring' }
 
 export class DrawTool {
@@ -62,6 +67,8 @@ export class DrawTool {
   #kind: DrawnKind = 'polygon'
   #width = 0
   #radius = 0
+  /** Where the map was last touched: between two taps no pointer moves, so that the pen does not see the second. */
+  #touched = { x: 0, y: 0 }
 
   constructor(
     private readonly map: Map,
@@ -70,6 +77,7 @@ export class DrawTool {
     this.#adapter = new TurnedAdapter({ map, coordinatePrecision: places })
     this.#draw = new TerraDraw({ adapter: this.#adapter, modes: modes(options.dark) })
     this.#draw.start()
+    map.getCanvas().addEventListener('pointerup', this.#noteTouch)
     this.#draw.on('finish', (id, { action }) => this.#finished(id, action))
     this.#draw.on('change', (ids, type, context) => {
       const byHand = !context || !('origin' in context)
@@ -109,11 +117,28 @@ export class DrawTool {
   }
 
   stop(): void {
+    this.map.getCanvas().removeEventListener('pointerup', this.#noteTouch)
     try {
       this.#draw.stop()
     } catch {
       // The map's style was made anew meanwhile, and the layers are gone with the old one.
     }
+  }
+
+  readonly #noteTouch = (event: PointerEvent): void => {
+    const { left, top } = this.map.getCanvas().getBoundingClientRect()
+    this.#touched = { x: event.clientX - left, y: event.clientY - top }
+  }
+
+  /** The radius of a circle that was drawn, also by two taps. */
+  #meant(center: Position, radius: number): number {
+    const middle = this.map.project(center)
+    const end = this.map.project(destination(center, radius, 90))
+    if (Math.hypot(end.x - middle.x, end.y - middle.y) >= least) return radius
+    const { x, y } = this.#touched
+    const far = Math.hypot(x - middle.x, y - middle.y) >= least
+    const { lng, lat } = this.map.unproject(far ? [x, y] : [middle.x + usual, middle.y])
+    return distanceBetween(center, [lng, lat])
   }
 
   #clear(): void {
@@ -136,7 +161,7 @@ export class DrawTool {
   #finished(id: string | number, action: string): void {
     if (action === 'draw') {
       this.#id = id
-      this.#tell(true)
+      this.#tell(true, false, true)
     } else if (this.#id !== undefined) {
       // A circle that was moved far is as round as before only after it is made anew.
       const keepsRadius = action === 'dragFeature'
@@ -144,11 +169,12 @@ export class DrawTool {
     }
   }
 
-  #tell(done: boolean, keepsRadius = false): void {
+  #tell(done: boolean, keepsRadius = false, isNew = false): void {
     const feature = this.#id === undefined ? undefined : this.#draw.getSnapshotFeature(this.#id)
     if (!feature) return
     const shape = this.#shapeOf(feature.geometry, keepsRadius)
     if (!shape) return
+    if (shape.kind === 'circle' && isNew) shape.radius = Math.max(1, Math.round(this.#meant(shape.center, shape.radius)))
     if (shape.kind === 'circle' && done) this.#radius = shape.radius
     this.options.onchange(shape, done)
     if (done) queueMicrotask(() => this.edit(shape))
