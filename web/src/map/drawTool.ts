@@ -67,6 +67,7 @@ export class DrawTool {
   #kind: DrawnKind = 'polygon'
   #width = 0
   #radius = 0
+  #center: Position = [0, 0]
   /** Where the map was last touched: between two taps no pointer moves, so that the pen does not see the second. */
   #touched = { x: 0, y: 0 }
 
@@ -104,7 +105,10 @@ export class DrawTool {
     this.#adapter.turn = Math.round((west + east) / 2) + seen
     this.#kind = shape.kind
     if (shape.kind === 'corridor') this.#width = shape.width
-    if (shape.kind === 'circle') this.#radius = shape.radius
+    if (shape.kind === 'circle') {
+      this.#radius = shape.radius
+      this.#center = [shape.center[0] + seen, shape.center[1]]
+    }
     const id = this.#draw.getFeatureId()
     const geometry = this.#geometryOf(shape, seen)
     const [added] = this.#draw.addFeatures([
@@ -161,18 +165,17 @@ export class DrawTool {
   #finished(id: string | number, action: string): void {
     if (action === 'draw') {
       this.#id = id
-      this.#tell(true, false, true)
+      this.#tell(true, undefined, true)
     } else if (this.#id !== undefined) {
-      // A circle that was moved far is as round as before only after it is made anew.
-      const keepsRadius = action === 'dragFeature'
-      this.#tell(true, keepsRadius)
+      // A circle is exact again only after it is made anew: moved, its size stays; resized, its middle.
+      this.#tell(true, action === 'dragFeature' ? 'radius' : action === 'dragCoordinateResize' ? 'center' : undefined)
     }
   }
 
-  #tell(done: boolean, keepsRadius = false, isNew = false): void {
+  #tell(done: boolean, keeps?: 'radius' | 'center', isNew = false): void {
     const feature = this.#id === undefined ? undefined : this.#draw.getSnapshotFeature(this.#id)
     if (!feature) return
-    const shape = this.#shapeOf(feature.geometry, keepsRadius)
+    const shape = this.#shapeOf(feature.geometry, keeps)
     if (!shape) return
     if (shape.kind === 'circle' && isNew) shape.radius = Math.max(1, Math.round(this.#meant(shape.center, shape.radius)))
     if (shape.kind === 'circle' && done) this.#radius = shape.radius
@@ -180,7 +183,7 @@ export class DrawTool {
     if (done) queueMicrotask(() => this.edit(shape))
   }
 
-  #shapeOf(geometry: StoreGeometry, keepsRadius: boolean): Shape | undefined {
+  #shapeOf(geometry: StoreGeometry, keeps: 'radius' | 'center' | undefined): Shape | undefined {
     const back = ([longitude = 0, latitude = 0]: GeoJSON.Position): Position => [longitude + this.#adapter.turn, latitude]
     if (geometry.type === 'LineString') {
       return { kind: 'corridor', positions: geometry.coordinates.map(back), width: this.#width }
@@ -188,9 +191,9 @@ export class DrawTool {
     if (geometry.type !== 'Polygon') return undefined
     const ring = open((geometry.coordinates[0] ?? []).map(back))
     if (this.#kind !== 'circle') return { kind: 'polygon', positions: ring }
-    const center = middle(ring)
+    const center = keeps === 'center' ? this.#center : middle(ring)
     const corner = ring[0]
-    const radius = keepsRadius || !corner ? this.#radius : distanceBetween(center, corner)
+    const radius = keeps === 'radius' || !corner ? this.#radius : distanceBetween(center, corner)
     return { kind: 'circle', center, radius: Math.max(1, Math.round(radius)) }
   }
 }
