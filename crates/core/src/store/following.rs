@@ -22,8 +22,28 @@ pub struct Followed {
     pub round: i64,
     /// Counts the changes of its rules and geofences.
     pub rules_revision: i64,
+    /// How far histories were judged in the place of a log that was trimmed, if that is under way.
+    pub catching_up: Option<CatchingUp>,
     /// The store's present.
     pub now: Timestamp,
+}
+
+/// How far histories were judged in the place of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CatchingUp {
+    /// Those of devices up to this one, by id.
+    pub after: DeviceId,
+    /// Up to this number of the log, from which it is followed again in the end.
+    pub end: i64,
+}
+
+/// Who goes on with an account, and for how long from the end of each of its rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lease<'o> {
+    /// The node.
+    pub owner: &'o str,
+    /// Milliseconds.
+    pub lasts_ms: i64,
 }
 
 /// What is known of a device that is to be judged.
@@ -128,6 +148,8 @@ pub struct Round {
     pub followed: Followed,
     /// Up to which number its log is judged now.
     pub cursor: i64,
+    /// How far histories are judged instead, if that is under way.
+    pub catching_up: Option<CatchingUp>,
     /// What to say of each rule: the name, text and weight of its alerts.
     pub rules: Vec<Rule>,
     /// The devices.
@@ -143,12 +165,7 @@ pub trait Following: Send + Sync {
     async fn accounts_to_follow(&self) -> Result<Vec<AccountId>>;
 
     /// Goes on with an account for so long, unless another node does.
-    async fn follow_account(
-        &self,
-        account: AccountId,
-        owner: &str,
-        lease_ms: i64,
-    ) -> Result<Option<Followed>>;
+    async fn follow_account(&self, account: AccountId, lease: Lease<'_>) -> Result<Option<Followed>>;
 
     /// What an account's log says after this number, up to one of the limits.
     async fn skim_log(&self, account: AccountId, after: i64, limits: SkimLimits) -> Result<Skimmed>;
@@ -179,8 +196,8 @@ pub trait Following: Send + Sync {
     /// looked at again.
     async fn load_watched(&self, account: AccountId, heard: &[DeviceId], limit: u32) -> Result<Vec<Watched>>;
 
-    /// Every device of an account of which rules know something, after this one.
-    async fn list_trails(
+    /// The devices of an account after this one, by id.
+    async fn list_followed(
         &self,
         account: AccountId,
         after: Option<DeviceId>,
@@ -188,6 +205,7 @@ pub trait Following: Send + Sync {
     ) -> Result<Vec<DeviceId>>;
 
     /// Keeps what a round found out: raises and ends alerts, tells of statuses and moves the cursor, all or nothing.
-    /// Refused when another node has made the round, or the rules have changed meanwhile.
-    async fn finish_round(&self, round: Round) -> Result<bool>;
+    /// Refused when another node has made the round, or the rules have changed meanwhile. Whoever still has the lease
+    /// has it anew from then on.
+    async fn finish_round(&self, round: Round, lease: Lease<'_>) -> Result<bool>;
 }

@@ -24,8 +24,8 @@ pub use alerts::{Alerts, SubmittedAlerts};
 pub use credentials::Credentials;
 pub use devices::{Devices, ExpiryAnnouncement};
 pub use following::{
-    Depth, DeviceRound, Followed, FollowedDevice, Following, Round, SkimLimits, Skimmed, StatusChange,
-    Watched,
+    CatchingUp, Depth, DeviceRound, Followed, FollowedDevice, Following, Lease, Round, SkimLimits, Skimmed,
+    StatusChange, Watched,
 };
 pub use groups::Groups;
 pub use locations::{Appetite, LocationSink, LocationUpkeep, Locations};

@@ -14,6 +14,7 @@ on_both_engines!(
     changed_rules_begin_anew,
     several_nodes_raise_once,
     a_trimmed_log_is_made_up_for_from_history,
+    nodes_share_a_long_catching_up,
     a_node_that_knows_nothing_goes_on_from_what_was_kept,
     shuffled_locations_give_the_episodes_of_the_history,
     what_a_crash_interrupts_is_judged_by_the_next,
@@ -28,8 +29,13 @@ struct World {
 
 /// The clock begins at 2026-01-01T00:00:00Z.
 async fn world(engine: Engine) -> World {
+    world_of(engine, 10).await
+}
+
+/// The same with licences for so many devices.
+async fn world_of(engine: Engine, licenses: u32) -> World {
     let app = TestApp::new(engine).await;
-    let owner = app.tenant("acme", 10).await.owner;
+    let owner = app.tenant("acme", licenses).await.owner;
     let device = app.device(&owner, &json!({"name": "A", "expectedIntervalSeconds": 60})).await;
     let follower = follower(&app);
     World { app, owner, device, follower }
@@ -287,6 +293,37 @@ async fn a_trimmed_log_is_made_up_for_from_history(engine: Engine) {
     assert_eq!(on.alerts().await.len(), 3);
 }
 
+async fn nodes_share_a_long_catching_up(engine: Engine) {
+    use perigee_core::location::CompactionBudget;
+    use perigee_core::store::LocationUpkeep as _;
+    // One node judges a hundred devices in a round.
+    let mut on = world_of(engine, 103).await;
+    on.rule_with(json!({"name": "R", "allDevices": true, "conditions": [{"type": "speed", "above": 90}]}))
+        .await;
+    on.send(&[(0, 50)]).await;
+    on.follow().await;
+    on.app.clock().advance_seconds(100);
+    on.send(&[(10, 95)]).await;
+    for _ in 0..102 {
+        on.device = on.app.device(&on.owner, &json!({"name": "B"})).await;
+        on.send(&[(10, 95)]).await;
+    }
+    on.app.store.compact(CompactionBudget { devices: 200, everything: true }).await.unwrap();
+    for seconds in [60, 60] {
+        on.app.clock().advance_seconds(seconds);
+        on.app.store.trim_location_log(50_000).await.unwrap();
+    }
+    on.follower.run().await;
+    assert_eq!(occurrences(&on).await.len(), 100);
+    on.app.clock().advance_seconds(20);
+    let other = follower(&on.app);
+    other.run().await;
+    assert_eq!(occurrences(&on).await.len(), 103, "it goes on where the first one stopped");
+    on.app.clock().advance_seconds(20);
+    on.follow().await;
+    assert_eq!(occurrences(&on).await.len(), 103);
+}
+
 /// Begin, alert and end of what was raised by the rule and not withdrawn, in milliseconds.
 async fn occurrences(on: &World) -> Vec<(i64, i64, Option<i64>)> {
     let job = on.app.store.read(|tx| {
@@ -350,21 +387,22 @@ async fn shuffled_locations_give_the_episodes_of_the_history(engine: Engine) {
 }
 
 async fn what_a_crash_interrupts_is_judged_by_the_next(engine: Engine) {
-    use perigee_core::store::{Accounts as _, Following as _};
+    use perigee_core::store::{Accounts as _, Following as _, Lease};
+    const GONE: Lease<'_> = Lease { owner: "gone", lasts_ms: 10_000 };
     let on = world(engine).await;
     on.rule(json!({"type": "speed", "above": 90})).await;
     on.app.clock().advance_seconds(1_000);
     on.send(&[(10, 95), (20, 50)]).await;
     // A node takes the account, judges, and is gone before it has kept anything.
     let account = on.app.store.list_accounts().await.unwrap()[0].account.id;
-    assert!(on.app.store.follow_account(account, "gone", 10_000).await.unwrap().is_some());
+    assert!(on.app.store.follow_account(account, GONE).await.unwrap().is_some());
     on.follow().await;
     assert_eq!(on.alerts().await, [], "its lease is not over");
     on.app.clock().advance_seconds(10);
     on.follow().await;
     assert_eq!(on.alerts().await, [raised("SpeedLimit", 10, Some(20))]);
     // What it comes back with is refused.
-    assert!(on.app.store.follow_account(account, "gone", 10_000).await.unwrap().is_none());
+    assert!(on.app.store.follow_account(account, GONE).await.unwrap().is_none());
 }
 
 async fn a_node_that_knows_nothing_goes_on_from_what_was_kept(engine: Engine) {

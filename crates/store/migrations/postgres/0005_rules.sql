@@ -63,14 +63,17 @@ CREATE TABLE rule_fence (
 CREATE INDEX rule_fence_by_fence ON rule_fence (account_id, geofence_id);
 
 -- Up to which number the log of locations was judged, in how many rounds, by which revision of all rules together, and
--- which node goes on with it until when.
+-- which node goes on with it until when. Where the log was trimmed before: up to which device histories were judged in
+-- its place, and up to which number.
 CREATE TABLE rule_follower (
     account_id     BIGINT  NOT NULL PRIMARY KEY REFERENCES account (id),
     cursor         BIGINT  NOT NULL DEFAULT 0,
     round          BIGINT  NOT NULL DEFAULT 0,
     rules_revision BIGINT  NOT NULL DEFAULT 0,
     owner          TEXT    NOT NULL DEFAULT '',
-    leased_until   BIGINT  NOT NULL DEFAULT 0
+    leased_until   BIGINT  NOT NULL DEFAULT 0,
+    caught_up_to   BIGINT,
+    caught_up_end  BIGINT
 );
 
 -- What the rules know of a device now, when one of them will hold unless a location comes, and what they knew before.

@@ -63,14 +63,17 @@ CREATE TABLE rule_fence (
 CREATE INDEX rule_fence_by_fence ON rule_fence (account_id, geofence_id);
 
 -- Up to which number the log of locations was judged, in how many rounds, by which revision of all rules together, and
--- which node goes on with it until when.
+-- which node goes on with it until when. Where the log was trimmed before: up to which device histories were judged in
+-- its place, and up to which number.
 CREATE TABLE rule_follower (
     account_id     INTEGER NOT NULL PRIMARY KEY REFERENCES account (id),
     cursor         INTEGER NOT NULL DEFAULT 0,
     round          INTEGER NOT NULL DEFAULT 0,
     rules_revision INTEGER NOT NULL DEFAULT 0,
     owner          TEXT    NOT NULL DEFAULT '',
-    leased_until   INTEGER NOT NULL DEFAULT 0
+    leased_until   INTEGER NOT NULL DEFAULT 0,
+    caught_up_to   INTEGER,
+    caught_up_end  INTEGER
 ) STRICT, WITHOUT ROWID;
 
 -- What the rules know of a device now, when one of them will hold unless a location comes, and what they knew before.

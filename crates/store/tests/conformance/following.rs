@@ -9,15 +9,16 @@ use perigee_core::rule::{
     Condition, Crossing, Judge, Judgement, Level, Quantity, Rule, RuleSettings, RuleTarget, Trail,
 };
 use perigee_core::store::{
-    Alerts as _, Depth, DeviceRound, Devices as _, Followed, Following as _, LocationUpkeep as _,
-    Locations as _, Round, Rules as _, StatusChange,
+    Alerts as _, CatchingUp, Depth, DeviceRound, Devices as _, Followed, Following as _, Lease,
+    LocationUpkeep as _, Locations as _, Round, Rules as _, StatusChange,
 };
 use perigee_core::time::Timestamp;
 
 use crate::fixture::{Fixture, Tenant};
 use crate::sample::{EVERYTHING, alert, fix, named};
 
-const LEASE_MS: i64 = 10_000;
+const NODE: Lease<'_> = Lease { owner: "node", lasts_ms: 10_000 };
+const OTHER: Lease<'_> = Lease { owner: "other", ..NODE };
 
 async fn rule(on: &Fixture, tenant: &Tenant) -> Rule {
     let level = Level { crossing: Crossing::Above, limit: 90.0, clear: None };
@@ -43,7 +44,7 @@ fn fast(time: Timestamp, kmh: f64) -> Location {
 }
 
 async fn take(on: &Fixture, tenant: &Tenant) -> Followed {
-    on.store.follow_account(tenant.account.id, "node", LEASE_MS).await.unwrap().expect("nobody else has it")
+    on.store.follow_account(tenant.account.id, NODE).await.unwrap().expect("nobody else has it")
 }
 
 /// What the rule says of the device's locations so far, judged as if all were new.
@@ -71,7 +72,14 @@ fn round(followed: Followed, cursor: i64, rule: &Rule, device: DeviceId, judgeme
     };
     let due = followed.now.plus_seconds(60);
     let statuses = vec![StatusChange { device, from: None, to: DeviceStatus::Online, due }];
-    Round { followed, cursor, rules: vec![rule.clone()], devices: vec![device_round], statuses }
+    Round {
+        followed,
+        cursor,
+        catching_up: None,
+        rules: vec![rule.clone()],
+        devices: vec![device_round],
+        statuses,
+    }
 }
 
 async fn alerts(on: &Fixture, tenant: &Tenant, device: DeviceId) -> Vec<Alert> {
@@ -95,8 +103,8 @@ pub(crate) async fn a_round_is_kept_once(on: Fixture) {
     let feed = on.store.list_location_feed(tenant.scope(), followed.cursor, 10).await.unwrap();
     let judgement = judged(&on, &tenant, device, &rule).await;
     let round = round(followed, feed.next, &rule, device, judgement);
-    assert!(on.store.finish_round(round.clone()).await.unwrap());
-    assert!(!on.store.finish_round(round).await.unwrap(), "the same round is not kept again");
+    assert!(on.store.finish_round(round.clone(), NODE).await.unwrap());
+    assert!(!on.store.finish_round(round, NODE).await.unwrap(), "the same round is not kept again");
     let names: Vec<String> = alerts(&on, &tenant, device).await.into_iter().map(|alert| alert.name).collect();
     assert_eq!(names, ["Vibration", "SpeedLimit"]);
     assert_eq!(on.store.accounts_to_follow().await.unwrap(), []);
@@ -104,9 +112,9 @@ pub(crate) async fn a_round_is_kept_once(on: Fixture) {
     assert_eq!((next.cursor, next.round), (feed.next, followed.round + 1));
     let known = on.store.load_followed(tenant.account.id, &[device], Depth::Checkpoints).await.unwrap();
     assert!(known[0].trail.current.as_ref().unwrap().progresses[0].met.is_some());
-    assert!(on.store.follow_account(tenant.account.id, "other", LEASE_MS).await.unwrap().is_none());
+    assert!(on.store.follow_account(tenant.account.id, OTHER).await.unwrap().is_none());
     on.clock().advance_seconds(11);
-    assert!(on.store.follow_account(tenant.account.id, "other", LEASE_MS).await.unwrap().is_some());
+    assert!(on.store.follow_account(tenant.account.id, OTHER).await.unwrap().is_some());
 }
 
 pub(crate) async fn a_round_is_kept_whole_or_not_at_all(on: Fixture) {
@@ -118,10 +126,10 @@ pub(crate) async fn a_round_is_kept_whole_or_not_at_all(on: Fixture) {
     let mut broken = good.clone();
     // What no store can keep breaks the transaction off after some of it was done.
     broken.devices[0].carried.push(alert(on.now(), "\0"));
-    assert!(on.store.finish_round(broken).await.is_err());
+    assert!(on.store.finish_round(broken, NODE).await.is_err());
     assert_eq!(alerts(&on, &tenant, device).await, []);
     assert_eq!(take(&on, &tenant).await, Followed { now: on.now(), ..followed });
-    assert!(on.store.finish_round(good).await.unwrap());
+    assert!(on.store.finish_round(good, NODE).await.unwrap());
     assert_eq!(alerts(&on, &tenant, device).await.len(), 2);
 }
 
@@ -131,7 +139,7 @@ pub(crate) async fn a_round_by_old_rules_is_refused(on: Fixture) {
     let judgement = judged(&on, &tenant, device, &old).await;
     let round = round(followed, 1, &old, device, judgement);
     rule(&on, &tenant).await;
-    assert!(!on.store.finish_round(round).await.unwrap());
+    assert!(!on.store.finish_round(round, NODE).await.unwrap());
     assert_eq!(alerts(&on, &tenant, device).await, []);
 }
 
@@ -144,7 +152,7 @@ pub(crate) async fn the_log_waits_for_the_judge(on: Fixture) {
     assert_eq!(on.store.trim_location_log(HOUR_MS).await.unwrap(), 0, "it was not judged yet");
     let feed = on.store.list_location_feed(tenant.scope(), followed.cursor, 10).await.unwrap();
     let judgement = judged(&on, &tenant, device, &rule).await;
-    assert!(on.store.finish_round(round(followed, feed.next, &rule, device, judgement)).await.unwrap());
+    assert!(on.store.finish_round(round(followed, feed.next, &rule, device, judgement), NODE).await.unwrap());
     assert_eq!(on.store.trim_location_log(HOUR_MS).await.unwrap(), 1);
     on.store.store_locations(&tenant.actor(), device, vec![fast(on.now(), 95.0)]).await.unwrap();
     on.store.compact(CompactionBudget { devices: 10, everything: true }).await.unwrap();
@@ -158,8 +166,10 @@ pub(crate) async fn a_deleted_device_leaves_nothing_to_judge(on: Fixture) {
     let judgement = judged(&on, &tenant, device, &rule).await;
     let round = round(followed, 1, &rule, device, judgement);
     on.store.delete_device(&tenant.actor(), device, None).await.unwrap();
-    assert!(on.store.finish_round(round).await.unwrap(), "the rest of the round is kept");
-    assert_eq!(on.store.list_trails(tenant.account.id, None, 10).await.unwrap(), []);
+    assert!(on.store.finish_round(round, NODE).await.unwrap(), "the rest of the round is kept");
+    let known = on.store.load_followed(tenant.account.id, &[device], Depth::Checkpoints).await.unwrap();
+    assert_eq!(known, []);
+    assert_eq!(on.store.list_followed(tenant.account.id, None, 10).await.unwrap(), []);
 }
 
 pub(crate) async fn checkpoints_are_kept_and_thinned(on: Fixture) {
@@ -180,7 +190,9 @@ pub(crate) async fn checkpoints_are_kept_and_thinned(on: Fixture) {
             judge.see(stored);
         }
         let judgement = judge.finish(on.now());
-        assert!(on.store.finish_round(round(followed, feed.next, &rule, device, judgement)).await.unwrap());
+        assert!(
+            on.store.finish_round(round(followed, feed.next, &rule, device, judgement), NODE).await.unwrap()
+        );
     }
     let known =
         on.store.load_followed(tenant.account.id, &[device], Depth::Checkpoints).await.unwrap().remove(0);
@@ -189,4 +201,47 @@ pub(crate) async fn checkpoints_are_kept_and_thinned(on: Fixture) {
     let back_s = (newest.as_millis() - oldest.as_millis()) / 1_000;
     assert!((7 * 86_400..11 * 86_400).contains(&back_s), "{back_s} s back");
     assert!(known.trail.checkpoints.len() < 30);
+}
+
+pub(crate) async fn a_round_prolongs_the_lease_of_its_node_alone(on: Fixture) {
+    let (tenant, rule, device) = begin(&on).await;
+    let id = tenant.account.id;
+    let followed = take(&on, &tenant).await;
+    on.clock().advance_seconds(9);
+    let judgement = judged(&on, &tenant, device, &rule).await;
+    let slow = round(followed, 1, &rule, device, judgement.clone());
+    assert!(on.store.finish_round(slow, NODE).await.unwrap());
+    on.clock().advance_seconds(9);
+    assert!(on.store.follow_account(id, OTHER).await.unwrap().is_none(), "it has just made a round");
+    // One that is so slow that another goes on: whoever is first has made the round, and neither undoes the other's.
+    let mine = take(&on, &tenant).await;
+    on.clock().advance_seconds(11);
+    let others = on.store.follow_account(id, OTHER).await.unwrap().expect("the lease is over");
+    assert_eq!(others.round, mine.round);
+    assert!(on.store.finish_round(round(mine, 2, &rule, device, judgement.clone()), NODE).await.unwrap());
+    assert!(!on.store.finish_round(round(others, 2, &rule, device, judgement), OTHER).await.unwrap());
+    on.clock().advance_seconds(1);
+    assert!(on.store.follow_account(id, NODE).await.unwrap().is_none(), "the lease is still the other's");
+    assert_eq!(alerts(&on, &tenant, device).await.len(), 3, "of each round its own, and the rule's once");
+}
+
+pub(crate) async fn how_far_histories_were_judged_is_kept(on: Fixture) {
+    let (tenant, rule, first) = begin(&on).await;
+    let second = on.add(&tenant, named("two")).await.id;
+    let judgement = judged(&on, &tenant, first, &rule).await;
+    let followed = take(&on, &tenant).await;
+    assert_eq!(followed.catching_up, None);
+    let mut both = [first, second];
+    both.sort_unstable();
+    assert_eq!(on.store.list_followed(tenant.account.id, None, 1).await.unwrap(), both[..1]);
+    assert_eq!(on.store.list_followed(tenant.account.id, Some(both[0]), 10).await.unwrap(), both[1..]);
+    let place = Some(CatchingUp { after: both[0], end: 7 });
+    let half = Round { catching_up: place, ..round(followed, 0, &rule, first, judgement.clone()) };
+    assert!(on.store.finish_round(half, NODE).await.unwrap());
+    on.clock().advance_seconds(11);
+    let next = on.store.follow_account(tenant.account.id, OTHER).await.unwrap().expect("the lease is over");
+    assert_eq!((next.catching_up, next.cursor), (place, 0), "another node goes on from there");
+    assert!(on.store.finish_round(round(next, 7, &rule, first, judgement), OTHER).await.unwrap());
+    let done = on.store.follow_account(tenant.account.id, OTHER).await.unwrap().expect("its own");
+    assert_eq!((done.catching_up, done.cursor), (None, 7));
 }

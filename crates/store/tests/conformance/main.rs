@@ -243,6 +243,8 @@ conformance! {
         the_log_waits_for_the_judge,
         a_deleted_device_leaves_nothing_to_judge,
         checkpoints_are_kept_and_thinned,
+        a_round_prolongs_the_lease_of_its_node_alone,
+        how_far_histories_were_judged_is_kept,
     }
     skimming {
         the_log_is_skimmed_in_parts_of_any_size,

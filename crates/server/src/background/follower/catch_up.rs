@@ -4,59 +4,64 @@ use std::collections::BTreeMap;
 
 use perigee_core::actor::Scope;
 use perigee_core::alert::Alert;
-use perigee_core::device::DeviceFilter;
 use perigee_core::id::DeviceId;
-use perigee_core::page::PageRequest;
 use perigee_core::rule::{Judge, LOOK_BACK_MS, RuleSet, carried_alerts};
-use perigee_core::store::{Depth, DeviceRound, Followed, Result};
+use perigee_core::store::{CatchingUp, Depth, DeviceRound, Followed, Result, Round};
 use perigee_core::time::Timestamp;
 
 use super::judge::read;
 use super::node::{Follower, Outcome};
 use super::round::{blank, finished};
 
-/// Devices looked at in one round.
+/// Devices of one round, and locations after which it looks at no further one: the lease must last.
 const DEVICES: u32 = 100;
+const LOCATIONS: usize = 100_000;
 
 impl Follower {
-    /// Judges every device of an account from its history, and goes on from the log's present end.
+    /// Judges some more devices of an account from their histories, and after the last of them goes on from where the
+    /// log ended when this began.
     ///
     /// What was judged before is judged again, which changes nothing: the same episodes are the same occurrences, and
-    /// the same alerts are stored once.
-    pub(super) async fn catch_up(&self, mut followed: Followed, set: &RuleSet) -> Result<Outcome> {
+    /// the same alerts are stored once. How far it has come is kept, so that any node goes on with it.
+    pub(super) async fn catch_up(&self, followed: Followed, set: &RuleSet) -> Result<Outcome> {
         let account = followed.account;
-        tracing::warn!(%account, "the log was trimmed before rules had judged it; judging the histories instead");
-        let scope = Scope::whole(account);
-        let end = self.app.store.feed_end(scope).await?;
-        let mut page = PageRequest::first(DEVICES);
-        loop {
-            let part = self.app.store.list_devices(scope, &DeviceFilter::default(), page).await?;
-            let ids: Vec<DeviceId> = part.items.iter().map(|device| device.id).collect();
-            let devices = self.judge_histories(&followed, set, &ids, end).await?;
-            let cursor = if part.next.is_some() { followed.cursor } else { end };
-            let round = finished(followed, cursor, set, devices, Vec::new());
-            if !self.app.store.finish_round(round).await? {
-                return Ok(Outcome::More);
+        let end = match followed.catching_up {
+            Some(place) => place.end,
+            None => {
+                tracing::warn!(%account, "the log was trimmed before rules had judged it; judging the histories instead");
+                self.app.store.feed_end(Scope::whole(account)).await?
             }
-            followed.round += 1;
-            match part.next {
-                Some(next) => page.after = Some(next),
-                None => return Ok(Outcome::More),
-            }
-        }
+        };
+        let after = followed.catching_up.map(|place| place.after);
+        let mut ids = self.app.store.list_followed(account, after, DEVICES).await?;
+        let is_last = ids.len() < usize::try_from(DEVICES).unwrap_or(usize::MAX);
+        let (devices, looked_at) = self.judge_histories(&followed, set, &ids, end).await?;
+        let is_done = is_last && looked_at == ids.len();
+        ids.truncate(looked_at);
+        let place = ids.last().filter(|_| !is_done).map(|after| CatchingUp { after: *after, end });
+        let cursor = if place.is_some() { followed.cursor } else { end };
+        let round = Round { catching_up: place, ..finished(followed, cursor, set, devices, Vec::new()) };
+        self.app.store.finish_round(round, self.lease()).await?;
+        Ok(Outcome::More)
     }
 
+    /// What the histories of the first of these devices say, and of how many.
     async fn judge_histories(
         &self,
         followed: &Followed,
         set: &RuleSet,
         ids: &[DeviceId],
         end: i64,
-    ) -> Result<BTreeMap<DeviceId, DeviceRound>> {
+    ) -> Result<(BTreeMap<DeviceId, DeviceRound>, usize)> {
         let mut devices = BTreeMap::new();
+        let (mut looked_at, mut locations) = (0, 0);
         let back = followed.now.plus_millis(-LOOK_BACK_MS);
         for known in self.app.store.load_followed(followed.account, ids, Depth::Checkpoints).await? {
             let device = known.device;
+            if locations >= LOCATIONS {
+                return Ok((devices, looked_at));
+            }
+            looked_at = ids.partition_point(|id| *id <= device);
             let rules = set.rules_by_location(device, &known.groups);
             // As if the earliest location that can be judged had come late.
             let oldest = known.trail.checkpoints.first().map(|oldest| oldest.at.plus_millis(1));
@@ -65,6 +70,7 @@ impl Follower {
             let mut judge = Judge::new(rules, set.fences(), start);
             let mut carried: Vec<Alert> = Vec::new();
             read(&*self.app.store, followed, device, from.max(Timestamp::MIN), |stored| {
+                locations += 1;
                 if stored.number <= end {
                     carried.extend(carried_alerts(&stored.location));
                     judge.see(stored);
@@ -78,6 +84,6 @@ impl Follower {
                 devices.insert(device, DeviceRound { carried, judgement, save: true, ..blank(device) });
             }
         }
-        Ok(devices)
+        Ok((devices, ids.len()))
     }
 }

@@ -12,8 +12,9 @@ use perigee_core::rule::{Judgement, Snapshot};
 use perigee_core::store::{DeviceRound, Followed};
 use perigee_core::time::Timestamp;
 
-/// How long what is known of a device that reports goes without being kept.
-const UNKEPT_MS: i64 = 5 * 60 * 1000;
+/// How long what is known of a device that reports goes without being kept, at the least and at the most. Each device
+/// has its own time between, or a fleet that came at once would be kept at once for ever.
+const UNKEPT_MS: (i64, i64) = (3 * 60 * 1000, 6 * 60 * 1000);
 /// States of rules remembered at the most, of all accounts together.
 const MOST: usize = 500_000;
 
@@ -85,7 +86,7 @@ impl Memory {
             let Some(judgement) = &round.judgement else { continue };
             let remembered = self.devices.get(&round.device);
             round.save = due.contains(&round.device)
-                || remembered.is_none_or(|remembered| remembered.must_be_kept(judgement, now));
+                || remembered.is_none_or(|remembered| remembered.must_be_kept(round.device, judgement, now));
         }
     }
 
@@ -118,12 +119,45 @@ impl Memory {
 }
 
 impl Remembered {
-    fn must_be_kept(&self, judgement: &Judgement, now: Timestamp) -> bool {
+    fn must_be_kept(&self, device: DeviceId, judgement: &Judgement, now: Timestamp) -> bool {
         let sooner = judgement.due.is_some_and(|due| self.due.is_none_or(|kept| due < kept));
         let changed = !judgement.touched.is_empty()
             || !judgement.checkpoints.is_empty()
             || !judgement.dropped.is_empty()
             || judgement.forget_from.is_some();
-        sooner || changed || now.as_millis() - self.kept.as_millis() >= UNKEPT_MS
+        sooner || changed || now.as_millis() - self.kept.as_millis() >= patience_ms(device)
+    }
+}
+
+fn patience_ms(device: DeviceId) -> i64 {
+    // The low bits of an id are chance.
+    UNKEPT_MS.0 + device.as_i64().rem_euclid(UNKEPT_MS.1 - UNKEPT_MS.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_kept_at_once_are_not_kept_again_at_once() {
+        let now = Timestamp::from_millis(1_000_000);
+        let snapshot = Snapshot { at: now, place: None, since_checkpoint: 0, progresses: Vec::new() };
+        let nothing = Judgement {
+            snapshot: snapshot.clone(),
+            due: None,
+            checkpoints: Vec::new(),
+            forget_from: None,
+            touched: Vec::new(),
+            dropped: Vec::new(),
+            too_old: 0,
+        };
+        let kept_after = |ms: i64| {
+            let devices = (0..1_000).map(|_| DeviceId::new(now));
+            let remembered = Remembered { snapshot: snapshot.clone(), due: None, kept: now };
+            devices.filter(|device| remembered.must_be_kept(*device, &nothing, now.plus_millis(ms))).count()
+        };
+        assert_eq!(kept_after(UNKEPT_MS.0 - 1), 0);
+        assert!((300..700).contains(&kept_after(i64::midpoint(UNKEPT_MS.0, UNKEPT_MS.1))));
+        assert_eq!(kept_after(UNKEPT_MS.1), 1_000);
     }
 }

@@ -8,12 +8,12 @@ use futures_util::stream::{self, StreamExt as _};
 use metrics::{describe_gauge, gauge};
 use perigee_core::id::AccountId;
 use perigee_core::rule::RuleSet;
-use perigee_core::store::{Followed, Result};
+use perigee_core::store::{Followed, Lease, Result};
 
 use super::memory::Memories;
 use crate::app::App;
 
-/// How long a node goes on with an account before another may; it says anew before half of it is over.
+/// How long after its last round a node goes on with an account before another may.
 const LEASE_MS: i64 = 10_000;
 /// Accounts a node judges at once.
 const AT_ONCE: usize = 8;
@@ -91,7 +91,11 @@ impl Follower {
 
     /// Goes on with an account, unless another node does.
     pub(super) async fn take(&self, account: AccountId) -> Result<Option<Followed>> {
-        self.app.store.follow_account(account, &self.owner, LEASE_MS).await
+        self.app.store.follow_account(account, self.lease()).await
+    }
+
+    pub(super) fn lease(&self) -> Lease<'_> {
+        Lease { owner: &self.owner, lasts_ms: LEASE_MS }
     }
 
     /// The rules of an account, made ready once for each revision.

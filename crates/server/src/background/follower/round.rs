@@ -31,6 +31,9 @@ impl Follower {
         let set = self.rules(&followed).await?;
         // They may be newer than the account was when it was taken; what counts is that they are no older in the end.
         followed.rules_revision = set.revision;
+        if followed.catching_up.is_some() {
+            return self.catch_up(followed, &set).await;
+        }
         let limits = SkimLimits { locations: if set.is_empty() { PASSED } else { JUDGED }, ..LIMITS };
         let part = match self.app.store.skim_log(account, followed.cursor, limits).await {
             Err(StoreError::CursorExpired) => return self.catch_up(followed, &set).await,
@@ -56,7 +59,7 @@ impl Follower {
         memory.decide(&mut devices, &due, followed.now);
         let known = Memory::of(&devices);
         let round = finished(followed, part.next, &set, devices, statuses);
-        let kept = self.app.store.finish_round(round).await?;
+        let kept = self.app.store.finish_round(round, self.lease()).await?;
         if kept {
             self.memories.put(&followed, memory, known);
         }
@@ -202,5 +205,5 @@ pub(super) fn finished(
         named.extend(device.silent.iter().map(|(rule, _)| *rule));
     }
     let rules = named.into_iter().filter_map(|rule| set.rule(rule).cloned()).collect();
-    Round { followed, cursor, rules, devices: devices.into_values().collect(), statuses }
+    Round { followed, cursor, catching_up: None, rules, devices: devices.into_values().collect(), statuses }
 }

@@ -6,4 +6,4 @@ mod read;
 mod store;
 
 pub(super) use read::{find_many, of_ids};
-pub(crate) use store::raise;
+pub(crate) use store::{raise, raise_all};

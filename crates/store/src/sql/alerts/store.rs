@@ -28,44 +28,89 @@ pub(crate) async fn raise(
     device: DeviceId,
     alerts: Vec<Alert>,
 ) -> Result<SubmittedAlerts> {
+    let mut raised = raise_all(tx, account, vec![(device, alerts)]).await?;
+    Ok(raised.pop().map(|(_, submitted)| submitted).unwrap_or_default())
+}
+
+/// The same of many devices, each named once, by few statements.
+pub(crate) async fn raise_all(
+    tx: &Tx,
+    account: AccountId,
+    devices: Vec<(DeviceId, Vec<Alert>)>,
+) -> Result<Vec<(DeviceId, SubmittedAlerts)>> {
+    let count = devices.iter().map(|(_, alerts)| alerts.len()).sum();
+    if count == 0 {
+        return Ok(devices.into_iter().map(|(device, _)| (device, SubmittedAlerts::new())).collect());
+    }
     tx.lock_account(account).await?;
     // Consecutive, so that alerts of one time are listed in the order they came.
     let make = |now| AlertId::new(now).as_i64();
-    let first = ids::fresh_ids(tx, "alert", account, alerts.len(), make).await?;
-    let identities: Vec<Identity> = alerts.iter().map(Identity::of_alert).collect();
-    let mut ids: HashMap<Identity, AlertId> = HashMap::with_capacity(alerts.len());
-    let mut rows = Vec::with_capacity(alerts.len());
-    let mut raised = Vec::with_capacity(alerts.len());
-    for ((alert, identity), id) in alerts.into_iter().zip(&identities).zip(first..) {
-        if !ids.contains_key(identity) {
-            ids.insert(*identity, AlertId::from_i64(id));
-            let severity = Severity::of(&alert);
-            raised.push(Raised { id: AlertId::from_i64(id), name: alert.name.clone(), severity });
-            rows.push(to_row(tx, account, device, id, alert, *identity));
+    let mut next = ids::fresh_ids(tx, "alert", account, count, make).await?..;
+    let (mut rows, mut all) = (Vec::with_capacity(count), Vec::with_capacity(devices.len()));
+    for (device, alerts) in devices {
+        let mut each = OfDevice { device, identities: Vec::new(), ids: HashMap::new(), raised: Vec::new() };
+        for (alert, id) in alerts.into_iter().zip(&mut next) {
+            let (identity, severity) = (Identity::of_alert(&alert), Severity::of(&alert));
+            each.identities.push(identity);
+            if !each.ids.contains_key(&identity) {
+                each.ids.insert(identity, AlertId::from_i64(id));
+                each.raised.push(Raised { id: AlertId::from_i64(id), name: alert.name.clone(), severity });
+                rows.push(to_row(tx, account, device, id, alert, identity));
+            }
         }
+        all.push(each);
     }
     let mut new = BTreeSet::new();
     for row in insert_many(tx, INSERT, &rows, "ON CONFLICT DO NOTHING RETURNING id").await? {
         new.insert(AlertId::from_i64(row.i64("id")?));
     }
-    raised.retain(|alert| new.contains(&alert.id));
-    let audience = if raised.is_empty() { None } else { Audience::of(tx, account, device).await? };
-    let note = |alert: &Raised| {
-        let webhooks = audience.as_ref().map(|audience| audience.webhooks(tx, alert.severity));
-        let data = events::routing_note(&webhooks.unwrap_or_default());
-        Note { subject: alert.id.to_string(), device: Some(device), data }
-    };
-    append_notes(tx, account, EventKind::AlertCreated, raised.iter().map(note).collect()).await?;
-    if let Some(audience) = &audience {
-        outbox::fill(tx, audience, device, &raised).await?;
+    let mut notes = Vec::with_capacity(new.len());
+    let mut audiences = Vec::with_capacity(all.len());
+    for each in &mut all {
+        each.raised.retain(|alert| new.contains(&alert.id));
+        let device = each.device;
+        let audience = if each.raised.is_empty() { None } else { Audience::of(tx, account, device).await? };
+        notes.extend(each.raised.iter().map(|alert| {
+            let webhooks = audience.as_ref().map(|audience| audience.webhooks(tx, alert.severity));
+            let data = events::routing_note(&webhooks.unwrap_or_default());
+            Note { subject: alert.id.to_string(), device: Some(device), data }
+        }));
+        audiences.push(audience);
     }
-    let there = ids.iter().filter(|(_, id)| !new.contains(id)).map(|(identity, _)| identity);
-    let there = find_ids(tx, account, device, there).await?;
-    ids.extend(there);
-    // The first of equal ones in a call is the new one.
-    let known = identities.iter().filter_map(|identity| ids.get(identity).copied());
-    let outcome = |id| (if new.remove(&id) { Outcome::Accepted } else { Outcome::Duplicate }, id);
-    Ok(known.map(outcome).collect())
+    append_notes(tx, account, EventKind::AlertCreated, notes).await?;
+    let mut answer = Vec::with_capacity(all.len());
+    for (each, audience) in all.into_iter().zip(audiences) {
+        if let Some(audience) = &audience {
+            outbox::fill(tx, audience, each.device, &each.raised).await?;
+        }
+        answer.push((each.device, each.outcomes(tx, account, &mut new).await?));
+    }
+    Ok(answer)
+}
+
+/// The alerts of one device.
+struct OfDevice {
+    device: DeviceId,
+    identities: Vec<Identity>,
+    ids: HashMap<Identity, AlertId>,
+    raised: Vec<Raised>,
+}
+
+impl OfDevice {
+    /// Whether each is new, and its id. The first of equal ones in a call is the new one.
+    async fn outcomes(
+        mut self,
+        tx: &Tx,
+        account: AccountId,
+        new: &mut BTreeSet<AlertId>,
+    ) -> Result<SubmittedAlerts> {
+        let there = self.ids.iter().filter(|(_, id)| !new.contains(id)).map(|(identity, _)| identity);
+        let there = find_ids(tx, account, self.device, there).await?;
+        self.ids.extend(there);
+        let known = self.identities.iter().filter_map(|identity| self.ids.get(identity).copied());
+        let outcome = |id| (if new.remove(&id) { Outcome::Accepted } else { Outcome::Duplicate }, id);
+        Ok(known.map(outcome).collect())
+    }
 }
 
 fn to_row(

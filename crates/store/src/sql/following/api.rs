@@ -7,7 +7,7 @@ use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::StoredLocation;
 use perigee_core::rule::Rule;
 use perigee_core::store::{
-    Depth, Followed, FollowedDevice, Following, Result, Round, SkimLimits, Skimmed, Watched,
+    Depth, Followed, FollowedDevice, Following, Lease, Result, Round, SkimLimits, Skimmed, Watched,
 };
 
 use super::super::{geofences, locations, rules};
@@ -27,21 +27,14 @@ impl Following for Database {
         self.read(|tx| lease::accounts(tx).boxed()).await
     }
 
-    async fn follow_account(
-        &self,
-        account: AccountId,
-        owner: &str,
-        lease_ms: i64,
-    ) -> Result<Option<Followed>> {
-        let name = owner.to_owned();
-        let mine = self
-            .read(move |tx| async move { lease::look(tx, account, &name, lease_ms).await }.boxed())
-            .await?;
+    async fn follow_account(&self, account: AccountId, lease: Lease<'_>) -> Result<Option<Followed>> {
+        let (owner, lasts_ms) = (lease.owner.to_owned(), lease.lasts_ms);
+        let mine = self.read(move |tx| lease::look(tx, account, owner, lasts_ms).boxed()).await?;
         if mine.is_some() {
             return Ok(mine);
         }
-        let owner = owner.to_owned();
-        self.write(move |tx| lease::take(tx, account, owner, lease_ms).boxed()).await
+        let owner = lease.owner.to_owned();
+        self.write(move |tx| lease::take(tx, account, owner, lasts_ms).boxed()).await
     }
 
     async fn skim_log(&self, account: AccountId, after: i64, limits: SkimLimits) -> Result<Skimmed> {
@@ -81,7 +74,7 @@ impl Following for Database {
         self.read(move |tx| watch::load(tx, account, heard, limit).boxed()).await
     }
 
-    async fn list_trails(
+    async fn list_followed(
         &self,
         account: AccountId,
         after: Option<DeviceId>,
@@ -90,7 +83,8 @@ impl Following for Database {
         self.read(move |tx| trail::list(tx, account, after, limit).boxed()).await
     }
 
-    async fn finish_round(&self, round: Round) -> Result<bool> {
-        self.write(move |tx| finish::finish(tx, round).boxed()).await
+    async fn finish_round(&self, round: Round, lease: Lease<'_>) -> Result<bool> {
+        let lease = (lease.owner.to_owned(), lease.lasts_ms);
+        self.write(move |tx| finish::finish(tx, round, lease).boxed()).await
     }
 }

@@ -1,118 +1,151 @@
-//! The end of a round: everything it found out, or nothing.
+//! The end of a round: everything it found out, or nothing, by few statements however many devices there are.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use perigee_core::actor::Scope;
 use perigee_core::alert::Alert;
-use perigee_core::id::{AccountId, DeviceId, RuleId};
+use perigee_core::id::{AccountId, AlertId, DeviceId, RuleId};
 use perigee_core::location::Attribute;
-use perigee_core::rule::{Change, Episode, Occurrence, Rule, Touched, reconcile};
+use perigee_core::rule::{Change, Episode, Occurrence, Rule, reconcile};
 use perigee_core::store::{DeviceRound, Result, Round};
 use perigee_core::time::Timestamp;
 
-use super::super::{alerts, scope};
-use super::occurrence::{self, Key, Version};
+use super::super::{alerts, ids, scope};
+use super::occurrence::{self, Changes, Key, Version};
 use super::{trail, watch};
 use crate::{Tx, params};
 
-/// Keeps what a round found out; no when another node has made it, or the rules have changed meanwhile.
-pub(super) async fn finish(tx: &Tx, round: Round) -> Result<bool> {
+type Rules<'r> = HashMap<RuleId, &'r Rule>;
+
+/// Keeps what a round found out; no when another node has made it, or the rules have changed meanwhile. Whoever has the
+/// lease has it anew for so long.
+pub(super) async fn finish(tx: &Tx, round: Round, (owner, lease_ms): (String, i64)) -> Result<bool> {
     let account = round.followed.account;
     tx.leave_facts();
     tx.lock_account(account).await?;
-    let sql = "UPDATE rule_follower SET cursor = ?2, round = round + 1 \
+    // Nobody else's lease is touched, but the round counts: what matters is that it is made once.
+    let sql = "UPDATE rule_follower SET cursor = ?2, round = round + 1, caught_up_to = ?5, caught_up_end = ?6, \
+                   leased_until = CASE WHEN owner = ?7 AND leased_until < ?8 THEN ?8 ELSE leased_until END \
                WHERE account_id = ?1 AND round = ?3 AND rules_revision = ?4";
-    let values = params![account, round.cursor, round.followed.round, round.followed.rules_revision];
+    let (to, end) = round.catching_up.map(|place| (place.after, place.end)).unzip();
+    let until = tx.now().plus_millis(lease_ms);
+    let (number, revision) = (round.followed.round, round.followed.rules_revision);
+    let values = params![account, round.cursor, number, revision, to, end, owner, until];
     if tx.execute(sql, values).await? == 0 {
         return Ok(false);
     }
     let named =
         round.devices.iter().map(|device| device.device).chain(round.statuses.iter().map(|one| one.device));
     let named: HashSet<DeviceId> = named.collect();
-    let there: HashSet<DeviceId> = scope::devices_in_sight(tx, Scope::whole(account), named).await?;
-    let rules: HashMap<RuleId, &Rule> = round.rules.iter().map(|rule| (rule.id, rule)).collect();
     // What was deleted meanwhile has neither alerts nor a status.
-    for device in round.devices.iter().filter(|device| there.contains(&device.device)) {
-        keep_device(tx, account, device, &rules).await?;
-    }
+    let there: HashSet<DeviceId> = scope::devices_in_sight(tx, Scope::whole(account), named).await?;
+    let rules: Rules<'_> = round.rules.iter().map(|rule| (rule.id, rule)).collect();
+    let devices: Vec<&DeviceRound> =
+        round.devices.iter().filter(|device| there.contains(&device.device)).collect();
+    keep(tx, account, &devices, &rules).await?;
     let statuses: Vec<_> = round.statuses.into_iter().filter(|one| there.contains(&one.device)).collect();
     watch::save(tx, account, &statuses).await?;
     Ok(true)
 }
 
-async fn keep_device(
-    tx: &Tx,
-    account: AccountId,
-    round: &DeviceRound,
-    rules: &HashMap<RuleId, &Rule>,
-) -> Result<()> {
-    let device = round.device;
-    let mut due: Vec<(RuleId, Episode)> = Vec::new();
-    if let Some(judgement) = &round.judgement {
-        for rule in &judgement.dropped {
-            super::end_occurrences(tx, account, *rule, Some(device)).await?;
-        }
-        due = settle_touched(tx, account, device, &judgement.touched, rules).await?;
-        if round.save {
-            trail::save(tx, account, device, judgement).await?;
+async fn keep(tx: &Tx, account: AccountId, devices: &[&DeviceRound], rules: &Rules<'_>) -> Result<()> {
+    let mut over: BTreeMap<RuleId, Vec<DeviceId>> = BTreeMap::new();
+    for round in devices {
+        let dropped = round.judgement.iter().flat_map(|judgement| &judgement.dropped);
+        for rule in dropped.chain(&round.heard) {
+            over.entry(*rule).or_default().push(round.device);
         }
     }
-    for rule in &round.heard {
-        super::end_occurrences(tx, account, *rule, Some(device)).await?;
+    for (rule, devices) in over {
+        occurrence::end_of_devices(tx, account, rule, &devices).await?;
     }
+    let mut changes = Changes::new(account);
+    let mut due = settle_touched(tx, account, devices, rules, &mut changes).await?;
+    let saved = devices.iter().filter(|round| round.save);
+    let saved = saved.filter_map(|round| Some((round.device, round.judgement.as_ref()?)));
+    trail::save(tx, account, &saved.collect::<Vec<_>>()).await?;
     let silent =
         |(rule, at): &(RuleId, Timestamp)| (*rule, Episode { begin: *at, met: *at, end: None, place: None });
-    due.extend(round.silent.iter().map(silent));
-    raise(tx, account, device, &round.carried, due, rules).await
+    for round in devices.iter().filter(|round| !round.silent.is_empty()) {
+        due.entry(round.device).or_default().extend(round.silent.iter().map(silent));
+    }
+    raise(tx, account, devices, due, rules, &mut changes).await?;
+    changes.save(tx).await
 }
+
+type DueEpisodes = BTreeMap<DeviceId, Vec<(RuleId, Episode)>>;
 
 /// Compares what the rules say now with what was raised; gives what is to be raised.
 async fn settle_touched(
     tx: &Tx,
     account: AccountId,
-    device: DeviceId,
-    touched: &[Touched],
-    rules: &HashMap<RuleId, &Rule>,
-) -> Result<Vec<(RuleId, Episode)>> {
-    let Some(from) = touched.iter().map(|one| one.from).min() else { return Ok(Vec::new()) };
-    let raised = occurrence::of_device(tx, account, device, from).await?;
-    let mut due = Vec::new();
-    for one in touched {
-        let Some(rule) = rules.get(&one.rule) else { continue };
-        let mine = |(version, known): &(Version, Occurrence<Key>)| {
-            *version == (rule.id, rule.generation) && known.end.is_none_or(|end| end > one.from)
-        };
-        let known: Vec<Occurrence<Key>> =
-            raised.iter().filter(|known| mine(known)).map(|(_, known)| *known).collect();
-        for change in reconcile(&known, &one.episodes) {
-            match change {
-                Change::Raise(episode) => due.push((one.rule, episode)),
-                Change::Move(key, episode) => occurrence::change(tx, account, device, key, &episode).await?,
-                Change::Withdraw(key) => occurrence::withdraw(tx, account, device, key).await?,
+    devices: &[&DeviceRound],
+    rules: &Rules<'_>,
+    changes: &mut Changes,
+) -> Result<DueEpisodes> {
+    let mut since: BTreeMap<DeviceId, Timestamp> = BTreeMap::new();
+    for round in devices {
+        let touched = round.judgement.iter().flat_map(|judgement| &judgement.touched);
+        if let Some(from) = touched.map(|one| one.from).min() {
+            since.insert(round.device, from);
+        }
+    }
+    let raised = occurrence::of_devices(tx, account, &since).await?;
+    let mut due = DueEpisodes::new();
+    for round in devices {
+        let raised = raised.get(&round.device).map(Vec::as_slice).unwrap_or_default();
+        for one in round.judgement.iter().flat_map(|judgement| &judgement.touched) {
+            let Some(rule) = rules.get(&one.rule) else { continue };
+            let version = (rule.id, rule.generation);
+            let mine = |(of, known): &&(Version, Occurrence<Key>)| {
+                *of == version && known.end.is_none_or(|end| end > one.from)
+            };
+            let known: Vec<Occurrence<Key>> = raised.iter().filter(mine).map(|(_, known)| *known).collect();
+            for change in reconcile(&known, &one.episodes) {
+                match change {
+                    Change::Raise(episode) => due.entry(round.device).or_default().push((one.rule, episode)),
+                    Change::Move(key, episode) => changes.shift((version, round.device), key, &episode),
+                    Change::Withdraw(key) => changes.withdraw((version, round.device), key, tx.now()),
+                }
             }
         }
     }
     Ok(due)
 }
 
+/// Raises what locations carry and what rules say, and notes the occurrences of the latter.
 async fn raise(
     tx: &Tx,
     account: AccountId,
-    device: DeviceId,
-    carried: &[Alert],
-    due: Vec<(RuleId, Episode)>,
-    rules: &HashMap<RuleId, &Rule>,
+    devices: &[&DeviceRound],
+    mut due: DueEpisodes,
+    rules: &Rules<'_>,
+    changes: &mut Changes,
 ) -> Result<()> {
-    let due: Vec<(&Rule, Episode)> =
-        due.into_iter().filter_map(|(rule, episode)| Some((*rules.get(&rule)?, episode))).collect();
-    let own = due.iter().map(|(rule, episode)| alert(rule, episode));
-    let all: Vec<Alert> = carried.iter().cloned().chain(own).collect();
-    if all.is_empty() {
+    let (mut all, mut own) = (Vec::new(), Vec::new());
+    for round in devices {
+        let due = due.remove(&round.device).unwrap_or_default();
+        let due: Vec<(&Rule, Episode)> =
+            due.into_iter().filter_map(|(rule, episode)| Some((*rules.get(&rule)?, episode))).collect();
+        let by_rules = due.iter().map(|(rule, episode)| alert(rule, episode));
+        let alerts: Vec<Alert> = round.carried.iter().cloned().chain(by_rules).collect();
+        if !alerts.is_empty() {
+            all.push((round.device, alerts));
+            own.push((round.carried.len(), due));
+        }
+    }
+    let count: usize = own.iter().map(|(_, due)| due.len()).sum();
+    let raised = alerts::raise_all(tx, account, all).await?;
+    if count == 0 {
         return Ok(());
     }
-    let raised = alerts::raise(tx, account, device, all).await?;
-    for ((rule, episode), (_, alert)) in due.iter().zip(raised.iter().skip(carried.len())) {
-        occurrence::add(tx, account, ((rule.id, rule.generation), device), *alert, episode).await?;
+    let make = |now| AlertId::new(now).as_i64();
+    let first = ids::fresh_ids(tx, "rule_occurrence", account, count, make).await?;
+    let raised = raised.iter().zip(&own).flat_map(|((device, raised), (carried, due))| {
+        due.iter().zip(raised.iter().skip(*carried)).map(|(due, (_, alert))| (*device, due, *alert))
+    });
+    for ((device, (rule, episode), alert), id) in raised.zip(first..) {
+        changes.add(((rule.id, rule.generation), device), id, alert, episode);
     }
     Ok(())
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::store::{Followed, Result};
+use perigee_core::store::{CatchingUp, Followed, Result};
 
 use crate::database::Engine;
-use crate::{Tx, params};
+use crate::{Row, Tx, params};
 
 /// The accounts in whose log something was not judged yet, or of which something is due.
 pub(super) async fn accounts(tx: &Tx) -> Result<Vec<AccountId>> {
@@ -39,21 +39,30 @@ pub(super) async fn accounts(tx: &Tx) -> Result<Vec<AccountId>> {
 pub(super) async fn look(
     tx: &Tx,
     account: AccountId,
-    owner: &str,
+    owner: String,
     lease_ms: i64,
 ) -> Result<Option<Followed>> {
-    let sql = "SELECT cursor, round, rules_revision FROM rule_follower \
-               WHERE account_id = ?1 AND owner = ?2 AND leased_until > ?3";
+    let sql = format!(
+        "SELECT {COLUMNS} FROM rule_follower WHERE account_id = ?1 AND owner = ?2 AND leased_until > ?3"
+    );
     // The rest of the lease must be enough for a round; a slower one is refused at its end.
     let enough = tx.now().plus_millis(lease_ms / 2);
-    let Some(row) = tx.query_opt(sql, params![account, owner, enough]).await? else { return Ok(None) };
-    Ok(Some(Followed {
+    let row = tx.query_opt(&sql, params![account, owner, enough]).await?;
+    row.map(|row| followed(tx, account, &row)).transpose()
+}
+
+const COLUMNS: &str = "cursor, round, rules_revision, caught_up_to, caught_up_end";
+
+fn followed(tx: &Tx, account: AccountId, row: &Row) -> Result<Followed> {
+    let caught_up = row.opt_i64("caught_up_to")?.zip(row.opt_i64("caught_up_end")?);
+    Ok(Followed {
         account,
         cursor: row.i64("cursor")?,
         round: row.i64("round")?,
         rules_revision: row.i64("rules_revision")?,
+        catching_up: caught_up.map(|(after, end)| CatchingUp { after: DeviceId::from_i64(after), end }),
         now: tx.now(),
-    }))
+    })
 }
 
 /// Takes an account that nobody goes on with.
@@ -64,22 +73,14 @@ pub(super) async fn take(
     lease_ms: i64,
 ) -> Result<Option<Followed>> {
     tx.leave_facts();
-    let sql = "INSERT INTO rule_follower (account_id, owner, leased_until) VALUES (?1, ?2, ?3) \
-               ON CONFLICT (account_id) DO UPDATE SET owner = excluded.owner, leased_until = excluded.leased_until \
-               WHERE rule_follower.owner = excluded.owner OR rule_follower.leased_until <= ?4 \
-               RETURNING cursor, round, rules_revision";
+    let sql = format!(
+        "INSERT INTO rule_follower (account_id, owner, leased_until) VALUES (?1, ?2, ?3) \
+         ON CONFLICT (account_id) DO UPDATE SET owner = excluded.owner, leased_until = excluded.leased_until \
+         WHERE rule_follower.owner = excluded.owner OR rule_follower.leased_until <= ?4 RETURNING {COLUMNS}"
+    );
     let until = tx.now().plus_millis(lease_ms);
-    let row = tx.query_opt(sql, params![account, owner, until, tx.now()]).await?;
-    row.map(|row| {
-        Ok(Followed {
-            account,
-            cursor: row.i64("cursor")?,
-            round: row.i64("round")?,
-            rules_revision: row.i64("rules_revision")?,
-            now: tx.now(),
-        })
-    })
-    .transpose()
+    let row = tx.query_opt(&sql, params![account, owner, until, tx.now()]).await?;
+    row.map(|row| followed(tx, account, &row)).transpose()
 }
 
 /// Up to which number an account's log was judged; none when nobody has begun.

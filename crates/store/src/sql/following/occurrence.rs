@@ -1,20 +1,24 @@
 //! Episodes of which alerts were raised, kept in step with what is known of them.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
 use perigee_core::event::EventKind;
 use perigee_core::id::{AccountId, AlertId, DeviceId, RuleId};
 use perigee_core::rule::{Episode, Occurrence};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
-use super::super::events;
-use super::super::ids;
-use crate::{Row, Tx, params};
+use super::super::notes::{Note, append_notes};
+use super::super::query::{for_ids, insert_many};
+use crate::{Row, Tx, Value, params};
 
-/// What tells an occurrence: its id and its alert.
+/// What tells an occurrence: its id and its alert, and what is kept of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     id: i64,
     alert: AlertId,
+    begin: Timestamp,
+    met: Timestamp,
     end: Option<Timestamp>,
 }
 
@@ -22,102 +26,147 @@ pub(super) struct Key {
 pub(super) type Version = (RuleId, i64);
 
 fn from_row(row: &Row) -> Result<(Version, Occurrence<Key>)> {
-    let end = row.opt_timestamp("ends")?;
-    let key = Key { id: row.i64("id")?, alert: AlertId::from_i64(row.i64("alert_id")?), end };
-    let occurrence = Occurrence { key, begin: row.timestamp("begins")?, met: row.timestamp("met")?, end };
-    Ok(((RuleId::from_i64(row.i64("rule_id")?), row.i64("generation")?), occurrence))
+    let (begin, met, end) = (row.timestamp("begins")?, row.timestamp("met")?, row.opt_timestamp("ends")?);
+    let key = Key { id: row.i64("id")?, alert: AlertId::from_i64(row.i64("alert_id")?), begin, met, end };
+    let version = (RuleId::from_i64(row.i64("rule_id")?), row.i64("generation")?);
+    Ok((version, Occurrence { key, begin, met, end }))
 }
 
-/// What was raised of a device and was not over by an instant.
-pub(super) async fn of_device(
+/// What was raised of each of these devices and was not over by its instant.
+pub(super) async fn of_devices(
     tx: &Tx,
     account: AccountId,
-    device: DeviceId,
-    from: Timestamp,
-) -> Result<Vec<(Version, Occurrence<Key>)>> {
-    let sql = "SELECT id, rule_id, generation, alert_id, begins, met, ends FROM rule_occurrence \
-               WHERE account_id = ?1 AND device_id = ?2 AND withdrawn = FALSE AND (ends IS NULL OR ends > ?3)";
-    tx.query(sql, params![account, device, from]).await?.iter().map(from_row).collect()
+    since: &BTreeMap<DeviceId, Timestamp>,
+) -> Result<HashMap<DeviceId, Vec<(Version, Occurrence<Key>)>>> {
+    let mut found: HashMap<DeviceId, Vec<(Version, Occurrence<Key>)>> = HashMap::new();
+    let Some(earliest) = since.values().min() else { return Ok(found) };
+    let sql = "SELECT device_id, id, rule_id, generation, alert_id, begins, met, ends FROM rule_occurrence \
+               WHERE account_id = ?1 AND withdrawn = FALSE AND (ends IS NULL OR ends > ?2) \
+               AND device_id IN ({ids})";
+    let ids: Vec<i64> = since.keys().map(|device| device.as_i64()).collect();
+    for row in for_ids(tx, sql, params![account, *earliest], &ids).await? {
+        let device = DeviceId::from_i64(row.i64("device_id")?);
+        let (version, occurrence) = from_row(&row)?;
+        if since.get(&device).is_some_and(|since| occurrence.end.is_none_or(|end| end > *since)) {
+            found.entry(device).or_default().push((version, occurrence));
+        }
+    }
+    Ok(found)
 }
 
-/// Notes that an alert was raised of an episode.
-pub(super) async fn add(
-    tx: &Tx,
+/// Occurrences as they are from now on, and the alerts that end or go on with them.
+pub(super) struct Changes {
     account: AccountId,
-    ((rule, generation), device): (Version, DeviceId),
-    alert: AlertId,
-    episode: &Episode,
-) -> Result<()> {
-    let make = |now| AlertId::new(now).as_i64();
-    let id = ids::fresh_id(tx, "rule_occurrence", account, make).await?;
-    let sql = "INSERT INTO rule_occurrence \
-                   (account_id, id, rule_id, generation, device_id, alert_id, begins, met, ends) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-    let Episode { begin, met, end, .. } = *episode;
-    tx.execute(sql, params![account, id, rule, generation, device, alert, begin, met, end]).await?;
-    end_alert(tx, account, device, alert, None, end).await
+    rows: Vec<Vec<Value>>,
+    /// By when they were over, and when they are.
+    endings: BTreeMap<(Option<Timestamp>, Option<Timestamp>), Vec<(DeviceId, AlertId)>>,
 }
 
-/// An occurrence is another span than was known.
-pub(super) async fn change(
-    tx: &Tx,
-    account: AccountId,
-    device: DeviceId,
-    key: Key,
-    episode: &Episode,
-) -> Result<()> {
-    let sql = "UPDATE rule_occurrence SET begins = ?3, met = ?4, ends = ?5 WHERE account_id = ?1 AND id = ?2";
-    tx.execute(sql, params![account, key.id, episode.begin, episode.met, episode.end]).await?;
-    end_alert(tx, account, device, key.alert, key.end, episode.end).await
+impl Changes {
+    pub(super) const fn new(account: AccountId) -> Self {
+        Self { account, rows: Vec::new(), endings: BTreeMap::new() }
+    }
+
+    /// An alert was raised of an episode.
+    pub(super) fn add(&mut self, whose: (Version, DeviceId), id: i64, alert: AlertId, episode: &Episode) {
+        let Episode { begin, met, end, .. } = *episode;
+        self.put(whose, Key { id, alert, begin, met, end }, None, false);
+    }
+
+    /// An occurrence is another span than was known.
+    pub(super) fn shift(&mut self, whose: (Version, DeviceId), key: Key, episode: &Episode) {
+        let Episode { begin, met, end, .. } = *episode;
+        self.put(whose, Key { begin, met, end, ..key }, key.end, false);
+    }
+
+    /// An occurrence turned out to be none: its alert, of which people were told, stays and is over.
+    pub(super) fn withdraw(&mut self, whose: (Version, DeviceId), key: Key, now: Timestamp) {
+        self.put(whose, Key { end: key.end.or(Some(now)), ..key }, key.end, true);
+    }
+
+    fn put(
+        &mut self,
+        ((rule, generation), device): (Version, DeviceId),
+        Key { id, alert, begin, met, end }: Key,
+        was: Option<Timestamp>,
+        withdrawn: bool,
+    ) {
+        let account = self.account;
+        self.rows
+            .push(params![account, id, rule, generation, device, alert, begin, met, end, withdrawn].to_vec());
+        self.endings.entry((was, end)).or_default().push((device, alert));
+    }
+
+    /// Writes them, whatever their number by few statements.
+    pub(super) async fn save(self, tx: &Tx) -> Result<()> {
+        let head = "INSERT INTO rule_occurrence \
+                    (account_id, id, rule_id, generation, device_id, alert_id, begins, met, ends, withdrawn)";
+        let tail = "ON CONFLICT (account_id, id) DO UPDATE SET begins = excluded.begins, met = excluded.met, \
+                    ends = excluded.ends, withdrawn = excluded.withdrawn";
+        insert_many(tx, head, &self.rows, tail).await?;
+        for ((was, is), alerts) in &self.endings {
+            end_alerts(tx, self.account, (*was, *is), alerts).await?;
+        }
+        Ok(())
+    }
 }
 
-/// An occurrence turned out to be none: its alert, of which people were told, stays and is over.
-pub(super) async fn withdraw(tx: &Tx, account: AccountId, device: DeviceId, key: Key) -> Result<()> {
-    let end = key.end.unwrap_or(tx.now());
-    let sql = "UPDATE rule_occurrence SET withdrawn = TRUE, ends = ?3 WHERE account_id = ?1 AND id = ?2";
-    tx.execute(sql, params![account, key.id, end]).await?;
-    end_alert(tx, account, device, key.alert, key.end, Some(end)).await
+/// Ends now whatever of these rules is under way. The caller holds the account's lock.
+pub(in crate::sql) async fn end_occurrences(tx: &Tx, account: AccountId, rules: &[RuleId]) -> Result<()> {
+    let sql = "UPDATE rule_occurrence SET ends = ?2 WHERE account_id = ?1 AND ends IS NULL \
+               AND rule_id IN ({ids}) RETURNING device_id, alert_id";
+    let ids: Vec<i64> = rules.iter().map(|rule| rule.as_i64()).collect();
+    ended_now(tx, account, for_ids(tx, sql, params![account, tx.now()], &ids).await?).await
 }
 
-/// Ends now whatever of a rule is under way, of one device or of all. The caller holds the account's lock.
-pub(in crate::sql) async fn end_occurrences(
+/// Ends now what of a rule is under way of these devices. The caller holds the account's lock.
+pub(super) async fn end_of_devices(
     tx: &Tx,
     account: AccountId,
     rule: RuleId,
-    device: Option<DeviceId>,
+    devices: &[DeviceId],
 ) -> Result<()> {
-    let sql = "UPDATE rule_occurrence SET ends = ?3 WHERE account_id = ?1 AND rule_id = ?2 AND ends IS NULL \
-               AND (device_id = ?4 OR ?4 = 0) RETURNING device_id, alert_id";
-    // No device has the number 0.
-    let only = device.map_or(0, DeviceId::as_i64);
-    for row in tx.query(sql, params![account, rule, tx.now(), only]).await? {
-        let (device, alert) = (DeviceId::from_i64(row.i64("device_id")?), row.i64("alert_id")?);
-        end_alert(tx, account, device, AlertId::from_i64(alert), None, Some(tx.now())).await?;
-    }
-    Ok(())
+    let sql = "UPDATE rule_occurrence SET ends = ?2 WHERE account_id = ?1 AND ends IS NULL AND rule_id = ?3 \
+               AND device_id IN ({ids}) RETURNING device_id, alert_id";
+    let ids: Vec<i64> = devices.iter().map(|device| device.as_i64()).collect();
+    ended_now(tx, account, for_ids(tx, sql, params![account, tx.now(), rule], &ids).await?).await
 }
 
-/// Has an alert be over when its episode is; what somebody ended by hand stays as it is.
-async fn end_alert(
+async fn ended_now(tx: &Tx, account: AccountId, rows: Vec<Row>) -> Result<()> {
+    let alert = |row: &Row| -> Result<(DeviceId, AlertId)> {
+        Ok((DeviceId::from_i64(row.i64("device_id")?), AlertId::from_i64(row.i64("alert_id")?)))
+    };
+    let alerts = rows.iter().map(alert).collect::<Result<Vec<_>>>()?;
+    end_alerts(tx, account, (None, Some(tx.now())), &alerts).await
+}
+
+/// Has alerts be over when their episodes are; what somebody ended by hand stays as it is.
+async fn end_alerts(
     tx: &Tx,
     account: AccountId,
-    device: DeviceId,
-    alert: AlertId,
-    was: Option<Timestamp>,
-    is: Option<Timestamp>,
+    (was, is): (Option<Timestamp>, Option<Timestamp>),
+    alerts: &[(DeviceId, AlertId)],
 ) -> Result<()> {
-    if was == is {
+    let ids: Vec<i64> = alerts.iter().map(|(_, alert)| alert.as_i64()).collect();
+    if was == is || ids.is_empty() {
         return Ok(());
     }
     if let Some(was) = was {
-        let sql = "UPDATE alert SET ended_at = ?3 WHERE account_id = ?1 AND id = ?2 AND ended_at = ?4";
-        tx.execute(sql, params![account, alert, is, was]).await?;
+        let sql = "UPDATE alert SET ended_at = ?2 WHERE account_id = ?1 AND ended_at = ?3 AND id IN ({ids})";
+        for_ids(tx, sql, params![account, is, was], &ids).await?;
         return Ok(());
     }
-    let sql = "UPDATE alert SET ended_at = ?3 WHERE account_id = ?1 AND id = ?2 AND ended_at IS NULL";
-    if tx.execute(sql, params![account, alert, is]).await? > 0 {
-        let data = serde_json::json!({});
-        events::append(tx, account, EventKind::AlertEnded, alert.to_string(), Some(device), data).await?;
+    let sql = "UPDATE alert SET ended_at = ?2 WHERE account_id = ?1 AND ended_at IS NULL AND id IN ({ids}) \
+               RETURNING id";
+    let mut ended = BTreeSet::new();
+    for row in for_ids(tx, sql, params![account, is], &ids).await? {
+        ended.insert(row.i64("id")?);
     }
-    Ok(())
+    let told = alerts.iter().filter(|(_, alert)| ended.contains(&alert.as_i64()));
+    let notes = told.map(|(device, alert)| Note {
+        subject: alert.to_string(),
+        device: Some(*device),
+        data: "{}".to_owned(),
+    });
+    append_notes(tx, account, EventKind::AlertEnded, notes.collect()).await
 }

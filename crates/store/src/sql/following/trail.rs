@@ -6,11 +6,12 @@ use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId, GroupId};
 use perigee_core::rule::{Checkpoint, Judgement, Snapshot, Trail, thin};
 use perigee_core::store::{Depth, FollowedDevice, Result};
+use perigee_core::time::Timestamp;
 
 use super::super::column;
 use super::super::query::{for_ids, insert_many};
 use super::super::scope;
-use crate::{Row, Tx, Value, params};
+use crate::{Row, Tx, params};
 
 /// What is known of these devices; those that are gone are left out.
 pub(super) async fn load(
@@ -83,58 +84,66 @@ pub(super) async fn due(tx: &Tx, account: AccountId, limit: u32) -> Result<Vec<D
     rows.iter().map(|row| Ok(DeviceId::from_i64(row.i64("device_id")?))).collect()
 }
 
-/// Every device of an account of which rules know something, after this one.
+/// The devices of an account after this one, by id.
 pub(super) async fn list(
     tx: &Tx,
     account: AccountId,
     after: Option<DeviceId>,
     limit: u32,
 ) -> Result<Vec<DeviceId>> {
-    let sql = "SELECT device_id FROM rule_trail WHERE account_id = ?1 AND device_id > ?2 \
-               ORDER BY device_id LIMIT ?3";
+    let sql = "SELECT id FROM device WHERE account_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3";
     let after = after.map_or(i64::MIN, DeviceId::as_i64);
     let rows = tx.query(sql, params![account, after, limit]).await?;
-    rows.iter().map(|row| Ok(DeviceId::from_i64(row.i64("device_id")?))).collect()
+    rows.iter().map(|row| Ok(DeviceId::from_i64(row.i64("id")?))).collect()
 }
 
-/// Keeps what rules know of a device now, and what they knew on the way.
-pub(super) async fn save(tx: &Tx, account: AccountId, device: DeviceId, judgement: &Judgement) -> Result<()> {
-    let sql = "INSERT INTO rule_trail (account_id, device_id, due, snapshot) VALUES (?1, ?2, ?3, ?4) \
-               ON CONFLICT (account_id, device_id) DO UPDATE SET due = excluded.due, snapshot = excluded.snapshot";
-    tx.execute(sql, params![account, device, judgement.due, text(&judgement.snapshot)?]).await?;
-    if let Some(from) = judgement.forget_from {
-        let sql = "DELETE FROM rule_checkpoint WHERE account_id = ?1 AND device_id = ?2 AND at >= ?3";
-        tx.execute(sql, params![account, device, from]).await?;
+/// Keeps what rules know of devices now, and what they knew on the way.
+pub(super) async fn save(tx: &Tx, account: AccountId, all: &[(DeviceId, &Judgement)]) -> Result<()> {
+    let (mut trails, mut checkpoints) = (Vec::with_capacity(all.len()), Vec::new());
+    for (device, judgement) in all {
+        trails.push(params![account, *device, judgement.due, text(&judgement.snapshot)?].to_vec());
+        for one in &judgement.checkpoints {
+            checkpoints.push(params![account, *device, one.at, tx.now(), text(one)?].to_vec());
+        }
+        if let Some(from) = judgement.forget_from {
+            let sql = "DELETE FROM rule_checkpoint WHERE account_id = ?1 AND device_id = ?2 AND at >= ?3";
+            tx.execute(sql, params![account, *device, from]).await?;
+        }
     }
-    if judgement.checkpoints.is_empty() {
-        return Ok(());
-    }
-    let row = |one: &Snapshot| -> Result<Vec<Value>> {
-        Ok(params![account, device, one.at, tx.now(), text(one)?].to_vec())
-    };
-    let rows = judgement.checkpoints.iter().map(row).collect::<Result<Vec<_>>>()?;
+    let head = "INSERT INTO rule_trail (account_id, device_id, due, snapshot)";
+    let tail =
+        "ON CONFLICT (account_id, device_id) DO UPDATE SET due = excluded.due, snapshot = excluded.snapshot";
+    insert_many(tx, head, &trails, tail).await?;
     let head = "INSERT INTO rule_checkpoint (account_id, device_id, at, made, snapshot)";
-    insert_many(tx, head, &rows, "ON CONFLICT DO NOTHING").await?;
-    tidy(tx, account, device, judgement).await
+    insert_many(tx, head, &checkpoints, "ON CONFLICT DO NOTHING").await?;
+    let grown = all.iter().filter(|(_, judgement)| !judgement.checkpoints.is_empty());
+    tidy(tx, account, grown.map(|(device, judgement)| (*device, judgement.snapshot.at)).collect()).await
 }
 
 /// Lets checkpoints go that are not needed any more, and what ended before the oldest that stays.
-async fn tidy(tx: &Tx, account: AccountId, device: DeviceId, judgement: &Judgement) -> Result<()> {
-    let sql = "SELECT at, made FROM rule_checkpoint WHERE account_id = ?1 AND device_id = ?2 ORDER BY at";
-    let rows = tx.query(sql, params![account, device]).await?;
-    let checkpoints = rows
-        .iter()
-        .map(|row| Ok(Checkpoint { at: row.timestamp("at")?, made: row.timestamp("made")? }))
-        .collect::<Result<Vec<_>>>()?;
-    let gone = thin(&checkpoints, judgement.snapshot.at, tx.now());
-    for at in &gone {
-        let sql = "DELETE FROM rule_checkpoint WHERE account_id = ?1 AND device_id = ?2 AND at = ?3";
-        tx.execute(sql, params![account, device, *at]).await?;
+async fn tidy(tx: &Tx, account: AccountId, newest: BTreeMap<DeviceId, Timestamp>) -> Result<()> {
+    let ids: Vec<i64> = newest.keys().map(|device| device.as_i64()).collect();
+    let sql = "SELECT device_id, at, made FROM rule_checkpoint \
+               WHERE account_id = ?1 AND device_id IN ({ids}) ORDER BY at";
+    let mut checkpoints: BTreeMap<DeviceId, Vec<Checkpoint>> = BTreeMap::new();
+    for row in for_ids(tx, sql, params![account], &ids).await? {
+        let checkpoint = Checkpoint { at: row.timestamp("at")?, made: row.timestamp("made")? };
+        checkpoints.entry(DeviceId::from_i64(row.i64("device_id")?)).or_default().push(checkpoint);
     }
-    let oldest = checkpoints.iter().map(|checkpoint| checkpoint.at).find(|at| !gone.contains(at));
-    if let (Some(oldest), false) = (oldest, gone.is_empty()) {
-        let sql = "DELETE FROM rule_occurrence WHERE account_id = ?1 AND device_id = ?2 AND ends < ?3";
-        tx.execute(sql, params![account, device, oldest]).await?;
+    for (device, checkpoints) in checkpoints {
+        let Some(newest) = newest.get(&device) else { continue };
+        let gone = thin(&checkpoints, *newest, tx.now());
+        if gone.is_empty() {
+            continue;
+        }
+        let instants: Vec<i64> = gone.iter().map(|at| at.as_millis()).collect();
+        let sql = "DELETE FROM rule_checkpoint WHERE account_id = ?1 AND device_id = ?2 AND at IN ({ids})";
+        for_ids(tx, sql, params![account, device], &instants).await?;
+        let oldest = checkpoints.iter().map(|checkpoint| checkpoint.at).find(|at| !gone.contains(at));
+        if let Some(oldest) = oldest {
+            let sql = "DELETE FROM rule_occurrence WHERE account_id = ?1 AND device_id = ?2 AND ends < ?3";
+            tx.execute(sql, params![account, device, oldest]).await?;
+        }
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use perigee_core::store::{Result, StatusChange, Watched};
 
 use super::super::column;
 use super::super::notes::{Note, append_notes};
-use super::super::query::for_ids;
+use super::super::query::{for_ids, insert_many};
 use super::trail::groups_of;
 use crate::{Tx, params};
 
@@ -65,11 +65,12 @@ pub(super) async fn load(
 
 /// Keeps how devices are heard, and tells of those whose status is another.
 pub(super) async fn save(tx: &Tx, account: AccountId, changes: &[StatusChange]) -> Result<()> {
-    let sql = "INSERT INTO device_watch (account_id, device_id, status, due) VALUES (?1, ?2, ?3, ?4) \
-               ON CONFLICT (account_id, device_id) DO UPDATE SET status = excluded.status, due = excluded.due";
-    for change in changes {
-        tx.execute(sql, params![account, change.device, change.to.name(), change.due]).await?;
-    }
+    let row = |change: &StatusChange| params![account, change.device, change.to.name(), change.due].to_vec();
+    let rows: Vec<_> = changes.iter().map(row).collect();
+    let head = "INSERT INTO device_watch (account_id, device_id, status, due)";
+    let tail =
+        "ON CONFLICT (account_id, device_id) DO UPDATE SET status = excluded.status, due = excluded.due";
+    insert_many(tx, head, &rows, tail).await?;
     for (status, kind) in [
         (DeviceStatus::Online, EventKind::DeviceOnline),
         (DeviceStatus::Late, EventKind::DeviceLate),

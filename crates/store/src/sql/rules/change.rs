@@ -10,7 +10,7 @@ use perigee_core::rule::{Rule, RuleSettings, RuleTarget};
 use perigee_core::store::Result;
 
 use super::super::following::end_occurrences;
-use super::super::query::insert_many;
+use super::super::query::{for_ids, insert_many};
 use super::super::{accounts, audit, geofences, idempotency, ids, scope, search};
 use super::read;
 use crate::{Row, Tx, Value, params};
@@ -25,12 +25,12 @@ pub(in crate::sql) async fn bump(tx: &Tx, account: AccountId) -> Result<()> {
 
 /// Has these rules judge anew from now on; what is under way ends.
 pub(in crate::sql) async fn begin_anew(tx: &Tx, account: AccountId, rules: Vec<Row>) -> Result<()> {
-    for row in rules {
-        let rule = RuleId::from_i64(row.i64("id")?);
-        end_occurrences(tx, account, rule, None).await?;
-        let sql = "UPDATE rule SET generation = generation + 1, since = ?3 WHERE account_id = ?1 AND id = ?2";
-        tx.execute(sql, params![account, rule, tx.now()]).await?;
-    }
+    let ids = rules.iter().map(|row| Ok(row.i64("id")?)).collect::<Result<Vec<i64>>>()?;
+    let rules: Vec<RuleId> = ids.iter().copied().map(RuleId::from_i64).collect();
+    end_occurrences(tx, account, &rules).await?;
+    let sql =
+        "UPDATE rule SET generation = generation + 1, since = ?2 WHERE account_id = ?1 AND id IN ({ids})";
+    for_ids(tx, sql, params![account, tx.now()], &ids).await?;
     Ok(())
 }
 
@@ -165,7 +165,7 @@ pub(super) async fn delete(tx: &Tx, actor: Actor, id: RuleId, seen: Option<Revis
     if seen.is_some_and(|seen| seen != rule.revision) {
         return Err(StoreError::RevisionMismatch(Kind::Rule));
     }
-    end_occurrences(tx, account, id, None).await?;
+    end_occurrences(tx, account, &[id]).await?;
     tx.execute("DELETE FROM rule WHERE account_id = ?1 AND id = ?2", params![account, id]).await?;
     bump(tx, account).await?;
     tell(tx, &actor, "rule.delete", id, None).await
