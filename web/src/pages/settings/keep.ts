@@ -17,10 +17,12 @@ export async function keep(change: Partial<Preferences>): Promise<boolean> {
   }
 }
 
-/** Takes over what the server has kept; what was never chosen there stays as it is here. */
-export function adopt(kept: Partial<Record<keyof Preferences, string | null>> | undefined): void {
-  const chosen = Object.entries(kept ?? {}).filter(([name, value]) => name in known && value !== null && value !== undefined)
-  if (chosen.length > 0) prefer(Object.fromEntries(chosen) as Partial<Preferences>)
-}
+type Kept = Partial<Record<keyof Preferences, string | null>>
 
-const known: Record<keyof Preferences, true> = { language: true, units: true, theme: true, timeZone: true }
+/** Takes over what the server has kept. A language that was never chosen there is the one chosen before signing in. */
+export function adopt(kept: Kept | undefined): void {
+  if (!kept) return
+  const { language, units, theme, timeZone } = kept
+  const chosen: Kept = { ...(language ? { language } : {}), ...(units ? { units } : {}), ...(theme ? { theme } : {}) }
+  prefer({ ...(chosen as Partial<Preferences>), ...(timeZone === undefined ? {} : { timeZone }) })
+}
