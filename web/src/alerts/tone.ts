@@ -6,12 +6,18 @@ let context: AudioContext | undefined
 const notes: Record<Severity, number[]> = { info: [523], warning: [659, 523], critical: [988, 988, 988] }
 const length = 0.22
 
+/** Later than this, in milliseconds, a tone is no call any more. */
+const latest = 1_000
+
 export function playTone(severity: Severity): void {
-  context ??= new AudioContext()
-  // Browsers keep a page silent until somebody touched it.
-  void context.resume()
-  const start = context.currentTime + 0.02
-  for (const [index, frequency] of notes[severity].entries()) note(context, frequency, start + index * length)
+  const sounding = (context ??= new AudioContext())
+  const asked = performance.now()
+  // Browsers keep a page silent until somebody touches it; what was to be heard before that is left out then.
+  void sounding.resume().then(() => {
+    if (performance.now() - asked > latest) return
+    const start = sounding.currentTime + 0.02
+    for (const [index, frequency] of notes[severity].entries()) note(sounding, frequency, start + index * length)
+  })
 }
 
 function note(context: AudioContext, frequency: number, at: number): void {
