@@ -36,7 +36,8 @@ export class FenceLayer {
     private readonly map: Map,
     private readonly options: Options
   ) {
-    map.addSource(areas, { type: 'geojson', data: collection([]), tolerance: 0.2 })
+    // Circles would show corners with the usual tolerance.
+    map.addSource(areas, { type: 'geojson', data: collection([]), tolerance: 0.02 })
     map.addSource(labels, { type: 'geojson', data: collection([]) })
     this.#addLayers()
     if (options.onpick) {

@@ -53,6 +53,8 @@ interface Options {
   onchange: (shape: Shape, done: boolean) => void
 }
 
+/** The corners of a circle while it is edited. */
+const ringCorners = 64
 /** A circle drawn smaller than this, in points of the screen, was not meant so. */
 const least = 8
 /** How large such a one becomes, to be dragged from there. */
@@ -76,7 +78,7 @@ export class DrawTool {
     private readonly options: Options
   ) {
     this.#adapter = new TurnedAdapter({ map, coordinatePrecision: places })
-    this.#draw = new TerraDraw({ adapter: this.#adapter, modes: modes(options.dark) })
+    this.#draw = new TerraDraw({ adapter: this.#adapter, modes: modes(options.dark, () => this.#kind === 'circle') })
     this.#draw.start()
     map.getCanvas().addEventListener('pointerup', this.#noteTouch)
     this.#draw.on('finish', (id, { action }) => this.#finished(id, action))
@@ -156,7 +158,7 @@ export class DrawTool {
       rounded(longitude + seen - this.#adapter.turn),
       rounded(latitude)
     ]
-    const line = shape.kind === 'circle' ? circleRing(shape.center, shape.radius, 64) : unwrap(shape.positions)
+    const line = shape.kind === 'circle' ? circleRing(shape.center, shape.radius, ringCorners) : unwrap(shape.positions)
     const positions = line.map(turn)
     if (shape.kind === 'corridor') return { type: 'LineString', coordinates: positions }
     return { type: 'Polygon', coordinates: [shape.kind === 'circle' ? positions : [...positions, ...positions.slice(0, 1)]] }
@@ -199,11 +201,14 @@ export class DrawTool {
 }
 
 /** What can be drawn, in the colours of the theme. */
-function modes(dark: boolean): ConstructorParameters<typeof TerraDraw>[0]['modes'] {
+function modes(dark: boolean, isCircle: () => boolean): ConstructorParameters<typeof TerraDraw>[0]['modes'] {
   const colour = dark ? '#ff9d5c' : '#c2410c'
   const ground = dark ? '#0d1620' : '#ffffff'
   const fill = { fillColor: colour, fillOpacity: 0.2, outlineColor: colour, outlineWidth: 2 } as const
   const point = { closingPointColor: colour, closingPointWidth: 6, closingPointOutlineColor: ground, closingPointOutlineWidth: 2 } as const
+  // All corners of a circle can be dragged, but four are enough to be seen.
+  const seen = (size: number) => (feature: GeoJSONStoreFeatures): number =>
+    isCircle() && Number(feature.properties.index) % (ringCorners / 4) !== 0 ? 0 : size
   const corners = { draggable: true, midpoints: true, deletable: true }
   return [
     new TerraDrawPolygonMode({ styles: { ...fill, ...point } }),
@@ -226,8 +231,8 @@ function modes(dark: boolean): ConstructorParameters<typeof TerraDraw>[0]['modes
         selectedLineStringWidth: 3,
         selectionPointColor: colour,
         selectionPointOutlineColor: ground,
-        selectionPointOutlineWidth: 2,
-        selectionPointWidth: 6,
+        selectionPointOutlineWidth: seen(2),
+        selectionPointWidth: seen(6),
         midPointColor: ground,
         midPointOutlineColor: colour,
         midPointOutlineWidth: 2,
