@@ -152,6 +152,22 @@ impl Schedule {
         let began_yesterday = yesterday.is_ok_and(|day| self.weekdays.contains(&day));
         (today && minute >= self.from) || (began_yesterday && minute < self.to)
     }
+
+    /// The first instant from this one on that lies in it; none when there is no day to it.
+    pub fn next(&self, instant: Timestamp, zone: &Zone) -> Option<Timestamp> {
+        if self.contains(instant, zone) {
+            return Some(instant);
+        }
+        let own = self.time_zone.as_ref().unwrap_or(zone).as_jiff();
+        let today = own.to_datetime(instant.to_jiff()).date();
+        // A week from now is the same day again, whose hours of today may be over.
+        (0..=8_i64).find_map(|days| {
+            let midnight = today.checked_add(jiff::Span::new().days(days)).ok()?.at(0, 0, 0, 0);
+            let begin = midnight.checked_add(jiff::Span::new().minutes(i64::from(self.from.0))).ok()?;
+            let begin = Timestamp::from_jiff(own.to_timestamp(begin).ok()?);
+            (begin >= instant && self.contains(begin, zone)).then_some(begin)
+        })
+    }
 }
 
 #[cfg(test)]
@@ -183,6 +199,28 @@ mod tests {
         check(&[Friday], "00:00", "24:00", "2026-05-01T21:59:59Z", true);
         check(&[Friday], "00:00", "00:00", "2026-05-01T21:59:59Z", true);
         check(&[Monday], "00:00", "24:00", "2026-05-01T12:00:00Z", false);
+    }
+
+    #[test]
+    fn the_next_hours_are_found() {
+        use Weekday::{Friday, Monday, Sunday};
+        let check = |days: &[Weekday], from: &str, to: &str, at: &str, expect: Option<&str>| {
+            let (from, to) = (from.parse().unwrap(), to.parse().unwrap());
+            let schedule = Schedule { weekdays: days.to_vec(), from, to, time_zone: None };
+            let zone: Zone = "Europe/Madrid".parse().unwrap();
+            let next = schedule.next(at.parse().unwrap(), &zone);
+            assert_eq!(next, expect.map(|text| text.parse().unwrap()), "{schedule:?} {at}");
+        };
+        // 2026-05-01 is a Friday; Madrid is two hours ahead of UTC in May.
+        check(&[Friday], "08:00", "18:00", "2026-05-01T07:30:00Z", Some("2026-05-01T07:30:00Z"));
+        check(&[Friday], "08:00", "18:00", "2026-05-01T05:59:59Z", Some("2026-05-01T06:00:00Z"));
+        check(&[Friday], "08:00", "18:00", "2026-05-01T16:00:00Z", Some("2026-05-08T06:00:00Z"));
+        check(&[Friday, Monday], "08:00", "18:00", "2026-05-01T16:00:00Z", Some("2026-05-04T06:00:00Z"));
+        check(&[Friday], "22:00", "06:00", "2026-05-02T04:00:00Z", Some("2026-05-08T20:00:00Z"));
+        check(&[Friday], "24:00", "06:00", "2026-05-01T12:00:00Z", Some("2026-05-01T22:00:00Z"));
+        check(&[], "08:00", "18:00", "2026-05-01T12:00:00Z", None);
+        // The clock goes from 02:00 to 03:00 on 2026-03-29, a Sunday.
+        check(&[Sunday], "02:00", "18:00", "2026-03-29T00:30:00Z", Some("2026-03-29T01:00:00Z"));
     }
 
     #[test]

@@ -62,20 +62,23 @@ impl Progress {
         Some(Episode { begin, met, end: None, place })
     }
 
-    /// When the rule will hold unless a location says otherwise.
+    /// When the rule will hold unless a location says otherwise: what time alone makes true waits for the schedule.
     pub fn due(&self, rule: &Rule) -> Option<Timestamp> {
         if self.begin.is_some() {
             return None;
         }
-        let mut latest = None;
+        let (mut latest, mut all_hold) = (None, true);
         for ((memory, holds), condition) in self.memories.iter().zip(&rule.settings.conditions) {
             match memory.due(condition) {
-                Some(due) if !holds => latest = latest.max(Some(due)),
-                _ if *holds => {}
-                _ => return None,
+                Some(due) => latest = latest.max(Some(due)),
+                None if *holds => {}
+                None => return None,
             }
+            all_hold &= *holds;
         }
-        latest.filter(|due| rule.settings.holds_at(*due))
+        // Where everything holds, only the schedule kept the last location from saying so.
+        let from = if all_hold { latest?.max(self.at.plus_millis(1)) } else { latest? };
+        rule.settings.next_holding(from)
     }
 
     /// Goes on to an instant up to which there is no further location. An episode that ends is given.

@@ -79,6 +79,14 @@ impl RuleSettings {
         self.schedule.as_ref().is_none_or(|schedule| schedule.contains(instant, const { &Zone::utc() }))
     }
 
+    /// The first instant from this one on at which it holds, if there is one.
+    pub fn next_holding(&self, instant: Timestamp) -> Option<Timestamp> {
+        match &self.schedule {
+            Some(schedule) => schedule.next(instant, const { &Zone::utc() }),
+            None => Some(instant),
+        }
+    }
+
     /// Rules an account may have.
     pub const MOST: u32 = 1_000;
     /// Conditions a rule may have.

@@ -150,6 +150,31 @@ fn standing_is_seen_in_several_ways() {
 }
 
 #[test]
+fn standing_still_waits_for_its_hours() {
+    let mut rule = rule(1, vec![Condition::NoMovement { seconds: 600, radius_m: 100.0 }], 0, 0);
+    // The beginning is a Friday at 08:00.
+    let (from, to) = ("09:00".parse().unwrap(), "18:00".parse().unwrap());
+    let check = |rule: &crate::rule::Rule, seen: &[(i64, f64)], now: i64, expect: &[Expected]| {
+        let history: Vec<StoredLocation> =
+            seen.iter().map(|(seconds, east)| fix(*seconds, *east, none())).collect();
+        let seconds = |time: crate::time::Timestamp| (time.as_millis() - at(0).as_millis()) / 1000;
+        let episodes = replay(rule, &history, at(now));
+        let found = episodes.iter();
+        let found: Vec<Expected> =
+            found.map(|one| (seconds(one.begin), seconds(one.met), one.end.map(seconds))).collect();
+        assert_eq!(found, expect, "{seen:?} {now}");
+    };
+    rule.settings.schedule = Some(Schedule { weekdays: vec![Weekday::Friday], from, to, time_zone: None });
+    check(&rule, &[(0, 0.0)], 3_599, &[]);
+    check(&rule, &[(0, 0.0)], 3_600, &[(3_600, 3_600, None)]);
+    check(&rule, &[(0, 0.0), (700, 0.1)], 3_600, &[(3_600, 3_600, None)]);
+    check(&rule, &[(0, 0.0), (5_000, 5.0)], 5_000, &[(3_600, 3_600, Some(5_000))]);
+    check(&rule, &[(0, 0.0), (3_500, 5.0)], 4_000, &[]);
+    rule.settings.schedule = Some(Schedule { weekdays: Vec::new(), from, to, time_zone: None });
+    check(&rule, &[(0, 0.0)], 1_000_000, &[]);
+}
+
+#[test]
 fn tanks_are_drained_and_filled() {
     let jump = |crossing| Condition::FuelJump { tank: Tank::First, crossing, by: 10.0, within_s: 600 };
     let fuel = |list: &[(i64, f64)]| -> Vec<Seen> {
