@@ -26,13 +26,18 @@ static LATEST: AtomicI64 = AtomicI64::new(0);
 /// A new number: milliseconds above, chance below, so that several nodes need no counter. Within a process
 /// every number is larger than the one before, also when the clock stands still or goes back.
 fn fresh(now: Timestamp) -> i64 {
-    let since_epoch = (now.as_millis() - EPOCH_MS).clamp(0, (1 << (63 - RANDOM_BITS)) - 1);
     let chance = i64::from(rand::random::<u32>() >> (32 - RANDOM_BITS));
     let step = 1 + i64::from(rand::random::<u8>());
-    let wanted = (since_epoch << RANDOM_BITS) | chance;
+    let wanted = first_at(now) | chance;
     let next = |latest: i64| wanted.max(latest.saturating_add(step));
     let latest = LATEST.update(Ordering::Relaxed, Ordering::Relaxed, next);
     next(latest)
+}
+
+/// The least number of an instant.
+fn first_at(instant: Timestamp) -> i64 {
+    let since_epoch = instant.as_millis().saturating_sub(EPOCH_MS).clamp(0, (1 << (63 - RANDOM_BITS)) - 1);
+    since_epoch << RANDOM_BITS
 }
 
 fn write_letters(number: i64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -73,6 +78,11 @@ macro_rules! ids {
             /// Makes a new id, larger than those this process has made before.
             pub fn new(now: Timestamp) -> Self {
                 Self(fresh(now))
+            }
+
+            /// No id made at this instant or later is below it.
+            pub fn first_at(instant: Timestamp) -> Self {
+                Self(first_at(instant))
             }
 
             /// The id with this number, as kept by a store.

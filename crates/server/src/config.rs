@@ -187,6 +187,8 @@ pub struct Notifications {
     pub sms_monthly_segments: u32,
     /// Messages under way at once, by each channel.
     pub concurrency: usize,
+    /// Days that messages are kept after they were written; 0 for as long as their device.
+    pub retention_days: u32,
 }
 
 impl Notifications {
@@ -213,6 +215,8 @@ pub struct Webhooks {
     pub concurrency_per_endpoint: usize,
     /// Messages under way for one account at once.
     pub concurrency_per_account: usize,
+    /// Messages under way for all accounts at once.
+    pub concurrency: usize,
     /// Seconds to wait for an answer.
     pub timeout_seconds: u32,
 }

@@ -72,6 +72,8 @@ pub struct Content {
     pub base_url: String,
     /// When it was put into the outbox.
     pub created: Timestamp,
+    /// Whether somebody began to send it and was not heard of again.
+    pub is_lost: bool,
     /// The present.
     pub now: Timestamp,
 }

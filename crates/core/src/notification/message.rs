@@ -54,4 +54,9 @@ pub enum Delivery {
 pub trait Sender: Send + Sync {
     /// Makes one attempt.
     async fn send(&self, message: &Message) -> Delivery;
+
+    /// Messages it can have under way at once. More would wait for each other, and their attempts with them.
+    fn at_once(&self) -> usize {
+        usize::MAX
+    }
 }

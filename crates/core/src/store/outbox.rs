@@ -38,6 +38,12 @@ pub trait Outbox: Send + Sync {
     /// Records what became of an attempt. Gives false when it comes too late: the reservation was lost.
     async fn settle(&self, reservation: Reservation, delivery: Delivery) -> Result<bool>;
 
+    /// Holds an attempt under way for so long from now on. Gives false when it was lost.
+    async fn renew(&self, reservation: Reservation, lease_ms: i64) -> Result<bool>;
+
+    /// Forgets messages written this long ago that neither wait nor are under way. Gives how many.
+    async fn trim_notifications(&self, keep_ms: i64) -> Result<u64>;
+
     /// When the next message is due, if one is.
     async fn next_due(&self, channel: Channel) -> Result<Option<Timestamp>>;
 

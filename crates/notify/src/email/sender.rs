@@ -74,13 +74,13 @@ impl EmailSender {
     }
 
     /// Everything up to the final dot: whatever goes wrong here, the server has not taken the message.
-    async fn before_the_dot(
-        &self,
+    async fn before_the_dot<'s>(
+        &'s self,
+        (mut place, kept): (Place<'s>, Option<Connection>),
         message: &Message,
         to: &Address,
         email: &[u8],
-    ) -> Result<Begun<'_>, Delivery> {
-        let (mut place, kept) = self.pool.place().await;
+    ) -> Result<Begun<'s>, Delivery> {
         let mut connection = self.connection(&mut place, kept).await.map_err(|why| later(why.0))?;
         if !to.user().is_ascii() && !connection.takes_utf8 {
             place.keep(connection);
@@ -171,11 +171,17 @@ impl Sender for EmailSender {
             Ok(email) => email,
             Err(reason) => return Delivery::Refused { reason },
         };
-        match timeout(self.settings.time_out, self.before_the_dot(message, &to, &email)).await {
+        // Whoever waits for others to finish is not waiting for the server.
+        let place = self.pool.place().await;
+        match timeout(self.settings.time_out, self.before_the_dot(place, message, &to, &email)).await {
             Ok(Ok(begun)) => self.after_the_dot(begun).await,
             Ok(Err(delivery)) => delivery,
             Err(_elapsed) => later("the mail server did not take the message in time".to_owned()),
         }
+    }
+
+    fn at_once(&self) -> usize {
+        self.settings.connections
     }
 }
 

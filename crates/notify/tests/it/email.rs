@@ -281,3 +281,21 @@ fn settings_that_cannot_stand_are_refused() {
         "anybody could read it",
     );
 }
+
+#[tokio::test]
+async fn waiting_for_a_free_connection_is_no_attempt() {
+    let taken = script(&[&GREETED, &OFFERED, &[Take, Say("250 taken\r\n")]]);
+    let server = FakeServer::start(vec![script(&[&GREETED, &OFFERED, &[Take, Hang]]), taken]).await;
+    // The first holds the only connection for longer than the second may take to hand its message over.
+    let settings = EmailSettings {
+        time_out: Duration::from_millis(400),
+        final_time_out: Duration::from_millis(900),
+        ..settings(server.address.port())
+    };
+    let sender = EmailSender::new(settings, Arc::new(SystemClock)).unwrap();
+    assert_eq!(sender.at_once(), 1);
+    let (one, other) = (message(), message());
+    let (first, second) = tokio::join!(sender.send(&one), sender.send(&other));
+    assert_unclear(&first);
+    assert!(matches!(second, Delivery::Sent { .. }), "{second:?}");
+}

@@ -13,12 +13,24 @@ pub async fn save_usage(app: &App) {
     }
 }
 
-/// Forgets sessions, links and idempotency keys that are over.
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// Forgets sessions, links and idempotency keys that are over, and messages kept as long as the operator wants.
 pub async fn forget_expired(app: &App) {
     match app.store.forget_expired().await {
         Ok(rows) => tracing::debug!(rows, "forgot what is over"),
         Err(error) => {
             tracing::warn!(error = &error as &dyn std::error::Error, "could not forget what is over");
+        }
+    }
+    let days = app.config.notifications.retention_days;
+    if days == 0 {
+        return;
+    }
+    match app.store.trim_notifications(i64::from(days) * DAY_MS).await {
+        Ok(rows) => tracing::debug!(rows, "forgot old messages"),
+        Err(error) => {
+            tracing::warn!(error = &error as &dyn std::error::Error, "could not forget old messages");
         }
     }
 }

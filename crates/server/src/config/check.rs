@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use perigee_core::account::LICENSES_MAX;
+use perigee_core::retention::RETENTION_DAYS_MAX;
 use perigee_store::{DatabaseUrl, ParseUrlError};
 use secrecy::ExposeSecret;
 
@@ -180,12 +181,16 @@ impl Notifications {
         if !(1..=1_000).contains(&self.concurrency) {
             return refuse("notifications.concurrency", "must be between 1 and 1000");
         }
+        if self.retention_days > RETENTION_DAYS_MAX {
+            return refuse("notifications.retention_days", "must be at most 36500");
+        }
         Ok(())
     }
 }
 
 impl Webhooks {
     const MOST_SECONDS: u32 = 60;
+    const MOST_AT_ONCE: usize = 10_000;
 
     fn validate(&self) -> Result<(), ConfigError> {
         let wrong = self.allowed_networks.iter().find_map(|text| text.parse::<Network>().err());
@@ -197,6 +202,9 @@ impl Webhooks {
         }
         if self.concurrency_per_account == 0 {
             return refuse("webhooks.concurrency_per_account", "must be 1 or more");
+        }
+        if !(1..=Self::MOST_AT_ONCE).contains(&self.concurrency) {
+            return refuse("webhooks.concurrency", "must be between 1 and 10000");
         }
         if !(1..=Self::MOST_SECONDS).contains(&self.timeout_seconds) {
             return refuse("webhooks.timeout_seconds", "must be between 1 and 60");

@@ -40,7 +40,7 @@ impl Client {
         let http = reqwest::Client::builder()
             .tls_backend_preconfigured(client_config(&Trust::Public)?)
             .user_agent(concat!("perigee/", env!("CARGO_PKG_VERSION")))
-            .dns_resolver(Arc::new(Guarded(Arc::clone(&guard))))
+            .dns_resolver(Arc::new(Guarded::new(Arc::clone(&guard))))
             .redirect(Policy::none())
             .no_proxy()
             .referer(false)

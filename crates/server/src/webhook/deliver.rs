@@ -8,10 +8,12 @@ use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, WebhookId};
 use perigee_core::webhook::{LeasedDelivery, Settlement, Webhook};
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Notify;
 
 use super::attempt::attempt;
+use super::places::{Place, Places};
 use crate::app::App;
+use crate::config;
 
 /// How much longer a message is lent than an attempt can take, in milliseconds: time to settle it.
 const LEASE_MARGIN_MS: i64 = 30_000;
@@ -21,9 +23,8 @@ const LEASE_MARGIN_MS: i64 = 30_000;
 pub(super) struct Busy {
     /// Each has a task that sends to it, and that is told here of more to send.
     webhooks: Mutex<HashMap<WebhookId, Arc<Notify>>>,
-    accounts: Mutex<HashMap<AccountId, Arc<Semaphore>>>,
+    places: Places,
     per_endpoint: usize,
-    per_account: usize,
 }
 
 /// Gives a webhook back, also when its task panics.
@@ -55,15 +56,9 @@ impl Drop for Turn {
 }
 
 impl Busy {
-    pub(super) fn new(per_endpoint: usize, per_account: usize) -> Self {
-        Self { webhooks: Mutex::default(), accounts: Mutex::default(), per_endpoint, per_account }
-    }
-
-    fn room(&self, account: AccountId) -> Arc<Semaphore> {
-        let mut accounts = lock(&self.accounts);
-        // Nobody else holds what nobody is sending with.
-        accounts.retain(|_, room| Arc::strong_count(room) > 1);
-        Arc::clone(accounts.entry(account).or_insert_with(|| Arc::new(Semaphore::new(self.per_account))))
+    pub(super) fn new(settings: &config::Webhooks) -> Self {
+        let places = Places::new(settings.concurrency_per_account, settings.concurrency);
+        Self { webhooks: Mutex::default(), places, per_endpoint: settings.concurrency_per_endpoint }
     }
 }
 
@@ -101,7 +96,8 @@ pub(super) fn begin(app: &App, account: AccountId, webhook: WebhookId) {
 
 /// Lends, sends and settles until nothing more is due and everything lent is settled.
 async fn deliver(app: &App, account: AccountId, id: WebhookId, more: &Notify) -> Result<(), StoreError> {
-    let (room, at_once) = (app.webhooks.busy.room(account), app.webhooks.busy.per_endpoint);
+    let Busy { places, per_endpoint: at_once, .. } = &app.webhooks.busy;
+    let room = places.of(account);
     let lease_ms = i64::try_from(app.webhooks.client.timeout.as_millis()).unwrap_or(i64::MAX / 2);
     let lease_ms = lease_ms.saturating_add(LEASE_MARGIN_MS);
     let mut flights = FuturesUnordered::new();
@@ -112,7 +108,7 @@ async fn deliver(app: &App, account: AccountId, id: WebhookId, more: &Notify) ->
         if !is_stopping {
             let free = at_once.saturating_sub(flights.len());
             // What has landed is settled before anything else is waited for.
-            permits = take_permits(&room, free, flights.is_empty() && settled.is_empty()).await;
+            permits = places.take(&room, free, flights.is_empty() && settled.is_empty()).await;
         }
         let wanted = u32::try_from(permits.len()).unwrap_or(u32::MAX);
         let settling = std::mem::take(&mut settled);
@@ -129,7 +125,7 @@ async fn deliver(app: &App, account: AccountId, id: WebhookId, more: &Notify) ->
             continue;
         }
         // One that takes long keeps nothing new waiting while there is room beside it.
-        let has_room = flights.len() < at_once;
+        let has_room = flights.len() < *at_once;
         tokio::select! {
             landed = flights.next() => settled.extend(landed),
             () = more.notified(), if has_room => {}
@@ -140,27 +136,7 @@ async fn deliver(app: &App, account: AccountId, id: WebhookId, more: &Notify) ->
     }
 }
 
-/// Places of the account for up to so many messages; at least one, when there is nothing else to wait for.
-async fn take_permits(room: &Arc<Semaphore>, free: usize, must_wait: bool) -> Vec<OwnedSemaphorePermit> {
-    let mut permits = Vec::with_capacity(free);
-    if must_wait && free > 0 {
-        // Nobody closes it.
-        permits.extend(Arc::clone(room).acquire_owned().await.ok());
-    }
-    while permits.len() < free
-        && let Ok(permit) = Arc::clone(room).try_acquire_owned()
-    {
-        permits.push(permit);
-    }
-    permits
-}
-
-async fn fly(
-    app: &App,
-    webhook: Arc<Webhook>,
-    delivery: LeasedDelivery,
-    _permit: OwnedSemaphorePermit,
-) -> Settlement {
+async fn fly(app: &App, webhook: Arc<Webhook>, delivery: LeasedDelivery, _place: Place) -> Settlement {
     let settlement = attempt(&app.webhooks.client, &webhook, &delivery, app.clock.now()).await;
     let outcome = if settlement.error.is_none() { "delivered" } else { "failed" };
     metrics::counter!("perigee_webhook_attempts_total", "outcome" => outcome).increment(1);

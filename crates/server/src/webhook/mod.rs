@@ -5,6 +5,7 @@ mod attempt;
 mod client;
 mod deliver;
 mod follow;
+mod places;
 mod resolve;
 mod run;
 mod schedule;

@@ -36,7 +36,7 @@ impl Webhooks {
         };
         Ok(Self {
             client: Client::new(guard, Duration::from_secs(settings.timeout_seconds.into()))?,
-            busy: Busy::new(settings.concurrency_per_endpoint, settings.concurrency_per_account),
+            busy: Busy::new(settings),
             followed: Followed::default(),
         })
     }

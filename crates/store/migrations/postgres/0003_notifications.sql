@@ -73,6 +73,11 @@ CREATE TABLE notification (
     FOREIGN KEY (account_id, device_id) REFERENCES device (account_id, id) ON DELETE CASCADE
 );
 CREATE INDEX notification_due ON notification (channel, account_id, critical, due) WHERE due IS NOT NULL;
+-- When the next is due, over all accounts.
+CREATE INDEX notification_by_due ON notification (channel, due) WHERE due IS NOT NULL;
+-- What is over, by age.
+CREATE INDEX notification_by_age ON notification (created) WHERE due IS NULL;
+CREATE INDEX notification_by_state ON notification (account_id, state, id);
 CREATE INDEX notification_by_device ON notification (account_id, device_id, id);
 CREATE INDEX notification_suppressed ON notification (account_id, device_id, created) WHERE state = 'suppressed';
 CREATE INDEX notification_by_alert ON notification (account_id, alert_id) WHERE alert_id IS NOT NULL;

@@ -119,10 +119,10 @@ const ROUTED_TO: &str = "routedTo";
 
 /// The figures of a new alert that is routed to these webhooks.
 pub(crate) fn routing_note(webhooks: &BTreeSet<WebhookId>) -> String {
-    match webhooks.is_empty() {
-        true => "{}".to_owned(),
-        false => serde_json::json!({ ROUTED_TO: webhooks }).to_string(),
+    if webhooks.is_empty() {
+        return "{}".to_owned();
     }
+    serde_json::json!({ ROUTED_TO: webhooks }).to_string()
 }
 
 fn take_routing(event: &mut Event) -> Vec<WebhookId> {

@@ -26,8 +26,7 @@ async fn forget(tx: &Tx) -> Result<u64> {
     let now = tx.now();
     Ok(tx.execute(&sessions, params![now]).await?
         + tx.execute(&links, params![now]).await?
-        + tx.execute(&answers, params![now.plus_millis(-KEPT_MS)]).await?
-        + outbox::forget_repetitions(tx).await?)
+        + tx.execute(&answers, params![now.plus_millis(-KEPT_MS)]).await?)
 }
 
 #[async_trait]
@@ -37,6 +36,7 @@ impl Upkeep for Database {
     }
 
     async fn forget_expired(&self) -> Result<u64> {
-        self.write(move |tx| forget(tx).boxed()).await
+        let gone = self.write(move |tx| forget(tx).boxed()).await?;
+        Ok(gone + outbox::forget_repetitions(self).await?)
     }
 }

@@ -202,6 +202,8 @@ conformance! {
         what_was_not_taken_is_given_back,
         what_may_have_been_taken_stays_counted,
         a_lost_attempt_is_unclear,
+        a_renewed_attempt_is_not_lost,
+        what_is_gone_is_not_told_as_something_else,
         a_dead_letter_can_be_sent_again,
         a_message_is_given_up_in_time,
     }
@@ -217,6 +219,8 @@ conformance! {
         a_change_of_zone_gives_no_second_day,
         the_same_alert_is_told_ever_more_rarely,
         no_account_waits_for_anothers_storm,
+        what_waits_for_later_is_passed_over,
+        what_was_kept_for_long_enough_goes,
     }
     overview {
         what_is_wanted_is_kept_by_revision,

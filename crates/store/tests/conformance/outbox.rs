@@ -224,12 +224,21 @@ pub(crate) async fn the_last_messages_are_for_critical_alerts(on: Fixture) {
     // One is left, and one is kept.
     let kept = (Suppressed, Some("critical-reserve".into()));
     assert_eq!(states[..2], [kept.clone(), kept]);
+    let told = async || {
+        on.story(&tenant, device)
+            .await
+            .into_iter()
+            .filter(|kind| *kind == EventKind::LimitEmailReached)
+            .count()
+    };
+    assert_eq!(told().await, 0, "what is kept for critical alerts is no limit reached");
     on.raise(&tenant, device, "Vibration").await;
     let critical = perigee_core::alert::Alert { critical: true, ..alert(on.now(), "GPSUnplugged") };
     on.store.store_alerts(&tenant.actor(), device, vec![critical]).await.unwrap();
     let held = on.reserve_all(Channel::Email).await;
     let found = on.store.find_notification(tenant.scope(), held[0].id).await.unwrap().unwrap();
     assert_eq!((found.name.as_str(), found.critical), ("GPSUnplugged", true));
+    assert_eq!(told().await, 1, "now it is used up, and Vibration was kept back by it");
 }
 
 pub(crate) async fn what_was_not_taken_is_given_back(on: Fixture) {
@@ -313,6 +322,40 @@ pub(crate) async fn a_lost_attempt_is_unclear(on: Fixture) {
     assert!(!on.store.settle(first[0], sent()).await.unwrap());
     assert!(on.store.settle(second[0], sent()).await.unwrap());
     assert_eq!(on.emails_sent(&tenant, other).await, 2);
+}
+
+pub(crate) async fn a_renewed_attempt_is_not_lost(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let device = on.limited(&tenant, daily(5, 5)).await;
+    on.raise(&tenant, device, "RPM").await;
+    let held = on.reserve_all(Channel::Sms).await;
+    for _ in 0..5 {
+        on.clock().advance_seconds(50);
+        assert!(on.store.renew(held[0], 60_000).await.unwrap());
+        assert!(on.due(Channel::Sms).await.is_empty());
+    }
+    on.clock().advance_seconds(60);
+    let due = on.due(Channel::Sms).await;
+    assert!(due.len() == 1 && due[0].is_lost, "who renews no more is taken for dead soon");
+    assert!(on.store.renew(held[0], 60_000).await.unwrap(), "nobody was quicker");
+    assert!(on.due(Channel::Sms).await.is_empty());
+    on.clock().advance_seconds(60);
+    assert!(on.reserve_all(Channel::Sms).await.is_empty());
+    assert!(!on.store.renew(held[0], 60_000).await.unwrap());
+    assert_eq!(on.states(&tenant, Channel::Sms).await[0].0, Unclear, "and it is never sent twice");
+    assert!(!on.due(Channel::Email).await[0].is_lost);
+}
+
+pub(crate) async fn what_is_gone_is_not_told_as_something_else(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let device = on.limited(&tenant, daily(5, 5)).await;
+    on.raise(&tenant, device, "RPM").await;
+    on.sql("DELETE FROM alert WHERE account_id = ?1", perigee_store::params![tenant.account.id]).await;
+    let due = on.due(Channel::Email).await;
+    assert_eq!(due[0].occasion, Occasion::Gone);
+    let refused = Candidate { account: tenant.account.id, id: due[0].id, segments: Err("it is gone".into()) };
+    assert!(on.store.reserve(vec![refused], &policy()).await.unwrap().granted.is_empty());
+    assert_eq!(on.states(&tenant, Channel::Email).await, [(Failed, Some("it is gone".into()))]);
 }
 
 pub(crate) async fn a_dead_letter_can_be_sent_again(on: Fixture) {

@@ -2,9 +2,13 @@
 
 use perigee_core::account::AccountSettings;
 use perigee_core::alert::Alert;
-use perigee_core::notification::{Channel, NotificationState, SendingPolicy};
+use perigee_core::notification::{
+    Channel, Content, Delivery, NotificationFilter, NotificationState, Occasion, SendingPolicy,
+};
+use perigee_core::page::PageRequest;
 use perigee_core::routing::RoutingHolder;
-use perigee_core::store::{Accounts as _, Alerts as _, Outbox as _};
+use perigee_core::severity::Severity;
+use perigee_core::store::{Accounts as _, Alerts as _, Notifications as _, Outbox as _, Upkeep as _};
 
 use crate::fixture::{Fixture, zone};
 use crate::outbox::{candidates, daily, mail, policy, sent};
@@ -160,4 +164,69 @@ pub(crate) async fn no_account_waits_for_anothers_storm(on: Fixture) {
         assert!(due.iter().any(|content| content.account == quiet.account.id));
         assert!(due.iter().any(|content| content.account == loud.account.id));
     }
+}
+
+pub(crate) async fn what_waits_for_later_is_passed_over(on: Fixture) {
+    let mut tenants = Vec::new();
+    for name in ["one", "two", "three"] {
+        let tenant = on.tenant(name).await;
+        let device = on.limited(&tenant, daily(9, 9)).await;
+        tenants.push((tenant, device));
+    }
+    for (tenant, device) in &tenants {
+        on.raise(tenant, *device, "RPM").await;
+        on.raise(tenant, *device, "SOSButton").await;
+    }
+    let held = on.reserve_all(Channel::Email).await;
+    on.settle_all(&held, &Delivery::Later { reason: "busy".into(), wait: Some(600) }).await;
+    assert!(on.due(Channel::Email).await.is_empty());
+    on.raise(&tenants[1].0, tenants[1].1, "Route").await;
+    let due = on.due(Channel::Email).await;
+    assert_eq!((due.len(), due[0].account), (1, tenants[1].0.account.id));
+    assert_eq!(on.store.next_due(Channel::Email).await.unwrap(), Some(on.now()));
+    on.clock().advance_seconds(600);
+    assert_eq!(on.due(Channel::Email).await.len(), 7);
+    let few = on.store.due_notifications(Channel::Email, 3).await.unwrap();
+    let is_critical =
+        |content: &Content| matches!(&content.occasion, Occasion::Alert { severity: Severity::Critical, .. });
+    assert!(few.len() == 3 && few.iter().all(is_critical), "one of each account, the critical one first");
+}
+
+pub(crate) async fn what_was_kept_for_long_enough_goes(on: Fixture) {
+    const DAY_MS: i64 = 86_400_000;
+    let tenant = on.tenant("acme").await;
+    let device = on.limited(&tenant, daily(9, 9)).await;
+    on.raise(&tenant, device, "RPM").await;
+    let held = on.reserve_all(Channel::Email).await;
+    on.settle_all(&held, &sent()).await;
+    on.clock().advance_seconds(10 * 86_400);
+    let since = on.now();
+    on.raise(&tenant, device, "Route").await;
+    let list = async |filter: NotificationFilter| {
+        let page = on.store.list_notifications(tenant.scope(), &filter, PageRequest::first(10)).await;
+        page.unwrap().items.len()
+    };
+    assert_eq!(list(NotificationFilter::default()).await, 4);
+    assert_eq!(list(NotificationFilter { from: Some(since), ..NotificationFilter::default() }).await, 2);
+    let waiting =
+        NotificationFilter { state: Some(NotificationState::Waiting), ..NotificationFilter::default() };
+    assert_eq!(list(waiting).await, 3);
+    assert_eq!(on.store.trim_notifications(10 * DAY_MS).await.unwrap(), 0);
+    assert_eq!(
+        on.store.trim_notifications(9 * DAY_MS).await.unwrap(),
+        1,
+        "one that waits is never forgotten"
+    );
+    assert_eq!(on.store.trim_notifications(0).await.unwrap(), 0);
+    assert_eq!(list(NotificationFilter::default()).await, 3);
+    // More than one slice of what was told.
+    on.sql(
+        "INSERT INTO notification_repetition (account_id, device_id, channel, address, name, told_at, met_at, pause_s) \
+         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4500) \
+         SELECT d.account_id, d.id, 'email', 'ana@example.com', 'name ' || i, 0, 0, 120 FROM n, device d",
+        &[],
+    )
+    .await;
+    assert!(on.store.forget_expired().await.unwrap() >= 4_500);
+    assert_eq!(on.store.forget_expired().await.unwrap(), 0);
 }

@@ -129,14 +129,11 @@ impl SmppGateway {
 
     /// Everything up to the first packet: whatever goes wrong here, nothing was sent.
     async fn ready(&self) -> Result<(SemaphorePermit<'_>, Arc<Session>), String> {
-        match timeout(self.settings.time_out, async {
-            let place = self.window.acquire().await.expect("the semaphore is never closed");
-            self.pace.wait().await;
-            Ok((place, self.session().await?))
-        })
-        .await
-        {
-            Ok(ready) => ready,
+        // Whoever waits for others, or for the pace, is not waiting for the centre.
+        let place = self.window.acquire().await.expect("the semaphore is never closed");
+        self.pace.wait().await;
+        match timeout(self.settings.time_out, self.session()).await {
+            Ok(session) => Ok((place, session?)),
             Err(_elapsed) => Err("the message centre was not ready in time".to_owned()),
         }
     }
@@ -201,6 +198,10 @@ impl Sender for SmppGateway {
             Ok((_place, session)) => self.submit(&session, packets).await,
             Err(reason) => later(reason),
         }
+    }
+
+    fn at_once(&self) -> usize {
+        self.settings.window
     }
 }
 

@@ -11,13 +11,12 @@ use perigee_core::notification::{
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::hold::{Hold, LEASE, RENEW_EVERY, UnderWay};
 use super::{Outlet, Outlets};
 use crate::app::App;
 
 /// How long an attempt may take before nobody waits for its answer any more; senders give up before.
 const ATTEMPT_LIMIT: Duration = Duration::from_mins(5);
-/// How long a reservation holds: an attempt, and the settling of it while the store is away.
-const LEASE: Duration = Duration::from_mins(10);
 /// How long settling is tried before the attempt is left to be found lost.
 const SETTLE_LIMIT: Duration = Duration::from_mins(2);
 const SETTLE_PAUSE: Duration = Duration::from_secs(1);
@@ -37,6 +36,7 @@ pub struct Worker {
     outlet: Option<Outlet>,
     /// Beginnings of numbers that SMS may go to; all when empty.
     sms_prefixes: Vec<String>,
+    hold: Hold,
 }
 
 /// What a look at the outbox led to.
@@ -54,7 +54,7 @@ impl Worker {
         let allowed = app.config.sms.allowed().ok();
         let outlet = outlets.of(channel).cloned().filter(|_| allowed.is_some());
         let sms_prefixes = allowed.map(|allowed| allowed.prefixes()).unwrap_or_default();
-        Self { app: app.clone(), channel, outlet, sms_prefixes }
+        Self { app: app.clone(), channel, outlet, sms_prefixes, hold: Hold::default() }
     }
 
     /// Sends until told to stop, and then finishes what is being sent.
@@ -70,6 +70,7 @@ impl Worker {
                         error = &error as &dyn std::error::Error,
                         "could not look for messages to send"
                     );
+                    self.hold.lost_touch();
                     AFTER_ERROR
                 }
             };
@@ -106,16 +107,22 @@ impl Worker {
     /// Begins to send as many messages as there is room for.
     async fn begin(&self, under_way: &mut JoinSet<()>) -> Result<Begun, StoreError> {
         while under_way.try_join_next().is_some() {}
-        let room = self.app.config.notifications.concurrency.saturating_sub(under_way.len());
+        let at_once = self.outlet.as_ref().map_or(usize::MAX, |outlet| outlet.sender.at_once());
+        let at_once = at_once.min(self.app.config.notifications.concurrency);
+        let room = at_once.saturating_sub(under_way.len());
         let policy = self.policy();
         let most = match (self.is_on(), u32::try_from(room)) {
             (false, _) => SUPPRESSED_AT_ONCE,
             (true, Ok(0)) => return Ok(Begun::Nothing(LONGEST_REST)),
             (true, room) => room.unwrap_or(SUPPRESSED_AT_ONCE),
         };
-        let due = self.app.store.due_notifications(self.channel, most).await?;
+        let mut due = self.app.store.due_notifications(self.channel, most).await?;
         if due.is_empty() {
             return self.rest().await.map(Begun::Nothing);
+        }
+        due.retain(|content| self.hold.admits(content));
+        if due.is_empty() {
+            return Ok(Begun::Nothing(AFTER_ERROR));
         }
         let mut messages = Vec::with_capacity(due.len());
         let mut candidates = Vec::with_capacity(due.len());
@@ -134,7 +141,8 @@ impl Worker {
                 continue;
             };
             let (worker, message) = (self.clone(), messages.swap_remove(place));
-            under_way.spawn(async move { worker.send(reservation, &message).await });
+            let held = self.hold.begin(reservation.id);
+            under_way.spawn(async move { worker.send(held, reservation, &message).await });
         }
         Ok(if nothing { Begun::Nothing(SHORTEST_REST) } else { Begun::Some })
     }
@@ -159,7 +167,7 @@ impl Worker {
             sms_daily_segments: cap(settings.sms_daily_segments),
             sms_monthly_segments: cap(settings.sms_monthly_segments),
             sms_prefixes: self.sms_prefixes.clone(),
-            lease_ms: i64::try_from(LEASE.as_millis()).unwrap_or(i64::MAX),
+            lease_ms: millis(LEASE),
         }
     }
 
@@ -179,7 +187,32 @@ impl Worker {
         outlet.compose.compose(&content).await.map_err(|error| error.to_string())
     }
 
-    async fn send(&self, reservation: Reservation, message: &Message) {
+    /// Makes an attempt and records what became of it; holds the reservation meanwhile.
+    async fn send(&self, _held: UnderWay, reservation: Reservation, message: &Message) {
+        tokio::select! {
+            () = self.attempt(reservation, message) => {}
+            () = self.renew(reservation) => {}
+        }
+    }
+
+    /// Renews a reservation again and again.
+    async fn renew(&self, reservation: Reservation) {
+        loop {
+            tokio::time::sleep(RENEW_EVERY).await;
+            match self.app.store.renew(reservation, millis(LEASE)).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    tracing::warn!(notification = %reservation.id, "the reservation of a message was lost")
+                }
+                Err(error) => {
+                    self.hold.lost_touch();
+                    tracing::warn!(%error, notification = %reservation.id, "could not renew a reservation");
+                }
+            }
+        }
+    }
+
+    async fn attempt(&self, reservation: Reservation, message: &Message) {
         let Some(outlet) = &self.outlet else { return };
         let attempt = tokio::time::timeout(ATTEMPT_LIMIT, outlet.sender.send(message)).await;
         let delivery = attempt.unwrap_or_else(|_elapsed| Delivery::Unclear {
@@ -210,6 +243,7 @@ impl Worker {
                         break;
                     }
                     Err(error) => {
+                        self.hold.lost_touch();
                         tracing::warn!(
                             notification = %reservation.id,
                             error = &error as &dyn std::error::Error,
@@ -230,4 +264,8 @@ impl Worker {
         counter!("perigee_notifications_total", "channel" => self.channel.name(), "outcome" => outcome)
             .increment(messages);
     }
+}
+
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }

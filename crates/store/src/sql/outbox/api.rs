@@ -14,7 +14,7 @@ use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::{Notifications, Outbox, Reserved, Result};
 use perigee_core::time::Timestamp;
 
-use super::{due, record, reserve, settle};
+use super::{due, record, reserve, settle, trim};
 use crate::Database;
 
 #[async_trait]
@@ -50,6 +50,14 @@ impl Outbox for Database {
 
     async fn settle(&self, reservation: Reservation, delivery: Delivery) -> Result<bool> {
         self.write(move |tx| settle::settle(tx, reservation, delivery).boxed()).await
+    }
+
+    async fn renew(&self, reservation: Reservation, lease_ms: i64) -> Result<bool> {
+        self.write(move |tx| settle::renew(tx, reservation, lease_ms).boxed()).await
+    }
+
+    async fn trim_notifications(&self, keep_ms: i64) -> Result<u64> {
+        trim::forget_messages(self, keep_ms).await
     }
 
     async fn next_due(&self, channel: Channel) -> Result<Option<Timestamp>> {

@@ -1,7 +1,9 @@
 //! What is to be sent next, with everything its text may say.
 
 use perigee_core::id::{AccountId, AlertId, DeviceId, NotificationId};
-use perigee_core::notification::{Channel, Content, DeviceFacts, LONGEST_WAIT_S, Occasion, Repetition};
+use perigee_core::notification::{
+    Channel, Content, DeviceFacts, LONGEST_WAIT_S, NotificationState, Occasion,
+};
 use perigee_core::routing::Preferences;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
@@ -16,7 +18,8 @@ pub(super) fn horizon(now: Timestamp) -> Timestamp {
     now.plus_seconds(2 * LONGEST_WAIT_S)
 }
 
-/// Accounts that have something waiting, each found by one step through the index.
+/// Accounts that have something waiting, each found by one step through the index, and of them those that have
+/// something to be sent now, each found by one more.
 const ACCOUNTS: &str = "\
     WITH RECURSIVE waiting (id) AS ( \
         SELECT MIN(account_id) FROM notification WHERE channel = ?1 AND due IS NOT NULL \
@@ -24,23 +27,75 @@ const ACCOUNTS: &str = "\
         SELECT (SELECT MIN(n.account_id) FROM notification n \
                 WHERE n.channel = ?1 AND n.due IS NOT NULL AND n.account_id > waiting.id) \
         FROM waiting WHERE waiting.id IS NOT NULL) \
-    SELECT id FROM waiting WHERE id IS NOT NULL";
+    SELECT id FROM waiting WHERE id IS NOT NULL AND ({any})";
+
+/// One step through the index for critical messages of an account, and one for others.
+fn accounts_sql(span: Span) -> String {
+    let exists = |critical: &str| {
+        format!(
+            "EXISTS (SELECT 1 FROM notification d WHERE d.channel = ?1 AND d.account_id = waiting.id \
+                 AND d.critical = {critical} AND d.due {} ?2)",
+            span.compares()
+        )
+    };
+    ACCOUNTS.replace("{any}", &format!("{} OR {}", exists("TRUE"), exists("FALSE")))
+}
+
+/// Which messages: those whose time has come, or those that a clock which was wrong put out of reach. Asked for one
+/// after the other, for together they are no range of an index.
+#[derive(Clone, Copy)]
+enum Span {
+    Come,
+    OutOfReach,
+}
+
+impl Span {
+    const fn compares(self) -> &'static str {
+        match self {
+            Self::Come => "<=",
+            Self::OutOfReach => ">",
+        }
+    }
+
+    fn bound(self, now: Timestamp) -> Timestamp {
+        match self {
+            Self::Come => now,
+            Self::OutOfReach => horizon(now),
+        }
+    }
+}
 
 const OF_ACCOUNT: &str = "\
-    SELECT n.id, n.device_id, n.alert_id, n.name AS occasion, n.channel, n.address, n.preferences, n.document, \
+    SELECT n.id, n.device_id, n.alert_id, n.name AS occasion, n.channel, n.address, n.preferences, n.document, n.state, \
         n.created, \
         a.name AS account_name, a.time_zone, d.name AS device_name, d.identifier \
     FROM notification n \
     JOIN account a ON a.id = n.account_id \
     LEFT JOIN device d ON d.account_id = n.account_id AND d.id = n.device_id \
-    WHERE n.channel = ?1 AND n.account_id = ?2 AND n.critical = ?3 AND n.due IS NOT NULL \
-        AND (n.due <= ?4 OR n.due > ?5) \
-    ORDER BY n.due LIMIT ?6";
+    WHERE n.channel = ?1 AND n.account_id = ?2 AND n.critical = ?3 AND n.due {compares} ?4 \
+    ORDER BY n.due LIMIT ?5";
 
 /// Messages that are due: of each account its part, critical ones first.
 pub(super) async fn list(tx: &Tx, channel: Channel, limit: u32) -> Result<Vec<Content>> {
+    // Asked for apart, for only then is each one step through the index.
+    let sql = "SELECT (SELECT MIN(due) FROM notification WHERE channel = ?1 AND due IS NOT NULL) AS first, \
+                   (SELECT MAX(due) FROM notification WHERE channel = ?1 AND due IS NOT NULL) AS last";
+    let row = tx.query_one(sql, params![channel.name()]).await?;
+    let (first, last) = (row.opt_timestamp("first")?, row.opt_timestamp("last")?);
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut contents = Vec::new();
+    if last.is_some_and(|last| last > horizon(tx.now())) {
+        contents = list_span(tx, channel, limit, Span::OutOfReach).await?;
+    }
+    if first.is_some_and(|first| first <= tx.now()) && contents.len() < limit {
+        contents.extend(list_span(tx, channel, limit - contents.len(), Span::Come).await?);
+    }
+    Ok(contents)
+}
+
+async fn list_span(tx: &Tx, channel: Channel, limit: usize, span: Span) -> Result<Vec<Content>> {
     let mut accounts = Vec::new();
-    for row in tx.query(ACCOUNTS, params![channel.name()]).await? {
+    for row in tx.query(&accounts_sql(span), params![channel.name(), span.bound(tx.now())]).await? {
         accounts.push(AccountId::from_i64(row.i64("id")?));
     }
     if accounts.is_empty() {
@@ -49,7 +104,6 @@ pub(super) async fn list(tx: &Tx, channel: Channel, limit: u32) -> Result<Vec<Co
     // Another begins each time, so that none is always the one left out.
     let turn = usize::try_from(tx.now().as_millis()).unwrap_or(0) % accounts.len();
     accounts.rotate_left(turn);
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let part = (limit / accounts.len()).max(1);
     let mut contents = Vec::new();
     for account in accounts {
@@ -57,19 +111,25 @@ pub(super) async fn list(tx: &Tx, channel: Channel, limit: u32) -> Result<Vec<Co
         if most == 0 {
             break;
         }
-        contents.extend(of_account(tx, channel, account, most).await?);
+        contents.extend(of_account(tx, channel, account, most, span).await?);
     }
     Ok(contents)
 }
 
-async fn of_account(tx: &Tx, channel: Channel, account: AccountId, most: usize) -> Result<Vec<Content>> {
+async fn of_account(
+    tx: &Tx,
+    channel: Channel,
+    account: AccountId,
+    most: usize,
+    span: Span,
+) -> Result<Vec<Content>> {
+    let sql = OF_ACCOUNT.replace("{compares}", span.compares());
     let mut rows = Vec::new();
     for critical in [true, false] {
         let left = i64::try_from(most.saturating_sub(rows.len())).unwrap_or(i64::MAX);
         if left > 0 {
-            let (now, horizon) = (tx.now(), horizon(tx.now()));
-            let values = params![channel.name(), account, critical, now, horizon, left];
-            rows.extend(tx.query(OF_ACCOUNT, values).await?);
+            let values = params![channel.name(), account, critical, span.bound(tx.now()), left];
+            rows.extend(tx.query(&sql, values).await?);
         }
     }
     let mut wanted = Vec::new();
@@ -112,6 +172,7 @@ fn content(
         last_location: None,
         base_url: String::new(),
         created: row.timestamp("created")?,
+        is_lost: row.str("state")? == NotificationState::Sending.name(),
         now: tx.now(),
     })
 }
@@ -120,19 +181,4 @@ fn content(
 pub(super) async fn next(tx: &Tx, channel: Channel) -> Result<Option<Timestamp>> {
     let sql = "SELECT MIN(due) AS due FROM notification WHERE channel = ?1 AND due IS NOT NULL";
     Ok(tx.query_one(sql, params![channel.name()]).await?.opt_timestamp("due")?)
-}
-
-/// Forgets repetitions that are over. Gives how many.
-pub(in crate::sql) async fn forget_repetitions(tx: &Tx) -> Result<u64> {
-    let over = tx.now().plus_seconds(-2 * i64::from(Repetition::LONGEST_S));
-    let free = match tx.engine() {
-        crate::Engine::Sqlite => "",
-        crate::Engine::Postgres => "FOR UPDATE SKIP LOCKED",
-    };
-    let sql = format!(
-        "DELETE FROM notification_repetition WHERE (account_id, device_id, channel, address, name) IN (
-             SELECT account_id, device_id, channel, address, name FROM notification_repetition
-             WHERE met_at <= ?1 {free})"
-    );
-    Ok(tx.execute(&sql, params![over]).await?)
 }

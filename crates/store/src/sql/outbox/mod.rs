@@ -8,9 +8,10 @@ mod owners;
 mod record;
 mod reserve;
 mod settle;
+mod trim;
 
-pub(super) use due::forget_repetitions;
 pub(super) use fill::{Audience, Raised, fill};
 pub(super) use owners::tell_overview;
 #[cfg(feature = "testing")]
 pub use reserve::counted_too_late::send_before_counting;
+pub(super) use trim::forget_repetitions;

@@ -67,6 +67,8 @@ pub(super) async fn list(
     }
     if let Some(from) = filter.from {
         query.push_with(" AND n.created >= {}", from);
+        // No message has an id older than itself, so that the list ends where it may.
+        query.push_with(" AND n.id >= {}", NotificationId::first_at(from));
     }
     if let Some(to) = filter.to {
         query.push_with(" AND n.created <= {}", to);

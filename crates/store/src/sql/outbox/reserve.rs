@@ -159,7 +159,9 @@ impl Bench {
     fn refusal(&mut self, device: DeviceId, message: &Waiting, segments: u32) -> Option<SuppressedReason> {
         let quota = self.counters.quota(device, message.channel)?;
         if let Some(reason) = quota.refuses(message.critical) {
-            if self.counters.tell(device, message.channel) {
+            // What is kept for critical alerts is not used up.
+            let is_reached = reason == SuppressedReason::Limit;
+            if is_reached && self.counters.tell(device, message.channel) {
                 self.reached.push((device, message.channel, quota.limit.unwrap_or_default()));
             }
             return Some(reason);

@@ -46,6 +46,15 @@ pub(super) async fn settle(tx: &Tx, reservation: Reservation, delivery: Delivery
     }
 }
 
+/// Holds an attempt under way for so long from now on, unless it was lost.
+pub(super) async fn renew(tx: &Tx, held: Reservation, lease_ms: i64) -> Result<bool> {
+    tx.leave_facts();
+    let sql = "UPDATE notification SET due = ?4 \
+               WHERE account_id = ?1 AND id = ?2 AND token = ?3 AND state = 'sending'";
+    let values = params![held.account, held.id, held.token, tx.now().plus_millis(lease_ms)];
+    Ok(tx.execute(sql, values).await? > 0)
+}
+
 async fn sent(tx: &Tx, held: Reservation, reference: Option<&str>) -> Result<bool> {
     #[cfg(feature = "unsafe-late-limit")]
     if crate::late_limit::is_on() {

@@ -1,0 +1,62 @@
+//! Forgets what was kept for long enough, a slice at a time, so that nobody waits for it for long.
+
+use perigee_core::notification::Repetition;
+use perigee_core::store::Result;
+
+use crate::{Database, Engine, Tx, params};
+
+/// Rows one transaction forgets.
+const SLICE: u32 = 2_000;
+
+/// Leaves rows that another job is at for the next time: waiting for them could become a deadlock.
+fn free(tx: &Tx) -> &'static str {
+    match tx.engine() {
+        Engine::Sqlite => "",
+        Engine::Postgres => "FOR UPDATE SKIP LOCKED",
+    }
+}
+
+async fn forget_some_repetitions(tx: &Tx) -> Result<u64> {
+    tx.leave_facts();
+    let over = tx.now().plus_seconds(-2 * i64::from(Repetition::LONGEST_S));
+    let sql = format!(
+        "DELETE FROM notification_repetition WHERE (account_id, device_id, channel, address, name) IN ( \
+             SELECT account_id, device_id, channel, address, name FROM notification_repetition \
+             WHERE met_at <= ?1 ORDER BY met_at LIMIT ?2 {})",
+        free(tx)
+    );
+    Ok(tx.execute(&sql, params![over, SLICE]).await?)
+}
+
+async fn forget_some_messages(tx: &Tx, keep_ms: i64) -> Result<u64> {
+    tx.leave_facts();
+    let sql = format!(
+        "DELETE FROM notification WHERE (account_id, id) IN ( \
+             SELECT account_id, id FROM notification WHERE due IS NULL AND created < ?1 \
+             ORDER BY created LIMIT ?2 {})",
+        free(tx)
+    );
+    Ok(tx.execute(&sql, params![tx.now().plus_millis(-keep_ms), SLICE]).await?)
+}
+
+/// Goes on until a slice is not full. Gives how many rows went.
+async fn in_slices<F: Future<Output = Result<u64>>>(slice: impl Fn() -> F) -> Result<u64> {
+    let mut gone = 0;
+    loop {
+        let some = slice().await?;
+        gone += some;
+        if some < u64::from(SLICE) {
+            return Ok(gone);
+        }
+    }
+}
+
+/// Forgets repetitions that are over. Gives how many.
+pub(in crate::sql) async fn forget_repetitions(database: &Database) -> Result<u64> {
+    in_slices(|| database.write(|tx| Box::pin(forget_some_repetitions(tx)))).await
+}
+
+/// Forgets messages written this long ago that are neither waiting nor under way. Gives how many.
+pub(super) async fn forget_messages(database: &Database, keep_ms: i64) -> Result<u64> {
+    in_slices(|| database.write(move |tx| Box::pin(forget_some_messages(tx, keep_ms)))).await
+}
