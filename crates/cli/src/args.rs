@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Parser, Subcommand};
 use clap_complete::Shell;
 use perigee_core::id::AccountId;
+use perigee_core::phone::PhoneNumber;
 use perigee_core::retention::RETENTION_DAYS_MAX;
 use perigee_core::text::Email;
 use perigee_core::zone::Zone;
-use perigee_notify::sms::PhoneNumber;
 
 pub(crate) use remote::{Export, FileFormat, Import, Remote, Simulate, Speedup};
 

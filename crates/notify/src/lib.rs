@@ -4,9 +4,10 @@
 //! is decided by whoever calls it.
 
 pub mod email;
+pub mod retry_after;
 pub mod sms;
 pub mod template;
-pub mod tls;
 
 mod pipe;
 mod plain;
+mod tls;

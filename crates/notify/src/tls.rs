@@ -1,110 +1,11 @@
-//! TLS to mail servers, message centres and webhooks, by rustls on the one crypto backend.
+//! Connections by TLS.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
-use rustls_pki_types::pem::PemObject as _;
-use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
+use perigee_tls::{Trust, TrustError, client_config};
 use tokio_rustls::TlsConnector;
-
-/// Whose certificates are believed.
-#[derive(Clone, Debug)]
-pub enum Trust {
-    /// Those the public authorities signed.
-    Public,
-    /// Those a file of authorities (PEM) signed, and no others.
-    File(std::path::PathBuf),
-    /// Any: only where a connection without encryption would be taken as well, since whoever can put himself in
-    /// between then needs no certificate.
-    Anyone,
-}
-
-/// Why there can be no TLS.
-#[derive(Debug, thiserror::Error)]
-pub enum TrustError {
-    /// The file of authorities cannot be used.
-    #[error("cannot use the certificates in {path}: {problem}; give a PEM file of the authorities to trust")]
-    File {
-        /// The file.
-        path: String,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// The library refused its own settings.
-    #[error("cannot set up TLS")]
-    Library(#[from] rustls::Error),
-}
 
 /// A connector that believes these certificates.
 pub(crate) fn connector(trust: &Trust) -> Result<TlsConnector, TrustError> {
     Ok(TlsConnector::from(Arc::new(client_config(trust)?)))
-}
-
-/// The settings of a client that believes these certificates.
-pub fn client_config(trust: &Trust) -> Result<ClientConfig, TrustError> {
-    let provider = Arc::new(aws_lc_rs::default_provider());
-    let builder =
-        ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
-    Ok(match trust {
-        Trust::Public => {
-            let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-            builder.with_root_certificates(roots).with_no_client_auth()
-        }
-        Trust::File(path) => builder.with_root_certificates(roots(path)?).with_no_client_auth(),
-        Trust::Anyone => builder
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(Unverified(provider)))
-            .with_no_client_auth(),
-    })
-}
-
-fn roots(path: &Path) -> Result<RootCertStore, TrustError> {
-    let unusable = |problem: String| TrustError::File { path: path.display().to_string(), problem };
-    let mut store = RootCertStore::empty();
-    for certificate in CertificateDer::pem_file_iter(path).map_err(|error| unusable(error.to_string()))? {
-        let certificate = certificate.map_err(|error| unusable(error.to_string()))?;
-        store.add(certificate).map_err(|error| unusable(error.to_string()))?;
-    }
-    if store.is_empty() { Err(unusable("it holds no certificate".to_owned())) } else { Ok(store) }
-}
-
-#[derive(Debug)]
-struct Unverified(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for Unverified {
-    fn verify_server_cert(
-        &self,
-        _certificate: &CertificateDer<'_>,
-        _chain: &[CertificateDer<'_>],
-        _name: &ServerName<'_>,
-        _ocsp: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
 }

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use tokio_postgres::NoTls;
 
 pub use crate::sql::devices::create_device_without_lock;
-pub use crate::sql::outbox::send_before_counting;
+pub use crate::sql::outbox::reserve_uncounted;
 use crate::{Database, DatabaseUrl, Engine, OpenOptions};
 
 /// Names the PostgreSQL server to test with, as a `postgres://` address.

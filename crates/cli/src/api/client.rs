@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use perigee_core::time::{Clock, SystemClock, Timestamp};
-use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, header};
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject;
+use perigee_notify::retry_after::asked_rest_s;
+use perigee_tls::{Trust, client_config};
+use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -188,8 +188,7 @@ fn is_passing(status: StatusCode) -> bool {
 }
 
 fn asked_wait(answer: &Response) -> Option<Duration> {
-    let seconds = answer.headers().get(header::RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
-    Some(Duration::from_secs(seconds))
+    asked_rest_s(answer.headers()).map(|seconds| Duration::from_secs(seconds.into()))
 }
 
 fn wait_after(attempt: u32) -> Duration {
@@ -198,20 +197,6 @@ fn wait_after(attempt: u32) -> Duration {
 
 /// Trusts the given certificates, or the public ones.
 fn tls(ca: Option<&Path>) -> Result<rustls::ClientConfig> {
-    let mut roots = rustls::RootCertStore::empty();
-    match ca {
-        None => roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
-        Some(path) => {
-            let unreadable = || format!("cannot read the certificates in {}", path.display());
-            for certificate in CertificateDer::pem_file_iter(path).with_context(unreadable)? {
-                roots.add(certificate.with_context(unreadable)?).with_context(unreadable)?;
-            }
-        }
-    }
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    Ok(rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .context("cannot set up TLS")?
-        .with_root_certificates(roots)
-        .with_no_client_auth())
+    let trust = ca.map_or(Trust::Public, |path| Trust::File(path.to_owned()));
+    Ok(client_config(&trust)?)
 }

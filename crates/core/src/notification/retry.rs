@@ -1,6 +1,7 @@
 //! How long to wait before the next attempt, and when to give up.
 
 use super::Channel;
+use crate::backoff::wait_ms;
 
 /// The longest wait between two attempts, whatever the other side asks for.
 pub const LONGEST_WAIT_S: i64 = 6 * 3_600;
@@ -25,9 +26,7 @@ pub fn retry_wait_s(channel: Channel, attempts: u32, asked: Option<u32>, chance:
         Channel::Email => &EMAIL_WAITS_S,
         Channel::Sms => &SMS_WAITS_S,
     };
-    let place = usize::try_from(attempts.saturating_sub(1)).unwrap_or(usize::MAX);
-    let wait = waits.get(place).or(waits.last()).copied().unwrap_or(LONGEST_WAIT_S);
-    let spread = (wait * (2_000 + i64::from(chance.min(1_000))) / 2_500).max(1);
+    let spread = (wait_ms(waits, attempts, chance) / 1_000).max(1);
     spread.max(asked.map_or(0, i64::from)).min(LONGEST_WAIT_S)
 }
 

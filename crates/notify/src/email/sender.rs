@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use lettre::Address;
 use perigee_core::notification::{Delivery, Message, Sender};
 use perigee_core::time::Clock;
+use perigee_tls::Trust;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
@@ -16,7 +17,7 @@ use super::pool::{Place, Pool};
 use super::reply::{Reply, Verdict};
 use super::settings::{EmailSettings, Security, SettingsError};
 use crate::plain::excerpt;
-use crate::tls::{Trust, connector};
+use crate::tls::connector;
 
 /// Characters of the server's answer that are kept to ask its operator with.
 const REFERENCE: usize = 200;

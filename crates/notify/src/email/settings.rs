@@ -4,9 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use lettre::message::Mailbox;
+use perigee_tls::TrustError;
 use secrecy::SecretString;
-
-use crate::tls::TrustError;
 
 /// How a connection to the mail server is encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

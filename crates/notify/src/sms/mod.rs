@@ -1,12 +1,12 @@
 //! Short messages: what they cost, whom they may reach, and the ways to a message centre.
 
+mod allowed;
 mod alphabet;
 mod calling_code;
-mod number;
 mod segment;
 
 pub mod http;
 pub mod smpp;
 
-pub use number::{AllowedCountries, ParseAllowedError, ParseNumberError, PhoneNumber};
+pub use allowed::{AllowedCountries, ParseAllowedError};
 pub use segment::{Alphabet, Fitting, Segments, fit, segments};

@@ -3,11 +3,12 @@
 use http::header;
 use perigee_core::time::Timestamp;
 use perigee_core::webhook::{Fate, LeasedDelivery, Settlement, Webhook};
+use perigee_notify::retry_after::asked_rest_s;
 use reqwest::Response;
 use url::Url;
 
 use super::client::Client;
-use super::schedule::{rest_ms, wait_ms};
+use super::schedule::wait_ms;
 use super::signature::sign;
 
 /// So much of an answer is read, so that the connection can be used again; who says more is cut off.
@@ -30,18 +31,15 @@ pub(super) async fn attempt(
     now: Timestamp,
 ) -> Settlement {
     let answer = match post(client, webhook, delivery, now).await {
-        Ok(response) => read_answer(response, now).await,
+        Ok(response) => read_answer(response).await,
         Err(error) => Answer { status: None, error: Some(error), rest_ms: None },
     };
     let failed = delivery.attempts.saturating_add(1);
     let fate = match (answer.status, answer.rest_ms) {
         (Some(200..=299), _) => Fate::Delivered,
         (Some(GONE), _) => Fate::Gone,
-        (_, Some(rest_ms)) => {
-            let wait_ms = wait_ms(failed, rand::random()).max(rest_ms);
-            Fate::Again { wait_ms, all: true }
-        }
-        _ => Fate::Again { wait_ms: wait_ms(failed, rand::random()), all: false },
+        (_, Some(rest_ms)) => Fate::Again { wait_ms: wait_ms(failed).max(rest_ms), all: true },
+        _ => Fate::Again { wait_ms: wait_ms(failed), all: false },
     };
     let error = match fate {
         Fate::Delivered => None,
@@ -75,10 +73,9 @@ async fn post(
 }
 
 /// Reads as much of an answer as matters: its status, and that it ends.
-async fn read_answer(mut response: Response, now: Timestamp) -> Answer {
+async fn read_answer(mut response: Response) -> Answer {
     let status = response.status().as_u16();
-    let retry_after = response.headers().get(header::RETRY_AFTER).and_then(|value| value.to_str().ok());
-    let rest_ms = retry_after.and_then(|text| rest_ms(text, now.as_millis()));
+    let rest_ms = asked_rest_s(response.headers()).map(|seconds| i64::from(seconds) * 1_000);
     let mut read = 0;
     // The status has been given: how the rest ends changes nothing.
     while let Ok(Some(some)) = response.chunk().await {

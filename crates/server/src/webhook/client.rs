@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use perigee_notify::tls::{Trust, TrustError, client_config};
+use perigee_tls::{Trust, TrustError, client_config};
 use reqwest::redirect::Policy;
 
 use super::address::Guard;

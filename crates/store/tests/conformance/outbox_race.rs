@@ -9,8 +9,7 @@ use perigee_core::id::{DeviceId, NotificationId};
 use perigee_core::notification::{Channel, Content, Delivery, NotificationState, Occasion};
 use perigee_core::store::{Alerts as _, Outbox as _};
 use perigee_store::Database;
-use perigee_store::testing::send_before_counting;
-use tokio::sync::Barrier;
+use perigee_store::testing::reserve_uncounted;
 use tokio::task::JoinSet;
 
 use crate::fixture::{Fixture, Tenant};
@@ -139,22 +138,17 @@ pub(crate) async fn the_race_is_seen_when_the_limit_is_counted_too_late(on: Fixt
     let device = on.limited(&tenant, daily(LIMIT, 0)).await;
     on.store.store_alerts(&tenant.actor(), device, storm(&on)).await.expect("they are stored");
     let sink = Arc::new(Sink::default());
-    // All have looked before the first counts: what luck would bring about one day, now for certain.
-    let looked = Arc::new(Barrier::new(ALERTS));
     let mut workers = JoinSet::new();
     for content in on.due(Channel::Email).await {
-        let (store, sink, looked) = (on.store.clone(), Arc::clone(&sink), Arc::clone(&looked));
+        let (store, sink) = (on.store.clone(), Arc::clone(&sink));
         workers.spawn(async move {
             let candidate = candidates(std::slice::from_ref(&content), 0).remove(0);
-            let send = async {
-                looked.wait().await;
-                sink.receive(&content);
-            };
-            send_before_counting(&store, candidate, policy(), send).await.map(drop)
+            let reserved = reserve_uncounted(&store, candidate, policy()).await.expect("it is decided");
+            reserved.granted.iter().for_each(|_| sink.receive(&content));
         });
     }
     while let Some(ended) = workers.join_next().await {
-        ended.expect("the worker does not panic").expect("nothing stops it");
+        ended.expect("the worker does not panic");
     }
     let received = sink.of(device);
     assert!(received > LIMIT, "the harness is blind: it saw {received}");

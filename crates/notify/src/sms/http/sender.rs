@@ -1,9 +1,11 @@
 //! One request to a provider, and what is known of the message afterwards.
 
 use async_trait::async_trait;
-use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use perigee_core::notification::{Delivery, Message, Sender};
+use perigee_core::phone::PhoneNumber;
+use perigee_tls::{Trust, client_config};
 use reqwest::{Client, Response};
 use secrecy::ExposeSecret as _;
 use url::Url;
@@ -13,13 +15,10 @@ use super::placeholder::{Template, Values};
 use super::settings::{GatewayAuth, GatewayMethod, HttpGatewayError, HttpGatewaySettings};
 use super::verdict::{Answer, judge};
 use crate::plain::one_line;
-use crate::sms::PhoneNumber;
-use crate::tls::{Trust, client_config};
+use crate::retry_after::asked_rest_s;
 
 /// Bytes of an answer that are read; what says more says nothing we need.
 const ANSWER_MAX: usize = 64 * 1024;
-/// Seconds a provider may ask to wait; more is its clock, not its wish.
-const WAIT_MAX: u32 = 86_400;
 
 /// Sends SMS by the HTTP interface of a provider.
 pub struct HttpGateway {
@@ -175,9 +174,7 @@ fn authorization(auth: &GatewayAuth) -> Result<Option<HeaderValue>, HttpGatewayE
 
 async fn read(mut response: Response) -> Answer {
     let status = response.status().as_u16();
-    let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
-    let retry_after =
-        retry_after.and_then(|text| text.trim().parse().ok()).map(|wait: u32| wait.min(WAIT_MAX));
+    let retry_after = asked_rest_s(response.headers());
     let mut body = Vec::new();
     let body = loop {
         match response.chunk().await {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use perigee_tls::TrustError;
 use secrecy::SecretString;
 
 use super::placeholder::UnknownPlaceholder;
-use crate::tls::TrustError;
 
 /// How the provider wants to be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

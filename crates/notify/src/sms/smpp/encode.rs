@@ -1,12 +1,12 @@
 //! From a text to the packets that carry it.
 
+use perigee_core::phone::PhoneNumber;
 use rusmpp::pdus::SubmitSm;
 use rusmpp::tlvs::MessageSubmissionRequestTlvValue;
 use rusmpp::types::{AnyOctetString, COctetString, OctetString};
 use rusmpp::values::{DataCoding, EsmClass, MessagePayload, Npi, RegisteredDelivery, Ton};
 
 use super::settings::LongTexts;
-use crate::sms::PhoneNumber;
 use crate::sms::alphabet::codes;
 use crate::sms::segment::{Alphabet, parts};
 

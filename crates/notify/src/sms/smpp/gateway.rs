@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use perigee_core::notification::{Delivery, Message, Receipt, Sender};
+use perigee_core::phone::PhoneNumber;
+use perigee_tls::Trust;
 use rusmpp::Pdu;
 use rusmpp::pdus::{BindTransceiver, SubmitSm};
 use rusmpp::types::COctetString;
@@ -23,8 +25,7 @@ use super::settings::{SmppError, SmppSettings};
 use super::verdict::{Verdict, judge, name};
 use crate::pipe::Pipe;
 use crate::plain::excerpt;
-use crate::sms::PhoneNumber;
-use crate::tls::{Trust, connector};
+use crate::tls::connector;
 
 /// Receipts that may wait for somebody to note them.
 const RECEIPTS_MAX: usize = 1_024;

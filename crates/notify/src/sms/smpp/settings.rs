@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use perigee_tls::TrustError;
 use secrecy::{ExposeSecret as _, SecretString};
-
-use crate::tls::TrustError;
 
 /// How texts of several segments travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

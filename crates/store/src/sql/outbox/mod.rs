@@ -13,5 +13,5 @@ mod trim;
 pub(super) use fill::{Audience, Raised, fill};
 pub(super) use owners::tell_overview;
 #[cfg(feature = "testing")]
-pub use reserve::counted_too_late::send_before_counting;
+pub use reserve::reserve_uncounted;
 pub(super) use trim::forget_repetitions;

@@ -61,12 +61,26 @@ enum Verdict {
     Keep(&'static str, String),
 }
 
-/// Decides over candidates of one account.
+/// Decides over candidates of one account, and counts those that may be sent.
 pub(super) async fn reserve(
     tx: &Tx,
     account: AccountId,
     candidates: Vec<Candidate>,
     policy: SendingPolicy,
+) -> Result<Reserved> {
+    #[cfg(feature = "unsafe-late-limit")]
+    let counts = !crate::late_limit::is_on();
+    #[cfg(not(feature = "unsafe-late-limit"))]
+    let counts = true;
+    decide(tx, account, candidates, policy, counts).await
+}
+
+async fn decide(
+    tx: &Tx,
+    account: AccountId,
+    candidates: Vec<Candidate>,
+    policy: SendingPolicy,
+    counts: bool,
 ) -> Result<Reserved> {
     tx.leave_facts();
     let account = accounts::lock(tx, account).await?;
@@ -82,6 +96,9 @@ pub(super) async fn reserve(
     for Candidate { id, segments, .. } in candidates {
         let Some(message) = waiting.remove(&id) else { continue };
         let verdict = bench.judge(&message, segments);
+        if counts && let (Verdict::Send(segments, ..), Some(device)) = (&verdict, message.counted) {
+            bench.counters.take(device, message.channel, *segments);
+        }
         if matches!(verdict, Verdict::Send(..)) {
             order.push(id);
         }
@@ -147,11 +164,6 @@ impl Bench {
         if let Some(reason) = self.refusal(device, message, segments) {
             return kept(NotificationState::Suppressed, reason.name().into());
         }
-        #[cfg(feature = "unsafe-late-limit")]
-        if crate::late_limit::is_on() {
-            return Verdict::Send(segments, message.doubts, true);
-        }
-        self.counters.take(device, message.channel, segments);
         Verdict::Send(segments, message.doubts, true)
     }
 
@@ -182,44 +194,16 @@ impl Bench {
     }
 }
 
-/// The same with the limit checked in one transaction and counted in the next, after sending: what the tests of the
-/// limits must catch.
+/// Reserves without counting, as a store does that counts after sending. Deliberately wrong: the tests of the limits must
+/// catch it.
 #[cfg(feature = "testing")]
-pub(super) mod counted_too_late {
-    use super::{Bench, Candidate, HashMap, Reserved, Result, SendingPolicy, Verdict, Waiting};
-    use super::{DUE, accounts, for_ids, horizon, params, reserve};
-    use crate::Database;
-
-    /// Sends a message if the counter shows that it may be sent, and counts it afterwards. Deliberately wrong: the
-    /// harness of the limits must catch it.
-    pub async fn send_before_counting(
-        database: &Database,
-        candidate: Candidate,
-        policy: SendingPolicy,
-        send: impl Future<Output = ()> + Send,
-    ) -> Result<Reserved> {
-        let (asked, rules) = (candidate.clone(), policy.clone());
-        let allowed = database
-            .write(move |tx| {
-                Box::pin(async move {
-                    let account = accounts::lock(tx, asked.account).await?;
-                    let values = params![account.id, tx.now(), horizon(tx.now())];
-                    let rows = for_ids(tx, DUE, values, &[asked.id.as_i64()]).await?;
-                    let Some(row) = rows.first() else { return Ok(false) };
-                    let message = Waiting::from_row(row)?;
-                    let waiting = HashMap::from([(message.id, message)]);
-                    let mut bench = Bench::new(tx, &account, &waiting, rules).await?;
-                    let verdict = waiting.get(&asked.id).map(|message| bench.judge(message, asked.segments));
-                    Ok(matches!(verdict, Some(Verdict::Send(..))))
-                })
-            })
-            .await?;
-        if allowed {
-            send.await;
-        }
-        let account = candidate.account;
-        database.write(move |tx| Box::pin(reserve(tx, account, vec![candidate], policy))).await
-    }
+pub async fn reserve_uncounted(
+    database: &crate::Database,
+    candidate: Candidate,
+    policy: SendingPolicy,
+) -> Result<Reserved> {
+    let account = candidate.account;
+    database.write(move |tx| Box::pin(decide(tx, account, vec![candidate], policy, false))).await
 }
 
 async fn write(

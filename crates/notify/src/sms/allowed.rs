@@ -1,56 +1,13 @@
-//! Telephone numbers in international form, and whether messages may go there.
-
-use std::fmt;
-use std::str::FromStr;
+//! Where messages may go.
 
 use perigee_core::country::Country;
+use perigee_core::phone::PhoneNumber;
 
 use super::calling_code::{beginnings_of, country_code_of};
 
-/// A number in international form: `+` and 7 to 15 digits (E.164).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PhoneNumber(String);
-
-/// Why a text is no number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be a number in international form such as +34600123456")]
-pub struct ParseNumberError;
-
-impl PhoneNumber {
-    /// With its `+`.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// Without its `+`.
-    pub fn digits(&self) -> &str {
-        self.0.trim_start_matches('+')
-    }
-
-    /// The country it belongs to; none for satellite networks, other international networks and free numbers.
-    pub fn country(&self) -> Option<Country> {
-        country_code_of(self.digits())?.parse().ok()
-    }
-}
-
-impl FromStr for PhoneNumber {
-    type Err = ParseNumberError;
-
-    /// Takes the punctuation people put into numbers.
-    fn from_str(text: &str) -> Result<Self, ParseNumberError> {
-        let bare: String = text.chars().filter(|c| !matches!(c, ' ' | '-' | '.' | '(' | ')' | '/')).collect();
-        let digits = bare.strip_prefix('+').ok_or(ParseNumberError)?;
-        let fits = (7..=15).contains(&digits.len())
-            && digits.bytes().all(|byte| byte.is_ascii_digit())
-            && !digits.starts_with('0');
-        if fits { Ok(Self(bare)) } else { Err(ParseNumberError) }
-    }
-}
-
-impl fmt::Display for PhoneNumber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+/// The country a number belongs to; none for satellite networks, other international networks and free numbers.
+fn country_of(number: &PhoneNumber) -> Option<Country> {
+    country_code_of(number.digits())?.parse().ok()
 }
 
 /// Where messages may go: countries by their code, and numbers by how they begin (`+8816` for a satellite network).
@@ -93,7 +50,7 @@ impl AllowedCountries {
         let everywhere = self.countries.is_empty() && self.prefixes.is_empty();
         everywhere
             || self.prefixes.iter().any(|prefix| number.digits().starts_with(prefix))
-            || number.country().is_some_and(|country| self.countries.contains(&country))
+            || country_of(number).is_some_and(|country| self.countries.contains(&country))
     }
 }
 
@@ -102,24 +59,7 @@ mod tests {
     use super::*;
 
     fn country(number: &str) -> Option<&'static str> {
-        number.parse::<PhoneNumber>().unwrap().country().map(Country::code)
-    }
-
-    #[test]
-    fn takes_international_numbers_alone() {
-        assert_eq!("+34 (600) 12-34.56".parse::<PhoneNumber>().unwrap().as_str(), "+34600123456");
-        for bad in [
-            "",
-            "+",
-            "600123456",
-            "0034600123456",
-            "+0600123456",
-            "+34600",
-            "+3460012345678901",
-            "+34x00123456",
-        ] {
-            assert_eq!(bad.parse::<PhoneNumber>(), Err(ParseNumberError), "{bad}");
-        }
+        country_of(&number.parse().unwrap()).map(Country::code)
     }
 
     #[test]
