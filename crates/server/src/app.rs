@@ -10,9 +10,10 @@ use perigee_core::store::Store;
 use perigee_core::time::{Clock, Timestamp};
 use tokio_util::task::TaskTracker;
 
-use crate::access::{Gate, Identities, Rated, Rates, UsageBook, ViewBook};
+use crate::access::{Gate, HourBook, Identities, Rated, Rates, UsageBook, ViewBook};
 use crate::auth::password::Passwords;
 use crate::auth::signing::{self, SigningKeyError, SigningKeys};
+use crate::background::Packing;
 use crate::config::{BaseUrl, Config, ConfigError};
 use crate::http::arrivals::Arrivals;
 use crate::http::code::Code;
@@ -21,6 +22,7 @@ use crate::http::error::{ApiError, ApiResult};
 use crate::http::extract::Running;
 use crate::http::routes::console::tiles::Tiles;
 use crate::live::Live;
+use crate::serve::OpenConnections;
 use crate::webhook::{ClientError, Webhooks};
 
 /// The service, cheap to clone.
@@ -33,6 +35,12 @@ pub struct Parts {
     pub store: Arc<dyn Store>,
     /// The present.
     pub clock: Arc<dyn Clock>,
+    /// When the service was built.
+    pub started: Timestamp,
+    /// Locations being packed away.
+    pub packing: Packing,
+    /// Connections that are open.
+    pub connections: OpenConnections,
     /// What the operator set.
     pub config: Config,
     /// The address clients use.
@@ -49,6 +57,8 @@ pub struct Parts {
     pub rates: Rates,
     /// Calls counted.
     pub usage: UsageBook,
+    /// The same by user and hour.
+    pub hours: HourBook,
     /// Openings of share links counted.
     pub views: ViewBook,
     /// Requests with an idempotency key that are running now.
@@ -84,6 +94,7 @@ impl App {
         Ok(Self(Arc::new(Parts {
             rates: Rates::new(&config.limits),
             live: Live::new(&config.events),
+            started: clock.now(),
             webhooks: Webhooks::new(&config.webhooks)?,
             tiles: Tiles::open(&config.map)?,
             store,
@@ -94,7 +105,10 @@ impl App {
             identities: Identities::default(),
             passwords,
             usage: UsageBook::default(),
+            hours: HourBook::default(),
             views: ViewBook::default(),
+            packing: Packing::default(),
+            connections: OpenConnections::default(),
             running: Running::default(),
             arrivals: Arrivals::default(),
             background: TaskTracker::new(),

@@ -13,7 +13,7 @@ use secrecy::SecretString;
 
 use crate::app::{App, BuildError};
 use crate::auth::password::{self, PasswordCost, PasswordError, Passwords};
-use crate::background::{Jobs, save_usage};
+use crate::background::{Jobs, save_hours, save_usage};
 use crate::config::{BaseUrl, Config, ConfigError};
 use crate::http::router::router;
 use crate::http::routes::operations::recorder;
@@ -76,7 +76,7 @@ impl Service {
         config.validate()?;
         let senders = Senders::build(&config, &clock)?;
         let _installed_before_anything_is_counted = recorder();
-        let limits = config.server.limits()?;
+        let mut limits = config.server.limits()?;
         let listener = Listener::bind(config.server.listen).await?;
         let tls = match (&config.server.tls_certificate, &config.server.tls_key) {
             (Some(certificate), Some(key)) => Some(Tls::load(certificate, key)?),
@@ -91,6 +91,7 @@ impl Service {
         let database = Database::open(&config.store.database_url()?, options, clock.clone()).await?;
         let passwords = Passwords::new(PasswordCost::OWASP)?;
         let app = App::build(config, base_url, Arc::new(database.clone()), clock, passwords).await?;
+        limits.open_connections = app.connections.clone();
         Ok(Self { app, database, listener, tls, limits, senders })
     }
 
@@ -114,6 +115,16 @@ impl Service {
         };
         let made = self.app.store.create_first_account(new).await?;
         Ok(made.map(|(_, owner)| FirstOwner { email: owner.profile.email, password }))
+    }
+
+    /// Sends messages to people by these ways instead of the configured ones.
+    pub fn send_by(&mut self, senders: Senders) {
+        self.senders = senders;
+    }
+
+    /// What the service is made of.
+    pub fn app(&self) -> &App {
+        &self.app
     }
 
     /// The address really listened on.
@@ -159,6 +170,7 @@ impl Service {
             );
         }
         save_usage(&self.app).await;
+        save_hours(&self.app).await;
         self.database.close().await;
         report
     }

@@ -1,6 +1,7 @@
 //! A database of either engine: opened, written, read, closed.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures_util::future::BoxFuture;
 use perigee_core::error::StoreError;
@@ -71,6 +72,24 @@ struct Inner {
     place: Opened,
     /// Locations that wait to be stored.
     gatherer: Gatherer,
+    /// Write jobs that wait for their commit.
+    writes: AtomicU64,
+}
+
+/// Counts a write job for as long as it waits.
+struct Waiting<'a>(&'a AtomicU64);
+
+impl<'a> Waiting<'a> {
+    fn begin(count: &'a AtomicU64) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 #[derive(Debug)]
@@ -94,7 +113,7 @@ impl Database {
             }
             Place::Postgres(place) => Opened::Postgres(Postgres::open(place, &options, clock).await?),
         };
-        Ok(Self(Arc::new(Inner { place, gatherer: Gatherer::default() })))
+        Ok(Self(Arc::new(Inner { place, gatherer: Gatherer::default(), writes: AtomicU64::new(0) })))
     }
 
     /// What opening this database would change in its schema; makes and changes nothing.
@@ -116,6 +135,7 @@ impl Database {
         T: Send + 'static,
         F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
     {
+        let _counted = Waiting::begin(&self.0.writes);
         match &self.0.place {
             Opened::Sqlite(sqlite) => sqlite.write(job).await,
             Opened::Postgres(postgres) => postgres.write(job).await,
@@ -177,6 +197,11 @@ impl Database {
     /// Where locations wait to be stored.
     pub(crate) fn gatherer(&self) -> &Gatherer {
         &self.0.gatherer
+    }
+
+    /// Write jobs that wait for their commit.
+    pub fn writes_waiting(&self) -> u64 {
+        self.0.writes.load(Ordering::Relaxed)
     }
 
     /// Which engine it is.

@@ -1,9 +1,11 @@
 //! `perigee backup`: a copy of the embedded store, made while the service runs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
+use perigee_core::time::{Clock as _, SystemClock};
 use perigee_server::config::Config;
+use perigee_server::http::routes::operator::LAST_BACKUP;
 use perigee_store::back_up;
 use serde::Serialize;
 
@@ -21,7 +23,16 @@ pub(crate) fn run(common: &Common, options: &Backup) -> Result<()> {
         bar.set_position(done);
     })?;
     bar.finish_and_clear();
+    note_backup(&store);
     print(&Copied { store, file: options.file.clone(), bytes }, common.json)
+}
+
+/// Notes beside the store when it was copied, for the operator to see. The copy is good without it.
+fn note_backup(store: &Path) {
+    let noted = std::fs::write(store.with_file_name(LAST_BACKUP), format!("{}\n", SystemClock.now()));
+    if let Err(error) = noted {
+        eprintln!("perigee: the time of the backup could not be noted beside the store: {error}");
+    }
 }
 
 /// The file of the embedded store; for PostgreSQL, the command that does the same there.

@@ -6,6 +6,7 @@ use super::Result;
 use crate::account::{Account, AccountSettings, ApiUsage, LicenseUse, NewAccount};
 use crate::actor::{Actor, Origin};
 use crate::id::AccountId;
+use crate::page::{Page, PageRequest};
 use crate::revision::Revision;
 use crate::time::Timestamp;
 use crate::user::User;
@@ -19,6 +20,10 @@ pub struct AccountOverview {
     pub licenses: LicenseUse,
     /// Its users.
     pub users: u32,
+    /// Its devices, expired ones too.
+    pub devices: u32,
+    /// When a device was last heard or a user last signed in; what was heard a moment ago may not show yet.
+    pub last_activity: Option<Timestamp>,
 }
 
 /// Calls an account made since the last report.
@@ -51,6 +56,12 @@ pub trait Accounts: Send + Sync {
 
     /// Every account, for the operator, oldest first.
     async fn list_accounts(&self) -> Result<Vec<AccountOverview>>;
+
+    /// Accounts whose name has this in it, in any case, for the operator, by id.
+    async fn search_accounts(&self, text: Option<&str>, page: PageRequest) -> Result<Page<AccountOverview>>;
+
+    /// One account, for the operator.
+    async fn find_account_overview(&self, id: AccountId) -> Result<Option<AccountOverview>>;
 
     /// Replaces what the account's people set. A change of zone takes effect when the present day ends.
     async fn replace_account(

@@ -4,8 +4,10 @@
 
 mod accounts;
 mod alerts;
+mod calls;
 mod credentials;
 mod devices;
+mod figures;
 mod following;
 mod groups;
 mod locations;
@@ -21,8 +23,10 @@ mod webhooks;
 
 pub use accounts::{AccountOverview, Accounts, UsageReport};
 pub use alerts::{Alerts, SubmittedAlerts};
+pub use calls::{CALLS_KEPT_DAYS, Calls, HourCalls};
 pub use credentials::Credentials;
 pub use devices::{Devices, ExpiryAnnouncement};
+pub use figures::{Backlog, Figures, Intake, StoreFigures};
 pub use following::{
     CatchingUp, Depth, DeviceRound, Followed, FollowedDevice, Following, Lease, Round, SkimLimits, Skimmed,
     StatusChange, Watched,
@@ -71,6 +75,8 @@ pub trait Store:
     + Geofences
     + Rules
     + Following
+    + Calls
+    + Figures
     + Upkeep
 {
 }
@@ -97,6 +103,8 @@ impl<T> Store for T where
         + Geofences
         + Rules
         + Following
+        + Calls
+        + Figures
         + Upkeep
 {
 }

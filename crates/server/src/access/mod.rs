@@ -3,6 +3,7 @@
 mod attempt;
 mod buckets;
 mod gate;
+mod hours;
 mod identity;
 mod rates;
 mod usage;
@@ -13,6 +14,7 @@ pub use buckets::{Allowance, Buckets, Quota};
 pub use gate::{
     Admitted, CHALLENGE, Gate, Proof, SESSION_COOKIE, cookie, refuse_foreign_origin, session_over,
 };
+pub use hours::HourBook;
 pub use identity::Identities;
 pub use rates::{Rated, Rates};
 pub use usage::{Usage, UsageBook};

@@ -11,13 +11,14 @@ use tokio_util::task::TaskTracker;
 
 use super::{
     Follower, Outlets, Worker, announce_expiries, compact_locations, forget_expired, note_receipts,
-    publish_store, retire_locations, save_usage, trim_logs, write_overview,
+    publish_store, retire_locations, save_hours, save_usage, trim_logs, write_overview,
 };
 use crate::app::App;
 use crate::senders::Centre;
 use crate::webhook;
 
 const SAVE_USAGE_EVERY: Duration = Duration::from_secs(2);
+const SAVE_HOURS_EVERY: Duration = Duration::from_mins(1);
 const PUBLISH_EVERY: Duration = Duration::from_secs(5);
 const TRIM_EVERY: Duration = Duration::from_mins(10);
 const FORGET_EVERY: Duration = Duration::from_hours(1);
@@ -49,6 +50,14 @@ impl Jobs {
             async move {
                 save_usage(&app).await;
                 SAVE_USAGE_EVERY
+            }
+        });
+        let hours = app.clone();
+        jobs.repeat("save-hours", SAVE_HOURS_EVERY, move || {
+            let app = hours.clone();
+            async move {
+                save_hours(&app).await;
+                SAVE_HOURS_EVERY
             }
         });
         jobs.repeat("announce-expiries", Duration::ZERO, move || {

@@ -11,7 +11,7 @@ mod receipts;
 mod retention;
 mod upkeep;
 
-pub use compaction::{compact_locations, trim_logs};
+pub use compaction::{Packing, compact_locations, trim_logs};
 pub use expiry::announce_expiries;
 pub use figures::publish_store;
 pub use follower::Follower;
@@ -20,4 +20,4 @@ pub use outbox::{Outlet, Outlets, Worker};
 pub use overview::write_overview;
 pub use receipts::note_receipts;
 pub use retention::retire_locations;
-pub use upkeep::{forget_expired, save_usage};
+pub use upkeep::{forget_expired, save_hours, save_usage};

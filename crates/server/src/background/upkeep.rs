@@ -15,6 +15,13 @@ pub async fn save_usage(app: &App) {
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
+/// Saves the calls of each hour. What cannot be saved now is kept for the next time.
+pub async fn save_hours(app: &App) {
+    if let Err(error) = app.hours.save(&*app.store).await {
+        tracing::warn!(error = &error as &dyn std::error::Error, "could not save the calls of the hour");
+    }
+}
+
 /// Forgets sessions, links and idempotency keys that are over, and messages kept as long as the operator wants.
 pub async fn forget_expired(app: &App) {
     match app.store.forget_expired().await {

@@ -16,9 +16,9 @@ use super::routes::console::Console;
 use super::routes::documents::ApiDocument;
 use super::routes::{
     account, alert_routing, alerts, api_key, audit, console, devices, documents, events, geofences, groups,
-    locations, notification_settings, notifications, operations, overview_report, pages, reference, rules,
-    session, session_password, session_preferences, session_totp, shares, shares_public, templates, token,
-    users, webhooks,
+    locations, notification_settings, notifications, operations, operator, overview_report, pages, reference,
+    rules, session, session_password, session_preferences, session_totp, shares, shares_public, templates,
+    token, usage, user_links, users, webhooks,
 };
 use crate::app::App;
 
@@ -99,11 +99,22 @@ fn operations() -> OpenApiRouter<App> {
         .routes(routes!(session_preferences::update_preferences))
         .routes(routes!(session_totp::begin_totp, session_totp::confirm_totp, session_totp::delete_totp))
         .routes(routes!(account::get_account, account::update_account))
+        .routes(routes!(usage::get_usage))
+        .routes(routes!(
+            operator::accounts::list_operator_accounts,
+            operator::accounts::create_operator_account
+        ))
+        .routes(routes!(
+            operator::accounts::get_operator_account,
+            operator::accounts::update_operator_account
+        ))
+        .routes(routes!(operator::health::get_operator_health))
         .routes(routes!(api_key::get_api_key, api_key::create_api_key, api_key::delete_api_key))
         .routes(routes!(users::list_users, users::create_user))
         .routes(routes!(reference::list_countries))
         .routes(routes!(reference::list_time_zones))
         .routes(routes!(users::get_user, users::replace_user, users::update_user, users::delete_user))
+        .routes(routes!(user_links::create_password_link))
         .routes(routes!(groups::list_groups, groups::create_group))
         .routes(routes!(groups::get_group, groups::replace_group, groups::update_group, groups::delete_group))
         .routes(routes!(geofences::handlers::list_geofences, geofences::handlers::create_geofence))

@@ -41,7 +41,7 @@ where
         limits: ConnectionLimits::new(Arc::clone(&config)),
         lifecycle: Lifecycle::new(),
         shared: Shared {
-            counters: Arc::default(),
+            counters: Arc::new(Counters::new(config.open_connections.clone())),
             http: Arc::new(http_builder(&config)),
             tls: tls.as_ref().map(Tls::acceptor),
             config: Arc::clone(&config),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::counters::OpenConnections;
 use super::pace::PaceLimit;
 use super::proxy::{ForwardedHeader, TrustedProxies};
 
@@ -43,6 +44,8 @@ pub struct ServeConfig {
     pub trusted_proxies: TrustedProxies,
     /// Which header those proxies write; `X-Forwarded-*`.
     pub forwarded_header: ForwardedHeader,
+    /// Where connections are counted while they are open.
+    pub open_connections: OpenConnections,
     /// How often certificate files are looked at for a change; 30 s.
     pub certificate_check_interval: Duration,
 }
@@ -87,6 +90,7 @@ impl Default for ServeConfig {
             http2: Http2Config::default(),
             trusted_proxies: TrustedProxies::default(),
             forwarded_header: ForwardedHeader::default(),
+            open_connections: OpenConnections::default(),
             certificate_check_interval: Duration::from_secs(30),
         }
     }

@@ -66,23 +66,39 @@ impl CloseReason {
 pub(super) struct Counters {
     accepted: AtomicU64,
     refused: AtomicU64,
-    open: AtomicUsize,
+    open: OpenConnections,
     slow_bodies: AtomicU64,
     closed: [AtomicU64; CloseReason::ALL.len()],
 }
 
+/// How many connections are open; clones count the same ones.
+#[derive(Clone, Debug, Default)]
+pub struct OpenConnections(Arc<AtomicUsize>);
+
+impl OpenConnections {
+    /// How many there are at this moment.
+    pub fn now(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 impl Counters {
+    /// Nothing counted yet; what is open is counted here.
+    pub(super) fn new(open: OpenConnections) -> Self {
+        Self { open, ..Self::default() }
+    }
+
     /// Counts a connection as open until the returned value is dropped.
     pub(super) fn open(self: &Arc<Self>) -> OpenConnection {
         self.accepted.fetch_add(1, Ordering::Relaxed);
-        self.open.fetch_add(1, Ordering::Relaxed);
+        self.open.0.fetch_add(1, Ordering::Relaxed);
         metrics::gauge!("perigee_http_connections_open").increment(1.0);
         // A connection whose task panics is dropped without having been told a reason.
         OpenConnection { counters: Arc::clone(self), reason: CloseReason::Failed }
     }
 
     fn closed(&self, reason: CloseReason) {
-        self.open.fetch_sub(1, Ordering::Relaxed);
+        self.open.0.fetch_sub(1, Ordering::Relaxed);
         self.closed[reason as usize].fetch_add(1, Ordering::Relaxed);
         metrics::gauge!("perigee_http_connections_open").decrement(1.0);
         metrics::counter!("perigee_http_connections_closed_total", "reason" => reason.label()).increment(1);
@@ -103,7 +119,7 @@ impl Counters {
     }
 
     pub(super) fn open_now(&self) -> usize {
-        self.open.load(Ordering::Relaxed)
+        self.open.now()
     }
 
     pub(super) fn accepted_total(&self) -> u64 {

@@ -33,7 +33,7 @@ mod tls;
 
 pub use accept::serve;
 pub use config::{Http2Config, ServeConfig};
-pub use counters::CloseReason;
+pub use counters::{CloseReason, OpenConnections};
 pub use listener::{BindError, Listener};
 pub use proxy::{
     ClientAddress, ForwardedHeader, Network, NetworkError, PublicOrigin, Scheme, TrustedProxies,

@@ -26,6 +26,8 @@ on_both_engines!(
     failures_are_limited_by_address,
     many_guesses_at_once_learn_no_more,
     a_session_ends,
+    signing_in_again_ends_the_session_before,
+    a_proxys_word_binds_the_cookie_to_tls,
     a_password_is_changed,
     the_second_factor_is_asked_for,
     wrong_codes_are_limited_from_everywhere,
@@ -413,5 +415,30 @@ async fn bad_bodies_say_what_to_change(engine: Engine) {
         answer.expect_error(400, "malformed-json");
         let answer = app.call(line).cookie(&cookie).body("text/plain", "{}").send().await;
         answer.expect_error(415, "unsupported-media-type");
+    }
+}
+
+async fn signing_in_again_ends_the_session_before(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let (before, elsewhere) = (app.sign_in(&tenant.owner).await, app.sign_in(&tenant.owner).await);
+    let body = json!({"email": tenant.owner.email, "password": "wrong password"});
+    app.call("POST /api/session").cookie(&before).json(&body).send().await.expect(401);
+    who(&app, &before).await.expect(200);
+    let body = json!({"email": tenant.owner.email, "password": PASSWORD});
+    app.call("POST /api/session").cookie(&before).json(&body).send().await.expect(200);
+    who(&app, &before).await.expect(401);
+    who(&app, &elsewhere).await.expect(200);
+    assert_eq!(audits(&app, &tenant, "session.delete").await.len(), 1);
+}
+
+async fn a_proxys_word_binds_the_cookie_to_tls(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let owner = app.tenant("acme", 10).await.owner;
+    let body = json!({"email": owner.email, "password": PASSWORD});
+    for (scheme, expect) in [(Scheme::Http, false), (Scheme::Https, true)] {
+        let origin = PublicOrigin { scheme, host: Some("perigee.test".to_owned()) };
+        let answer = app.call("POST /api/session").extension(origin).json(&body).send().await;
+        assert_eq!(answer.header("set-cookie").ends_with("; Secure"), expect, "{scheme:?}");
     }
 }

@@ -15,6 +15,7 @@ use crate::support::{Engine, Person, Tenant, TestApp, on_both_engines};
 on_both_engines!(
     a_link_shows_a_device_until_it_is_over,
     a_link_shows_a_groups_devices,
+    a_page_stays_up_to_date,
     what_shows_nothing_looks_alike,
     sending_twice_makes_one,
     bad_bodies_say_what_to_change,
@@ -84,7 +85,7 @@ async fn a_link_shows_a_device_until_it_is_over(engine: Engine) {
         shown,
         json!({
             "success": true, "name": "Delivery", "from": made["from"], "until": made["until"],
-            "devices": [{"name": "Northern Star", "status": "online", "lastLocation": {
+            "devices": [{"key": shown["devices"][0]["key"], "name": "Northern Star", "icon": null, "status": "online", "lastLocation": {
                 "dateTime": app.app.clock.now().to_string(),
                 "latitude": 42.5, "longitude": -8.25, "speed": 18.5, "course": null
             }}]
@@ -280,4 +281,42 @@ async fn guessing_is_slowed_down(engine: Engine) {
     let refused = app.call(&line).send().await;
     refused.expect_error(429, "rate-limited");
     assert_eq!(refused.header("retry-after"), "1");
+}
+
+async fn a_page_stays_up_to_date(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let boat = device(&app, &tenant, "Northern Star").await;
+    let submit = async |minute: u32| {
+        let at = format!("2026-01-01T00:{minute:02}:00Z");
+        let body = json!({"dateTime": at, "latitude": 42.0 + f64::from(minute) / 100.0, "longitude": -8.25});
+        let path = format!("POST /api/devices/{}/locations", boat.id);
+        app.call(&path).by(&tenant.owner).json(&body).send().await.expect(201);
+    };
+    submit(0).await;
+    app.clock().advance_seconds(120);
+    let body = json!({"deviceId": boat.id.to_string(), "until": in_days(&app, 1)});
+    let made = share(&app, &tenant.owner, &body).await;
+    let page = made["page"].as_str().unwrap().strip_prefix("http://perigee.test").unwrap();
+    assert_eq!(app.call(&format!("GET {page}")).send().await.status, 200, "the link leads to a page");
+    for minute in 2..6 {
+        app.clock().advance_seconds(60);
+        submit(minute).await;
+    }
+    let trail = async |query: &str| {
+        let shown = app.call(&format!("{}?{query}", opening(&made))).send().await.expect(200);
+        let points = shown["devices"][0]["trail"].as_array().unwrap().clone();
+        points.iter().map(|point| point["dateTime"].as_str().unwrap()[14..16].to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        trail("trail=2020-01-01T00:00:00Z").await,
+        ["02", "03", "04", "05"],
+        "nothing of before the link"
+    );
+    assert_eq!(trail("trail=2026-01-01T00:04:00.001Z&again=true").await, ["05"]);
+    save_usage(&app.app).await;
+    let listed = app.call("GET /api/shares").by(&tenant.owner).send().await.expect(200);
+    assert_eq!(listed["shares"][0]["views"], 1, "asking again is no opening");
+    let wrong = app.call(&format!("{}?trail=yesterday", opening(&made))).send().await;
+    wrong.expect_error(400, "invalid-parameter");
 }

@@ -129,6 +129,9 @@ async fn rights_end_streams_and_change_what_they_show(engine: Engine) {
     let request = http::Request::get("/api/stream").header("cookie", &cookie).body(axum::body::Body::empty());
     let answer = tower::ServiceExt::oneshot(app.router.clone(), request.unwrap()).await.unwrap();
     assert_eq!(answer.status(), 200, "a console's cookie opens one too");
+    app.call("DELETE /api/session").cookie(&cookie).send().await.expect(200);
+    let rest = http_body_util::BodyExt::collect(answer.into_body()).await.unwrap().to_bytes();
+    assert!(String::from_utf8_lossy(&rest).contains("unauthenticated"), "signing out ends it: {rest:?}");
 }
 
 async fn streams_are_bounded(engine: Engine) {

@@ -2,3 +2,14 @@
 
 -- How things are shown to them, as JSON; null when they never chose.
 ALTER TABLE account_user ADD COLUMN preferences TEXT;
+
+-- How often each user called the API in each hour: with tokens of their key, or by the console.
+CREATE TABLE call_hour (
+    account_id INTEGER NOT NULL REFERENCES account (id),
+    hour       INTEGER NOT NULL,
+    user_id    INTEGER NOT NULL,
+    by_key     INTEGER NOT NULL CHECK (by_key IN (0, 1)),
+    calls      INTEGER NOT NULL,
+    PRIMARY KEY (account_id, hour, user_id, by_key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX call_hour_by_age ON call_hour (hour);

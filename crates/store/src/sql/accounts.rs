@@ -8,6 +8,7 @@ use perigee_core::audit::changed;
 use perigee_core::day::Day;
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::AccountId;
+use perigee_core::page::{Page, PageRequest};
 use perigee_core::privilege::Privileges;
 use perigee_core::revision::Revision;
 use perigee_core::store::{AccountOverview, Accounts, Result, UsageReport};
@@ -17,7 +18,7 @@ use perigee_core::user::{NewUser, User, UserProfile};
 use perigee_core::zone::Zone;
 
 use super::table_lock::{self, Table};
-use super::{api_usage, audit, column, license_check, licenses, users};
+use super::{api_usage, audit, column, license_check, licenses, search, users};
 use crate::database::Database;
 use crate::params;
 use crate::row::Row;
@@ -205,6 +206,15 @@ impl Accounts for Database {
 
     async fn list_accounts(&self) -> Result<Vec<AccountOverview>> {
         self.read(move |tx| licenses::overviews(tx).boxed()).await
+    }
+
+    async fn search_accounts(&self, text: Option<&str>, page: PageRequest) -> Result<Page<AccountOverview>> {
+        let text = text.map(search::small);
+        self.read(move |tx| licenses::search(tx, text, page).boxed()).await
+    }
+
+    async fn find_account_overview(&self, id: AccountId) -> Result<Option<AccountOverview>> {
+        self.read(move |tx| licenses::overview(tx, id).boxed()).await
     }
 
     async fn replace_account(

@@ -4,8 +4,10 @@ use perigee_core::account::{Account, LicenseUse};
 use perigee_core::actor::Origin;
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::AccountId;
+use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::{AccountOverview, Result};
 
+use super::query::Query;
 use super::{accounts, audit};
 use crate::params;
 use crate::row::Row;
@@ -45,22 +47,55 @@ pub(super) async fn set(tx: &Tx, origin: Origin, id: AccountId, licenses: u32) -
     Ok(Account { licenses, ..account })
 }
 
-/// Every account with its licences and its users, oldest first.
-pub(super) async fn overviews(tx: &Tx) -> Result<Vec<AccountOverview>> {
+/// What an account as a whole is read from: `?1` is now.
+fn select_overviews() -> String {
     let columns = accounts::COLUMNS;
-    let sql = format!(
+    format!(
         "SELECT {columns}, {USED} AS used,
-             (SELECT COUNT(*) FROM account_user u WHERE u.account_id = a.id) AS users
-         FROM account a ORDER BY creation, id"
-    );
-    let overview = |row: &Row| {
-        Ok(AccountOverview {
-            account: accounts::from_row(row)?,
-            licenses: from_row(row)?,
-            users: row.int("users")?,
-        })
-    };
-    tx.query(&sql, params![tx.now()]).await?.iter().map(overview).collect()
+             (SELECT COUNT(*) FROM account_user u WHERE u.account_id = a.id) AS users,
+             (SELECT COUNT(*) FROM device d WHERE d.account_id = a.id) AS devices,
+             (SELECT MAX(l.last_seen) FROM device_live l WHERE l.account_id = a.id) AS last_heard,
+             (SELECT MAX(u.last_login) FROM account_user u WHERE u.account_id = a.id) AS last_login
+         FROM account a"
+    )
+}
+
+fn overview_of(row: &Row) -> Result<AccountOverview> {
+    Ok(AccountOverview {
+        account: accounts::from_row(row)?,
+        licenses: from_row(row)?,
+        users: row.int("users")?,
+        devices: row.int("devices")?,
+        last_activity: row.opt_timestamp("last_heard")?.max(row.opt_timestamp("last_login")?),
+    })
+}
+
+/// Every account as a whole, oldest first.
+pub(super) async fn overviews(tx: &Tx) -> Result<Vec<AccountOverview>> {
+    let sql = format!("{} ORDER BY creation, id", select_overviews());
+    tx.query(&sql, params![tx.now()]).await?.iter().map(overview_of).collect()
+}
+
+/// Accounts whose name has this in it, by id.
+pub(super) async fn search(
+    tx: &Tx,
+    text: Option<String>,
+    page: PageRequest,
+) -> Result<Page<AccountOverview>> {
+    let mut query = Query::new(select_overviews(), params![tx.now()]);
+    query.push_with(" WHERE a.id > {}", page.after.unwrap_or(i64::MIN));
+    if let Some(text) = text {
+        query.push_if_storable(" AND strpos(lower(a.name), {}) > 0", &text);
+    }
+    query.push_with(" ORDER BY a.id LIMIT {}", i64::from(page.limit) + 1);
+    let found = query.rows(tx).await?.iter().map(overview_of).collect::<Result<Vec<_>>>()?;
+    Ok(Page::cut(found, page.limit, |overview| overview.account.id.as_i64()))
+}
+
+/// One account as a whole.
+pub(super) async fn overview(tx: &Tx, id: AccountId) -> Result<Option<AccountOverview>> {
+    let sql = format!("{} WHERE a.id = ?2", select_overviews());
+    tx.query_opt(&sql, params![tx.now(), id]).await?.as_ref().map(overview_of).transpose()
 }
 
 fn from_row(row: &Row) -> Result<LicenseUse> {

@@ -5,7 +5,7 @@ use futures_util::FutureExt as _;
 use perigee_core::idempotency::KEPT_MS;
 use perigee_core::store::{Result, Upkeep};
 
-use super::outbox;
+use super::{calls, outbox};
 use crate::database::{Database, Engine};
 use crate::params;
 use crate::tx::Tx;
@@ -26,7 +26,8 @@ async fn forget(tx: &Tx) -> Result<u64> {
     let now = tx.now();
     Ok(tx.execute(&sessions, params![now]).await?
         + tx.execute(&links, params![now]).await?
-        + tx.execute(&answers, params![now.plus_millis(-KEPT_MS)]).await?)
+        + tx.execute(&answers, params![now.plus_millis(-KEPT_MS)]).await?
+        + calls::forget(tx).await?)
 }
 
 #[async_trait]

@@ -4,11 +4,13 @@
 
 mod accounts;
 mod alerts;
+mod calls;
 mod compaction;
 mod credentials;
 mod devices;
 mod expiry;
 mod feed;
+mod figures;
 mod fixture;
 mod following;
 mod groups;
@@ -62,6 +64,13 @@ conformance! {
         a_clock_that_was_ahead_is_repaired_by_command,
         accounts_are_listed_oldest_first,
         api_calls_are_summed_by_day,
+    }
+    calls {
+        calls_add_up_by_hour,
+    }
+    figures {
+        the_store_tells_what_it_holds_and_what_waits,
+        accounts_are_searched_in_pages,
     }
     users {
         a_user_is_kept_as_given,

@@ -37,6 +37,7 @@ use super::reply::Envelope;
         (name = "account", description = "The account, its licences and settings."),
         (name = "shares", description = "Read-only live views for whoever has the link."),
         (name = "templates", description = "What messages to people say."),
+        (name = "operator", description = "What operators of the server do: accounts, licences, health."),
         (name = "console", description = "What the web console needs to know."),
         (name = "audit", description = "Who changed what, and when."),
     ),

@@ -110,6 +110,7 @@ impl Caller {
         let via = if admitted.session.is_some() { Via::Session } else { Via::Token };
         context.set_caller(account.id, user.id, via);
         let usage = app.usage.count(account, now);
+        app.hours.count(account.id, user.id, via == Via::Token, now);
         context.set_usage(usage);
         let Admitted { identity, session, proof } = admitted;
         Ok(Self { identity, session, proof, context, usage, now })

@@ -19,7 +19,7 @@ use super::session_preferences::PreferencesView;
 use super::session_totp::{CODE_MAX, check_code};
 use super::token::find_login;
 use super::users_view::UserView;
-use crate::access::{Attempt, CHALLENGE, SESSION_COOKIE, Trial, refuse_foreign_origin, session_over};
+use crate::access::{Attempt, CHALLENGE, SESSION_COOKIE, Trial, cookie, refuse_foreign_origin, session_over};
 use crate::app::App;
 use crate::auth::password::MOST_CHARS;
 use crate::auth::{Secret, session};
@@ -29,6 +29,7 @@ use crate::http::error::{ApiError, ApiResult, internal, invalid_body};
 use crate::http::extract::{Caller, JsonBody, Params, SessionCaller};
 use crate::http::json::Fields;
 use crate::http::reply::{Done, Reply};
+use crate::serve::{PublicOrigin, Scheme};
 
 const EMAIL_MAX: usize = 254;
 
@@ -129,6 +130,24 @@ impl FromRequestParts<App> for OwnPage {
     }
 }
 
+/// How a request came here.
+#[derive(Debug)]
+pub struct Reached {
+    by_tls: bool,
+    /// The session that the browser had before.
+    before: Option<Secret>,
+}
+
+impl FromRequestParts<App> for Reached {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _app: &App) -> ApiResult<Self> {
+        let origin = parts.extensions.get::<PublicOrigin>();
+        let by_tls = origin.is_some_and(|origin| origin.scheme == Scheme::Https);
+        Ok(Self { by_tls, before: cookie(&parts.headers) })
+    }
+}
+
 struct Presented {
     email: String,
     password: SecretString,
@@ -203,9 +222,12 @@ fn renew_hash(app: &App, login: &Login, password: SecretString) {
 }
 
 /// The cookie that holds a session for so many seconds; none ends it.
-fn session_cookie(app: &App, value: &str, seconds: u32) -> String {
+///
+/// It is bound to TLS where clients use that: by the address they use, or as the connection or a trusted proxy says.
+fn session_cookie(app: &App, reached: &Reached, value: &str, seconds: u32) -> String {
     let path = if app.base_url.prefix().is_empty() { "/" } else { app.base_url.prefix() };
-    let secure = if app.base_url.is_secure() { "; Secure" } else { "" };
+    let is_secure = app.base_url.is_secure() || reached.by_tls;
+    let secure = if is_secure { "; Secure" } else { "" };
     format!("{SESSION_COOKIE}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}")
 }
 
@@ -215,7 +237,7 @@ pub(super) async fn find_self(app: &App, id: UserId) -> ApiResult<Login> {
 
 /// Sign in to the console.
 ///
-/// The answer sets the cookie of the session. Every cause of refusal is told alike; only after a right password is a
+/// The answer sets the cookie of the session; one that the same browser had before ends. Every cause of refusal is told alike; only after a right password is a
 /// missing second factor told as `totp-required`.
 #[utoipa::path(post, path = "/api/session", tag = "authentication", request_body = SignIn, security(()),
     responses((status = 200, description = "Who is signed in now.", body = SessionView)))]
@@ -223,6 +245,7 @@ pub async fn create_session(
     State(app): State<App>,
     Trial(context): Trial,
     _own: OwnPage,
+    reached: Reached,
     body: JsonBody,
 ) -> ApiResult<Reply<SessionView>> {
     let given = read_sign_in(&body.value)?;
@@ -233,7 +256,8 @@ pub async fn create_session(
     match (proof, login) {
         (Ok(()), Some(login)) => {
             renew_hash(&app, &login, given.password);
-            open_session(&app, &context, login.user.id).await
+            end_session_before(&app, &context, &reached).await?;
+            open_session(&app, &context, &reached, login.user.id).await
         }
         (Err(Denial::NeedsCode), _) => Err(ApiError::new(
             Code::TotpRequired,
@@ -249,7 +273,21 @@ pub async fn create_session(
     }
 }
 
-async fn open_session(app: &App, context: &RequestContext, user: UserId) -> ApiResult<Reply<SessionView>> {
+/// Ends the session that the same browser had: its cookie is about to be replaced, and nobody could end it any more.
+async fn end_session_before(app: &App, context: &RequestContext, reached: &Reached) -> ApiResult<()> {
+    let Some(secret) = &reached.before else { return Ok(()) };
+    let Some(before) = app.store.find_session(session::hash(secret).as_bytes()).await? else { return Ok(()) };
+    app.store.delete_session(&context.origin(Via::Session, Some(before.user)), before.id).await?;
+    app.identities.forget_user(before.user);
+    Ok(())
+}
+
+async fn open_session(
+    app: &App,
+    context: &RequestContext,
+    reached: &Reached,
+    user: UserId,
+) -> ApiResult<Reply<SessionView>> {
     let secret = Secret::generate();
     let seconds = app.config.auth.session_seconds;
     let expires = app.clock.now().plus_seconds(i64::from(seconds));
@@ -257,7 +295,7 @@ async fn open_session(app: &App, context: &RequestContext, user: UserId) -> ApiR
     app.store.create_session(&context.origin(Via::Session, Some(user)), new).await?;
     app.identities.forget_user(user);
     let view = SessionView::new(app, find_self(app, user).await?, Some(expires)).await?;
-    let cookie = session_cookie(app, secret.expose(), seconds);
+    let cookie = session_cookie(app, reached, secret.expose(), seconds);
     Ok(Reply::new(None, view).header(header::SET_COOKIE, cookie))
 }
 
@@ -278,9 +316,13 @@ pub async fn get_session(
 /// Sign out.
 #[utoipa::path(delete, path = "/api/session", tag = "authentication", security(("session" = [])),
     responses((status = 200, description = "The session is over and its cookie gone.", body = Done)))]
-pub async fn delete_session(State(app): State<App>, signed_in: SessionCaller) -> ApiResult<Reply<Done>> {
+pub async fn delete_session(
+    State(app): State<App>,
+    signed_in: SessionCaller,
+    reached: Reached,
+) -> ApiResult<Reply<Done>> {
     let SessionCaller { caller, session } = signed_in;
     app.store.delete_session(&caller.origin(), session.id).await?;
     app.identities.forget_user(caller.user_id());
-    Ok(caller.reply(Done {}).header(header::SET_COOKIE, session_cookie(&app, "", 0)))
+    Ok(caller.reply(Done {}).header(header::SET_COOKIE, session_cookie(&app, &reached, "", 0)))
 }

@@ -53,7 +53,10 @@ pub struct ShareView {
     /// From when it shows nothing any more.
     #[schema(example = "2026-05-08T12:00:00Z", format = DateTime)]
     until: String,
-    /// The address to hand out. Whoever has it sees what the link shows. Null for users who may not make links.
+    /// The page to hand out. Whoever has its address sees what the link shows. Null for users who may not make links.
+    #[schema(example = "https://track.example.com/shared/q8Jm0wXb1fTzKc5sYh3nVd7pRg2uLa9e")]
+    page: Option<String>,
+    /// The same for programs: what the page reads.
     #[schema(example = "https://track.example.com/api/shared/q8Jm0wXb1fTzKc5sYh3nVd7pRg2uLa9e")]
     url: Option<String>,
     /// How often it was opened.
@@ -118,6 +121,7 @@ impl ShareView {
             group_id: group,
             from: share.link.from.to_string(),
             until: share.link.until.to_string(),
+            page: is_told.then(|| base_url.join(&format!("/shared/{}", share.link.secret))),
             url: is_told.then(|| base_url.join(&format!("/api/shared/{}", share.link.secret))),
             views: share.views,
             last_viewed: share.last_viewed.map(|at| at.to_string()),

@@ -2,12 +2,14 @@
 
 use axum::extract::State;
 use http::Method;
-use perigee_core::device::Device;
+use perigee_core::actor::Scope;
 use perigee_core::error::Kind;
-use perigee_core::location::{Milli, StoredLocation};
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::location::{HistoryRequest, Milli, Order, StoredLocation, TimeRange};
 use perigee_core::store::SharedView;
 use perigee_core::time::Timestamp;
 use serde::Serialize;
+use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
 use crate::app::{App, too_many};
@@ -39,14 +41,24 @@ pub struct SharedAnswer {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SharedDevice {
+    /// What tells it from others of the same link; it means nothing elsewhere.
+    #[schema(example = "5f0c2d9ab4e17c63", min_length = 16, max_length = 16)]
+    key: String,
     /// Its name.
     #[schema(example = "Northern Star", min_length = 1, max_length = 200)]
     name: String,
+    /// Its picture, as its owners chose it.
+    #[schema(example = "vessel")]
+    icon: Option<String>,
     /// Whether it reports as it should: `online`, `late`, `offline` or `never`.
     #[schema(example = "online", pattern = "^(online|late|offline|never)$")]
     status: &'static str,
     /// Where it was last; null when it has not been anywhere since `from`.
     last_location: Option<SharedLocation>,
+    /// Where it was since `trail`, oldest first; the newest 1,000, fewer where there are many devices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false)]
+    trail: Option<Vec<SharedLocation>>,
 }
 
 /// A position as a share link shows it.
@@ -70,26 +82,61 @@ pub struct SharedLocation {
     course: Option<f64>,
 }
 
+/// Positions of trails that one answer brings, of all devices together.
+const TRAIL_POINTS: usize = 20_000;
+/// Of one device at the most, and at the least.
+const DEVICE_POINTS: (usize, usize) = (1_000, 20);
+
 impl SharedAnswer {
-    fn of(view: SharedView, now: Timestamp) -> Self {
+    async fn of(app: &App, view: SharedView, trail: Option<Timestamp>, now: Timestamp) -> ApiResult<Self> {
         let link = view.share.link;
-        Self {
-            name: link.name,
-            from: link.from.to_string(),
-            until: link.until.to_string(),
-            devices: view.devices.into_iter().map(|device| SharedDevice::of(device, now)).collect(),
+        let each = (TRAIL_POINTS / view.devices.len().max(1)).clamp(DEVICE_POINTS.1, DEVICE_POINTS.0);
+        let mut devices = Vec::with_capacity(view.devices.len());
+        for (device, last) in view.devices {
+            let trail = match trail {
+                Some(since) => {
+                    Some(read_trail(app, view.share.account, device.id, since.max(link.from), each).await?)
+                }
+                None => None,
+            };
+            devices.push(SharedDevice {
+                key: key(&link.secret, device.id),
+                status: device.status(now).name(),
+                name: device.settings.name,
+                icon: device.settings.icon,
+                last_location: last.map(SharedLocation::from),
+                trail,
+            });
         }
+        Ok(Self { name: link.name, from: link.from.to_string(), until: link.until.to_string(), devices })
     }
 }
 
-impl SharedDevice {
-    fn of((device, last): (Device, Option<StoredLocation>), now: Timestamp) -> Self {
-        Self {
-            status: device.status(now).name(),
-            name: device.settings.name,
-            last_location: last.map(SharedLocation::from),
-        }
-    }
+/// What tells a device from others of the link, without telling which one it is in the account.
+fn key(secret: &str, device: DeviceId) -> String {
+    let digest = Sha256::digest(format!("{secret} {device}"));
+    digest[..8].iter().fold(String::new(), |key, byte| format!("{key}{byte:02x}"))
+}
+
+/// Where a device was since then, oldest first: the newest of it when there is more.
+async fn read_trail(
+    app: &App,
+    account: AccountId,
+    device: DeviceId,
+    since: Timestamp,
+    most: usize,
+) -> ApiResult<Vec<SharedLocation>> {
+    let request = HistoryRequest {
+        range: TimeRange { from: since, to: Timestamp::MAX },
+        order: Order::Descending,
+        after: None,
+        limit: u32::try_from(most).unwrap_or(u32::MAX),
+    };
+    let history = app.store.list_locations(Scope::whole(account), device, request).await?;
+    let trusted = history.items.into_iter().filter(|stored| !stored.trust.suspect);
+    let mut trail: Vec<SharedLocation> = trusted.map(SharedLocation::from).collect();
+    trail.reverse();
+    Ok(trail)
 }
 
 impl From<StoredLocation> for SharedLocation {
@@ -109,16 +156,23 @@ impl From<StoredLocation> for SharedLocation {
 ///
 /// Needs no token: the address is the secret. A link that does not exist, is not open yet, is over or was taken
 /// back is answered alike. Openings are counted, and limited by address and by link.
+///
+/// A page that stays up to date asks again every few seconds, with `trail` the instant of the newest position it has;
+/// asking with `again=true` is not counted as an opening. A link that ends or is taken back is 404 from then on.
 #[utoipa::path(get, path = "/api/shared/{secret}", tag = "shares", security(()),
-    params(("secret" = String, Path, description = "The last part of the link's `url`.", example = "q8Jm0wXb1fTzKc5sYh3nVd7pRg2uLa9e")),
+    params(("secret" = String, Path, description = "The last part of the link's `url`.", example = "q8Jm0wXb1fTzKc5sYh3nVd7pRg2uLa9e"),
+        ("trail" = Option<String>, Query, description = "Also where each device was since this instant; never from before the link began.", example = "2026-05-01T12:00:00Z"),
+        ("again" = Option<bool>, Query, description = "`true` when the same page asks again.", example = false)),
     responses((status = 200, description = "What the link shows now.", body = SharedAnswer)))]
 pub async fn get_shared(
     State(app): State<App>,
     context: RequestContext,
     method: Method,
     TextPath(secret): TextPath,
-    params: Params,
+    mut params: Params,
 ) -> ApiResult<Reply<SharedAnswer>> {
+    let trail = params.parsed::<Timestamp>("trail", "an instant such as 2026-05-01T12:00:00Z");
+    let again = params.word("again", &[("true", true), ("false", false)]).unwrap_or_default();
     params.finish()?;
     let now = app.clock.now();
     let rated = app.rates.bad_token(context.address(), now, false);
@@ -142,8 +196,8 @@ pub async fn get_shared(
         return Err(not_found(Kind::Share));
     };
     context.set_rated(rated);
-    if method != Method::HEAD {
+    if method != Method::HEAD && !again {
         app.views.count(&view.share, now);
     }
-    Ok(Reply::new(None, SharedAnswer::of(view, now)))
+    Ok(Reply::new(None, SharedAnswer::of(&app, view, trail, now).await?))
 }

@@ -38,14 +38,14 @@ fn sees(caller: &Caller, id: UserId) -> bool {
     caller.scope().is_whole() || caller.user_id() == id
 }
 
-async fn find(app: &App, caller: &Caller, id: Option<UserId>) -> ApiResult<User> {
+pub(super) async fn find(app: &App, caller: &Caller, id: Option<UserId>) -> ApiResult<User> {
     let missing = || not_found(Kind::User);
     let id = id.filter(|id| sees(caller, *id)).ok_or_else(missing)?;
     app.store.find_user(caller.scope(), id).await?.ok_or_else(missing)
 }
 
 /// Refuses a change of somebody who may do what the caller may not.
-fn require_power_over(caller: &Caller, user: &User) -> ApiResult<()> {
+pub(super) fn require_power_over(caller: &Caller, user: &User) -> ApiResult<()> {
     caller.require(Privilege::UsersWrite)?;
     if !caller.privileges().covers(user.profile.privileges) {
         return Err(forbidden(

@@ -101,10 +101,12 @@ fn expect(row: &Row, identity: Identity, object: Object) -> Verdict {
     if let Some(refused) = identity.refusal() {
         return refused;
     }
-    if row.access == Access::Session && identity != Identity::SignedIn {
+    let needs_session = matches!(row.access, Access::Session | Access::Operator);
+    if needs_session && identity != Identity::SignedIn {
         return Verdict::Forbidden("session-required");
     }
-    if !identity.sees(row.kind, object) {
+    // Who is no operator is told so whatever the account.
+    if row.access != Access::Operator && !identity.sees(row.kind, object) {
         return Verdict::OutOfSight;
     }
     if identity.may(row.access) { Verdict::LetThrough } else { Verdict::Forbidden("forbidden") }

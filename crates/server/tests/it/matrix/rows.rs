@@ -13,6 +13,8 @@ pub(super) enum Access {
     Open,
     /// A console session.
     Session,
+    /// A console session of an operator of the server.
+    Operator,
     /// Sight of the thing.
     Read,
     /// Sight of the whole account.
@@ -158,7 +160,7 @@ fn code() -> Value {
     json!({ "code": "123456" })
 }
 
-use Access::{Admin, Open, Read, Session, Whole, Wholly, Widely, With};
+use Access::{Admin, Open, Operator, Read, Session, Whole, Wholly, Widely, With};
 use Kind::{
     Alert, Device, Geofence, Group, None, Notification, Rule, Secret, Share, Template, User, Webhook,
 };
@@ -180,6 +182,12 @@ pub(super) const ROWS: &[Row] = &[
     row("POST /api/session/passwordReset", Open, None, none),
     row("GET /api/account", Whole, None, none),
     row("PATCH /api/account", Admin, None, name),
+    row("GET /api/account/usage", Whole, None, none),
+    row("GET /api/operator/accounts", Operator, None, none),
+    row("POST /api/operator/accounts", Operator, None, none),
+    row("GET /api/operator/accounts/{accountId}", Operator, User, none),
+    row("PATCH /api/operator/accounts/{accountId}", Operator, User, name),
+    row("GET /api/operator/health", Operator, None, none),
     row("GET /api/account/apiKey", Session, None, none),
     row("POST /api/account/apiKey", Session, None, none),
     row("DELETE /api/account/apiKey", Session, None, none),
@@ -238,6 +246,7 @@ pub(super) const ROWS: &[Row] = &[
     row("GET /api/users/{userId}", Read, User, none),
     row("PUT /api/users/{userId}", With(Privilege::UsersWrite), User, none),
     row("PATCH /api/users/{userId}", With(Privilege::UsersWrite), User, name),
+    row("POST /api/users/{userId}/passwordLink", Session, User, none),
     row("DELETE /api/users/{userId}", With(Privilege::UsersWrite), User, none),
     row("GET /api/audit", Admin, None, none),
     row("GET /api/shares", Read, None, none),

@@ -107,6 +107,8 @@ impl Identity {
         match access {
             Access::Open | Access::Read => true,
             Access::Session => self == Self::SignedIn,
+            // Nobody here is one.
+            Access::Operator => false,
             Access::Whole => whole,
             Access::With(_) => self != Self::ReadOnly,
             Access::Wholly(_) => self != Self::ReadOnly && whole,

@@ -83,6 +83,11 @@ impl Gatherer {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Locations that wait to be stored.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.state().locations as u64
+    }
+
     /// Takes a submission, and says whether a flusher of the lane must be started.
     fn push(&self, lane: usize, submission: Submission, answer: Answer) -> Result<bool> {
         let mut state = self.state();

@@ -106,10 +106,19 @@ fn built(name: &str) -> Option<(Cow<'static, [u8]>, [u8; 32])> {
     Built::get(name).map(|file| (file.data, file.metadata.sha256_hash()))
 }
 
-/// The page with the address that its relative links start from. It must come before every link.
+/// The page with the address that its relative links start from: in place of the one it was built with, or else before
+/// every link.
 fn rooted(page: &str, prefix: &str) -> String {
     let root = prefix.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
-    page.replacen("<head>", &format!("<head>\n    <base href=\"{root}/\">"), 1)
+    let base = format!("<base href=\"{root}/\">");
+    let built = page.find("<base ").and_then(|begin| {
+        let length = page.get(begin..)?.find('>')? + 1;
+        Some((page.get(..begin)?, page.get(begin + length..)?))
+    });
+    match built {
+        Some((before, after)) => format!("{before}{base}{after}"),
+        None => page.replacen("<head>", &format!("<head>\n    {base}"), 1),
+    }
 }
 
 /// Whether the build put a hash of the content into this name, as in `assets/index-B3xZ9_kq.js`. A word of eight

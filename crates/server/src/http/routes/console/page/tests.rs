@@ -157,3 +157,13 @@ fn only_hashes_are_kept_for_ever() {
     check("index-B3xZ9_kq.js", false);
     check("assets/index-B3xZ9_kq", false);
 }
+
+#[test]
+fn a_root_of_the_build_gives_way() {
+    let page = "<head><meta charset=\"utf-8\" /><base href=\"/\" /><title>Perigee</title></head>";
+    let rooted = rooted(page, "/track");
+    assert_eq!(
+        rooted,
+        "<head><meta charset=\"utf-8\" /><base href=\"/track/\"><title>Perigee</title></head>"
+    );
+}

@@ -1,0 +1,54 @@
+//! How often each user called in each hour: counted in memory, added to the store by the minute. A crash loses a minute
+//! of these figures at the most, which decide nothing.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use perigee_core::id::{AccountId, UserId};
+use perigee_core::store::{Calls, HourCalls, Result};
+use perigee_core::time::Timestamp;
+
+const HOUR_MS: i64 = 3_600_000;
+
+/// Calls that are not in the store yet.
+#[derive(Debug, Default)]
+pub struct HourBook {
+    calls: Mutex<HashMap<Key, u64>>,
+}
+
+type Key = (AccountId, UserId, bool, i64);
+
+impl HourBook {
+    /// Counts a call: of a key's token, or of the console.
+    pub fn count(&self, account: AccountId, user: UserId, by_key: bool, now: Timestamp) {
+        let hour = now.as_millis().div_euclid(HOUR_MS) * HOUR_MS;
+        *self.lock().entry((account, user, by_key, hour)).or_default() += 1;
+    }
+
+    /// Adds what was counted to the store. What cannot be added is kept for the next time.
+    pub async fn save(&self, store: &dyn Calls) -> Result<()> {
+        let taken = std::mem::take(&mut *self.lock());
+        if taken.is_empty() {
+            return Ok(());
+        }
+        let report = |(&(account, user, by_key, hour), &calls): (&Key, &u64)| HourCalls {
+            account,
+            user,
+            by_key,
+            hour: Timestamp::from_millis(hour),
+            calls,
+        };
+        let added = store.add_calls(taken.iter().map(report).collect()).await;
+        if added.is_err() {
+            let mut calls = self.lock();
+            for (key, count) in taken {
+                *calls.entry(key).or_default() += count;
+            }
+        }
+        added
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, u64>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

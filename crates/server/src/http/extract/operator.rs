@@ -1,0 +1,28 @@
+//! An operator of the server, signed in to the console.
+
+use axum::extract::FromRequestParts;
+use http::request::Parts;
+
+use super::caller::{Caller, SessionCaller};
+use crate::app::App;
+use crate::http::error::{ApiError, ApiResult, forbidden};
+
+/// Somebody flagged as an operator of the server who signed in with a password: no key that lies about in a program
+/// reaches every account.
+#[derive(Clone, Debug)]
+pub struct OperatorCaller(pub Caller);
+
+impl FromRequestParts<App> for OperatorCaller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
+        let SessionCaller { caller, .. } = SessionCaller::from_request_parts(parts, app).await?;
+        if caller.user().operator {
+            return Ok(Self(caller));
+        }
+        Err(forbidden(
+            "This needs an operator of the server. Whoever runs it can make you one with \
+             \"perigee user set --operator\".",
+        ))
+    }
+}

@@ -1,0 +1,65 @@
+//! Links that let somebody set their password: invitations for new users, and resets for who forgot theirs.
+
+use axum::extract::State;
+use http::StatusCode;
+use perigee_core::credential::{LinkPurpose as KeptPurpose, NewLink};
+use perigee_core::id::UserId;
+use perigee_core::user::User;
+
+use super::operator::InvitationView;
+use super::users::{find, require_power_over};
+use crate::app::App;
+use crate::auth::Secret;
+use crate::auth::link::LinkPurpose;
+use crate::http::error::ApiResult;
+use crate::http::extract::{Caller, IdPath, Params, SessionCaller};
+use crate::http::reply::Reply;
+
+/// Makes a link with which a new user sets their password.
+pub(super) async fn make_invitation(app: &App, caller: &Caller, user: &User) -> ApiResult<InvitationView> {
+    make_link(app, caller, user, KeptPurpose::Invitation).await
+}
+
+async fn make_link(
+    app: &App,
+    caller: &Caller,
+    user: &User,
+    purpose: KeptPurpose,
+) -> ApiResult<InvitationView> {
+    let (seconds, hashed_for) = match purpose {
+        KeptPurpose::Reset => (app.config.auth.reset_link_seconds, LinkPurpose::PasswordReset),
+        KeptPurpose::Invitation => (app.config.auth.invitation_seconds, LinkPurpose::Invitation),
+    };
+    let secret = Secret::generate();
+    let expires = app.clock.now().plus_seconds(i64::from(seconds));
+    let new = NewLink { user: user.id, purpose, hash: *hashed_for.hash(&secret).as_bytes(), expires };
+    app.store.create_link(&caller.origin(), new).await?;
+    Ok(InvitationView {
+        email: user.profile.email.as_str().to_owned(),
+        url: app.base_url.join(&format!("/password#token={}", secret.expose())),
+        expires: expires.to_string(),
+    })
+}
+
+/// Make a link with which a user sets their password.
+///
+/// An invitation for who has no password yet, else a link to set a new one. It works once; earlier links of the user no
+/// longer do. Needs a console session, `users.write`, and every privilege the user holds.
+#[utoipa::path(post, path = "/api/users/{userId}/passwordLink", tag = "users", security(("session" = [])),
+    params(("userId" = String, Path, description = "The user's id.", example = "usr_01jc2m8k4n5p8")),
+    responses((status = 201, description = "The link.", body = InvitationView)))]
+pub async fn create_password_link(
+    State(app): State<App>,
+    SessionCaller { caller, .. }: SessionCaller,
+    IdPath(id): IdPath<UserId>,
+    params: Params,
+) -> ApiResult<Reply<InvitationView>> {
+    params.finish()?;
+    let user = find(&app, &caller, id).await?;
+    require_power_over(&caller, &user)?;
+    let login = app.store.find_login_by_id(user.id).await?;
+    let has_password = login.is_some_and(|login| login.password_hash.is_some());
+    let purpose = if has_password { KeptPurpose::Reset } else { KeptPurpose::Invitation };
+    let link = make_link(&app, &caller, &user, purpose).await?;
+    Ok(caller.reply(link).status(StatusCode::CREATED))
+}

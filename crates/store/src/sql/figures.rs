@@ -1,0 +1,86 @@
+//! The store as a whole, as an operator looks at it.
+
+use async_trait::async_trait;
+use futures_util::FutureExt as _;
+use perigee_core::notification::Channel;
+use perigee_core::store::{Backlog, Figures, Intake, Result, StoreFigures};
+use perigee_core::time::Timestamp;
+
+use crate::database::{Database, Engine};
+use crate::params;
+use crate::row::Row;
+use crate::tx::Tx;
+
+async fn read(tx: &Tx) -> Result<StoreFigures> {
+    let (engine, bytes, number) = match tx.engine() {
+        Engine::Sqlite => (
+            "sqlite",
+            "SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()",
+            "last_number",
+        ),
+        Engine::Postgres => ("postgresql", "SELECT pg_database_size(current_database()) AS bytes", "number"),
+    };
+    let counts = tx
+        .query_one(
+            "SELECT (SELECT COUNT(*) FROM account) AS accounts,
+                 (SELECT COUNT(*) FROM user_directory) AS users,
+                 (SELECT COUNT(*) FROM device) AS devices",
+            &[],
+        )
+        .await?;
+    let mut messages = Vec::new();
+    for channel in [Channel::Email, Channel::Sms] {
+        let row = tx
+            .query_one(
+                "SELECT COUNT(*) AS waiting, MIN(queued_at) AS oldest FROM notification
+                 WHERE channel = ?1 AND due IS NOT NULL",
+                params![channel.name()],
+            )
+            .await?;
+        messages.push((channel, backlog(&row)?));
+    }
+    let deliveries = tx
+        .query_one(
+            "SELECT COUNT(*) AS waiting, MIN(creation) AS oldest FROM webhook_delivery
+             WHERE state = 'waiting'",
+            &[],
+        )
+        .await?;
+    Ok(StoreFigures {
+        engine,
+        bytes: tx.query_one(bytes, &[]).await?.int("bytes")?,
+        accounts: counts.int("accounts")?,
+        users: counts.int("users")?,
+        devices: counts.int("devices")?,
+        messages,
+        deliveries: backlog(&deliveries)?,
+        oldest_unjudged: oldest_unjudged(tx, number).await?,
+    })
+}
+
+fn backlog(row: &Row) -> Result<Backlog> {
+    Ok(Backlog { waiting: row.int("waiting")?, oldest: row.opt_timestamp("oldest")? })
+}
+
+/// When the first location of any account's log came in that was not judged. One row of each log is looked at.
+async fn oldest_unjudged(tx: &Tx, number: &str) -> Result<Option<Timestamp>> {
+    let sql = format!(
+        "SELECT MIN(first.received_at) AS oldest FROM (
+             SELECT (SELECT l.received_at FROM location_log l
+                     WHERE l.account_id = a.id AND l.{number} > COALESCE(f.cursor, 0)
+                     ORDER BY l.{number} LIMIT 1) AS received_at
+             FROM account a LEFT JOIN rule_follower f ON f.account_id = a.id) first"
+    );
+    Ok(tx.query_one(&sql, &[]).await?.opt_timestamp("oldest")?)
+}
+
+#[async_trait]
+impl Figures for Database {
+    async fn store_figures(&self) -> Result<StoreFigures> {
+        self.read(move |tx| read(tx).boxed()).await
+    }
+
+    fn intake(&self) -> Intake {
+        Intake { writes: self.writes_waiting(), locations: self.gatherer().waiting() }
+    }
+}
