@@ -49,6 +49,8 @@ pub(crate) struct Common {
 pub(crate) enum Command {
     /// Run the service.
     Serve(Serve),
+    /// Show the service with a simulated fleet, on a temporary store, until Ctrl-C.
+    Demo(Demo),
     /// Make, change and list accounts.
     #[command(subcommand)]
     Account(AccountCommand),
@@ -83,6 +85,23 @@ pub(crate) enum Command {
         /// The shell.
         shell: Shell,
     },
+}
+
+/// Options of `demo`.
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    /// Listen on this port of this machine; a free one when left out.
+    #[arg(long, value_name = "PORT")]
+    pub(crate) port: Option<u16>,
+    /// How many devices there are.
+    #[arg(long, value_name = "COUNT", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) devices: u32,
+    /// Days that they have reported already.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=30))]
+    pub(crate) days: u8,
+    /// The seed everything follows from.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
 }
 
 /// Options of `serve`.

@@ -3,6 +3,7 @@
 mod api;
 mod args;
 mod command;
+mod demo;
 mod logging;
 mod output;
 mod progress;

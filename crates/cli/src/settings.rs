@@ -33,6 +33,11 @@ pub(crate) fn load(common: &Common, flags: Vec<Flag>) -> Result<Config> {
     settings.finish()
 }
 
+/// The settings that nobody has touched.
+pub(crate) fn defaults() -> Result<Config> {
+    Settings::defaults()?.finish()
+}
+
 struct Settings {
     defaults: Table,
     merged: Table,

@@ -141,6 +141,9 @@ impl std::str::FromStr for Speedup {
 /// Options of `simulate`.
 #[derive(Debug, Args)]
 pub(crate) struct Simulate {
+    /// Report for this one device, by id or identifier, every three seconds until Ctrl-C or `--seconds` are over.
+    #[arg(long, value_name = "DEVICE", conflicts_with_all = ["devices", "create_devices", "speedup", "rate", "start", "dry_run"])]
+    pub(crate) device: Option<String>,
     /// How many devices report.
     #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) devices: u32,

@@ -6,7 +6,8 @@ use anyhow::{Context, Result};
 use tokio::runtime::{Builder, Runtime};
 
 use super::{
-    account, backup, config, document, export, import, key, migrate, notify, restore, serve, simulate, user,
+    account, backup, config, demo, document, export, import, key, migrate, notify, restore, serve, simulate,
+    user,
 };
 use crate::args::{Cli, Command};
 use crate::logging;
@@ -17,10 +18,13 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
     if let Command::Serve(options) = cli.command {
         return runtime(&mut Builder::new_multi_thread())?.block_on(serve::serve(common, options));
     }
+    if let Command::Demo(options) = cli.command {
+        return runtime(&mut Builder::new_multi_thread())?.block_on(demo::demo(common, options));
+    }
     logging::start_quiet();
     let runtime = runtime(&mut Builder::new_current_thread())?;
     let done = match cli.command {
-        Command::Serve(_) => Ok(()),
+        Command::Serve(_) | Command::Demo(_) => Ok(()),
         Command::Account(command) => runtime.block_on(account::run(common, command)),
         Command::User(command) => runtime.block_on(user::run(common, command)),
         Command::Key(command) => runtime.block_on(key::run(common, command)),

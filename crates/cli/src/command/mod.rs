@@ -3,6 +3,7 @@
 mod account;
 mod backup;
 mod config;
+mod demo;
 mod dispatch;
 mod document;
 mod export;
@@ -14,6 +15,7 @@ mod open;
 mod restore;
 mod serve;
 mod simulate;
+mod simulate_one;
 mod user;
 
 pub(crate) use dispatch::run;

@@ -135,7 +135,7 @@ fn write_private(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Resolves when the service is told to stop.
-fn stop_signal() -> Result<impl Future<Output = ()>> {
+pub(super) fn stop_signal() -> Result<impl Future<Output = ()>> {
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?;
     let mut terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
     Ok(async move {

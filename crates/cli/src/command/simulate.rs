@@ -16,12 +16,16 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};
 
+use super::simulate_one;
 use crate::api::{Api, Outcome, Submission};
 use crate::args::{Common, Simulate, Speedup};
 use crate::output::{Answer, print};
 
 /// Runs the fleet.
 pub(crate) async fn run(common: &Common, options: Simulate) -> Result<()> {
+    if let Some(device) = &options.device {
+        return simulate_one::run(common, &options, device).await;
+    }
     let seconds = i64::from(options.seconds);
     let now = SystemClock.now();
     let start = options.start.unwrap_or(match options.speedup {

@@ -7,9 +7,11 @@ mod fix;
 mod hiker;
 mod place;
 mod random;
+mod smooth;
 mod vehicle;
 mod vessel;
 
 pub use delivery::{Deliveries, Delivery};
 pub use device::{Kind, SimulatedDevice, Track};
 pub use fix::Fix;
+pub use smooth::Smooth;

@@ -5,6 +5,7 @@
 mod backup;
 mod client;
 mod commands;
+mod demo;
 mod fleet;
 mod process;
 mod serving;

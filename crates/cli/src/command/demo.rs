@@ -1,0 +1,140 @@
+//! `perigee demo`: the whole service on a temporary store, with a fleet that lives, until Ctrl-C.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use perigee_core::actor::Origin;
+use perigee_core::credential::ApiKey as Kept;
+use perigee_core::id::KeyId;
+use perigee_core::time::{Clock, SystemClock};
+use perigee_server::auth::api_key::ApiKey;
+use perigee_server::config::{Config, SmsGateway};
+use perigee_server::run::{FirstOwner, Service};
+use perigee_server::senders::Senders;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Serialize;
+use tokio::sync::oneshot;
+
+use super::serve::stop_signal;
+use crate::api::Api;
+use crate::args::{Common, Demo, Remote};
+use crate::demo::{Cast, Sink, run_live, set_scene};
+use crate::output::{Answer, print};
+use crate::{logging, settings};
+
+const DAY_MS: i64 = 86_400_000;
+/// A name that leads nowhere (RFC 2606), should anything ever ask for it.
+const NOWHERE: &str = "demo.invalid";
+
+/// Runs the demonstration until it is told to stop.
+pub(crate) async fn demo(common: &Common, options: Demo) -> Result<ExitCode> {
+    let folder = tempfile::Builder::new().prefix("perigee-demo-").tempdir();
+    let folder = folder.context("cannot make a folder for the demonstration")?;
+    let mut config = settings::defaults()?;
+    prepare(&mut config, &options);
+    config.store.data = folder.path().to_owned();
+    logging::start(&config.log)?;
+    let stop = stop_signal()?;
+
+    let clock = Arc::new(SystemClock);
+    let mut service = Service::open(config, clock.clone()).await?;
+    // Nothing leaves this machine, whatever the settings say.
+    service.send_by(Senders { email: Some(Arc::new(Sink)), sms: Some(Arc::new(Sink)), centre: None });
+    let owner = service.first_owner().await?.context("the store of the demonstration is not empty")?;
+    let api = Api::new(&open_door(&service, &owner).await?)?;
+    let now_ms = clock.now().as_millis();
+    let cast = Cast::new(options.seed, options.devices, now_ms - i64::from(options.days) * DAY_MS, now_ms);
+    let scene = Scene {
+        address: service.base_url().to_string(),
+        email: owner.email.as_str().to_owned(),
+        password: owner.password.expose_secret().to_owned(),
+        devices: options.devices,
+    };
+
+    let (ended, end) = oneshot::channel();
+    let json = common.json;
+    let life = tokio::spawn(async move {
+        let lived = async {
+            set_scene(&api, cast).await?;
+            print(&scene, json)?;
+            run_live(&api, cast).await
+        };
+        // Whoever listens is told when the fleet can go on no longer.
+        let _not_listening = ended.send(lived.await);
+    });
+    let mut failed = None;
+    let stop = async {
+        tokio::select! {
+            () = stop => {}
+            outcome = end => failed = outcome.ok().and_then(Result::err),
+        }
+        life.abort();
+    };
+    service.run(stop).await;
+    folder.close().context("cannot remove the folder of the demonstration")?;
+    match failed {
+        Some(error) => Err(error.context("the demonstration cannot go on")),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Settings under which everything can be seen and nothing is reached.
+fn prepare(config: &mut Config, options: &Demo) {
+    config.server.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port.unwrap_or(0)));
+    "warn".clone_into(&mut config.log.level);
+    let first = &mut config.first_start;
+    "Perigee demo".clone_into(&mut first.account_name);
+    first.licenses = options.devices.saturating_add(20);
+    config.email.host = NOWHERE.to_owned();
+    config.email.from = format!("Perigee demo <demo@{NOWHERE}>");
+    config.sms.gateway = SmsGateway::Http;
+    config.sms.http_url = format!("https://{NOWHERE}/?to={{number}}&text={{text}}");
+}
+
+/// Lets the owner see the operator's pages, and gives the fleet a key.
+async fn open_door(service: &Service, owner: &FirstOwner) -> Result<Remote> {
+    let app = service.app();
+    let login = app.store.find_login(&owner.email).await?.context("the first owner is not there")?;
+    app.store.set_operator(login.user.id, true).await?;
+    let (key, now) = (ApiKey::generate(), app.clock.now());
+    let kept = Kept {
+        id: KeyId::new(now),
+        hash: *key.hash().as_bytes(),
+        hint: key.hint().to_owned(),
+        creation: now,
+        last_used: None,
+    };
+    app.store.put_api_key(&Origin::command(), login.user.id, kept).await?;
+    Ok(Remote {
+        url: service.base_url().to_string().parse()?,
+        user_name: Some(owner.email.as_str().to_owned()),
+        api_key: Some(SecretString::from(key.expose().to_owned())),
+        token: None,
+        ca: None,
+    })
+}
+
+#[derive(Serialize)]
+struct Scene {
+    address: String,
+    email: String,
+    password: String,
+    devices: u32,
+}
+
+impl Answer for Scene {
+    fn in_words(&self) -> String {
+        format!(
+            "A fleet of {} vehicles, vessels and hikers is on its way.
+
+  open      {}
+  e-mail    {}
+  password  {}
+
+Nothing of it is real: messages go nowhere, and Ctrl-C ends it and removes everything.",
+            self.devices, self.address, self.email, self.password
+        )
+    }
+}

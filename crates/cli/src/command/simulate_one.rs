@@ -1,0 +1,82 @@
+//! `perigee simulate --device`: one device that moves at once, so that somebody sees their first dot on the map.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use perigee_cli::fleet::{SimulatedDevice, Smooth};
+use perigee_core::time::{Clock, SystemClock};
+use serde::Serialize;
+
+use crate::api::{Api, Submission};
+use crate::args::{Common, Simulate};
+use crate::output::{Answer, print};
+
+/// How often it reports.
+const STEP_MS: i64 = 3_000;
+/// How fast it must be to be seen moving, in tenths of a kilometre an hour.
+const MOVING_DKMH: i32 = 200;
+/// How many moments of its life are looked at for one at which it moves, and how far they lie apart.
+const MOMENTS: i64 = 288;
+const APART_MS: i64 = 300_000;
+
+/// Reports for one device until it is interrupted or the time is over.
+pub(crate) async fn run(common: &Common, options: &Simulate, device: &str) -> Result<()> {
+    let api = Api::new(&options.remote)?;
+    let now_ms = SystemClock.now().as_millis();
+    let track = moving(options.seed, now_ms).context("no device of this seed moves; choose another one")?;
+    let end_ms = now_ms.saturating_add(i64::from(options.seconds) * 1_000);
+    let mut sent = 0;
+    let reporting = async {
+        for fix in track.take_while(|fix| fix.time_ms < end_ms) {
+            let left = fix.time_ms - SystemClock.now().as_millis();
+            tokio::time::sleep(Duration::from_millis(u64::try_from(left).unwrap_or(0))).await;
+            let mut line = Vec::new();
+            fix.write_json(&mut line);
+            line.push(b'\n');
+            api.submit(device, &Submission::new(line, 1)?).await?;
+            sent += 1;
+        }
+        anyhow::Ok(())
+    };
+    tokio::select! {
+        done = reporting => done?,
+        _interrupted = tokio::signal::ctrl_c() => {}
+    }
+    print(&Summary { device: device.to_owned(), sent }, common.json)
+}
+
+/// A vehicle that is under way now: of one that began at some earlier moment.
+fn moving(seed: u64, now_ms: i64) -> Option<Smooth> {
+    (1..=MOMENTS).find_map(|moment| {
+        let track = SimulatedDevice::new(seed, 0).track(now_ms - moment * APART_MS);
+        let smooth = Smooth::new(track, now_ms - STEP_MS, STEP_MS)?;
+        let is_moving = smooth.clone().take(20).all(|fix| fix.speed_dkmh > MOVING_DKMH);
+        is_moving.then_some(smooth)
+    })
+}
+
+#[derive(Serialize)]
+struct Summary {
+    device: String,
+    sent: u64,
+}
+
+impl Answer for Summary {
+    fn in_words(&self) -> String {
+        format!("sent {} locations of {}", self.sent, self.device)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_moves_at_once_whatever_the_seed() {
+        for seed in 1..=5 {
+            let first = moving(seed, 1_700_000_000_000).and_then(|mut track| track.next()).unwrap();
+            assert_eq!(first.time_ms, 1_700_000_000_000, "the first report is due now");
+            assert!(first.speed_dkmh > MOVING_DKMH);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The fleet while somebody looks: it reports as time passes, and now and then something happens.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::time::Duration;
+
+use anyhow::Result;
+use perigee_cli::fleet::Smooth;
+use perigee_core::time::{Clock, SystemClock, Timestamp};
+use reqwest::Method;
+use serde_json::json;
+
+use super::cast::Cast;
+use crate::api::{Api, Submission};
+
+/// How often somebody presses a button or runs out of battery.
+const MISHAP_EVERY_MS: i64 = 45_000;
+/// What happens then, one after the other, and how it is told.
+const MISHAPS: [(&str, &str, bool); 5] = [
+    ("LowBattery", "Battery at 14 %", false),
+    ("SOSButton", "Help requested", true),
+    ("HarshBraking", "Braked hard", false),
+    ("GPSNoSignal", "No satellites for five minutes", false),
+    ("Vibration", "Moved while parked", false),
+];
+
+/// Lets the fleet live until the service goes away.
+pub(crate) async fn run_live(api: &Api, cast: Cast) -> Result<()> {
+    let mut devices: Vec<(String, Smooth)> =
+        cast.roles().filter_map(|role| Some((role.identifier(), role.live()?))).collect();
+    let mut due = BinaryHeap::new();
+    for (index, (_, track)) in devices.iter_mut().enumerate() {
+        queue(&mut due, index, track);
+    }
+    let mut mishaps = 0_usize;
+    let mut next_mishap_ms = cast.now_ms + MISHAP_EVERY_MS / 3;
+    while let Some(Reverse((at_ms, index, line))) = due.pop() {
+        wait_until(at_ms).await;
+        let Some((identifier, track)) = devices.get_mut(index) else { continue };
+        api.submit(identifier, &Submission::new(line, 1)?).await?;
+        queue(&mut due, index, track);
+        if at_ms >= next_mishap_ms {
+            raise(api, identifier, at_ms, mishaps).await?;
+            mishaps += 1;
+            next_mishap_ms = at_ms + MISHAP_EVERY_MS;
+        }
+    }
+    Ok(())
+}
+
+/// A report that is due, as the line that is sent.
+type Due = BinaryHeap<Reverse<(i64, usize, Vec<u8>)>>;
+
+fn queue(due: &mut Due, index: usize, track: &mut Smooth) {
+    if let Some(fix) = track.next() {
+        let mut line = Vec::new();
+        fix.write_json(&mut line);
+        line.push(b'\n');
+        due.push(Reverse((fix.time_ms, index, line)));
+    }
+}
+
+async fn wait_until(at_ms: i64) {
+    let left = at_ms - SystemClock.now().as_millis();
+    tokio::time::sleep(Duration::from_millis(u64::try_from(left).unwrap_or(0))).await;
+}
+
+async fn raise(api: &Api, identifier: &str, at_ms: i64, count: usize) -> Result<()> {
+    let (name, text, critical) = MISHAPS[count % MISHAPS.len()];
+    let at = Timestamp::from_millis(at_ms).to_string();
+    let body = json!({"dateTime": at, "alertName": name, "text": text, "critical": critical});
+    let url = api.url(&["api", "devices", identifier, "alerts"])?;
+    api.call(Method::POST, url, |request| request.json(&body)).await?;
+    Ok(())
+}

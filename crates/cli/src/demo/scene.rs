@@ -1,0 +1,193 @@
+//! What is there when a demonstration begins: devices and groups, some days of history, rules, recipients and alerts.
+
+use anyhow::{Context, Result};
+use perigee_cli::fleet::{Fix, Kind};
+use perigee_core::time::Timestamp;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::cast::{Cast, Role};
+use crate::api::{Api, Submission};
+use crate::progress;
+
+/// Locations sent at once.
+const BATCH: usize = 5_000;
+/// The device whose day has few messages left.
+const LIMITED: u32 = 0;
+const DAILY_EMAILS: u32 = 2;
+/// What happened to it today, one message more each than it has.
+const TODAY: [&str; 5] = ["LowBattery", "HarshBraking", "SpeedLimit", "GPSNoSignal", "Vibration"];
+/// How long after the beginning a vehicle comes to the area drawn on its way.
+const AHEAD_MS: i64 = 60_000;
+const MINUTE_MS: i64 = 60_000;
+/// How often a device that has fallen silent should report.
+const MISSED_AFTER_S: u32 = 30;
+
+/// Sets the scene.
+pub(crate) async fn set_scene(api: &Api, cast: Cast) -> Result<()> {
+    let bar = progress::bar("devices");
+    bar.set_length(u64::from(cast.devices));
+    let mut ids = Vec::new();
+    for role in cast.roles() {
+        ids.push(make_device(api, &role).await?);
+    }
+    set_rules(api, cast, &ids).await?;
+    set_recipients(api).await?;
+    for role in cast.roles() {
+        send_history(api, &role).await?;
+        bar.inc(1);
+    }
+    raise_alerts(api, cast).await?;
+    bar.finish_and_clear();
+    Ok(())
+}
+
+async fn make_device(api: &Api, role: &Role) -> Result<(Kind, String)> {
+    let (kind, model, interval) = match role.kind() {
+        Kind::Vehicle => ("vehicle", "Road tracker", 300),
+        Kind::Vessel => ("vessel", "Marine terminal", 600),
+        Kind::Hiker => ("hiker", "Satellite messenger", 3_600),
+    };
+    let mut body = json!({
+        "name": role.name(),
+        "identifier": role.identifier(),
+        "model": model,
+        "icon": kind,
+        "tags": {"kind": kind},
+        "expectedIntervalSeconds": interval,
+    });
+    // Its history is heard when it is sent: who is silent from then on is soon missed.
+    if role.silent_from_ms().is_some() {
+        body["expectedIntervalSeconds"] = json!(MISSED_AFTER_S);
+    }
+    if role.index() == LIMITED {
+        body["limits"] = json!({"expires": false, "dailyEmailLimit": DAILY_EMAILS, "dailySmsLimit": 1});
+    }
+    let made = post(api, &["api", "devices"], &body).await?;
+    Ok((role.kind(), id(&made["device"]["id"])?))
+}
+
+/// Groups by kind, and rules for each of them.
+async fn set_rules(api: &Api, cast: Cast, ids: &[(Kind, String)]) -> Result<()> {
+    let mut groups = Vec::new();
+    for (kind, name) in [(Kind::Vehicle, "Vehicles"), (Kind::Vessel, "Vessels"), (Kind::Hiker, "Hikers")] {
+        let members: Vec<&String> = ids.iter().filter(|(of, _)| *of == kind).map(|(_, id)| id).collect();
+        let made = post(api, &["api", "groups"], &json!({"name": name, "devices": members})).await?;
+        groups.push(id(&made["id"])?);
+    }
+    let [vehicles, vessels, hikers] = groups.as_slice() else { return Ok(()) };
+    let fences = draw_areas(api, cast).await?;
+    let rules = [
+        json!({"name": "Faster than 90 km/h", "groups": [vehicles], "coolDownSeconds": 120,
+               "conditions": [{"type": "speed", "above": 90, "clear": 85}]}),
+        json!({"name": "Came to a depot", "groups": [vehicles],
+               "conditions": [{"type": "geofence", "when": "enter", "geofences": fences}]}),
+        json!({"name": "At anchor", "groups": [vessels], "coolDownSeconds": 600,
+               "conditions": [{"type": "noMovement", "seconds": 1800, "radius": 300}]}),
+        json!({"name": "Not heard for too long", "groups": [hikers, vehicles],
+               "conditions": [{"type": "offline"}]}),
+    ];
+    for rule in rules {
+        post(api, &["api", "rules"], &rule).await?;
+    }
+    let sea = json!([[[-11.0, 41.5], [-8.6, 41.5], [-8.6, 44.2], [-11.0, 44.2], [-11.0, 41.5]]]);
+    draw(api, json!({"type": "Polygon", "coordinates": sea}), json!({"name": "Off Galicia"})).await?;
+    Ok(())
+}
+
+/// Circles where some vehicles will be in a minute or more: each of them comes there while somebody looks.
+async fn draw_areas(api: &Api, cast: Cast) -> Result<Vec<String>> {
+    let mut fences = Vec::new();
+    for role in cast.roles().filter(|role| role.kind() == Kind::Vehicle) {
+        let after_ms = cast.now_ms + AHEAD_MS * i64::try_from(fences.len() + 1)?;
+        let Some(mut live) = role.live() else { continue };
+        let Some(there) = live.find(|fix| fix.time_ms >= after_ms) else { continue };
+        if there.speed_dkmh < 200 {
+            continue;
+        }
+        let place = json!({"type": "Point", "coordinates": [degrees(there.longitude_e7), degrees(there.latitude_e7)]});
+        let name = format!("Depot {}", fences.len() + 1);
+        fences.push(draw(api, place, json!({"name": name, "radius": 400})).await?);
+        if fences.len() == 6 {
+            break;
+        }
+    }
+    if fences.is_empty() {
+        let place = json!({"type": "Point", "coordinates": [-8.72, 42.24]});
+        fences.push(draw(api, place, json!({"name": "Depot", "radius": 400})).await?);
+    }
+    Ok(fences)
+}
+
+async fn draw(api: &Api, geometry: Value, properties: Value) -> Result<String> {
+    let feature = json!({"type": "Feature", "geometry": geometry, "properties": properties});
+    let made = post(api, &["api", "geofences"], &feature).await?;
+    id(made.get("id").unwrap_or(&made["properties"]["id"]))
+}
+
+/// Addresses that lead nowhere, at domains and numbers kept for examples.
+async fn set_recipients(api: &Api) -> Result<()> {
+    let recipients = json!({"recipients": [
+        {"channel": "email", "address": "control@example.com", "name": "Control room"},
+        {"channel": "sms", "address": "+447700900123", "minimumSeverity": "critical"},
+    ]});
+    let url = api.url(&["api", "account", "alertRouting"])?;
+    api.call(Method::PUT, url, |request| request.json(&recipients)).await?;
+    Ok(())
+}
+
+async fn send_history(api: &Api, role: &Role) -> Result<()> {
+    let mut fixes = role.history().peekable();
+    while fixes.peek().is_some() {
+        let (mut lines, mut count) = (Vec::new(), 0);
+        for fix in fixes.by_ref().take(BATCH) {
+            write_line(&mut lines, &fix);
+            count += 1;
+        }
+        api.submit(&role.identifier(), &Submission::new(lines, count)?).await?;
+    }
+    Ok(())
+}
+
+fn write_line(lines: &mut Vec<u8>, fix: &Fix) {
+    fix.write_json(lines);
+    lines.push(b'\n');
+}
+
+/// What happened before anybody looked: a day that is used up, and one thing or another to others.
+async fn raise_alerts(api: &Api, cast: Cast) -> Result<()> {
+    for role in cast.roles().filter(|role| role.history().next().is_some()) {
+        let names: &[&str] = if role.index() == LIMITED {
+            &TODAY
+        } else if role.index() % 4 == 1 {
+            &TODAY[usize::try_from(role.index())? % TODAY.len()..][..1]
+        } else {
+            continue;
+        };
+        let alerts: Vec<Value> = names
+            .iter()
+            .enumerate()
+            .map(|(place, name)| {
+                let ago_ms =
+                    MINUTE_MS * (5 + 7 * i64::try_from(place).unwrap_or(0) + i64::from(role.index()));
+                let at = Timestamp::from_millis(cast.now_ms - ago_ms).to_string();
+                json!({"dateTime": at, "alertName": name})
+            })
+            .collect();
+        post(api, &["api", "devices", &role.identifier(), "alerts"], &json!(alerts)).await?;
+    }
+    Ok(())
+}
+
+async fn post(api: &Api, path: &[&str], body: &Value) -> Result<Value> {
+    let answer = api.call(Method::POST, api.url(path)?, |request| request.json(body)).await?;
+    answer.json().await.context("the answer cannot be read")
+}
+
+fn id(value: &Value) -> Result<String> {
+    value.as_str().map(str::to_owned).context("the answer has no id")
+}
+
+fn degrees(e7: i32) -> f64 {
+    f64::from(e7) / 1e7
+}
