@@ -2,7 +2,7 @@
 import type { Schemas } from '../../api/client'
 
 /** A server that knows trails tells devices apart by a key, and brings what is new of their trails. */
-type Device = Schemas['SharedDevice'] & { key?: string; trail?: SharedPlace[] | null }
+type Device = Omit<Schemas['SharedDevice'], 'key' | 'trail'> & { key?: string; trail?: SharedPlace[] | null }
 export type SharedPlace = Schemas['SharedLocation']
 
 export interface SharedThing {
