@@ -4,8 +4,8 @@
 /// up to 1,000, spreads what failed together over a fifth to either side.
 pub fn wait_ms(waits_s: &[i64], failed: u32, chance: u16) -> i64 {
     let place = usize::try_from(failed.saturating_sub(1)).unwrap_or(usize::MAX);
-    let wait_s = waits_s.get(place).or(waits_s.last()).copied().unwrap_or_default();
-    wait_s * (2_000 + i64::from(chance.min(1_000))) * 2 / 5
+    let seconds = waits_s.get(place).or(waits_s.last()).copied().unwrap_or_default();
+    seconds * (2_000 + i64::from(chance.min(1_000))) * 2 / 5
 }
 
 #[cfg(test)]
@@ -15,7 +15,7 @@ mod tests {
     #[test]
     fn waits_grow_and_spread() {
         let check = |failed, chance, expect| {
-            assert_eq!(wait_ms(&[5, 30], failed, chance), expect, "{failed} {chance}")
+            assert_eq!(wait_ms(&[5, 30], failed, chance), expect, "{failed} {chance}");
         };
         check(0, 500, 5_000);
         check(1, 0, 4_000);

@@ -1,6 +1,6 @@
 //! How far a device went, summed up fix by fix so that no history has to be held.
 
-use crate::location::{Fix, StoredLocation, distance_m, is_coarse};
+use crate::location::{Fix, Milli, StoredLocation, distance_m, is_coarse};
 
 /// Metres a device must have moved before it counts: one that stands still seems to wander about so much.
 const WANDERS_M: f64 = 30.0;
@@ -27,7 +27,7 @@ impl Journey {
             return;
         };
         let metres = distance_m(&from, &to);
-        let doubt = [from.accuracy, to.accuracy].into_iter().flatten().map(|accuracy| accuracy.as_f64());
+        let doubt = [from.accuracy, to.accuracy].into_iter().flatten().map(Milli::as_f64);
         if metres >= doubt.fold(WANDERS_M, f64::max) {
             self.metres += metres;
             self.from = Some(to);
@@ -55,7 +55,7 @@ impl Journey {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::location::{Latitude, Location, Longitude, Milli, Readings, Trust};
+    use crate::location::{Latitude, Location, Longitude, Readings, Trust};
     use crate::time::Timestamp;
 
     fn at(longitude: f64) -> StoredLocation {
@@ -74,7 +74,9 @@ mod tests {
 
     fn metres(locations: &[StoredLocation]) -> u64 {
         let mut journey = Journey::default();
-        locations.iter().for_each(|location| journey.go_on(location));
+        for location in locations {
+            journey.go_on(location);
+        }
         journey.metres()
     }
 

@@ -22,6 +22,21 @@ use super::routes::{
 };
 use crate::app::App;
 
+/// What an account has sent to people.
+fn account_messages() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(
+            notification_settings::get_notification_settings,
+            notification_settings::replace_notification_settings,
+            notification_settings::update_notification_settings
+        ))
+        .routes(routes!(
+            overview_report::get_overview_report,
+            overview_report::replace_overview_report,
+            overview_report::update_overview_report
+        ))
+}
+
 /// The operations of the API, with their part of the document.
 fn operations() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -63,16 +78,7 @@ fn operations() -> OpenApiRouter<App> {
             alert_routing::update_account_alert_routing,
             alert_routing::delete_account_alert_routing
         ))
-        .routes(routes!(
-            notification_settings::get_notification_settings,
-            notification_settings::replace_notification_settings,
-            notification_settings::update_notification_settings
-        ))
-        .routes(routes!(
-            overview_report::get_overview_report,
-            overview_report::replace_overview_report,
-            overview_report::update_overview_report
-        ))
+        .merge(account_messages())
         .routes(routes!(notifications::list_notifications))
         .routes(routes!(notifications::list_device_notifications))
         .routes(routes!(notifications::get_notification))

@@ -45,8 +45,9 @@ impl Hold {
     /// Whether a message that is due may be sent by this node now.
     pub(super) fn admits(&self, content: &Content) -> bool {
         let state = self.state();
+        let is_taken = state.under_way.contains(&content.id);
         let is_patient = state.patient_until.is_some_and(|until| Instant::now() < until);
-        !state.under_way.contains(&content.id) && !(content.is_lost && is_patient)
+        !is_taken && (!content.is_lost || !is_patient)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -202,7 +202,7 @@ impl Worker {
             match self.app.store.renew(reservation, millis(LEASE)).await {
                 Ok(true) => {}
                 Ok(false) => {
-                    tracing::warn!(notification = %reservation.id, "the reservation of a message was lost")
+                    tracing::warn!(notification = %reservation.id, "the reservation of a message was lost");
                 }
                 Err(error) => {
                     self.hold.lost_touch();
