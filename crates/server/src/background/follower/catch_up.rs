@@ -25,12 +25,11 @@ impl Follower {
     /// the same alerts are stored once. How far it has come is kept, so that any node goes on with it.
     pub(super) async fn catch_up(&self, followed: Followed, set: &RuleSet) -> Result<Outcome> {
         let account = followed.account;
-        let end = match followed.catching_up {
-            Some(place) => place.end,
-            None => {
-                tracing::warn!(%account, "the log was trimmed before rules had judged it; judging the histories instead");
-                self.app.store.feed_end(Scope::whole(account)).await?
-            }
+        let end = if let Some(place) = followed.catching_up {
+            place.end
+        } else {
+            tracing::warn!(%account, "the log was trimmed before rules had judged it; judging the histories instead");
+            self.app.store.feed_end(Scope::whole(account)).await?
         };
         let after = followed.catching_up.map(|place| place.after);
         let mut ids = self.app.store.list_followed(account, after, DEVICES).await?;

@@ -1,5 +1,6 @@
 //! Storing alerts: each once, with its event and its messages, in one transaction.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 
 use perigee_core::alert::Alert;
@@ -52,8 +53,8 @@ pub(crate) async fn raise_all(
         for (alert, id) in alerts.into_iter().zip(&mut next) {
             let (identity, severity) = (Identity::of_alert(&alert), Severity::of(&alert));
             each.identities.push(identity);
-            if !each.ids.contains_key(&identity) {
-                each.ids.insert(identity, AlertId::from_i64(id));
+            if let Entry::Vacant(place) = each.ids.entry(identity) {
+                place.insert(AlertId::from_i64(id));
                 each.raised.push(Raised { id: AlertId::from_i64(id), name: alert.name.clone(), severity });
                 rows.push(to_row(tx, account, device, id, alert, identity));
             }

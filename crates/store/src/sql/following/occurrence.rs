@@ -58,9 +58,11 @@ pub(super) async fn of_devices(
 pub(super) struct Changes {
     account: AccountId,
     rows: Vec<Vec<Value>>,
-    /// By when they were over, and when they are.
-    endings: BTreeMap<(Option<Timestamp>, Option<Timestamp>), Vec<(DeviceId, AlertId)>>,
+    endings: BTreeMap<Ending, Vec<(DeviceId, AlertId)>>,
 }
+
+/// When something was over before, and when it is now.
+type Ending = (Option<Timestamp>, Option<Timestamp>);
 
 impl Changes {
     pub(super) const fn new(account: AccountId) -> Self {
@@ -144,7 +146,7 @@ async fn ended_now(tx: &Tx, account: AccountId, rows: Vec<Row>) -> Result<()> {
 async fn end_alerts(
     tx: &Tx,
     account: AccountId,
-    (was, is): (Option<Timestamp>, Option<Timestamp>),
+    (was, is): Ending,
     alerts: &[(DeviceId, AlertId)],
 ) -> Result<()> {
     let ids: Vec<i64> = alerts.iter().map(|(_, alert)| alert.as_i64()).collect();
