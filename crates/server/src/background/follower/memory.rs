@@ -1,8 +1,7 @@
 //! What a node remembers of devices between two rounds, so that little of it has to be kept each time.
 //!
-//! What rules know of a device follows from what was last kept of it and from its history, so it is kept only when
-//! there is something to tell, and now and then. The node that made the last round remembers the rest; any other reads
-//! the history since.
+//! What rules know of a device follows from what was last kept of it and from its history, so it is kept only now and
+//! then. The node that made the last round remembers the rest; any other reads the history since.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
@@ -121,8 +120,8 @@ impl Memory {
 impl Remembered {
     fn must_be_kept(&self, device: DeviceId, judgement: &Judgement, now: Timestamp) -> bool {
         let sooner = judgement.due.is_some_and(|due| self.due.is_none_or(|kept| due < kept));
-        let changed = !judgement.touched.is_empty()
-            || !judgement.checkpoints.is_empty()
+        // What was raised is no reason: judged again from what was kept, the same episodes are the same occurrences.
+        let changed = !judgement.checkpoints.is_empty()
             || !judgement.dropped.is_empty()
             || judgement.forget_from.is_some();
         sooner || changed || now.as_millis() - self.kept.as_millis() >= patience_ms(device)
