@@ -87,7 +87,7 @@ fn prepare(config: &mut Config, options: &Demo) {
     let first = &mut config.first_start;
     "Perigee demo".clone_into(&mut first.account_name);
     first.licenses = options.devices.saturating_add(20);
-    config.email.host = NOWHERE.to_owned();
+    NOWHERE.clone_into(&mut config.email.host);
     config.email.from = format!("Perigee demo <demo@{NOWHERE}>");
     config.sms.gateway = SmsGateway::Http;
     config.sms.http_url = format!("https://{NOWHERE}/?to={{number}}&text={{text}}");

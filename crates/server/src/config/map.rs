@@ -91,7 +91,7 @@ mod tests {
             map.validate().is_ok().then(|| map.tile_origin()).flatten()
         };
         let check = |tile_url: &str, expect: Option<&str>| {
-            assert_eq!(origin(tile_url).as_deref(), expect, "{tile_url}")
+            assert_eq!(origin(tile_url).as_deref(), expect, "{tile_url}");
         };
         check("https://tiles.example.com/{z}/{x}/{y}.png?key=1", Some("https://tiles.example.com"));
         check("http://10.0.0.7:8090/osm/{z}/{x}/{y}", Some("http://10.0.0.7:8090"));

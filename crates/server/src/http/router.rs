@@ -39,6 +39,11 @@ fn account_messages() -> OpenApiRouter<App> {
 
 /// The operations of the API, with their part of the document.
 fn operations() -> OpenApiRouter<App> {
+    device_operations().merge(account_operations())
+}
+
+/// What is about devices: where they are, what happens to them, and who is told.
+fn device_operations() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(devices::read::list_devices, devices::write::create_device))
         .routes(routes!(
@@ -96,6 +101,11 @@ fn operations() -> OpenApiRouter<App> {
         .routes(routes!(webhooks::deliveries::test_webhook))
         .routes(routes!(webhooks::deliveries::list_deliveries))
         .routes(routes!(webhooks::deliveries::retry_delivery))
+}
+
+/// What is about an account and its people, and what they set up.
+fn account_operations() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
         .routes(routes!(console::facts::get_console_facts))
         .routes(routes!(token::create_token))
         .routes(routes!(token::list_signing_keys))

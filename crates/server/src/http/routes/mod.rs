@@ -24,6 +24,7 @@ pub mod pages;
 pub mod reference;
 pub mod rules;
 pub mod session;
+pub mod session_cookie;
 pub mod session_password;
 pub mod session_preferences;
 pub mod session_totp;

@@ -15,11 +15,12 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::account::LicensesView;
+use super::session_cookie::{Reached, end_session_before, session_cookie};
 use super::session_preferences::PreferencesView;
 use super::session_totp::{CODE_MAX, check_code};
 use super::token::find_login;
 use super::users_view::UserView;
-use crate::access::{Attempt, CHALLENGE, SESSION_COOKIE, Trial, cookie, refuse_foreign_origin, session_over};
+use crate::access::{Attempt, CHALLENGE, Trial, refuse_foreign_origin, session_over};
 use crate::app::App;
 use crate::auth::password::MOST_CHARS;
 use crate::auth::{Secret, session};
@@ -29,7 +30,6 @@ use crate::http::error::{ApiError, ApiResult, internal, invalid_body};
 use crate::http::extract::{Caller, JsonBody, Params, SessionCaller};
 use crate::http::json::Fields;
 use crate::http::reply::{Done, Reply};
-use crate::serve::{PublicOrigin, Scheme};
 
 const EMAIL_MAX: usize = 254;
 
@@ -130,24 +130,6 @@ impl FromRequestParts<App> for OwnPage {
     }
 }
 
-/// How a request came here.
-#[derive(Debug)]
-pub struct Reached {
-    by_tls: bool,
-    /// The session that the browser had before.
-    before: Option<Secret>,
-}
-
-impl FromRequestParts<App> for Reached {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, _app: &App) -> ApiResult<Self> {
-        let origin = parts.extensions.get::<PublicOrigin>();
-        let by_tls = origin.is_some_and(|origin| origin.scheme == Scheme::Https);
-        Ok(Self { by_tls, before: cookie(&parts.headers) })
-    }
-}
-
 struct Presented {
     email: String,
     password: SecretString,
@@ -221,16 +203,6 @@ fn renew_hash(app: &App, login: &Login, password: SecretString) {
     });
 }
 
-/// The cookie that holds a session for so many seconds; none ends it.
-///
-/// It is bound to TLS where clients use that: by the address they use, or as the connection or a trusted proxy says.
-fn session_cookie(app: &App, reached: &Reached, value: &str, seconds: u32) -> String {
-    let path = if app.base_url.prefix().is_empty() { "/" } else { app.base_url.prefix() };
-    let is_secure = app.base_url.is_secure() || reached.by_tls;
-    let secure = if is_secure { "; Secure" } else { "" };
-    format!("{SESSION_COOKIE}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}")
-}
-
 pub(super) async fn find_self(app: &App, id: UserId) -> ApiResult<Login> {
     app.store.find_login_by_id(id).await?.ok_or_else(session_over)
 }
@@ -271,15 +243,6 @@ pub async fn create_session(
             Err(refused("The e-mail address, the password or the code is not right."))
         }
     }
-}
-
-/// Ends the session that the same browser had: its cookie is about to be replaced, and nobody could end it any more.
-async fn end_session_before(app: &App, context: &RequestContext, reached: &Reached) -> ApiResult<()> {
-    let Some(secret) = &reached.before else { return Ok(()) };
-    let Some(before) = app.store.find_session(session::hash(secret).as_bytes()).await? else { return Ok(()) };
-    app.store.delete_session(&context.origin(Via::Session, Some(before.user)), before.id).await?;
-    app.identities.forget_user(before.user);
-    Ok(())
 }
 
 async fn open_session(

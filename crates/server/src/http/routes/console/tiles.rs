@@ -1,4 +1,4 @@
-//! The operator's file of map tiles (PMTiles, version 3), read by ranges as the console needs them.
+//! The operator's file of map tiles (`PMTiles`, version 3), read by ranges as the console needs them.
 
 use std::fs::File;
 use std::io;
