@@ -33,10 +33,10 @@ async fn operators_see_and_set_accounts(engine: Engine) {
     let paged = app.call("GET /api/operator/accounts?limit=1").cookie(&cookie).send().await.expect(200);
     assert!(paged["nextCursor"].is_string(), "{paged}");
 
-    let path = format!("/api/operator/accounts/{}", acme.account.id);
-    let read = app.call(&format!("GET {path}")).cookie(&cookie).send().await;
+    let address = format!("/api/operator/accounts/{}", acme.account.id);
+    let read = app.call(&format!("GET {address}")).cookie(&cookie).send().await;
     let patch = async |body: &serde_json::Value, tag: &str| {
-        app.call(&format!("PATCH {path}")).cookie(&cookie).header("if-match", tag).json(body).send().await
+        app.call(&format!("PATCH {address}")).cookie(&cookie).header("if-match", tag).json(body).send().await
     };
     let tag = read.header("etag").to_owned();
     let body = json!({"name": "Acme & Sons", "licenses": {"total": 5}});
@@ -64,7 +64,7 @@ async fn operators_see_and_set_accounts(engine: Engine) {
     by_key.expect_error(403, "session-required");
     app.store.set_operator(house.owner.id, false).await.unwrap();
     app.clock().advance_seconds(5);
-    app.call(&format!("GET {path}")).cookie(&cookie).send().await.expect_error(403, "forbidden");
+    app.call(&format!("GET {address}")).cookie(&cookie).send().await.expect_error(403, "forbidden");
 }
 
 async fn an_account_is_made_with_an_invitation(engine: Engine) {
