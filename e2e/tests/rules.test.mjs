@@ -21,6 +21,7 @@ test('a rule drawn and made by hand fires when a device enters', async ({ page, 
     await page.mouse.click(centre.x + 6, centre.y)
     return (await radius.count()) > 0 && Number((await radius.inputValue()).replace(/,/g, '')) > 0
   })
+  await radius.fill('20000')
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   const fence = await until('the geofence is stored', async () => (await api.get('/api/geofences')).geofences[0])
   assert.equal(fence.properties.name, 'Harbour')
