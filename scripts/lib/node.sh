@@ -10,11 +10,12 @@ need_node() {
   [ "${version%%.*}" -ge 20 ] || die "Node 20 or newer is needed, and this is $version: install it from nodejs.org"
 }
 
-# node_packages FOLDER: installs exactly what its lock file says, unless that is there.
+# node_packages FOLDER: installs what its lock file says, unless that is there. `npm ci` would refuse a lock file that
+# leaves out the builds of optional packages for other systems, as some registries make npm write it.
 node_packages() {
   local folder=$1 stamp=$1/node_modules/.installed
   cmp -s "$folder/package-lock.json" "$stamp" && return
   say "installing the packages of $folder"
-  (cd "$folder" && npm ci --silent --no-audit --no-fund) >&2 || die "npm could not install the packages of $folder"
+  (cd "$folder" && npm install --silent --no-audit --no-fund) >&2 || die "npm could not install the packages of $folder"
   cp "$folder/package-lock.json" "$stamp"
 }
