@@ -69,6 +69,10 @@ export class FleetLayer {
       this.#waiting.removed.set(id, tracked)
     }
     this.#waiting.whole ||= change.whole
+    this.#later()
+  }
+
+  #later(): void {
     this.#timer ||= window.setTimeout(() => {
       this.#timer = 0
       void this.#flush()
@@ -76,7 +80,8 @@ export class FleetLayer {
   }
 
   async #flush(): Promise<void> {
-    if (this.#busy) return
+    // What waits must not wait for the next change, which may never come.
+    if (this.#busy) return this.#later()
     const target = this.map.getSource<GeoJSONSource>(source)
     if (!target) return
     const change = this.#waiting
