@@ -16,7 +16,7 @@ export const session: State = $state({ known: false, current: null })
 export async function loadSession(): Promise<void> {
   try {
     session.current = await ok(api.GET('/api/session'))
-    adopt((session.current as { preferences?: Parameters<typeof adopt>[0] }).preferences)
+    adopt(session.current.preferences)
   } catch (problem) {
     if (!(problem instanceof Problem) || problem.status !== 401) throw problem
     session.current = null

@@ -1,6 +1,5 @@
 // What the device panel and its form make of the API's answers.
 import { expect, test } from 'vitest'
-import { apart } from '../src/pages/device/apart'
 import { formOf, inputOf, inputOfDevice } from '../src/pages/device/deviceForm'
 import { daysBetween, usageOf } from '../src/pages/device/limits'
 import { accessoriesOf, attributesOf, factsOf } from '../src/pages/device/locationFacts'
@@ -22,13 +21,6 @@ test('days are counted between dates', () => {
   expect(daysBetween('2026-02-27', '2026-03-01')).toBe(2)
   expect(daysBetween('2026-03-01', '2026-02-28')).toBe(-1)
 })
-
-test.each([
-  ['SOSButton', 'SOS Button'],
-  ['OverSpeed', 'Over Speed'],
-  ['low_battery', 'low battery'],
-  ['Área2Salida', 'Área2 Salida']
-])('%s reads %s', (name, words) => expect(apart(name)).toBe(words))
 
 test('every field of a location that was sent is shown', () => {
   const location = {

@@ -4,17 +4,15 @@ import {
   boundsOf,
   circleRing,
   destination,
-  distanceBetween,
   geometryOf,
   labelAt,
   middle,
   shapeOf,
   shown,
-  unwrap,
-  wrap,
   type Position,
   type Shape
 } from '../src/map/drawShape'
+import { distanceBetween, unwrap, wrap } from '../src/map/geodesy'
 import { areaOf, sizeOf } from '../src/map/drawSize'
 
 const fiji: Position[] = [

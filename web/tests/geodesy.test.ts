@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { continuous, distanceBetween, lengthOf } from '../src/map/geodesy'
+import { unwrap, distanceBetween, lengthOf } from '../src/map/geodesy'
 
 test('distances are those of the globe', () => {
   expect(distanceBetween([0, 0], [0, 90])).toBeCloseTo(10_007_557, -1)
@@ -9,6 +9,6 @@ test('distances are those of the globe', () => {
 })
 
 test('a line past the antimeridian goes on', () => {
-  expect(continuous([[179, 1], [-179, 2], [-178, 3], [179.5, 4]])).toEqual([[179, 1], [181, 2], [182, 3], [179.5, 4]])
-  expect(continuous([[-179, 0], [179, 0]])).toEqual([[-179, 0], [-181, 0]])
+  expect(unwrap([[179, 1], [-179, 2], [-178, 3], [179.5, 4]])).toEqual([[179, 1], [181, 2], [182, 3], [179.5, 4]])
+  expect(unwrap([[-179, 0], [179, 0]])).toEqual([[-179, 0], [-181, 0]])
 })

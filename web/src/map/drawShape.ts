@@ -1,7 +1,9 @@
 // The shapes of geofences: between what the API keeps, what is drawn by hand and what the map can show.
 // Edges of areas are straight in longitude and latitude and go the shorter way round; circles and corridors are
 // measured on the sphere. The map wants longitudes that go on past 180 degrees instead of jumping.
-export type Position = [number, number]
+import { earthRadius, unwrap, wrap, type Point } from './geodesy'
+
+export type Position = Point
 
 export type Shape =
   | { kind: 'polygon'; positions: Position[] }
@@ -19,32 +21,11 @@ export interface Geometry {
   coordinates: unknown[]
 }
 
-export const earthRadius = 6_371_008.8
 const radians = Math.PI / 180
 /** The widest step between two shown positions of an edge, in degrees. */
 const step = 2
 /** Where the map's projection ends. */
 const edge = 85
-
-export const wrap = (longitude: number): number => {
-  const turned = ((((longitude + 180) % 360) + 360) % 360) - 180
-  return turned === -180 && longitude > 0 ? 180 : turned
-}
-
-/** The same positions with longitudes that never jump: each the shorter way from the one before. */
-export function unwrap(positions: Position[]): Position[] {
-  let last: number | undefined
-  return positions.map(([longitude, latitude]) => {
-    last = last === undefined ? longitude : last + wrap(longitude - last)
-    return [last, latitude]
-  })
-}
-
-export function distanceBetween(a: Position, b: Position): number {
-  const [north, east] = [((b[1] - a[1]) * radians) / 2, ((b[0] - a[0]) * radians) / 2]
-  const h = Math.sin(north) ** 2 + Math.cos(a[1] * radians) * Math.cos(b[1] * radians) * Math.sin(east) ** 2
-  return 2 * earthRadius * Math.asin(Math.min(1, Math.sqrt(h)))
-}
 
 /** Where one comes from a place, going so many metres towards a bearing in degrees. */
 export function destination([longitude, latitude]: Position, metres: number, bearing: number): Position {

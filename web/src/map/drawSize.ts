@@ -1,5 +1,6 @@
 // How large a shape is, on the sphere.
-import { distanceBetween, earthRadius, unwrap, type Position, type Shape } from './drawShape'
+import type { Position, Shape } from './drawShape'
+import { earthRadius, lengthOf, unwrap } from './geodesy'
 
 const radians = Math.PI / 180
 
@@ -15,10 +16,6 @@ export function areaOf(ring: Position[]): number {
   })
   const flat = Math.abs(sum)
   return earthRadius ** 2 * (Math.abs(turn) > 180 ? 2 * Math.PI - flat : flat)
-}
-
-export function lengthOf(line: Position[]): number {
-  return line.reduce((sum, here, index) => sum + distanceBetween(line[index - 1] ?? here, here), 0)
 }
 
 /** The area of a shape in square metres; none for a corridor, whose length says more. */

@@ -12,7 +12,8 @@ import {
   type TerraDrawStylingFunction
 } from 'terra-draw'
 import { TerraDrawMapLibreGLAdapter } from 'terra-draw-maplibre-gl-adapter'
-import { boundsOf, circleRing, destination, distanceBetween, middle, open, unwrap, type DrawnKind, type Position, type Shape } from './drawShape'
+import { boundsOf, circleRing, destination, middle, open, type DrawnKind, type Position, type Shape } from './drawShape'
+import { distanceBetween, unwrap } from './geodesy'
 
 type Place = { lng: number; lat: number }
 const places = 9

@@ -1,5 +1,6 @@
 // The little geometry that tracks need, on a sphere. Longitudes always go the shorter way round.
-const earthRadius = 6_371_008.8
+import { earthRadius } from './geodesy'
+
 const radians = Math.PI / 180
 const near = 0.0005
 

@@ -2,25 +2,8 @@
 import type { Schemas } from '../../api/client'
 
 export const frequencies = ['off', 'daily', 'weekly'] as const
-type Frequency = (typeof frequencies)[number]
-
-interface Reader {
-  address: string
-  name?: string | null
-  timeZone?: string | null
-  units: string
-  language: string
-}
-
-export interface OverviewReport {
-  frequency: Frequency
-  weekday: Schemas['Weekday']
-  hour: number
-  recipients: Reader[]
-  groups: string[]
-  ungrouped: boolean
-  reportedThrough?: string | null
-}
+type Frequency = Schemas['OverviewFrequency']
+export type OverviewReport = Schemas['OverviewReport']
 
 export interface OverviewForm {
   frequency: Frequency
@@ -42,7 +25,7 @@ export const overviewForm = (report: OverviewReport): OverviewForm => ({
 })
 
 /** Whoever was a reader before stays one with their language and units; others begin with those given. */
-export function overviewInput(form: OverviewForm, before: OverviewReport, begin: Pick<Reader, 'units' | 'language'>): OverviewReport {
+export function overviewInput(form: OverviewForm, before: OverviewReport, begin: Pick<Schemas['OverviewRecipient'], 'units' | 'language'>): OverviewReport {
   const addresses = form.addresses.split(/[\s,;]+/).filter(Boolean)
   return {
     frequency: form.frequency,

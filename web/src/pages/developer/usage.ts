@@ -1,9 +1,7 @@
 // Calls over time as the server answers them, and as a chart draws them.
-export interface Usage {
-  unit: 'hour' | 'day'
-  times: string[]
-  series: { userId: string; name: string | null; via: 'key' | 'console'; total: number; calls: number[] }[]
-}
+import type { Schemas } from '../../api/client'
+
+export type Usage = Schemas['Usage']
 
 export interface Columns {
   /** Seconds since 1970, when each step begins. */

@@ -1,31 +1,11 @@
 // The accounts of the server, as operators see and set them.
-import { call } from '../developer/calls'
+import { api, ok, okTagged, type Schemas } from '../../api/client'
 
-export interface Account {
-  id: string
-  name: string
-  timeZone: string
-  licenses: { total: number; used: number; free: number }
-  devices: number
-  users: number
-  lastActivity: string | null
-  creation: string
-  lastModified: string
-}
+export type Account = Schemas['OperatorAccount']
+export type Invitation = Schemas['Invitation']
+export type AccountInput = Pick<Schemas['OperatorAccountNew'], 'name' | 'timeZone' | 'licenses'>
 
-export interface Invitation {
-  email: string
-  url: string
-  expires: string
-}
-
-export interface AccountInput {
-  name: string
-  timeZone: string
-  licenses: { total: number }
-}
-
-const path = (id: string): string => `/api/operator/accounts/${encodeURIComponent(id)}`
+const at = (accountId: string) => ({ path: { accountId } })
 const pageSize = 100
 
 class Accounts {
@@ -35,31 +15,31 @@ class Accounts {
 
   /** Loads those whose name holds this, or goes on with them. */
   async load(search: string, more = false): Promise<void> {
-    const query = new URLSearchParams({ limit: String(pageSize) })
-    if (search.trim()) query.set('q', search.trim())
-    if (more && this.next) query.set('cursor', this.next)
-    const { data } = await call<{ accounts: Account[]; nextCursor?: string }>(`/api/operator/accounts?${query}`)
-    this.all = more ? [...this.all, ...data.accounts] : data.accounts
-    this.next = data.nextCursor ?? null
+    const query = { limit: pageSize, q: search.trim() || undefined, cursor: (more && this.next) || undefined }
+    const page = await ok(api.GET('/api/operator/accounts', { params: { query } }))
+    this.all = more ? [...this.all, ...page.accounts] : page.accounts
+    this.next = page.nextCursor ?? null
     this.loaded = true
   }
 
   async read(id: string): Promise<{ account: Account; tag: string | null }> {
-    const { data, tag } = await call<{ account: Account }>(path(id))
+    const { data, tag } = await okTagged(api.GET('/api/operator/accounts/{accountId}', { params: at(id) }))
     return { account: data.account, tag }
   }
 
   async change(id: string, body: AccountInput, tag: string | null): Promise<void> {
-    const headers: Record<string, string> = tag ? { 'If-Match': tag } : {}
-    const { data } = await call<{ account: Account }>(path(id), { method: 'PATCH', body, headers })
-    this.all = this.all.map((account) => (account.id === id ? data.account : account))
+    const headers = tag ? { 'If-Match': tag } : {}
+    const { account: changed } = await ok(
+      api.PATCH('/api/operator/accounts/{accountId}', { params: at(id), body, headers })
+    )
+    this.all = this.all.map((account) => (account.id === id ? changed : account))
   }
 
   /** Makes an account; the way in for its owner is answered this once. */
-  async create(body: AccountInput & { ownerEmail: string }): Promise<{ account: Account; invitation: Invitation }> {
-    const { data } = await call<{ account: Account; invitation: Invitation }>('/api/operator/accounts', { method: 'POST', body })
-    this.all = [...this.all, data.account]
-    return data
+  async create(body: Schemas['OperatorAccountNew']): Promise<{ account: Account; invitation: Invitation }> {
+    const made = await ok(api.POST('/api/operator/accounts', { body }))
+    this.all = [...this.all, made.account]
+    return made
   }
 }
 

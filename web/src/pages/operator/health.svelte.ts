@@ -1,7 +1,6 @@
 // The health of the server, asked for every few seconds while somebody looks, with the last minutes kept for the trends.
-import { Problem } from '../../api/client'
+import { api, ok } from '../../api/client'
 import { reason } from '../../ui/toast.svelte'
-import { call } from '../developer/calls'
 import type { Health } from './verdict'
 
 const every = 4_000
@@ -23,8 +22,6 @@ class Watch {
   now: Health | null = $state.raw(null)
   at = $state(0)
   problem: string | null = $state(null)
-  /** The server is too old to know. */
-  unknown = $state(false)
   past: Health[] = $state.raw([])
   #timer = 0
 
@@ -41,17 +38,16 @@ class Watch {
     clearTimeout(this.#timer)
     if (!document.hidden) {
       try {
-        const { data } = await call<{ health: Health }>('/api/operator/health')
-        this.now = data.health
+        const { health } = await ok(api.GET('/api/operator/health'))
+        this.now = health
         this.at = Date.now()
-        this.past = [...this.past, data.health].slice(-most)
+        this.past = [...this.past, health].slice(-most)
         this.problem = null
       } catch (error) {
-        this.unknown = error instanceof Problem && error.status === 404
         this.problem = reason(error)
       }
     }
-    if (!this.unknown) this.#timer = window.setTimeout(() => void this.#ask(), every)
+    this.#timer = window.setTimeout(() => void this.#ask(), every)
   }
 }
 

@@ -1,29 +1,8 @@
 // How the server is, and what of it needs somebody's attention.
-export interface Backlog {
-  waiting: number
-  oldest: string | null
-}
+import type { Schemas } from '../../api/client'
 
-export interface Health {
-  version: string
-  startedAt: string
-  uptimeSeconds: number
-  store: {
-    engine: 'sqlite' | 'postgresql'
-    bytes: number
-    freeBytes: number | null
-    accounts: number
-    users: number
-    devices: number
-  }
-  intake: { writes: number; locations: number }
-  messages: { email: Backlog; sms: Backlog }
-  webhooks: Backlog
-  rulesLagSeconds: number
-  packing: { atWork: boolean; packed: number }
-  connections: { open: number; limit: number }
-  lastBackup: string | null
-}
+export type Health = Schemas['Health']
+export type Backlog = Schemas['HealthBacklog']
 
 /** Something that needs attention; `what` names its message. */
 export interface Concern {
@@ -50,7 +29,7 @@ export function concerns(health: Health, now: number): Concern[] {
   }
   const waited = ({ oldest }: Backlog): number => (oldest ? (now - Date.parse(oldest)) / 1000 : 0)
   const { store, intake, messages, webhooks, connections, lastBackup } = health
-  if (store.freeBytes !== null) note('disk', -store.freeBytes, -4 * gib, -gib, { bytes: store.freeBytes })
+  if (store.freeBytes != null) note('disk', -store.freeBytes, -4 * gib, -gib, { bytes: store.freeBytes })
   const queued = intake.writes + intake.locations
   note('intake', queued, 20_000, 200_000, { count: queued })
   note('rules', health.rulesLagSeconds, 60, 900, { seconds: health.rulesLagSeconds })

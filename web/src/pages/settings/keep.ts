@@ -1,17 +1,13 @@
 // Preferences are kept with the user on the server as well, so that they are the same in another browser.
-import { address } from '../../api/client'
+import { api, ok } from '../../api/client'
 import { prefer, type Preferences } from '../../preferences.svelte'
 
 /** Changes preferences here at once and on the server when it can keep them; whether it could. */
 export async function keep(change: Partial<Preferences>): Promise<boolean> {
   prefer(change)
   try {
-    const answer = await fetch(address('/api/session/preferences'), {
-      method: 'PATCH',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(change)
-    })
-    return answer.ok
+    await ok(api.PATCH('/api/session/preferences', { body: change }))
+    return true
   } catch {
     return false
   }

@@ -1,23 +1,31 @@
 // The three places where it can be set whom alerts go to, behind one face.
-import type { Schemas } from '../../../api/client'
-import { raw } from '../../../api/raw'
-import type { RoutedWebhook } from './routing'
+import { api, ok, okTagged, type Schemas } from '../../../api/client'
 
 export type Place = { kind: 'account' } | { kind: 'group' | 'device'; id: string }
-export type Routing = Schemas['AlertRouting'] & { webhooks?: RoutedWebhook[] }
-export type Input = Schemas['AlertRoutingInput'] & { webhooks?: RoutedWebhook[] }
+export type Routing = Schemas['AlertRouting']
+export type Input = Schemas['AlertRoutingPatch']
 
-const pathOf = (place: Place): string =>
-  place.kind === 'account' ? '/api/account/alertRouting' : `/api/${place.kind}s/${encodeURIComponent(place.id)}/alertRouting`
+const ofGroup = '/api/groups/{groupId}/alertRouting'
+const ofDevice = '/api/devices/{deviceId}/alertRouting'
+const ofAccount = '/api/account/alertRouting'
 
-export const loadRouting = (place: Place): Promise<{ data: Routing; tag: string | null }> => raw('GET', pathOf(place))
+export function loadRouting(place: Place): Promise<{ data: Routing; tag: string | null }> {
+  if (place.kind === 'account') return okTagged(api.GET(ofAccount))
+  if (place.kind === 'group') return okTagged(api.GET(ofGroup, { params: { path: { groupId: place.id } } }))
+  return okTagged(api.GET(ofDevice, { params: { path: { deviceId: place.id } } }))
+}
 
-/** Changes what is given and leaves alone what this console does not know. */
+/** Changes what is given and leaves the rest alone. */
 export async function saveRouting(place: Place, tag: string | null, body: Input): Promise<void> {
-  await raw('PATCH', pathOf(place), { body, tag })
+  const headers = tag ? { 'If-Match': tag } : {}
+  if (place.kind === 'account') await ok(api.PATCH(ofAccount, { body, headers }))
+  else if (place.kind === 'group') await ok(api.PATCH(ofGroup, { params: { path: { groupId: place.id } }, body, headers }))
+  else await ok(api.PATCH(ofDevice, { params: { path: { deviceId: place.id } }, body, headers }))
 }
 
 /** Sets nothing here, so that the next place decides. */
 export async function clearRouting(place: Place): Promise<void> {
-  await raw('DELETE', pathOf(place))
+  if (place.kind === 'account') await ok(api.DELETE(ofAccount))
+  else if (place.kind === 'group') await ok(api.DELETE(ofGroup, { params: { path: { groupId: place.id } } }))
+  else await ok(api.DELETE(ofDevice, { params: { path: { deviceId: place.id } } }))
 }

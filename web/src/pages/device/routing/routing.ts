@@ -5,12 +5,8 @@ type Recipient = Schemas['Recipient']
 type RecipientInput = Schemas['RecipientInput']
 export type Weekday = Schemas['Weekday']
 
-/** A webhook that alerts are routed to, where the server knows of that. */
-export interface RoutedWebhook {
-  id: string
-  minimumSeverity: Schemas['Severity']
-  schedule: Schemas['Schedule'] | null
-}
+/** A webhook that alerts are routed to. */
+export type RoutedWebhook = Schemas['AlertRouting']['webhooks'][number]
 
 export const weekdays: Weekday[] = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']
 
