@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use perigee_cli::fleet::Fix;
 use perigee_core::location::{
-    Latitude, Location, Longitude, Milli, Readings, StoredLocation, TimeRange, judge,
+    self, Latitude, Location, Longitude, Milli, Readings, StoredLocation, TimeRange, judge,
 };
 use perigee_core::time::Timestamp;
 use perigee_server::http::format::{Selection, json};
@@ -89,7 +89,7 @@ fn stored(fix: &Fix) -> Result<StoredLocation> {
         },
     };
     let received_at = location.time.plus_millis(1500);
-    let trust = judge(&location, received_at);
+    let trust = judge(&location::Fix::of(&location, 0), received_at);
     Ok(StoredLocation { location, received_at, trust, number: fix.time_ms / INTERVAL_MS })
 }
 

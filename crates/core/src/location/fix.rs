@@ -18,6 +18,8 @@ pub struct Fix {
     pub accuracy: Option<Milli>,
     /// How it was found.
     pub source: Option<FixSource>,
+    /// The sender's own fix flag.
+    pub valid: Option<bool>,
 }
 
 impl Fix {
@@ -30,6 +32,7 @@ impl Fix {
             longitude: location.longitude,
             accuracy: location.readings.accuracy,
             source: location.readings.source,
+            valid: location.readings.valid,
         }
     }
 }

@@ -28,6 +28,7 @@ mod tests {
             number: 0,
             accuracy: None,
             source: None,
+            valid: None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! How far a location can be believed, judged once when it arrives.
 
-use super::{Fix, FixSource, Location, Milli};
+use super::{Fix, FixSource, Milli};
 use crate::time::Timestamp;
 
 /// How far ahead of the receiver's clock a fix may be.
@@ -21,14 +21,14 @@ pub struct Trust {
     pub suspect: bool,
 }
 
-/// Judges a location received at this instant by itself; [`Whereabouts`](super::Whereabouts) judges what it says of a
+/// Judges a fix received at this instant by itself; [`Whereabouts`](super::Whereabouts) judges what it says of a
 /// device's movement.
-pub fn judge(location: &Location, received_at: Timestamp) -> Trust {
-    let age_ms = received_at.as_millis() - location.time.as_millis();
-    let at_null_island = location.latitude.as_e7() == 0 && location.longitude.as_e7() == 0;
+pub fn judge(fix: &Fix, received_at: Timestamp) -> Trust {
+    let age_ms = received_at.as_millis() - fix.time.as_millis();
+    let at_null_island = fix.latitude.as_e7() == 0 && fix.longitude.as_e7() == 0;
     Trust {
         late: age_ms > LATE_AFTER_MS,
-        suspect: age_ms < -FUTURE_TOLERANCE_MS || (at_null_island && location.readings.valid != Some(true)),
+        suspect: age_ms < -FUTURE_TOLERANCE_MS || (at_null_island && fix.valid != Some(true)),
     }
 }
 
@@ -57,7 +57,7 @@ pub(super) const fn is_fine(fix: &Fix) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Latitude, Longitude, Readings};
+    use super::super::{Latitude, Longitude};
     use super::*;
 
     const NOON: Timestamp = Timestamp::from_millis(1_000_000_000_000);
@@ -70,6 +70,7 @@ mod tests {
             longitude: Longitude::from_e7(1),
             accuracy: accuracy_m.map(|metres| Milli::from_thousandths(metres * 1000)),
             source,
+            valid: None,
         }
     }
 
@@ -108,17 +109,14 @@ mod tests {
     fn doubts_the_future_and_null_island() {
         let received = Timestamp::from_millis(1_000_000_000_000);
         let check = |age_s: i64, degrees: f64, valid: Option<bool>, late: bool, suspect: bool| {
-            let location = Location {
+            let fix = Fix {
                 time: received.plus_seconds(-age_s),
                 latitude: Latitude::from_degrees(degrees).unwrap(),
                 longitude: Longitude::from_degrees(degrees).unwrap(),
-                readings: Readings { valid, ..Readings::default() },
+                valid,
+                ..fix(0, 0, None, None)
             };
-            assert_eq!(
-                judge(&location, received),
-                Trust { late, suspect },
-                "{age_s} s, {degrees}°, {valid:?}"
-            );
+            assert_eq!(judge(&fix, received), Trust { late, suspect }, "{age_s} s, {degrees}°, {valid:?}");
         };
         check(0, 1.0, None, false, false);
         check(600, 1.0, None, false, false);

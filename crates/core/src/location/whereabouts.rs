@@ -103,7 +103,7 @@ impl Doubt {
     /// Of a fix only what is compared, and what its bytes can tell.
     fn of(fix: &Fix) -> Self {
         let accuracy = fix.accuracy.filter(|accuracy| accuracy.as_thousandths() != 0);
-        Self(Some(Fix { number: 0, source: None, accuracy, ..*fix }))
+        Self(Some(Fix { number: 0, source: None, valid: None, accuracy, ..*fix }))
     }
 
     /// The bytes it is kept as; none when there is no doubt.
@@ -135,6 +135,7 @@ impl Doubt {
             longitude: Longitude::from_e7(i32::from_le_bytes(*longitude)),
             accuracy: (accuracy != 0).then(|| Milli::from_thousandths(accuracy)),
             source: None,
+            valid: None,
         })
     }
 }

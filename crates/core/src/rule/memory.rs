@@ -172,6 +172,7 @@ fn judge_still(
         longitude,
         accuracy: None,
         source: None,
+        valid: None,
     };
     match still {
         Some(since) if distance_m(&fix(*since), &fix(here)) <= radius_m => {

@@ -1,6 +1,6 @@
 //! Simulated tracks: things that turn, hurry, rest and are seen through a noisy receiver.
 
-use perigee_core::location::{Latitude, Location, Longitude, Milli, Readings, StoredLocation, judge};
+use perigee_core::location::{Fix, Latitude, Location, Longitude, Milli, Readings, StoredLocation, judge};
 use perigee_core::time::Timestamp;
 
 use crate::Fleet;
@@ -85,7 +85,7 @@ pub(crate) fn receive(track: Vec<Location>, arrival: Arrival) -> Vec<StoredLocat
             Arrival::Import => (imported, 1),
         };
         number += further;
-        let trust = judge(&location, received_at);
+        let trust = judge(&Fix::of(&location, number), received_at);
         StoredLocation { location, received_at, trust, number }
     });
     stored.collect()

@@ -1,12 +1,12 @@
 //! What makes a location or an alert the same as another of its device: its time and a short hash of the rest.
 
 use perigee_core::alert::Alert;
-use perigee_core::location::Location;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use super::column;
+use super::locations::Sent;
 use crate::Row;
 use crate::codec::Writer;
 
@@ -21,14 +21,14 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// Two locations are the same when every submitted field is; `readings` are those of the location, packed.
-    pub(crate) fn of_location(location: &Location, readings: &[u8]) -> Self {
+    /// Two locations are the same when every submitted field is.
+    pub(crate) fn of_location(Sent { fix, readings }: &Sent) -> Self {
         let mut content = Writer::with_capacity(readings.len() + 20);
-        content.signed(location.time.as_millis());
-        content.signed(i64::from(location.latitude.as_e7()));
-        content.signed(i64::from(location.longitude.as_e7()));
+        content.signed(fix.time.as_millis());
+        content.signed(i64::from(fix.latitude.as_e7()));
+        content.signed(i64::from(fix.longitude.as_e7()));
         content.raw(readings);
-        Self { time: location.time, hash: short_hash(&content.into_bytes()) }
+        Self { time: fix.time, hash: short_hash(&content.into_bytes()) }
     }
 
     /// Two alerts are the same when time, name and text are.

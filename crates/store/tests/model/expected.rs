@@ -46,7 +46,7 @@ impl Model {
                 continue;
             }
             self.arrived += 1;
-            let trust = judge(location, now);
+            let trust = judge(&Fix::of(location, self.arrived), now);
             let stored =
                 StoredLocation { location: location.clone(), received_at: now, trust, number: self.arrived };
             new.push(stored);

@@ -2,14 +2,15 @@
 
 use std::collections::HashSet;
 
-use perigee_core::location::{Outcome, StoredLocation, judge};
+use perigee_core::location::{Fix, Outcome, judge};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
 use super::candidate::Candidate;
-use super::ingest::New;
+use super::ingest::{Kept, New};
 use super::known::list;
 use crate::postgres::Session;
+use crate::sql::locations::Sent;
 
 /// The numbers of those kept come as one list, which is read faster than as many rows.
 const INSERT: &str = "WITH kept AS ( \
@@ -38,13 +39,13 @@ struct Columns<'a> {
 }
 
 /// Appends the candidates with the first of these numbers, and says of each that is new that it is accepted.
-pub(super) async fn append(
+pub(super) async fn append<'a>(
     session: &Session,
     now: Timestamp,
-    candidates: &[Candidate<'_>],
+    candidates: &[Candidate<'a>],
     numbers: &[i64],
     results: &mut [Result<Vec<Outcome>>],
-) -> Result<New> {
+) -> Result<New<'a>> {
     if candidates.is_empty() {
         return Ok(New::new());
     }
@@ -57,10 +58,9 @@ pub(super) async fn append(
         {
             *outcome = Outcome::Accepted;
         }
-        let location = candidate.location.clone();
-        let trust = judge(&location, now);
-        let stored = StoredLocation { location, received_at: now, trust, number: *number };
-        new.entry((candidate.account, candidate.device)).or_default().push(stored);
+        let Sent { fix, readings } = candidate.sent;
+        let kept = Kept { fix: Fix { number: *number, ..*fix }, trust: judge(fix, now), readings };
+        new.entry((candidate.account, candidate.device)).or_default().push(kept);
     }
     Ok(new)
 }
@@ -74,17 +74,18 @@ async fn insert(
 ) -> Result<HashSet<i64>> {
     let mut columns = Columns::default();
     for (candidate, number) in candidates.iter().zip(numbers) {
-        let trust = judge(candidate.location, now);
+        let Sent { fix, readings } = candidate.sent;
+        let trust = judge(fix, now);
         columns.number.push(*number);
         columns.account.push(candidate.account.as_i64());
         columns.device.push(candidate.device.as_i64());
         columns.time.push(candidate.identity.time.as_millis());
-        columns.latitude.push(candidate.location.latitude.as_e7());
-        columns.longitude.push(candidate.location.longitude.as_e7());
+        columns.latitude.push(fix.latitude.as_e7());
+        columns.longitude.push(fix.longitude.as_e7());
         columns.late.push(trust.late);
         columns.suspect.push(trust.suspect);
         columns.hash.push(&candidate.identity.hash);
-        columns.readings.push(candidate.readings);
+        columns.readings.push(readings);
     }
     let Columns { number, account, device, time, latitude, longitude, late, suspect, hash, readings } =
         &columns;

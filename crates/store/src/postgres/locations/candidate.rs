@@ -3,29 +3,27 @@
 use std::collections::HashSet;
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::Location;
 
 use crate::sql::identity::Identity;
-use crate::sql::locations::Submission;
+use crate::sql::locations::{Sent, Submission};
 
 /// A location that may be new, and where its outcome goes: which submission, and the place in that.
 pub(super) struct Candidate<'a> {
     pub(super) account: AccountId,
     pub(super) device: DeviceId,
     pub(super) place: (usize, usize),
-    pub(super) location: &'a Location,
+    pub(super) sent: &'a Sent,
     pub(super) identity: Identity,
-    pub(super) readings: &'a [u8],
 }
 
 /// All that was submitted.
 pub(super) fn prepare(submissions: &[Submission]) -> Vec<Candidate<'_>> {
     let mut candidates = Vec::with_capacity(submissions.iter().map(|each| each.locations.len()).sum());
-    for (index, Submission { scope, device, locations, readings }) in submissions.iter().enumerate() {
-        candidates.extend(locations.iter().zip(readings).enumerate().map(|(place, (location, readings))| {
-            let identity = Identity::of_location(location, readings);
+    for (index, Submission { scope, device, locations }) in submissions.iter().enumerate() {
+        candidates.extend(locations.iter().enumerate().map(|(place, sent)| {
+            let identity = Identity::of_location(sent);
             let (account, device, place) = (scope.account, *device, (index, place));
-            Candidate { account, device, place, location, identity, readings }
+            Candidate { account, device, place, sent, identity }
         }));
     }
     candidates

@@ -3,18 +3,26 @@
 use std::collections::{BTreeMap, HashSet};
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Location, Outcome, StoredLocation};
+use perigee_core::location::{Fix, Outcome, Trust};
 use perigee_core::store::Result;
 
 use super::candidate::{self, Candidate};
 use super::known::{self, Known};
 use super::{append, settle};
 use crate::postgres::Session;
-use crate::sql::locations::{Submission, first_results, known_in_chunks};
+use crate::sql::locations::{Sent, Submission, first_results, known_in_chunks};
 use crate::tx::Tx;
 
 /// New locations of each device.
-pub(super) type New = BTreeMap<(AccountId, DeviceId), Vec<StoredLocation>>;
+pub(super) type New<'a> = BTreeMap<(AccountId, DeviceId), Vec<Kept<'a>>>;
+
+/// A location that was kept.
+pub(super) struct Kept<'a> {
+    /// With its number.
+    pub(super) fix: Fix,
+    pub(super) trust: Trust,
+    pub(super) readings: &'a [u8],
+}
 
 /// Stores what is new and says of each location whether it is, or why its submission is refused.
 pub(crate) async fn ingest(
@@ -42,7 +50,7 @@ async fn leave_out_packed(tx: &Tx, known: &Known, candidates: &mut Vec<Candidate
     }
     let mut packed = HashSet::new();
     for ((account, device), places) in late {
-        let locations: Vec<&Location> = places.iter().map(|place| candidates[*place].location).collect();
+        let locations: Vec<&Sent> = places.iter().map(|place| candidates[*place].sent).collect();
         let found = known_in_chunks(tx, account, device, &locations).await?;
         packed.extend(
             places.into_iter().zip(found).filter(|(_, is_packed)| *is_packed).map(|(place, _)| place),

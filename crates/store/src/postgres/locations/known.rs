@@ -72,7 +72,7 @@ impl Known {
     /// Whether a chunk may hold it: the device has one that ends at its time or later.
     pub(super) fn may_be_packed(&self, candidate: &Candidate<'_>) -> bool {
         let device = self.devices.get(&(candidate.account, candidate.device));
-        device.and_then(|device| device.packed_to).is_some_and(|end| candidate.location.time <= end)
+        device.and_then(|device| device.packed_to).is_some_and(|end| candidate.sent.fix.time <= end)
     }
 }
 

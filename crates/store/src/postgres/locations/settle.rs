@@ -4,13 +4,12 @@ use std::collections::{BTreeSet, HashMap};
 
 use futures_util::future::{try_join, try_join3};
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Doubt, Fix, StoredLocation};
+use perigee_core::location::Doubt;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
-use super::ingest::New;
+use super::ingest::{Kept, New};
 use super::known::Known;
-use crate::codec::pack_readings;
 use crate::error::DbError;
 use crate::postgres::Session;
 use crate::sql::locations::{Standing, Submission};
@@ -53,7 +52,7 @@ pub(super) async fn settle(
     now: Timestamp,
     submissions: &[Submission],
     known: &Known,
-    new: &New,
+    new: &New<'_>,
 ) -> Result<()> {
     let lapsed: BTreeSet<(i64, i64)> = known
         .devices
@@ -61,7 +60,7 @@ pub(super) async fn settle(
         .filter(|(_, device)| device.lapsed)
         .map(|((account, device), _)| (account.as_i64(), device.as_i64()))
         .collect();
-    let believed = Believed::after(known, new);
+    let believed = Believed::after(known, new, now);
     let hear = hear(session, now, submissions, known, (new, &believed));
     try_join3(advance(session, &believed), hear, async {
         if lapsed.is_empty() {
@@ -77,7 +76,7 @@ pub(super) async fn settle(
 
 /// The last locations that change, column by column.
 #[derive(Default)]
-struct Columns {
+struct Columns<'a> {
     account: Vec<i64>,
     device: Vec<i64>,
     number: Vec<i64>,
@@ -86,26 +85,26 @@ struct Columns {
     latitude: Vec<i32>,
     longitude: Vec<i32>,
     late: Vec<bool>,
-    readings: Vec<Vec<u8>>,
+    readings: Vec<&'a [u8]>,
 }
 
-impl Columns {
-    fn push(&mut self, (account, device): (AccountId, DeviceId), last: &StoredLocation) {
+impl<'a> Columns<'a> {
+    fn push(&mut self, (account, device): (AccountId, DeviceId), last: &Kept<'a>, received_at: Timestamp) {
         self.account.push(account.as_i64());
         self.device.push(device.as_i64());
-        self.number.push(last.number);
-        self.time.push(last.location.time.as_millis());
-        self.received_at.push(last.received_at.as_millis());
-        self.latitude.push(last.location.latitude.as_e7());
-        self.longitude.push(last.location.longitude.as_e7());
+        self.number.push(last.fix.number);
+        self.time.push(last.fix.time.as_millis());
+        self.received_at.push(received_at.as_millis());
+        self.latitude.push(last.fix.latitude.as_e7());
+        self.longitude.push(last.fix.longitude.as_e7());
         self.late.push(last.trust.late);
-        self.readings.push(pack_readings(&last.location.readings));
+        self.readings.push(last.readings);
     }
 }
 
 /// Moves the last locations on to the newest of these that can be trusted, unless the one there is newer, and flags
 /// those that can not be by where the device was.
-async fn advance(session: &Session, believed: &Believed) -> std::result::Result<(), DbError> {
+async fn advance(session: &Session, believed: &Believed<'_>) -> std::result::Result<(), DbError> {
     let Columns { account, device, number, time, received_at, latitude, longitude, late, readings } =
         &believed.last;
     let last = async {
@@ -134,35 +133,35 @@ async fn advance(session: &Session, believed: &Believed) -> std::result::Result<
 
 /// What is believed of the devices after a batch.
 #[derive(Default)]
-struct Believed {
-    last: Columns,
+struct Believed<'a> {
+    last: Columns<'a>,
     /// Accounts, devices and numbers of the locations a device can hardly have got to.
     jumps: (Vec<i64>, Vec<i64>, Vec<i64>),
     doubts: HashMap<(AccountId, DeviceId), Doubt>,
 }
 
-impl Believed {
-    fn after(known: &Known, new: &New) -> Self {
+impl<'a> Believed<'a> {
+    fn after(known: &Known, new: &New<'a>, now: Timestamp) -> Self {
         let mut believed = Self::default();
         for (key, new) in new {
-            let mut new: Vec<&StoredLocation> = new.iter().collect();
+            let mut new: Vec<&Kept<'a>> = new.iter().collect();
             // In the order of time, so that the same locations give the same last one however they were sent.
-            new.sort_unstable_by_key(|stored| (stored.location.time, stored.number));
+            new.sort_unstable_by_key(|kept| (kept.fix.time, kept.fix.number));
             let mut whereabouts = known.devices.get(key).map(|device| device.whereabouts).unwrap_or_default();
             let before = whereabouts.last;
-            for stored in &new {
-                let is_suspect = whereabouts.see(Fix::from(*stored), stored.trust.suspect);
-                if is_suspect && !stored.trust.suspect {
+            for kept in &new {
+                let is_suspect = whereabouts.see(kept.fix, kept.trust.suspect);
+                if is_suspect && !kept.trust.suspect {
                     believed.jumps.0.push(key.0.as_i64());
                     believed.jumps.1.push(key.1.as_i64());
-                    believed.jumps.2.push(stored.number);
+                    believed.jumps.2.push(kept.fix.number);
                 }
             }
             let last = whereabouts.last.filter(|_| whereabouts.last != before);
             if let Some(last) =
-                new.iter().find(|stored| last.is_some_and(|last| last.number == stored.number))
+                new.iter().find(|kept| last.is_some_and(|last| last.number == kept.fix.number))
             {
-                believed.last.push(*key, last);
+                believed.last.push(*key, last, now);
             }
             believed.doubts.insert(*key, whereabouts.doubt);
         }
@@ -176,7 +175,7 @@ async fn hear(
     now: Timestamp,
     submissions: &[Submission],
     known: &Known,
-    (new, believed): (&New, &Believed),
+    (new, believed): (&New<'_>, &Believed<'_>),
 ) -> std::result::Result<(), DbError> {
     let heard: BTreeSet<(AccountId, DeviceId)> = submissions
         .iter()

@@ -25,7 +25,9 @@ impl Locations for Database {
         device: DeviceId,
         locations: Vec<Location>,
     ) -> Result<Vec<Outcome>> {
-        let submission = Submission::new(actor.scope, device, locations);
+        let submission = Submission::new(actor.scope, device, &locations);
+        // They take several times the memory of what waits for the commit.
+        drop(locations);
         gather::submit(self, submission).await
     }
 

@@ -4,12 +4,13 @@
 //! the first chunk that ends at or after it.
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Location, StoredLocation};
+use perigee_core::location::StoredLocation;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
 use super::super::query::for_ids;
 use super::packed::{self, Packed, unreadable};
+use super::sent::Sent;
 use crate::codec::{pack_chunk, unpack_chunk};
 use crate::{Tx, params};
 
@@ -172,18 +173,18 @@ pub(crate) async fn known_in_chunks(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,
-    locations: &[&Location],
+    locations: &[&Sent],
 ) -> Result<Vec<bool>> {
     let mut known = vec![false; locations.len()];
     let mut places: Vec<usize> = (0..locations.len()).collect();
-    places.sort_unstable_by_key(|place| locations[*place].time);
+    places.sort_unstable_by_key(|place| locations[*place].fix.time);
     let mut rest = places.as_slice();
     let mut after = (Timestamp::MIN, i64::MIN);
-    while let Some(earliest) = rest.first().map(|place| locations[*place].time) {
+    while let Some(earliest) = rest.first().map(|place| locations[*place].fix.time) {
         let Some(chunk) = next(tx, account, device, after.max((earliest, i64::MIN))).await? else { break };
         // Those of the very time it ends at may also be in the next.
-        let passed = rest.partition_point(|place| locations[*place].time < chunk.last.0);
-        let within = rest.partition_point(|place| locations[*place].time <= chunk.last.0);
+        let passed = rest.partition_point(|place| locations[*place].fix.time < chunk.last.0);
+        let within = rest.partition_point(|place| locations[*place].fix.time <= chunk.last.0);
         for place in &rest[..within] {
             known[*place] |= holds(&chunk, locations[*place]);
         }
@@ -193,8 +194,8 @@ pub(crate) async fn known_in_chunks(
     Ok(known)
 }
 
-fn holds(chunk: &Chunk, location: &Location) -> bool {
-    let begin = chunk.points.partition_point(|point| point.location.time < location.time);
-    let same_time = chunk.points.iter().skip(begin).take_while(|point| point.location.time == location.time);
-    same_time.into_iter().any(|point| point.location == *location)
+fn holds(chunk: &Chunk, sent: &Sent) -> bool {
+    let begin = chunk.points.partition_point(|point| point.location.time < sent.fix.time);
+    let same_time = chunk.points.iter().skip(begin).take_while(|point| point.location.time == sent.fix.time);
+    same_time.into_iter().any(|point| sent.is_same(point))
 }

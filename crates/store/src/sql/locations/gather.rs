@@ -9,7 +9,6 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bytes::Bytes;
 use futures_util::FutureExt as _;
 use perigee_core::actor::Scope;
 use perigee_core::error::StoreError;
@@ -18,7 +17,7 @@ use perigee_core::location::{CompactionBudget, Location, Outcome};
 use perigee_core::store::Result;
 use tokio::sync::oneshot;
 
-use crate::codec::pack_all_readings;
+use super::sent::Sent;
 use crate::{Database, Engine, Tx, postgres, sqlite};
 
 /// Submissions that may wait before more are refused.
@@ -35,15 +34,12 @@ const DEVICES_AT_CAP: usize = 64;
 pub(crate) struct Submission {
     pub(crate) scope: Scope,
     pub(crate) device: DeviceId,
-    pub(crate) locations: Vec<Location>,
-    /// The readings of each, packed before anybody waits for it.
-    pub(crate) readings: Vec<Bytes>,
+    pub(crate) locations: Vec<Sent>,
 }
 
 impl Submission {
-    pub(crate) fn new(scope: Scope, device: DeviceId, locations: Vec<Location>) -> Self {
-        let readings = pack_all_readings(locations.iter().map(|location| &location.readings));
-        Self { scope, device, locations, readings }
+    pub(crate) fn new(scope: Scope, device: DeviceId, locations: &[Location]) -> Self {
+        Self { scope, device, locations: Sent::all(locations) }
     }
 }
 

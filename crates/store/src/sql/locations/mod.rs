@@ -15,6 +15,7 @@ mod of_group;
 mod packed;
 mod read;
 mod row;
+mod sent;
 mod standing;
 mod window;
 
@@ -27,5 +28,6 @@ pub(crate) use last::{find_last, last_points, put_last_points};
 pub(crate) use log::{FEW_WAIT_MS, end, event_of, events, note_trimmed, read_log, skim, trimmed_to};
 pub(crate) use of_group::last_of_group;
 pub(crate) use row::{COLUMNS, from_row, point_from_row, unreadable_readings};
+pub(crate) use sent::Sent;
 pub(crate) use standing::{Standing, first_results};
 pub(crate) use window::Window;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use perigee_core::id::AccountId;
-use perigee_core::location::{Fix, Location, Outcome, Whereabouts, judge};
+use perigee_core::location::{Fix, Outcome, Whereabouts, judge};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
@@ -13,7 +13,7 @@ use super::present::{Heard, load};
 use super::standing::standings;
 use super::tail::Owner;
 use crate::codec::{BatchWriter, Point};
-use crate::sql::locations::{Standing, Submission, first_results, known_in_chunks};
+use crate::sql::locations::{Sent, Standing, Submission, first_results, known_in_chunks};
 use crate::{Tx, params};
 
 /// Where a location is: the submission, and the place in it.
@@ -106,8 +106,7 @@ async fn find_new(
         }
     }
     if may_be_packed {
-        let sent: Vec<&Location> =
-            arrival.places.iter().filter_map(|place| location(submissions, *place)).collect();
+        let sent: Vec<&Sent> = arrival.places.iter().filter_map(|place| sent(submissions, *place)).collect();
         let known = known_in_chunks(tx, owner.0, owner.1, &sent).await?;
         let mut each = known.iter();
         arrival.points.retain(|_| !each.next().copied().unwrap_or(false));
@@ -117,20 +116,20 @@ async fn find_new(
     Ok(())
 }
 
-fn location(submissions: &[Submission], (index, place): Place) -> Option<&Location> {
+fn sent(submissions: &[Submission], (index, place): Place) -> Option<&Sent> {
     submissions.get(index).and_then(|submission| submission.locations.get(place))
 }
 
 fn point(submissions: &[Submission], place: Place, received_at: Timestamp) -> Option<Point> {
-    let location = location(submissions, place)?;
+    let Sent { fix, readings } = sent(submissions, place)?;
     Some(Point {
-        time: location.time,
+        time: fix.time,
         number: 0,
         received_at,
-        latitude: location.latitude,
-        longitude: location.longitude,
-        trust: judge(location, received_at),
-        readings: submissions.get(place.0)?.readings.get(place.1)?.clone(),
+        latitude: fix.latitude,
+        longitude: fix.longitude,
+        trust: judge(fix, received_at),
+        readings: readings.clone(),
     })
 }
 
@@ -214,9 +213,9 @@ fn believe(live: &Live, owner: Owner, submissions: &[Submission], arrival: &mut 
     // In the order of time, so that the same locations give the same last one however they were sent.
     places.sort_by_key(|place| arrival.points[*place].key());
     for place in places {
-        let Some(location) = location(submissions, arrival.places[place]) else { continue };
+        let Some(sent) = sent(submissions, arrival.places[place]) else { continue };
         let point = &mut arrival.points[place];
-        point.trust.suspect = whereabouts.see(Fix::of(location, point.number), point.trust.suspect);
+        point.trust.suspect = whereabouts.see(Fix { number: point.number, ..sent.fix }, point.trust.suspect);
         if whereabouts.last != before && whereabouts.last.is_some_and(|last| last.number == point.number) {
             arrival.last = Some(place);
         }

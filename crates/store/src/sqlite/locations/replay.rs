@@ -100,9 +100,9 @@ fn believe(live: &Live, owner: Owner, mut observed: Vec<&Point>) -> Result<(Opti
     let mut last = None;
     observed.sort_by_key(|point| point.key());
     for point in observed {
-        let stored = point.unpack().map_err(unreadable_readings)?;
-        let by_itself = judge(&stored.location, point.received_at).suspect;
-        whereabouts.recall(Fix::from(&stored), by_itself, point.trust.suspect);
+        let fix = Fix::from(&point.unpack().map_err(unreadable_readings)?);
+        let by_itself = judge(&fix, point.received_at).suspect;
+        whereabouts.recall(fix, by_itself, point.trust.suspect);
         if whereabouts.last.is_some_and(|last| last.number == point.number) {
             last = Some(point.detached());
         }

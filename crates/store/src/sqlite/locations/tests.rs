@@ -59,7 +59,7 @@ impl Two {
         let live = self.store.live().unwrap().clone();
         let both = self.devices.iter().zip(tracks);
         let both: Vec<_> =
-            both.map(|(device, track)| Submission::new(self.actor.scope, *device, track)).collect();
+            both.map(|(device, track)| Submission::new(self.actor.scope, *device, &track)).collect();
         let job = self.store.write(move |tx| async move { ingest(tx, &live, &both).await }.boxed());
         let [one, other] = job.await.unwrap().try_into().unwrap();
         [one.unwrap(), other.unwrap()]
