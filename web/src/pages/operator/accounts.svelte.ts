@@ -1,5 +1,6 @@
 // The accounts of the server, as operators see and set them.
 import { api, ok, okTagged, type Schemas } from '../../api/client'
+import { Paged } from '../../ui/paged.svelte'
 
 export type Account = Schemas['OperatorAccount']
 export type Invitation = Schemas['Invitation']
@@ -8,18 +9,14 @@ export type AccountInput = Pick<Schemas['OperatorAccountNew'], 'name' | 'timeZon
 const at = (accountId: string) => ({ path: { accountId } })
 const pageSize = 100
 
-class Accounts {
-  all: Account[] = $state.raw([])
-  next: string | null = $state(null)
-  loaded = $state(false)
-
-  /** Loads those whose name holds this, or goes on with them. */
-  async load(search: string, more = false): Promise<void> {
-    const query = { limit: pageSize, q: search.trim() || undefined, cursor: (more && this.next) || undefined }
-    const page = await ok(api.GET('/api/operator/accounts', { params: { query } }))
-    this.all = more ? [...this.all, ...page.accounts] : page.accounts
-    this.next = page.nextCursor ?? null
-    this.loaded = true
+/** The accounts whose name holds what is searched. */
+export class Accounts extends Paged<Account> {
+  constructor(search: () => string) {
+    super(async (cursor) => {
+      const query = { limit: pageSize, q: search().trim() || undefined, cursor }
+      const page = await ok(api.GET('/api/operator/accounts', { params: { query } }))
+      return { items: page.accounts, nextCursor: page.nextCursor }
+    })
   }
 
   async read(id: string): Promise<{ account: Account; tag: string | null }> {
@@ -32,15 +29,13 @@ class Accounts {
     const { account: changed } = await ok(
       api.PATCH('/api/operator/accounts/{accountId}', { params: at(id), body, headers })
     )
-    this.all = this.all.map((account) => (account.id === id ? changed : account))
+    this.put(changed)
   }
 
   /** Makes an account; the way in for its owner is answered this once. */
   async create(body: Schemas['OperatorAccountNew']): Promise<{ account: Account; invitation: Invitation }> {
     const made = await ok(api.POST('/api/operator/accounts', { body }))
-    this.all = [...this.all, made.account]
+    this.items = [...this.items, made.account]
     return made
   }
 }
-
-export const accounts = new Accounts()
