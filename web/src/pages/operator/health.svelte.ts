@@ -24,18 +24,23 @@ class Watch {
   problem: string | null = $state(null)
   past: Health[] = $state.raw([])
   #timer = 0
+  #looks = 0
 
+  /** Asks until the answer of this is called: nobody looks any more. */
   start(): () => void {
-    void this.#ask()
-    return () => clearTimeout(this.#timer)
+    const look = ++this.#looks
+    void this.#ask(look)
+    return () => {
+      this.#looks++
+      clearTimeout(this.#timer)
+    }
   }
 
   history(figure: Figure): number[] {
     return this.past.map(figures[figure])
   }
 
-  async #ask(): Promise<void> {
-    clearTimeout(this.#timer)
+  async #ask(look: number): Promise<void> {
     if (!document.hidden) {
       try {
         const { health } = await ok(api.GET('/api/operator/health'))
@@ -47,7 +52,7 @@ class Watch {
         this.problem = reason(error)
       }
     }
-    this.#timer = window.setTimeout(() => void this.#ask(), every)
+    if (look === this.#looks) this.#timer = window.setTimeout(() => void this.#ask(look), every)
   }
 }
 
