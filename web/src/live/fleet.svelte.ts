@@ -1,6 +1,7 @@
 // All visible devices with their last locations, kept current by the stream. Plain objects outside of the framework:
 // thousands of changes a second are gathered, and views are told a few times a second at most.
 import { api, ok, type Schemas } from '../api/client'
+import { allPages } from '../api/pages'
 import { Stream, type Connection, type Event } from './stream'
 
 export type Device = Schemas['Device']
@@ -34,7 +35,6 @@ export function statusOf({ device }: Tracked): Status {
   return device.state === 'expired' ? 'expired' : device.status
 }
 
-const pageSize = 1000
 /** How often lists are told that something changed. */
 const viewEvery = 500
 
@@ -113,8 +113,8 @@ class Fleet {
 
   async #load(): Promise<void> {
     const [devices, groups, last] = await Promise.all([
-      this.#devices(),
-      this.#groups(),
+      allPages((query) => ok(api.GET('/api/devices', { params: { query } })), (page) => page.devices),
+      allPages((query) => ok(api.GET('/api/groups', { params: { query } })), (page) => page.groups),
       ok(api.GET('/api/locations/last'))
     ])
     this.devices.clear()
@@ -128,28 +128,6 @@ class Fleet {
     this.#change.whole = true
     this.loaded = true
     this.#soon()
-  }
-
-  async #devices(): Promise<Device[]> {
-    const all: Device[] = []
-    let cursor: string | undefined
-    do {
-      const page = await ok(api.GET('/api/devices', { params: { query: { limit: pageSize, cursor } } }))
-      all.push(...page.devices)
-      cursor = page.nextCursor ?? undefined
-    } while (cursor)
-    return all
-  }
-
-  async #groups(): Promise<Group[]> {
-    const all: Group[] = []
-    let cursor: string | undefined
-    do {
-      const page = await ok(api.GET('/api/groups', { params: { query: { limit: pageSize, cursor } } }))
-      all.push(...page.groups)
-      cursor = page.nextCursor ?? undefined
-    } while (cursor)
-    return all
   }
 
   #apply(event: Event): void {

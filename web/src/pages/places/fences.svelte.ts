@@ -1,11 +1,11 @@
 // The geofences of the account, loaded when a page first needs them.
 import { api, ok, type Schemas } from '../../api/client'
+import { allPages } from '../../api/pages'
 import type { Fence } from '../../map/drawLayer'
 import { geometryOf, shapeOf, type Shape } from '../../map/drawShape'
 
 export type Geofence = Schemas['Geofence']
 
-const pageSize = 1000
 const byName = new Intl.Collator(undefined, { numeric: true })
 
 class Fences {
@@ -13,13 +13,10 @@ class Fences {
   loaded = $state(false)
 
   async load(): Promise<void> {
-    const all: Geofence[] = []
-    let cursor: string | undefined
-    do {
-      const page = await ok(api.GET('/api/geofences', { params: { query: { limit: pageSize, cursor } } }))
-      all.push(...page.geofences)
-      cursor = page.nextCursor ?? undefined
-    } while (cursor)
+    const all = await allPages(
+      (query) => ok(api.GET('/api/geofences', { params: { query } })),
+      (page) => page.geofences
+    )
     this.all = all.sort(order)
     this.loaded = true
   }

@@ -1,5 +1,6 @@
 // The rules of the account, and what the words about them need from elsewhere.
 import { api, ok } from '../../api/client'
+import { allPages } from '../../api/pages'
 import { duration } from '../../format'
 import { t } from '../../i18n/index.svelte'
 import { fleet } from '../../live/fleet.svelte'
@@ -8,7 +9,6 @@ import { fences } from '../places/fences.svelte'
 import type { Rule } from './ruleForm'
 import type { Words } from './words'
 
-const pageSize = 1000
 const byName = new Intl.Collator(undefined, { numeric: true })
 
 class Rules {
@@ -17,15 +17,10 @@ class Rules {
 
   /** Loads the rules and the geofences they name. */
   async load(): Promise<void> {
-    const all: Rule[] = []
-    let cursor: string | undefined
-    const places = fences.load()
-    do {
-      const page = await ok(api.GET('/api/rules', { params: { query: { limit: pageSize, cursor } } }))
-      all.push(...page.rules)
-      cursor = page.nextCursor ?? undefined
-    } while (cursor)
-    await places
+    const [all] = await Promise.all([
+      allPages((query) => ok(api.GET('/api/rules', { params: { query } })), (page) => page.rules),
+      fences.load()
+    ])
     this.all = all.sort((a, b) => byName.compare(a.name, b.name))
     this.loaded = true
   }

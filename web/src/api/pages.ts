@@ -1,0 +1,19 @@
+// Lists that are needed whole, though the server gives them a page at a time.
+
+/** What the server takes at most. */
+const pageSize = 1000
+
+/** All items of a list; `ask` gives a page of it and where to go on. */
+export async function allPages<P extends { nextCursor?: string | null }, T>(
+  ask: (query: { limit: number; cursor: string | undefined }) => Promise<P>,
+  itemsOf: (page: P) => T[]
+): Promise<T[]> {
+  const all: T[] = []
+  let cursor: string | undefined
+  do {
+    const page = await ask({ limit: pageSize, cursor })
+    all.push(...itemsOf(page))
+    cursor = page.nextCursor ?? undefined
+  } while (cursor)
+  return all
+}
