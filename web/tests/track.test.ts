@@ -155,15 +155,41 @@ test('classes of speed join without holes', () => {
     [40, 40.01],
     [40.03, 40.04]
   ])
-  expect(fast?.map((part) => part.map(([, latitude]) => latitude))).toEqual([[40.01, 40.02, 40.03]])
+  expect(fast?.map((part) => part.map(([, latitude]) => latitude))).toEqual([[40.01, 40.03]])
 })
 
 test('a long dense track is drawn with few corners', () => {
   const places = Array.from({ length: 86_400 }, (_, at): Place => [at, at / 50_000, Math.sin(at / 500) / 10])
   const { path } = linesOf(trackOf(places), 1, () => 0)
   expect(path).toHaveLength(1)
-  expect(path[0]?.length).toBeLessThan(60_000)
+  expect(path[0]?.length).toBeLessThan(10_000)
   expect(path[0]?.at(-1)).toEqual([Math.sin(86_399 / 500) / 10, 86_399 / 50_000])
+})
+
+/** Metres from a place to the nearest part of a line, on a plane. */
+function besides([, latitude, longitude]: Place, line: [number, number][]): number {
+  const scale = Math.cos((latitude * Math.PI) / 180)
+  const flat = line.map(([x, y]): [number, number] => [(x - longitude) * scale * 111_195, (y - latitude) * 111_195])
+  return Math.min(
+    ...flat.slice(1).map(([x2, y2], index) => {
+      const [x1, y1] = flat[index]!
+      const [dx, dy] = [x2 - x1, y2 - y1]
+      const part = Math.min(1, Math.max(0, -(x1 * dx + y1 * dy) / (dx * dx + dy * dy || 1)))
+      return Math.hypot(x1 + part * dx, y1 + part * dy)
+    })
+  )
+}
+
+test('a line leaves out corners and no bend', () => {
+  const wave = Array.from({ length: 400 }, (_, at): Place => [at * 10, 42 + at / 2000, -8 + Math.sin(at / 20) / 200])
+  // There and back on one road, to its very end.
+  const back = Array.from({ length: 60 }, (_, at): Place => [at * 10, 42, -8 + (at < 40 ? at : 80 - at) / 500])
+  for (const places of [wave, back]) {
+    const { path } = linesOf(trackOf(places), 1, () => 0)
+    expect(path).toHaveLength(1)
+    expect(path[0]!.length).toBeLessThan(places.length / 2)
+    for (const place of places) expect(besides(place, path[0]!)).toBeLessThan(3)
+  }
 })
 
 test('playback goes by time between locations', () => {
@@ -198,11 +224,12 @@ test('a click finds the location next to it, or none', () => {
 })
 
 test('the scale of speeds fits walkers and aeroplanes', () => {
-  const walker = speedScale([0, 3, 4, 5, 6])
+  const same = (speed: number): number => speed
+  const walker = speedScale([0, 3, 4, 5, 6], same)
   expect(walker.limits).toEqual([1, 2, 3, 4, 5])
   expect(walker.classOf(5.5)).toBe(5)
-  expect(speedScale([800, 850, 900]).limits[0]).toBe(150)
-  expect(speedScale([Number.NaN, 0]).classOf(Number.NaN)).toBe(0)
+  expect(speedScale([800, 850, 900], same).limits[0]).toBe(150)
+  expect(speedScale([Number.NaN, 0], same).classOf(Number.NaN)).toBe(0)
 })
 
 test('places around the antimeridian are shown from the near side', () => {

@@ -14,9 +14,9 @@ export interface SpeedScale {
 
 const steps = [1, 2, 5, 10, 15, 20, 25, 30, 40, 50, 100, 150, 200, 250, 500]
 
-/** The scale for speeds in the user's unit, so that all classes are used: hikers and aeroplanes alike. */
-export function speedScale(speeds: ArrayLike<number>): SpeedScale {
-  const top = highQuantile(speeds)
+/** The scale for speeds, put into the user's unit, so that all classes are used: hikers and aeroplanes alike. */
+export function speedScale(speeds: ArrayLike<number>, convert: (speed: number) => number): SpeedScale {
+  const top = convert(highQuantile(speeds))
   const step = steps.find((candidate) => candidate * light.length >= top) ?? Math.ceil(top / light.length)
   const limits = light.slice(1).map((_, index) => step * (index + 1))
   const classOf = (speed: number): number => {

@@ -30,6 +30,8 @@ const nothing: GeoJSON.FeatureCollection = { type: 'FeatureCollection', features
 const reach = 14
 
 export class TrackLayer {
+  #rest = 0
+
   constructor(
     private readonly map: Map,
     private readonly options: TrackLayerOptions
@@ -47,9 +49,13 @@ export class TrackLayer {
   /** Draws the lines of a track; null draws none. */
   showLines(lines: TrackLines | null): void {
     const colours = speedColours(this.options.dark)
-    this.#set('track-path', lines ? [multiLine(lines.path)] : [])
-    this.#set('track-gaps', lines ? [multiLine(lines.gaps)] : [])
     this.#set('track-speed', lines ? lines.classes.map((part, index) => multiLine(part, { colour: colours[index] })) : [])
+    // The page may answer before the rest is handed over.
+    clearTimeout(this.#rest)
+    this.#rest = window.setTimeout(() => {
+      this.#set('track-path', lines ? [multiLine(lines.path)] : [])
+      this.#set('track-gaps', lines ? [multiLine(lines.gaps)] : [])
+    })
   }
 
   showMarks(marks: TrackMark[]): void {
@@ -64,6 +70,7 @@ export class TrackLayer {
   }
 
   remove(): void {
+    clearTimeout(this.#rest)
     this.map.off('click', this.#clicked)
     this.map.off('mousemove', this.#moved)
   }

@@ -2,6 +2,7 @@
 // antimeridian cut.
 import { isGap, type Track } from './track'
 import { eastward, metres, wrap } from './trackGeo'
+import { Sleeve } from './trackSleeve'
 
 type Line = [number, number][]
 
@@ -14,9 +15,11 @@ export interface TrackLines {
   gaps: Line[]
 }
 
-/** About this many corners are drawn at most; the rest lie closer together than anybody sees. */
-const mostCorners = 50_000
+/** About this many places are looked at; the rest lie closer together than anybody sees. */
+const mostPlaces = 50_000
 const finest = 2
+/** How far a line may lie beside a place, in parts of the distance between places. */
+const beside = 0.4
 /** A silence that ended within so many metres draws nothing. */
 const smallGap = 50
 
@@ -59,34 +62,47 @@ export function linesOf(track: Track, classes: number, classOf: (speed: number) 
   const path = new Pen()
   const gaps = new Pen()
   const coloured = Array.from({ length: classes }, () => new Pen())
-  const spacing = Math.max(finest, lengthOf(track) / mostCorners)
+  const spacing = Math.max(finest, lengthOf(track) / mostPlaces)
+  const sleeve = new Sleeve(spacing * beside)
+  /** The last place that was looked at; it becomes a corner when the line cannot go straight on. */
   let last = 0
+  let corner = 0
   let colour = -1
+  const drawTo = (at: number): void => {
+    if (at === corner) return
+    coloured[colour]?.lineTo(longitude[at]!, latitude[at]!)
+    path.lineTo(longitude[at]!, latitude[at]!)
+    corner = at
+  }
   const turnTo = (at: number): void => {
     const wanted = classOf(speed[at]!)
-    if (wanted !== colour) coloured[wanted]?.moveTo(longitude[last]!, latitude[last]!)
-    colour = wanted
-    coloured[wanted]?.lineTo(longitude[at]!, latitude[at]!)
-    path.lineTo(longitude[at]!, latitude[at]!)
+    if (wanted !== colour || !sleeve.takes(latitude[at]!, longitude[at]!)) {
+      drawTo(last)
+      if (wanted !== colour) coloured[wanted]?.moveTo(longitude[last]!, latitude[last]!)
+      colour = wanted
+      sleeve.begin(latitude[last]!, longitude[last]!)
+      sleeve.takes(latitude[at]!, longitude[at]!)
+    }
     last = at
   }
   const begin = (at: number): void => {
     path.moveTo(longitude[at]!, latitude[at]!)
-    last = at
+    last = corner = at
     colour = -1
   }
   if (track.length > 0) begin(0)
   for (let at = 1; at < track.length; at++) {
-    const isLast = at === track.length - 1
     if (isGap(track, at)) {
       if (last !== at - 1) turnTo(at - 1)
+      drawTo(at - 1)
       if (apart(track, at - 1, at) > smallGap) {
         gaps.moveTo(longitude[at - 1]!, latitude[at - 1]!)
         gaps.lineTo(longitude[at]!, latitude[at]!)
       }
       begin(at)
-    } else if (isLast || apart(track, last, at) >= spacing) turnTo(at)
+    } else if (at === track.length - 1 || apart(track, last, at) >= spacing) turnTo(at)
   }
+  drawTo(last)
   return { path: path.lines, gaps: gaps.lines, classes: coloured.map(({ lines }) => lines) }
 }
 

@@ -34,9 +34,12 @@ export class HistoryView {
   arrived = $state(0)
   readonly playback = new Playback()
 
-  readonly scale = $derived(speedScale(this.found ? Array.from(this.found.track.speed, speedIn) : []))
+  /** The track, once there is time to draw it. */
+  #drawn: Track | null = $state.raw(null)
+
+  readonly scale = $derived(speedScale(this.found?.track.speed ?? [], speedIn))
   readonly lines = $derived(
-    this.found && linesOf(this.found.track, speedColours(false).length, (speed) => this.scale.classOf(speedIn(speed)))
+    this.#drawn && linesOf(this.#drawn, speedColours(false).length, (speed) => this.scale.classOf(speedIn(speed)))
   )
   /** Where the device was at the instant shown. */
   readonly moment: Moment | null = $derived(this.found && momentAt(this.found.track, this.playback.shown))
@@ -52,6 +55,7 @@ export class HistoryView {
     const key = [deviceId, range.from, range.to].join(' ')
     const before = key === this.#key ? this.playback.time : null
     this.#key = ''
+    this.#drawn = null
     Object.assign(this, { found: null, alerts: [], problem: null, picked: null, arrived: 0, progress: { done: 0, points: 0 } })
     try {
       const alerts = loadAlerts(deviceId, range, leave)
@@ -68,6 +72,9 @@ export class HistoryView {
       if (before !== null) this.playback.seek(before)
       this.#key = key
       this.found = found
+      await breathe()
+      if (leave.aborted) return
+      this.#drawn = track
       this.alerts = await alerts
     } catch (error) {
       if (!leave.aborted) this.problem = reason(error)
