@@ -18,13 +18,22 @@ class MapLayers {
   operator: OperatorLayer[] = $state([])
   /** The index of the operator's layer that is shown; null is the built-in map alone. */
   chosen: number | null = $state(null)
-  #asked = false
+  /** Where to look while there is nothing to look at. */
+  begin: { center: [number, number]; zoom: number } | null = null
+  #asked: Promise<void> | null = null
 
-  /** Asks once which maps the operator offers. */
-  async load(): Promise<void> {
-    if (this.#asked) return
-    this.#asked = true
+  /** Asks which maps the operator offers, once unless there was no answer. */
+  load(): Promise<void> {
+    this.#asked ??= this.#load().catch((error: unknown) => {
+      this.#asked = null
+      throw error
+    })
+    return this.#asked
+  }
+
+  async #load(): Promise<void> {
     const { map } = await ok(api.GET('/api/console'))
+    this.begin = { center: map.center as [number, number], zoom: map.zoom }
     this.operator = map.layers as OperatorLayer[]
     const kept = read()
     // The operator set a better map up, so it is shown unless the user chose otherwise.
@@ -78,11 +87,13 @@ export async function drawn(
   return { source: { type: 'vector', ...common, ...source }, layers: styleOf(dark, language) }
 }
 
+let reading: Promise<void> | undefined
+
 /** Lets the map read parts of a PMTiles file; fetched only where an operator has one. */
 async function pmtiles(url: string): Promise<string> {
-  const { Protocol } = await import('pmtiles')
-  const protocol = new Protocol()
-  addProtocol('pmtiles', protocol.tile)
+  // One for all maps: it knows what it read of a file.
+  reading ??= import('pmtiles').then(({ Protocol }) => addProtocol('pmtiles', new Protocol().tile))
+  await reading
   return url.startsWith('api/') ? address(url) : new URL(url, root).href
 }
 
