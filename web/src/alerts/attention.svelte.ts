@@ -30,6 +30,7 @@ function stored(): Wishes {
 class Attention {
   readonly wishes: Wishes = $state(stored())
   #quietUntil = 0
+  #calledCritical = false
 
   /** Whether the browser can show messages at all. */
   readonly canMessage = 'Notification' in globalThis
@@ -66,8 +67,12 @@ class Attention {
     if (type !== 'alert.created' || !('alertName' in data) || Date.now() - Date.parse(at) > newsFor) return
     const alert = data as unknown as Alert
     if (this.wishes.message) this.#message(alert)
-    if (!this.wishes.sound || performance.now() < this.#quietUntil) return
+    if (!this.wishes.sound) return
+    // One tone for many that come together; but nothing silences what cannot wait.
+    const isCritical = alert.severity === 'critical'
+    if (performance.now() < this.#quietUntil && (!isCritical || this.#calledCritical)) return
     this.#quietUntil = performance.now() + quietFor
+    this.#calledCritical = isCritical
     playTone(alert.severity)
   }
 
