@@ -1,0 +1,35 @@
+// The operator's own map from a PMTiles file: read by ranges, drawn over the built-in one, and left when that is chosen.
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import { middleOf, pixelsOf, until } from '../lib/pixels.mjs'
+import { suite } from '../lib/suite.mjs'
+import { writeTiles } from '../lib/tiles.mjs'
+
+const folder = await mkdtemp(join(tmpdir(), 'perigee-e2e-'))
+after(() => rm(folder, { recursive: true, force: true }))
+const file = join(folder, 'pink.pmtiles')
+await writeTiles(file, [255, 0, 128])
+const { test } = suite({ PERIGEE_MAP__PMTILES: file, PERIGEE_MAP__PMTILES_ATTRIBUTION: '© <b>Pink</b> maps' })
+
+test('a file of tiles is read in parts and drawn', async ({ page, api, server }) => {
+  const asked = []
+  page.on('response', (response) => {
+    if (response.url().endsWith('/api/map/tiles.pmtiles')) asked.push([response.request().headers().range, response.status()])
+  })
+  await api.device('Anything')
+  await page.goto(server.url)
+  const middle = await middleOf(page, 200)
+  const pink = () => pixelsOf(page, middle, '#ff0080')
+  await until('the tiles are drawn', async () => (await pink()) > 30_000)
+  assert.ok(asked.length > 0)
+  for (const [range, status] of asked) assert.ok(/^bytes=\d+-\d+$/.test(range) && status === 206, `${range}: ${status}`)
+  // What an operator writes is text.
+  await page.getByText('© <b>Pink</b> maps').first().waitFor()
+
+  await page.getByRole('button', { name: 'Map layers' }).click()
+  await page.getByRole('radio', { name: 'Built-in map' }).check()
+  await until('the built-in map is back', async () => (await pink()) === 0)
+})
