@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 
-const binary = process.env.PERIGEE_BIN ?? new URL('../../target/debug/perigee', import.meta.url).pathname
+export const binary = process.env.PERIGEE_BIN ?? new URL('../../target/debug/perigee', import.meta.url).pathname
 
 /** Starts a server; `settings` are environment variables such as PERIGEE_EMAIL__HOST. */
 export async function startServer(settings = {}) {
