@@ -71,6 +71,15 @@ pub trait Accounts: Send + Sync {
         settings: AccountSettings,
     ) -> Result<Account>;
 
+    /// Replaces what the account's people set and the number of licences, both or neither.
+    async fn replace_account_and_licenses(
+        &self,
+        actor: &Actor,
+        seen: Revision,
+        settings: AccountSettings,
+        licenses: u32,
+    ) -> Result<Account>;
+
     /// Sets the number of licences; never below what is in use.
     async fn set_licenses(&self, origin: &Origin, account: AccountId, licenses: u32) -> Result<Account>;
 

@@ -185,6 +185,17 @@ async fn replace(tx: &Tx, actor: Actor, seen: Revision, settings: AccountSetting
     Ok(account)
 }
 
+async fn replace_licensed(
+    tx: &Tx,
+    actor: Actor,
+    seen: Revision,
+    settings: AccountSettings,
+    licenses: u32,
+) -> Result<Account> {
+    licenses::set(tx, actor.origin.clone(), actor.scope.account, licenses).await?;
+    replace(tx, actor, seen, settings).await
+}
+
 #[async_trait]
 impl Accounts for Database {
     async fn create_account(&self, origin: &Origin, new: NewAccount) -> Result<(Account, User)> {
@@ -225,6 +236,17 @@ impl Accounts for Database {
     ) -> Result<Account> {
         let actor = actor.clone();
         self.write(move |tx| replace(tx, actor, seen, settings).boxed()).await
+    }
+
+    async fn replace_account_and_licenses(
+        &self,
+        actor: &Actor,
+        seen: Revision,
+        settings: AccountSettings,
+        licenses: u32,
+    ) -> Result<Account> {
+        let actor = actor.clone();
+        self.write(move |tx| replace_licensed(tx, actor, seen, settings, licenses).boxed()).await
     }
 
     async fn set_licenses(&self, origin: &Origin, account: AccountId, licenses: u32) -> Result<Account> {

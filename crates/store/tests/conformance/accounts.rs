@@ -142,6 +142,25 @@ pub(crate) async fn licences_cannot_be_fewer_than_in_use(on: Fixture) {
     assert_fails!(on.store.license_use(nobody).await, StoreError::NotFound(Kind::Account));
 }
 
+pub(crate) async fn settings_and_licences_change_together_or_not_at_all(on: Fixture) {
+    let tenant = on.tenant("alfa").await;
+    let account = tenant.account.id;
+    on.device(&tenant, None).await;
+    let settings = AccountSettings { name: "Beta".into(), ..tenant.account.settings.clone() };
+    let change = async |seen, licenses| {
+        on.store.replace_account_and_licenses(&tenant.actor(), seen, settings.clone(), licenses).await
+    };
+    let present = async || on.store.find_account(account).await.unwrap().unwrap();
+
+    assert_fails!(change(Revision(7), 5).await, StoreError::RevisionMismatch(Kind::Account));
+    assert_fails!(change(Revision::FIRST, 0).await, StoreError::LicensesInUse { used: 1 });
+    assert_eq!(present().await, tenant.account);
+
+    let changed = change(Revision::FIRST, 5).await.unwrap();
+    assert_eq!((&*changed.settings.name, changed.licenses), ("Beta", 5));
+    assert_eq!(present().await, changed);
+}
+
 pub(crate) async fn licences_are_freed_by_expiry_and_not_by_a_clock_going_back(on: Fixture) {
     let tenant = on.tenant("alfa").await;
     let account = tenant.account.id;

@@ -60,6 +60,7 @@ conformance! {
         settings_are_replaced_by_revision,
         a_zone_takes_effect_when_the_day_ends,
         licences_cannot_be_fewer_than_in_use,
+        settings_and_licences_change_together_or_not_at_all,
         licences_are_freed_by_expiry_and_not_by_a_clock_going_back,
         a_clock_that_was_ahead_is_repaired_by_command,
         accounts_are_listed_oldest_first,

@@ -232,10 +232,13 @@ pub async fn update_account(
         let view = AccountView::new(present, app.store.license_use(caller.account().id).await?);
         let wanted = read_account(&change.apply(&view)?, caller.user().operator)
             .map_err(|error| change.place(error))?;
-        if let Some(licenses) = wanted.licenses {
-            app.store.set_licenses(&caller.origin(), caller.account().id, licenses).await?;
-        }
-        Ok(app.store.replace_account(&caller.actor(), seen, wanted.settings).await)
+        let (store, actor) = (&app.store, caller.actor());
+        Ok(match wanted.licenses {
+            Some(licenses) => {
+                store.replace_account_and_licenses(&actor, seen, wanted.settings, licenses).await
+            }
+            None => store.replace_account(&actor, seen, wanted.settings).await,
+        })
     })
     .await?;
     app.identities.forget_account(account.id);

@@ -130,10 +130,10 @@ pub async fn update_operator_account(
             (present.account.id, present.account.revision, present.account.settings.clone());
         let wanted = read_account(&change.apply(&OperatorAccountView::from(present))?)
             .map_err(|error| change.place(error))?;
-        app.store.set_licenses(&caller.origin(), id, wanted.licenses).await?;
         let actor = Actor { scope: Scope::whole(id), privileges: Privileges::OWNER, origin: caller.origin() };
         let settings = AccountSettings { name: wanted.name, time_zone: wanted.time_zone, ..settings };
-        Ok(app.store.replace_account(&actor, seen, settings).await.map(|account| account.id))
+        let changed = app.store.replace_account_and_licenses(&actor, seen, settings, wanted.licenses).await;
+        Ok(changed.map(|account| account.id))
     })
     .await?;
     app.identities.forget_account(id);
