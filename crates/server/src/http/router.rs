@@ -148,6 +148,7 @@ fn account_operations() -> OpenApiRouter<App> {
             rules::handlers::delete_rule
         ))
         .routes(routes!(rules::replay::test_rule))
+        .routes(routes!(rules::replay::test_new_rule))
         .routes(routes!(audit::list_audit))
         .routes(routes!(shares::list_shares, shares::create_share))
         .routes(routes!(shares::get_share, shares::delete_share))

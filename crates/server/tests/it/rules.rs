@@ -189,4 +189,25 @@ async fn a_rule_is_tried_on_history(engine: Engine) {
     test(&format!("{span}&device=none")).await.expect_error(404, "not-found");
     let alerts = app.get(&owner, &format!("/api/devices/{one}/alerts")).await;
     assert_eq!(alerts["alerts"], json!([]), "nothing is raised by trying");
+
+    // One that is not made yet finds the same, and is not made by it.
+    let with = |from: &str, to: serde_json::Value| {
+        let mut changed = rule.clone();
+        changed[from] = to;
+        changed
+    };
+    let fresh = async |rule: &serde_json::Value, query: &str| {
+        app.send(&owner, &format!("POST /api/rules/test?{query}"), rule).await
+    };
+    assert_eq!(fresh(&rule, &format!("{span}&device={one}")).await.expect(200)["episodes"], expect);
+    let first = fresh(&rule, &format!("{span}&limit=1")).await.expect(200);
+    let cursor = first["nextCursor"].as_str().unwrap();
+    let second = fresh(&rule, &format!("{span}&limit=1&cursor={cursor}")).await.expect(200);
+    assert_eq!(second["episodes"][0]["deviceId"], json!(two));
+    fresh(&rule, "from=2025-12-31T12:00:00Z").await.expect_error(400, "invalid-parameter");
+    fresh(&with("conditions", json!([])), span).await.expect_error(400, "invalid-body");
+    let nowhere = json!([{"type": "geofence", "when": "enter", "geofences": ["geo_0000000000000"]}]);
+    let refused = fresh(&with("conditions", nowhere), span).await.expect_error(400, "invalid-body");
+    assert_eq!(pointers(&refused), ["/conditions"]);
+    assert_eq!(app.get(&owner, "/api/rules").await["rules"].as_array().unwrap().len(), 1);
 }

@@ -276,6 +276,7 @@ pub(super) const ROWS: &[Row] = &[
     row("PATCH /api/rules/{ruleId}", With(Privilege::RulesWrite), Rule, name),
     row("DELETE /api/rules/{ruleId}", With(Privilege::RulesWrite), Rule, none),
     row("POST /api/rules/{ruleId}/test", Read, Rule, none),
+    row("POST /api/rules/test", Read, None, none),
     row("GET /api/geofences", Read, None, none),
     row("POST /api/geofences", With(Privilege::RulesWrite), None, fence),
     row("GET /api/geofences/{geofenceId}", Read, Geofence, none),

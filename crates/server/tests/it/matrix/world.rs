@@ -267,7 +267,9 @@ impl World {
             None => path,
         };
         let path = match row.operation {
-            "DELETE /api/devices/{deviceId}/locations" | "POST /api/rules/{ruleId}/test" => {
+            "DELETE /api/devices/{deviceId}/locations"
+            | "POST /api/rules/{ruleId}/test"
+            | "POST /api/rules/test" => {
                 format!("{path}?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z")
             }
             _ => path,
@@ -310,7 +312,7 @@ impl World {
                 let device = if is_foreign { self.foreign_device } else { self.device };
                 json!({ "deviceId": device, "until": "2026-02-01T00:00:00Z" })
             }
-            "POST /api/rules" | "PUT /api/rules/{ruleId}" => {
+            "POST /api/rules" | "POST /api/rules/test" | "PUT /api/rules/{ruleId}" => {
                 let device = if is_foreign { self.foreign_device } else { self.device };
                 json!({ "name": "New", "devices": [device], "conditions": [{ "type": "sos" }] })
             }

@@ -2,22 +2,25 @@
 
 use axum::extract::State;
 use perigee_core::device::{Device, DeviceFilter, DeviceRef, DeviceStatus};
-use perigee_core::error::Kind;
+use perigee_core::error::{Kind, StoreError};
 use perigee_core::geofence::FenceIndex;
 use perigee_core::id::{DeviceId, RuleId};
 use perigee_core::location::{HistoryRequest, Order, TimeRange};
 use perigee_core::page::PageRequest;
+use perigee_core::revision::Revision;
 use perigee_core::rule::{Condition, Episode, Judge, Rule, Silence, Trail};
 use perigee_core::time::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::handlers::find;
+use super::view::{RuleInput, read_rule};
 use crate::app::App;
 use crate::http::cursor::Cursor;
 use crate::http::decimal::Degrees;
-use crate::http::error::{ApiResult, not_found};
-use crate::http::extract::{Caller, IdPath, Params};
+use crate::http::edit::Mode;
+use crate::http::error::{ApiError, ApiResult, not_found};
+use crate::http::extract::{Caller, IdPath, JsonBody, Params};
 use crate::http::history::A_TIME;
 use crate::http::reply::Reply;
 
@@ -108,47 +111,102 @@ pub async fn test_rule(
     State(app): State<App>,
     caller: Caller,
     IdPath(id): IdPath<RuleId>,
-    mut params: Params,
+    params: Params,
 ) -> ApiResult<Reply<RuleTest>> {
     let rule = find(&app, &caller, id).await?;
-    let from: Option<Timestamp> = required(&mut params, "from");
-    let to: Option<Timestamp> = required(&mut params, "to");
-    if let (Some(from), Some(to)) = (from, to)
-        && !(0..=SPAN_MOST_MS).contains(&(to.as_millis() - from.as_millis()))
-    {
-        params.refuse(
-            "to",
-            "The parameter \"to\" must not be before \"from\", nor more than 31 days after it.",
-        );
+    let asked = Asked::read(params, format!("rule test {}", rule.id))?;
+    Ok(caller.reply(try_rule(&app, &caller, rule, asked).await?))
+}
+
+/// Try a rule that is not made yet.
+///
+/// Judges the locations of a span of at most 31 days by the rule in the body, and says what it would have raised.
+/// Nothing is stored and nobody is told. Devices out of sight are left out. Comes in pages by device: send the same
+/// rule with each cursor.
+#[utoipa::path(post, path = "/api/rules/test", tag = "rules", request_body = RuleInput, params(
+    ("from" = String, Query, description = "The first instant.", example = "2026-05-01T00:00:00Z"),
+    ("to" = String, Query, description = "The last instant.", example = "2026-05-02T00:00:00Z"),
+    ("device" = Option<String>, Query, description = "One device, by id or identifier; else all the rule judges."),
+    ("limit" = Option<u32>, Query, description = "Devices at the most.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+), responses((status = 200, description = "What it would have raised.", body = RuleTest)))]
+pub async fn test_new_rule(
+    State(app): State<App>,
+    caller: Caller,
+    params: Params,
+    body: JsonBody,
+) -> ApiResult<Reply<RuleTest>> {
+    let settings = read_rule(&body.value, Mode::Create, &caller.account().settings.time_zone)?;
+    let asked = Asked::read(params, "rule test".to_owned())?;
+    let now = caller.now();
+    let rule = Rule {
+        id: RuleId::new(now),
+        account: caller.account().id,
+        revision: Revision::FIRST,
+        settings,
+        generation: 0,
+        since: now,
+        creation: now,
+        last_modified: now,
+    };
+    Ok(caller.reply(try_rule(&app, &caller, rule, asked).await?))
+}
+
+/// What a client asks to be looked at.
+struct Asked {
+    range: TimeRange,
+    device: Option<String>,
+    limit: u32,
+    /// The device after which it goes on.
+    after: Option<i64>,
+    /// What its cursors are good for.
+    bound_to: String,
+}
+
+impl Asked {
+    fn read(mut params: Params, bound_to: String) -> ApiResult<Self> {
+        let from: Option<Timestamp> = required(&mut params, "from");
+        let to: Option<Timestamp> = required(&mut params, "to");
+        if let (Some(from), Some(to)) = (from, to)
+            && !(0..=SPAN_MOST_MS).contains(&(to.as_millis() - from.as_millis()))
+        {
+            params.refuse(
+                "to",
+                "The parameter \"to\" must not be before \"from\", nor more than 31 days after it.",
+            );
+        }
+        let device = params.text("device");
+        let limit = params.number("limit", 1, DEVICES_MOST).unwrap_or(DEVICES_PAGE);
+        let cursor = params.text("cursor");
+        params.finish()?;
+        let after = cursor.as_deref().map(|text| Cursor::read(&bound_to, text)).transpose()?;
+        let range = TimeRange { from: from.unwrap_or(Timestamp::MIN), to: to.unwrap_or(Timestamp::MIN) };
+        Ok(Self { range, device, limit, after: after.map(|cursor| cursor.number), bound_to })
     }
-    let one = params.text("device");
-    let limit = params.number("limit", 1, DEVICES_MOST).unwrap_or(DEVICES_PAGE);
-    let cursor = params.text("cursor");
-    params.finish()?;
-    let bound_to = format!("rule test {}", rule.id);
-    let after = cursor.as_deref().map(|text| Cursor::read(&bound_to, text)).transpose()?;
-    let range = TimeRange { from: from.unwrap_or(Timestamp::MIN), to: to.unwrap_or(Timestamp::MIN) };
-    let is_one = one.is_some();
-    let devices = match one {
+}
+
+async fn try_rule(app: &App, caller: &Caller, rule: Rule, asked: Asked) -> ApiResult<RuleTest> {
+    let is_one = asked.device.is_some();
+    let devices = match &asked.device {
         Some(device) => {
-            let found = app.store.find_device(caller.scope(), &DeviceRef::read(&device)).await?;
+            let found = app.store.find_device(caller.scope(), &DeviceRef::read(device)).await?;
             vec![found.ok_or_else(|| not_found(Kind::Device))?]
         }
-        None => judged(&app, &caller, &rule, after.map(|cursor| cursor.number), limit).await?,
+        None => judged(app, caller, &rule, asked.after, asked.limit).await?,
     };
     let mut page = RuleTest { episodes: Vec::new(), locations: 0, incomplete: Vec::new(), next_cursor: None };
-    let looked_at = fences(&app, &caller, &rule).await?;
-    let full = !is_one && devices.len() >= usize::try_from(limit).unwrap_or(usize::MAX);
+    let looked_at = fences(app, caller, &rule).await?;
+    let full = !is_one && devices.len() >= usize::try_from(asked.limit).unwrap_or(usize::MAX);
     let last = devices.last().map(|device| device.id);
     for device in devices {
-        replay(&app, &caller, &rule, &looked_at, &device, range, &mut page).await?;
+        replay(app, caller, &rule, &looked_at, &device, asked.range, &mut page).await?;
         let enough = page.locations >= LOCATIONS_PAGE && last != Some(device.id);
         if enough || (full && last == Some(device.id)) {
-            page.next_cursor = Some(Cursor::at(device.id.as_i64()).write(&bound_to));
+            page.next_cursor = Some(Cursor::at(device.id.as_i64()).write(&asked.bound_to));
             break;
         }
     }
-    Ok(caller.reply(page))
+    Ok(page)
 }
 
 fn required(params: &mut Params, name: &str) -> Option<Timestamp> {
@@ -190,9 +248,10 @@ async fn judged(
 async fn fences(app: &App, caller: &Caller, rule: &Rule) -> ApiResult<FenceIndex> {
     let mut shapes = Vec::new();
     for id in rule.settings.geofences() {
-        if let Some(fence) = app.store.find_geofence(caller.scope(), id).await? {
-            shapes.push((id, fence.settings.shape));
-        }
+        let unknown = || StoreError::UnknownReference { kind: Kind::Geofence, id: id.to_string() };
+        let found = app.store.find_geofence(caller.scope(), id).await?;
+        let fence = found.ok_or_else(|| ApiError::from(unknown()).at_member("conditions"))?;
+        shapes.push((id, fence.settings.shape));
     }
     Ok(FenceIndex::new(shapes.iter().map(|(id, shape)| (*id, shape))))
 }
