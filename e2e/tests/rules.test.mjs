@@ -44,3 +44,29 @@ test('a rule drawn and made by hand fires when a device enters', async ({ page, 
   await arrived.getByRole('link').click()
   await page.getByText('Somebody in the harbour').waitFor()
 })
+
+test('a rule that is not saved is tried on history, and stays unsaved', async ({ page, api, server }) => {
+  const device = await api.device('Racer')
+  const past = (minutes) => new Date(Date.now() - minutes * 60_000).toISOString()
+  const speeds = [50, 95, 97, 60, 99, 40]
+  await api.post(
+    `/api/devices/${device.id}/locations`,
+    speeds.map((speed, index) => ({ dateTime: past(60 - index), latitude: 42 + index / 100, longitude: -8, speed }))
+  )
+  const before = (await api.get('/api/rules')).rules.length
+  await page.goto(`${server.url}/rules/new`)
+  await page.getByLabel('What', { exact: true }).selectOption({ label: 'Speed' })
+  const limit = page.getByLabel(/^Limit|km\/h/).first()
+  await limit.fill('90')
+  await page.getByRole('button', { name: 'Try', exact: true }).click()
+  await page.getByText('2 alerts would have been raised').waitFor()
+  const found = page.getByRole('list', { name: 'What would have been raised' }).getByRole('listitem')
+  await until('both are listed', async () => (await found.count()) === 2)
+  assert.match(await found.first().innerText(), /Racer/)
+
+  // What is wrong is told at the field, as when it is saved.
+  await limit.fill('')
+  await page.getByRole('button', { name: 'Try', exact: true }).click()
+  await page.locator('[aria-invalid="true"]').first().waitFor()
+  assert.equal((await api.get('/api/rules')).rules.length, before)
+}, { expected: [/status of 400/] })

@@ -15,11 +15,16 @@ export function wallOf(instant: string | number, zone?: string | null): string {
   return `${part('year')}-${part('month')}-${part('day')}T${part('hour')}:${part('minute')}`
 }
 
-/** The instant at which the clock of a zone shows a time. */
-export function instantOf(wall: string, zone?: string | null): string {
+/** When the clock of a zone shows a time, in milliseconds since 1970; an hour that is skipped counts as the next one. */
+export function millisOf(wall: string, zone?: string | null): number {
   const wanted = Date.parse(`${wall}Z`)
+  // An empty field shows no time at all.
+  if (Number.isNaN(wanted)) return wanted
   let instant = wanted
   // The distance from UTC is that of the instant looked for; a second look settles changes of the clock.
   for (let look = 0; look < 2; look++) instant += wanted - Date.parse(`${wallOf(instant, zone)}Z`)
-  return new Date(instant).toISOString()
+  return instant
 }
+
+/** The instant at which the clock of a zone shows a time. */
+export const instantOf = (wall: string, zone?: string | null): string => new Date(millisOf(wall, zone)).toISOString()

@@ -5,7 +5,6 @@ import { conditionBody, conditionForm, kinds, newCondition, valueOf, type Condit
 import { conditionErrors, newRule, otherErrors, ruleBody, ruleForm, type Rule } from '../src/pages/rules/ruleForm'
 import { partOf } from '../src/pages/rules/part'
 import { fromUser, toUser } from '../src/pages/rules/units'
-import { clockAt, instantOf } from '../src/pages/rules/zoned'
 import { conditionWords, daysWords, ruleWords, type Words } from '../src/pages/rules/words'
 
 const systems = ['metric', 'imperial', 'nautical'] as const
@@ -153,14 +152,4 @@ test('the part of a track in which a rule held begins and ends where it did', ()
   expect(partOf([0, 10, 20], positions, 5, 15)).toEqual([[5, 0], [10, 0], [15, 5]])
   expect(partOf([0, 10, 20], positions, 2, 4)).toEqual([[2, 0], [4, 0]])
   expect(partOf([0, 10, 20], positions, 10, Infinity)).toEqual([[10, 0], [20, 10]])
-})
-
-test('a time of a zone is an instant and back', () => {
-  for (const zone of ['UTC', 'Europe/Madrid', 'America/St_Johns', 'Asia/Kathmandu']) {
-    for (const shown of ['2026-01-15T00:00', '2026-07-01T23:59', '2026-03-29T12:30']) {
-      expect(clockAt(instantOf(shown, zone), zone), zone).toBe(shown)
-    }
-  }
-  expect(new Date(instantOf('2026-07-01T14:00', 'Europe/Madrid')).toISOString()).toBe('2026-07-01T12:00:00.000Z')
-  expect(instantOf('', 'UTC')).toBeNaN()
 })

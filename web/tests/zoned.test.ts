@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { instantOf, wallOf } from '../src/zoned'
+import { instantOf, millisOf, wallOf } from '../src/zoned'
 
 test.each([
   ['2026-05-01T12:30:00.000Z', 'Europe/Madrid', '2026-05-01T14:30'],
@@ -13,4 +13,8 @@ test.each([
 test('the hours around a change of the clock are found', () => {
   expect(instantOf('2026-03-29T01:30', 'Europe/Madrid')).toBe('2026-03-29T00:30:00.000Z')
   expect(instantOf('2026-03-29T03:30', 'Europe/Madrid')).toBe('2026-03-29T01:30:00.000Z')
+})
+
+test('an empty field is no time', () => {
+  expect(millisOf('', 'UTC')).toBeNaN()
 })

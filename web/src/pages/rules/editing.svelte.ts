@@ -79,10 +79,15 @@ export class Editing {
       rules.put(data)
       return true
     } catch (error) {
-      if (!(error instanceof Problem) || Object.keys(error.fields).length === 0) throw error
-      this.errors = error.fields
+      if (!this.refuse(error)) throw error
       return false
     }
+  }
+
+  /** Keeps errors at fields; says whether there were any. */
+  refuse(error: unknown): boolean {
+    this.errors = error instanceof Problem ? error.fields : {}
+    return Object.keys(this.errors).length > 0
   }
 
   async remove(): Promise<void> {

@@ -4,6 +4,7 @@ import type { UnitSystem } from '../../preferences.svelte'
 import { conditionBody, conditionForm, newCondition, type ConditionForm } from './conditions'
 
 export type Rule = Schemas['Rule']
+export type RuleInput = Schemas['RuleInput']
 type Weekday = Schemas['Weekday']
 
 export const weekdays: Weekday[] = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']
@@ -76,7 +77,7 @@ export function ruleForm(rule: Rule, units: UnitSystem): RuleForm {
 
 const orNull = (text: string): string | null => text.trim() || null
 
-export function ruleBody(form: RuleForm, units: UnitSystem): Schemas['RuleInput'] {
+export function ruleBody(form: RuleForm, units: UnitSystem): RuleInput {
   return {
     name: form.name.trim(),
     description: orNull(form.description),

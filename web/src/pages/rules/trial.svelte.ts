@@ -1,5 +1,6 @@
 // A rule tried on history: device by device, so that the wait shows how far it is and can be ended.
 import { api, ok, type Schemas } from '../../api/client'
+import type { RuleInput } from './ruleForm'
 
 export type Episode = Schemas['RuleEpisode']
 
@@ -30,8 +31,8 @@ export class Trial {
     if (this.state === 'running') this.state = 'stopped'
   }
 
-  /** Tries the rule for these devices, or for all it judges. */
-  async start(ruleId: string, { from, to }: Span, devices: string[]): Promise<void> {
+  /** Tries a rule, made or not, for these devices, or for all it judges. */
+  async start(rule: RuleInput, { from, to }: Span, devices: string[]): Promise<void> {
     const run = ++this.#run
     this.state = 'running'
     this.episodes = []
@@ -43,7 +44,7 @@ export class Trial {
         let cursor: string | undefined
         do {
           const query = { from, to, device, cursor, limit: devicesAtOnce }
-          const page = await ok(api.POST('/api/rules/{ruleId}/test', { params: { path: { ruleId }, query } }))
+          const page = await ok(api.POST('/api/rules/test', { params: { query }, body: rule }))
           if (run !== this.#run) return
           this.episodes = [...this.episodes, ...page.episodes]
           this.locations += page.locations
