@@ -116,17 +116,18 @@ function words(language: string, units: Words['units'] = 'metric'): Words {
       if (text === undefined) throw new Error(`no message ${key}`)
       return text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]))
     },
-    nameOf: { device: (id) => `Device ${id}`, group: () => 'Trucks', geofence: (id) => id }
+    nameOf: { device: (id) => `Device ${id}`, group: () => 'Trucks', geofence: (id) => id },
+    alert: (name) => name
   }
 }
 
 test('a rule is told in one sentence', () => {
   const told = { ...rule, devices: [], conditions: [{ type: 'speed', above: 90 }], coolDownSeconds: 0, schedule: { ...rule.schedule!, timeZone: null } }
   expect(ruleWords(words('en'), told)).toBe(
-    'When speed is above 90 km/h for 30 s, on weekdays 08:00 to 18:00, for group Trucks: raise SpeedLimit, critical.'
+    'When speed is above 90 km/h for 30 s, on weekdays 08:00 to 18:00, for group Trucks: raise “SpeedLimit”, critical.'
   )
   expect(ruleWords(words('es'), told)).toBe(
-    'Cuando la velocidad es superior a 90 km/h durante 30 s, de lunes a viernes de 08:00 a 18:00, para el grupo Trucks: alerta SpeedLimit, crítica.'
+    'Cuando la velocidad es superior a 90 km/h durante 30 s, de lunes a viernes de 08:00 a 18:00, para el grupo Trucks: alerta «SpeedLimit», crítica.'
   )
   expect(ruleWords(words('en', 'imperial'), rule)).toContain('speed is above 55.92 mph (until back at 52.82 mph)')
 })

@@ -1,4 +1,5 @@
 // The rules of the account, and what the words about them need from elsewhere.
+import { alertTitle } from '../../alerts/wording'
 import { api, ok } from '../../api/client'
 import { allPages } from '../../api/pages'
 import { duration } from '../../format'
@@ -48,6 +49,7 @@ export function speech(): Words {
       device: (id) => fleet.devices.get(id)?.device.name ?? t('rules.device.unknown'),
       group: (id) => fleet.groups.get(id)?.name ?? id,
       geofence: (id) => fences.get(id)?.properties.name ?? id
-    }
+    },
+    alert: alertTitle
   }
 }

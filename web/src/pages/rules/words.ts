@@ -1,5 +1,5 @@
 // A rule in plain words: "When speed is above 90 km/h for 30 s, on weekdays 08:00 to 18:00, for group Trucks: raise
-// SpeedLimit, critical." Everything it needs is given, so that it says the same in tests.
+// “Speed limit exceeded”, critical." Everything it needs is given, so that it says the same in tests.
 import type { Schemas } from '../../api/client'
 import type { UnitSystem } from '../../preferences.svelte'
 import { kindOf, type Condition } from './conditions'
@@ -11,7 +11,9 @@ export interface Words {
   duration: (seconds: number) => string
   language: string
   units: UnitSystem
-  nameOf: { device: (id: string) => string; group: (id: string) => string; geofence: (id: string) => string }
+  nameOf: Record<'device' | 'group' | 'geofence', (id: string) => string>
+  /** What an alert of this name is called. */
+  alert: (name: string) => string
 }
 
 type Told = Pick<
@@ -133,7 +135,7 @@ export function ruleWords(words: Words, rule: Told): string {
     parts.push(timeZone ? `${hours} (${timeZone})` : hours)
   }
   parts.push(say('rules.say.target', { who: targetWords(words, rule) }))
-  const alert = rule.raises ? say('rules.say.raise', { alert: rule.raises }) : say('rules.say.raiseAlert')
+  const alert = rule.raises ? say('rules.say.raise', { alert: words.alert(rule.raises) }) : say('rules.say.raiseAlert')
   const then = [alert, ...(rule.critical ? [say('rules.say.critical')] : [])]
   if (rule.coolDownSeconds > 0) then.push(say('rules.say.coolDown', { time: duration(rule.coolDownSeconds) }))
   return say('rules.say.rule', { when: parts.join(', '), then: then.join(', ') })
