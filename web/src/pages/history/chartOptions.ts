@@ -29,8 +29,9 @@ export function chartOptions({ measure, width, last, from, to }: Asked): uPlot.O
   const grid = { stroke: colourOf('--line'), width: 1 }
   return {
     width,
-    height: (measure === 'speed' ? 84 : 64) + (last ? 26 : 0),
-    padding: [10, 14, last ? 0 : 4, 0],
+    height: (measure === 'speed' ? 92 : 72) + (last ? 26 : 0),
+    // The title stands above the chart.
+    padding: [20, 14, last ? 0 : 4, 0],
     legend: { show: false },
     cursor: { show: false },
     select: { show: false, left: 0, top: 0, width: 0, height: 0 },
