@@ -14,6 +14,9 @@ export function alertTitle(name: string): string {
   return number && what ? t(`alerts.sensor${what}`, { number }) : name
 }
 
+/** The tint of each severity. */
+export const severityTint: Record<Severity, string> = { info: 'tint-accent', warning: 'tint-warn', critical: 'tint-bad' }
+
 export const severityWord = (severity: Severity): string => t(`alerts.severity.${severity}`)
 
 /** The names that have a meaning of their own, by their words. */

@@ -39,7 +39,12 @@ export const icons = {
   more: 'M6 12a1 1 0 1 0-2 0a1 1 0 1 0 2 0M13 12a1 1 0 1 0-2 0a1 1 0 1 0 2 0M20 12a1 1 0 1 0-2 0a1 1 0 1 0 2 0',
   offline: 'M3 3l18 18M8.500 15a5 5 0 0 1 6.500-.500M5 11.500a10 10 0 0 1 4-2.400M19 11.500a10 10 0 0 0-5.500-2.800M12 19h.1',
   sound: 'M4 9.500v5h4l5 4v-13l-5 4zM16.500 9a4.500 4.500 0 0 1 0 6M19 6.500a8 8 0 0 1 0 11',
-  refresh: 'M20 12a8 8 0 1 1-2.500-5.800M20 3v5h-5'
+  refresh: 'M20 12a8 8 0 1 1-2.500-5.800M20 3v5h-5',
+  // The kinds of shapes.
+  polygon: 'M5 9 13 4l7 7-4 9H7z',
+  circle: 'M12 20a8 8 0 1 0 0-16 8 8 0 0 0 0 16zM12 12h8',
+  corridor: 'M3 17c5 0 5-8 10-8h8M3 21c7 0 7-8 11-8h7M3 13c3 0 4-8 9-8h9',
+  area: 'M4 5h8v8H4zM14 13h6v6h-6z'
 } as const
 
 export type IconName = keyof typeof icons
