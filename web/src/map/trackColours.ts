@@ -12,7 +12,7 @@ export interface SpeedScale {
   classOf: (speed: number) => number
 }
 
-const steps = [1, 2, 5, 10, 15, 20, 25, 30, 40, 50, 100, 150, 200, 250, 500]
+const steps = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 25, 30, 40, 50, 100, 150, 200, 250, 500]
 
 /** The scale for speeds, put into the user's unit, so that all classes are used: hikers and aeroplanes alike. */
 export function speedScale(speeds: ArrayLike<number>, convert: (speed: number) => number): SpeedScale {
