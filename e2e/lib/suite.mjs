@@ -19,8 +19,8 @@ export function suite(settings = {}) {
   })
 
   /** A test in a page of its own, signed in unless told otherwise. */
-  world.test = (name, body, { user, path = '/', signedIn = true, ...options } = {}) =>
-    test(name, { timeout: 120_000 }, async () => {
+  world.test = (name, body, { user, path = '/', signedIn = true, timeout = 120_000, ...options } = {}) =>
+    test(name, { timeout }, async () => {
       const { context, page, wrong } = await visit(world.browser, world.server, options)
       try {
         if (signedIn) await enter(page, world.server, user?.(world) ?? world.server.owner, path)

@@ -5,6 +5,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { desktop, phone } from '../lib/browser.mjs'
 import { fill } from '../lib/fleet.mjs'
+import { until } from '../lib/pixels.mjs'
 import { suite } from '../lib/suite.mjs'
 
 const world = suite()
@@ -17,10 +18,15 @@ const pages = {
   device: (known) => `/devices/${known.device}`,
   history: (known) => `/history/${known.device}`,
   alerts: () => '/alerts',
+  alert: (known) => `/alerts/${known.alert}`,
   geofences: () => '/places',
+  geofence: (known) => `/places/${known.fence}`,
   rules: () => '/rules',
+  rule: () => '/rules/new',
   groups: () => '/groups',
+  group: (known) => `/groups/${known.group}`,
   users: () => '/users',
+  user: () => '/users/new',
   messages: () => '/notifications',
   account: () => '/account',
   developer: () => '/developer',
@@ -28,6 +34,7 @@ const pages = {
   operator: () => '/operator',
   settings: () => '/settings',
   welcome: () => '/welcome',
+  shared: (known) => known.shared,
   missing: () => '/there/is/nothing'
 }
 
@@ -37,6 +44,19 @@ const looks = [
   { name: 'phone-light', viewport: phone, colorScheme: 'light', hasTouch: true },
   { name: 'phone-dark', viewport: phone, colorScheme: 'dark', hasTouch: true }
 ]
+
+/** Waits until a map, if there is one, looks the same twice. */
+async function still(page) {
+  const canvas = page.locator('canvas:visible').first()
+  if ((await canvas.count()) === 0) return
+  let before
+  await until('the map is drawn', async () => {
+    const now = (await canvas.screenshot()).toString('base64')
+    const isSame = now === before
+    before = now
+    return isSame
+  }, { every: 400 })
+}
 
 async function serious(page) {
   await page.evaluate(axe)
@@ -58,12 +78,13 @@ for (const { name: look, ...options } of looks) {
         await page.goto(server.url + path(world.known))
         await page.locator('h1:visible, h2:visible, [role=list]:visible').first().waitFor()
         await page.waitForLoadState('networkidle', { timeout: 5_000 }).catch(() => undefined)
+        await still(page)
         await page.screenshot({ path: new URL(`${name}-${look}.png`, pictures).pathname })
         const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
         assert.ok(over <= 0, `${name} is ${over} pixels too wide`)
         assert.deepEqual(await serious(page), [], `${name}: accessibility`)
       }
     },
-    options
+    { ...options, timeout: 300_000 }
   )
 }
