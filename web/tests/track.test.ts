@@ -239,4 +239,6 @@ test('places around the antimeridian are shown from the near side', () => {
   // To the last digit: an east that is west of the west would be the whole world.
   expect(boundsOfPlaces([at(-47.123456789)])).toEqual([-47.123456789, 10, -47.123456789, 10])
   expect(boundsOfPlaces([])).toBeNull()
+  // Who is everywhere is shown as maps usually are.
+  expect(boundsOfPlaces([at(-120), at(-45), at(10), at(140), at(150)])).toEqual([-120, 10, 150, 10])
 })

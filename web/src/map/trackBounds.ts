@@ -9,8 +9,9 @@ export interface Place {
 export function boundsOfPlaces(places: Place[]): [number, number, number, number] | null {
   if (places.length === 0) return null
   const longitudes = places.map(({ longitude }) => longitude).sort((a, b) => a - b)
+  const whole: [number, number] = [longitudes[0]!, longitudes.at(-1)!]
   // The widest empty part of the circle is what need not be shown.
-  let [west, east] = [longitudes[0]!, longitudes.at(-1)!]
+  let [west, east] = whole
   let widest = west + 360 - east
   for (let at = 1; at < longitudes.length; at++) {
     const empty = longitudes[at]! - longitudes[at - 1]!
@@ -19,6 +20,8 @@ export function boundsOfPlaces(places: Place[]): [number, number, number, number
     east = longitudes[at - 1]! + 360
     widest = empty
   }
+  // Who is all over the world is shown on the map that everybody knows.
+  if (east - west > 180) [west, east] = whole
   let [south, north] = [90, -90]
   for (const { latitude } of places) {
     south = Math.min(south, latitude)
