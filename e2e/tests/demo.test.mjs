@@ -1,15 +1,16 @@
-// `perigee demo`: one command, and there is a fleet that moves and calls, until it is told to end.
+// `perigee demo`: one command, and there is a fleet that moves and calls, until it is told to end. A picture of it is kept
+// in target/e2e.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { enter, launch, visit } from '../lib/browser.mjs'
 import { signIn } from '../lib/client.mjs'
-import { until } from '../lib/pixels.mjs'
+import { pixelsOf, until } from '../lib/pixels.mjs'
 import { binary } from '../lib/server.mjs'
 
 const devices = 24
@@ -48,6 +49,12 @@ test('a demonstration moves, raises alerts, and leaves nothing behind', { timeou
       const now = await placesNow()
       return [...now].filter(([id, place]) => before.get(id) !== place).length >= 3
     }, { within: 60_000, every: 500 })
+
+    const map = await page.getByRole('region', { name: 'Map', exact: true }).first().boundingBox()
+    await until('dots are drawn', async () => (await pixelsOf(page, map, '#14824a')) > 100)
+    const pictures = new URL('../../target/e2e/', import.meta.url)
+    await mkdir(pictures, { recursive: true })
+    await page.screenshot({ path: new URL('demo.png', pictures).pathname })
 
     // The past has raised some; another one arrives while the page is open.
     await page.goto(`${server.url}/alerts?stage=all`)
