@@ -17,7 +17,10 @@ const well: Health = {
   connections: { open: 12, limit: 10_000 },
   lastBackup: '2026-05-02T03:00:00Z'
 }
-const told = (change: Partial<Health>): string[] => concerns({ ...well, ...change }, now).map(({ kind, what }) => `${kind} ${what}`)
+const told = (change: Partial<Health>, before = change): string[] => {
+  const [health, past] = [{ ...well, ...change }, { ...well, ...before }]
+  return concerns(health, now, [past, past, past, past, health]).map(({ kind, what }) => `${kind} ${what}`)
+}
 
 test('a server that is well is said to be', () => {
   expect(told({})).toEqual([])
@@ -28,7 +31,9 @@ test('each figure has its limits', () => {
   expect(told({ store: { ...well.store, freeBytes: 1e8 } })).toEqual(['bad disk'])
   expect(told({ store: { ...well.store, freeBytes: null } })).toEqual([])
   expect(told({ rulesLagSeconds: 61 })).toEqual(['warn rules'])
-  expect(told({ intake: { writes: 0, locations: 300_000 } })).toEqual(['bad intake'])
+  expect(told({ intake: { writes: 10, locations: 1_000 } })).toEqual(['warn intake'])
+  expect(told({ intake: { writes: 0, locations: 9_500 } })).toEqual(['bad intake'])
+  expect(told({ intake: { writes: 0, locations: 90_000 } }, {})).toEqual([])
   expect(told({ messages: { email: { waiting: 4, oldest: '2026-05-02T11:40:00Z' }, sms: none } })).toEqual(['warn email'])
   expect(told({ messages: { email: none, sms: { waiting: 4, oldest: '2026-05-02T01:00:00Z' } } })).toEqual(['bad sms'])
   expect(told({ webhooks: { waiting: 9, oldest: '2026-05-01T01:00:00Z' } })).toEqual(['warn webhooks'])

@@ -20,18 +20,28 @@ const gib = 2 ** 30
 const hour = 3600
 const day = 24 * hour
 
-/** The worst first; nothing when all is well. */
-export function concerns(health: Health, now: number): Concern[] {
+/** Samples, the latest of all, in which a queue must have been long: many arrive at once when somebody imports. */
+const sustained = 5
+
+/** What waited to be stored in all of the last samples, or nothing while there are too few. */
+function queuedIn(past: Health[]): number {
+  const last = past.slice(-sustained)
+  return last.length < sustained ? 0 : Math.min(...last.map(({ intake }) => intake.writes + intake.locations))
+}
+
+/** The worst first; nothing when all is well. The past has the present in it. */
+export function concerns(health: Health, now: number, past: Health[]): Concern[] {
   const found: Concern[] = []
   /** Notes how bad a figure is, by the limits of a warning and of an alarm. */
   const note = (what: string, value: number, warn: number, bad: number, more: Partial<Concern>): void => {
     if (value >= warn) found.push({ kind: value >= bad ? 'bad' : 'warn', what, ...more })
   }
   const waited = ({ oldest }: Backlog): number => (oldest ? (now - Date.parse(oldest)) / 1000 : 0)
-  const { store, intake, messages, webhooks, connections, lastBackup } = health
+  const { store, messages, webhooks, connections, lastBackup } = health
   if (store.freeBytes != null) note('disk', -store.freeBytes, -4 * gib, -gib, { bytes: store.freeBytes })
-  const queued = intake.writes + intake.locations
-  note('intake', queued, 20_000, 200_000, { count: queued })
+  // The server refuses more when ten thousand submissions wait, which may be of one location each.
+  const queued = queuedIn(past)
+  note('intake', queued, 1_000, 8_000, { count: queued })
   note('rules', health.rulesLagSeconds, 60, 900, { seconds: health.rulesLagSeconds })
   for (const channel of ['email', 'sms'] as const) {
     const seconds = waited(messages[channel])
