@@ -70,3 +70,17 @@ test('a rule that is not saved is tried on history, and stays unsaved', async ({
   await page.locator('[aria-invalid="true"]').first().waitFor()
   assert.equal((await api.get('/api/rules')).rules.length, before)
 }, { expected: [/status of 400/] })
+
+test('what others drew meanwhile is there when somebody comes back', async ({ page, api, server }) => {
+  await page.goto(`${server.url}/places`)
+  await page.getByRole('heading', { name: 'Geofences' }).waitFor()
+  await page.clock.install()
+  await api.post('/api/geofences', {
+    type: 'Feature',
+    geometry: { type: 'Point', coordinates: [1, 1] },
+    properties: { name: 'Drawn elsewhere', radius: 500 }
+  })
+  await page.clock.fastForward(10_000)
+  await page.evaluate(() => dispatchEvent(new Event('focus')))
+  await page.getByRole('link', { name: /Drawn elsewhere/ }).waitFor()
+})
