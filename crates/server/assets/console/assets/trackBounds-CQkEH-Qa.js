@@ -1,1 +1,0 @@
-function e(e){if(e.length===0)return null;let t=e.map(({longitude:e})=>e).sort((e,t)=>e-t),[n,r]=[t[0],t.at(-1)],i=n+360-r;for(let e=1;e<t.length;e++){let a=t[e]-t[e-1];a<=i||(n=t[e],r=t[e-1]+360,i=a)}let[a,o]=[90,-90];for(let{latitude:t}of e)a=Math.min(a,t),o=Math.max(o,t);return[n,a,r,o]}export{e as t};
