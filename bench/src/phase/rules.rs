@@ -48,6 +48,10 @@ pub(super) async fn measure(bench: &mut Bench, engine: &Engine) -> Result<()> {
     report.tell(Topic::Rules, name, &what, format!("{:.0}", judged.rate()));
     let figure = format!("{:.0} %", share * 100.0);
     report.judge(Topic::Rules, name, "kept with rules", figure, ("at least 70 %", share >= 0.7));
+    let cpu = |load: &Load| format!("{:.1} us", load.cpu_s * 1e6 / number(load.requests));
+    report.tell(Topic::Rules, name, "singles without rules, server CPU a request", cpu(&plain));
+    let what = format!("singles with {rules} rules a device, server CPU a request");
+    report.tell(Topic::Rules, name, &what, cpu(&judged));
     report.tell(Topic::Rules, name, "longest lag while they arrive", format!("{lag_s:.1} s"));
     report.tell(Topic::Rules, name, "caught up after the load", format!("{:.1} s", caught_up.as_secs_f64()));
     report.note(Topic::Rules, "Rules are judged from the log, after the answer; the lag is the age of the oldest location of a round.");
