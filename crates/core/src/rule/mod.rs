@@ -9,6 +9,7 @@ mod carried;
 mod condition;
 mod episode;
 mod memory;
+mod packed;
 mod progress;
 mod quantity;
 mod set;

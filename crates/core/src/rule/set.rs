@@ -1,6 +1,7 @@
 //! The rules of an account, made ready once for many locations.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::{Episode, Judgement, Progress, Rule, Snapshot, Start, Touched};
 use crate::geofence::{FenceIndex, Geofence, Place};
@@ -20,6 +21,8 @@ pub struct RuleSet {
     rules: Vec<Rule>,
     fences: FenceIndex,
     of_all: Vec<usize>,
+    /// Those of all that judge by locations.
+    of_all_by_location: Vec<usize>,
     of_devices: HashMap<DeviceId, Vec<usize>>,
     of_groups: HashMap<GroupId, Vec<usize>>,
 }
@@ -35,6 +38,9 @@ impl RuleSet {
             let target = &rule.settings.target;
             if target.all {
                 set.of_all.push(number);
+                if !rule.settings.judges_silence() {
+                    set.of_all_by_location.push(number);
+                }
                 continue;
             }
             for device in &target.devices {
@@ -76,6 +82,11 @@ impl RuleSet {
 
     /// The same without those about silence, which no location tells of.
     pub fn rules_by_location(&self, device: DeviceId, groups: &[GroupId]) -> Vec<&Rule> {
+        let is_named = self.of_devices.contains_key(&device)
+            || groups.iter().any(|group| self.of_groups.contains_key(group));
+        if !is_named {
+            return self.of_all_by_location.iter().filter_map(|number| self.rules.get(*number)).collect();
+        }
         let mut rules = self.rules_of(device, groups);
         rules.retain(|rule| !rule.settings.judges_silence());
         rules
@@ -95,28 +106,36 @@ pub struct Judge<'r> {
     looks_at_fences: bool,
     start: Start,
     progresses: Vec<Progress>,
+    /// Up to when each was accounted for, and what was under way then.
+    before: Vec<(Timestamp, Option<Episode>)>,
     ended: Vec<Vec<Episode>>,
+    /// Which of them the locations held are shown to.
+    awake: Vec<bool>,
     /// Locations of one time, which are judged together.
     held: Vec<Location>,
     place: Option<(Latitude, Longitude)>,
     checkpoints: Vec<Snapshot>,
-    since_checkpoint: (Timestamp, usize),
+    last_checkpoint: Option<Timestamp>,
+    since_checkpoint: usize,
 }
 
 impl<'r> Judge<'r> {
     /// Begins with what was known; one progress for each rule, in their order.
-    pub fn new(rules: Vec<&'r Rule>, fences: &'r FenceIndex, start: Start) -> Self {
+    pub fn new(rules: Vec<&'r Rule>, fences: &'r FenceIndex, mut start: Start) -> Self {
         let looks_at_fences = rules
             .iter()
             .any(|rule| rule.settings.conditions.iter().any(|condition| !condition.geofences().is_empty()));
-        let progresses = start.progresses.clone();
+        let progresses = std::mem::take(&mut start.progresses);
         Self {
             ended: vec![Vec::new(); rules.len()],
+            awake: vec![false; rules.len()],
             looks_at_fences,
-            since_checkpoint: (start.last_checkpoint, start.since_checkpoint),
+            last_checkpoint: start.last_checkpoint,
+            since_checkpoint: start.since_checkpoint,
             place: start.place,
             held: Vec::new(),
             checkpoints: Vec::new(),
+            before: progresses.iter().map(|progress| (progress.at, progress.open())).collect(),
             rules,
             fences,
             progresses,
@@ -125,14 +144,14 @@ impl<'r> Judge<'r> {
     }
 
     /// Takes the next location. What is suspect says nothing.
-    pub fn see(&mut self, stored: &StoredLocation) {
+    pub fn see(&mut self, stored: StoredLocation) {
         if stored.trust.suspect {
             return;
         }
         if self.held.first().is_some_and(|held| held.time != stored.location.time) {
             self.settle();
         }
-        self.held.push(stored.location.clone());
+        self.held.push(stored.location);
     }
 
     /// Judges the locations of one time, in an order that does not depend on how they arrived.
@@ -143,44 +162,47 @@ impl<'r> Judge<'r> {
             held.sort_by_cached_key(|location| serde_json::to_string(location).unwrap_or_default());
         }
         self.checkpoint_before(time);
-        let awake: Vec<bool> = self.progresses.iter().map(|progress| progress.at < time).collect();
         let place = self.place;
-        for ((progress, rule), _) in
-            self.progresses.iter_mut().zip(&self.rules).zip(&awake).filter(|(_, awake)| **awake)
-        {
-            progress.pass(rule, time, place);
+        for ((progress, rule), awake) in self.progresses.iter_mut().zip(&self.rules).zip(&mut self.awake) {
+            *awake = progress.at < time;
+            if *awake {
+                progress.pass(rule, time, place);
+            }
         }
         for location in &held {
             let at = Place { latitude: location.latitude, longitude: location.longitude };
             let inside = if self.looks_at_fences { self.fences.containing(at) } else { Vec::new() };
-            let rules = self.progresses.iter_mut().zip(&self.rules).zip(&mut self.ended).zip(&awake);
+            let rules = self.progresses.iter_mut().zip(&self.rules).zip(&mut self.ended).zip(&self.awake);
             for (((progress, rule), ended), _) in rules.filter(|(_, awake)| **awake) {
                 ended.extend(progress.step(rule, location, &inside));
             }
             self.place = Some((location.latitude, location.longitude));
         }
-        self.since_checkpoint.1 += held.len();
+        self.since_checkpoint += held.len();
         self.held = held;
         self.held.clear();
     }
 
     /// Puts down what is known so far, now and then, before a later time is looked at.
     fn checkpoint_before(&mut self, time: Timestamp) {
-        let (last, count) = self.since_checkpoint;
         let Some(at) = self.progresses.iter().map(|progress| progress.at).max().filter(|at| *at < time)
         else {
             return;
         };
-        let old = at.as_millis() - last.as_millis() >= CHECKPOINT_MS;
-        if count >= CHECKPOINT_LOCATIONS || (count > 0 && old) {
-            self.since_checkpoint = (at, 0);
-            self.checkpoints.push(self.snapshot(at));
+        let since = || self.progresses.iter().map(|progress| progress.since).min();
+        let last = self.last_checkpoint.or_else(since).unwrap_or(at);
+        let is_old = at.as_millis() - last.as_millis() >= CHECKPOINT_MS;
+        let count = self.since_checkpoint;
+        if count >= CHECKPOINT_LOCATIONS || (count > 0 && is_old) {
+            (self.last_checkpoint, self.since_checkpoint) = (Some(at), 0);
+            let snapshot = self.snapshot(at, self.progresses.clone());
+            self.checkpoints.push(snapshot);
         }
     }
 
-    fn snapshot(&self, at: Timestamp) -> Snapshot {
-        let (_, since_checkpoint) = self.since_checkpoint;
-        Snapshot { at, place: self.place, since_checkpoint, progresses: self.progresses.clone() }
+    const fn snapshot(&self, at: Timestamp, progresses: Vec<Progress>) -> Snapshot {
+        let (last_checkpoint, since_checkpoint) = (self.last_checkpoint, self.since_checkpoint);
+        Snapshot { at, place: self.place, last_checkpoint, since_checkpoint, progresses }
     }
 
     /// Ends: there was no further location up to `now`.
@@ -193,17 +215,17 @@ impl<'r> Judge<'r> {
             self.progresses.iter().zip(&self.rules).filter_map(|(progress, rule)| progress.due(rule)).min();
         let at = self.progresses.iter().map(|progress| progress.at).max().unwrap_or(Timestamp::MIN);
         let mut touched = Vec::new();
-        let parts =
-            self.start.progresses.iter().zip(&self.progresses).zip(&mut self.ended).zip(&self.start.late);
-        for (((before, after), ended), late) in parts {
-            if *late || !ended.is_empty() || before.open() != after.open() {
+        let parts = self.before.iter().zip(&self.progresses).zip(&mut self.ended).zip(&self.start.late);
+        for ((((from, open), after), ended), late) in parts {
+            if *late || !ended.is_empty() || *open != after.open() {
                 let mut episodes = std::mem::take(ended);
                 episodes.extend(after.open());
-                touched.push(Touched { rule: after.rule, from: before.at, episodes });
+                touched.push(Touched { rule: after.rule, from: *from, episodes });
             }
         }
+        let progresses = std::mem::take(&mut self.progresses);
         Judgement {
-            snapshot: self.snapshot(at),
+            snapshot: Arc::new(self.snapshot(at, progresses)),
             due,
             checkpoints: self.checkpoints,
             forget_from: self.start.forget_from,

@@ -1,6 +1,6 @@
 //! What rules know of a device now and knew some time ago, so that a late location can be judged where it belongs.
 
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 use super::{Episode, Progress, Rule};
 use crate::id::RuleId;
@@ -14,19 +14,18 @@ const RECENT: usize = 4;
 const STRETCH_MS: i64 = 12 * 60 * 60 * 1000;
 
 /// What the rules know of a device after everything up to an instant.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
     /// The instant.
-    #[serde(rename = "t")]
     pub at: Timestamp,
     /// Where it was last.
-    #[serde(rename = "p")]
     pub place: Option<(Latitude, Longitude)>,
-    /// How many locations were judged since the last checkpoint.
-    #[serde(rename = "n")]
+    /// The last checkpoint, which need not be read to know when the next one is wanted. Before the first one, what knows
+    /// nothing is as good as one.
+    pub last_checkpoint: Option<Timestamp>,
+    /// How many locations were judged since.
     pub since_checkpoint: usize,
     /// One for each rule.
-    #[serde(rename = "r")]
     pub progresses: Vec<Progress>,
 }
 
@@ -34,7 +33,7 @@ pub struct Snapshot {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trail {
     /// Now.
-    pub current: Option<Snapshot>,
+    pub current: Option<Arc<Snapshot>>,
     /// Before.
     pub checkpoints: Vec<Snapshot>,
 }
@@ -50,8 +49,8 @@ pub struct Start {
     pub read_after: Option<Timestamp>,
     /// Checkpoints from this instant on do not hold any more.
     pub forget_from: Option<Timestamp>,
-    /// When the last checkpoint that holds was put down.
-    pub last_checkpoint: Timestamp,
+    /// The last checkpoint that holds.
+    pub last_checkpoint: Option<Timestamp>,
     /// How many locations were judged since.
     pub since_checkpoint: usize,
     /// Where the device was then.
@@ -66,7 +65,7 @@ pub struct Start {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
     /// What is known now.
-    pub snapshot: Snapshot,
+    pub snapshot: Arc<Snapshot>,
     /// When a rule will hold unless a location says otherwise.
     pub due: Option<Timestamp>,
     /// What was known on the way.
@@ -94,21 +93,33 @@ pub struct Touched {
 
 impl Trail {
     /// Where to begin to judge new locations of these times by these rules.
-    pub fn start(&self, rules: &[&Rule], times: &[Timestamp]) -> Start {
+    pub fn start(self, rules: &[&Rule], times: &[Timestamp]) -> Start {
         let mut start = Start {
             progresses: Vec::with_capacity(rules.len()),
             late: Vec::with_capacity(rules.len()),
             read_after: None,
             forget_from: None,
-            last_checkpoint: Timestamp::MIN,
+            last_checkpoint: None,
             since_checkpoint: 0,
             place: None,
             dropped: Vec::new(),
             too_old: 0,
         };
-        for rule in rules {
-            let earliest = times.iter().copied().filter(|time| *time >= rule.since).min();
-            let (progress, late) = self.start_of(rule, earliest, &mut start.too_old);
+        let first = times.iter().copied().min();
+        // Nobody else has it as a rule, and then nothing of it is copied.
+        let current = self.current.map(Arc::unwrap_or_clone);
+        let now = current.as_ref().map(Snapshot::base);
+        let mut known: Vec<Option<Progress>> =
+            current.map(|current| current.progresses.into_iter().map(Some).collect()).unwrap_or_default();
+        for (number, rule) in rules.iter().enumerate() {
+            let known = take_known(&mut known, number, rule);
+            let earliest = match first {
+                Some(first) if first < rule.since => {
+                    times.iter().copied().filter(|time| *time >= rule.since).min()
+                }
+                first => first,
+            };
+            let (progress, late) = start_of(&self.checkpoints, rule, known, earliest, &mut start.too_old);
             if late {
                 start.read_after = Some(start.read_after.map_or(progress.at, |at| at.min(progress.at)));
                 start.forget_from = start.forget_from.min(earliest).or(earliest);
@@ -116,44 +127,60 @@ impl Trail {
             start.progresses.push(progress);
             start.late.push(late);
         }
+        start.dropped = known.into_iter().flatten().map(|gone| gone.rule).collect();
         let holds = |snapshot: &&Snapshot| start.forget_from.is_none_or(|from| snapshot.at < from);
         let last = self.checkpoints.iter().rev().find(holds);
-        start.last_checkpoint = last.map_or(Timestamp::MIN, |last| last.at);
-        let base = if start.read_after.is_some() { last } else { self.current.as_ref() };
-        start.place = base.and_then(|base| base.place);
-        start.since_checkpoint = base.map_or(0, |base| base.since_checkpoint);
-        let known = self.current.iter().flat_map(|current| &current.progresses);
-        let gone = known.filter(|known| !rules.iter().any(|rule| rule.id == known.rule));
-        start.dropped = gone.map(|gone| gone.rule).collect();
+        let base = if start.read_after.is_some() { last.map(Snapshot::base) } else { now };
+        (start.place, start.last_checkpoint, start.since_checkpoint) = base.unwrap_or_default();
         start
-    }
-
-    /// Where to begin with one rule, and whether that is before where it was.
-    fn start_of(&self, rule: &Rule, earliest: Option<Timestamp>, too_old: &mut usize) -> (Progress, bool) {
-        let Some(earliest) = earliest else {
-            let known = self.current.as_ref().and_then(|current| current.progress(rule));
-            return (known.cloned().unwrap_or_else(|| Progress::blank(rule, rule.since)), false);
-        };
-        let Some(known) = self.current.as_ref().and_then(|current| current.progress(rule)) else {
-            return (Progress::blank(rule, earliest), false);
-        };
-        if known.at < earliest {
-            return (known.clone(), false);
-        }
-        let earlier = self.checkpoints.iter().rev().filter_map(|checkpoint| checkpoint.progress(rule));
-        if let Some(earlier) = earlier.into_iter().find(|earlier| earlier.at < earliest) {
-            return (earlier.clone(), true);
-        }
-        let since = known.since.min(earliest);
-        if known.at.as_millis() - since.as_millis() > LOOK_BACK_MS {
-            *too_old += 1;
-            return (known.clone(), false);
-        }
-        (Progress::blank(rule, since), true)
     }
 }
 
+/// Takes what is known of a rule. Both are by id, so it is mostly at the place of the rule.
+fn take_known(known: &mut [Option<Progress>], number: usize, rule: &Rule) -> Option<Progress> {
+    let is_its = |known: &Option<Progress>| known.as_ref().is_some_and(|known| known.rule == rule.id);
+    let place = if known.get(number).is_some_and(is_its) { number } else { known.iter().position(is_its)? };
+    // What it knew before it was changed is nothing now, and not of a rule that is gone either.
+    known.get_mut(place)?.take().filter(|known| known.generation == rule.generation)
+}
+
+/// Where to begin with one rule, and whether that is before where it was.
+fn start_of(
+    checkpoints: &[Snapshot],
+    rule: &Rule,
+    known: Option<Progress>,
+    earliest: Option<Timestamp>,
+    too_old: &mut usize,
+) -> (Progress, bool) {
+    let Some(earliest) = earliest else {
+        return (known.unwrap_or_else(|| Progress::blank(rule, rule.since)), false);
+    };
+    let Some(known) = known else {
+        return (Progress::blank(rule, earliest), false);
+    };
+    if known.at < earliest {
+        return (known, false);
+    }
+    let earlier = checkpoints.iter().rev().filter_map(|checkpoint| checkpoint.progress(rule));
+    if let Some(earlier) = earlier.into_iter().find(|earlier| earlier.at < earliest) {
+        return (earlier.clone(), true);
+    }
+    let since = known.since.min(earliest);
+    if known.at.as_millis() - since.as_millis() > LOOK_BACK_MS {
+        *too_old += 1;
+        return (known, false);
+    }
+    (Progress::blank(rule, since), true)
+}
+
+/// Where a device was last, the last checkpoint, and how many locations were judged since.
+type Base = (Option<(Latitude, Longitude)>, Option<Timestamp>, usize);
+
 impl Snapshot {
+    const fn base(&self) -> Base {
+        (self.place, self.last_checkpoint, self.since_checkpoint)
+    }
+
     fn progress(&self, rule: &Rule) -> Option<&Progress> {
         let same = |known: &&Progress| known.rule == rule.id && known.generation == rule.generation;
         self.progresses.iter().find(same)

@@ -54,7 +54,7 @@ async fn judged(on: &Fixture, tenant: &Tenant, device: DeviceId, rule: &Rule) ->
     let start = Trail::default().start(&[rule], &times);
     let fences = FenceIndex::default();
     let mut judge = Judge::new(vec![rule], &fences, start);
-    for stored in &history {
+    for stored in history {
         judge.see(stored);
     }
     judge.finish(on.now())
@@ -186,7 +186,7 @@ pub(crate) async fn checkpoints_are_kept_and_thinned(on: Fixture) {
         let times: Vec<Timestamp> = feed.items.iter().map(|(_, stored)| stored.location.time).collect();
         let fences = FenceIndex::default();
         let mut judge = Judge::new(vec![&rule], &fences, known.trail.start(&[&rule], &times));
-        for (_, stored) in &feed.items {
+        for (_, stored) in feed.items {
             judge.see(stored);
         }
         let judgement = judge.finish(on.now());

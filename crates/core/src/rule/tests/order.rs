@@ -24,7 +24,7 @@ impl Followed {
         self.history.extend_from_slice(part);
         let mut times: Vec<_> = part.iter().map(|stored| stored.location.time).collect();
         times.sort_unstable();
-        let start = self.trail.start(&[rule], &times);
+        let start = self.trail.clone().start(&[rule], &times);
         let mut shown = match start.read_after {
             Some(after) => {
                 self.history.iter().filter(|stored| stored.location.time > after).cloned().collect()
@@ -34,7 +34,7 @@ impl Followed {
         shown.sort_by_key(|stored| (stored.location.time, stored.number));
         let fences = fences();
         let mut judge = Judge::new(vec![rule], &fences, start);
-        for stored in &shown {
+        for stored in shown {
             judge.see(stored);
         }
         let judgement = judge.finish(at(now));
@@ -142,14 +142,25 @@ proptest! {
         which in 0..conditions().len(),
         for_s in prop::sample::select(vec![0_u32, 25]),
         cool_down_s in prop::sample::select(vec![0_u32, 60]),
+        // Within minutes, and over days with checkpoints on the way.
+        stretch in prop::sample::select(vec![1_i64, 600]),
     ) {
+        let stretched = |stored: &StoredLocation| {
+            let mut stored = stored.clone();
+            let since_ms = stored.location.time.as_millis() - at(0).as_millis();
+            stored.location.time = at(0).plus_millis(since_ms * stretch);
+            stored
+        };
+        let history: Vec<_> = history.iter().map(stretched).collect();
+        let shuffled: Vec<_> = shuffled.iter().map(stretched).collect();
+        let end = 1_000 * stretch;
         let rule = rule(1, conditions().swap_remove(which), for_s, cool_down_s);
-        let expect = spans_of(&rule, &history, 1_000);
+        let expect = spans_of(&rule, &history, end);
         let mut followed = Followed::default();
         let (mut rest, mut sizes) = (shuffled.as_slice(), cuts.iter().cycle());
         while !rest.is_empty() {
             let (now, later) = rest.split_at((*sizes.next().unwrap()).min(rest.len()));
-            followed.deliver(&rule, now, 1_000);
+            followed.deliver(&rule, now, end);
             rest = later;
         }
         prop_assert_eq!(followed.spans(), expect);
@@ -178,6 +189,23 @@ fn the_naive_way_is_caught() {
         }
     }
     assert_ne!(naive.spans(), expect, "what is late must not be passed over");
+}
+
+/// What comes in small parts, without its checkpoints at hand, is put down no more often than what comes at once.
+#[test]
+fn parts_put_down_no_checkpoints_of_their_own() {
+    let rule = rule(1, conditions().swap_remove(0), 0, 0);
+    let fences = fences();
+    let (mut current, mut put_down) = (None, Vec::new());
+    for seconds in 0..1_100 {
+        let start = Trail { current, checkpoints: Vec::new() }.start(&[&rule], &[at(seconds)]);
+        let mut judge = Judge::new(vec![&rule], &fences, start);
+        judge.see(fix(seconds, 0.0, Readings::default()));
+        let judgement = judge.finish(at(seconds));
+        put_down.extend(judgement.checkpoints.iter().map(|checkpoint| checkpoint.at));
+        current = Some(judgement.snapshot);
+    }
+    assert_eq!(put_down, [at(511), at(1_023)]);
 }
 
 #[test]

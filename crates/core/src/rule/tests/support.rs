@@ -74,7 +74,7 @@ pub(super) fn replay(rule: &Rule, history: &[StoredLocation], now: Timestamp) ->
     let times: Vec<Timestamp> = history.iter().map(|stored| stored.location.time).collect();
     let start = Trail::default().start(&[rule], &times);
     let mut judge = Judge::new(vec![rule], &fences, start);
-    for stored in &history {
+    for stored in history {
         judge.see(stored);
     }
     judge.finish(now).touched.into_iter().flat_map(|touched| touched.episodes).collect()

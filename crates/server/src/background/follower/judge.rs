@@ -34,7 +34,7 @@ pub(super) async fn judge(
     followed: &Followed,
     set: &RuleSet,
     mut device: FollowedDevice,
-    new: &[StoredLocation],
+    mut new: Vec<StoredLocation>,
     upto: UpTo,
 ) -> Result<Option<Judgement>> {
     let rules = set.rules_by_location(device.device, &device.groups);
@@ -48,8 +48,9 @@ pub(super) async fn judge(
         let Some(whole) = with_checkpoints.into_iter().next() else { return Ok(None) };
         device = FollowedDevice { trail: Trail { current: device.trail.current, ..whole.trail }, ..whole };
     }
+    let is_known = device.trail.current.is_some();
     let mut start = device.trail.start(&rules, &times);
-    if upto.is_behind && device.trail.current.is_some() {
+    if upto.is_behind && is_known {
         start.read_after = start.progresses.iter().map(|progress| progress.at).min();
     }
     if start.too_old > 0 {
@@ -59,7 +60,6 @@ pub(super) async fn judge(
     let mut judge = Judge::new(rules, set.fences(), start);
     match read_after {
         None => {
-            let mut new: Vec<&StoredLocation> = new.iter().collect();
             new.sort_by_key(|stored| (stored.location.time, stored.number));
             for stored in new {
                 judge.see(stored);
@@ -84,13 +84,13 @@ pub(super) async fn read(
     followed: &Followed,
     device: DeviceId,
     from: Timestamp,
-    mut show: impl FnMut(&StoredLocation),
+    mut show: impl FnMut(StoredLocation),
 ) -> Result<()> {
     let range = TimeRange { from, to: Timestamp::MAX };
     let mut request = HistoryRequest { range, order: Order::Ascending, after: None, limit: PART };
     loop {
         let part = store.list_locations(Scope::whole(followed.account), device, request).await?;
-        part.items.iter().for_each(&mut show);
+        part.items.into_iter().for_each(&mut show);
         match part.next {
             Some(next) => request.after = Some(next),
             None => return Ok(()),

@@ -3,18 +3,19 @@
 //! What rules know of a device follows from what was last kept of it and from its history, so it is kept only now and
 //! then. The node that made the last round remembers the rest; any other reads the history since.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, PoisonError};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use perigee_core::device::DeviceStatus;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::rule::{Judgement, Snapshot};
-use perigee_core::store::{DeviceRound, Followed};
+use perigee_core::store::{DeviceRound, Followed, StatusChange};
 use perigee_core::time::Timestamp;
 
 /// How long what is known of a device that reports goes without being kept, at the least and at the most. Each device
 /// has its own time between, or a fleet that came at once would be kept at once for ever.
 const UNKEPT_MS: (i64, i64) = (3 * 60 * 1000, 6 * 60 * 1000);
-/// States of rules remembered at the most, of all accounts together.
+/// States of rules and devices remembered at the most, of all accounts together.
 const MOST: usize = 500_000;
 
 /// What is remembered of all accounts.
@@ -26,11 +27,15 @@ pub(super) struct Memories(Mutex<HashMap<AccountId, (i64, Memory)>>);
 pub(super) struct Memory {
     devices: HashMap<DeviceId, Remembered>,
     states: usize,
+    /// Those that were told to be online.
+    online: HashSet<DeviceId>,
 }
 
 #[derive(Debug)]
 struct Remembered {
-    snapshot: Snapshot,
+    /// What is known, unless somebody has taken it to go on from.
+    snapshot: Option<Arc<Snapshot>>,
+    states: usize,
     /// When a rule would hold, and since when that and the rest are kept.
     due: Option<Timestamp>,
     kept: Timestamp,
@@ -48,14 +53,11 @@ impl Memories {
         self.lock().insert(followed.account, (followed.round, memory));
     }
 
-    /// Remembers what a round found out that was kept.
-    pub(super) fn put(&self, followed: &Followed, mut memory: Memory, found: Vec<Found>) {
-        for (device, snapshot, due, saved) in found {
-            memory.learn(device, snapshot, due, saved, followed.now);
-        }
+    /// Remembers an account after a round that was kept.
+    pub(super) fn put(&self, followed: &Followed, memory: Memory) {
         let mut all = self.lock();
         all.insert(followed.account, (followed.round + 1, memory));
-        if all.values().map(|(_, memory)| memory.states).sum::<usize>() > MOST {
+        if all.values().map(|(_, memory)| memory.states + memory.online.len()).sum::<usize>() > MOST {
             all.clear();
         }
     }
@@ -65,55 +67,64 @@ impl Memories {
     }
 }
 
-/// What a round found out of a device: what is known now, when a rule will hold, and whether that is kept.
-pub(super) type Found = (DeviceId, Snapshot, Option<Timestamp>, bool);
-
 impl Memory {
-    /// What is remembered of a device.
-    pub(super) fn get(&self, device: DeviceId) -> Option<&Snapshot> {
-        self.devices.get(&device).map(|remembered| &remembered.snapshot)
+    /// Whether something is remembered of a device.
+    pub(super) fn has(&self, device: DeviceId) -> bool {
+        self.devices.get(&device).is_some_and(|remembered| remembered.snapshot.is_some())
     }
 
-    /// Decides of which devices what is known is kept. Those of which something was due are: or it would be for ever.
-    pub(super) fn decide(
-        &self,
+    /// Whether a rule judged a device of which something is remembered.
+    pub(super) fn was_judged(&self, device: DeviceId) -> bool {
+        self.devices.get(&device).is_some_and(|remembered| remembered.states > 0)
+    }
+
+    /// Takes what is remembered of a device, to be judged on.
+    pub(super) fn take(&mut self, device: DeviceId) -> Option<Arc<Snapshot>> {
+        self.devices.get_mut(&device)?.snapshot.take()
+    }
+
+    /// Whether a device was told to be online.
+    pub(super) fn is_online(&self, device: DeviceId) -> bool {
+        self.online.contains(&device)
+    }
+
+    /// Notes that devices are heard.
+    pub(super) fn hear(&mut self, heard: Vec<DeviceId>) {
+        self.online.extend(heard);
+    }
+
+    /// Notes what is told of how a device is heard.
+    pub(super) fn note(&mut self, change: &StatusChange) {
+        if change.to == DeviceStatus::Online {
+            self.online.insert(change.device);
+        } else {
+            self.online.remove(&change.device);
+        }
+    }
+
+    /// Learns what a round found out, and decides of which devices it is kept. Those of which something was due are: or
+    /// it would be for ever.
+    pub(super) fn learn(
+        &mut self,
         devices: &mut BTreeMap<DeviceId, DeviceRound>,
         due: &[DeviceId],
         now: Timestamp,
     ) {
         for round in devices.values_mut() {
             let Some(judgement) = &round.judgement else { continue };
-            let remembered = self.devices.get(&round.device);
+            let before = self.devices.remove(&round.device);
+            self.states -= before.as_ref().map_or(0, |before| before.states);
             round.save = due.contains(&round.device)
-                || remembered.is_none_or(|remembered| remembered.must_be_kept(round.device, judgement, now));
+                || before.as_ref().is_none_or(|before| before.must_be_kept(round.device, judgement, now));
+            let (due, kept) = match before {
+                Some(before) if !round.save => (before.due, before.kept),
+                _ => (judgement.due, now),
+            };
+            let states = judgement.snapshot.progresses.len();
+            self.states += states;
+            let snapshot = Some(Arc::clone(&judgement.snapshot));
+            self.devices.insert(round.device, Remembered { snapshot, states, due, kept });
         }
-    }
-
-    /// What a round found out.
-    pub(super) fn of(devices: &BTreeMap<DeviceId, DeviceRound>) -> Vec<Found> {
-        let found = devices.values().filter_map(|round| {
-            let judgement = round.judgement.as_ref()?;
-            Some((round.device, judgement.snapshot.clone(), judgement.due, round.save))
-        });
-        found.collect()
-    }
-
-    fn learn(
-        &mut self,
-        device: DeviceId,
-        snapshot: Snapshot,
-        due: Option<Timestamp>,
-        saved: bool,
-        now: Timestamp,
-    ) {
-        self.states += snapshot.progresses.len();
-        let before = self.devices.remove(&device);
-        self.states -= before.as_ref().map_or(0, |before| before.snapshot.progresses.len());
-        let (due, kept) = match before {
-            Some(before) if !saved => (before.due, before.kept),
-            _ => (due, now),
-        };
-        self.devices.insert(device, Remembered { snapshot, due, kept });
     }
 }
 
@@ -141,9 +152,15 @@ mod tests {
     #[test]
     fn devices_kept_at_once_are_not_kept_again_at_once() {
         let now = Timestamp::from_millis(1_000_000);
-        let snapshot = Snapshot { at: now, place: None, since_checkpoint: 0, progresses: Vec::new() };
+        let snapshot = Snapshot {
+            at: now,
+            place: None,
+            last_checkpoint: None,
+            since_checkpoint: 0,
+            progresses: Vec::new(),
+        };
         let nothing = Judgement {
-            snapshot: snapshot.clone(),
+            snapshot: Arc::new(snapshot),
             due: None,
             checkpoints: Vec::new(),
             forget_from: None,
@@ -153,7 +170,7 @@ mod tests {
         };
         let kept_after = |ms: i64| {
             let devices = (0..1_000).map(|number| DeviceId::from_i64((1 << 60) + number));
-            let remembered = Remembered { snapshot: snapshot.clone(), due: None, kept: now };
+            let remembered = Remembered { snapshot: None, states: 0, due: None, kept: now };
             devices.filter(|device| remembered.must_be_kept(*device, &nothing, now.plus_millis(ms))).count()
         };
         assert_eq!(kept_after(UNKEPT_MS.0 - 1), 0);

@@ -21,8 +21,10 @@ const AT_ONCE: usize = 8;
 const SETS_MOST: usize = 10_000;
 /// How long to rest when there was nothing to do.
 const IDLE: Duration = Duration::from_secs(1);
-/// How long to rest when there was: what arrives meanwhile is judged together.
+/// How long to rest when there was something, and when there was a lot: what arrives meanwhile is judged together, and
+/// what a round costs for a device is shared by all its locations.
 const BUSY: Duration = Duration::from_millis(200);
+const VERY_BUSY: Duration = Duration::from_millis(600);
 
 /// A node that follows the log.
 pub struct Follower {
@@ -39,6 +41,8 @@ pub(super) enum Outcome {
     Nothing,
     /// All there was is done.
     Done,
+    /// All there was is done, and it was a lot.
+    DoneALot,
     /// There is more.
     More,
 }
@@ -74,6 +78,8 @@ impl Follower {
         let outcomes: Vec<Outcome> = rounds.collect().await;
         if outcomes.contains(&Outcome::More) {
             Duration::ZERO
+        } else if outcomes.contains(&Outcome::DoneALot) {
+            VERY_BUSY
         } else if outcomes.contains(&Outcome::Done) {
             BUSY
         } else {

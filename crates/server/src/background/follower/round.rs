@@ -6,7 +6,7 @@ use metrics::{counter, gauge};
 use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId, RuleId};
 use perigee_core::location::StoredLocation;
-use perigee_core::rule::{RuleSet, carried_alerts};
+use perigee_core::rule::{RuleSet, Trail, carried_alerts};
 use perigee_core::store::{
     Depth, DeviceRound, Followed, FollowedDevice, Result, Round, SkimLimits, Skimmed, StatusChange,
 };
@@ -17,8 +17,10 @@ use super::node::{Follower, Outcome};
 use super::{judge, status};
 
 /// Locations one round judges, and those it passes over where there is no rule.
-const JUDGED: usize = 5_000;
+const JUDGED: usize = 20_000;
 const PASSED: usize = 50_000;
+/// From so many on a round was a large one.
+const LOT: usize = 1_000;
 /// What else bounds a round: all it finds out is kept in one transaction.
 const LIMITS: SkimLimits = SkimLimits { locations: JUDGED, devices: 1_000, carriers: 1_000 };
 /// Devices of which something is due that one round looks at.
@@ -46,9 +48,10 @@ impl Follower {
         }
         counter!("perigee_rules_locations_total").increment(u64::try_from(part.count).unwrap_or(0));
         let due = if part.more { Vec::new() } else { self.app.store.due_by_rule(account, DUE).await? };
-        let memory = self.memories.take(&followed);
-        let mut devices = self.judge_all(&followed, &set, &part, &due, &memory).await?;
-        let statuses = self.look_at_statuses(&followed, &set, &part.devices, &mut devices).await?;
+        let mut memory = self.memories.take(&followed);
+        let mut devices = self.judge_all(&followed, &set, &part, &due, &mut memory).await?;
+        let statuses =
+            self.look_at_statuses(&followed, &set, &part.devices, &mut devices, &mut memory).await?;
         let moved = part.next != followed.cursor;
         if !moved && devices.is_empty() && statuses.is_empty() {
             self.memories.put_back(&followed, memory);
@@ -56,17 +59,21 @@ impl Follower {
         }
         let told =
             devices.values().any(says_something) || statuses.iter().any(|one| one.from != Some(one.to));
-        memory.decide(&mut devices, &due, followed.now);
-        let known = Memory::of(&devices);
+        memory.learn(&mut devices, &due, followed.now);
+        devices.retain(|_, device| device.save || says_something(device));
         let round = finished(followed, part.next, &set, devices, statuses);
         let kept = self.app.store.finish_round(round, self.lease()).await?;
         if kept {
-            self.memories.put(&followed, memory, known);
+            self.memories.put(&followed, memory);
         }
         if kept && told {
             self.app.arrivals.announce(account);
         }
-        Ok(if part.more || !kept { Outcome::More } else { Outcome::Done })
+        Ok(match part.count {
+            _ if part.more || !kept => Outcome::More,
+            LOT.. if !set.is_empty() => Outcome::DoneALot,
+            _ => Outcome::Done,
+        })
     }
 
     /// What carried alerts and rules say of each device; those of which they say nothing are left out.
@@ -76,7 +83,7 @@ impl Follower {
         set: &RuleSet,
         part: &Skimmed,
         due: &[DeviceId],
-        memory: &Memory,
+        memory: &mut Memory,
     ) -> Result<BTreeMap<DeviceId, DeviceRound>> {
         let mut devices: BTreeMap<DeviceId, DeviceRound> = BTreeMap::new();
         for (device, stored) in &part.carriers {
@@ -94,7 +101,7 @@ impl Follower {
             let device = known.device;
             let stored = new.remove(&device).unwrap_or_default();
             let reach = UpTo { number: part.next, is_behind };
-            let judged = judge::judge(&*self.app.store, followed, set, known, &stored, reach).await?;
+            let judged = judge::judge(&*self.app.store, followed, set, known, stored, reach).await?;
             if let Some(judgement) = judged {
                 devices.entry(device).or_insert_with(|| blank(device)).judgement = Some(judgement);
             }
@@ -110,25 +117,38 @@ impl Follower {
         account: AccountId,
         set: &RuleSet,
         devices: BTreeSet<DeviceId>,
-        memory: &Memory,
+        memory: &mut Memory,
     ) -> Result<Vec<(FollowedDevice, bool)>> {
         let (remembered, others): (Vec<DeviceId>, Vec<DeviceId>) =
-            devices.into_iter().partition(|device| memory.get(*device).is_some());
+            devices.into_iter().partition(|device| memory.has(*device));
         let mut all = Vec::with_capacity(remembered.len() + others.len());
-        for (ids, depth) in [(remembered, Depth::Nothing), (others, Depth::Current)] {
-            if ids.is_empty() {
-                continue;
-            }
-            for mut known in self.app.store.load_followed(account, &ids, depth).await? {
-                if depth == Depth::Nothing {
-                    known.trail.current = memory.get(known.device).cloned();
-                }
-                if judge::is_judged(set, &known) {
-                    all.push((known, depth == Depth::Current));
-                }
+        for mut known in self.remembered(account, set, remembered).await? {
+            let by_location = || !set.rules_by_location(known.device, &known.groups).is_empty();
+            if memory.was_judged(known.device) || by_location() {
+                known.trail.current = memory.take(known.device);
+                all.push((known, false));
             }
         }
+        if !others.is_empty() {
+            let others = self.app.store.load_followed(account, &others, Depth::Current).await?;
+            let judged = others.into_iter().filter(|known| judge::is_judged(set, known));
+            all.extend(judged.map(|known| (known, true)));
+        }
         Ok(all)
+    }
+
+    /// These devices with their groups, if it matters which. Without that, one that is gone is found out in the end.
+    async fn remembered(
+        &self,
+        account: AccountId,
+        set: &RuleSet,
+        devices: Vec<DeviceId>,
+    ) -> Result<Vec<FollowedDevice>> {
+        if set.asks_for_groups() && !devices.is_empty() {
+            return self.app.store.load_followed(account, &devices, Depth::Nothing).await;
+        }
+        let bare = |device| FollowedDevice { device, groups: Vec::new(), trail: Trail::default() };
+        Ok(devices.into_iter().map(bare).collect())
     }
 
     /// What these devices sent.
@@ -156,12 +176,19 @@ impl Follower {
         &self,
         followed: &Followed,
         set: &RuleSet,
-        heard: &[DeviceId],
+        arrived: &[DeviceId],
         devices: &mut BTreeMap<DeviceId, DeviceRound>,
+        memory: &mut Memory,
     ) -> Result<Vec<StatusChange>> {
         let mut statuses = Vec::new();
-        for watched in self.app.store.load_watched(followed.account, heard, DUE).await? {
+        let heard: Vec<DeviceId> =
+            arrived.iter().copied().filter(|device| !memory.is_online(*device)).collect();
+        let watched = self.app.store.load_watched(followed.account, &heard, DUE).await?;
+        // Those heard of which nothing else is told are online.
+        memory.hear(heard);
+        for watched in watched {
             let found = status::look(&watched, set, followed.now);
+            memory.note(&found.change);
             statuses.push(found.change);
             if !found.silent.is_empty() || !found.heard.is_empty() {
                 let device = devices.entry(watched.device).or_insert_with(|| blank(watched.device));

@@ -85,6 +85,7 @@ impl Following for Database {
 
     async fn finish_round(&self, round: Round, lease: Lease<'_>) -> Result<bool> {
         let lease = (lease.owner.to_owned(), lease.lasts_ms);
-        self.write(move |tx| finish::finish(tx, round, lease).boxed()).await
+        let written = finish::write_down(&round)?;
+        self.write(move |tx| finish::finish(tx, round, written, lease).boxed()).await
     }
 }

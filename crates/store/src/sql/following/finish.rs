@@ -12,14 +12,30 @@ use perigee_core::time::Timestamp;
 
 use super::super::{alerts, ids, scope};
 use super::occurrence::{self, Changes, Key, Version};
-use super::{trail, watch};
+use super::trail::{self, Written};
+use super::watch;
 use crate::{Tx, params};
+
+/// What is kept of each device's trail.
+pub(super) type Trails = HashMap<DeviceId, Written>;
+
+/// Writes down what a round keeps of the devices' trails.
+pub(super) fn write_down(round: &Round) -> Result<Trails> {
+    let saved = round.devices.iter().filter(|device| device.save);
+    let judged = saved.filter_map(|device| Some((device.device, device.judgement.as_ref()?)));
+    judged.map(|(device, judgement)| Ok((device, Written::of(judgement)?))).collect()
+}
 
 type Rules<'r> = HashMap<RuleId, &'r Rule>;
 
 /// Keeps what a round found out; no when another node has made it, or the rules have changed meanwhile. Whoever has the
 /// lease has it anew for so long.
-pub(super) async fn finish(tx: &Tx, round: Round, (owner, lease_ms): (String, i64)) -> Result<bool> {
+pub(super) async fn finish(
+    tx: &Tx,
+    round: Round,
+    written: Trails,
+    (owner, lease_ms): (String, i64),
+) -> Result<bool> {
     let account = round.followed.account;
     tx.leave_facts();
     tx.lock_account(account).await?;
@@ -42,13 +58,19 @@ pub(super) async fn finish(tx: &Tx, round: Round, (owner, lease_ms): (String, i6
     let rules: Rules<'_> = round.rules.iter().map(|rule| (rule.id, rule)).collect();
     let devices: Vec<&DeviceRound> =
         round.devices.iter().filter(|device| there.contains(&device.device)).collect();
-    keep(tx, account, &devices, &rules).await?;
+    keep(tx, account, &devices, written, &rules).await?;
     let statuses: Vec<_> = round.statuses.into_iter().filter(|one| there.contains(&one.device)).collect();
     watch::save(tx, account, &statuses).await?;
     Ok(true)
 }
 
-async fn keep(tx: &Tx, account: AccountId, devices: &[&DeviceRound], rules: &Rules<'_>) -> Result<()> {
+async fn keep(
+    tx: &Tx,
+    account: AccountId,
+    devices: &[&DeviceRound],
+    mut written: Trails,
+    rules: &Rules<'_>,
+) -> Result<()> {
     let mut over: BTreeMap<RuleId, Vec<DeviceId>> = BTreeMap::new();
     for round in devices {
         let dropped = round.judgement.iter().flat_map(|judgement| &judgement.dropped);
@@ -61,9 +83,11 @@ async fn keep(tx: &Tx, account: AccountId, devices: &[&DeviceRound], rules: &Rul
     }
     let mut changes = Changes::new(account);
     let mut due = settle_touched(tx, account, devices, rules, &mut changes).await?;
-    let saved = devices.iter().filter(|round| round.save);
-    let saved = saved.filter_map(|round| Some((round.device, round.judgement.as_ref()?)));
-    trail::save(tx, account, &saved.collect::<Vec<_>>()).await?;
+    let saved = devices.iter().filter_map(|round| {
+        let written = written.remove(&round.device)?;
+        Some((round.device, round.judgement.as_ref()?, written))
+    });
+    trail::save(tx, account, saved.collect()).await?;
     let silent =
         |(rule, at): &(RuleId, Timestamp)| (*rule, Episode { begin: *at, met: *at, end: None, place: None });
     for round in devices.iter().filter(|round| !round.silent.is_empty()) {

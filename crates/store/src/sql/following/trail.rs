@@ -1,10 +1,11 @@
 //! What rules know of devices, as it is kept.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId, GroupId};
-use perigee_core::rule::{Checkpoint, Judgement, Snapshot, Trail, thin};
+use perigee_core::rule::{Checkpoint, Judgement, LOOK_BACK_MS, Snapshot, Trail, thin};
 use perigee_core::store::{Depth, FollowedDevice, Result};
 use perigee_core::time::Timestamp;
 
@@ -38,7 +39,7 @@ pub(super) async fn load(
     let sql = "SELECT device_id, snapshot FROM rule_trail WHERE account_id = ?1 AND device_id IN ({ids})";
     for row in for_ids(tx, sql, params![account], &ids).await? {
         if let Some(known) = known.get_mut(&DeviceId::from_i64(row.i64("device_id")?)) {
-            known.trail.current = Some(snapshot(&row)?);
+            known.trail.current = Some(Arc::new(snapshot(&row)?));
         }
     }
     if depth == Depth::Checkpoints {
@@ -97,17 +98,36 @@ pub(super) async fn list(
     rows.iter().map(|row| Ok(DeviceId::from_i64(row.i64("id")?))).collect()
 }
 
+/// What is known of a device as it is written, made before the transaction: only one of these writes at a time.
+pub(super) struct Written {
+    current: String,
+    checkpoints: Vec<String>,
+}
+
+impl Written {
+    pub(super) fn of(judgement: &Judgement) -> Result<Self> {
+        let checkpoints = judgement.checkpoints.iter().map(text).collect::<Result<_>>()?;
+        Ok(Self { current: text(&judgement.snapshot)?, checkpoints })
+    }
+}
+
 /// Keeps what rules know of devices now, and what they knew on the way.
-pub(super) async fn save(tx: &Tx, account: AccountId, all: &[(DeviceId, &Judgement)]) -> Result<()> {
+pub(super) async fn save(
+    tx: &Tx,
+    account: AccountId,
+    all: Vec<(DeviceId, &Judgement, Written)>,
+) -> Result<()> {
     let (mut trails, mut checkpoints) = (Vec::with_capacity(all.len()), Vec::new());
-    for (device, judgement) in all {
-        trails.push(params![account, *device, judgement.due, text(&judgement.snapshot)?].to_vec());
-        for one in &judgement.checkpoints {
-            checkpoints.push(params![account, *device, one.at, tx.now(), text(one)?].to_vec());
+    let mut grown = BTreeMap::new();
+    for (device, judgement, written) in all {
+        trails.push(params![account, device, judgement.due, written.current].to_vec());
+        for (one, text) in judgement.checkpoints.iter().zip(written.checkpoints) {
+            checkpoints.push(params![account, device, one.at, tx.now(), text].to_vec());
+            grown.insert(device, judgement.snapshot.at);
         }
         if let Some(from) = judgement.forget_from {
             let sql = "DELETE FROM rule_checkpoint WHERE account_id = ?1 AND device_id = ?2 AND at >= ?3";
-            tx.execute(sql, params![account, *device, from]).await?;
+            tx.execute(sql, params![account, device, from]).await?;
         }
     }
     let head = "INSERT INTO rule_trail (account_id, device_id, due, snapshot)";
@@ -116,8 +136,7 @@ pub(super) async fn save(tx: &Tx, account: AccountId, all: &[(DeviceId, &Judgeme
     insert_many(tx, head, &trails, tail).await?;
     let head = "INSERT INTO rule_checkpoint (account_id, device_id, at, made, snapshot)";
     insert_many(tx, head, &checkpoints, "ON CONFLICT DO NOTHING").await?;
-    let grown = all.iter().filter(|(_, judgement)| !judgement.checkpoints.is_empty());
-    tidy(tx, account, grown.map(|(device, judgement)| (*device, judgement.snapshot.at)).collect()).await
+    tidy(tx, account, grown).await
 }
 
 /// Lets checkpoints go that are not needed any more, and what ended before the oldest that stays.
@@ -141,6 +160,8 @@ async fn tidy(tx: &Tx, account: AccountId, newest: BTreeMap<DeviceId, Timestamp>
         for_ids(tx, sql, params![account, device], &instants).await?;
         let oldest = checkpoints.iter().map(|checkpoint| checkpoint.at).find(|at| !gone.contains(at));
         if let Some(oldest) = oldest {
+            // What is within the look-back may be judged again from before the first checkpoint.
+            let oldest = oldest.min(newest.plus_millis(-LOOK_BACK_MS));
             let sql = "DELETE FROM rule_occurrence WHERE account_id = ?1 AND device_id = ?2 AND ends < ?3";
             tx.execute(sql, params![account, device, oldest]).await?;
         }

@@ -275,13 +275,13 @@ async fn replay(
     let mut seen = 0;
     loop {
         let part = app.store.list_locations(caller.scope(), device.id, request).await?;
-        for stored in &part.items {
-            judge.see(stored);
-        }
         if rule.settings.judges_silence() {
             heard.extend(part.items.iter().map(|stored| stored.received_at));
         }
         seen += u64::try_from(part.items.len()).unwrap_or(0);
+        for stored in part.items {
+            judge.see(stored);
+        }
         match part.next {
             Some(_) if seen >= LOCATIONS_DEVICE => {
                 page.incomplete.push(device.id.to_string());
