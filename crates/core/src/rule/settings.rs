@@ -73,6 +73,18 @@ impl RuleTarget {
     pub const MOST: usize = 1_000;
 }
 
+impl Rule {
+    /// When it holds of a device that is silent since then, if it judges silence: at once, or when its hours begin. What
+    /// was silent before it was made is told when its hours begin after that.
+    pub fn silence_from(&self, since: Timestamp) -> Option<Timestamp> {
+        if self.settings.schedule.is_none() {
+            return Some(since);
+        }
+        let from = self.settings.next_holding(since.max(self.since))?;
+        (since >= self.since || from > self.since).then_some(from)
+    }
+}
+
 impl RuleSettings {
     /// Whether it holds at this instant.
     pub fn holds_at(&self, instant: Timestamp) -> bool {

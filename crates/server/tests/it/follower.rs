@@ -10,6 +10,7 @@ on_both_engines!(
     late_locations_are_judged_where_they_belong,
     alerts_that_locations_carry_are_raised_once,
     silence_is_told_without_locations,
+    silence_is_told_when_the_hours_of_a_rule_begin,
     standing_still_is_told_without_locations,
     changed_rules_begin_anew,
     several_nodes_raise_once,
@@ -205,6 +206,38 @@ async fn silence_is_told_without_locations(engine: Engine) {
         .expect(201);
     on.follow().await;
     assert_eq!(on.events().await.last(), Some(&"device.online"));
+}
+
+async fn silence_is_told_when_the_hours_of_a_rule_begin(engine: Engine) {
+    let on = world(engine).await;
+    let hours = json!({"weekdays": ["thursday"], "from": "00:20", "to": "00:40", "timeZone": "Etc/UTC"});
+    let offline =
+        json!({"name": "R", "devices": [on.device], "conditions": [{"type": "offline"}], "schedule": hours});
+    let rule = on.rule_with(offline.clone()).await;
+    on.send(&[(0, 0)]).await;
+    on.follow().await;
+    on.app.clock().advance_seconds(700);
+    on.follow().await;
+    assert_eq!(on.events().await, ["device.online", "device.offline"]);
+    assert_eq!(on.alerts().await, [], "it is offline before the hours begin");
+    on.app.clock().advance_seconds(499);
+    on.follow().await;
+    assert_eq!(on.alerts().await, []);
+    on.app.clock().advance_seconds(1);
+    on.follow().await;
+    assert_eq!(on.alerts().await, [raised("Offline", 1_200, None)], "and still is when they do");
+    let test = format!("POST /api/rules/{rule}/test?from={}&to={}", at(0), at(1_200));
+    let tested = on.app.call(&test).by(&on.owner).send().await.expect(200);
+    assert_eq!(tested["episodes"][0]["dateTime"], json!(at(1_200)));
+    on.app.clock().advance_seconds(10);
+    on.rule_with(offline).await;
+    on.app.clock().advance_seconds(1_000);
+    on.follow().await;
+    follower(&on.app).run().await;
+    assert_eq!(on.alerts().await.len(), 1, "once, and not by a rule made in its hours while it was silent");
+    on.send(&[(2_200, 0)]).await;
+    on.follow().await;
+    assert_eq!(on.alerts().await, [raised("Offline", 1_200, Some(2_210))]);
 }
 
 async fn standing_still_is_told_without_locations(engine: Engine) {

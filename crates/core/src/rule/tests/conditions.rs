@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::support::{FENCE, at, fix, milli, replay, rule};
 use crate::location::{Attribute, Readings, StoredLocation};
-use crate::rule::{Condition, Crossing, FenceChange, Jolt, Level, Quantity, Tank};
+use crate::rule::{Condition, Crossing, FenceChange, Jolt, Level, Quantity, Silence, Tank};
 use crate::schedule::{Schedule, Weekday};
 
 type Seen = (i64, f64, Readings);
@@ -147,6 +147,35 @@ fn standing_is_seen_in_several_ways() {
         &[(600, 600, Some(700)), (1_301, 1_301, None)],
     );
     check(still(), &[(0, 0.0, none()), (500, 0.5, none()), (599, 5.0, none())], &[(1_199, 1_199, None)]);
+}
+
+/// Silent since a time, by a rule made at another: whether its hours matter, and when they begin.
+#[test]
+fn silence_waits_for_the_hours_of_a_rule() {
+    let check = |hours: Option<(&str, &str)>, made: &str, since: &str, expect: Option<&str>| {
+        let time = |text: &str| format!("2026-05-{text}:00Z").parse::<crate::time::Timestamp>().unwrap();
+        let mut rule = rule(1, vec![Condition::Silence(Silence::Offline)], 0, 0);
+        rule.since = time(made);
+        rule.settings.schedule = hours.map(|(from, to)| Schedule {
+            weekdays: Weekday::ALL.to_vec(),
+            from: from.parse().unwrap(),
+            to: to.parse().unwrap(),
+            time_zone: None,
+        });
+        assert_eq!(
+            rule.silence_from(time(since)),
+            expect.map(time),
+            "{hours:?}, made {made}, silent {since}"
+        );
+    };
+    let day = Some(("08:00", "18:00"));
+    check(None, "01T00:00", "01T03:00", Some("01T03:00"));
+    check(day, "01T00:00", "01T09:00", Some("01T09:00"));
+    check(day, "01T00:00", "01T03:00", Some("01T08:00"));
+    check(day, "01T00:00", "01T18:00", Some("02T08:00"));
+    // Silent before the rule was made: from the next time its hours begin on.
+    check(day, "01T20:00", "01T09:00", Some("02T08:00"));
+    check(day, "01T10:00", "01T09:00", None);
 }
 
 #[test]

@@ -37,10 +37,15 @@ pub(super) fn look(watched: &Watched, set: &RuleSet, now: Timestamp) -> Found {
             perigee_core::rule::Silence::Offline => offline.plus_millis(1),
         };
         let (was, is) = (watched.told.is_some_and(|told| silence.covers(told)), silence.covers(status));
-        if is && !was && rule.settings.holds_at(since) {
-            found.silent.push((rule.id, since));
-        } else if was && !is {
+        if was && !is {
             found.heard.push(rule.id);
+        }
+        // Hours may begin at any time of a silence, and it is kept which rules told of it; the others tell at once.
+        let may_begin = is && (!was || rule.settings.schedule.is_some());
+        match rule.silence_from(since).filter(|_| may_begin) {
+            Some(from) if from <= now => found.silent.push((rule.id, from)),
+            Some(from) => found.change.due = found.change.due.min(from),
+            None => {}
         }
     }
     found

@@ -90,11 +90,28 @@ async fn keep(
     trail::save(tx, account, saved.collect()).await?;
     let silent =
         |(rule, at): &(RuleId, Timestamp)| (*rule, Episode { begin: *at, met: *at, end: None, place: None });
+    let told = told_of_silence(tx, account, devices).await?;
     for round in devices.iter().filter(|round| !round.silent.is_empty()) {
-        due.entry(round.device).or_default().extend(round.silent.iter().map(silent));
+        let is_new = |(rule, _): &&(RuleId, Timestamp)| !told.contains(&(round.device, *rule));
+        due.entry(round.device).or_default().extend(round.silent.iter().filter(is_new).map(silent));
     }
     raise(tx, account, devices, due, rules, &mut changes).await?;
     changes.save(tx).await
+}
+
+/// Which rules have told of a silence that goes on.
+async fn told_of_silence(
+    tx: &Tx,
+    account: AccountId,
+    devices: &[&DeviceRound],
+) -> Result<HashSet<(DeviceId, RuleId)>> {
+    let silent = devices.iter().filter(|round| !round.silent.is_empty());
+    let silent = silent.map(|round| (round.device, Timestamp::MAX)).collect();
+    let open = occurrence::of_devices(tx, account, &silent).await?;
+    let told = |(device, known): (DeviceId, Vec<(Version, Occurrence<Key>)>)| {
+        known.into_iter().map(move |((rule, _), _)| (device, rule))
+    };
+    Ok(open.into_iter().flat_map(told).collect())
 }
 
 type DueEpisodes = BTreeMap<DeviceId, Vec<(RuleId, Episode)>>;

@@ -315,14 +315,8 @@ fn silences(
     let episode = |(last, next): (&Timestamp, Option<Timestamp>)| {
         let (late, offline) = DeviceStatus::limits(*last, interval_s);
         let limit = if silence == Silence::Late { late } else { offline };
-        let at = limit.plus_millis(1);
-        let holds = rule.settings.holds_at(at);
-        (holds && at <= next.unwrap_or(until)).then_some(Episode {
-            begin: at,
-            met: at,
-            end: next,
-            place: None,
-        })
+        let at = rule.silence_from(limit.plus_millis(1))?;
+        (at <= next.unwrap_or(until)).then_some(Episode { begin: at, met: at, end: next, place: None })
     };
     heard.iter().zip(next).filter_map(episode).collect()
 }
