@@ -83,6 +83,12 @@ impl Rule {
         let from = self.settings.next_holding(since.max(self.since))?;
         (since >= self.since || from > self.since).then_some(from)
     }
+
+    /// From when on a rule judges that is made or changed now: trackers date by whole seconds, and what they take in this
+    /// second is later than what they took before.
+    pub const fn since(now: Timestamp) -> Timestamp {
+        now.plus_millis(-now.as_millis().rem_euclid(1_000))
+    }
 }
 
 impl RuleSettings {

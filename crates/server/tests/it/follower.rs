@@ -13,6 +13,7 @@ on_both_engines!(
     silence_is_told_when_the_hours_of_a_rule_begin,
     standing_still_is_told_without_locations,
     changed_rules_begin_anew,
+    a_location_of_the_second_in_which_a_rule_is_made_counts,
     several_nodes_raise_once,
     a_trimmed_log_is_made_up_for_from_history,
     nodes_share_a_long_catching_up,
@@ -279,6 +280,24 @@ async fn changed_rules_begin_anew(engine: Engine) {
     on.send(&[(130, 99)]).await;
     on.follow().await;
     assert_eq!(on.alerts().await.len(), 2);
+}
+
+async fn a_location_of_the_second_in_which_a_rule_is_made_counts(engine: Engine) {
+    let on = world(engine).await;
+    on.app.clock().set(perigee_store::testing::START.plus_millis(10_700));
+    let fence = json!({"type": "Feature", "geometry": {"type": "Point", "coordinates": [10, 40]},
+        "properties": {"name": "F", "radius": 1_000}});
+    let fence = on.app.send(&on.owner, "POST /api/geofences", &fence).await.expect(201);
+    on.rule(json!({"type": "geofence", "when": "enter", "geofences": [fence["id"]]})).await;
+    on.app.clock().set(perigee_store::testing::START.plus_millis(10_800));
+    let fix = |second: i64, east: f64| json!({"dateTime": at(second), "latitude": 40, "longitude": east});
+    // Taken after the rule was made, though dated before by a clock of whole seconds.
+    on.submit(fix(10, 10.05)).await;
+    on.follow().await;
+    on.app.clock().advance_seconds(610);
+    on.submit(fix(610, 10.0)).await;
+    on.follow().await;
+    assert_eq!(on.alerts().await, [raised("ForbiddenArea", 610, None)]);
 }
 
 async fn several_nodes_raise_once(engine: Engine) {

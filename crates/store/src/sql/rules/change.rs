@@ -30,7 +30,7 @@ pub(in crate::sql) async fn begin_anew(tx: &Tx, account: AccountId, rules: Vec<R
     end_occurrences(tx, account, &rules).await?;
     let sql =
         "UPDATE rule SET generation = generation + 1, since = ?2 WHERE account_id = ?1 AND id IN ({ids})";
-    for_ids(tx, sql, params![account, tx.now()], &ids).await?;
+    for_ids(tx, sql, params![account, Rule::since(tx.now())], &ids).await?;
     Ok(())
 }
 
@@ -109,9 +109,10 @@ pub(super) async fn create(
     let make = |now| RuleId::new(now).as_i64();
     let id = RuleId::from_i64(ids::fresh_id(tx, "rule", account, make).await?);
     let sql = "INSERT INTO rule (account_id, id, revision, generation, since, all_devices, settings, search, \
-                   creation, last_modified) VALUES (?1, ?2, 1, 1, ?3, ?4, ?5, ?6, ?3, ?3)";
+                   creation, last_modified) VALUES (?1, ?2, 1, 1, ?7, ?4, ?5, ?6, ?3, ?3)";
     let (text, search) = (settings_text(&settings)?, search_text(&settings));
-    tx.execute(sql, params![account, id, tx.now(), settings.target.all, text, search]).await?;
+    let since = Rule::since(tx.now());
+    tx.execute(sql, params![account, id, tx.now(), settings.target.all, text, search, since]).await?;
     link(tx, account, id, &settings).await?;
     bump(tx, account).await?;
     let rule = reread(tx, &actor, id).await?;
