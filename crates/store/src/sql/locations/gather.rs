@@ -25,7 +25,7 @@ const WAITING_MAX: usize = 10_000;
 /// Locations that may wait; a single submission is always taken.
 const LOCATIONS_MAX: usize = 200_000;
 /// Locations of one transaction, so that the first of them is not kept waiting for the last.
-const BATCH_MAX: usize = 20_000;
+const BATCH_MAX: usize = 8_000;
 /// Devices packed at a time when no more fit into memory.
 const DEVICES_AT_CAP: usize = 64;
 

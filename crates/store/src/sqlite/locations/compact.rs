@@ -16,7 +16,7 @@ use crate::sql::scope::existing_devices;
 use crate::{Database, Tx, params};
 
 /// Locations one transaction packs, so that no commit waits long for it.
-const AT_ONCE: usize = 8_192;
+const AT_ONCE: usize = 4_096;
 /// Devices one transaction packs, each of which costs some pages.
 const DEVICES_AT_ONCE: usize = 32;
 
