@@ -92,6 +92,11 @@ impl RuleSet {
         rules
     }
 
+    /// Those about silence, whichever devices they judge.
+    pub fn rules_of_silence(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter().filter(|rule| rule.settings.judges_silence())
+    }
+
     /// The geofences.
     pub const fn fences(&self) -> &FenceIndex {
         &self.fences
@@ -230,6 +235,7 @@ impl<'r> Judge<'r> {
             checkpoints: self.checkpoints,
             forget_from: self.start.forget_from,
             touched,
+            began: self.start.began,
             dropped: self.start.dropped,
             too_old: self.start.too_old,
         }

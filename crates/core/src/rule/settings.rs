@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Condition;
+use super::{Condition, Silence};
 use crate::id::{AccountId, DeviceId, GeofenceId, GroupId, RuleId};
 use crate::revision::Revision;
 use crate::schedule::Schedule;
@@ -129,10 +129,18 @@ impl RuleSettings {
 
     /// Whether it judges silence, which no location tells of.
     pub fn judges_silence(&self) -> bool {
-        self.conditions.iter().any(|condition| matches!(condition, Condition::Silence(_)))
+        self.silence().is_some()
     }
 
-    /// Whether it would judge otherwise than before. Its targets count: who leaves and comes back begins anew.
+    /// The silence it judges.
+    pub fn silence(&self) -> Option<Silence> {
+        self.conditions.iter().find_map(|condition| match condition {
+            Condition::Silence(silence) => Some(*silence),
+            _ => None,
+        })
+    }
+
+    /// Whether it judges as before. Its targets do not count: who leaves and comes back begins anew anyway.
     pub fn judges_like(&self, before: &Self) -> bool {
         (self.enabled, self.for_s, self.cool_down_s) == (before.enabled, before.for_s, before.cool_down_s)
             && (&self.conditions, &self.schedule) == (&before.conditions, &before.schedule)

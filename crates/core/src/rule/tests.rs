@@ -2,4 +2,5 @@
 
 mod conditions;
 mod order;
+mod start;
 mod support;

@@ -55,6 +55,8 @@ pub struct Start {
     pub since_checkpoint: usize,
     /// Where the device was then.
     pub place: Option<(Latitude, Longitude)>,
+    /// Whether a rule judges the device that did not before, as it is now.
+    pub began: bool,
     /// Rules that judged the device and do not any more.
     pub dropped: Vec<RuleId>,
     /// How many rules could not go back far enough.
@@ -74,6 +76,8 @@ pub struct Judgement {
     pub forget_from: Option<Timestamp>,
     /// Rules whose episodes may be others than before.
     pub touched: Vec<Touched>,
+    /// Whether a rule judges the device that did not before, as it is now.
+    pub began: bool,
     /// Rules that do not judge the device any more.
     pub dropped: Vec<RuleId>,
     /// How many rules could not go back far enough.
@@ -92,8 +96,9 @@ pub struct Touched {
 }
 
 impl Trail {
-    /// Where to begin to judge new locations of these times by these rules.
-    pub fn start(self, rules: &[&Rule], times: &[Timestamp]) -> Start {
+    /// Where to begin to judge new locations of these times by these rules. Of what there is no new location, a rule
+    /// that did not judge the device before knows nothing up to `now`.
+    pub fn start(self, rules: &[&Rule], times: &[Timestamp], now: Timestamp) -> Start {
         let mut start = Start {
             progresses: Vec::with_capacity(rules.len()),
             late: Vec::with_capacity(rules.len()),
@@ -102,35 +107,36 @@ impl Trail {
             last_checkpoint: None,
             since_checkpoint: 0,
             place: None,
+            began: false,
             dropped: Vec::new(),
             too_old: 0,
         };
-        let first = times.iter().copied().min();
+        let mut times = times.to_vec();
+        times.sort_unstable();
         // Nobody else has it as a rule, and then nothing of it is copied.
         let current = self.current.map(Arc::unwrap_or_clone);
-        let now = current.as_ref().map(Snapshot::base);
+        let present = current.as_ref().map(Snapshot::base);
         let mut known: Vec<Option<Progress>> =
             current.map(|current| current.progresses.into_iter().map(Some).collect()).unwrap_or_default();
         for (number, rule) in rules.iter().enumerate() {
             let known = take_known(&mut known, number, rule);
-            let earliest = match first {
-                Some(first) if first < rule.since => {
-                    times.iter().copied().filter(|time| *time >= rule.since).min()
-                }
-                first => first,
+            start.began |= known.is_none();
+            let own = &times[times.partition_point(|time| *time < rule.since)..];
+            let (progress, back_to) = match known {
+                Some(known) => go_on(&self.checkpoints, rule, known, own, &mut start.too_old),
+                None => (Progress::blank(rule, own.first().copied().unwrap_or(now.max(rule.since))), None),
             };
-            let (progress, late) = start_of(&self.checkpoints, rule, known, earliest, &mut start.too_old);
-            if late {
+            if back_to.is_some() {
                 start.read_after = Some(start.read_after.map_or(progress.at, |at| at.min(progress.at)));
-                start.forget_from = start.forget_from.min(earliest).or(earliest);
+                start.forget_from = start.forget_from.min(back_to).or(back_to);
             }
             start.progresses.push(progress);
-            start.late.push(late);
+            start.late.push(back_to.is_some());
         }
         start.dropped = known.into_iter().flatten().map(|gone| gone.rule).collect();
         let holds = |snapshot: &&Snapshot| start.forget_from.is_none_or(|from| snapshot.at < from);
         let last = self.checkpoints.iter().rev().find(holds);
-        let base = if start.read_after.is_some() { last.map(Snapshot::base) } else { now };
+        let base = if start.read_after.is_some() { last.map(Snapshot::base) } else { present };
         (start.place, start.last_checkpoint, start.since_checkpoint) = base.unwrap_or_default();
         start
     }
@@ -144,33 +150,29 @@ fn take_known(known: &mut [Option<Progress>], number: usize, rule: &Rule) -> Opt
     known.get_mut(place)?.take().filter(|known| known.generation == rule.generation)
 }
 
-/// Where to begin with one rule, and whether that is before where it was.
-fn start_of(
+/// Where to go on with one rule that is shown locations of these times, in their order; and, when that is before where
+/// it was, the earliest of them there is a way back to. Those before it are left out, and the others are judged.
+fn go_on(
     checkpoints: &[Snapshot],
     rule: &Rule,
-    known: Option<Progress>,
-    earliest: Option<Timestamp>,
+    known: Progress,
+    times: &[Timestamp],
     too_old: &mut usize,
-) -> (Progress, bool) {
-    let Some(earliest) = earliest else {
-        return (known.unwrap_or_else(|| Progress::blank(rule, rule.since)), false);
+) -> (Progress, Option<Timestamp>) {
+    if times.first().is_none_or(|first| known.at < *first) {
+        return (known, None);
+    }
+    let earlier = || checkpoints.iter().rev().filter_map(|checkpoint| checkpoint.progress(rule));
+    let oldest = earlier().map(|earlier| earlier.at).min();
+    let is_near = |time: Timestamp| known.at.as_millis() - known.since.min(time).as_millis() <= LOOK_BACK_MS;
+    let is_in_reach = |time: &Timestamp| oldest.is_some_and(|oldest| oldest < *time) || is_near(*time);
+    let out_of_reach = times.iter().take_while(|time| !is_in_reach(time)).count();
+    *too_old += usize::from(out_of_reach > 0);
+    let Some(back_to) = times.get(out_of_reach).copied().filter(|time| *time <= known.at) else {
+        return (known, None);
     };
-    let Some(known) = known else {
-        return (Progress::blank(rule, earliest), false);
-    };
-    if known.at < earliest {
-        return (known, false);
-    }
-    let earlier = checkpoints.iter().rev().filter_map(|checkpoint| checkpoint.progress(rule));
-    if let Some(earlier) = earlier.into_iter().find(|earlier| earlier.at < earliest) {
-        return (earlier.clone(), true);
-    }
-    let since = known.since.min(earliest);
-    if known.at.as_millis() - since.as_millis() > LOOK_BACK_MS {
-        *too_old += 1;
-        return (known, false);
-    }
-    (Progress::blank(rule, since), true)
+    let before = earlier().find(|earlier| earlier.at < back_to).cloned();
+    (before.unwrap_or_else(|| Progress::blank(rule, known.since.min(back_to))), Some(back_to))
 }
 
 /// Where a device was last, the last checkpoint, and how many locations were judged since.

@@ -135,6 +135,8 @@ pub struct DeviceRound {
     pub judgement: Option<Judgement>,
     /// Whether what they know now is to be kept; otherwise it follows from what was kept and the history.
     pub save: bool,
+    /// When it was last heard, where that was looked at.
+    pub last_seen: Option<Timestamp>,
     /// Alerts of rules about its silence that begin, and when.
     pub silent: Vec<(crate::id::RuleId, Timestamp)>,
     /// Rules about its silence that hold no more.

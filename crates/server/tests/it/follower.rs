@@ -20,6 +20,9 @@ on_both_engines!(
     a_node_that_knows_nothing_goes_on_from_what_was_kept,
     shuffled_locations_give_the_episodes_of_the_history,
     what_a_crash_interrupts_is_judged_by_the_next,
+    what_a_new_rule_has_seen_outlives_a_crash,
+    what_a_late_location_undoes_after_a_crash_is_withdrawn,
+    silence_is_told_anew_by_a_rule_that_left_and_came_back,
 );
 
 struct World {
@@ -477,4 +480,73 @@ async fn a_node_that_knows_nothing_goes_on_from_what_was_kept(engine: Engine) {
     on.follow().await;
     assert_eq!(on.alerts().await, [raised("SpeedLimit", 55, Some(60)), raised("SpeedLimit", 101, None)]);
     assert_eq!(occurrences(&on).await, replayed(&on, &rule).await);
+}
+
+impl World {
+    /// Judges by a node that knows nothing, when nobody else has the account any more.
+    async fn follow_anew(&self) {
+        self.app.clock().advance_seconds(20);
+        let next = follower(&self.app);
+        while next.run().await != std::time::Duration::from_secs(1) {}
+    }
+}
+
+async fn what_a_new_rule_has_seen_outlives_a_crash(engine: Engine) {
+    let on = world(engine).await;
+    on.rule(json!({"type": "speed", "above": 200})).await;
+    on.app.clock().advance_seconds(100);
+    on.send(&[(100, 50)]).await;
+    on.follow().await;
+    // The device is known and was kept a moment ago; of this rule nothing is.
+    let above = json!([{"type": "speed", "above": 90}]);
+    on.rule_with(json!({"name": "R", "allDevices": true, "forSeconds": 30, "conditions": above})).await;
+    on.app.clock().advance_seconds(10);
+    on.send(&[(110, 95)]).await;
+    on.follow().await;
+    on.app.clock().advance_seconds(40);
+    on.send(&[(145, 95), (150, 50)]).await;
+    on.follow_anew().await;
+    assert_eq!(on.alerts().await, [raised("SpeedLimit", 145, Some(150))]);
+}
+
+async fn what_a_late_location_undoes_after_a_crash_is_withdrawn(engine: Engine) {
+    let on = world(engine).await;
+    let above = json!([{"type": "speed", "above": 90}]);
+    on.rule_with(json!({"name": "R", "allDevices": true, "forSeconds": 60, "conditions": above})).await;
+    on.app.clock().advance_seconds(1_000);
+    on.send(&[(10, 50)]).await;
+    on.follow().await;
+    on.send(&[(20, 95), (80, 95)]).await;
+    on.follow().await;
+    assert_eq!(on.alerts().await, [raised("SpeedLimit", 80, None)]);
+    on.send(&[(50, 50), (90, 50)]).await;
+    on.follow_anew().await;
+    assert!(on.alerts().await[0].2.is_some(), "it is over");
+    assert_eq!(occurrences(&on).await, []);
+    on.send(&[(200, 95), (300, 95)]).await;
+    on.follow_anew().await;
+    assert_eq!(on.alerts().await[1], raised("SpeedLimit", 300, None), "and hides no other");
+}
+
+async fn silence_is_told_anew_by_a_rule_that_left_and_came_back(engine: Engine) {
+    let on = world(engine).await;
+    let other = on.app.device(&on.owner, &json!({"name": "B"})).await;
+    let rule = format!("PATCH /api/rules/{}", on.rule(json!({"type": "offline"})).await);
+    let judge = async |device: &str| {
+        on.app.send(&on.owner, &rule, &json!({"devices": [device]})).await.expect(200);
+    };
+    on.send(&[(0, 0)]).await;
+    on.follow().await;
+    on.app.clock().advance_seconds(700);
+    on.follow().await;
+    assert_eq!(on.alerts().await.len(), 1);
+    judge(&other).await;
+    on.send(&[(700, 0)]).await;
+    on.follow().await;
+    assert!(on.alerts().await[0].2.is_some(), "the device is back, whoever judges it now");
+    judge(&on.device).await;
+    on.app.clock().advance_seconds(700);
+    on.follow().await;
+    let alerts = on.alerts().await;
+    assert_eq!((alerts.len(), &alerts[1].2), (2, &None), "{alerts:?}");
 }

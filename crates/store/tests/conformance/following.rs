@@ -51,7 +51,7 @@ async fn take(on: &Fixture, tenant: &Tenant) -> Followed {
 async fn judged(on: &Fixture, tenant: &Tenant, device: DeviceId, rule: &Rule) -> Judgement {
     let history = on.store.list_locations(tenant.scope(), device, EVERYTHING).await.unwrap().items;
     let times: Vec<Timestamp> = history.iter().map(|stored: &StoredLocation| stored.location.time).collect();
-    let start = Trail::default().start(&[rule], &times);
+    let start = Trail::default().start(&[rule], &times, on.now());
     let fences = FenceIndex::default();
     let mut judge = Judge::new(vec![rule], &fences, start);
     for stored in history {
@@ -67,6 +67,7 @@ fn round(followed: Followed, cursor: i64, rule: &Rule, device: DeviceId, judgeme
         carried,
         judgement: Some(judgement),
         save: true,
+        last_seen: None,
         silent: Vec::new(),
         heard: Vec::new(),
     };
@@ -185,7 +186,7 @@ pub(crate) async fn checkpoints_are_kept_and_thinned(on: Fixture) {
         let feed = on.store.list_location_feed(tenant.scope(), followed.cursor, 100).await.unwrap();
         let times: Vec<Timestamp> = feed.items.iter().map(|(_, stored)| stored.location.time).collect();
         let fences = FenceIndex::default();
-        let mut judge = Judge::new(vec![&rule], &fences, known.trail.start(&[&rule], &times));
+        let mut judge = Judge::new(vec![&rule], &fences, known.trail.start(&[&rule], &times, on.now()));
         for (_, stored) in feed.items {
             judge.see(stored);
         }

@@ -8,6 +8,7 @@ use crate::rule::{
     Change, Checkpoint, Condition, Crossing, Episode, FenceChange, Jolt, Judge, Level, Occurrence, Quantity,
     Rule, Tank, Trail, reconcile, thin,
 };
+use crate::time::Timestamp;
 
 /// What a store keeps of one rule and device, moved on as the service does it.
 #[derive(Default)]
@@ -24,7 +25,7 @@ impl Followed {
         self.history.extend_from_slice(part);
         let mut times: Vec<_> = part.iter().map(|stored| stored.location.time).collect();
         times.sort_unstable();
-        let start = self.trail.clone().start(&[rule], &times);
+        let start = self.trail.clone().start(&[rule], &times, Timestamp::MAX);
         let mut shown = match start.read_after {
             Some(after) => {
                 self.history.iter().filter(|stored| stored.location.time > after).cloned().collect()
@@ -198,7 +199,8 @@ fn parts_put_down_no_checkpoints_of_their_own() {
     let fences = fences();
     let (mut current, mut put_down) = (None, Vec::new());
     for seconds in 0..1_100 {
-        let start = Trail { current, checkpoints: Vec::new() }.start(&[&rule], &[at(seconds)]);
+        let start =
+            Trail { current, checkpoints: Vec::new() }.start(&[&rule], &[at(seconds)], Timestamp::MAX);
         let mut judge = Judge::new(vec![&rule], &fences, start);
         judge.see(fix(seconds, 0.0, Readings::default()));
         let judgement = judge.finish(at(seconds));

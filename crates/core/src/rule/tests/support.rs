@@ -72,7 +72,7 @@ pub(super) fn replay(rule: &Rule, history: &[StoredLocation], now: Timestamp) ->
     let mut history = history.to_vec();
     history.sort_by_key(|stored| (stored.location.time, stored.number));
     let times: Vec<Timestamp> = history.iter().map(|stored| stored.location.time).collect();
-    let start = Trail::default().start(&[rule], &times);
+    let start = Trail::default().start(&[rule], &times, Timestamp::MAX);
     let mut judge = Judge::new(vec![rule], &fences, start);
     for stored in history {
         judge.see(stored);

@@ -62,9 +62,10 @@ impl Follower {
             }
             looked_at = ids.partition_point(|id| *id <= device);
             let rules = set.rules_by_location(device, &known.groups);
-            // As if the earliest location that can be judged had come late.
-            let oldest = known.trail.checkpoints.first().map(|oldest| oldest.at.plus_millis(1));
-            let start = known.trail.start(&rules, &[oldest.unwrap_or(back)]);
+            // As if the earliest location that each rule can judge had come late.
+            let oldest = known.trail.checkpoints.first().map_or(back, |oldest| oldest.at.plus_millis(1));
+            let times: Vec<Timestamp> = rules.iter().map(|rule| rule.since.max(oldest)).collect();
+            let start = known.trail.start(&rules, &times, followed.now);
             let from = start.progresses.iter().map(|progress| progress.at).min().unwrap_or(back).min(back);
             let mut judge = Judge::new(rules, set.fences(), start);
             let mut carried: Vec<Alert> = Vec::new();

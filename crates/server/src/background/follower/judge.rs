@@ -49,9 +49,11 @@ pub(super) async fn judge(
         device = FollowedDevice { trail: Trail { current: device.trail.current, ..whole.trail }, ..whole };
     }
     let is_known = device.trail.current.is_some();
-    let mut start = device.trail.start(&rules, &times);
+    let mut start = device.trail.start(&rules, &times, followed.now);
     if upto.is_behind && is_known {
         start.read_after = start.progresses.iter().map(|progress| progress.at).min();
+        // What was raised since then and is no more after a late location is nobody's but that of these rules.
+        start.late.fill(true);
     }
     if start.too_old > 0 {
         tracing::info!(device = %device.device, rules = start.too_old, "locations too old for rules to look back to");

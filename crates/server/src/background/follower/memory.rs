@@ -57,8 +57,17 @@ impl Memories {
     pub(super) fn put(&self, followed: &Followed, memory: Memory) {
         let mut all = self.lock();
         all.insert(followed.account, (followed.round + 1, memory));
-        if all.values().map(|(_, memory)| memory.states + memory.online.len()).sum::<usize>() > MOST {
-            all.clear();
+        let mut size: usize = all.values().map(|(_, memory)| memory.size()).sum();
+        // The largest of the others goes first, so that few accounts lose what is remembered of them.
+        while size > MOST
+            && let Some((largest, of)) = all
+                .iter()
+                .filter(|(account, _)| **account != followed.account)
+                .map(|(account, (_, memory))| (*account, memory.size()))
+                .max_by_key(|(_, size)| *size)
+        {
+            all.remove(&largest);
+            size -= of;
         }
     }
 
@@ -68,6 +77,11 @@ impl Memories {
 }
 
 impl Memory {
+    /// How much is remembered.
+    fn size(&self) -> usize {
+        self.states + self.online.len()
+    }
+
     /// Whether something is remembered of a device.
     pub(super) fn has(&self, device: DeviceId) -> bool {
         self.devices.get(&device).is_some_and(|remembered| remembered.snapshot.is_some())
@@ -114,13 +128,18 @@ impl Memory {
             let Some(judgement) = &round.judgement else { continue };
             let before = self.devices.remove(&round.device);
             self.states -= before.as_ref().map_or(0, |before| before.states);
-            round.save = due.contains(&round.device)
+            let states = judgement.snapshot.progresses.len();
+            let has_room = self.size() + states <= MOST;
+            round.save = !has_room
+                || due.contains(&round.device)
                 || before.as_ref().is_none_or(|before| before.must_be_kept(round.device, judgement, now));
             let (due, kept) = match before {
                 Some(before) if !round.save => (before.due, before.kept),
                 _ => (judgement.due, now),
             };
-            let states = judgement.snapshot.progresses.len();
+            if !has_room {
+                continue;
+            }
             self.states += states;
             let snapshot = Some(Arc::clone(&judgement.snapshot));
             self.devices.insert(round.device, Remembered { snapshot, states, due, kept });
@@ -132,7 +151,8 @@ impl Remembered {
     fn must_be_kept(&self, device: DeviceId, judgement: &Judgement, now: Timestamp) -> bool {
         let sooner = judgement.due.is_some_and(|due| self.due.is_none_or(|kept| due < kept));
         // What was raised is no reason: judged again from what was kept, the same episodes are the same occurrences.
-        let changed = !judgement.checkpoints.is_empty()
+        let changed = judgement.began
+            || !judgement.checkpoints.is_empty()
             || !judgement.dropped.is_empty()
             || judgement.forget_from.is_some();
         sooner || changed || now.as_millis() - self.kept.as_millis() >= patience_ms(device)
@@ -165,6 +185,7 @@ mod tests {
             checkpoints: Vec::new(),
             forget_from: None,
             touched: Vec::new(),
+            began: false,
             dropped: Vec::new(),
             too_old: 0,
         };

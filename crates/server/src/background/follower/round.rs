@@ -192,6 +192,7 @@ impl Follower {
             statuses.push(found.change);
             if !found.silent.is_empty() || !found.heard.is_empty() {
                 let device = devices.entry(watched.device).or_insert_with(|| blank(watched.device));
+                device.last_seen = watched.last_seen;
                 (device.silent, device.heard) = (found.silent, found.heard);
             }
         }
@@ -212,6 +213,7 @@ pub(super) const fn blank(device: DeviceId) -> DeviceRound {
         carried: Vec::new(),
         judgement: None,
         save: false,
+        last_seen: None,
         silent: Vec::new(),
         heard: Vec::new(),
     }

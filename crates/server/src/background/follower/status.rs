@@ -2,7 +2,7 @@
 
 use perigee_core::device::DeviceStatus;
 use perigee_core::id::RuleId;
-use perigee_core::rule::{Condition, RuleSet};
+use perigee_core::rule::{RuleSet, Silence};
 use perigee_core::store::{StatusChange, Watched};
 use perigee_core::time::Timestamp;
 
@@ -30,18 +30,21 @@ pub(super) fn look(watched: &Watched, set: &RuleSet, now: Timestamp) -> Found {
     };
     let change = StatusChange { device: watched.device, from: watched.told, to: status, due };
     let mut found = Found { change, silent: Vec::new(), heard: Vec::new() };
-    for rule in set.rules_of(watched.device, &watched.groups) {
-        let Some(Condition::Silence(silence)) = rule.settings.conditions.first() else { continue };
-        let since = match silence {
-            perigee_core::rule::Silence::Late => late.plus_millis(1),
-            perigee_core::rule::Silence::Offline => offline.plus_millis(1),
-        };
-        let (was, is) = (watched.told.is_some_and(|told| silence.covers(told)), silence.covers(status));
-        if was && !is {
+    let was = |silence: Silence| watched.told.is_some_and(|told| silence.covers(told));
+    // Also of rules that judge the device no more: they told of it while they did.
+    for rule in set.rules_of_silence() {
+        if rule.settings.silence().is_some_and(|silence| was(silence) && !silence.covers(status)) {
             found.heard.push(rule.id);
         }
+    }
+    for rule in set.rules_of(watched.device, &watched.groups) {
+        let Some(silence) = rule.settings.silence() else { continue };
+        let since = match silence {
+            Silence::Late => late.plus_millis(1),
+            Silence::Offline => offline.plus_millis(1),
+        };
         // Hours may begin at any time of a silence, and it is kept which rules told of it; the others tell at once.
-        let may_begin = is && (!was || rule.settings.schedule.is_some());
+        let may_begin = silence.covers(status) && (!was(silence) || rule.settings.schedule.is_some());
         match rule.silence_from(since).filter(|_| may_begin) {
             Some(from) if from <= now => found.silent.push((rule.id, from)),
             Some(from) => found.change.due = found.change.due.min(from),

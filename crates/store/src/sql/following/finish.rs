@@ -99,7 +99,8 @@ async fn keep(
     changes.save(tx).await
 }
 
-/// Which rules have told of a silence that goes on.
+/// Which rules have told of the present silence. One that still tells of an earlier silence has not: it did not judge the
+/// device when that was over.
 async fn told_of_silence(
     tx: &Tx,
     account: AccountId,
@@ -108,8 +109,12 @@ async fn told_of_silence(
     let silent = devices.iter().filter(|round| !round.silent.is_empty());
     let silent = silent.map(|round| (round.device, Timestamp::MAX)).collect();
     let open = occurrence::of_devices(tx, account, &silent).await?;
+    let last_seen: HashMap<DeviceId, Timestamp> =
+        devices.iter().filter_map(|round| Some((round.device, round.last_seen?))).collect();
     let told = |(device, known): (DeviceId, Vec<(Version, Occurrence<Key>)>)| {
-        known.into_iter().map(move |((rule, _), _)| (device, rule))
+        let last_seen = last_seen.get(&device).copied().unwrap_or(Timestamp::MIN);
+        let of_now = known.into_iter().filter(move |(_, occurrence)| occurrence.begin > last_seen);
+        of_now.map(move |((rule, _), _)| (device, rule))
     };
     Ok(open.into_iter().flat_map(told).collect())
 }

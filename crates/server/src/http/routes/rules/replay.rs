@@ -268,7 +268,7 @@ async fn replay(
 ) -> ApiResult<()> {
     // What the rule is now is what it would have been then.
     let rule = Rule { since: Timestamp::MIN, ..rule.clone() };
-    let start = Trail::default().start(&[&rule], &[range.from]);
+    let start = Trail::default().start(&[&rule], &[range.from], range.from);
     let mut judge = Judge::new(vec![&rule], fences, start);
     let mut heard: Vec<Timestamp> = Vec::new();
     let mut request = HistoryRequest { range, order: Order::Ascending, after: None, limit: PART };
