@@ -131,14 +131,15 @@ impl Account {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     fn zone(id: &str) -> Zone {
         id.parse().unwrap()
     }
 
-    fn account(zone: Zone) -> Account {
+    /// An account in a zone, of which nothing else matters.
+    pub(crate) fn account(zone: Zone) -> Account {
         Account {
             id: AccountId::from_i64(1),
             revision: Revision::FIRST,

@@ -105,31 +105,13 @@ fn start_of(account: &Account, date: Date) -> Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::{AccountSettings, ApiUsage};
-    use crate::id::AccountId;
-    use crate::revision::Revision;
 
     fn at(text: &str) -> Timestamp {
         text.parse().unwrap()
     }
 
     fn account(zone: &str) -> Account {
-        Account {
-            id: AccountId::from_i64(1),
-            revision: Revision::FIRST,
-            settings: AccountSettings {
-                name: String::new(),
-                time_zone: zone.parse().unwrap(),
-                expiry_notice_days: 0,
-                retention_days: None,
-            },
-            licenses: 0,
-            day_in_progress: None,
-            zone_in_progress: None,
-            api_usage: ApiUsage::default(),
-            creation: Timestamp::MIN,
-            last_modified: Timestamp::MIN,
-        }
+        crate::account::tests::account(zone.parse().unwrap())
     }
 
     fn wanted(frequency: Frequency, hour: u8) -> OverviewSettings {
