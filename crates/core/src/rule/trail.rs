@@ -96,8 +96,8 @@ pub struct Touched {
 }
 
 impl Trail {
-    /// Where to begin to judge new locations of these times by these rules. Of what there is no new location, a rule
-    /// that did not judge the device before knows nothing up to `now`.
+    /// Where to begin to judge new locations of these times by these rules. A rule that did not judge the device before
+    /// and is shown no location of it begins at `now`.
     pub fn start(self, rules: &[&Rule], times: &[Timestamp], now: Timestamp) -> Start {
         let mut start = Start {
             progresses: Vec::with_capacity(rules.len()),

@@ -52,7 +52,7 @@ pub(super) async fn judge(
     let mut start = device.trail.start(&rules, &times, followed.now);
     if upto.is_behind && is_known {
         start.read_after = start.progresses.iter().map(|progress| progress.at).min();
-        // What was raised since then and is no more after a late location is nobody's but that of these rules.
+        // What was raised since then is held against what the history says now: a late location may have undone it.
         start.late.fill(true);
     }
     if start.too_old > 0 {
