@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use futures_util::future::BoxFuture;
 use perigee_core::error::StoreError;
 use perigee_core::time::Clock;
+use tokio::runtime::Handle;
 
 use crate::bell::Bells;
 use crate::error::OpenError;
@@ -113,7 +114,11 @@ impl Database {
             }
             Place::Postgres(place) => Opened::Postgres(Postgres::open(place, &options, clock).await?),
         };
-        Ok(Self(Arc::new(Inner { place, gatherer: Gatherer::default(), writes: AtomicU64::new(0) })))
+        Ok(Self(Arc::new(Inner {
+            place,
+            gatherer: Gatherer::new(Handle::current()),
+            writes: AtomicU64::new(0),
+        })))
     }
 
     /// What opening this database would change in its schema; makes and changes nothing.
@@ -151,6 +156,18 @@ impl Database {
     {
         match &self.0.place {
             Opened::Sqlite(sqlite) => sqlite.read(job).await,
+            Opened::Postgres(postgres) => postgres.read(job).await,
+        }
+    }
+
+    /// Runs a job that only reads and that nobody waits for at the moment: on SQLite, after everybody else's.
+    pub(crate) async fn read_aside<T, F>(&self, job: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
+    {
+        match &self.0.place {
+            Opened::Sqlite(sqlite) => sqlite.read_aside(job).await,
             Opened::Postgres(postgres) => postgres.read(job).await,
         }
     }

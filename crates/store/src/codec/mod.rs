@@ -4,6 +4,7 @@
 mod batch;
 mod bytes;
 mod chunk;
+mod measure;
 mod readings;
 mod value;
 
@@ -11,6 +12,8 @@ pub(crate) use batch::{BatchWriter, Glimpse, look_through};
 pub use batch::{Point, unpack_batch};
 pub use bytes::CodecError;
 pub(crate) use bytes::Writer;
-pub use chunk::{ChunkReader, Position, Positions, Rows, Summary, chunk_summary, pack_chunk, unpack_chunk};
+pub use chunk::{
+    ChunkReader, Position, Positions, Rows, Summary, chunk_summary, pack_chunk, pack_points, unpack_chunk,
+};
 pub(crate) use readings::{may_carry_alerts, pack_all_readings};
 pub use readings::{pack_readings, unpack_readings};

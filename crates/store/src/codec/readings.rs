@@ -4,6 +4,7 @@ use bytes::Bytes;
 use perigee_core::location::{Attribute, Milli, Readings};
 
 use super::bytes::{CodecError, Reader, Writer};
+use super::measure::Measure;
 use super::value::{read_accessories, source_code, source_of, write_accessories};
 
 const VERSION: u8 = 1;
@@ -42,6 +43,9 @@ mod bit {
     pub(super) const CRITICAL_IS: u64 = 1 << 31;
     pub(super) const ACCESSORIES: u64 = 1 << 32;
     pub(super) const ALL: u64 = (1 << 33) - 1;
+    /// Fields that are lists or texts.
+    pub(super) const RICH: u64 =
+        ATTRIBUTES | INPUTS | OUTPUTS | WARNINGS | WARNING_TEXTS | ALERTS | ALERT_TEXTS | ACCESSORIES;
 
     /// Fields that are only a yes or no: whether there is one, and which.
     pub(super) const FLAGS: [(u64, u64); 3] =
@@ -127,27 +131,70 @@ pub(crate) fn may_carry_alerts(bytes: &[u8]) -> Result<bool, CodecError> {
     Ok(input.unsigned()? & (bit::ALERTS | bit::CRITICAL_IS) != 0)
 }
 
+/// Tells the numbers among packed readings, and whether these have nothing else in them; if they have, nothing is
+/// told.
+pub(super) fn tell_packed(bytes: &[u8], mut tell: impl FnMut(Measure, i64)) -> Result<bool, CodecError> {
+    let mut body = Unpacker::open(bytes)?;
+    let map = body.map;
+    if map & bit::RICH != 0 {
+        return Ok(false);
+    }
+    let mut milli = |bit: u64, measure: Measure, fields: &mut Reader<'_>| {
+        if map & bit != 0 {
+            tell(measure, fields.signed()?);
+        }
+        Ok::<(), CodecError>(())
+    };
+    // In the order of packing.
+    let fields = &mut body.fields;
+    milli(bit::SPEED, Measure::Speed, fields)?;
+    milli(bit::COURSE, Measure::Course, fields)?;
+    milli(bit::ALTITUDE, Measure::Altitude, fields)?;
+    let satellites = (map & bit::SATELLITES != 0).then(|| satellites(fields)).transpose()?;
+    milli(bit::BATTERY, Measure::Battery, fields)?;
+    milli(bit::ACCURACY, Measure::Accuracy, fields)?;
+    milli(bit::HDOP, Measure::Hdop, fields)?;
+    milli(bit::MILEAGE, Measure::Mileage, fields)?;
+    let source = (map & bit::SOURCE != 0).then(|| source_of(fields.byte()?)).transpose()?;
+    milli(bit::FUEL, Measure::Fuel, fields)?;
+    milli(bit::FUEL2, Measure::Fuel2, fields)?;
+    milli(bit::TEMPERATURE, Measure::Temperature, fields)?;
+    milli(bit::TEMPERATURE2, Measure::Temperature2, fields)?;
+    milli(bit::RPM, Measure::Rpm, fields)?;
+    milli(bit::INACTIVE, Measure::Inactive, fields)?;
+    for (bit, measure) in bit::SENSOR_TIME.into_iter().zip(Measure::SENSOR_TIMES) {
+        milli(bit, measure, fields)?;
+    }
+    if let Some(satellites) = satellites {
+        tell(Measure::Satellites, i64::from(satellites));
+    }
+    if let Some(source) = source {
+        tell(Measure::Source, i64::from(source_code(source)));
+    }
+    for ((there, is), measure) in
+        bit::FLAGS.into_iter().zip([Measure::Valid, Measure::Ignition, Measure::Critical])
+    {
+        if map & there != 0 {
+            tell(measure, i64::from(map & is != 0));
+        }
+    }
+    body.fields.end().map(|()| true)
+}
+
+fn satellites(input: &mut Reader<'_>) -> Result<u32, CodecError> {
+    u32::try_from(input.unsigned()?).map_err(|_too_large| CodecError::Malformed)
+}
+
 /// Unpacks what [`pack_readings`] made.
 pub fn unpack_readings(bytes: &[u8]) -> Result<Readings, CodecError> {
-    let mut input = Reader::new(bytes);
-    let version = input.byte()?;
-    if version != VERSION {
-        return Err(CodecError::Version(version));
-    }
-    let map = input.unsigned()?;
-    let answer_without_field = |&(there, is): &(u64, u64)| map & there == 0 && map & is != 0;
-    if map & !bit::ALL != 0 || bit::FLAGS.iter().any(answer_without_field) {
-        return Err(CodecError::Malformed);
-    }
-    let mut body = Unpacker { map, fields: input };
+    let mut body = Unpacker::open(bytes)?;
+    let map = body.map;
     let readings = Readings {
         speed: body.milli(bit::SPEED)?,
         course: body.milli(bit::COURSE)?,
         altitude: body.milli(bit::ALTITUDE)?,
         valid: body.flag(bit::VALID, bit::VALID_IS),
-        satellites: body.field(bit::SATELLITES, |input| {
-            u32::try_from(input.unsigned()?).map_err(|_too_large| CodecError::Malformed)
-        })?,
+        satellites: body.field(bit::SATELLITES, satellites)?,
         battery: body.milli(bit::BATTERY)?,
         accuracy: body.milli(bit::ACCURACY)?,
         hdop: body.milli(bit::HDOP)?,
@@ -256,6 +303,20 @@ struct Unpacker<'a> {
 }
 
 impl<'a> Unpacker<'a> {
+    fn open(bytes: &'a [u8]) -> Result<Self, CodecError> {
+        let mut fields = Reader::new(bytes);
+        let version = fields.byte()?;
+        if version != VERSION {
+            return Err(CodecError::Version(version));
+        }
+        let map = fields.unsigned()?;
+        let answer_without_field = |&(there, is): &(u64, u64)| map & there == 0 && map & is != 0;
+        if map & !bit::ALL != 0 || bit::FLAGS.iter().any(answer_without_field) {
+            return Err(CodecError::Malformed);
+        }
+        Ok(Self { map, fields })
+    }
+
     fn field<T>(
         &mut self,
         bit: u64,

@@ -1,9 +1,16 @@
 //! Connections: made, checked before their first use, and shared.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, PoolError, RecyclingMethod, Runtime};
-use tokio_postgres::Client;
+use deadpool_postgres::{
+    ConfigConnectImpl, Connect, Hook, HookError, Manager, ManagerConfig, Pool, PoolError, RecyclingMethod,
+    Runtime,
+};
+use futures_util::future::BoxFuture;
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+use tokio_postgres::{Client, Config};
 
 use super::check::{check, set_limits};
 use super::tls;
@@ -17,7 +24,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// its settings changed while we run.
 pub(crate) fn build(place: &PostgresPlace, connections: usize) -> Result<Pool, OpenError> {
     let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-    let manager = Manager::from_config(place.config.clone(), tls::connector(place)?, recycling);
+    let connect = OnRuntime {
+        runtime: Handle::current(),
+        connect: Arc::new(ConfigConnectImpl { tls: tls::connector(place)? }),
+    };
+    let manager = Manager::from_connect(place.config.clone(), connect, recycling);
     Pool::builder(manager)
         .max_size(connections.max(1))
         .runtime(Runtime::Tokio1)
@@ -31,6 +42,32 @@ pub(crate) fn build(place: &PostgresPlace, connections: usize) -> Result<Pool, O
         }))
         .build()
         .map_err(OpenError::other)
+}
+
+/// Makes connections where the store was opened, whoever needs one first: what is read from them waits for nobody's
+/// request there.
+struct OnRuntime<C> {
+    runtime: Handle,
+    connect: Arc<C>,
+}
+
+type Made = Result<(Client, JoinHandle<()>), tokio_postgres::Error>;
+
+impl<C: Connect + 'static> Connect for OnRuntime<C> {
+    fn connect(&self, config: &Config) -> BoxFuture<'_, Made> {
+        let (connect, config) = (Arc::clone(&self.connect), config.clone());
+        let made = self.runtime.spawn(async move { connect.connect(&config).await });
+        Box::pin(async move {
+            match made.await {
+                Ok(made) => made,
+                Err(ended) => match ended.try_into_panic() {
+                    Ok(panic) => std::panic::resume_unwind(panic),
+                    // The runtime ends, and everything with it.
+                    Err(_) => std::future::pending().await,
+                },
+            }
+        })
+    }
 }
 
 /// A connection outside of any pool, unchecked.

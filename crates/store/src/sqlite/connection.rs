@@ -36,10 +36,19 @@ pub(crate) fn open_reader(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
+/// Waits for whoever is in the way. SQLite's own patience sleeps longer and longer, up to a tenth of a second, for locks
+/// that a checkpoint beside us holds for a few milliseconds.
+#[expect(clippy::disallowed_methods, reason = "nobody tells when the lock is free")]
+fn wait_for_others(times: i32) -> bool {
+    const NAP: Duration = Duration::from_micros(500);
+    std::thread::sleep(NAP);
+    NAP * times.unsigned_abs() < BUSY_TIMEOUT
+}
+
 fn open(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {
     // Each connection is behind our own lock, so SQLite need not lock a second time.
-    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
+    let mut connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_handler(Some(wait_for_others))?;
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
     // Else a statement whose LIMIT or range is bound is planned anew each time, which costs more than running it.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;

@@ -57,12 +57,14 @@ impl Sqlite {
             Arc::clone(&counters),
         )
         .map_err(OpenError::other)?;
+        let (readers, aside) =
+            Readers::start(path, options.readers, clock, Arc::clone(&live)).map_err(OpenError::other)?;
         Ok(Self {
             writer,
-            readers: Readers::new(path, options.readers, clock, Arc::clone(&live)),
+            readers,
             counters,
             live,
-            threads: Arc::new(Mutex::new(vec![thread, checkpointer])),
+            threads: Arc::new(Mutex::new(vec![aside, thread, checkpointer])),
         })
     }
 
@@ -89,6 +91,14 @@ impl Sqlite {
         F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
     {
         self.readers.read(job).await
+    }
+
+    pub(crate) async fn read_aside<T, F>(&self, job: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
+    {
+        self.readers.read_aside(job).await
     }
 
     /// What is kept in memory of its locations.

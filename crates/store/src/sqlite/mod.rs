@@ -1,5 +1,6 @@
 //! SQLite: one writer thread that commits jobs in groups, a pool of readers, checkpoints on the side.
 
+mod aside;
 mod backup;
 mod checkpoint;
 mod connection;

@@ -2,13 +2,16 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use perigee_core::error::StoreError;
 use perigee_core::time::Clock;
-use tokio::sync::Semaphore;
+use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, oneshot};
 
+use super::aside::Aside;
 use super::connection::open_reader;
 use super::error::from_sqlite;
 use super::locations::Live;
@@ -26,13 +29,25 @@ pub(crate) struct Readers {
     clock: Arc<dyn Clock>,
     live: Arc<Live>,
     turns: Arc<Semaphore>,
+    /// Whose blocking threads do the reading, whichever thread asks.
+    runtime: Handle,
     idle: Arc<Mutex<Vec<Session>>>,
+    aside: Aside,
 }
 
 impl Readers {
-    pub(crate) fn new(path: PathBuf, limit: usize, clock: Arc<dyn Clock>, live: Arc<Live>) -> Self {
+    /// To be called on the runtime that lives as long as the file is open.
+    pub(crate) fn start(
+        path: PathBuf,
+        limit: usize,
+        clock: Arc<dyn Clock>,
+        live: Arc<Live>,
+    ) -> std::io::Result<(Self, JoinHandle<()>)> {
         let turns = Arc::new(Semaphore::new(limit.max(1)));
-        Self { path: Arc::new(path), clock, live, turns, idle: Arc::default() }
+        let runtime = Handle::current();
+        let (aside, thread) = Aside::start()?;
+        let readers = Self { path: Arc::new(path), clock, live, turns, runtime, idle: Arc::default(), aside };
+        Ok((readers, thread))
     }
 
     pub(crate) async fn read<T, F>(&self, job: F) -> Result<T, StoreError>
@@ -45,12 +60,26 @@ impl Readers {
             .map_err(|elapsed| StoreError::Unavailable(elapsed.into()))?
             .map_err(|_closed| StoreError::Unavailable("the database is closed".into()))?;
         let readers = self.clone();
-        let read = tokio::task::spawn_blocking(move || {
+        let read = self.runtime.spawn_blocking(move || {
             let result = readers.run(job);
             drop(turn);
             result
         });
         read.await.unwrap_or_else(|stopped| Err(StoreError::Unavailable(stopped.into())))
+    }
+
+    /// Reads on the thread that lets everybody else go first.
+    pub(crate) async fn read_aside<T, F>(&self, job: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let readers = self.clone();
+        // Whoever asked may have gone.
+        let accepted = self.aside.run(Box::new(move || drop(reply.send(readers.run(job)))));
+        let gone = || StoreError::Unavailable("the database is closed".into());
+        if accepted { answer.await.unwrap_or_else(|_gone| Err(gone())) } else { Err(gone()) }
     }
 
     fn run<T, F>(&self, job: F) -> Result<T, StoreError>
@@ -78,6 +107,7 @@ impl Readers {
     /// Takes no more reads and closes what is idle.
     pub(crate) fn close(&self) {
         self.turns.close();
+        self.aside.close();
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }

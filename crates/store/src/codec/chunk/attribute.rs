@@ -1,8 +1,9 @@
 //! Attributes as columns: one for each key and kind of value.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use perigee_core::location::{Attribute, StoredLocation};
+use perigee_core::location::{Attribute, Readings};
 
 use super::field::{flag, id};
 use super::header::Column;
@@ -18,10 +19,11 @@ const DECIMALS_MAX: u8 = 9;
 const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
 /// The columns of all attributes, by kind and key.
-pub(super) fn attribute_columns(locations: &[StoredLocation]) -> Vec<Column<Vec<u8>>> {
+pub(super) fn attribute_columns(rich: &[(usize, Cow<'_, Readings>)], count: usize) -> Vec<Column<Vec<u8>>> {
     let mut columns: BTreeMap<(u8, &str), Values> = BTreeMap::new();
-    for (place, stored) in locations.iter().enumerate() {
-        for (key, attribute) in &stored.location.readings.attributes {
+    for (place, readings) in rich {
+        let place = *place;
+        for (key, attribute) in &readings.attributes {
             let column = (column_of(attribute), key.as_str());
             match attribute {
                 Attribute::Text(text) => {
@@ -44,7 +46,7 @@ pub(super) fn attribute_columns(locations: &[StoredLocation]) -> Vec<Column<Vec<
     }
     columns
         .into_iter()
-        .filter_map(|((id, key), values)| Some(Column { id, body: values.pack(key, id, locations.len())? }))
+        .filter_map(|((id, key), values)| Some(Column { id, body: values.pack(key, id, count)? }))
         .collect()
 }
 

@@ -6,7 +6,8 @@ use perigee_core::location::{
 use perigee_core::time::Timestamp;
 
 use crate::codec::bytes::{CodecError, Reader, Writer};
-use crate::codec::value::{read_accessories, source_code, source_of, write_accessories};
+use crate::codec::measure::Measure;
+use crate::codec::value::{read_accessories, source_of, write_accessories};
 
 /// The number of each column in the directory. A number never changes its meaning; what is new takes a new one, which
 /// programs that do not know it refuse rather than lose.
@@ -56,23 +57,16 @@ pub(super) mod id {
     pub(in super::super) const ATTRIBUTE_FLAG: u8 = 99;
 }
 
-/// A field that every location has. Those who read it put it back.
-pub(super) struct CoreField {
-    pub(super) id: u8,
-    pub(super) get: fn(&StoredLocation) -> i64,
-}
-
 /// A field that is a number, or is told as one, of those that a location may have.
 pub(super) struct NumberField {
     pub(super) id: u8,
-    pub(super) get: fn(&StoredLocation) -> Option<i64>,
     pub(super) set: fn(&mut StoredLocation, Option<i64>) -> Result<(), CodecError>,
 }
 
 /// A field told as bytes that are the same for the same value.
 pub(super) struct TextField {
     pub(super) id: u8,
-    pub(super) get: fn(&StoredLocation, &mut Writer) -> Option<()>,
+    pub(super) get: fn(&Readings, &mut Writer) -> Option<()>,
     pub(super) set: fn(&mut StoredLocation, Option<Reader<'_>>) -> Result<(), CodecError>,
 }
 
@@ -81,7 +75,6 @@ macro_rules! mark {
     ($id:expr, $($field:ident).+) => {
         NumberField {
             id: $id,
-            get: |of| of.$($field).+.then_some(1),
             set: |to, value| {
                 to.$($field).+ = value.is_some();
                 Ok(())
@@ -95,7 +88,6 @@ macro_rules! milli {
     ($id:expr, $field:ident $([$place:literal])?) => {
         NumberField {
             id: $id,
-            get: |of| of.location.readings.$field$([$place])?.map(Milli::as_thousandths),
             set: |to, value| {
                 to.location.readings.$field$([$place])? = value.map(Milli::from_thousandths);
                 Ok(())
@@ -106,10 +98,9 @@ macro_rules! milli {
 
 /// A reading that is told by a small number.
 macro_rules! coded {
-    ($id:expr, $field:ident, $code:expr, $value:expr) => {
+    ($id:expr, $field:ident, $value:expr) => {
         NumberField {
             id: $id,
-            get: |of| of.location.readings.$field.map($code),
             set: |to, value| {
                 to.location.readings.$field = value.map($value).transpose()?;
                 Ok(())
@@ -123,7 +114,7 @@ macro_rules! list {
     ($id:expr, $field:ident, $write:expr, $read:expr) => {
         TextField {
             id: $id,
-            get: |of, out| of.location.readings.$field.as_deref().map(|list| $write(out, list)),
+            get: |of, out| of.$field.as_deref().map(|list| $write(out, list)),
             set: |to, value| {
                 to.location.readings.$field = value.map(|mut input| whole(&mut input, $read)).transpose()?;
                 Ok(())
@@ -132,26 +123,20 @@ macro_rules! list {
     };
 }
 
-/// In ascending order of their ids.
-pub(super) static CORE: [CoreField; 6] = [
-    CoreField { id: id::TIME, get: |of| of.location.time.as_millis() },
-    CoreField { id: id::LATITUDE, get: |of| of.location.latitude.as_e7().into() },
-    CoreField { id: id::LONGITUDE, get: |of| of.location.longitude.as_e7().into() },
-    CoreField { id: id::NUMBER, get: |of| of.number },
-    CoreField { id: id::RECEIVED_AT, get: |of| of.received_at.as_millis() },
-    CoreField { id: id::DELAY, get: |of| of.received_at.as_millis() - of.location.time.as_millis() },
-];
+/// What every location has, in ascending order. Those who read it put it back.
+pub(super) const CORE: [u8; 6] =
+    [id::TIME, id::LATITUDE, id::LONGITUDE, id::NUMBER, id::RECEIVED_AT, id::DELAY];
 
-/// In ascending order of their ids.
-pub(super) static NUMBERS: [NumberField; 24] = [
+/// In ascending order of their ids, which is that of [`Measure`].
+pub(super) static NUMBERS: [NumberField; Measure::COUNT] = [
     mark!(id::LATE, trust.late),
     mark!(id::SUSPECT, trust.suspect),
     milli!(id::SPEED, speed),
     milli!(id::COURSE, course),
     milli!(id::ALTITUDE, altitude),
     milli!(id::ACCURACY, accuracy),
-    coded!(id::VALID, valid, i64::from, flag),
-    coded!(id::SATELLITES, satellites, i64::from, narrow),
+    coded!(id::VALID, valid, flag),
+    coded!(id::SATELLITES, satellites, narrow),
     milli!(id::HDOP, hdop),
     milli!(id::BATTERY, battery),
     milli!(id::FUEL, fuel),
@@ -165,9 +150,9 @@ pub(super) static NUMBERS: [NumberField; 24] = [
     milli!(id::INACTIVE, inactive_s),
     milli!(id::RPM, rpm),
     milli!(id::MILEAGE, mileage),
-    coded!(id::IGNITION, ignition, i64::from, flag),
-    coded!(id::CRITICAL, has_critical_alert, i64::from, flag),
-    coded!(id::SOURCE, source, |source| i64::from(source_code(source)), source),
+    coded!(id::IGNITION, ignition, flag),
+    coded!(id::CRITICAL, has_critical_alert, flag),
+    coded!(id::SOURCE, source, source),
 ];
 
 /// In ascending order of their ids.

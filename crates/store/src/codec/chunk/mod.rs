@@ -26,7 +26,7 @@ mod row;
 mod texts;
 
 pub use header::{Summary, chunk_summary};
-pub use pack::pack_chunk;
+pub use pack::{pack_chunk, pack_points};
 pub use position::{Position, Positions};
 pub use reader::{ChunkReader, unpack_chunk};
 pub use row::Rows;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use perigee_core::location::StoredLocation;
+use perigee_core::location::{Latitude, Longitude, Readings, StoredLocation, Trust};
 use perigee_core::time::Timestamp;
 
 use super::attribute::attribute_columns;
@@ -11,31 +11,115 @@ use super::header::{Column, Summary, write_chunk};
 use super::numbers::write_numbers;
 use super::presence::write_answers;
 use super::texts::write_texts;
-use crate::codec::bytes::Writer;
-
-/// Locations whose fields are gathered together.
-const BATCH: usize = 32;
+use crate::codec::batch::Point;
+use crate::codec::bytes::{CodecError, Writer};
+use crate::codec::measure::{tell_readings, tell_trust};
+use crate::codec::readings::{tell_packed, unpack_readings};
 
 /// Packs locations of one device, which come back sorted by time and number. Equal locations give equal bytes.
 ///
 /// As in a single packing of readings, a real that is no number is left out.
 pub fn pack_chunk(locations: &[StoredLocation]) -> Vec<u8> {
     let key = |stored: &StoredLocation| (stored.location.time, stored.number);
-    let mut locations = Cow::Borrowed(locations);
-    if !locations.is_sorted_by_key(key) {
-        locations.to_mut().sort_by_key(key);
+    let mut sorted = Cow::Borrowed(locations);
+    if !sorted.is_sorted_by_key(key) {
+        sorted.to_mut().sort_by_key(key);
     }
-    let mut columns = core_columns(&locations);
-    keep_shorter(&mut columns, id::RECEIVED_AT, id::DELAY);
-    columns.extend(number_columns(&locations));
-    columns.extend(text_columns(&locations));
-    columns.extend(attribute_columns(&locations));
-    let time = |stored: Option<&StoredLocation>| {
-        stored.map_or(Timestamp::from_millis(0), |stored| stored.location.time)
-    };
-    let summary =
-        Summary { count: locations.len(), first: time(locations.first()), last: time(locations.last()) };
-    write_chunk(summary, &columns)
+    let mut gathered = Gathered::with_capacity(sorted.len());
+    for stored in sorted.iter() {
+        let StoredLocation { location, received_at, trust, number } = stored;
+        let place = (location.latitude, location.longitude);
+        gathered.add_core(location.time, place, *number, *received_at, *trust);
+        gathered.add_readings(Cow::Borrowed(&location.readings));
+    }
+    gathered.pack()
+}
+
+/// Packs locations, sorted, into the same bytes without unpacking their readings, if these can be read.
+pub fn pack_points(points: &[Point]) -> Result<Vec<u8>, CodecError> {
+    let mut gathered = Gathered::with_capacity(points.len());
+    for point in points {
+        let place = (point.latitude, point.longitude);
+        gathered.add_core(point.time, place, point.number, point.received_at, point.trust);
+        gathered.add_packed(&point.readings)?;
+    }
+    Ok(gathered.pack())
+}
+
+/// The fields of locations, by columns.
+struct Gathered<'r> {
+    count: usize,
+    core: [(u8, Vec<i64>); CORE.len()],
+    numbers: Vec<Sparse<i64>>,
+    /// Readings with more than numbers in them, and of which location.
+    rich: Vec<(usize, Cow<'r, Readings>)>,
+}
+
+impl<'r> Gathered<'r> {
+    fn with_capacity(count: usize) -> Self {
+        Self {
+            count: 0,
+            core: CORE.map(|id| (id, Vec::with_capacity(count))),
+            numbers: NUMBERS.iter().map(|_| Sparse::default()).collect(),
+            rich: Vec::new(),
+        }
+    }
+
+    /// Begins the next location with what every one has.
+    fn add_core(
+        &mut self,
+        time: Timestamp,
+        (latitude, longitude): (Latitude, Longitude),
+        number: i64,
+        received_at: Timestamp,
+        trust: Trust,
+    ) {
+        let (latitude, longitude) = (i64::from(latitude.as_e7()), i64::from(longitude.as_e7()));
+        let (time, received_at) = (time.as_millis(), received_at.as_millis());
+        let values = [time, latitude, longitude, number, received_at, received_at - time];
+        for ((_, column), value) in self.core.iter_mut().zip(values) {
+            column.push(value);
+        }
+        let place = self.count;
+        tell_trust(trust, |measure, value| self.numbers[measure as usize].add(place, value));
+        self.count += 1;
+    }
+
+    /// Adds the readings of the location that was begun.
+    fn add_readings(&mut self, readings: Cow<'r, Readings>) {
+        let place = self.count - 1;
+        tell_readings(&readings, |measure, value| self.numbers[measure as usize].add(place, value));
+        self.rich.push((place, readings));
+    }
+
+    /// Adds packed readings of the location that was begun.
+    fn add_packed(&mut self, readings: &[u8]) -> Result<(), CodecError> {
+        let place = self.count - 1;
+        let told = tell_packed(readings, |measure, value| self.numbers[measure as usize].add(place, value))?;
+        if !told {
+            self.add_readings(Cow::Owned(unpack_readings(readings)?));
+        }
+        Ok(())
+    }
+
+    fn pack(self) -> Vec<u8> {
+        let Self { count, core, numbers, rich } = self;
+        let time = |time: Option<&i64>| Timestamp::from_millis(time.copied().unwrap_or_default());
+        let (_, times) = &core[0];
+        let summary = Summary { count, first: time(times.first()), last: time(times.last()) };
+        let full = core.into_iter().filter_map(|(id, values)| {
+            let column = Sparse { there: vec![true; values.len()], values };
+            Some(Column { id, body: column.pack(Writer::default(), count, write_numbers)? })
+        });
+        let mut columns: Vec<_> = full.collect();
+        keep_shorter(&mut columns, id::RECEIVED_AT, id::DELAY);
+        columns.extend(NUMBERS.iter().zip(numbers).filter_map(|(field, column)| {
+            Some(Column { id: field.id, body: column.pack(Writer::default(), count, write_numbers)? })
+        }));
+        columns.extend(text_columns(&rich, count));
+        columns.extend(attribute_columns(&rich, count));
+        write_chunk(summary, &columns)
+    }
 }
 
 /// Of two columns that tell the same, the longer one goes.
@@ -47,54 +131,18 @@ fn keep_shorter(columns: &mut Vec<Column<Vec<u8>>>, one: u8, other: u8) {
     }
 }
 
-fn core_columns(locations: &[StoredLocation]) -> Vec<Column<Vec<u8>>> {
-    let packed = CORE.iter().filter_map(|field| {
-        let column: Sparse<i64> = locations.iter().map(field.get).collect();
-        Some(Column { id: field.id, body: column.pack(Writer::default(), locations.len(), write_numbers)? })
-    });
-    packed.collect()
-}
-
-fn number_columns(locations: &[StoredLocation]) -> Vec<Column<Vec<u8>>> {
-    let mut columns: Vec<Sparse<i64>> = NUMBERS.iter().map(|_| Sparse::default()).collect();
-    for (batch, start) in batches(locations) {
-        for (field, column) in NUMBERS.iter().zip(&mut columns) {
-            for (place, stored) in (start..).zip(batch) {
-                if let Some(number) = (field.get)(stored) {
-                    column.add(place, number);
-                }
+fn text_columns(rich: &[(usize, Cow<'_, Readings>)], count: usize) -> Vec<Column<Vec<u8>>> {
+    let packed = TEXTS.iter().filter_map(|field| {
+        let mut column: Sparse<Vec<u8>> = Sparse::default();
+        for (place, readings) in rich {
+            let mut out = Writer::default();
+            if (field.get)(readings, &mut out).is_some() {
+                column.add(*place, out.into_bytes());
             }
         }
-    }
-    let packed = NUMBERS.iter().zip(columns).filter_map(|(field, column)| {
-        let body = column.pack(Writer::default(), locations.len(), write_numbers)?;
-        Some(Column { id: field.id, body })
+        Some(Column { id: field.id, body: column.pack(Writer::default(), count, write_texts)? })
     });
     packed.collect()
-}
-
-fn text_columns(locations: &[StoredLocation]) -> Vec<Column<Vec<u8>>> {
-    let mut columns: Vec<Sparse<Vec<u8>>> = TEXTS.iter().map(|_| Sparse::default()).collect();
-    for (batch, start) in batches(locations) {
-        for (field, column) in TEXTS.iter().zip(&mut columns) {
-            for (place, stored) in (start..).zip(batch) {
-                let mut out = Writer::default();
-                if (field.get)(stored, &mut out).is_some() {
-                    column.add(place, out.into_bytes());
-                }
-            }
-        }
-    }
-    let packed = TEXTS.iter().zip(columns).filter_map(|(field, column)| {
-        let body = column.pack(Writer::default(), locations.len(), write_texts)?;
-        Some(Column { id: field.id, body })
-    });
-    packed.collect()
-}
-
-/// Locations few enough to stay near the processor while all their fields are gone through, and the place of the first.
-fn batches(locations: &[StoredLocation]) -> impl Iterator<Item = (&[StoredLocation], usize)> {
-    locations.chunks(BATCH).zip((0..).step_by(BATCH))
 }
 
 /// The values of a field, and which locations have one.
@@ -106,14 +154,6 @@ pub(super) struct Sparse<T> {
 impl<T> Default for Sparse<T> {
     fn default() -> Self {
         Self { there: Vec::new(), values: Vec::new() }
-    }
-}
-
-impl<T> FromIterator<T> for Sparse<T> {
-    /// A value for every location.
-    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
-        let values: Vec<T> = values.into_iter().collect();
-        Self { there: vec![true; values.len()], values }
     }
 }
 

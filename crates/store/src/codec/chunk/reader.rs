@@ -34,7 +34,7 @@ impl<'a> ChunkReader<'a> {
             Ok(delays) => Received::After(delays),
             Err(_absent) => Received::At(self.numbers(id::RECEIVED_AT)?),
         };
-        let core = |column: &&Column<_>| CORE.iter().any(|field| field.id == column.id);
+        let core = |column: &&Column<_>| CORE.contains(&column.id);
         let rest: Vec<_> = self.columns.iter().filter(|column| !core(column)).collect();
         Rows::open(self.positions(range)?, self.numbers(id::NUMBER)?, received, &rest)
     }

@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::*;
-use crate::codec::CodecError;
 use crate::codec::readings::tests::readings;
+use crate::codec::{CodecError, Point};
 
 fn sorted(mut locations: Vec<StoredLocation>) -> Vec<StoredLocation> {
     locations.sort_by_key(|stored| (stored.location.time, stored.number));
@@ -100,6 +100,8 @@ proptest! {
         if let (Some(first), Some(last)) = (locations.first(), locations.last()) {
             prop_assert_eq!((summary.first, summary.last), (first.location.time, last.location.time));
         }
+        let points: Vec<Point> = locations.iter().map(Point::pack).collect();
+        prop_assert!(pack_points(&points)? == packed, "packed readings give other bytes");
         prop_assert_eq!(unpack_chunk(&packed)?, locations);
     }
 

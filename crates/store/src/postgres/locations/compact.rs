@@ -8,7 +8,8 @@ use perigee_core::location::{Compacted, CompactionBudget};
 use perigee_core::store::Result;
 
 use super::recent;
-use crate::sql::locations::{CHUNK_FULL, FEW_WAIT_MS, apply, key, plan_merge};
+use crate::codec::Point;
+use crate::sql::locations::{CHUNK_FULL, FEW_WAIT_MS, apply, plan_merge};
 use crate::{Database, Row, Tx, params};
 
 /// Devices one transaction packs, so that no commit waits long for it.
@@ -57,7 +58,7 @@ async fn pack_devices(tx: &Tx, devices: Devices) -> Result<Compacted> {
         let mut points = recent::list(tx, account, device, LOCATIONS_AT_ONCE).await?;
         let Some(packed_to) = points.last().map(|point| point.number) else { continue };
         let count = i64::try_from(points.len()).unwrap_or(i64::MAX);
-        points.sort_unstable_by_key(key);
+        points.sort_unstable_by_key(Point::key);
         let changes = plan_merge(tx, account, device, points).await?;
         apply(tx, account, device, changes).await?;
         let sql = "UPDATE device_live SET packed_to = ?3, unpacked = unpacked - ?4, unpacked_since = ?5 \

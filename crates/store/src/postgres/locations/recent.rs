@@ -1,11 +1,11 @@
 //! What is in the log and in no chunk yet.
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Order, StoredLocation};
+use perigee_core::location::Order;
 use perigee_core::store::Result;
 
 use crate::codec::Point;
-use crate::sql::locations::{COLUMNS, Window, from_row, point_from_row};
+use crate::sql::locations::{COLUMNS, Window, point_from_row};
 use crate::{Tx, params};
 
 /// Up to which number the device's locations are in chunks.
@@ -16,19 +16,14 @@ pub(crate) async fn packed_to(tx: &Tx, account: AccountId, device: DeviceId) -> 
 }
 
 /// Up to this many locations that are in no chunk, in arrival order.
-pub(crate) async fn list(
-    tx: &Tx,
-    account: AccountId,
-    device: DeviceId,
-    limit: i64,
-) -> Result<Vec<StoredLocation>> {
+pub(crate) async fn list(tx: &Tx, account: AccountId, device: DeviceId, limit: i64) -> Result<Vec<Point>> {
     let packed_to = packed_to(tx, account, device).await?;
     let sql = format!(
         "SELECT {COLUMNS} FROM location_log \
          WHERE account_id = ?1 AND device_id = ?2 AND number > ?3 ORDER BY number LIMIT ?4"
     );
     let rows = tx.query(&sql, params![account, device, packed_to, limit]).await?;
-    rows.iter().map(from_row).collect()
+    rows.iter().map(point_from_row).collect()
 }
 
 /// What is asked for of a history that is in no chunk, in its order.

@@ -68,8 +68,9 @@ impl Devices for Database {
             return Ok(Some(id));
         }
         let wanted = device.clone();
-        let found =
-            self.read(move |tx| async move { read::find_id(tx, scope, &wanted).await }.boxed()).await?;
+        // In a box of its own: it is large, and hardly ever needed.
+        let look = self.read(move |tx| async move { read::find_id(tx, scope, &wanted).await }.boxed());
+        let found = Box::pin(look).await?;
         if let (Some(live), Some((epoch, _)), Some(id)) = (self.live(), known, found) {
             live.facts_mut().put_name(epoch, scope, device, id);
         }

@@ -10,13 +10,15 @@ use perigee_core::time::Timestamp;
 
 use super::super::query::for_ids;
 use super::packed::{self, Packed, unreadable};
+use super::row::unreadable_readings;
 use super::sent::Sent;
-use crate::codec::{pack_chunk, unpack_chunk};
+use super::tiers;
+use crate::codec::{Point, pack_points, unpack_chunk};
 use crate::{Tx, params};
 
 /// Locations of a full chunk.
 pub(crate) const FULL: usize = 1_024;
-/// Locations from which a chunk that late ones were merged into is split.
+/// Locations from which what would be one chunk becomes several.
 const SPLIT: usize = FULL + FULL / 2;
 
 /// A place in the order of locations.
@@ -69,49 +71,51 @@ struct Piece {
 }
 
 impl Changes {
-    /// Packs locations, sorted, into chunks of this many.
-    fn add(&mut self, points: &[StoredLocation], size: usize) {
-        for piece in points.chunks(size.max(1)) {
-            if let (Some(first), Some(last)) = (piece.first().map(key), piece.last().map(key)) {
-                self.added.push(Piece { first, last, count: piece.len(), packed: pack_chunk(piece) });
+    /// Packs locations, sorted, into chunks of about the same size.
+    fn add(&mut self, points: &[Point]) -> Result<()> {
+        let pieces = if points.len() < SPLIT { 1 } else { points.len().div_ceil(FULL) };
+        for piece in points.chunks(points.len().div_ceil(pieces).max(1)) {
+            if let (Some(first), Some(last)) = (piece.first().map(Point::key), piece.last().map(Point::key)) {
+                let packed = pack_points(piece).map_err(unreadable_readings)?;
+                self.added.push(Piece { first, last, count: piece.len(), packed });
             }
         }
+        Ok(())
     }
 }
 
 /// Finds what merging these locations, sorted, changes: each goes into the chunk it belongs to, and what is newer
 /// than all chunks into new ones.
 ///
-/// A new chunk takes in those before it that are no larger, so that a device which reports little is left with few
-/// chunks and yet each of its locations is packed again only a few times.
+/// A new chunk takes in small ones before it when they are many or together large, so that a device which reports
+/// little is left with few chunks and yet each of its locations is packed again only a few times.
 pub(crate) async fn plan_merge(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,
-    mut points: Vec<StoredLocation>,
+    mut points: Vec<Point>,
 ) -> Result<Changes> {
     let mut changes = Changes::default();
-    while let Some(first) = points.first().map(key) {
+    while let Some(first) = points.first().map(Point::key) {
         // Numbers are whole, so that ending after the one before is ending at this one or later.
         let before = (first.0, first.1 - 1);
         if let Some(chunk) = next(tx, account, device, before).await? {
-            let later = points.split_off(points.partition_point(|point| key(point) <= chunk.last));
-            let merged = sorted(chunk.points, std::mem::replace(&mut points, later));
-            let pieces = if merged.len() < SPLIT { 1 } else { merged.len().div_ceil(FULL) };
+            let later = points.split_off(points.partition_point(|point| point.key() <= chunk.last));
+            let merged = sorted(&chunk.points, std::mem::replace(&mut points, later));
             changes.removed.push(chunk.last);
-            changes.add(&merged, merged.len().div_ceil(pieces));
+            changes.add(&merged)?;
         } else {
+            // Those up to the last one merged into are no longer what they were.
+            let after = changes.removed.last().copied().unwrap_or((Timestamp::MIN, i64::MIN));
+            let sizes = packed::newest_sizes(tx, account, device, after, tiers::LOOK_AT).await?;
             let mut end = (Timestamp::MAX, i64::MAX);
-            while points.len() < FULL
-                && let Some(chunk) = previous(tx, account, device, end).await?
-                && chunk.points.len() <= points.len()
-                && !changes.removed.contains(&chunk.last)
-            {
+            for _ in 0..tiers::taken_in(&sizes, points.len()) {
+                let Some(chunk) = previous(tx, account, device, end).await? else { break };
                 end = chunk.points.first().map_or(end, key);
                 changes.removed.push(chunk.last);
-                points = sorted(chunk.points, points);
+                points = sorted(&chunk.points, points);
             }
-            changes.add(&points, FULL);
+            changes.add(&points)?;
             break;
         }
     }
@@ -144,15 +148,15 @@ pub(super) async fn leave(
     points: &[StoredLocation],
 ) -> Result<()> {
     let mut changes = Changes { removed: vec![last], added: Vec::new() };
-    changes.add(points, points.len());
+    changes.add(&points.iter().map(Point::pack).collect::<Vec<_>>())?;
     apply(tx, account, device, changes).await
 }
 
-fn sorted(mut points: Vec<StoredLocation>, more: Vec<StoredLocation>) -> Vec<StoredLocation> {
-    points.extend(more);
-    points.sort_unstable_by_key(key);
+fn sorted(packed: &[StoredLocation], more: Vec<Point>) -> Vec<Point> {
+    let mut points: Vec<Point> = packed.iter().map(Point::pack).chain(more).collect();
+    points.sort_unstable_by_key(Point::key);
     // None is there twice; if one ever were, it must not stay so.
-    points.dedup_by_key(|point| key(point));
+    points.dedup_by_key(|point| point.key());
     points
 }
 

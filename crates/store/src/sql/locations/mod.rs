@@ -17,10 +17,11 @@ mod read;
 mod row;
 mod sent;
 mod standing;
+mod tiers;
 mod window;
 
 pub(crate) use chunk::{
-    Changes, FULL as CHUNK_FULL, Key as Place, apply, key, known_in_chunks, newest_packed, plan_merge,
+    Changes, FULL as CHUNK_FULL, Key as Place, apply, known_in_chunks, newest_packed, plan_merge,
 };
 pub(crate) use delete::{alone, holds_before, retire_some};
 pub(crate) use gather::{Gatherer, Submission};

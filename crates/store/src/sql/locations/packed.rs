@@ -64,3 +64,18 @@ pub(super) async fn previous(
     );
     tx.query_opt(&sql, params![account, device, before.0, before.1]).await?.map(Packed::from_row).transpose()
 }
+
+/// How many locations the newest chunks that end after this place have, up to so many of them, from the newest on.
+pub(super) async fn newest_sizes(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    after: Key,
+    most: usize,
+) -> Result<Vec<usize>> {
+    let sql = "SELECT count FROM location_chunk WHERE account_id = ?1 AND device_id = ?2 \
+               AND (last_time, last_number) > (?3, ?4) ORDER BY last_time DESC, last_number DESC LIMIT ?5";
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let rows = tx.query(sql, params![account, device, after.0, after.1, most]).await?;
+    rows.iter().map(|row| Ok(usize::try_from(row.i64("count")?).unwrap_or(usize::MAX))).collect()
+}

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
+use futures_util::future::OptionFuture;
 use perigee_core::location::{Compacted, CompactionBudget};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
@@ -11,7 +12,7 @@ use super::live::Live;
 use super::save::save_due;
 use super::tail::{Due, Owner};
 use crate::codec::Point;
-use crate::sql::locations::{CHUNK_FULL, Changes, FEW_WAIT_MS, apply, plan_merge, unreadable_readings};
+use crate::sql::locations::{CHUNK_FULL, Changes, FEW_WAIT_MS, apply, plan_merge};
 use crate::sql::scope::existing_devices;
 use crate::{Database, Tx, params};
 
@@ -41,17 +42,25 @@ pub(crate) async fn compact(
     let mut done = Compacted { more: due.len() > budget.devices, ..Compacted::default() };
     due.truncate(budget.devices);
     let mut rest = due.as_slice();
-    while !rest.is_empty() {
+    if !rest.is_empty() {
         // Held from reading the chunks until they are written.
         let _chunks = live.chunks.lock().await;
-        let (some, taken) = take(live, rest, budget.everything);
-        rest = &rest[taken..];
-        let packed = database.read(move |tx| pack(tx, some).boxed()).await?;
-        done.devices += u64::try_from(packed.len()).unwrap_or(0);
-        done.locations += packed.iter().map(|one| u64::try_from(one.count).unwrap_or(0)).sum::<u64>();
-        done.more |= packed.iter().any(|one| one.count == AT_ONCE);
-        let live = Arc::clone(live);
-        database.write(move |tx| async move { write(tx, &live, packed).await }.boxed()).await?;
+        let mut writing = None;
+        while !rest.is_empty() {
+            let (some, taken) = take(live, rest, budget.everything);
+            rest = &rest[taken..];
+            let packing = database.read_aside(move |tx| pack(tx, some).boxed());
+            // Some devices are packed while what others have become waits for its commit.
+            let (packed, written) = tokio::join!(packing, OptionFuture::from(writing.take()));
+            written.transpose()?;
+            let packed = packed?;
+            done.devices += u64::try_from(packed.len()).unwrap_or(0);
+            done.locations += packed.iter().map(|one| u64::try_from(one.count).unwrap_or(0)).sum::<u64>();
+            done.more |= packed.iter().any(|one| one.count == AT_ONCE);
+            let live = Arc::clone(live);
+            writing = Some(database.write(move |tx| async move { write(tx, &live, packed).await }.boxed()));
+        }
+        OptionFuture::from(writing).await.transpose()?;
     }
     save_due(database, live).await?;
     done.pressed = live.is_pressed();
@@ -84,11 +93,6 @@ async fn pack(tx: &Tx, some: Vec<(Owner, Vec<Point>)>) -> Result<Vec<Packed>> {
         let Some(up_to) = points.iter().map(|point| point.number).max() else { continue };
         let Some(newest) = points.last().map(|point| point.time) else { continue };
         let count = points.len();
-        let points = points
-            .iter()
-            .map(Point::unpack)
-            .collect::<std::result::Result<Vec<_>, _>>()
-            .map_err(unreadable_readings)?;
         let changes = plan_merge(tx, owner.0, owner.1, points).await?;
         packed.push(Packed { owner, changes, count, up_to, newest });
     }
@@ -121,6 +125,8 @@ async fn write(tx: &Tx, live: &Arc<Live>, packed: Vec<Packed>) -> Result<()> {
         for (owner, up_to, _) in moved {
             tail.drop_packed(owner, up_to);
         }
+        drop(tail);
+        live.tell_of_room();
     });
     Ok(())
 }

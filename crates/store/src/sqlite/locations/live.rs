@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
 
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::time::{Clock, Timestamp};
@@ -25,6 +26,8 @@ pub(crate) struct Live {
     pub(crate) chunks: Mutex<()>,
     /// Told when much waits to be packed.
     pub(super) pressed: Notify,
+    /// Told when some were packed.
+    room: Notify,
     /// Told when there is something to send.
     pub(crate) bells: Arc<Bells>,
     /// From which number on the log is read when the store is opened, as saved.
@@ -49,6 +52,7 @@ impl Live {
             arriving: Mutex::default(),
             chunks: Mutex::default(),
             pressed: Notify::default(),
+            room: Notify::default(),
             bells: Arc::default(),
             replay_from: AtomicI64::default(),
         }
@@ -91,6 +95,25 @@ impl Live {
     /// Whether so many locations wait to be packed that no more are taken before some are.
     pub(crate) fn is_full(&self) -> bool {
         self.tail().is_full()
+    }
+
+    /// Waits a moment for whoever is packing; says whether anybody was.
+    pub(crate) async fn await_room(&self) -> bool {
+        /// Whoever changes chunks without packing tells nobody.
+        const MOMENT: Duration = Duration::from_millis(10);
+        let room = self.room.notified();
+        if !self.is_full() {
+            return true;
+        }
+        let is_packing = self.chunks.try_lock().is_err();
+        if is_packing {
+            let _told_or_not = tokio::time::timeout(MOMENT, room).await;
+        }
+        is_packing
+    }
+
+    pub(super) fn tell_of_room(&self) {
+        self.room.notify_waiters();
     }
 
     /// Waits until more locations than usual want to be packed.

@@ -18,8 +18,8 @@ pub(super) const HIGH: usize = 250_000;
 pub(super) const FULL: usize = 400_000;
 /// Locations of devices that could fill a chunk from which these are packed without rest, and at which those who
 /// submit wait: packing them is cheap now and no cheaper later.
-pub(super) const RIPE_HIGH: usize = 40_000;
-pub(super) const RIPE_FULL: usize = 80_000;
+pub(super) const RIPE_HIGH: usize = 24_000;
+pub(super) const RIPE_FULL: usize = 48_000;
 /// How far the oldest location may be behind the newest before it is packed, so that opening reads no more than that.
 const LAG: i64 = 2_000_000;
 

@@ -10,7 +10,8 @@ use perigee_core::location::{
 use perigee_core::time::Timestamp;
 use serde_json::{Value, json};
 
-use super::super::{pack_chunk, unpack_chunk};
+use super::super::{pack_chunk, pack_points, unpack_chunk};
+use crate::codec::Point;
 
 const START: Timestamp = Timestamp::from_millis(1_780_000_000_000);
 
@@ -23,6 +24,8 @@ fn version_1_stays_as_it_is() {
         assert_eq!(lines(&unpacked), told, "{name}");
         assert_eq!(unpacked, locations, "{name}");
         assert!(pack_chunk(&unpacked) == bytes, "{name} is packed into other bytes than it was");
+        let points: Vec<Point> = unpacked.iter().map(Point::pack).collect();
+        assert!(pack_points(&points) == Ok(bytes), "{name} is packed into other bytes from packed readings");
     }
 }
 
