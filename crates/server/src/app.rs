@@ -8,6 +8,7 @@ use perigee_core::error::StoreError;
 use perigee_core::id::AccountId;
 use perigee_core::store::Store;
 use perigee_core::time::{Clock, Timestamp};
+use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
 use crate::access::{Gate, HourBook, Identities, Rated, Rates, UsageBook, ViewBook};
@@ -71,6 +72,8 @@ pub struct Parts {
     pub webhooks: Webhooks,
     /// Work that outlives its request; awaited when the service stops.
     pub background: TaskTracker,
+    /// Where work runs that is nobody's request.
+    pub runtime: Handle,
 }
 
 impl Deref for App {
@@ -112,6 +115,7 @@ impl App {
             running: Running::default(),
             arrivals: Arrivals::default(),
             background: TaskTracker::new(),
+            runtime: Handle::current(),
         })))
     }
 

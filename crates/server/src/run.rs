@@ -18,7 +18,7 @@ use crate::config::{BaseUrl, Config, ConfigError};
 use crate::http::router::router;
 use crate::http::routes::operations::recorder;
 use crate::senders::Senders;
-use crate::serve::{BindError, Listener, ServeConfig, ShutdownReport, Tls, TlsError, serve};
+use crate::serve::{BindError, Listener, ServeConfig, ShutdownReport, Threads, Tls, TlsError, serve};
 
 /// How long work that outlived its request may take once every connection is closed.
 const BACKGROUND_LIMIT: Duration = Duration::from_secs(5);
@@ -64,6 +64,9 @@ pub enum StartError {
     /// Passwords cannot be hashed.
     #[error(transparent)]
     Password(#[from] PasswordError),
+    /// The system gives no more threads.
+    #[error("cannot start the threads that serve connections")]
+    Threads(#[source] std::io::Error),
     /// The store did not do what it was asked.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -77,6 +80,7 @@ impl Service {
         let senders = Senders::build(&config, &clock)?;
         let _installed_before_anything_is_counted = recorder();
         let mut limits = config.server.limits()?;
+        limits.threads = Threads::one_a_core().map_err(StartError::Threads)?;
         let listener = Listener::bind(config.server.listen).await?;
         let tls = match (&config.server.tls_certificate, &config.server.tls_key) {
             (Some(certificate), Some(key)) => Some(Tls::load(certificate, key)?),
@@ -156,6 +160,8 @@ impl Service {
             stop.await;
             app.arrivals.stop();
         };
+        // Work that outlives its request goes on there until the store is closed.
+        let threads = self.limits.threads.clone();
         let report = serve(self.listener, self.tls, routes, self.limits, stop).await;
         jobs.stop().await;
         // Only now has every message that was being sent its answer.
@@ -172,6 +178,7 @@ impl Service {
         save_usage(&self.app).await;
         save_hours(&self.app).await;
         self.database.close().await;
+        drop(threads);
         report
     }
 }

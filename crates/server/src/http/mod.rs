@@ -4,6 +4,7 @@ pub mod accept;
 pub mod arrivals;
 pub mod code;
 pub mod coding;
+pub mod compress;
 pub mod context;
 pub mod cursor;
 pub mod decimal;

@@ -1,17 +1,16 @@
 //! Every route of the service, in one place.
 
+use axum::handler::Handler as _;
 use axum::routing::{MethodRouter, get};
 use axum::{Extension, Router};
 use serde_json::Value;
 use tower::util::MapRequest;
-use tower_http::CompressionLevel;
-use tower_http::compression::CompressionLayer;
-use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::compress::compressing;
 use super::document::document;
-use super::middleware::{CanonicalPaths, KnownParameters, frame, refuse_unknown_parameters};
+use super::middleware::{CanonicalPaths, Framing, KnownParameters, frame};
 use super::routes::console::Console;
 use super::routes::documents::ApiDocument;
 use super::routes::{
@@ -159,9 +158,9 @@ fn account_operations() -> OpenApiRouter<App> {
 }
 
 /// What is no operation of the API: its description, the service's own pages, and what an operator's tools ask.
-fn beside_the_api() -> [(&'static str, MethodRouter<App>); 11] {
+fn beside_the_api(document: &Value) -> [(&'static str, MethodRouter<App>); 11] {
     [
-        ("/api/openapi.json", get(documents::get_openapi)),
+        ("/api/openapi.json", get(documents::get_openapi.layer(Extension(ApiDocument::new(document))))),
         ("/api/docs", get(documents::get_reference)),
         ("/api/docs/", get(documents::redirect_to_reference)),
         ("/api/docs/{file}", get(documents::get_reference_file)),
@@ -188,24 +187,20 @@ pub fn router(app: App) -> Router {
     let document = document(api, &app.base_url.to_string());
     let described =
         document["paths"].as_object().into_iter().flat_map(|paths| paths.keys().map(String::as_str));
-    let beside = beside_the_api();
+    let beside = beside_the_api(&document);
     let fixed = described.chain(beside.iter().map(|(path, _)| *path));
     let paths = CanonicalPaths::new(app.base_url.prefix(), fixed);
     let inner = beside
         .into_iter()
         .fold(with_floor(operations), |routes, (path, methods)| routes.route(path, methods))
-        .fallback(console::get_console)
-        .layer(Extension(Console::new(&app.base_url, &app.config.map)))
-        .layer(Extension(ApiDocument::new(&document)))
+        .fallback(console::get_console.layer(Extension(Console::new(&app.base_url, &app.config.map))))
         .layer(axum::middleware::from_fn_with_state(
-            KnownParameters::of(&document),
-            refuse_unknown_parameters,
+            Framing { app: app.clone(), known: KnownParameters::of(&document) },
+            frame,
         ))
-        .layer(axum::middleware::from_fn_with_state(app.clone(), frame))
         .with_state(app);
-    Router::new()
-        .fallback_service(MapRequest::new(inner, move |request| paths.rewrite(request)))
-        .layer(compression())
+    let routed = MapRequest::new(inner, move |request| paths.rewrite(request));
+    Router::new().fallback_service(compressing(routed))
 }
 
 /// Adds what benchmarks compare with, in builds for them.
@@ -216,13 +211,4 @@ fn with_floor(operations: Router<App>) -> Router<App> {
         get(locations::write::answer_nothing).post(locations::write::discard_locations),
     );
     operations
-}
-
-/// Compresses what is worth it. A client waits longer for slow compression than for some bytes more, and many
-/// answers may be under way at once.
-fn compression() -> CompressionLayer<impl Predicate> {
-    const LEAST_BYTES: u64 = 1024;
-    CompressionLayer::new()
-        .quality(CompressionLevel::Fastest)
-        .compress_when(SizeAbove::new(LEAST_BYTES).and(DefaultPredicate::new()))
 }

@@ -52,7 +52,8 @@ impl Live {
         let mut channels = self.channels.lock().unwrap_or_else(PoisonError::into_inner);
         let channel = channels.entry(account).or_insert_with(|| {
             let channel = Arc::new(Channel::new(account));
-            app.background.spawn(channel::read(app.clone(), Arc::clone(&channel)));
+            // Not where its first listener is served: it reads for all of them.
+            app.background.spawn_on(channel::read(app.clone(), Arc::clone(&channel)), &app.runtime);
             channel
         });
         Arc::clone(channel)

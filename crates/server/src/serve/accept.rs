@@ -14,10 +14,11 @@ use tower::Service;
 
 use super::config::ServeConfig;
 use super::connection::{Shared, http_builder, run};
-use super::counters::Counters;
+use super::counters::{CloseReason, Counters};
 use super::limits::{ConnectionLimits, Permit};
 use super::listener::Listener;
 use super::shutdown::{Lifecycle, ShutdownReport};
+use super::threads::Threads;
 use super::tls::Tls;
 
 /// Serves `service` on `listener`, with TLS if given, until `shutdown` resolves; then stops
@@ -29,15 +30,18 @@ pub async fn serve<S>(
     listener: Listener,
     tls: Option<Tls>,
     service: S,
-    config: ServeConfig,
+    mut config: ServeConfig,
     shutdown: impl Future<Output = ()>,
 ) -> ShutdownReport
 where
     S: Service<Request<Body>, Response = Response, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
 {
+    // Not kept with what connections share: one that hangs would keep the threads, and they it.
+    let threads = std::mem::take(&mut config.threads);
     let config = Arc::new(config);
     let server = Server {
+        threads,
         limits: ConnectionLimits::new(Arc::clone(&config)),
         lifecycle: Lifecycle::new(),
         shared: Shared {
@@ -66,6 +70,7 @@ async fn keep_fresh(tls: Option<Tls>, period: Duration) {
 }
 
 struct Server<S> {
+    threads: Threads,
     limits: Arc<ConnectionLimits>,
     lifecycle: Lifecycle,
     shared: Shared,
@@ -107,8 +112,17 @@ where
         let service = self.service.clone();
         let phases = self.lifecycle.follow();
         let open = shared.counters.open();
-        tokio::spawn(async move {
-            let reason = run(stream, peer, service, shared, phases.clone()).await;
+        let place = self.threads.place();
+        let runtime = place.runtime.clone();
+        runtime.spawn(async move {
+            let _counted_meanwhile = place;
+            let reason = match stream.into_std().and_then(TcpStream::from_std) {
+                Ok(stream) => run(stream, peer, service, shared, phases.clone()).await,
+                Err(error) => {
+                    tracing::warn!(%peer, %error, "an accepted connection could not be handed over");
+                    CloseReason::Failed
+                }
+            };
             tracing::debug!(%peer, reason = reason.label(), "connection closed");
             open.close(reason);
             drop(permit);

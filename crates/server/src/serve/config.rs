@@ -7,6 +7,7 @@ use tokio::time::Instant;
 use super::counters::OpenConnections;
 use super::pace::PaceLimit;
 use super::proxy::{ForwardedHeader, TrustedProxies};
+use super::threads::Threads;
 
 /// The limits of one server; `Default` gives the documented values.
 ///
@@ -46,6 +47,8 @@ pub struct ServeConfig {
     pub forwarded_header: ForwardedHeader,
     /// Where connections are counted while they are open.
     pub open_connections: OpenConnections,
+    /// The threads connections are served on; the caller's.
+    pub threads: Threads,
     /// How often certificate files are looked at for a change; 30 s.
     pub certificate_check_interval: Duration,
 }
@@ -91,6 +94,7 @@ impl Default for ServeConfig {
             trusted_proxies: TrustedProxies::default(),
             forwarded_header: ForwardedHeader::default(),
             open_connections: OpenConnections::default(),
+            threads: Threads::default(),
             certificate_check_interval: Duration::from_secs(30),
         }
     }

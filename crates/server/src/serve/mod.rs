@@ -29,6 +29,7 @@ mod shutdown;
 mod slow_body;
 mod slow_io;
 mod slow_reader;
+mod threads;
 mod tls;
 
 pub use accept::serve;
@@ -41,4 +42,5 @@ pub use proxy::{
 pub use shutdown::ShutdownReport;
 pub use slow_body::SlowBody;
 pub use slow_reader::LongLived;
+pub use threads::Threads;
 pub use tls::{Tls, TlsError, install_crypto_provider};

@@ -22,11 +22,17 @@ use super::shutdown::Draining;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LongLived;
 
+/// Bytes of an answer, as sent, after which the other connections of the thread have their turn: compressing what
+/// becomes so many takes milliseconds, and a client that reads fast would never let go.
+const TURN_BYTES: usize = 32 * 1024;
+
 /// An answer body on its way to the client.
 pub(super) struct AnswerBody {
     inner: AxumBody,
     exchange: Arc<Exchange>,
     draining: Option<Draining>,
+    /// Bytes made since others last had their turn.
+    made: usize,
     ended: bool,
 }
 
@@ -34,13 +40,13 @@ impl AnswerBody {
     /// The body of an ordinary answer.
     pub(super) fn ordinary(inner: AxumBody, exchange: Arc<Exchange>) -> Self {
         exchange.answered(AnswerKind::Ordinary);
-        Self { inner, exchange, draining: None, ended: false }
+        Self { inner, exchange, draining: None, made: 0, ended: false }
     }
 
     /// The body of a [`LongLived`] answer, which ends when the server drains.
     pub(super) fn long_lived(inner: AxumBody, exchange: Arc<Exchange>, draining: Draining) -> Self {
         exchange.answered(AnswerKind::LongLived);
-        Self { inner, exchange, draining: Some(draining), ended: false }
+        Self { inner, exchange, draining: Some(draining), made: 0, ended: false }
     }
 
     fn server_drains(&mut self, cx: &mut Context<'_>) -> bool {
@@ -61,6 +67,12 @@ impl Body for AnswerBody {
             self.exchange.producing();
             return Poll::Ready(None);
         }
+        if self.made >= TURN_BYTES {
+            self.made = 0;
+            self.exchange.producing();
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         let polled = Pin::new(&mut self.inner).poll_frame(cx);
         if !matches!(polled, Poll::Ready(Some(Ok(_)))) {
             self.exchange.producing();
@@ -69,7 +81,9 @@ impl Body for AnswerBody {
             self.ended = true;
             return Poll::Ready(None);
         };
-        let frame = frame?.map_data(|bytes| AnswerBytes::new(bytes, Arc::clone(&self.exchange)));
+        let frame = frame?;
+        self.made += frame.data_ref().map_or(0, Bytes::len);
+        let frame = frame.map_data(|bytes| AnswerBytes::new(bytes, Arc::clone(&self.exchange)));
         if self.inner.is_end_stream() {
             self.exchange.producing();
         }

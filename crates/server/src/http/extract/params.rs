@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use axum::extract::FromRequestParts;
+use http::Uri;
 use http::request::Parts;
 use perigee_core::page::PageRequest;
 
@@ -33,9 +34,16 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> ApiResult<Self> {
-        let query = parts.uri.query().map(str::to_owned);
+        Ok(Self::of(&parts.uri))
+    }
+}
+
+impl Params {
+    /// The parameters of this address.
+    pub fn of(uri: &Uri) -> Self {
+        let query = uri.query().map(str::to_owned);
         let mut params =
-            Self { given: BTreeMap::new(), problems: Vec::new(), path: parts.uri.path().to_owned(), query };
+            Self { given: BTreeMap::new(), problems: Vec::new(), path: uri.path().to_owned(), query };
         for (name, value) in url::form_urlencoded::parse(params.query.clone().unwrap_or_default().as_bytes())
         {
             if value.contains('\0') || name.contains('\0') {
@@ -44,11 +52,9 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
                 params.refuse(&name, format!("The parameter \"{name}\" is given more than once."));
             }
         }
-        Ok(params)
+        params
     }
-}
 
-impl Params {
     /// A query without parameters.
     #[cfg(test)]
     pub(crate) fn empty() -> Self {

@@ -14,12 +14,13 @@ use tokio::time::{Duration, Instant};
 use tracing::Instrument;
 
 use super::problem;
+use super::query::KnownParameters;
 use super::shown::{method_label, shown_path};
 use crate::app::App;
 use crate::http::accept::Accept;
 use crate::http::code::Code;
 use crate::http::context::RequestContext;
-use crate::http::error::{ApiError, chain, internal};
+use crate::http::error::{ApiError, ApiResult, chain, internal};
 use crate::http::format::is_negotiated;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -30,8 +31,22 @@ const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy"
 const CONTENT_SECURITY: &str = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; \
      form-action 'self'; frame-ancestors 'none'";
 
-/// Frames a request: everything that every answer has is put on here, once.
-pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> Response {
+/// What the frame needs to know.
+#[derive(Clone)]
+pub struct Framing {
+    /// The service.
+    pub app: App,
+    /// The parameters of its operations.
+    pub known: KnownParameters,
+}
+
+/// Frames a request: everything that every answer has is put on here, once. The one layer around all routes: each
+/// takes allocations of its own for every request, and its part of one that waits for a commit.
+pub async fn frame(
+    State(Framing { app, known }): State<Framing>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let started = Instant::now();
     let context = RequestContext::new(request.extensions());
     let method = request.method().clone();
@@ -39,9 +54,11 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
     let path = shown_path(request.uri().path(), route.as_deref());
     request.extensions_mut().insert(context.clone());
 
-    let mut response = match refuse_early(&request, route.as_deref()) {
-        Some(error) => error.into_response(),
-        None => run(request, next, &context).await,
+    let route_name = route.as_deref();
+    let mut response = match takes_json(&request, route_name).and_then(|()| known.check(&request, route_name))
+    {
+        Err(error) => error.into_response(),
+        Ok(()) => run(request, next, &context).await,
     };
     let error = response.extensions_mut().remove::<ApiError>().or_else(|| bare_error(&response));
     if let Some(error) = &error {
@@ -106,16 +123,16 @@ fn log_answer(
 }
 
 /// Refuses a client that would not take JSON before anything is done for it, where there is nothing else.
-fn refuse_early(request: &Request, route: Option<&str>) -> Option<ApiError> {
+fn takes_json(request: &Request, route: Option<&str>) -> ApiResult<()> {
     let is_data = request.uri().path().starts_with("/api/") && !request.uri().path().starts_with("/api/docs");
     let is_negotiated = route.is_some_and(|route| is_negotiated(request.method(), route));
     let accept = Accept::of(request.headers());
     let takes_json =
         ["application/json", "application/problem+json"].iter().any(|media| accept.quality(media) > 0);
     if !is_data || is_negotiated || takes_json {
-        return None;
+        return Ok(());
     }
-    Some(ApiError::new(
+    Err(ApiError::new(
         Code::NotAcceptable,
         "Answers are JSON. Send \"Accept: application/json\", or no Accept header.",
     ))

@@ -7,7 +7,7 @@ mod problem;
 mod query;
 mod shown;
 
-pub use frame::frame;
+pub use frame::{Framing, frame};
 pub use path::CanonicalPaths;
 pub use problem::{ProblemBody, TOKEN_PATH, TokenRefusal, nothing_here};
-pub use query::{KnownParameters, refuse_unknown_parameters};
+pub use query::KnownParameters;

@@ -3,9 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use axum::extract::{FromRequestParts, MatchedPath, Request, State};
-use axum::middleware::Next;
-use axum::response::Response;
+use axum::extract::Request;
 use http::Method;
 use serde_json::Value;
 
@@ -31,28 +29,20 @@ impl KnownParameters {
         }
         Self(Arc::new(known))
     }
-}
 
-/// Refuses a write with a query parameter that its operation does not have. Reads refuse theirs while they read them.
-pub async fn refuse_unknown_parameters(
-    State(known): State<KnownParameters>,
-    request: Request,
-    next: Next,
-) -> ApiResult<Response> {
-    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-    if is_read || request.uri().query().is_none() {
-        return Ok(next.run(request).await);
+    /// Refuses a write with a query parameter that its operation does not have. Reads refuse theirs while they read
+    /// them.
+    pub fn check(&self, request: &Request, route: Option<&str>) -> ApiResult<()> {
+        let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+        if is_read || request.uri().query().is_none() {
+            return Ok(());
+        }
+        let operation = route.map(|route| (request.method().clone(), route.to_owned()));
+        let Some(names) = operation.and_then(|operation| self.0.get(&operation)) else { return Ok(()) };
+        let mut params = Params::of(request.uri());
+        for name in names {
+            params.text(name);
+        }
+        params.finish()
     }
-    let route = request.extensions().get::<MatchedPath>().map(|matched| matched.as_str().to_owned());
-    let operation = route.map(|route| (request.method().clone(), route));
-    let Some(names) = operation.and_then(|operation| known.0.get(&operation)) else {
-        return Ok(next.run(request).await);
-    };
-    let (mut parts, body) = request.into_parts();
-    let mut params = Params::from_request_parts(&mut parts, &()).await?;
-    for name in names {
-        params.text(name);
-    }
-    params.finish()?;
-    Ok(next.run(Request::from_parts(parts, body)).await)
 }

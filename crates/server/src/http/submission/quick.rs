@@ -69,6 +69,7 @@ impl<'f, T> Quick<'f, T> {
     fn object(&mut self, scanner: &mut Scanner<'_>) -> Option<()> {
         let mut inside = scanner.clone();
         if let Some(item) = (self.forms.scan)(scanner) {
+            self.judged.reserve(1);
             self.judged.push(item);
             return Some(());
         }

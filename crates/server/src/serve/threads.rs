@@ -1,0 +1,108 @@
+//! The threads connections are served on, one a core.
+//!
+//! A connection stays on its thread: what a request allocates is freed where it was allocated, and while it waits for
+//! a commit no other core takes it over (`docs/adr/0012-connections-stay-on-a-thread.md`).
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::available_parallelism;
+
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
+
+/// Threads to serve connections on; by default none, and then connections are served where [`serve`](super::serve)
+/// is called. They end, with whatever still runs on them, when the last copy of this is dropped.
+#[derive(Clone, Debug, Default)]
+pub struct Threads(Arc<[Thread]>);
+
+#[derive(Debug)]
+struct Thread {
+    runtime: Handle,
+    open: Arc<AtomicUsize>,
+    _ends_when_dropped: oneshot::Sender<()>,
+}
+
+impl Threads {
+    /// Starts a thread for each core.
+    pub fn one_a_core() -> io::Result<Self> {
+        let cores = available_parallelism().map_or(1, usize::from);
+        (0..cores).map(Thread::start).collect::<io::Result<_>>().map(Self)
+    }
+
+    /// The thread for the next connection: the one with the fewest.
+    pub(super) fn place(&self) -> Place {
+        match self.0.iter().min_by_key(|thread| thread.open.load(Ordering::Relaxed)) {
+            Some(thread) => {
+                thread.open.fetch_add(1, Ordering::Relaxed);
+                Place { runtime: thread.runtime.clone(), open: Some(Arc::clone(&thread.open)) }
+            }
+            None => Place { runtime: Handle::current(), open: None },
+        }
+    }
+}
+
+impl Thread {
+    fn start(number: usize) -> io::Result<Self> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let handle = runtime.handle().clone();
+        let (sender, end) = oneshot::channel();
+        std::thread::Builder::new().name(format!("http-{number}")).spawn(move || {
+            // Nothing is ever sent.
+            let _gone = runtime.block_on(end);
+            runtime.shutdown_background();
+        })?;
+        Ok(Self { runtime: handle, open: Arc::default(), _ends_when_dropped: sender })
+    }
+}
+
+/// Where a connection is served, counted there as long as this lives.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) runtime: Handle,
+    open: Option<Arc<AtomicUsize>>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Some(open) = &self.open {
+            open.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn connections_are_spread_evenly() {
+        let threads = Threads([0, 1].map(|number| Thread::start(number).unwrap()).into_iter().collect());
+        let mut places: Vec<Place> = (0..4).map(|_| threads.place()).collect();
+        let open = |threads: &Threads| -> Vec<usize> {
+            threads.0.iter().map(|thread| thread.open.load(Ordering::Relaxed)).collect()
+        };
+        assert_eq!(open(&threads), [2, 2]);
+        places.retain(|place| place.runtime.id() == threads.0[0].runtime.id());
+        assert_eq!(open(&threads), [2, 0]);
+        assert_eq!(threads.place().runtime.id(), threads.0[1].runtime.id());
+    }
+
+    #[tokio::test]
+    async fn without_threads_of_their_own_they_stay_here() {
+        assert_eq!(Threads::default().place().runtime.id(), Handle::current().id());
+    }
+
+    #[tokio::test]
+    async fn what_runs_on_them_ends_with_them() {
+        let threads = Threads::one_a_core().unwrap();
+        let (kept, dropped) = oneshot::channel::<()>();
+        let place = threads.place();
+        place.runtime.spawn(async move {
+            let _kept = kept;
+            std::future::pending::<()>().await;
+        });
+        drop(threads);
+        assert!(dropped.await.is_err());
+    }
+}
