@@ -123,61 +123,44 @@ fn pack_into(readings: &Readings, fields: &mut Writer, packed: &mut Writer) {
 
 /// Whether packed readings may raise alerts of themselves; nothing else of them is read.
 pub(crate) fn may_carry_alerts(bytes: &[u8]) -> Result<bool, CodecError> {
-    let mut input = Reader::new(bytes);
-    let version = input.byte()?;
-    if version != VERSION {
-        return Err(CodecError::Version(version));
-    }
-    Ok(input.unsigned()? & (bit::ALERTS | bit::CRITICAL_IS) != 0)
+    Ok(Unpacker::open(bytes)?.map & (bit::ALERTS | bit::CRITICAL_IS) != 0)
 }
 
 /// Tells the numbers among packed readings, and whether these have nothing else in them; if they have, nothing is
 /// told.
 pub(super) fn tell_packed(bytes: &[u8], mut tell: impl FnMut(Measure, i64)) -> Result<bool, CodecError> {
     let mut body = Unpacker::open(bytes)?;
-    let map = body.map;
-    if map & bit::RICH != 0 {
+    if body.map & bit::RICH != 0 {
         return Ok(false);
     }
-    let mut milli = |bit: u64, measure: Measure, fields: &mut Reader<'_>| {
-        if map & bit != 0 {
-            tell(measure, fields.signed()?);
+    let mut told = |measure: Measure, value: Option<i64>| {
+        if let Some(value) = value {
+            tell(measure, value);
         }
-        Ok::<(), CodecError>(())
     };
     // In the order of packing.
-    let fields = &mut body.fields;
-    milli(bit::SPEED, Measure::Speed, fields)?;
-    milli(bit::COURSE, Measure::Course, fields)?;
-    milli(bit::ALTITUDE, Measure::Altitude, fields)?;
-    let satellites = (map & bit::SATELLITES != 0).then(|| satellites(fields)).transpose()?;
-    milli(bit::BATTERY, Measure::Battery, fields)?;
-    milli(bit::ACCURACY, Measure::Accuracy, fields)?;
-    milli(bit::HDOP, Measure::Hdop, fields)?;
-    milli(bit::MILEAGE, Measure::Mileage, fields)?;
-    let source = (map & bit::SOURCE != 0).then(|| source_of(fields.byte()?)).transpose()?;
-    milli(bit::FUEL, Measure::Fuel, fields)?;
-    milli(bit::FUEL2, Measure::Fuel2, fields)?;
-    milli(bit::TEMPERATURE, Measure::Temperature, fields)?;
-    milli(bit::TEMPERATURE2, Measure::Temperature2, fields)?;
-    milli(bit::RPM, Measure::Rpm, fields)?;
-    milli(bit::INACTIVE, Measure::Inactive, fields)?;
-    for (bit, measure) in bit::SENSOR_TIME.into_iter().zip(Measure::SENSOR_TIMES) {
-        milli(bit, measure, fields)?;
+    told(Measure::Speed, body.number(bit::SPEED)?);
+    told(Measure::Course, body.number(bit::COURSE)?);
+    told(Measure::Altitude, body.number(bit::ALTITUDE)?);
+    told(Measure::Valid, body.flag(bit::VALID, bit::VALID_IS).map(i64::from));
+    told(Measure::Satellites, body.field(bit::SATELLITES, satellites)?.map(i64::from));
+    told(Measure::Battery, body.number(bit::BATTERY)?);
+    told(Measure::Accuracy, body.number(bit::ACCURACY)?);
+    told(Measure::Hdop, body.number(bit::HDOP)?);
+    told(Measure::Ignition, body.flag(bit::IGNITION, bit::IGNITION_IS).map(i64::from));
+    told(Measure::Mileage, body.number(bit::MILEAGE)?);
+    let source = body.field(bit::SOURCE, |input| source_of(input.byte()?))?;
+    told(Measure::Source, source.map(|source| i64::from(source_code(source))));
+    told(Measure::Fuel, body.number(bit::FUEL)?);
+    told(Measure::Fuel2, body.number(bit::FUEL2)?);
+    told(Measure::Temperature, body.number(bit::TEMPERATURE)?);
+    told(Measure::Temperature2, body.number(bit::TEMPERATURE2)?);
+    told(Measure::Rpm, body.number(bit::RPM)?);
+    told(Measure::Inactive, body.number(bit::INACTIVE)?);
+    for (measure, bit) in Measure::SENSOR_TIMES.into_iter().zip(bit::SENSOR_TIME) {
+        told(measure, body.number(bit)?);
     }
-    if let Some(satellites) = satellites {
-        tell(Measure::Satellites, i64::from(satellites));
-    }
-    if let Some(source) = source {
-        tell(Measure::Source, i64::from(source_code(source)));
-    }
-    for ((there, is), measure) in
-        bit::FLAGS.into_iter().zip([Measure::Valid, Measure::Ignition, Measure::Critical])
-    {
-        if map & there != 0 {
-            tell(measure, i64::from(map & is != 0));
-        }
-    }
+    told(Measure::Critical, body.flag(bit::CRITICAL, bit::CRITICAL_IS).map(i64::from));
     body.fields.end().map(|()| true)
 }
 
@@ -325,8 +308,12 @@ impl<'a> Unpacker<'a> {
         if self.map & bit == 0 { Ok(None) } else { read(&mut self.fields).map(Some) }
     }
 
+    fn number(&mut self, bit: u64) -> Result<Option<i64>, CodecError> {
+        self.field(bit, Reader::signed)
+    }
+
     fn milli(&mut self, bit: u64) -> Result<Option<Milli>, CodecError> {
-        self.field(bit, |input| input.signed().map(Milli::from_thousandths))
+        Ok(self.number(bit)?.map(Milli::from_thousandths))
     }
 
     const fn flag(&self, there: u64, is: u64) -> Option<bool> {
