@@ -41,30 +41,40 @@ pub(crate) async fn compact(
     let mut due = live.tail().due(Due { everything: budget.everything, long_ago });
     let mut done = Compacted { more: due.len() > budget.devices, ..Compacted::default() };
     due.truncate(budget.devices);
-    let mut rest = due.as_slice();
-    if !rest.is_empty() {
-        // Held from reading the chunks until they are written.
-        let _chunks = live.chunks.lock().await;
-        let mut writing = None;
-        while !rest.is_empty() {
-            let (some, taken) = take(live, rest, budget.everything);
-            rest = &rest[taken..];
-            let packing = database.read_aside(move |tx| pack(tx, some).boxed());
-            // Some devices are packed while what others have become waits for its commit.
-            let (packed, written) = tokio::join!(packing, OptionFuture::from(writing.take()));
-            written.transpose()?;
-            let packed = packed?;
-            done.devices += u64::try_from(packed.len()).unwrap_or(0);
-            done.locations += packed.iter().map(|one| u64::try_from(one.count).unwrap_or(0)).sum::<u64>();
-            done.more |= packed.iter().any(|one| one.count == AT_ONCE);
-            let live = Arc::clone(live);
-            writing = Some(database.write(move |tx| async move { write(tx, &live, packed).await }.boxed()));
-        }
-        OptionFuture::from(writing).await.transpose()?;
+    if !due.is_empty() {
+        pack_due(database, live, &due, budget, &mut done).await?;
     }
     save_due(database, live).await?;
     done.pressed = live.is_pressed();
     Ok(done)
+}
+
+/// Packs these devices, some while what others have become waits for its commit.
+async fn pack_due(
+    database: &Database,
+    live: &Arc<Live>,
+    mut due: &[Owner],
+    budget: CompactionBudget,
+    done: &mut Compacted,
+) -> Result<()> {
+    // Held from reading the chunks until they are written.
+    let _chunks = live.chunks.lock().await;
+    let mut writing = None;
+    while !due.is_empty() {
+        let (some, taken) = take(live, due, budget.everything);
+        due = &due[taken..];
+        let packing = database.read_aside(move |tx| pack(tx, some).boxed());
+        let (packed, written) = tokio::join!(packing, OptionFuture::from(writing.take()));
+        written.transpose()?;
+        let packed = packed?;
+        done.devices += u64::try_from(packed.len()).unwrap_or(0);
+        done.locations += packed.iter().map(|one| u64::try_from(one.count).unwrap_or(0)).sum::<u64>();
+        done.more |= packed.iter().any(|one| one.count == AT_ONCE);
+        let live = Arc::clone(live);
+        writing = Some(database.write(move |tx| async move { write(tx, &live, packed).await }.boxed()));
+    }
+    OptionFuture::from(writing).await.transpose()?;
+    Ok(())
 }
 
 /// Copies of what the first devices have, and how many devices that are.
