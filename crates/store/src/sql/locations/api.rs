@@ -13,8 +13,8 @@ use perigee_core::store::{LocationSink, LocationUpkeep, Locations, Result};
 use perigee_core::time::Timestamp;
 
 use super::super::retention;
-use super::gather::{self, Submission};
-use super::{delete, everywhere, last, log, read};
+use super::lanes::Submission;
+use super::{delete, everywhere, gather, last, log, read};
 use crate::{Database, sqlite};
 
 #[async_trait]

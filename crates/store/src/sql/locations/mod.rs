@@ -8,6 +8,7 @@ mod chunk;
 mod delete;
 mod everywhere;
 mod gather;
+mod lanes;
 mod last;
 mod log;
 mod merge;
@@ -24,7 +25,7 @@ pub(crate) use chunk::{
     Changes, FULL as CHUNK_FULL, Key as Place, apply, known_in_chunks, newest_packed, plan_merge,
 };
 pub(crate) use delete::{alone, holds_before, retire_some};
-pub(crate) use gather::{Gatherer, Submission};
+pub(crate) use lanes::{Gatherer, Submission};
 pub(crate) use last::{find_last, last_points, put_last_points};
 pub(crate) use log::{FEW_WAIT_MS, end, event_of, events, note_trimmed, read_log, skim, trimmed_to};
 pub(crate) use of_group::last_of_group;

@@ -4,7 +4,7 @@ use perigee_core::error::{Kind, StoreError};
 use perigee_core::location::Outcome;
 use perigee_core::store::Result;
 
-use super::gather::Submission;
+use super::lanes::Submission;
 
 /// How a submission's device stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
