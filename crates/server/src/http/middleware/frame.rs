@@ -55,11 +55,11 @@ pub async fn frame(
     request.extensions_mut().insert(context.clone());
 
     let route_name = route.as_deref();
-    let mut response = match takes_json(&request, route_name).and_then(|()| known.check(&request, route_name))
-    {
-        Err(error) => error.into_response(),
-        Ok(()) => run(request, next, &context).await,
-    };
+    let mut response =
+        match check_accept(&request, route_name).and_then(|()| known.check(&request, route_name)) {
+            Err(error) => error.into_response(),
+            Ok(()) => run(request, next, &context).await,
+        };
     let error = response.extensions_mut().remove::<ApiError>().or_else(|| bare_error(&response));
     if let Some(error) = &error {
         log_cause(error, &context, &method, &path);
@@ -123,7 +123,7 @@ fn log_answer(
 }
 
 /// Refuses a client that would not take JSON before anything is done for it, where there is nothing else.
-fn takes_json(request: &Request, route: Option<&str>) -> ApiResult<()> {
+fn check_accept(request: &Request, route: Option<&str>) -> ApiResult<()> {
     let is_data = request.uri().path().starts_with("/api/") && !request.uri().path().starts_with("/api/docs");
     let is_negotiated = route.is_some_and(|route| is_negotiated(request.method(), route));
     let accept = Accept::of(request.headers());
