@@ -191,7 +191,9 @@ impl Run {
     async fn look_at(&self, device: DeviceId, request: HistoryRequest) {
         let actual: Vec<_> = self.actual.history(device, request).await.into_iter().map(bare).collect();
         let expected: Vec<_> = self.model.history(device, &request).into_iter().map(bare).collect();
-        assert!(actual == expected, "{request:?} gave {} of {}", actual.len(), expected.len());
+        let first = actual.iter().zip(&expected).find(|(actual, expected)| actual != expected);
+        let counts = (actual.len(), expected.len());
+        assert!(actual == expected, "{request:?} gave {counts:?}, first otherwise: {first:#?}");
     }
 
     async fn look_at_all(&mut self) {
