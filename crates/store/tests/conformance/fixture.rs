@@ -72,6 +72,12 @@ impl Fixture {
         self.store = self.scratch.open().await;
     }
 
+    /// Begins again with what the store kept when it ended without notice.
+    pub(crate) async fn crash(&mut self) {
+        self.store.abandon().await;
+        self.store = self.scratch.open().await;
+    }
+
     /// Another node on the same store; SQLite has one alone.
     pub(crate) async fn other_node(&self) -> Database {
         match self.store.engine() {

@@ -188,6 +188,21 @@ pub(crate) async fn a_jump_is_doubted_until_it_is_confirmed(mut on: Fixture) {
     assert_eq!(flagged, suspect);
 }
 
+pub(crate) async fn a_doubt_that_was_settled_stays_so_when_what_settled_it_is_erased(mut on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let device = on.add(&tenant, named("one")).await.id;
+    let at = |second: i64, degrees: f64| fix(on.now().plus_seconds(second - 600), degrees);
+    let (home, glitch, back, again) = (at(0, 1.0), at(10, 40.0), at(20, 1.001), at(30, 40.001));
+    send(&on, &tenant, device, vec![home.clone(), glitch]).await;
+    on.restart().await;
+    send(&on, &tenant, device, vec![back.clone()]).await;
+    let range = TimeRange { from: back.time, to: back.time };
+    assert_eq!(on.store.delete_locations(&tenant.actor(), device, range).await.unwrap(), 1);
+    on.crash().await;
+    send(&on, &tenant, device, vec![again]).await;
+    assert_eq!(last(&on, &tenant, device).await, Some(home), "a jump that nothing confirms any more");
+}
+
 pub(crate) async fn an_expired_device_is_heard_but_not_stored(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let device = on.add(&tenant, until("one", "2026-01-01")).await;

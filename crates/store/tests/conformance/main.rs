@@ -178,6 +178,7 @@ conformance! {
         history_is_listed_both_ways_in_pages,
         the_last_location_is_the_newest_to_be_trusted,
         a_jump_is_doubted_until_it_is_confirmed,
+        a_doubt_that_was_settled_stays_so_when_what_settled_it_is_erased,
         an_expired_device_is_heard_but_not_stored,
         every_location_has_an_event,
         what_is_out_of_sight_takes_nothing,

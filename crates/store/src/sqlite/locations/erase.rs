@@ -9,6 +9,7 @@ use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
 use super::live::Live;
+use super::save::save_some;
 use crate::{Tx, params};
 
 /// Erases what lies in a range from log and tail; gives how many were in no chunk, beside those `packed` that were.
@@ -26,6 +27,8 @@ pub(crate) async fn note_erased(
     if packed + count == 0 {
         return Ok(0);
     }
+    // What is erased is not replayed after a crash, so what followed from it must be in the tables by then.
+    save_some(tx, live, &[(account, device)]).await?;
     let sql = "INSERT INTO location_erased (account_id, device_id, up_to, from_time, to_time) \
                VALUES (?1, ?2, ?3, ?4, ?5)";
     tx.execute(sql, params![account, device, head, range.from, range.to]).await?;

@@ -48,7 +48,8 @@ const LIVE_CONFLICT: &str = "ON CONFLICT (account_id, device_id) DO UPDATE SET \
     last_seen = max(COALESCE(device_live.last_seen, excluded.last_seen), excluded.last_seen), observed_to = excluded.observed_to, \
     rhythm = excluded.rhythm, doubt = excluded.doubt";
 
-async fn save_some(tx: &Tx, live: &Arc<Live>, owners: &[Owner]) -> Result<()> {
+/// Writes the present of these devices.
+pub(super) async fn save_some(tx: &Tx, live: &Arc<Live>, owners: &[Owner]) -> Result<()> {
     tx.leave_facts();
     let existing = existing_devices(tx, owners).await?;
     let (mut heard, mut last, mut saved, mut gone) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
