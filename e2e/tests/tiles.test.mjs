@@ -30,6 +30,11 @@ test('a file of tiles is read in parts and drawn', async ({ page, api, server })
   await page.getByText('© <b>Pink</b> maps').first().waitFor()
 
   await page.getByRole('button', { name: 'Map layers' }).click()
-  await page.getByRole('radio', { name: 'Built-in map' }).check()
+  const builtIn = page.getByRole('radio', { name: 'Built-in map' })
+  await builtIn.check()
   await until('the built-in map is back', async () => (await pink()) === 0)
+  // The panel stays, and where the keyboard is, too: the next choice is one key away.
+  assert.ok(await builtIn.evaluate((radio) => radio.checked && radio === document.activeElement))
+  await page.keyboard.press('ArrowDown')
+  await until('the tiles are back', async () => (await pink()) > 30_000)
 })

@@ -1,0 +1,11 @@
+// Looking at the whole fleet.
+import type { Map } from 'maplibre-gl'
+import { boundsOfPlaces } from '../../map/trackBounds'
+import { selection } from './selection.svelte'
+
+/** Shows all devices of the filter. */
+export function showAll(map: Map, animate = true): void {
+  const places = selection.list().flatMap(({ location }) => (location ? [location] : []))
+  const bounds = boundsOfPlaces(places)
+  if (bounds) map.fitBounds(bounds, { padding: 60, maxZoom: 12, animate })
+}
