@@ -14,10 +14,12 @@ pub(super) async fn accounts(tx: &Tx) -> Result<Vec<AccountId>> {
         Engine::Sqlite => "last_number",
         Engine::Postgres => "number",
     };
+    // The highest number of an account is one look into an index; whether there is any higher than the cursor,
+    // PostgreSQL finds out by reading the whole log.
     let behind = format!(
         "SELECT a.id FROM account a LEFT JOIN rule_follower f ON f.account_id = a.id \
-         WHERE EXISTS (SELECT 1 FROM location_log l \
-                       WHERE l.account_id = a.id AND l.{number} > COALESCE(f.cursor, 0))"
+         WHERE COALESCE(f.cursor, 0) < (SELECT l.{number} FROM location_log l WHERE l.account_id = a.id \
+                                        ORDER BY l.{number} DESC LIMIT 1)"
     );
     let mut found = BTreeSet::new();
     for (sql, values) in [
