@@ -3,7 +3,7 @@
 //! Callers leave what they have and wait; a flusher takes all that waits, stores it in one transaction and answers
 //! each. One caller alone is flushed at once. What went wrong for one submission is its own answer; when a whole
 //! transaction fails for a reason that is not the database's absence, each submission is tried by itself. A flusher that
-//! has answered many waits a moment until half of them are back, so that a commit serves many.
+//! has answered many waits a moment until most of them are back, so that a commit serves many.
 
 use std::sync::Arc;
 

@@ -23,7 +23,7 @@ const WAITING_MAX: usize = 10_000;
 const LOCATIONS_MAX: usize = 200_000;
 /// Locations of one transaction, so that the first of them is not kept waiting for the last.
 const BATCH_MAX: usize = 8_000;
-/// How many callers there must be for it to pay to wait for half of them.
+/// How many callers there must be for it to pay to wait for most of them.
 const MANY: usize = 16;
 /// How long to wait for them, about: timers are no finer than this.
 const COMPANY: Duration = Duration::from_millis(1);
@@ -122,15 +122,17 @@ impl Gatherer {
         Ok(!std::mem::replace(&mut lane.has_flusher, true))
     }
 
-    /// Waits a moment until half of so many callers wait, as the writer does for other jobs. Commits that follow each
-    /// other as fast as they can leave the processor to the work of committing, each for a few.
+    /// Waits a moment until most of so many callers wait. Commits that follow each other as fast as they can leave the
+    /// processor to the work of committing, each for a few; and callers that part into two halves, of which one waits
+    /// for the commit of the other, stay so when half of them is enough.
     pub(super) async fn await_company(&self, lane: usize, callers: usize) {
+        let most = callers * 3 / 4;
         let arrived = {
             let lane = &mut self.lanes()[lane];
-            if callers < MANY || lane.is_worth_a_commit(callers / 2) {
+            if callers < MANY || lane.is_worth_a_commit(most) {
                 return;
             }
-            lane.wanted = callers / 2;
+            lane.wanted = most;
             Arc::clone(&lane.arrived)
         };
         let _enough_or_not = tokio::time::timeout(COMPANY, arrived.notified()).await;
