@@ -1,4 +1,4 @@
-//! The digits of numbers, eight at a time.
+//! The digits of numbers, eight at a time, or by tables where they are few.
 
 /// Numbers below this have eight digits at the most.
 pub(super) const EIGHT_DIGITS: u64 = 100_000_000;
@@ -14,6 +14,57 @@ pub(super) const fn eight_digits(number: u32) -> [u8; 8] {
     let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
     let ones = tens | ((twos - tens * 10) << 8);
     (ones | ZEROS).to_le_bytes()
+}
+
+/// The digits of a number below a thousand without zeros in front, and how many they are.
+pub(super) static WHOLES: [([u8; 3], u8); 1000] = {
+    let mut table = [([b'0'; 3], 1); 1000];
+    let mut number = 0_u32;
+    while number < 1000 {
+        let digits = three_digits(number);
+        table[number as usize] = match number {
+            0..10 => ([digits[2], b'0', b'0'], 1),
+            10..100 => ([digits[1], digits[2], b'0'], 2),
+            _ => (digits, 3),
+        };
+        number += 1;
+    }
+    table
+};
+
+/// The digits of a number of thousandths without zeros at the end, and how many they are.
+pub(super) static THOUSANDTHS: [([u8; 3], u8); 1000] = {
+    let mut table = [([b'0'; 3], 0); 1000];
+    let mut number = 1_u32;
+    while number < 1000 {
+        let length = if number.is_multiple_of(100) {
+            1
+        } else if number.is_multiple_of(10) {
+            2
+        } else {
+            3
+        };
+        table[number as usize] = (three_digits(number), length);
+        number += 1;
+    }
+    table
+};
+
+/// The digits of numbers below a hundred.
+pub(super) static PAIRS: [[u8; 2]; 100] = {
+    let mut table = [[b'0'; 2]; 100];
+    let mut number = 0_u32;
+    while number < 100 {
+        let [_, tens, ones] = three_digits(number);
+        table[number as usize] = [tens, ones];
+        number += 1;
+    }
+    table
+};
+
+const fn three_digits(number: u32) -> [u8; 3] {
+    let [.., hundreds, tens, ones] = eight_digits(number);
+    [hundreds, tens, ones]
 }
 
 /// How many of these digits are zeros in front.

@@ -4,9 +4,11 @@ use std::cell::Cell;
 
 use perigee_core::time::Timestamp;
 
-use super::digits::{EIGHT_DIGITS, eight_digits, push_draft, trailing, without_leading};
+use super::digits::{
+    EIGHT_DIGITS, PAIRS, THOUSANDTHS, WHOLES, eight_digits, push_draft, trailing, without_leading,
+};
 
-const MS_PER_DAY: i64 = 86_400_000;
+const MS_PER_HOUR: i64 = 3_600_000;
 /// Days from 0000-03-01, where the calendar's cycles begin, to 1970-01-01.
 const DAYS_TO_1970: i64 = 719_468;
 const DAYS_PER_ERA: u32 = 146_097;
@@ -38,70 +40,87 @@ pub(super) fn push_decimal<const DECIMALS: u32>(out: &mut Vec<u8>, units: i64) {
     let scale = const { 10_u64.pow(DECIMALS) };
     let magnitude = units.unsigned_abs();
     let (whole, part) = (magnitude / scale, magnitude % scale);
-    // Filled up to eight decimals; zeros at the end are not written.
-    let part = u32::try_from(part * const { 10_u64.pow(8 - DECIMALS) }).unwrap_or(0);
-    let decimals = eight_digits(part);
-    let point_and_decimals = if part == 0 { 0 } else { 9 - trailing(decimals) };
-    match u32::try_from(whole) {
-        Ok(short) if whole < EIGHT_DIGITS => {
-            let start = usize::from(units < 0);
-            let (digits, length) = without_leading(eight_digits(short));
-            let point = start + length;
-            // A sign, eight digits, a point and eight decimals.
-            push_draft(out, &[b'-'; 24], |text| {
-                text[start..start + 8].copy_from_slice(&digits);
-                text[point] = b'.';
-                text[point + 1..point + 9].copy_from_slice(&decimals);
-                point + point_and_decimals
-            });
-        }
-        _ => {
-            push_signed(out, if units < 0 { -whole.cast_signed() } else { whole.cast_signed() });
-            push_draft(out, &[b'.'; 9], |text| {
-                text[1..].copy_from_slice(&decimals);
-                point_and_decimals
-            });
-        }
+    // Ordinarily there are three digits before the point at the most.
+    let whole_digits = usize::try_from(whole).ok().and_then(|whole| WHOLES.get(whole));
+    let Some((digits, length)) = whole_digits else { return push_long_decimal::<DECIMALS>(out, units) };
+    let start = usize::from(units < 0);
+    let point = start + usize::from(*length);
+    // A sign, three digits, a point and eight decimals.
+    push_draft(out, &[b'-'; 16], |text| {
+        text[start..start + 3].copy_from_slice(digits);
+        text[point] = b'.';
+        point + push_part::<DECIMALS>(&mut text[point + 1..], part)
+    });
+}
+
+/// Writes the decimals behind a point; says how long point and decimals are, which is nothing without decimals.
+fn push_part<const DECIMALS: u32>(text: &mut [u8], part: u64) -> usize {
+    if part == 0 {
+        return 0;
     }
+    if DECIMALS == 3
+        && let Some((digits, length)) = usize::try_from(part).ok().and_then(|part| THOUSANDTHS.get(part))
+    {
+        text[..3].copy_from_slice(digits);
+        return 1 + usize::from(*length);
+    }
+    // Filled up to eight decimals; zeros at the end are not counted.
+    let decimals = eight_digits(u32::try_from(part * const { 10_u64.pow(8 - DECIMALS) }).unwrap_or(0));
+    text[..8].copy_from_slice(&decimals);
+    9 - trailing(decimals)
+}
+
+fn push_long_decimal<const DECIMALS: u32>(out: &mut Vec<u8>, units: i64) {
+    let scale = const { 10_u64.pow(DECIMALS) };
+    let magnitude = units.unsigned_abs();
+    if units < 0 {
+        out.push(b'-');
+    }
+    push_whole(out, magnitude / scale);
+    push_draft(out, &[b'.'; 9], |text| push_part::<DECIMALS>(&mut text[1..], magnitude % scale));
 }
 
 /// Writes an instant as RFC 3339 in UTC, with milliseconds only when there are any.
 pub(super) fn push_time(out: &mut Vec<u8>, instant: Timestamp) {
     let millis = instant.as_millis();
-    let in_day = u32::try_from(millis.rem_euclid(MS_PER_DAY)).unwrap_or(0);
-    let date = date_of(millis.div_euclid(MS_PER_DAY));
-    let (seconds, fraction) = (in_day / 1000, in_day % 1000);
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    let time = eight_digits(hour * 1_000_000 + minute * 10_000 + second * 100);
-    push_draft(out, b"0000-00-00T00:00:00.000Z", |text| {
-        text[..4].copy_from_slice(&date[..4]);
-        text[5..7].copy_from_slice(&date[4..6]);
-        text[8..10].copy_from_slice(&date[6..]);
-        text[11..13].copy_from_slice(&time[..2]);
-        text[14..16].copy_from_slice(&time[2..4]);
-        text[17..19].copy_from_slice(&time[4..6]);
+    let in_hour = usize::try_from(millis.rem_euclid(MS_PER_HOUR)).unwrap_or(0);
+    let (seconds, fraction) = (in_hour / 1000, in_hour % 1000);
+    push_draft(out, &hour_of(millis.div_euclid(MS_PER_HOUR)), |text| {
+        text[14..16].copy_from_slice(&PAIRS[seconds / 60]);
+        text[17..19].copy_from_slice(&PAIRS[seconds % 60]);
         if fraction == 0 {
             text[19] = b'Z';
             return 20;
         }
-        text[20..23].copy_from_slice(&eight_digits(fraction)[5..]);
+        text[20..23].copy_from_slice(&eight_digits(u32::try_from(fraction).unwrap_or(0))[5..]);
         text.len()
     });
 }
 
-/// The digits of year, month and day. A track has many locations a day, so days are remembered for a while.
-fn date_of(day: i64) -> [u8; 8] {
+/// An instant in this hour, to write minutes, seconds and milliseconds into. A track has many locations an hour, so
+/// hours are remembered for a while.
+fn hour_of(hour: i64) -> [u8; 24] {
     thread_local! {
-        static DAYS: [Cell<(i64, [u8; 8])>; 16] = const { [const { Cell::new((i64::MIN, [b'0'; 8])) }; 16] };
+        static HOURS: [Cell<(i64, [u8; 24])>; 16] = const { [const { Cell::new((i64::MIN, *DRAFT)) }; 16] };
     }
-    DAYS.with(|days| {
-        let place = &days[usize::try_from(day.rem_euclid(16)).unwrap_or(0)];
-        if place.get().0 != day {
-            place.set((day, eight_digits(civil(day))));
+    HOURS.with(|hours| {
+        let place = &hours[usize::try_from(hour.rem_euclid(16)).unwrap_or(0)];
+        let (kept, text) = place.get();
+        if kept == hour {
+            return text;
         }
-        place.get().1
+        let date = eight_digits(civil(hour.div_euclid(24)));
+        let mut text = *DRAFT;
+        text[..4].copy_from_slice(&date[..4]);
+        text[5..7].copy_from_slice(&date[4..6]);
+        text[8..10].copy_from_slice(&date[6..]);
+        text[11..13].copy_from_slice(&PAIRS[usize::try_from(hour.rem_euclid(24)).unwrap_or(0)]);
+        place.set((hour, text));
+        text
     })
 }
+
+const DRAFT: &[u8; 24] = b"0000-00-00T00:00:00.000Z";
 
 /// Year, month and day of the day this many after 1970-01-01 in the Gregorian calendar, as the digits of a number.
 /// Years are counted from March, so that the leap day is a year's last.
@@ -258,13 +277,17 @@ mod tests {
         }
 
         #[test]
-        fn any_decimal_is_read_back(units in -1_000_000_000_000_i64..1_000_000_000_000) {
-            let text = written(|out| push_decimal::<3>(out, units));
-            let wasteful = text.contains('.') && text.ends_with(['.', '0']);
-            prop_assert!(!wasteful, "{}", text);
-            let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
-            let back: i64 = format!("{whole}{part:0<3}").parse().unwrap();
-            prop_assert_eq!(back, units);
+        fn any_decimal_is_read_back(units in prop_oneof![-2_000_000_000_i64..2_000_000_000, any::<i64>(), -2_000_i64..2_000]) {
+            for (text, decimals) in [
+                (written(|out| push_decimal::<3>(out, units)), 3),
+                (written(|out| push_decimal::<7>(out, units)), 7),
+            ] {
+                let wasteful = text.contains('.') && text.ends_with(['.', '0']);
+                prop_assert!(!wasteful, "{}", text);
+                let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
+                let back: i64 = format!("{whole}{part:0<decimals$}").parse().unwrap();
+                prop_assert_eq!(back, units);
+            }
         }
 
         #[test]
