@@ -80,47 +80,50 @@ fn push_long_decimal<const DECIMALS: u32>(out: &mut Vec<u8>, units: i64) {
     push_draft(out, &[b'.'; 9], |text| push_part::<DECIMALS>(&mut text[1..], magnitude % scale));
 }
 
-/// Writes an instant as RFC 3339 in UTC, with milliseconds only when there are any.
+/// Writes an instant as RFC 3339 in UTC, with milliseconds only when there are any. Its characters are put together in
+/// words, the first at the low end: put together in memory by bytes they would be slow to read back from there.
 pub(super) fn push_time(out: &mut Vec<u8>, instant: Timestamp) {
+    let pair = |number: usize| u16::from_le_bytes(PAIRS[number]);
     let millis = instant.as_millis();
     let in_hour = usize::try_from(millis.rem_euclid(MS_PER_HOUR)).unwrap_or(0);
-    let (seconds, fraction) = (in_hour / 1000, in_hour % 1000);
-    push_draft(out, &hour_of(millis.div_euclid(MS_PER_HOUR)), |text| {
-        text[14..16].copy_from_slice(&PAIRS[seconds / 60]);
-        text[17..19].copy_from_slice(&PAIRS[seconds % 60]);
-        if fraction == 0 {
-            text[19] = b'Z';
-            return 20;
-        }
-        text[20..23].copy_from_slice(&eight_digits(u32::try_from(fraction).unwrap_or(0))[5..]);
-        text.len()
-    });
+    let (minute, second, fraction) = (in_hour / 60_000, in_hour / 1000 % 60, in_hour % 1000);
+    let to_minute = hour_of(millis.div_euclid(MS_PER_HOUR)) | u128::from(pair(minute)) << (8 * 14);
+    let seconds = u64::from(b':') | u64::from(pair(second)) << 8;
+    out.extend_from_slice(&to_minute.to_le_bytes());
+    if fraction == 0 {
+        let end = seconds | u64::from(b'Z') << 24;
+        out.extend_from_slice(&end.to_le_bytes()[..4]);
+    } else {
+        let digits = u64::from_le_bytes(eight_digits(u32::try_from(fraction).unwrap_or(0))) >> (8 * 5);
+        let end = seconds | u64::from(b'.') << 24 | digits << 32 | u64::from(b'Z') << 56;
+        out.extend_from_slice(&end.to_le_bytes());
+    }
 }
 
-/// An instant in this hour, to write minutes, seconds and milliseconds into. A track has many locations an hour, so
-/// hours are remembered for a while.
-fn hour_of(hour: i64) -> [u8; 24] {
+/// An instant of this hour, without its minutes and what follows. A track has many locations an hour, so hours are
+/// remembered for a while.
+fn hour_of(hour: i64) -> u128 {
     thread_local! {
-        static HOURS: [Cell<(i64, [u8; 24])>; 16] = const { [const { Cell::new((i64::MIN, *DRAFT)) }; 16] };
+        static HOURS: [Cell<(i64, u128)>; 16] = const { [const { Cell::new((i64::MIN, 0)) }; 16] };
     }
     HOURS.with(|hours| {
         let place = &hours[usize::try_from(hour.rem_euclid(16)).unwrap_or(0)];
-        let (kept, text) = place.get();
-        if kept == hour {
-            return text;
+        if place.get().0 != hour {
+            place.set((hour, u128::from_le_bytes(hour_as_text(hour))));
         }
-        let date = eight_digits(civil(hour.div_euclid(24)));
-        let mut text = *DRAFT;
-        text[..4].copy_from_slice(&date[..4]);
-        text[5..7].copy_from_slice(&date[4..6]);
-        text[8..10].copy_from_slice(&date[6..]);
-        text[11..13].copy_from_slice(&PAIRS[usize::try_from(hour.rem_euclid(24)).unwrap_or(0)]);
-        place.set((hour, text));
-        text
+        place.get().1
     })
 }
 
-const DRAFT: &[u8; 24] = b"0000-00-00T00:00:00.000Z";
+fn hour_as_text(hour: i64) -> [u8; 16] {
+    let date = eight_digits(civil(hour.div_euclid(24)));
+    let mut text = *b"0000-00-00T00:\0\0";
+    text[..4].copy_from_slice(&date[..4]);
+    text[5..7].copy_from_slice(&date[4..6]);
+    text[8..10].copy_from_slice(&date[6..]);
+    text[11..13].copy_from_slice(&PAIRS[usize::try_from(hour.rem_euclid(24)).unwrap_or(0)]);
+    text
+}
 
 /// Year, month and day of the day this many after 1970-01-01 in the Gregorian calendar, as the digits of a number.
 /// Years are counted from March, so that the leap day is a year's last.
