@@ -84,7 +84,7 @@ pub(crate) struct Import {
     #[arg(long, value_enum)]
     pub(crate) format: Option<FileFormat>,
     /// Locations sent at once.
-    #[arg(long, value_name = "COUNT", default_value_t = 1000, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    #[arg(long, value_name = "COUNT", default_value_t = 500, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) batch: u16,
     /// Read from the beginning although an earlier run got further.
     #[arg(long)]
