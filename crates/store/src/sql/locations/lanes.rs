@@ -170,3 +170,46 @@ impl Lane {
         self.waiting.len() >= submissions || self.locations >= BATCH_MAX / 2
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+    use tokio::time::Instant;
+
+    use super::*;
+
+    const LANE: usize = 0;
+
+    /// Somebody sends something without waiting for the answer.
+    fn send(gatherer: &Gatherer) {
+        let scope = Scope::whole(AccountId::from_i64(1));
+        let submission = Submission::new(scope, DeviceId::from_i64(2), &[]);
+        let caller = Caller { runtime: Handle::current(), reply: oneshot::channel().0 };
+        gatherer.push(LANE, submission, caller).expect("there is room");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn most_of_a_crowd_are_company_enough() {
+        let gatherer = Gatherer::new(Handle::current());
+        let begin = Instant::now();
+        let mut company = std::pin::pin!(gatherer.await_company(LANE, 40));
+        for sent in 0..30 {
+            assert!(company.as_mut().now_or_never().is_none(), "{sent} of 40 are not most of them");
+            send(&gatherer);
+        }
+        company.await;
+        assert_eq!(begin.elapsed(), Duration::ZERO);
+        gatherer.await_company(LANE, 40).await;
+        assert_eq!(begin.elapsed(), Duration::ZERO, "they are there already");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nobody_waits_long_for_company_nor_when_few_send() {
+        let gatherer = Gatherer::new(Handle::current());
+        let begin = Instant::now();
+        gatherer.await_company(LANE, MANY - 1).await;
+        assert_eq!(begin.elapsed(), Duration::ZERO);
+        gatherer.await_company(LANE, MANY).await;
+        assert_eq!(begin.elapsed(), COMPANY);
+    }
+}
