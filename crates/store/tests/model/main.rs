@@ -18,7 +18,7 @@ async fn sqlite_equals_the_model() {
     steps::run(Engine::Sqlite, seed(1), SQLITE_STEPS).await;
 }
 
-/// Deletes what settled a doubt, and crashes.
+/// Another walk: this one once found a doubt that a crash brought back.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sqlite_equals_the_model_after_other_steps() {
     steps::run(Engine::Sqlite, seed(25), SQLITE_STEPS).await;

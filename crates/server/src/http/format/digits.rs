@@ -107,4 +107,18 @@ mod tests {
             assert_eq!(String::from_utf8_lossy(&eight_digits(number)), format!("{number:08}"));
         }
     }
+
+    #[test]
+    fn tables_have_the_digits_that_count() {
+        let text = |(digits, length): ([u8; 3], u8)| {
+            String::from_utf8_lossy(&digits[..usize::from(length)]).into_owned()
+        };
+        for number in 0..1000 {
+            assert_eq!(text(WHOLES[number]), number.to_string());
+            assert_eq!(text(THOUSANDTHS[number]), format!("{number:03}").trim_end_matches('0'));
+        }
+        for (number, pair) in PAIRS.iter().enumerate() {
+            assert_eq!(pair, format!("{number:02}").as_bytes());
+        }
+    }
 }

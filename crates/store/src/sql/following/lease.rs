@@ -14,12 +14,11 @@ pub(super) async fn accounts(tx: &Tx) -> Result<Vec<AccountId>> {
         Engine::Sqlite => "last_number",
         Engine::Postgres => "number",
     };
-    // The highest number of an account is one look into an index; whether there is any higher than the cursor,
-    // PostgreSQL finds out by reading the whole log.
+    // The highest number of an account is found by looking into an index, of each part on PostgreSQL; whether there is
+    // any above the cursor, that finds out by reading the whole log.
     let behind = format!(
         "SELECT a.id FROM account a LEFT JOIN rule_follower f ON f.account_id = a.id \
-         WHERE COALESCE(f.cursor, 0) < (SELECT l.{number} FROM location_log l WHERE l.account_id = a.id \
-                                        ORDER BY l.{number} DESC LIMIT 1)"
+         WHERE COALESCE(f.cursor, 0) < (SELECT MAX(l.{number}) FROM location_log l WHERE l.account_id = a.id)"
     );
     let mut found = BTreeSet::new();
     for (sql, values) in [

@@ -119,6 +119,7 @@ async fn erase(tx: &Tx, account: AccountId, device: DeviceId, range: TimeRange) 
         return Ok(0);
     }
     let packed = erase_packed(tx, account, device, range).await?;
+    // The log first: it saves what memory has, the last location too, which is renewed after that.
     let unpacked = log::erase(tx, account, device, range, packed).await?;
     let last = find_last(tx, account, device).await?;
     if last.is_some_and(|last| (range.from..=range.to).contains(&last.location.time)) {

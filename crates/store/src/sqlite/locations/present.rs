@@ -1,7 +1,7 @@
 //! The present of devices: when each was last heard and where it was last, ahead of the tables that keep it.
 //!
 //! A commit of locations writes the log alone. What follows from them for a device is written some time later, once
-//! for many of its locations; until then the log has it.
+//! for many of its locations, or when some of them are deleted; until then the log has it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

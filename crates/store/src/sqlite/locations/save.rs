@@ -32,8 +32,14 @@ async fn save(database: &Database, live: &Arc<Live>, everything: bool) -> Result
     let (now, head) = (live.now(), live.tail().head());
     let owners = live.present().to_save(everything, now, head);
     for some in owners.chunks(AT_ONCE) {
+        // Not while locations are erased: in the same commit as that, this would write what memory has still.
+        let _chunks = live.chunks.lock().await;
         let (some, live) = (some.to_vec(), Arc::clone(live));
-        database.write(move |tx| async move { save_some(tx, &live, &some).await }.boxed()).await?;
+        let job = database.write(move |tx| {
+            tx.leave_facts();
+            async move { save_some(tx, &live, &some).await }.boxed()
+        });
+        job.await?;
     }
     let moved = live.needed_from() - live.replay_from.load(Ordering::Relaxed);
     if moved >= WORTHWHILE || (everything && moved > 0) {
@@ -48,9 +54,8 @@ const LIVE_CONFLICT: &str = "ON CONFLICT (account_id, device_id) DO UPDATE SET \
     last_seen = max(COALESCE(device_live.last_seen, excluded.last_seen), excluded.last_seen), observed_to = excluded.observed_to, \
     rhythm = excluded.rhythm, doubt = excluded.doubt";
 
-/// Writes the present of these devices.
+/// Writes the present of these devices. Whoever calls holds [`Live::chunks`].
 pub(super) async fn save_some(tx: &Tx, live: &Arc<Live>, owners: &[Owner]) -> Result<()> {
-    tx.leave_facts();
     let existing = existing_devices(tx, owners).await?;
     let (mut heard, mut last, mut saved, mut gone) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for owner in owners {

@@ -13,8 +13,8 @@ use perigee_core::store::{Accounts as _, Devices as _, Events as _, LocationUpke
 
 use super::feed::LOOKED_AT_MAX;
 use super::present::{Entry, MANY};
-use super::{Owner, ingest};
-use crate::sql::locations::{CHUNK_FULL, Submission};
+use super::{Owner, ingest, save_all};
+use crate::sql::locations::{CHUNK_FULL, Submission, alone};
 use crate::testing::{START, Scratch};
 use crate::{Database, Engine};
 
@@ -129,6 +129,26 @@ async fn a_crowd_makes_nobody_forgotten() {
         assert_eq!(last.location, track(20)[19], "what is older does not move it");
     }
     assert!(!two.store.live().unwrap().present().is_crowded(), "and the crowd has gone");
+}
+
+/// What is erased must not be written again by whoever saves at the same time.
+#[tokio::test]
+async fn nothing_is_saved_while_locations_are_erased() {
+    let two = Two::new().await;
+    two.store([track(1), track(1)]).await;
+    let live = two.store.live().unwrap().clone();
+    let erasing = alone(&two.store).await;
+    let saving = tokio::spawn({
+        let (store, live) = (two.store.clone(), live.clone());
+        async move { save_all(&store, &live).await }
+    });
+    // It goes as far as it can, and the writer as far as there is work.
+    tokio::task::yield_now().await;
+    two.store.write(|_tx| async { Ok(()) }.boxed()).await.unwrap();
+    assert!(live.present().unsaved_from().is_some(), "it waits");
+    drop(erasing);
+    saving.await.unwrap().unwrap();
+    assert_eq!(live.present().unsaved_from(), None);
 }
 
 /// Events are asked for in parts, whatever the rows of the log they are read from.
