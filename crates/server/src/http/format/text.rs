@@ -42,19 +42,25 @@ pub(super) fn push_decimal<const DECIMALS: u32>(out: &mut Vec<u8>, units: i64) {
     let (whole, part) = (magnitude / scale, magnitude % scale);
     // Ordinarily there are three digits before the point at the most.
     let whole_digits = usize::try_from(whole).ok().and_then(|whole| WHOLES.get(whole));
-    let Some((digits, length)) = whole_digits else { return push_long_decimal::<DECIMALS>(out, units) };
+    let Some((digits, length)) = whole_digits else {
+        if units < 0 {
+            out.push(b'-');
+        }
+        push_whole(out, whole);
+        return push_draft(out, &[b'.'; 9], |text| write_part::<DECIMALS>(&mut text[1..], part));
+    };
     let start = usize::from(units < 0);
     let point = start + usize::from(*length);
     // A sign, three digits, a point and eight decimals.
     push_draft(out, &[b'-'; 16], |text| {
         text[start..start + 3].copy_from_slice(digits);
         text[point] = b'.';
-        point + push_part::<DECIMALS>(&mut text[point + 1..], part)
+        point + write_part::<DECIMALS>(&mut text[point + 1..], part)
     });
 }
 
 /// Writes the decimals behind a point; says how long point and decimals are, which is nothing without decimals.
-fn push_part<const DECIMALS: u32>(text: &mut [u8], part: u64) -> usize {
+fn write_part<const DECIMALS: u32>(text: &mut [u8], part: u64) -> usize {
     if part == 0 {
         return 0;
     }
@@ -68,16 +74,6 @@ fn push_part<const DECIMALS: u32>(text: &mut [u8], part: u64) -> usize {
     let decimals = eight_digits(u32::try_from(part * const { 10_u64.pow(8 - DECIMALS) }).unwrap_or(0));
     text[..8].copy_from_slice(&decimals);
     9 - trailing(decimals)
-}
-
-fn push_long_decimal<const DECIMALS: u32>(out: &mut Vec<u8>, units: i64) {
-    let scale = const { 10_u64.pow(DECIMALS) };
-    let magnitude = units.unsigned_abs();
-    if units < 0 {
-        out.push(b'-');
-    }
-    push_whole(out, magnitude / scale);
-    push_draft(out, &[b'.'; 9], |text| push_part::<DECIMALS>(&mut text[1..], magnitude % scale));
 }
 
 /// Writes an instant as RFC 3339 in UTC, with milliseconds only when there are any. Its characters are put together in
