@@ -9,16 +9,15 @@ use perigee_core::time::Timestamp;
 use crate::database::{Database, Engine};
 use crate::params;
 use crate::row::Row;
+use crate::sql::locations::number_column;
 use crate::tx::Tx;
 
 async fn read(tx: &Tx) -> Result<StoreFigures> {
-    let (engine, bytes, number) = match tx.engine() {
-        Engine::Sqlite => (
-            "sqlite",
-            "SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()",
-            "last_number",
-        ),
-        Engine::Postgres => ("postgresql", "SELECT pg_database_size(current_database()) AS bytes", "number"),
+    let (engine, bytes) = match tx.engine() {
+        Engine::Sqlite => {
+            ("sqlite", "SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()")
+        }
+        Engine::Postgres => ("postgresql", "SELECT pg_database_size(current_database()) AS bytes"),
     };
     let counts = tx
         .query_one(
@@ -54,7 +53,7 @@ async fn read(tx: &Tx) -> Result<StoreFigures> {
         devices: counts.int("devices")?,
         messages,
         deliveries: backlog(&deliveries)?,
-        oldest_unjudged: oldest_unjudged(tx, number).await?,
+        oldest_unjudged: oldest_unjudged(tx).await?,
     })
 }
 
@@ -63,7 +62,8 @@ fn backlog(row: &Row) -> Result<Backlog> {
 }
 
 /// When the first location of any account's log came in that was not judged. One row of each log is looked at.
-async fn oldest_unjudged(tx: &Tx, number: &str) -> Result<Option<Timestamp>> {
+async fn oldest_unjudged(tx: &Tx) -> Result<Option<Timestamp>> {
+    let number = number_column(tx.engine());
     let sql = format!(
         "SELECT MIN(first.received_at) AS oldest FROM (
              SELECT (SELECT l.received_at FROM location_log l

@@ -10,16 +10,14 @@ use perigee_core::webhook::{Lease, NewDelivery, Settlement, WAITING_MAX, Webhook
 use super::webhook_rows::{COLUMNS, from_row, hold};
 use super::{audit, deliveries, event_trim};
 use crate::database::Engine;
+use crate::sql::locations::number_column;
 use crate::{Database, Tx, params};
 
 /// Deliveries one transaction forgets.
 const TRIMMED_AT_ONCE: i64 = 5_000;
 
 async fn behind(tx: &Tx) -> Result<Vec<Webhook>> {
-    let last = match tx.engine() {
-        Engine::Sqlite => "last_number",
-        Engine::Postgres => "number",
-    };
+    let last = number_column(tx.engine());
     let sql = format!(
         "SELECT {COLUMNS} FROM webhook WHERE enabled = TRUE \
          AND (read_to < (SELECT MAX(e.number) FROM event e WHERE e.account_id = webhook.account_id) \

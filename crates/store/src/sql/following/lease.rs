@@ -5,15 +5,12 @@ use std::collections::BTreeSet;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::{CatchingUp, Followed, Result};
 
-use crate::database::Engine;
+use crate::sql::locations::number_column;
 use crate::{Row, Tx, params};
 
 /// The accounts in whose log something was not judged yet, or of which something is due.
 pub(super) async fn accounts(tx: &Tx) -> Result<Vec<AccountId>> {
-    let number = match tx.engine() {
-        Engine::Sqlite => "last_number",
-        Engine::Postgres => "number",
-    };
+    let number = number_column(tx.engine());
     // The highest number of an account is found by looking into an index, of each part on PostgreSQL; whether there is
     // any above the cursor, that finds out by reading the whole log.
     let behind = format!(

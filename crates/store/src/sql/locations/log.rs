@@ -12,10 +12,18 @@ use super::window::Window;
 use crate::codec::Point;
 use crate::sql::accounts;
 use crate::sql::event_filter::Wanted;
-use crate::{Database, Tx, params, postgres, sqlite};
+use crate::{Database, Engine, Tx, params, postgres, sqlite};
 
 /// After how long few locations are packed too.
 pub(crate) const FEW_WAIT_MS: i64 = 60 * 60 * 1000;
+
+/// The column with the highest number of a row: on SQLite a row holds many locations.
+pub(crate) const fn number_column(engine: Engine) -> &'static str {
+    match engine {
+        Engine::Sqlite => "last_number",
+        Engine::Postgres => "number",
+    }
+}
 
 /// Locations of devices in sight after this number.
 pub(super) async fn feed(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Feed> {

@@ -27,7 +27,9 @@ pub(crate) use chunk::{
 pub(crate) use delete::{alone, holds_before, retire_some};
 pub(crate) use lanes::{Gatherer, Submission};
 pub(crate) use last::{find_last, last_points, put_last_points};
-pub(crate) use log::{FEW_WAIT_MS, end, event_of, events, note_trimmed, read_log, skim, trimmed_to};
+pub(crate) use log::{
+    FEW_WAIT_MS, end, event_of, events, note_trimmed, number_column, read_log, skim, trimmed_to,
+};
 pub(crate) use of_group::last_of_group;
 pub(crate) use row::{COLUMNS, from_row, point_from_row, unreadable_readings};
 pub(crate) use sent::Sent;
