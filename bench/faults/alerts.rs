@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use perigee_bench::http::{Answer, Connection};
-use perigee_bench::server::{Server, Setup};
+use perigee_bench::server::{Limits, Server, Setup};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::json;
@@ -42,6 +42,7 @@ pub(crate) async fn run(
             scratch: options.scratch.clone(),
             database,
             environment: environment(&sink.listen().await?, options.broken),
+            limits: Limits::Lifted,
         };
         let (outcome, kills) = Storm::start(setup, sink, options, alerts).await?.finish().await?;
         println!("{}", outcome.tell(engine, kills));

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Parser;
 use perigee_bench::postgres::own_database;
-use perigee_bench::server::Setup;
+use perigee_bench::server::{Limits, Setup};
 
 use crate::cycle::Run;
 use crate::summary::Summary;
@@ -83,6 +83,7 @@ async fn main() -> Result<ExitCode> {
             scratch: options.scratch.clone(),
             database,
             environment: early.into_iter().collect(),
+            limits: Limits::Lifted,
         };
         summaries.push(Run::start(engine, setup, &options).await?.finish().await?);
     }

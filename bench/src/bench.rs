@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use clap::{Parser, ValueEnum};
 use perigee_bench::machine;
 use perigee_bench::postgres::own_database;
-use perigee_bench::server::{Server, Setup};
+use perigee_bench::server::{Limits, Server, Setup};
 
 use crate::report::Report;
 
@@ -206,6 +206,7 @@ impl Bench {
             scratch: self.options.scratch.clone(),
             database,
             environment: Vec::new(),
+            limits: Limits::Lifted,
         };
         let mut server = Server::start(setup).await?;
         server.make_devices("bench", devices).await?;

@@ -1,11 +1,12 @@
 //! A client with as little work of its own as can be: keep-alive, one request at a time, no copies of bodies.
 
+use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 /// A connection to a server.
 #[derive(Debug)]
@@ -53,16 +54,42 @@ impl Answer<'_> {
 impl Connection {
     /// Connects to a host and port.
     pub async fn open(address: &str) -> Result<Self> {
-        let stream = TcpStream::connect(address).await.context("cannot connect")?;
+        Self::over(TcpStream::connect(address).await.context("cannot connect")?)
+    }
+
+    /// Connects from this address of the machine, so that the server sees another client.
+    pub async fn open_from(source: IpAddr, address: &str) -> Result<Self> {
+        let socket = if source.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+        socket.bind(SocketAddr::new(source, 0))?;
+        Self::over(socket.connect(address.parse()?).await.context("cannot connect")?)
+    }
+
+    fn over(stream: TcpStream) -> Result<Self> {
         stream.set_nodelay(true)?;
         Ok(Self { stream, buffer: Vec::with_capacity(64 * 1024), request: Vec::with_capacity(64 * 1024) })
     }
 
     /// Sends a request, given by method and path, and reads its answer whole.
     pub async fn call(&mut self, line: &str, token: &str, body: &[u8]) -> Result<Answer<'_>> {
+        self.call_with(line, token, "", body).await
+    }
+
+    /// The same with further header lines, each with its line's end.
+    pub async fn call_with(
+        &mut self,
+        line: &str,
+        token: &str,
+        headers: &str,
+        body: &[u8],
+    ) -> Result<Answer<'_>> {
         self.request.clear();
-        for part in [line, " HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer ", token, "\r\n"] {
+        for part in [line, " HTTP/1.1\r\nHost: bench\r\n", headers] {
             self.request.extend_from_slice(part.as_bytes());
+        }
+        if !token.is_empty() {
+            for part in ["Authorization: Bearer ", token, "\r\n"] {
+                self.request.extend_from_slice(part.as_bytes());
+            }
         }
         if body.is_empty() {
             self.request.extend_from_slice(b"\r\n");

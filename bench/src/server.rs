@@ -28,6 +28,17 @@ pub struct Setup {
     pub database: Option<String>,
     /// Variables it gets beside its settings.
     pub environment: Vec<(String, String)>,
+    /// Which limits it keeps its users to.
+    pub limits: Limits,
+}
+
+/// Which limits a server keeps its users to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limits {
+    /// None that a benchmark would reach: what is measured is the server.
+    Lifted,
+    /// Those that a fresh installation has.
+    Default,
 }
 
 /// A running server.
@@ -197,18 +208,20 @@ fn command(setup: &Setup, folder: &Path) -> Command {
     command
         .env("PERIGEE_STORE__DATA", folder.join("data"))
         .env("PERIGEE_STORE__DATABASE", setup.database.as_deref().unwrap_or_default())
-        // What is measured is the server, not the limits it keeps its users to.
-        .env("PERIGEE_LIMITS__REQUESTS_PER_SECOND", "10000000")
-        .env("PERIGEE_LIMITS__BURST", "10000000")
-        .env("PERIGEE_SERVER__MAX_CONNECTIONS_PER_ADDRESS", "5000")
-        .env("PERIGEE_EVENTS__STREAMS_PER_USER", "5000")
-        .env("PERIGEE_EVENTS__STREAMS_PER_ACCOUNT", "5000")
         // Receivers are on this machine.
         .env("PERIGEE_WEBHOOKS__ALLOW_HTTP", "true")
         .env("PERIGEE_WEBHOOKS__ALLOW_PRIVATE", "true")
         .env("PERIGEE_AUTH__TOKEN_SECONDS", "86400")
         .env("PERIGEE_FIRST_START__LICENSES", "1000000")
         .stdin(Stdio::null());
+    if setup.limits == Limits::Lifted {
+        command
+            .env("PERIGEE_LIMITS__REQUESTS_PER_SECOND", "10000000")
+            .env("PERIGEE_LIMITS__BURST", "10000000")
+            .env("PERIGEE_SERVER__MAX_CONNECTIONS_PER_ADDRESS", "5000")
+            .env("PERIGEE_EVENTS__STREAMS_PER_USER", "5000")
+            .env("PERIGEE_EVENTS__STREAMS_PER_ACCOUNT", "5000");
+    }
     command
 }
 

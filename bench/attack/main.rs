@@ -1,0 +1,72 @@
+//! Attacks a server with the limits of a fresh installation, one scenario after the other, each on a new store, and
+//! measures what another tenant notices: the longest wait for an answer, refusals, and the server's peak of memory.
+
+mod bystander;
+mod stage;
+mod summary;
+
+mod scenario;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use perigee_bench::postgres::own_database;
+
+use crate::bystander::Bystander;
+use crate::scenario::SCENARIOS;
+use crate::stage::Stage;
+use crate::summary::Outcome;
+
+/// Attacks a server, and measures what another tenant notices.
+#[derive(Debug, Parser)]
+struct Options {
+    /// The binary; a release build, since the bounds are those of one.
+    #[arg(long)]
+    perigee: PathBuf,
+    /// A PostgreSQL server to use as well, by a superuser's URL; its database is one of our own.
+    #[arg(long)]
+    postgres: Option<String>,
+    /// Leave SQLite out.
+    #[arg(long)]
+    no_sqlite: bool,
+    /// Only scenarios whose name contains this.
+    #[arg(long, default_value = "")]
+    only: String,
+    /// Where stores are made.
+    #[arg(long, default_value = "target/attack")]
+    scratch: PathBuf,
+}
+
+#[tokio::main]
+async fn main() -> Result<ExitCode> {
+    let options = Options::parse();
+    std::fs::create_dir_all(&options.scratch)?;
+    let mut outcomes = Vec::new();
+    for engine in ["SQLite", "PostgreSQL"] {
+        if engine == "SQLite" && options.no_sqlite || engine == "PostgreSQL" && options.postgres.is_none() {
+            continue;
+        }
+        for scenario in SCENARIOS.iter().filter(|scenario| scenario.name.contains(&options.only)) {
+            let database = match &options.postgres {
+                Some(url) if engine == "PostgreSQL" => Some(own_database(url, "perigee_attack").await?),
+                _ => None,
+            };
+            let stage =
+                Stage::start(&options.perigee, &options.scratch, database, scenario.environment).await?;
+            eprintln!("{engine}: {}", scenario.name);
+            let bystander = Bystander::start(stage.other.clone(), stage.server.address.clone());
+            let attacked = (scenario.run)(&stage).await;
+            let noticed = bystander.stop()?;
+            let did = attacked
+                .with_context(|| format!("{engine}: {}: {}", scenario.name, stage.server.log_end()))?;
+            let peak = stage.server.usage()?.peak;
+            outcomes.push(Outcome { engine, name: scenario.name, did, noticed, peak });
+        }
+    }
+    println!("{}", summary::table(&outcomes));
+    let failed = outcomes.iter().filter(|outcome| !outcome.is_within_bounds()).count();
+    println!("{} passed, {failed} failed", outcomes.len() - failed);
+    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

@@ -1,0 +1,42 @@
+//! Patches whose cost grows faster than their size, by a user who may only read, to the own preferences.
+
+use anyhow::Result;
+use tokio::task::JoinSet;
+
+use super::count_by_status;
+use crate::stage::Stage;
+
+/// Elements of the array that is moved about: about a megabyte of text.
+const ELEMENTS: usize = 480_000;
+const MOVES: usize = 999;
+const AT_ONCE: usize = 4;
+
+pub(super) async fn run(stage: &Stage) -> Result<String> {
+    let token = stage.make_user("reader@localhost", &["api"]).await?;
+    let zeros = vec!["0"; ELEMENTS].join(",");
+    let steps = (0..MOVES).map(|step| {
+        let (from, to) = if step % 2 == 0 { ("a", "b") } else { ("b", "a") };
+        format!(r#",{{"op":"move","from":"/{from}/0","path":"/{to}/0"}}"#)
+    });
+    let moved = format!(
+        r#"[{{"op":"add","path":"/a","value":[{zeros}]}},{{"op":"add","path":"/b","value":[]}}{}]"#,
+        steps.collect::<String>()
+    );
+    let front = vec![r#"{"op":"add","path":"/a/0","value":0}"#; 25_000].join(",");
+    let front = format!(r#"[{{"op":"add","path":"/a","value":[]}},{front}]"#);
+    let mut calls = JoinSet::new();
+    for body in [moved, front] {
+        for _ in 0..AT_ONCE {
+            let (mut connection, token, body) = (stage.connect().await?, token.clone(), body.clone());
+            calls.spawn(async move {
+                let line = "PATCH /api/session/preferences";
+                anyhow::Ok(connection.call(line, &token, body.as_bytes()).await?.status)
+            });
+        }
+    }
+    let mut statuses = Vec::new();
+    while let Some(done) = calls.join_next().await {
+        statuses.push(done??);
+    }
+    Ok(format!("8 patches of 1 MB: {}", count_by_status(statuses)))
+}

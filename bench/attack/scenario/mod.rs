@@ -1,0 +1,39 @@
+//! The attacks, one file each. A new one is a file here and a line in the table.
+
+mod json_patch;
+mod quiet;
+
+use std::pin::Pin;
+
+use anyhow::Result;
+
+use crate::stage::Stage;
+
+/// What a running attack gives: in a few words, what it sent and was answered.
+pub(crate) type Attack<'s> = Pin<Box<dyn Future<Output = Result<String>> + 's>>;
+
+/// An attack.
+#[derive(Debug)]
+pub(crate) struct Scenario {
+    pub(crate) name: &'static str,
+    /// Settings other than the defaults, as environment variables.
+    pub(crate) environment: &'static [(&'static str, &'static str)],
+    /// Sends everything; bounded in count and time.
+    pub(crate) run: fn(&Stage) -> Attack<'_>,
+}
+
+/// All attacks in the order they are run. The first is none, for comparison.
+pub(crate) const SCENARIOS: &[Scenario] = &[
+    Scenario { name: "nothing", environment: &[], run: |stage| Box::pin(quiet::run(stage)) },
+    Scenario { name: "json-patch", environment: &[], run: |stage| Box::pin(json_patch::run(stage)) },
+];
+
+/// Counts of answers by status, in words such as `3 x 422`.
+pub(crate) fn count_by_status(statuses: impl IntoIterator<Item = u16>) -> String {
+    let mut counts = std::collections::BTreeMap::<u16, usize>::new();
+    for status in statuses {
+        *counts.entry(status).or_default() += 1;
+    }
+    let words: Vec<_> = counts.iter().map(|(status, count)| format!("{count} x {status}")).collect();
+    words.join(", ")
+}

@@ -1,0 +1,62 @@
+//! What the attacks did and what another tenant noticed, as a table.
+
+use std::fmt::Write as _;
+
+use crate::bystander::Report;
+
+/// No answer to another tenant may take longer, in milliseconds.
+const WORST_WAIT_MS: f64 = 1000.0;
+/// The server may not take more memory, in bytes.
+const MOST_MEMORY: f64 = 300.0 * MIB;
+const MIB: f64 = 1024.0 * 1024.0;
+
+/// One scenario on one engine.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) engine: &'static str,
+    pub(crate) name: &'static str,
+    /// What the attacker sent and was answered, in a few words.
+    pub(crate) did: String,
+    pub(crate) noticed: Report,
+    /// The peak of the server's resident memory, in bytes.
+    pub(crate) peak: f64,
+}
+
+impl Outcome {
+    /// Whether no wait and no peak was too large, and nobody else was refused.
+    pub(crate) fn is_within_bounds(&self) -> bool {
+        let calls_are =
+            self.noticed.values().all(|kind| kind.worst_ms() <= WORST_WAIT_MS && kind.refused == 0);
+        calls_are && self.peak <= MOST_MEMORY
+    }
+}
+
+/// The outcomes below each other: for each kind of call the longest wait in milliseconds, with refusals in brackets.
+pub(crate) fn table(outcomes: &[Outcome]) -> String {
+    let mut table = String::from(
+        "| engine | attack | health | read | submit (p99) | sign-in | memory | within bounds | what was sent |\n\
+         |---|---|--:|--:|--:|--:|--:|---|---|\n",
+    );
+    for outcome in outcomes {
+        let worst = |kind: &str| match outcome.noticed.get(kind) {
+            Some(kind) if kind.refused > 0 => format!("{:.0} ({} refused)", kind.worst_ms(), kind.refused),
+            Some(kind) => format!("{:.0}", kind.worst_ms()),
+            None => "-".to_owned(),
+        };
+        let p99 = outcome.noticed.get("submit").map_or(0.0, crate::bystander::Noticed::p99_ms);
+        let _ = writeln!(
+            table,
+            "| {} | {} | {} | {} | {} ({p99:.0}) | {} | {:.0} MiB | {} | {} |",
+            outcome.engine,
+            outcome.name,
+            worst("health"),
+            worst("read"),
+            worst("submit"),
+            worst("sign-in"),
+            outcome.peak / MIB,
+            if outcome.is_within_bounds() { "yes" } else { "**no**" },
+            outcome.did,
+        );
+    }
+    table
+}
