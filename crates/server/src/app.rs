@@ -15,6 +15,7 @@ use crate::access::{Gate, HourBook, Identities, Rated, Rates, UsageBook, ViewBoo
 use crate::auth::password::Passwords;
 use crate::auth::signing::{self, SigningKeyError, SigningKeys};
 use crate::background::Packing;
+use crate::budget::Budget;
 use crate::config::{BaseUrl, Config, ConfigError};
 use crate::http::arrivals::Arrivals;
 use crate::http::code::Code;
@@ -56,6 +57,8 @@ pub struct Parts {
     pub tiles: Option<Tiles>,
     /// Limits on use.
     pub rates: Rates,
+    /// What requests hold and compute at once.
+    pub budget: Budget,
     /// Calls counted.
     pub usage: UsageBook,
     /// The same by user and hour.
@@ -96,6 +99,7 @@ impl App {
         let gate = Gate::new(signing_keys(&*store, clock.now()).await?, config.auth.token_seconds);
         Ok(Self(Arc::new(Parts {
             rates: Rates::new(&config.limits),
+            budget: Budget::new(&config.budget),
             live: Live::new(&config.events),
             started: clock.now(),
             webhooks: Webhooks::new(&config.webhooks)?,

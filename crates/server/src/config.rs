@@ -1,6 +1,7 @@
 //! What an operator can set. The defaults and their explanation stand in `config.default.toml`.
 
 mod base_url;
+mod budget;
 mod check;
 mod email;
 mod map;
@@ -8,6 +9,7 @@ mod secret;
 mod sms;
 
 pub use base_url::BaseUrl;
+pub use budget::Budget as BudgetSection;
 pub use email::{Email as EmailSection, EmailSecurity};
 pub use map::Map;
 pub use sms::{Sms, SmsGateway};
@@ -38,6 +40,8 @@ pub struct Config {
     pub auth: Auth,
     /// Limits on use.
     pub limits: Limits,
+    /// What may be held and computed at once.
+    pub budget: BudgetSection,
     /// The log of events.
     pub events: Events,
     /// Messages to people.

@@ -4,6 +4,7 @@ pub mod access;
 pub mod app;
 pub mod auth;
 pub mod background;
+pub mod budget;
 pub mod config;
 pub mod http;
 pub mod live;

@@ -121,8 +121,10 @@ impl Jobs {
             async move { write_overview(&app).await }
         });
         jobs.tasks.spawn(webhook::run(app.clone(), jobs.stop.clone()));
+        let budget = app.budget.clone();
         jobs.repeat("publish-figures", Duration::ZERO, move || {
             publish_store(database.stats());
+            budget.publish();
             std::future::ready(PUBLISH_EVERY)
         });
         jobs

@@ -22,6 +22,7 @@ impl Config {
         self.first_start.validate()?;
         self.auth.validate()?;
         self.limits.validate()?;
+        self.budget.validate()?;
         self.events.validate()?;
         self.notifications.validate()?;
         self.email.validate()?;

@@ -8,6 +8,7 @@ use perigee_core::error::{Cause, Kind, StoreError, Unique};
 
 use super::code::Code;
 use super::json::{PatchProblem, Pointer, Problem};
+use crate::budget::{Bound, Exhausted, RunError};
 
 /// Why a request failed: what the client is told, and the cause for the log.
 #[derive(Clone, Debug)]
@@ -129,6 +130,37 @@ impl From<PatchProblem> for ApiError {
             PatchProblem::Malformed(_) | PatchProblem::MissingPath(_) => Code::InvalidPatch,
         };
         invalid(code, vec![problem.problem().clone()])
+    }
+}
+
+impl From<Exhausted> for ApiError {
+    fn from(exhausted: Exhausted) -> Self {
+        let wait = Exhausted::RETRY_AFTER_S;
+        let error = match exhausted.bound {
+            Bound::Total => Self::new(
+                Code::Unavailable,
+                format!("The service is busy with other requests. Wait {wait} s and send this one again; nothing was stored."),
+            )
+            .with_cause(exhausted),
+            Bound::Address => Self::new(
+                Code::RateLimited,
+                format!("Too many requests from this address are under way. Wait {wait} s, or send fewer at once."),
+            ),
+            Bound::Account => Self::new(
+                Code::RateLimited,
+                format!("Too many requests of this account are under way. Wait {wait} s, or send fewer at once."),
+            ),
+        };
+        error.with_header(http::header::RETRY_AFTER, &wait.to_string())
+    }
+}
+
+impl From<RunError> for ApiError {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Exhausted(exhausted) => exhausted.into(),
+            RunError::Lost(lost) => internal(lost),
+        }
     }
 }
 

@@ -1,0 +1,27 @@
+//! Cost before work: a request takes permits before it makes the service receive, unpack or compute anything, and gives
+//! them back when they are dropped.
+//!
+//! | what is bounded | type | when there is no more |
+//! |---|---|---|
+//! | bytes of bodies in memory | [`Pool`], [`Permit`] | refused at once |
+//! | work whose cost the sender chooses, off the connection threads | [`Queue`], [`Budget::run`] | waits; beyond the bound on waiters it is refused |
+//! | CPU steps of one request | [`Steps`] | refused at once |
+//!
+//! Every bound exists in all, for each client address and for each account. What the bounds are is set in `[budget]`
+//! (`docs/operations/limits.md`); why it is done this way is in `docs/adr/0013-cost-before-work.md`.
+
+mod exhausted;
+mod metrics;
+mod payer;
+mod pool;
+mod queue;
+mod root;
+mod shares;
+mod steps;
+
+pub use exhausted::{Bound, Exhausted, RunError};
+pub use payer::Payer;
+pub use pool::{Permit, Pool};
+pub use queue::{Queue, QueueLimits, Slot};
+pub use root::Budget;
+pub use steps::{OutOfSteps, Steps};

@@ -1,0 +1,262 @@
+//! Places for work: a few run at once, a bounded number waits, and clients take turns.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use super::exhausted::{Bound, Exhausted, RunError};
+use super::metrics::record_wait;
+use super::payer::{Key, Payer};
+
+/// Work that needs no more bytes than this does not wait for memory, only for its turn.
+const SMALL: usize = 1024 * 1024;
+
+/// The bounds of a queue.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueLimits {
+    /// Work under way at once.
+    pub running: usize,
+    /// Work under way at once of one account, or of one address that has no account yet.
+    pub running_each: usize,
+    /// Bytes that all work under way may need.
+    pub memory: usize,
+    /// Who waits, in all.
+    pub waiting: usize,
+    /// Who waits of one account, or of one address that has no account yet.
+    pub waiting_each: usize,
+}
+
+/// A queue that serves accounts and addresses in turn: who sends much waits for itself.
+#[derive(Debug)]
+pub struct Queue {
+    name: &'static str,
+    limits: QueueLimits,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    running: usize,
+    running_by: HashMap<Key, usize>,
+    memory: usize,
+    waiting: usize,
+    next_id: u64,
+    lanes: HashMap<Key, VecDeque<Waiter>>,
+    /// Lanes that are not empty, each once; the front is next.
+    turns: VecDeque<Key>,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    id: u64,
+    memory: usize,
+    ready: oneshot::Sender<Slot>,
+}
+
+/// The right to do one piece of work, given back when dropped.
+#[derive(Debug)]
+pub struct Slot {
+    queue: Arc<Queue>,
+    key: Key,
+    memory: usize,
+}
+
+impl Queue {
+    /// An empty queue.
+    pub fn new(name: &'static str, limits: QueueLimits) -> Arc<Self> {
+        Arc::new(Self { name, limits, state: Mutex::default() })
+    }
+
+    /// Takes a place that is free, for work that needs so many bytes; none when it would have to wait.
+    pub fn try_acquire(self: &Arc<Self>, payer: Payer, memory: usize) -> Option<Slot> {
+        let mut state = self.lock();
+        let (key, memory) = (payer.lane(), memory.min(self.limits.memory));
+        // Nobody overtakes those of their own lane, nor those who wait for memory.
+        let is_next = !state.lanes.contains_key(&key) && (state.waiting == 0 || memory <= SMALL);
+        (is_next && self.fits(&state, key, memory)).then(|| self.start(&mut state, key, memory))
+    }
+
+    /// Takes a place for work that needs so many bytes, after waiting for its turn if it must. Refused at once when
+    /// too many wait.
+    pub async fn acquire(self: &Arc<Self>, payer: Payer, memory: usize) -> Result<Slot, Exhausted> {
+        if let Some(slot) = self.try_acquire(payer, memory) {
+            record_wait(self.name, Duration::ZERO);
+            return Ok(slot);
+        }
+        let begun = Instant::now();
+        let (mut waiting, ready) = self.join(payer.lane(), memory.min(self.limits.memory))?;
+        let slot = ready.await.map_err(|_closed| Exhausted::counted(self.name, Bound::Total))?;
+        waiting.served = true;
+        record_wait(self.name, begun.elapsed());
+        Ok(slot)
+    }
+
+    /// Does work that needs so many bytes of memory, off the threads that serve connections, when it is the payer's
+    /// turn. The work goes on to its end, and holds its place, when the one who asked for it has gone away.
+    pub async fn run<T: Send + 'static>(
+        self: &Arc<Self>,
+        payer: Payer,
+        memory: usize,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, RunError> {
+        let slot = self.acquire(payer, memory).await?;
+        let done = tokio::task::spawn_blocking(move || {
+            let result = work();
+            drop(slot);
+            result
+        });
+        Ok(done.await?)
+    }
+
+    /// Work under way and work that waits.
+    pub fn load(&self) -> (usize, usize) {
+        let state = self.lock();
+        (state.running, state.waiting)
+    }
+
+    pub(super) const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn join(
+        self: &Arc<Self>,
+        key: Key,
+        memory: usize,
+    ) -> Result<(Waiting<'_>, oneshot::Receiver<Slot>), Exhausted> {
+        let refuse = |bound| Err(Exhausted::counted(self.name, bound));
+        let (ready, receiver) = oneshot::channel();
+        let id = {
+            let mut state = self.lock();
+            if state.waiting >= self.limits.waiting {
+                return refuse(Bound::Total);
+            }
+            if state.lanes.get(&key).map_or(0, VecDeque::len) >= self.limits.waiting_each {
+                return refuse(if matches!(key, Key::Account(_)) { Bound::Account } else { Bound::Address });
+            }
+            let id = state.next_id;
+            state.next_id += 1;
+            state.waiting += 1;
+            let lane = state.lanes.entry(key).or_default();
+            lane.push_back(Waiter { id, memory, ready });
+            if lane.len() == 1 {
+                state.turns.push_back(key);
+            }
+            id
+        };
+        // A place may have become free between the first look and now.
+        self.serve();
+        Ok((Waiting { queue: self, key, id, served: false }, receiver))
+    }
+
+    fn fits(&self, state: &State, key: Key, memory: usize) -> bool {
+        state.running < self.limits.running
+            && !self.is_at_bound(state, key)
+            && (memory <= SMALL || state.memory + memory <= self.limits.memory)
+    }
+
+    fn is_at_bound(&self, state: &State, key: Key) -> bool {
+        state.running_by.get(&key).is_some_and(|running| *running >= self.limits.running_each)
+    }
+
+    fn start(self: &Arc<Self>, state: &mut State, key: Key, memory: usize) -> Slot {
+        let memory = if memory <= SMALL { 0 } else { memory };
+        state.running += 1;
+        *state.running_by.entry(key).or_default() += 1;
+        state.memory += memory;
+        Slot { queue: Arc::clone(self), key, memory }
+    }
+
+    /// Gives free places to those whose turn it is.
+    fn serve(self: &Arc<Self>) {
+        loop {
+            let mut state = self.lock();
+            let Some((key, waiter)) = self.next(&mut state) else { return };
+            let slot = self.start(&mut state, key, waiter.memory);
+            drop(state);
+            // One who has gone away meanwhile gives the slot back by dropping it, here.
+            let _gone = waiter.ready.send(slot);
+        }
+    }
+
+    /// The next to be served. Who needs more memory than is free is overtaken only by small work, which needs none; who
+    /// has as much under way as they may is passed over.
+    fn next(&self, state: &mut State) -> Option<(Key, Waiter)> {
+        let mut overtaken = false;
+        let turn = (0..state.turns.len()).find(|turn| {
+            let Some(key) = state.turns.get(*turn).filter(|key| !self.is_at_bound(state, **key)) else {
+                return false;
+            };
+            state.lanes.get(key).and_then(VecDeque::front).is_some_and(|waiter| {
+                let is_next = self.fits(state, *key, waiter.memory) && (!overtaken || waiter.memory <= SMALL);
+                overtaken |= !is_next;
+                is_next
+            })
+        })?;
+        let key = state.turns.remove(turn)?;
+        let lane = state.lanes.get_mut(&key)?;
+        let waiter = lane.pop_front()?;
+        if lane.is_empty() {
+            state.lanes.remove(&key);
+        } else {
+            state.turns.push_back(key);
+        }
+        state.waiting -= 1;
+        Some((key, waiter))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        {
+            let mut state = self.queue.lock();
+            state.running -= 1;
+            state.memory -= self.memory;
+            if let Some(running) = state.running_by.get_mut(&self.key) {
+                *running -= 1;
+                if *running == 0 {
+                    state.running_by.remove(&self.key);
+                }
+            }
+        }
+        self.queue.serve();
+    }
+}
+
+/// Somebody in the queue, who leaves it when they no longer wait.
+struct Waiting<'q> {
+    queue: &'q Arc<Queue>,
+    key: Key,
+    id: u64,
+    served: bool,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if self.served {
+            return;
+        }
+        let mut state = self.queue.lock();
+        let Some(lane) = state.lanes.get_mut(&self.key) else { return };
+        let before = lane.len();
+        lane.retain(|waiter| waiter.id != self.id);
+        let (left, empty) = (before - lane.len(), lane.is_empty());
+        state.waiting -= left;
+        if empty {
+            state.lanes.remove(&self.key);
+            state.turns.retain(|key| *key != self.key);
+        }
+        drop(state);
+        // It may have been the one that others waited behind for memory.
+        self.queue.serve();
+    }
+}
+
+#[cfg(test)]
+mod tests;

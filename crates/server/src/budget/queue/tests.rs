@@ -1,0 +1,137 @@
+//! Turns, bounds, and waiters that go away.
+
+use std::pin::pin;
+
+use futures_util::FutureExt as _;
+use perigee_core::id::AccountId;
+
+use super::*;
+
+const MIB: usize = 1024 * 1024;
+
+fn account(id: i64) -> Payer {
+    Payer::account(AccountId::from_i64(id))
+}
+
+fn queue(running: usize, waiting: usize, waiting_each: usize) -> Arc<Queue> {
+    Queue::new(
+        "test",
+        QueueLimits { running, running_each: running, memory: 10 * MIB, waiting, waiting_each },
+    )
+}
+
+/// Somebody who waits in the background and says so when served.
+fn wait(queue: &Arc<Queue>, payer: Payer, memory: usize) -> tokio::task::JoinHandle<Result<Slot, Exhausted>> {
+    let queue = Arc::clone(queue);
+    tokio::spawn(async move { queue.acquire(payer, memory).await })
+}
+
+#[tokio::test]
+async fn clients_take_turns() {
+    let queue = queue(1, 100, 100);
+    let first = queue.acquire(account(1), 0).await.unwrap();
+    let mut greedy = Vec::new();
+    for _ in 0..10 {
+        greedy.push(wait(&queue, account(1), 0));
+        tokio::task::yield_now().await;
+    }
+    let other = wait(&queue, account(2), 0);
+    tokio::task::yield_now().await;
+    assert_eq!(queue.load(), (1, 11));
+    drop(first);
+    drop(greedy.remove(0).await.unwrap().unwrap());
+    let second = other.await.unwrap().unwrap();
+    assert_eq!(queue.load(), (1, 9), "the other account came second, before nine who asked earlier");
+    drop(second);
+    for waiter in greedy {
+        drop(waiter.await.unwrap().unwrap());
+    }
+    assert_eq!(queue.load(), (0, 0));
+}
+
+#[tokio::test]
+async fn waiters_are_bounded_in_all_and_each() {
+    let queue = queue(1, 3, 2);
+    let running = queue.try_acquire(account(9), 0).unwrap();
+    assert!(queue.try_acquire(account(9), 0).is_none());
+    let _waiting: Vec<_> = [1, 1, 2].map(|id| wait(&queue, account(id), 0)).into();
+    tokio::task::yield_now().await;
+    assert_eq!(queue.load(), (1, 3));
+    let refused = |payer| queue.acquire(payer, 0).now_or_never().map(|slot| slot.unwrap_err().bound);
+    assert_eq!(refused(account(3)), Some(Bound::Total));
+    let address = Payer::client([192, 0, 2, 1].into(), None);
+    assert_eq!(refused(address), Some(Bound::Total));
+    drop(running);
+    tokio::task::yield_now().await;
+}
+
+#[tokio::test]
+async fn one_client_cannot_fill_the_queue() {
+    let queue = queue(1, 100, 1);
+    let _running = queue.try_acquire(account(9), 0).unwrap();
+    let address = Payer::client([192, 0, 2, 1].into(), None);
+    let mut first = pin!(queue.acquire(address, 0));
+    assert!(first.as_mut().now_or_never().is_none());
+    let mut second = pin!(queue.acquire(account(1), 0));
+    assert!(second.as_mut().now_or_never().is_none());
+    let refused = queue.acquire(address, 0).now_or_never().unwrap().unwrap_err();
+    assert_eq!(refused.bound, Bound::Address);
+    let refused = queue.acquire(account(1), 0).now_or_never().unwrap().unwrap_err();
+    assert_eq!(refused.bound, Bound::Account);
+}
+
+#[tokio::test]
+async fn who_goes_away_leaves_the_queue() {
+    let queue = queue(1, 100, 100);
+    let running = queue.try_acquire(account(9), 0).unwrap();
+    {
+        let mut gone = pin!(queue.acquire(account(1), 0));
+        assert!(gone.as_mut().now_or_never().is_none());
+        assert_eq!(queue.load(), (1, 1));
+    }
+    assert_eq!(queue.load(), (1, 0));
+    {
+        let mut served = pin!(queue.acquire(account(1), 0));
+        assert!(served.as_mut().now_or_never().is_none());
+        drop(running);
+        assert_eq!(queue.load(), (1, 0), "served, and gone before it could begin");
+    }
+    assert_eq!(queue.load(), (0, 0));
+}
+
+#[tokio::test]
+async fn memory_is_bounded_and_small_work_does_not_wait_for_it() {
+    let queue = queue(4, 100, 100);
+    let large = queue.try_acquire(account(9), 6 * MIB).unwrap();
+    assert!(queue.try_acquire(account(9), 6 * MIB).is_none());
+    let mut second = pin!(queue.acquire(account(1), 6 * MIB));
+    assert!(second.as_mut().now_or_never().is_none());
+    let mut third = pin!(queue.acquire(account(2), 3 * MIB));
+    assert!(third.as_mut().now_or_never().is_none(), "would fit, and waits for its turn");
+    let small = queue.acquire(account(3), MIB).now_or_never().unwrap().unwrap();
+    drop(large);
+    let second = second.await.unwrap();
+    let third = third.await.unwrap();
+    assert_eq!(queue.load(), (3, 0));
+    drop((small, second, third));
+    let whole = queue.try_acquire(account(9), usize::MAX).expect("work larger than all memory runs alone");
+    assert!(queue.try_acquire(account(9), 2 * MIB).is_none());
+    drop(whole);
+    assert_eq!(queue.load(), (0, 0));
+}
+
+#[tokio::test]
+async fn one_client_leaves_a_place_to_others() {
+    let limits = QueueLimits { running: 2, running_each: 1, memory: MIB, waiting: 10, waiting_each: 10 };
+    let queue = Queue::new("test", limits);
+    let first = queue.try_acquire(account(1), 0).unwrap();
+    let mut second = pin!(queue.acquire(account(1), 0));
+    assert!(second.as_mut().now_or_never().is_none());
+    let other = queue.acquire(account(2), 0).now_or_never().expect("a place was left").unwrap();
+    assert_eq!(queue.load(), (2, 1));
+    drop(other);
+    assert_eq!(queue.load(), (1, 1), "the place stays free for others");
+    drop(first);
+    drop(second.await.unwrap());
+    assert_eq!(queue.load(), (0, 0));
+}

@@ -1,0 +1,96 @@
+//! The budgets of a node.
+
+use std::sync::Arc;
+use std::thread::available_parallelism;
+
+use super::exhausted::RunError;
+use super::metrics;
+use super::payer::Payer;
+use super::pool::Pool;
+use super::queue::{Queue, QueueLimits};
+use crate::config::BudgetSection;
+
+const MIB: usize = 1024 * 1024;
+/// Bytes that all password hashes under way may take: eight at once on machines of many cores.
+const HASHES_MEMORY: usize = 160 * MIB;
+/// Attempts under way at once, and those of one address.
+const ATTEMPTS: usize = 64;
+const ATTEMPTS_EACH: usize = 4;
+/// How many times more attempts may wait than other work. They are small, and an office or a fleet behind one address
+/// signs in at the same minute.
+const ATTEMPTS_WAITING: usize = 4;
+
+/// Everything that a request draws from, cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Budget {
+    /// Bytes of request bodies that are received or kept until their request is done.
+    pub bodies: Arc<Pool>,
+    /// Work whose cost the sender chooses: unpacking, reading large bodies, patches, templates.
+    pub work: Arc<Queue>,
+    /// Hashing of passwords, apart from the other work so that neither holds up the other.
+    pub hashes: Arc<Queue>,
+    /// Attempts to prove who somebody is. Few of one address run at once, so that they cannot take all of its failures
+    /// before any of them is known to be one.
+    pub attempts: Arc<Queue>,
+}
+
+impl Budget {
+    /// Budgets as configured.
+    pub fn new(config: &BudgetSection) -> Self {
+        metrics::describe();
+        let cores = available_parallelism().map_or(1, usize::from);
+        let running = if config.work_threads == 0 { cores + 1 } else { config.work_threads };
+        let mib = |count: usize| count.saturating_mul(MIB);
+        let work = QueueLimits {
+            running,
+            running_each: all_but_one(running),
+            memory: mib(config.work_mib),
+            waiting: config.waiting,
+            waiting_each: config.waiting_per_client,
+        };
+        let hashes =
+            QueueLimits { running: cores, running_each: all_but_one(cores), memory: HASHES_MEMORY, ..work };
+        let attempts = QueueLimits {
+            running: ATTEMPTS,
+            running_each: ATTEMPTS_EACH,
+            memory: 0,
+            waiting: config.waiting.saturating_mul(ATTEMPTS_WAITING),
+            waiting_each: config.waiting,
+        };
+        Self {
+            bodies: Pool::new(
+                "bodies",
+                mib(config.body_mib),
+                mib(config.body_mib_per_address),
+                mib(config.body_mib_per_account),
+            ),
+            work: Queue::new("work", work),
+            hashes: Queue::new("hashes", hashes),
+            attempts: Queue::new("attempts", attempts),
+        }
+    }
+
+    /// Does work that needs so many bytes of memory, off the threads that serve connections, when it is the payer's
+    /// turn. The work goes on to its end when the one who asked for it has gone away.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        payer: Payer,
+        memory: usize,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, RunError> {
+        self.work.run(payer, memory, work).await
+    }
+
+    /// Publishes what is held and waits at present.
+    pub fn publish(&self) {
+        metrics::publish_pool(&self.bodies);
+        metrics::publish_queue(&self.work);
+        metrics::publish_queue(&self.hashes);
+        metrics::publish_queue(&self.attempts);
+    }
+}
+
+/// What one client may have under way, so that there is a place for others.
+const fn all_but_one(running: usize) -> usize {
+    if running > 1 { running - 1 } else { 1 }
+}

@@ -1,0 +1,62 @@
+//! What the service may hold and compute at once for those who send requests.
+
+use serde::{Deserialize, Serialize};
+
+use super::ConfigError;
+use super::check::refuse;
+
+/// Bounds on bytes in flight and on work that waits.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Budget {
+    /// MiB of request bodies in memory at once.
+    pub body_mib: usize,
+    /// MiB of these from one client address.
+    pub body_mib_per_address: usize,
+    /// MiB of these from one account.
+    pub body_mib_per_account: usize,
+    /// MiB that unpacking and reading of bodies may need at once.
+    pub work_mib: usize,
+    /// Threads for that work; 0 for one more than there are cores.
+    pub work_threads: usize,
+    /// Pieces of work that may wait for a place.
+    pub waiting: usize,
+    /// Pieces of work of one account, or of one address without one, that may wait.
+    pub waiting_per_client: usize,
+}
+
+impl Budget {
+    /// The largest body that is taken, in MiB. A share below it would refuse what the API allows.
+    const LARGEST_BODY_MIB: usize = 8;
+    /// What reading the largest body takes, in MiB.
+    const LARGEST_WORK_MIB: usize = 80;
+
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        let shares = [
+            ("budget.body_mib_per_address", self.body_mib_per_address),
+            ("budget.body_mib_per_account", self.body_mib_per_account),
+        ];
+        for (key, share) in shares {
+            if !(Self::LARGEST_BODY_MIB..=self.body_mib).contains(&share) {
+                return refuse(key, "must be between 8, the largest body that is taken, and body_mib");
+            }
+        }
+        // Large bodies have three quarters of it.
+        if self.body_mib < 2 * Self::LARGEST_BODY_MIB {
+            return refuse("budget.body_mib", "must be at least 16");
+        }
+        if self.work_mib < Self::LARGEST_WORK_MIB {
+            return refuse("budget.work_mib", "must be at least 80, which reading the largest body takes");
+        }
+        if self.work_threads > 1_000 {
+            return refuse(
+                "budget.work_threads",
+                "must be at most 1000; 0 means one more than there are cores",
+            );
+        }
+        if self.waiting == 0 || !(1..=self.waiting).contains(&self.waiting_per_client) {
+            return refuse("budget.waiting_per_client", "must be between 1 and waiting");
+        }
+        Ok(())
+    }
+}
