@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use axum::body::Body;
 use axum::response::Response;
 use http::Request;
 use tokio::net::TcpStream;
+use tokio_util::sync::CancellationToken;
 use tower::Service;
 
 use super::config::ServeConfig;
@@ -52,20 +54,24 @@ where
         },
         service,
     };
+    let stop_watching = CancellationToken::new();
+    let mut watching = pin!(watch_certificate(tls, config.certificate_check_interval, stop_watching.clone()));
     tokio::select! {
         () = server.accept_forever(&listener) => {}
-        () = keep_fresh(tls, config.certificate_check_interval) => {}
+        () = &mut watching => {}
         () = shutdown => {}
     }
     // Closed before anything is waited for: from here on new connections are refused.
     drop(listener);
+    stop_watching.cancel();
+    watching.await;
     server.lifecycle.drain(config.shutdown_timeout, &server.shared.counters).await
 }
 
-async fn keep_fresh(tls: Option<Tls>, period: Duration) {
+async fn watch_certificate(tls: Option<Tls>, period: Duration, stop: CancellationToken) {
     match tls {
-        Some(tls) => tls.keep_fresh(period).await,
-        None => std::future::pending().await,
+        Some(tls) => tls.keep_fresh(period, stop).await,
+        None => stop.cancelled().await,
     }
 }
 

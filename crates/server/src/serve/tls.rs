@@ -15,6 +15,7 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use sha2::{Digest, Sha256};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
 
 /// Why certificate files cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -134,12 +135,12 @@ impl Tls {
         TlsAcceptor::from(Arc::clone(&self.0.config))
     }
 
-    /// Reloads for ever, every `period`.
-    pub(super) async fn keep_fresh(self, period: Duration) {
+    /// Reloads every `period` until told to stop. A reload that has begun is waited for: nothing looks at the files once
+    /// this is over.
+    pub(super) async fn keep_fresh(self, period: Duration, stop: CancellationToken) {
         let mut ticks = interval(period.max(Duration::from_millis(1)));
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
-            ticks.tick().await;
+        while stop.run_until_cancelled(ticks.tick()).await.is_some() {
             let tls = self.clone();
             match tokio::task::spawn_blocking(move || tls.reload()).await {
                 Ok(Ok(false)) => {}
