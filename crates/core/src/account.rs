@@ -109,13 +109,15 @@ impl LicenseUse {
 }
 
 impl Account {
-    /// The day that stays until it ends when the zone is changed to this one now, and the zone it is counted in.
+    /// The day that stays until it ends when the zone is changed to this one now, and the zone it is counted in. None
+    /// when the day is counted in this zone: the change before is undone, and the day ends as if it had not been made.
     ///
     /// Where the new zone is behind, the day under way runs on until the next date begins there: otherwise its
     /// date would come a second time.
-    pub fn day_through_change(&self, zone: &Zone, now: Timestamp) -> (Day, &Zone) {
+    pub fn day_through_change(&self, zone: &Zone, now: Timestamp) -> Option<(Day, &Zone)> {
         let (day, counted_in) = self.day_at(now);
-        (Day { ends: day.ends.max(end_of_date(day.date, zone)), ..day }, counted_in)
+        let ends = day.ends.max(end_of_date(day.date, zone));
+        (counted_in != zone).then_some((Day { ends, ..day }, counted_in))
     }
 
     /// The account's day at this instant, and the zone it is counted in.
@@ -159,8 +161,8 @@ pub(crate) mod tests {
     }
 
     fn change(account: &mut Account, to: &Zone, now: Timestamp) {
-        let (day, counted_in) = account.day_through_change(to, now);
-        (account.day_in_progress, account.zone_in_progress) = (Some(day), Some(counted_in.clone()));
+        let through = account.day_through_change(to, now).map(|(day, zone)| (day, zone.clone()));
+        (account.day_in_progress, account.zone_in_progress) = through.unzip();
         account.settings.time_zone = to.clone();
     }
 
@@ -189,13 +191,49 @@ pub(crate) mod tests {
     fn to_and_fro_gives_no_day_back() {
         let now: Timestamp = "2026-03-10T12:00:00Z".parse().unwrap();
         let mut account = account(zone("Europe/Madrid"));
-        for to in ["America/Lima", "Asia/Tokyo", "Europe/Madrid"] {
+        for (to, ends) in [
+            ("America/Lima", "2026-03-11T05:00:00Z"),
+            ("Asia/Tokyo", "2026-03-11T05:00:00Z"),
+            ("Europe/Madrid", "2026-03-10T23:00:00Z"),
+            ("America/Lima", "2026-03-11T05:00:00Z"),
+        ] {
             change(&mut account, &zone(to), now);
             let (day, _) = account.day_at(now);
             assert_eq!(
                 (day.date.to_string(), day.ends.to_string()),
-                ("2026-03-10".into(), "2026-03-11T05:00:00Z".into())
+                ("2026-03-10".into(), ends.into()),
+                "{to}"
             );
+        }
+    }
+
+    #[test]
+    fn undoing_a_change_brings_no_date_twice() {
+        let zones =
+            ["Pacific/Kiritimati", "Asia/Tokyo", "Europe/Madrid", "America/Lima", "Pacific/Pago_Pago"];
+        let start: Timestamp = "2026-03-28T00:30:00Z".parse().unwrap();
+        for (from, to) in zones.iter().flat_map(|from| zones.map(|to| (from, to))) {
+            for hours in 0..48 {
+                let changed_at = start.plus_seconds(hours * 3_600);
+                let mut account = account(zone(from));
+                change(&mut account, &zone(to), changed_at);
+                let (long, _) = account.day_at(changed_at);
+                for later in 0..48 {
+                    let undone_at = changed_at.plus_seconds(later * 3_600);
+                    if undone_at >= long.ends {
+                        break;
+                    }
+                    let mut undone = account.clone();
+                    change(&mut undone, &zone(from), undone_at);
+                    let (day, counted_in) = undone.day_at(undone_at);
+                    assert_eq!(
+                        (day, counted_in),
+                        (day_of(undone_at, &zone(from)), &zone(from)),
+                        "{from} {to}"
+                    );
+                    assert!(day.date >= long.date, "{from} to {to}: {long:?} {day:?}");
+                }
+            }
         }
     }
 }

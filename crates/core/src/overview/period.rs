@@ -195,7 +195,7 @@ mod tests {
             let after = {
                 let mut changed = account(from);
                 let zone = to.parse().unwrap();
-                let (day, counted_in) = changed.day_through_change(&zone, changed_at);
+                let (day, counted_in) = changed.day_through_change(&zone, changed_at).unwrap();
                 let counted_in = counted_in.clone();
                 (changed.day_in_progress, changed.zone_in_progress) = (Some(day), Some(counted_in));
                 changed.settings.time_zone = zone;

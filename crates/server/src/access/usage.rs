@@ -57,6 +57,11 @@ impl Calls {
 impl Entry {
     /// Starts the count of today anew when the day is over.
     fn turn_day(&mut self, account: &Account, now: Timestamp) {
+        let kept = account.api_usage.day_ends;
+        if (now.as_millis()..self.saved.day_ends).contains(&kept) {
+            // A change of zone was undone, and the day ends sooner again.
+            self.saved.day_ends = kept;
+        }
         if now.as_millis() >= self.saved.day_ends {
             let (day, _) = account.day_at(now);
             let (counted, _) = account.day_at(Timestamp::from_millis(self.saved.day_ends - 1));

@@ -5,7 +5,7 @@ use futures_util::FutureExt as _;
 use perigee_core::account::{Account, AccountSettings, ApiUsage, LicenseUse, NewAccount};
 use perigee_core::actor::{Actor, Origin};
 use perigee_core::audit::changed;
-use perigee_core::day::Day;
+use perigee_core::day::{Day, end_of_date};
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::AccountId;
 use perigee_core::page::{Page, PageRequest};
@@ -150,9 +150,9 @@ async fn replace(tx: &Tx, actor: Actor, seen: Revision, settings: AccountSetting
     }
     let mut account = before.clone();
     if before.settings.time_zone != settings.time_zone {
-        let (day, zone) = before.day_through_change(&settings.time_zone, tx.now());
-        account.day_in_progress = Some(day);
-        account.zone_in_progress = Some(zone.clone());
+        let through = before.day_through_change(&settings.time_zone, tx.now());
+        let through = through.map(|(day, zone)| (day, zone.clone()));
+        (account.day_in_progress, account.zone_in_progress) = through.unzip();
     }
     account.settings = settings;
     account.revision = before.revision.next();
@@ -178,6 +178,9 @@ async fn replace(tx: &Tx, actor: Actor, seen: Revision, settings: AccountSetting
     .await?;
     if let Some(day) = account.day_in_progress {
         account.api_usage.day_ends = api_usage::run_on(tx, account.id, day.ends).await?;
+    } else if let Some(undone) = before.day_in_progress {
+        let ends = end_of_date(undone.date, &account.settings.time_zone);
+        account.api_usage.day_ends = api_usage::end_sooner(tx, account.id, ends).await?;
     }
     let (target, detail) =
         (account.id.to_string(), changed(&account.settings.changes_since(&before.settings)));

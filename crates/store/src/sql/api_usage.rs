@@ -34,6 +34,15 @@ pub(super) async fn run_on(tx: &Tx, account: AccountId, ends: Timestamp) -> Resu
     Ok(tx.query_one(sql, params![account, tx.now(), ends]).await?.i64("api_day_ends")?)
 }
 
+/// Lets the count of the day under way end with the day, which ends sooner than it seemed. Gives the end of the day
+/// counted.
+pub(super) async fn end_sooner(tx: &Tx, account: AccountId, ends: Timestamp) -> Result<i64> {
+    let sql = "UPDATE account SET api_day_ends = \
+                   CASE WHEN api_day_ends > ?2 AND api_day_ends > ?3 THEN ?3 ELSE api_day_ends END \
+               WHERE id = ?1 RETURNING api_day_ends";
+    Ok(tx.query_one(sql, params![account, tx.now(), ends]).await?.i64("api_day_ends")?)
+}
+
 /// Adds to what the row holds by then: other nodes add to it at the same time. Locked, for a change of zone moves
 /// the end of the day.
 async fn add_one(tx: &Tx, report: UsageReport) -> Result<ApiUsage> {

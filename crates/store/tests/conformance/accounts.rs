@@ -120,6 +120,33 @@ pub(crate) async fn a_zone_takes_effect_when_the_day_ends(on: Fixture) {
     assert_eq!((day.ends, counted_in), (instant("2026-03-12T05:00:00Z"), &zone("America/Lima")));
 }
 
+pub(crate) async fn undoing_a_change_of_zone_undoes_the_longer_day(on: Fixture) {
+    let tenant = on.tenant("alfa").await;
+    let account = async |revision: i64, zone: &str| {
+        let settings = in_zone(&tenant, zone);
+        on.store.replace_account(&tenant.actor(), Revision(revision), settings).await.unwrap()
+    };
+    let calls = async |calls: u64| {
+        let report = UsageReport { account: tenant.account.id, today: calls, earlier: 0, day_ends: i64::MAX };
+        on.store.add_api_usage(&[report]).await.unwrap().swap_remove(0).today
+    };
+    let ends_in_madrid = instant("2026-03-10T23:00:00Z");
+    on.clock().set(instant("2026-03-10T12:00:00Z"));
+    assert_eq!(calls(1).await, 1);
+    let lima = account(1, "America/Lima").await;
+    assert_eq!(lima.day_at(on.now()).0.ends, instant("2026-03-11T05:00:00Z"));
+    assert_eq!(lima.api_usage.day_ends, instant("2026-03-11T05:00:00Z").as_millis());
+
+    let back = account(2, "Europe/Madrid").await;
+    assert_eq!((back.day_in_progress, back.zone_in_progress.clone()), (None, None));
+    assert_eq!(back.day_at(on.now()).0.ends, ends_in_madrid);
+    assert_eq!(back.api_usage.day_ends, ends_in_madrid.as_millis());
+    assert_eq!(on.store.find_account(back.id).await.unwrap(), Some(back));
+    assert_eq!(calls(1).await, 2, "still the same day");
+    on.clock().set(ends_in_madrid);
+    assert_eq!(calls(1).await, 1, "the day ended when it would have without the change");
+}
+
 pub(crate) async fn licences_cannot_be_fewer_than_in_use(on: Fixture) {
     let tenant = on.tenant("alfa").await;
     let account = tenant.account.id;

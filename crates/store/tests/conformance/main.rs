@@ -59,6 +59,7 @@ conformance! {
         only_the_first_start_makes_an_account,
         settings_are_replaced_by_revision,
         a_zone_takes_effect_when_the_day_ends,
+        undoing_a_change_of_zone_undoes_the_longer_day,
         licences_cannot_be_fewer_than_in_use,
         settings_and_licences_change_together_or_not_at_all,
         licences_are_freed_by_expiry_and_not_by_a_clock_going_back,
