@@ -76,6 +76,8 @@ pub struct Server {
     pub trusted_proxies: Vec<String>,
     /// The header those proxies write.
     pub forwarded_header: ForwardedBy,
+    /// Origins whose pages may read answers of the API.
+    pub cors_origins: Vec<String>,
     /// Connections at once, in all.
     pub max_connections: usize,
     /// Connections at once from one address.

@@ -15,6 +15,7 @@ use crate::app::{App, BuildError};
 use crate::auth::password::{self, PasswordCost, PasswordError, Passwords};
 use crate::background::{Jobs, save_hours, save_usage};
 use crate::config::{BaseUrl, Config, ConfigError};
+use crate::http::middleware::refuse_unreadable;
 use crate::http::router::router;
 use crate::http::routes::operations::recorder;
 use crate::senders::Senders;
@@ -80,6 +81,7 @@ impl Service {
         let senders = Senders::build(&config, &clock)?;
         let _installed_before_anything_is_counted = recorder();
         let mut limits = config.server.limits()?;
+        limits.unreadable = Some(refuse_unreadable);
         limits.threads = Threads::one_a_core().map_err(StartError::Threads)?;
         let listener = Listener::bind(config.server.listen).await?;
         let tls = match (&config.server.tls_certificate, &config.server.tls_key) {

@@ -7,6 +7,7 @@ use perigee_core::account::LICENSES_MAX;
 use perigee_core::retention::RETENTION_DAYS_MAX;
 use perigee_store::{DatabaseUrl, ParseUrlError};
 use secrecy::ExposeSecret;
+use url::Url;
 
 use super::{
     Auth, BaseUrl, Config, ConfigError, Events, FirstStart, ForwardedBy, Limits, Metrics, Notifications,
@@ -33,6 +34,12 @@ impl Config {
     }
 }
 
+/// Whether a text is an origin as browsers write it: scheme, host, and the port unless it is the usual one.
+fn is_origin(text: &str) -> bool {
+    let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    url.is_some_and(|url| url.origin().ascii_serialization() == text)
+}
+
 impl Server {
     fn validate(&self) -> Result<(), ConfigError> {
         if self.tls_certificate.is_some() != self.tls_key.is_some() {
@@ -45,6 +52,14 @@ impl Server {
             );
         }
         self.limits()?;
+        if let Some(wrong) = self.cors_origins.iter().find(|origin| !is_origin(origin)) {
+            return refuse(
+                "server.cors_origins",
+                format!(
+                    "{wrong:?} is no origin such as \"https://fleet.example.com\", without a path or \"*\""
+                ),
+            );
+        }
         if !self.base_url.is_empty() {
             BaseUrl::parse(&self.base_url)?;
         }

@@ -41,6 +41,8 @@ codes! {
     InvalidParameter = "invalid-parameter", BAD_REQUEST, "A parameter is not valid";
     /// A header is not valid.
     InvalidHeader = "invalid-header", BAD_REQUEST, "A header is not valid";
+    /// The request is not HTTP.
+    MalformedRequest = "malformed-request", BAD_REQUEST, "The request cannot be read";
     /// The cursor was not made by this list.
     InvalidCursor = "invalid-cursor", BAD_REQUEST, "The cursor is not valid";
     /// The patch is malformed or does not fit the thing.
@@ -109,6 +111,10 @@ codes! {
     BodyTooLarge = "body-too-large", PAYLOAD_TOO_LARGE, "The body is too large";
     /// The body's media type or coding is not taken here.
     UnsupportedMediaType = "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, "The media type is not supported";
+    /// The address is longer than is taken.
+    AddressTooLong = "address-too-long", URI_TOO_LONG, "The address is too long";
+    /// The request line and headers are larger than is taken.
+    HeadTooLarge = "head-too-large", REQUEST_HEADER_FIELDS_TOO_LARGE, "The headers are too large";
     /// The idempotency key was used with another body.
     IdempotencyMismatch = "idempotency-mismatch", UNPROCESSABLE_ENTITY, "The idempotency key was used with another body";
     /// Too many requests.

@@ -37,6 +37,22 @@ impl Coding {
         }
     }
 
+    /// What entity tags of answers in this coding, by its name in headers, end in before the quotation mark.
+    pub fn tag_suffix(name: &str) -> Option<&'static str> {
+        match name {
+            "br" => Some("-br"),
+            "gzip" => Some("-gz"),
+            _ => None,
+        }
+    }
+
+    /// Whether a client refuses plain bytes, by name or with everything else.
+    pub fn refuses_plain(headers: &HeaderMap) -> bool {
+        let given = given(headers);
+        let named = |name: &str| given.iter().find(|(given, _)| given == name).map(|(_, quality)| *quality);
+        named("identity").or_else(|| named("*")) == Some(0)
+    }
+
     const fn name(self) -> &'static str {
         match self {
             Self::Brotli => "br",
@@ -48,13 +64,7 @@ impl Coding {
     /// The codings a client takes, best first. What it refuses is left out, but for plain bytes: whoever refuses even
     /// these gets them all the same, rather than nothing.
     pub fn taken(headers: &HeaderMap) -> Vec<Self> {
-        let given: Vec<(String, u16)> = headers
-            .get_all(header::ACCEPT_ENCODING)
-            .iter()
-            .filter_map(|value| value.to_str().ok())
-            .flat_map(|value| value.split(','))
-            .map(read)
-            .collect();
+        let given = given(headers);
         let quality = |coding: Self| {
             let named =
                 |name: &str| given.iter().find(|(given, _)| given == name).map(|(_, quality)| *quality);
@@ -66,6 +76,11 @@ impl Coding {
         taken.sort_by_key(|coding| std::cmp::Reverse(quality(*coding)));
         taken.into_iter().filter(|coding| *coding == Self::Plain || quality(*coding) > 0).collect()
     }
+}
+
+fn given(headers: &HeaderMap) -> Vec<(String, u16)> {
+    let values = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).map(read).collect()
 }
 
 fn read(text: &str) -> (String, u16) {

@@ -13,6 +13,8 @@ use tower_http::CompressionLevel;
 use tower_http::compression::predicate::{And, DefaultPredicate, Predicate as _, SizeAbove};
 use tower_http::compression::{Compression, CompressionBody, ResponseFuture};
 
+use super::coding::Coding;
+
 type Worthwhile = And<SizeAbove, DefaultPredicate>;
 
 /// A service whose answers are compressed when that is worth it.
@@ -51,13 +53,34 @@ where
     }
 
     /// Whoever does not ask for compression, as trackers do not, is not charged for its buffers.
-    fn call(&mut self, request: Request) -> Self::Future {
-        if request.headers().contains_key(header::ACCEPT_ENCODING) {
-            Either::Right(self.compressed.call(request).map_ok(|answer| answer.map(Body::new)))
-        } else {
-            Either::Left(self.plain.call(request).map_ok(vary))
+    fn call(&mut self, mut request: Request) -> Self::Future {
+        if !request.headers().contains_key(header::ACCEPT_ENCODING) {
+            return Either::Left(self.plain.call(request).map_ok(vary));
         }
+        // The layer would answer 406 once everything is done to who refuses plain bytes as well: in doubt they get those.
+        if Coding::refuses_plain(request.headers()) {
+            match Coding::taken(request.headers()).first().and_then(|coding| coding.header()) {
+                Some(coding) => drop(request.headers_mut().insert(header::ACCEPT_ENCODING, coding)),
+                None => return Either::Left(self.plain.call(request).map_ok(vary)),
+            }
+        }
+        Either::Right(self.compressed.call(request).map_ok(|answer| tag_coding(answer.map(Body::new))))
     }
+}
+
+/// Gives a compressed answer an entity tag of its own: it has other bytes than the plain one.
+fn tag_coding(mut answer: Response) -> Response {
+    let headers = answer.headers();
+    let coding = headers.get(header::CONTENT_ENCODING).and_then(|coding| coding.to_str().ok());
+    let suffix = coding.and_then(Coding::tag_suffix);
+    let tag = headers.get(header::ETAG).and_then(|tag| tag.to_str().ok());
+    if let (Some(suffix), Some(tag)) = (suffix, tag)
+        && let Some(inner) = tag.strip_suffix('"').filter(|inner| !inner.ends_with(suffix))
+        && let Ok(tag) = HeaderValue::from_str(&format!("{inner}{suffix}\""))
+    {
+        answer.headers_mut().insert(header::ETAG, tag);
+    }
+    answer
 }
 
 /// Says of an answer that it would have been compressed for others, so that caches keep the two apart.
@@ -102,5 +125,28 @@ mod tests {
         assert_eq!(answered(5_000, None).await, (both, false));
         assert_eq!(answered(100, None).await, (vec!["accept".to_owned()], false));
         assert_eq!(answered(100, Some("gzip")).await, (vec!["accept".to_owned()], false));
+    }
+
+    #[tokio::test]
+    async fn nobody_is_refused_for_their_codings() {
+        let service = compressing(service_fn(|_request: Request| async {
+            let headers = [(header::CONTENT_TYPE, "application/json"), (header::ETAG, "\"r1\"")];
+            Ok::<_, Infallible>((headers, "x".repeat(5_000)).into_response())
+        }));
+        for (accept, coding, tag) in [
+            ("identity;q=0", None, "\"r1\""),
+            ("*;q=0", None, "\"r1\""),
+            ("zstd, identity;q=0", None, "\"r1\""),
+            ("identity;q=0, gzip;q=0.5", Some("gzip"), "\"r1-gz\""),
+            ("*;q=0, br", Some("br"), "\"r1-br\""),
+            ("gzip", Some("gzip"), "\"r1-gz\""),
+        ] {
+            let mut request = Request::new(Body::empty());
+            request.headers_mut().insert(header::ACCEPT_ENCODING, accept.parse().unwrap());
+            let answer = service.clone().oneshot(request).await.unwrap();
+            assert_eq!(answer.status(), 200, "{accept}");
+            let told = answer.headers().get(header::CONTENT_ENCODING).map(|coding| coding.to_str().unwrap());
+            assert_eq!((told, answer.headers()[header::ETAG].to_str().unwrap()), (coding, tag), "{accept}");
+        }
     }
 }

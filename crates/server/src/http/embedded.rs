@@ -63,8 +63,8 @@ impl EmbeddedFile {
 
     /// The file, or 304 when the client has it.
     pub fn answer(&self, preconditions: &Preconditions) -> Response {
-        let mut response = if preconditions.is_known(&self.tag) {
-            not_modified(&self.tag)
+        let mut response = if let Some(tag) = preconditions.known(&self.tag) {
+            not_modified(&tag)
         } else {
             let mut response = Response::new(Body::from(self.content.clone()));
             insert(response.headers_mut(), header::CONTENT_TYPE, self.media_type);

@@ -86,10 +86,8 @@ pub fn invalid_parameters(problems: Vec<Problem>) -> ApiError {
 }
 
 fn invalid(code: Code, problems: Vec<Problem>) -> ApiError {
-    let message = match problems.as_slice() {
-        [one] => one.detail.clone(),
-        many => format!("{} problems were found; see \"errors\" for each.", many.len()),
-    };
+    let details: Vec<&str> = problems.iter().map(|problem| problem.detail.as_str()).collect();
+    let message = details.join(" ");
     ApiError { problems, ..ApiError::new(code, message) }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::config::{ServeConfig, after};
+use super::config::{ServeConfig, UnreadableAnswer, after};
 use super::counters::CloseReason;
 use super::pace::Pace;
 
@@ -140,6 +140,11 @@ impl Activity {
     pub(super) fn body_left_unread(&self) {
         let is_http2 = matches!(self.lock().protocol, Protocol::Http2);
         self.unread_body.store(!is_http2, Ordering::Relaxed);
+    }
+
+    /// The answer to a request that cannot be read, if one is set.
+    pub(super) fn unreadable_answer(&self) -> Option<UnreadableAnswer> {
+        self.config.unreadable
     }
 
     /// Whether closing now could reset the connection before the peer has read the answer.

@@ -2,12 +2,17 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
+use http::{Response, StatusCode};
 use tokio::time::Instant;
 
 use super::counters::OpenConnections;
 use super::pace::PaceLimit;
 use super::proxy::{ForwardedHeader, TrustedProxies};
 use super::threads::Threads;
+
+/// Makes the answer to a request that cannot be read.
+pub type UnreadableAnswer = fn(StatusCode) -> Response<Bytes>;
 
 /// The limits of one server; `Default` gives the documented values.
 ///
@@ -49,6 +54,8 @@ pub struct ServeConfig {
     pub open_connections: OpenConnections,
     /// The threads connections are served on; the caller's.
     pub threads: Threads,
+    /// The answer to a request that cannot be read as HTTP/1.1, given the status; an empty one unless set.
+    pub unreadable: Option<UnreadableAnswer>,
     /// How often certificate files are looked at for a change; 30 s.
     pub certificate_check_interval: Duration,
 }
@@ -95,6 +102,7 @@ impl Default for ServeConfig {
             forwarded_header: ForwardedHeader::default(),
             open_connections: OpenConnections::default(),
             threads: Threads::default(),
+            unreadable: None,
             certificate_check_interval: Duration::from_secs(30),
         }
     }

@@ -24,6 +24,7 @@ mod limits;
 mod listener;
 mod pace;
 mod proxy;
+mod refusal;
 mod service;
 mod shutdown;
 mod slow_body;
@@ -33,11 +34,11 @@ mod threads;
 mod tls;
 
 pub use accept::serve;
-pub use config::{Http2Config, ServeConfig};
+pub use config::{Http2Config, ServeConfig, UnreadableAnswer};
 pub use counters::{CloseReason, OpenConnections};
 pub use listener::{BindError, Listener};
 pub use proxy::{
-    ClientAddress, ForwardedHeader, Network, NetworkError, PublicOrigin, Scheme, TrustedProxies,
+    ClientAddress, ForwardedHeader, HostInDoubt, Network, NetworkError, PublicOrigin, Scheme, TrustedProxies,
 };
 pub use shutdown::ShutdownReport;
 pub use slow_body::SlowBody;

@@ -5,11 +5,15 @@ use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
 use http::uri::Authority;
-use http::{HeaderMap, HeaderName, Request, header};
+use http::{HeaderMap, HeaderName, Request, Version, header};
 
 /// The address of the client that made a request, in the request's extensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClientAddress(pub IpAddr);
+
+/// In the extensions of a request that does not name its host exactly once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostInDoubt;
 
 /// The scheme and host the client used, in the request's extensions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,6 +135,11 @@ pub(super) fn identify<B>(
     proxies: &TrustedProxies,
     header: ForwardedHeader,
 ) {
+    let hosts = request.headers().get_all(header::HOST).iter().count();
+    // HTTP/1.0 may have none, and HTTP/2 names it otherwise.
+    if hosts > 1 || (hosts == 0 && request.version() == Version::HTTP_11) {
+        request.extensions_mut().insert(HostInDoubt);
+    }
     let peer = peer.ip().to_canonical();
     let mut origin = PublicOrigin { scheme: connection_scheme, host: requested_host(request) };
     let mut client = peer;

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use bytes::Bytes;
+use http::StatusCode;
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
@@ -13,7 +15,8 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use tokio_rustls::server::TlsStream;
 
 use super::activity::Activity;
-use super::config::after;
+use super::config::{UnreadableAnswer, after};
+use super::refusal::{answer_instead, find_bare};
 
 /// A socket whose writes are watched; below TLS, where every byte the peer takes is seen.
 #[derive(Debug)]
@@ -116,6 +119,8 @@ impl AsyncWrite for WatchedSocket {
 pub(super) struct HttpStream {
     transport: Transport,
     activity: Arc<Activity>,
+    /// What is still to be written of an answer in place of the engine's own.
+    instead: Option<Bytes>,
 }
 
 #[derive(Debug)]
@@ -126,11 +131,43 @@ enum Transport {
 
 impl HttpStream {
     pub(super) fn plain(socket: WatchedSocket, activity: Arc<Activity>) -> Self {
-        Self { transport: Transport::Plain(socket), activity }
+        Self { transport: Transport::Plain(socket), activity, instead: None }
     }
 
     pub(super) fn tls(stream: TlsStream<WatchedSocket>, activity: Arc<Activity>) -> Self {
-        Self { transport: Transport::Tls(Box::new(stream)), activity }
+        Self { transport: Transport::Tls(Box::new(stream)), activity, instead: None }
+    }
+
+    fn poll_transport(&mut self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        match &mut self.transport {
+            Transport::Plain(socket) => Pin::new(socket).poll_write(cx, buf),
+            Transport::Tls(stream) => Pin::new(stream).poll_write(cx, buf),
+        }
+    }
+
+    /// Writes another answer in place of the engine's own, which is all of `bare`.
+    fn poll_instead(
+        &mut self,
+        cx: &mut Context<'_>,
+        bare: &[u8],
+        make: UnreadableAnswer,
+        status: StatusCode,
+    ) -> Poll<io::Result<usize>> {
+        // What the peer still sends of its request is read and dropped, so that it gets to see the answer.
+        self.activity.body_left_unread();
+        let mut rest = self.instead.take().unwrap_or_else(|| answer_instead(make, status));
+        while !rest.is_empty() {
+            match self.poll_transport(cx, &rest) {
+                Poll::Ready(Ok(0)) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                Poll::Ready(Ok(written)) => drop(rest.split_to(written.min(rest.len()))),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                Poll::Pending => {
+                    self.instead = Some(rest);
+                    return Poll::Pending;
+                }
+            }
+        }
+        Poll::Ready(Ok(bare.len()))
     }
 }
 
@@ -152,9 +189,12 @@ impl AsyncRead for HttpStream {
 
 impl AsyncWrite for HttpStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        match &mut self.transport {
-            Transport::Plain(socket) => Pin::new(socket).poll_write(cx, buf),
-            Transport::Tls(stream) => Pin::new(stream).poll_write(cx, buf),
+        let make = self.activity.unreadable_answer();
+        match make.and_then(|make| find_bare(buf).map(|found| (make, found))) {
+            None => self.poll_transport(cx, buf),
+            Some((make, (0, status))) => self.poll_instead(cx, buf, make, status),
+            // Answers before it go first.
+            Some((_, (at, _))) => self.poll_transport(cx, &buf[..at]),
         }
     }
 
@@ -163,6 +203,11 @@ impl AsyncWrite for HttpStream {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        let last = bufs.iter().rfind(|buf| !buf.is_empty());
+        if last.is_some_and(|last| find_bare(last).is_some()) {
+            let first = bufs.iter().find(|buf| !buf.is_empty()).map_or(&[][..], |buf| &buf[..]);
+            return self.poll_write(cx, first);
+        }
         match &mut self.transport {
             Transport::Plain(socket) => Pin::new(socket).poll_write_vectored(cx, bufs),
             Transport::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),

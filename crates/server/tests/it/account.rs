@@ -68,8 +68,11 @@ async fn licences_are_the_operators(engine: Engine) {
     let tenant = app.tenant("acme", 10).await;
     let whole = app.call("GET /api/account").by(&tenant.owner).send().await.expect(200);
     let mut sent_back = whole["account"].clone();
-    sent_back["licenses"]["total"] = json!(1_000);
     sent_back["name"] = json!("Acme");
+    let mut more = sent_back.clone();
+    more["licenses"]["total"] = json!(1_000);
+    let refused = app.call("PATCH /api/account").by(&tenant.owner).json(&more).send().await;
+    refused.expect_error(403, "forbidden");
     let changed = app.call("PATCH /api/account").by(&tenant.owner).json(&sent_back).send().await.expect(200);
     assert_eq!(
         (&changed["account"]["name"], &changed["account"]["licenses"]["total"]),

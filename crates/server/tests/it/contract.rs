@@ -73,6 +73,18 @@ async fn everything_has_an_example() {
 }
 
 #[tokio::test]
+async fn no_schema_is_named_like_a_constructor_of_another() {
+    let document = document().await;
+    let schemas = document["components"]["schemas"].as_object().unwrap();
+    // Generators for Go make a function `NewThing` for each schema `Thing`.
+    let clashes: Vec<_> = schemas
+        .keys()
+        .filter(|name| name.strip_prefix("New").is_some_and(|thing| schemas.contains_key(thing)))
+        .collect();
+    assert!(clashes.is_empty(), "{clashes:?}");
+}
+
+#[tokio::test]
 async fn operation_ids_are_unique() {
     let document = document().await;
     let mut ids: Vec<&str> = operations(&document)

@@ -38,3 +38,4 @@ mod token;
 mod usage;
 mod users;
 mod webhooks;
+mod wire;

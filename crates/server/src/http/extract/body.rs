@@ -8,6 +8,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::change::unnest;
 use crate::app::App;
 use crate::http::code::Code;
 use crate::http::error::{ApiError, ApiResult, malformed_json};
@@ -39,6 +40,15 @@ impl FromRequest<App> for JsonBody {
 }
 
 impl JsonBody {
+    /// The same body, taken out of the member it is answered under: what was read may be sent as it is.
+    #[must_use]
+    pub fn nested(mut self, member: &str) -> Self {
+        if let Some(inner) = unnest(&mut self.value, member) {
+            self.value = inner;
+        }
+        self
+    }
+
     /// Reads what was sent.
     pub fn parse(bytes: &Bytes) -> ApiResult<Self> {
         let value = parse_strict(bytes).map_err(malformed_json)?;
@@ -82,9 +92,15 @@ fn caused_by<E: std::error::Error + 'static>(error: &(dyn std::error::Error + 's
     false
 }
 
-/// Refuses a body of another media type. Parameters such as `charset` do not matter.
+/// Refuses a body of another media type, and one declared in another charset than UTF-8.
 pub(super) fn expect_media_type(headers: &HeaderMap, taken: &[&str]) -> ApiResult<()> {
     let media = media_type(headers);
+    if !is_utf8(headers) {
+        return Err(ApiError::new(
+            Code::UnsupportedMediaType,
+            "Send the body in UTF-8, with \"charset=utf-8\" or without a charset.",
+        ));
+    }
     if taken.iter().any(|taken| media.eq_ignore_ascii_case(taken)) {
         return Ok(());
     }
@@ -92,6 +108,17 @@ pub(super) fn expect_media_type(headers: &HeaderMap, taken: &[&str]) -> ApiResul
         Code::UnsupportedMediaType,
         format!("Send the body with \"Content-Type: {}\".", taken.join("\" or \"")),
     ))
+}
+
+/// Whether the declared charset is UTF-8, or none is declared.
+fn is_utf8(headers: &HeaderMap) -> bool {
+    let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    given.split(';').skip(1).filter_map(|parameter| parameter.split_once('=')).all(|(name, value)| {
+        let value = value.trim().trim_matches('"');
+        !name.trim().eq_ignore_ascii_case("charset")
+            || value.eq_ignore_ascii_case("utf-8")
+            || value.eq_ignore_ascii_case("utf8")
+    })
 }
 
 /// The media type as it was given, without parameters; empty when there is none.

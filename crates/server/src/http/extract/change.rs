@@ -58,15 +58,19 @@ fn expect_shape(media_type: &str, patch: &Value) -> ApiResult<()> {
     Err(ApiError::new(Code::InvalidPatch, message))
 }
 
+/// Takes a thing out of the answer it was read in: an object with nothing but it and the envelope.
+pub(super) fn unnest(body: &mut Value, member: &str) -> Option<Value> {
+    let members = body.as_object_mut()?;
+    let is_answer = members.get(member).is_some_and(Value::is_object)
+        && members.keys().all(|name| name == member || ENVELOPE.contains(&name.as_str()));
+    if is_answer { members.remove(member) } else { None }
+}
+
 impl Change {
     /// The same change, taken out of the member it is answered under: what was read may be sent back as it is.
     #[must_use]
     pub fn nested(mut self, member: &str) -> Self {
-        if let Value::Object(members) = &mut self.body
-            && members.get(member).is_some_and(Value::is_object)
-            && members.keys().all(|name| name == member || ENVELOPE.contains(&name.as_str()))
-            && let Some(inner) = members.remove(member)
-        {
+        if let Some(inner) = unnest(&mut self.body, member) {
             self.body = inner;
             self.place = self.place.member(member);
         }

@@ -1,5 +1,7 @@
 //! `If-Match` and `If-None-Match` against the revision of a thing.
 
+use std::borrow::Cow;
+
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
@@ -12,6 +14,12 @@ use crate::http::error::{ApiError, ApiResult, invalid_header};
 /// The entity tag of a revision.
 pub fn entity_tag(revision: Revision) -> String {
     format!("\"r{}\"", revision.0)
+}
+
+/// The tag of the same version without a coding.
+fn plain(tag: &str) -> Cow<'_, str> {
+    let inner = tag.strip_suffix("-gz\"").or_else(|| tag.strip_suffix("-br\""));
+    inner.map_or(Cow::Borrowed(tag), |inner| Cow::Owned(format!("{inner}\"")))
 }
 
 /// What a client expects of the thing it asks for.
@@ -76,12 +84,12 @@ impl Preconditions {
         // A change needs a strong match: a weak tag never fits.
         let fits = match &self.matches {
             None | Some(Tags::Any) => true,
-            Some(Tags::Listed(tags)) => tags.contains(&tag),
+            Some(Tags::Listed(tags)) => tags.iter().any(|known| plain(known) == tag),
         };
         let barred = match &self.none_match {
             None => false,
             Some(Tags::Any) => true,
-            Some(Tags::Listed(tags)) => tags.contains(&tag),
+            Some(Tags::Listed(tags)) => tags.iter().any(|known| plain(known) == tag),
         };
         if fits && !barred {
             return Ok(());
@@ -92,13 +100,14 @@ impl Preconditions {
         ))
     }
 
-    /// Whether the client has this version already.
-    pub fn is_known(&self, tag: &str) -> bool {
+    /// The tag by which the client has this version already, in whichever coding.
+    pub fn known(&self, tag: &str) -> Option<String> {
         match &self.none_match {
-            None => false,
-            Some(Tags::Any) => true,
+            None => None,
+            Some(Tags::Any) => Some(tag.to_owned()),
             Some(Tags::Listed(tags)) => {
-                tags.iter().any(|known| known.strip_prefix("W/").unwrap_or(known) == tag)
+                let mut strong = tags.iter().map(|known| known.strip_prefix("W/").unwrap_or(known));
+                strong.find(|known| *known == tag || plain(known) == tag).map(str::to_owned)
             }
         }
     }

@@ -13,6 +13,7 @@ use perigee_core::audit::{AuditOutcome, NewAudit};
 use tokio::time::{Duration, Instant};
 use tracing::Instrument;
 
+use super::cors::CrossOrigin;
 use super::problem;
 use super::query::KnownParameters;
 use super::shown::{method_label, shown_path};
@@ -20,8 +21,9 @@ use crate::app::App;
 use crate::http::accept::Accept;
 use crate::http::code::Code;
 use crate::http::context::RequestContext;
-use crate::http::error::{ApiError, ApiResult, chain, internal};
+use crate::http::error::{ApiError, ApiResult, chain, internal, invalid_header};
 use crate::http::format::is_negotiated;
+use crate::serve::HostInDoubt;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const API_VERSION: HeaderName = HeaderName::from_static("api-version");
@@ -30,6 +32,9 @@ const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy"
 /// What a page of ours may load: nothing from anywhere else, nothing inline.
 const CONTENT_SECURITY: &str = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; \
      form-action 'self'; frame-ancestors 'none'";
+
+/// Bytes an address may have: path and query.
+const ADDRESS_MAX: usize = 8_192;
 
 /// What the frame needs to know.
 #[derive(Clone)]
@@ -54,12 +59,16 @@ pub async fn frame(
     let path = shown_path(request.uri().path(), route.as_deref());
     request.extensions_mut().insert(context.clone());
 
+    let cross_origin = CrossOrigin::of(&request, &app.config.server.cors_origins);
     let route_name = route.as_deref();
-    let mut response =
-        match check_accept(&request, route_name).and_then(|()| known.check(&request, route_name)) {
-            Err(error) => error.into_response(),
-            Ok(()) => run(request, next, &context).await,
-        };
+    let checked = check_head(&request)
+        .and_then(|()| check_accept(&request, route_name))
+        .and_then(|()| known.check(&request, route_name));
+    let mut response = match (checked, cross_origin.preflight(&request)) {
+        (Err(error), _) => error.into_response(),
+        (Ok(()), Some(preflight)) => preflight,
+        (Ok(()), None) => run(request, next, &context).await,
+    };
     let error = response.extensions_mut().remove::<ApiError>().or_else(|| bare_error(&response));
     if let Some(error) = &error {
         log_cause(error, &context, &method, &path);
@@ -80,6 +89,7 @@ pub async fn frame(
         add_api_headers(response.headers_mut(), &app, &context);
     }
     add_common_headers(response.headers_mut(), &context, app.base_url.is_secure());
+    cross_origin.add_headers(response.headers_mut());
 
     let status = response.status().as_u16();
     let elapsed = started.elapsed();
@@ -120,6 +130,18 @@ fn log_answer(
     } else {
         tracing::debug!(request, %method, path, status, %address, account, user, micros, "answered");
     }
+}
+
+/// Refuses a request whose address is too long or whose host is in doubt.
+fn check_head(request: &Request) -> ApiResult<()> {
+    let address = request.uri().path_and_query().map_or("", |address| address.as_str());
+    if address.len() > ADDRESS_MAX {
+        return Err(ApiError::new(Code::AddressTooLong, problem::ADDRESS_TOO_LONG));
+    }
+    if request.extensions().get::<HostInDoubt>().is_some() {
+        return Err(invalid_header("Send the header Host exactly once."));
+    }
+    Ok(())
 }
 
 /// Refuses a client that would not take JSON before anything is done for it, where there is nothing else.

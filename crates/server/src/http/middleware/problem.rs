@@ -2,7 +2,8 @@
 
 use axum::body::Body;
 use axum::response::Response;
-use http::{HeaderValue, StatusCode, header};
+use bytes::Bytes;
+use http::{Extensions, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -68,23 +69,38 @@ pub struct TokenRefusal {
 /// The answer to a request that failed.
 pub(super) fn render(error: &ApiError, context: &RequestContext, path: &str) -> Response {
     if path == TOKEN_PATH {
-        answer(error, "application/json", &TokenRefusal { success: false, error: whole_message(error) })
+        let refusal = TokenRefusal { success: false, error: error.message.clone() };
+        answer(error, "application/json", &refusal).map(Body::from)
     } else {
-        render_problem(error, context)
+        render_problem(error, context).map(Body::from)
     }
 }
 
-/// The message with every problem in it, where there is no list of them beside it.
-fn whole_message(error: &ApiError) -> String {
-    if error.problems.is_empty() {
-        return error.message.clone();
+/// The answer to a request that the connection refused with this status because it could not read it.
+pub fn refuse_unreadable(status: StatusCode) -> http::Response<Bytes> {
+    let (code, message) = match status {
+        StatusCode::URI_TOO_LONG => (Code::AddressTooLong, ADDRESS_TOO_LONG),
+        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => (
+            Code::HeadTooLarge,
+            "The request line and headers are larger than 64 KiB. Send fewer or shorter headers.",
+        ),
+        _ => (Code::MalformedRequest, "The request is not valid HTTP. Check its first line and its headers."),
+    };
+    let context = RequestContext::new(&Extensions::new());
+    let mut response = render_problem(&ApiError::new(code, message), &context);
+    if let Ok(id) = HeaderValue::from_str(context.id()) {
+        response.headers_mut().insert("x-request-id", id);
     }
-    let details: Vec<&str> = error.problems.iter().map(|problem| problem.detail.as_str()).collect();
-    details.join(" ")
+    response.headers_mut().insert("api-version", HeaderValue::from_static("1"));
+    response
 }
 
-fn answer(error: &ApiError, media_type: &'static str, body: &impl Serialize) -> Response {
-    let mut response = Response::new(Body::from(serde_json::to_vec(body).unwrap_or_default()));
+/// What to do about an address that is too long.
+pub(super) const ADDRESS_TOO_LONG: &str =
+    "The address is longer than 8192 bytes. Shorten the query, or send fewer parameters at a time.";
+
+fn answer(error: &ApiError, media_type: &'static str, body: &impl Serialize) -> http::Response<Bytes> {
+    let mut response = http::Response::new(Bytes::from(serde_json::to_vec(body).unwrap_or_default()));
     *response.status_mut() = error.code.status();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
@@ -92,7 +108,7 @@ fn answer(error: &ApiError, media_type: &'static str, body: &impl Serialize) -> 
     response
 }
 
-fn render_problem(error: &ApiError, context: &RequestContext) -> Response {
+fn render_problem(error: &ApiError, context: &RequestContext) -> http::Response<Bytes> {
     let usage = context.usage();
     let problem = ProblemBody {
         success: false,
@@ -142,7 +158,6 @@ pub(super) fn of_bare_status(status: StatusCode) -> Option<ApiError> {
 
 #[cfg(test)]
 mod tests {
-    use http::Extensions;
     use http_body_util::BodyExt as _;
 
     use super::*;

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::http::edit::{ENVELOPE, retry_changed};
-use crate::http::error::{ApiResult, invalid_body, not_found};
+use crate::http::error::{ApiResult, forbidden, invalid_body, not_found};
 use crate::http::extract::{Caller, Change, Params};
 use crate::http::json::Fields;
 use crate::http::reply::Reply;
@@ -102,7 +102,7 @@ pub struct AccountInput {
     time_zone: String,
     /// Its settings.
     settings: AccountSettingsInput,
-    /// Its licences: taken from operators of the server, ignored from others.
+    /// Its licences: set by operators of the server; another total from anybody else is refused.
     #[schema(required = false)]
     licenses: LicensesInput,
 }
@@ -123,7 +123,7 @@ pub struct AccountSettingsInput {
 
 /// What an operator sets of an account's licences.
 #[derive(ToSchema)]
-#[schema(as = NewLicenses)]
+#[schema(as = LicensesInput)]
 #[expect(dead_code, reason = "describes what is read")]
 pub struct LicensesInput {
     /// Devices that may be active at once; not fewer than are.
@@ -214,8 +214,8 @@ pub async fn get_account(
 
 /// Change part of the account.
 ///
-/// Takes the members of `account`, or what was read as it is. `licenses.total` is set for operators of the server
-/// and ignored for others.
+/// Takes the members of `account`, or what was read as it is. `licenses.total` is changed by operators of the server
+/// alone.
 #[utoipa::path(patch, path = "/api/account", tag = "account", request_body = AccountInput,
     responses((status = 200, description = "The account as it is now.", body = AccountAnswer)))]
 pub async fn update_account(
@@ -230,8 +230,14 @@ pub async fn update_account(
         change.preconditions.check(Kind::Account, present.revision)?;
         let seen = present.revision;
         let view = AccountView::new(present, app.store.license_use(caller.account().id).await?);
-        let wanted = read_account(&change.apply(&view)?, caller.user().operator)
-            .map_err(|error| change.place(error))?;
+        let wanted = change.apply(&view)?;
+        let is_operator = caller.user().operator;
+        if !is_operator && wanted.pointer("/licenses/total") != Some(&view.licenses.total.into()) {
+            return Err(forbidden(
+                "Licences are set by operators of the server alone. Leave \"licenses\" out, or ask an operator.",
+            ));
+        }
+        let wanted = read_account(&wanted, is_operator).map_err(|error| change.place(error))?;
         let (store, actor) = (&app.store, caller.actor());
         Ok(match wanted.licenses {
             Some(licenses) => {

@@ -36,7 +36,7 @@ pub struct ApiKeyView {
 /// A new API key.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct NewApiKey {
+pub struct IssuedApiKey {
     /// The key. It is shown this once; keep it secret.
     #[schema(example = "pgk_0JmVxq9nB3kRtYw6ZcLd2FhGs8Pa4uE1xK0Zq")]
     api_key: String,
@@ -72,8 +72,11 @@ pub async fn get_api_key(
 ///
 /// The key that was before dies at once, with every token made from it.
 #[utoipa::path(post, path = "/api/account/apiKey", tag = "account", security(("session" = [])),
-    responses((status = 201, description = "The key, shown this once.", body = NewApiKey)))]
-pub async fn create_api_key(State(app): State<App>, signed_in: SessionCaller) -> ApiResult<Reply<NewApiKey>> {
+    responses((status = 201, description = "The key, shown this once.", body = IssuedApiKey)))]
+pub async fn create_api_key(
+    State(app): State<App>,
+    signed_in: SessionCaller,
+) -> ApiResult<Reply<IssuedApiKey>> {
     let caller = signed_in.caller;
     caller.require(Privilege::Api)?;
     let (key, now) = (ApiKey::generate(), caller.now());
@@ -86,7 +89,7 @@ pub async fn create_api_key(State(app): State<App>, signed_in: SessionCaller) ->
     };
     app.store.put_api_key(&caller.origin(), caller.user_id(), kept).await?;
     app.identities.forget_user(caller.user_id());
-    let body = NewApiKey {
+    let body = IssuedApiKey {
         api_key: key.expose().to_owned(),
         hint: key.hint().to_owned(),
         creation: now.to_string(),

@@ -160,7 +160,7 @@ pub async fn get_group(
     params.finish()?;
     let group = find(&app, &caller, id).await?;
     let tag = entity_tag(group.revision);
-    if preconditions.is_known(&tag) {
+    if let Some(tag) = preconditions.known(&tag) {
         return Ok(not_modified(&tag));
     }
     let revision = group.revision;

@@ -43,7 +43,7 @@ pub struct TimeZoneList {
 fn answer_reference<T: Serialize>(caller: &Caller, known: &Preconditions, body: T) -> ApiResult<Response> {
     let digest = Sha256::digest(serde_json::to_vec(&body).map_err(internal)?);
     let tag = format!("\"{}\"", URL_SAFE_NO_PAD.encode(&digest[..12]));
-    if known.is_known(&tag) {
+    if let Some(tag) = known.known(&tag) {
         return Ok(not_modified(&tag));
     }
     Ok(caller.reply(body).header(header::ETAG, tag).into_response())

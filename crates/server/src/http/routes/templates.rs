@@ -157,7 +157,7 @@ pub async fn get_template(
     caller.require_whole_account()?;
     let stored = find(&app, &caller, kind).await?;
     let tag = entity_tag(stored.revision);
-    if preconditions.is_known(&tag) {
+    if let Some(tag) = preconditions.known(&tag) {
         return Ok(not_modified(&tag));
     }
     Ok(caller.reply(view(kind, &stored)).revision(stored.revision).into_response())

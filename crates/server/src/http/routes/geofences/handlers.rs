@@ -76,7 +76,7 @@ pub async fn get_geofence(
     params.finish()?;
     let geofence = find(&app, &caller, id).await?;
     let tag = entity_tag(geofence.revision);
-    if preconditions.is_known(&tag) {
+    if let Some(tag) = preconditions.known(&tag) {
         return Ok(not_modified(&tag));
     }
     let revision = geofence.revision;

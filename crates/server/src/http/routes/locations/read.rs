@@ -87,7 +87,7 @@ pub async fn get_last_location(
     })?;
     // What is kept under a number never changes.
     let tag = format!("\"l{}\"", last.number);
-    if preconditions.is_known(&tag) {
+    if let Some(tag) = preconditions.known(&tag) {
         return Ok(not_modified(&tag));
     }
     let mut response = Response::new(Body::from(write_last(&caller, &last)));

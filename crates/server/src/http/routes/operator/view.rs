@@ -37,7 +37,7 @@ pub struct OperatorAccountAnswer {
 
 /// An account that was made, and how its owner gets in.
 #[derive(Serialize, ToSchema)]
-#[schema(as = NewOperatorAccount)]
+#[schema(as = CreatedOperatorAccount)]
 pub struct OperatorAccountMade {
     /// The account.
     pub(super) account: OperatorAccountView,

@@ -82,7 +82,7 @@ pub async fn get_rule(
     params.finish()?;
     let rule = find(&app, &caller, id).await?;
     let tag = entity_tag(rule.revision);
-    if preconditions.is_known(&tag) {
+    if let Some(tag) = preconditions.known(&tag) {
         return Ok(not_modified(&tag));
     }
     let revision = rule.revision;

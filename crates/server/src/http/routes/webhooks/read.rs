@@ -61,7 +61,7 @@ pub async fn get_webhook(
     params.finish()?;
     let webhook = find(&app, &caller, id).await?;
     let tag = entity_tag(webhook.revision);
-    if preconditions.is_known(&tag) {
+    if let Some(tag) = preconditions.known(&tag) {
         return Ok(not_modified(&tag));
     }
     let revision = webhook.revision;

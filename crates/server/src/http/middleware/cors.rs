@@ -1,0 +1,62 @@
+//! Cross-origin reads (CORS) for the origins an operator names; none unless set. Cookies never go along, so that only
+//! who holds a token gets anything.
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::Response;
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+
+const METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE";
+const REQUEST_HEADERS: &str = "Accept, Authorization, Content-Encoding, Content-Type, Idempotency-Key, If-Match, \
+     If-None-Match, Last-Event-ID";
+const ANSWER_HEADERS: &str = "Api-Version, Content-Disposition, Deprecation, ETag, Link, Location, RateLimit, \
+     RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate, X-Request-Id";
+/// How long a browser remembers a preflight, in seconds. Some keep it no longer than two hours.
+const REMEMBERED_S: &str = "7200";
+
+/// What a request has to do with other origins.
+#[derive(Debug)]
+pub(super) struct CrossOrigin {
+    /// Whether answers depend on the origin at all.
+    applies: bool,
+    /// The request's origin, if it is one of those named.
+    allowed: Option<HeaderValue>,
+}
+
+impl CrossOrigin {
+    /// Looks at a request, given the origins that are named.
+    pub(super) fn of(request: &Request, origins: &[String]) -> Self {
+        let path = request.uri().path();
+        let applies = !origins.is_empty() && (path.starts_with("/api/") || path.starts_with("/.well-known/"));
+        let origin = request.headers().get(header::ORIGIN).filter(|_| applies);
+        let is_named =
+            |origin: &&HeaderValue| origins.iter().any(|named| named.as_bytes() == origin.as_bytes());
+        Self { applies, allowed: origin.filter(is_named).cloned() }
+    }
+
+    /// The answer to a preflight: a browser asks whether a page may send a request before it does.
+    pub(super) fn preflight(&self, request: &Request) -> Option<Response> {
+        let asks = request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+        if self.allowed.is_none() || request.method() != Method::OPTIONS || !asks {
+            return None;
+        }
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::NO_CONTENT;
+        let headers = response.headers_mut();
+        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(METHODS));
+        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(REQUEST_HEADERS));
+        headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(REMEMBERED_S));
+        Some(response)
+    }
+
+    /// Lets the page of a named origin read the answer, and tells caches that it depends on the origin.
+    pub(super) fn add_headers(self, headers: &mut HeaderMap) {
+        if self.applies {
+            headers.append(header::VARY, HeaderValue::from_static("origin"));
+        }
+        if let Some(origin) = self.allowed {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(ANSWER_HEADERS));
+        }
+    }
+}
