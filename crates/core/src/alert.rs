@@ -52,6 +52,8 @@ pub struct StoredAlert {
     pub device: DeviceId,
     /// What was sent.
     pub alert: Alert,
+    /// Where the device was last known to be when an alert without a position was received.
+    pub last_known: Option<(Latitude, Longitude)>,
     /// When it was received.
     pub received_at: Timestamp,
     /// When somebody took note of it, and who.
@@ -82,7 +84,7 @@ pub struct AlertFilter {
     pub group: Option<GroupId>,
     /// Of this device.
     pub device: Option<DeviceId>,
-    /// Of this name.
+    /// Of this name, in any letter case.
     pub name: Option<String>,
     /// That matter at least so much.
     pub severity: Option<Severity>,

@@ -98,6 +98,28 @@ impl Privileges {
     /// The set an account's first user has.
     pub const OWNER: Self = Self(Privilege::Owner.bit());
 
+    /// What a word in a request stands for, in any letter case: a privilege by its name, or a word of older systems:
+    /// `read` (nothing more), `write` (every `.write` privilege but that over users), `execute` (sending commands).
+    pub fn named(word: &str) -> Option<Self> {
+        let word = word.to_ascii_lowercase();
+        match word.as_str() {
+            "read" => Some(Self::NONE),
+            "write" => Some(
+                [
+                    Privilege::DevicesWrite,
+                    Privilege::GroupsWrite,
+                    Privilege::LocationsWrite,
+                    Privilege::AlertsWrite,
+                    Privilege::RulesWrite,
+                ]
+                .into_iter()
+                .collect(),
+            ),
+            "execute" => Some([Privilege::CommandsSend].into_iter().collect()),
+            name => name.parse::<Privilege>().ok().map(|privilege| [privilege].into_iter().collect()),
+        }
+    }
+
     /// The set as the number a store keeps.
     pub const fn as_bits(self) -> u16 {
         self.0
@@ -153,6 +175,23 @@ mod tests {
 
     fn set(names: &str) -> Privileges {
         names.split_whitespace().map(|name| name.parse::<Privilege>().unwrap()).collect()
+    }
+
+    #[test]
+    fn words_stand_for_privileges_in_any_letter_case() {
+        let write = "devices.write groups.write locations.write alerts.write rules.write";
+        for (word, expect) in [
+            ("read", Some("")),
+            ("Read", Some("")),
+            ("WRITE", Some(write)),
+            ("execute", Some("commands.send")),
+            ("Users.Write", Some("users.write")),
+            ("OWNER", Some("owner")),
+            ("delete", None),
+            ("", None),
+        ] {
+            assert_eq!(Privileges::named(word), expect.map(set), "{word}");
+        }
     }
 
     #[test]

@@ -78,6 +78,7 @@ migrations! {
     4 "webhooks" "0004_webhooks.sql";
     5 "rules" "0005_rules.sql";
     6 "console" "0006_console.sql";
+    7 "alert_place" "0007_alert_place.sql";
 }
 
 impl Migration {

@@ -22,6 +22,17 @@ pub struct ExpiryAnnouncement {
     pub expired: bool,
 }
 
+/// A device found by a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedDevice {
+    /// Its id.
+    pub id: DeviceId,
+    /// Its identifier.
+    pub identifier: Option<String>,
+    /// Its name.
+    pub name: String,
+}
+
 /// Devices of an account.
 #[async_trait]
 pub trait Devices: Send + Sync {
@@ -40,6 +51,9 @@ pub trait Devices: Send + Sync {
 
     /// The id of one device in sight, which is all that many calls need and costs less to find.
     async fn find_device_id(&self, scope: Scope, device: &DeviceRef) -> Result<Option<DeviceId>>;
+
+    /// Devices in sight whose identifier or name is one of these texts; more than one for a name that several have.
+    async fn find_named_devices(&self, scope: Scope, texts: &[String]) -> Result<Vec<NamedDevice>>;
 
     /// Devices in sight, by id.
     async fn list_devices(

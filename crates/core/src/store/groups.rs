@@ -24,6 +24,9 @@ pub trait Groups: Send + Sync {
     /// One group in sight.
     async fn find_group(&self, scope: Scope, id: GroupId) -> Result<Option<Group>>;
 
+    /// Groups in sight with one of these names, each with its name; more than one for a name that several have.
+    async fn find_named_groups(&self, scope: Scope, names: &[String]) -> Result<Vec<(GroupId, String)>>;
+
     /// Groups in sight, by id.
     async fn list_groups(&self, scope: Scope, filter: &GroupFilter, page: PageRequest)
     -> Result<Page<Group>>;

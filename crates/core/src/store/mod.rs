@@ -25,7 +25,7 @@ pub use accounts::{AccountOverview, Accounts, UsageReport};
 pub use alerts::{Alerts, SubmittedAlerts};
 pub use calls::{CALLS_KEPT_DAYS, Calls, HourCalls};
 pub use credentials::Credentials;
-pub use devices::{Devices, ExpiryAnnouncement};
+pub use devices::{Devices, ExpiryAnnouncement, NamedDevice};
 pub use figures::{Backlog, Figures, Intake, StoreFigures};
 pub use following::{
     CatchingUp, Depth, DeviceRound, Followed, FollowedDevice, Following, Lease, Round, SkimLimits, Skimmed,

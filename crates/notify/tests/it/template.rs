@@ -57,6 +57,7 @@ pub(crate) fn content(channel: Channel, language: &str, name: &str) -> Content {
                 device: DeviceId::from_i64(3),
                 received_at: alert.time,
                 alert,
+                last_known: None,
                 acknowledged: None,
                 ended_at: None,
                 severity: Severity::Warning,

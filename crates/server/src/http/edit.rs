@@ -7,14 +7,13 @@ use perigee_core::error::StoreError;
 use super::error::{ApiError, ApiResult, unavailable};
 use super::extract::Preconditions;
 
-/// Members of the envelope, which PUT and PATCH ignore so that what was read can be sent back.
+/// Members of the envelope, which POST, PUT and PATCH ignore so that what was read can be sent back.
 pub const ENVELOPE: &[&str] = &["success", "apiUsage", "apiDailyUsage"];
 
 /// How often a change is tried again when others were quicker.
 const TRIES: usize = 64;
 
-/// Whether a body makes a thing or changes one. What only answers have is refused in the first case and
-/// ignored in the second.
+/// Whether a body makes a thing or changes one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// POST.

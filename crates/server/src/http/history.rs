@@ -8,13 +8,14 @@ use perigee_core::error::StoreError;
 use perigee_core::id::DeviceId;
 use perigee_core::location::{History, HistoryCursor, HistoryRequest, Order, TimeRange};
 use perigee_core::time::Timestamp;
+use perigee_core::zone::Zone;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::cursor::Cursor;
 use super::error::{ApiResult, invalid_body};
 use super::extract::{Caller, Params};
-use super::json::Fields;
+use super::json::{Fields, When};
 use super::list::{Place, Wanted, answer_parts, written};
 use crate::app::App;
 
@@ -22,9 +23,6 @@ use crate::app::App;
 pub const LIMIT_MAX: u32 = 10_000;
 /// Items fetched at a time while a complete history is streamed.
 const CHUNK: u32 = 1_000;
-/// What a parameter that is an instant must be.
-pub(super) const A_TIME: &str =
-    "a date and time with an offset such as \"2026-05-01T12:00:00Z\"; write \"+\" as %2B";
 
 /// Which part of which history is wanted.
 #[derive(Debug)]
@@ -72,10 +70,11 @@ fn page_size(limit: Option<u32>, paged: bool) -> u32 {
 }
 
 impl HistoryPart {
-    /// Takes `from`, `to`, `order`, `limit` and `cursor` from a query, and ends its reading.
-    pub fn of_params(mut params: Params, name: &str, of: impl Display) -> ApiResult<Self> {
-        let from = params.parsed("from", A_TIME).unwrap_or(Timestamp::MIN);
-        let to = params.parsed("to", A_TIME).unwrap_or(Timestamp::MAX);
+    /// Takes `from`, `to`, `order`, `limit` and `cursor` from a query, and ends its reading. `zone` is that of times
+    /// without an offset.
+    pub fn of_params(mut params: Params, zone: &Zone, name: &str, of: impl Display) -> ApiResult<Self> {
+        let from = params.instant("from", zone).unwrap_or(Timestamp::MIN);
+        let to = params.instant("to", zone).unwrap_or(Timestamp::MAX);
         if to < from {
             params.refuse("to", "The parameter \"to\" must not be before \"from\".");
         }
@@ -94,8 +93,8 @@ impl HistoryPart {
 
     /// Takes `from`, `to`, `limit` and `cursor` from a body, and ends its reading.
     pub fn of_body(mut fields: Fields<'_>, name: &str, device: DeviceId) -> ApiResult<Self> {
-        let from: Option<Timestamp> = fields.get("from").required();
-        let to: Option<Timestamp> = fields.get("to").required();
+        let from = fields.when("from").required().map(When::or_last);
+        let to = fields.when("to").required().map(When::or_last);
         if from.zip(to).is_some_and(|(from, to)| to < from) {
             fields.refuse("to", "must not be before \"from\"");
         }

@@ -18,6 +18,7 @@ pub mod history;
 pub mod json;
 pub mod list;
 pub mod middleware;
+pub mod names;
 pub mod reply;
 pub mod router;
 pub mod routes;

@@ -179,7 +179,7 @@ async fn a_body_asks_for_a_range(engine: Engine) {
     page["cursor"] = first["nextCursor"].clone();
     assert_eq!((names(&first), names(&tracker.post(&page).await.expect(200))), (vec!["C", "B"], vec!["A"]));
     for (name, value) in
-        [("alertName", json!("")), ("alertName", json!(5)), ("limit", json!(0)), ("order", json!("asc"))]
+        [("alertName", json!(["A"])), ("alertName", json!(5)), ("limit", json!(0)), ("order", json!("asc"))]
     {
         let mut body = range.clone();
         body[name] = value;
@@ -194,13 +194,13 @@ async fn histories_are_complete_or_paged(engine: Engine) {
     assert_eq!(names(&tracker.get("").await), ["A", "B", "C", "A"]);
     assert_eq!(names(&tracker.get("?order=desc").await), ["A", "C", "B", "A"]);
     assert_eq!(names(&tracker.get("?alertName=A").await), ["A", "A"]);
-    assert_eq!(names(&tracker.get("?alertName=a").await), [""; 0]);
+    assert_eq!(names(&tracker.get("?alertName=a").await), ["A", "A"]);
     assert_eq!(names(&tracker.get("?to=2026-01-01T00:01:00Z").await), ["A", "B"]);
     let first = tracker.get("?limit=1").await;
     let rest = format!("?limit=10&cursor={}", first["nextCursor"].as_str().unwrap());
     assert_eq!((names(&first), names(&tracker.get(&rest).await)), (vec!["A"], vec!["B", "C", "A"]));
     let long = format!("?alertName={}", "x".repeat(101));
-    for query in ["?alertName=", &long, "?limit=x", "?from=1", "?order=", "?q=x"] {
+    for query in [long.as_str(), "?limit=x", "?from=1", "?order=", "?q=x"] {
         let answer =
             tracker.app.call(&format!("GET {}{query}", tracker.path)).by(&tracker.owner).send().await;
         answer.expect_error(400, "invalid-parameter");

@@ -95,7 +95,7 @@ async fn bad_geometries_say_what_to_change(engine: Engine) {
         (feature("LineString", &json!(many), &json!({"name": "A", "width": 5})), "/geometry", "at most 2000"),
         (feature("Polygon", &square(), &json!({})), "/properties/name", "is required"),
         (json!({"type": "Feature"}), "/geometry", "is required"),
-        (json!({"type": "Feature", "id": "geo_1"}), "/id", "Unknown member"),
+        (json!({"type": "Feature", "idd": "geo_1"}), "/idd", "Unknown member"),
     ] {
         let refused = app.send(&owner, "POST /api/geofences", &body).await.expect_error(400, "invalid-body");
         let found =

@@ -5,6 +5,7 @@
 mod account;
 mod alerts;
 mod audit;
+mod compatible;
 mod console;
 mod contract;
 mod devices;

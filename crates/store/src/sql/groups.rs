@@ -13,7 +13,7 @@ use perigee_core::page::{Page, PageRequest};
 use perigee_core::revision::Revision;
 use perigee_core::store::{Groups, Result};
 
-use super::query::{Query, for_ids};
+use super::query::{Query, for_ids, for_texts};
 use super::{accounts, audit, events, idempotency, ids, members, scope, search};
 use crate::{Database, Row, Tx, params};
 
@@ -64,6 +64,14 @@ async fn list(tx: &Tx, scope: Scope, filter: GroupFilter, page: PageRequest) -> 
     let rows = query.rows(tx).await?;
     let groups = rows.iter().map(|row| from_row(scope.account, row)).collect::<Result<Vec<_>>>()?;
     Ok(Page::cut(groups, page.limit, |group| group.id.as_i64()))
+}
+
+async fn find_named(tx: &Tx, scope: Scope, names: &[String]) -> Result<Vec<(GroupId, String)>> {
+    let mut query =
+        Query::new("SELECT g.id, g.name FROM device_group g WHERE g.account_id = ?1", params![scope.account]);
+    scope::keep_groups(&mut query, scope, "g.id");
+    let rows = for_texts(tx, &query, " AND g.name IN ({texts})", names).await?;
+    rows.iter().map(|row| Ok((GroupId::from_i64(row.i64("id")?), row.text("name")?))).collect()
 }
 
 /// Puts what a client wants to set in order; its devices must be in sight.
@@ -183,6 +191,11 @@ impl Groups for Database {
 
     async fn find_group(&self, scope: Scope, id: GroupId) -> Result<Option<Group>> {
         self.read(move |tx| find(tx, scope, id).boxed()).await
+    }
+
+    async fn find_named_groups(&self, scope: Scope, names: &[String]) -> Result<Vec<(GroupId, String)>> {
+        let names = names.to_vec();
+        self.read(move |tx| async move { find_named(tx, scope, &names).await }.boxed()).await
     }
 
     async fn list_groups(

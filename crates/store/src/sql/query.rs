@@ -85,6 +85,24 @@ pub(crate) async fn for_ids(tx: &Tx, sql: &str, values: &[Value], ids: &[i64]) -
     Ok(answer)
 }
 
+/// Texts one query looks for.
+const TEXTS: usize = 200;
+
+/// Runs a query that looks for many texts, in which `{texts}` stands for a list of them. Texts that no column can hold
+/// are left out.
+pub(crate) async fn for_texts(tx: &Tx, query: &Query, tail: &str, texts: &[String]) -> Result<Vec<Row>> {
+    let storable: Vec<Value> =
+        texts.iter().filter(|text| !text.contains('\0')).map(|text| Value::Text(text.clone())).collect();
+    let mut answer = Vec::new();
+    for chunk in storable.chunks(TEXTS) {
+        let bound = [query.values.as_slice(), chunk].concat();
+        let sql = format!("{}{tail}", query.text);
+        let sql = sql.replace("{texts}", &placeholders(query.values.len(), chunk.len()));
+        answer.extend(tx.query(&sql, &bound).await?);
+    }
+    Ok(answer)
+}
+
 /// `count` placeholders after the first `before`.
 fn placeholders(before: usize, count: usize) -> String {
     let names: Vec<String> = (before + 1..=before + count).map(|place| format!("?{place}")).collect();

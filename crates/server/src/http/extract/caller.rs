@@ -11,6 +11,7 @@ use perigee_core::id::UserId;
 use perigee_core::privilege::{Privilege, Privileges};
 use perigee_core::time::Timestamp;
 use perigee_core::user::{Standing, User};
+use perigee_core::zone::Zone;
 use serde::Serialize;
 
 use crate::access::{Admitted, Proof, Usage};
@@ -168,6 +169,11 @@ impl Caller {
     /// Their account, at most two seconds old.
     pub fn account(&self) -> &Account {
         &self.identity.account
+    }
+
+    /// Their time zone: that of times they write without an offset.
+    pub fn zone(&self) -> &Zone {
+        &self.identity.user.profile.time_zone
     }
 
     /// Their console session, unless they came with a token.

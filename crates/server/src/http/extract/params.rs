@@ -7,10 +7,15 @@ use axum::extract::FromRequestParts;
 use http::Uri;
 use http::request::Parts;
 use perigee_core::page::PageRequest;
+use perigee_core::time::Timestamp;
+use perigee_core::zone::Zone;
 
 use crate::http::cursor::Cursor;
 use crate::http::error::{ApiError, ApiResult, invalid_parameters};
-use crate::http::json::{Pointer, Problem};
+use crate::http::json::{Pointer, Problem, When, read_when};
+
+/// What a parameter that is an instant must be.
+const A_TIME: &str = "a date and time such as \"2026-05-01T12:00:00Z\"; write \"+\" as %2B";
 
 /// The parameters of a query while they are being read.
 #[derive(Debug)]
@@ -86,6 +91,24 @@ impl Params {
         parsed
     }
 
+    /// Takes an instant; one written without an offset is in this zone. Never is the last instant there is.
+    pub fn instant(&mut self, name: &str, zone: &Zone) -> Option<Timestamp> {
+        let text = self.text(name)?;
+        let instant = read_when(&text, zone).map(When::or_last);
+        if instant.is_none() {
+            self.refuse(name, format!("The parameter \"{name}\" must be {A_TIME}."));
+        }
+        instant
+    }
+
+    /// Takes an instant that must be there.
+    pub fn required_instant(&mut self, name: &str, zone: &Zone) -> Option<Timestamp> {
+        if !self.has(name) {
+            self.refuse(name, format!("The parameter \"{name}\" is required: {A_TIME}."));
+        }
+        self.instant(name, zone)
+    }
+
     /// Takes a whole number within bounds.
     pub fn number(&mut self, name: &str, least: u32, most: u32) -> Option<u32> {
         let must_be = format!("a whole number from {least} to {most}");
@@ -109,10 +132,11 @@ impl Params {
         }
     }
 
-    /// Takes one of a few words.
+    /// Takes one of a few words, in any letter case.
     pub fn word<T: Copy>(&mut self, name: &str, words: &[(&str, T)]) -> Option<T> {
         let text = self.text(name)?;
-        let found = words.iter().find(|(word, _)| *word == text).map(|(_, meaning)| *meaning);
+        let found =
+            words.iter().find(|(word, _)| word.eq_ignore_ascii_case(&text)).map(|(_, meaning)| *meaning);
         if found.is_none() {
             let list: Vec<String> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
             self.refuse(name, format!("The parameter \"{name}\" must be one of {}.", list.join(", ")));

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
 use http::{HeaderMap, header};
+use perigee_core::zone::Zone;
 
 use super::body::{SUBMISSION_MAX, expect_media_type, media_type, read_body, too_large};
 use crate::app::App;
@@ -52,16 +53,18 @@ impl FromRequest<App> for Submission {
 }
 
 impl Submission {
-    /// Unpacks the body, tells what it asks for, and judges the items it brings.
-    pub async fn read<T: Send + 'static>(self, forms: &'static Forms<T>) -> ApiResult<Asked<T>> {
+    /// Unpacks the body, tells what it asks for, and judges the items it brings. Times without an offset are in the
+    /// zone.
+    pub async fn read<T: Send + 'static>(self, forms: &'static Forms<T>, zone: &Zone) -> ApiResult<Asked<T>> {
         let Self { packed, coding, layout } = self;
         if matches!(coding, Coding::Plain)
             && packed.len() <= AT_ONCE
-            && let Some(asked) = forms.read_within(&packed, layout, AT_ONCE_CAREFUL)
+            && let Some(asked) = forms.read_within(&packed, layout, zone, AT_ONCE_CAREFUL)
         {
             return asked;
         }
-        let read = move || forms.read(&coding.unpack(packed)?, layout);
+        let zone = zone.clone();
+        let read = move || forms.read(&coding.unpack(packed)?, layout, &zone);
         tokio::task::spawn_blocking(read).await.map_err(internal)?
     }
 }

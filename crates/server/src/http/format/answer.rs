@@ -101,8 +101,21 @@ pub async fn answer_track(
     part: HistoryPart,
     shape: Shape,
 ) -> ApiResult<Response> {
+    answer_track_after(app, caller, subject, part, shape, Vec::new()).await
+}
+
+/// The same, with further members of a JSON answer before the locations, each written after a comma.
+pub async fn answer_track_after(
+    app: &App,
+    caller: &Caller,
+    subject: Subject,
+    part: HistoryPart,
+    shape: Shape,
+    before: Vec<u8>,
+) -> ApiResult<Response> {
     let heading = Heading {
         envelope: Envelope::of(Some(caller.usage())),
+        before,
         title: subject.device.settings.name.clone(),
         selection: shape.selection,
     };

@@ -7,15 +7,23 @@ use super::field::{Datum, Field, Selection, Visitor, visit_fields};
 use super::writer::Writer;
 use crate::http::reply::Envelope;
 
-struct Members<'o>(&'o mut Vec<u8>);
+struct Members<'o> {
+    out: &'o mut Vec<u8>,
+    /// Whether `milleage` stands beside `mileage`: always, unless fields were chosen by name.
+    both_spellings: bool,
+}
 
 impl Visitor for Members<'_> {
     #[expect(clippy::inline_always, reason = "a field's name and kind are known where this is compiled")]
     #[inline(always)]
     fn field(&mut self, field: Field, datum: Option<Datum<'_>>) {
         if let Some(datum) = datum {
-            self.0.extend_from_slice(field.key());
-            datum.push_json(self.0);
+            self.out.extend_from_slice(field.key());
+            datum.push_json(self.out);
+            if matches!(field, Field::Mileage) && self.both_spellings {
+                self.out.extend_from_slice(b",\"milleage\":");
+                datum.push_json(self.out);
+            }
         }
     }
 }
@@ -31,7 +39,8 @@ pub fn write_location(
     if let Some(device) = device {
         out.extend_from_slice(format!(",\"deviceId\":\"{device}\"").as_bytes());
     }
-    visit_fields(stored, selection, &mut Members(out));
+    let both_spellings = selection == Selection::ALL;
+    visit_fields(stored, selection, &mut Members { out, both_spellings });
     // Every member was written with a comma before it; the first one's becomes the opening brace.
     match out.get_mut(start) {
         Some(comma) => *comma = b'{',
@@ -58,6 +67,8 @@ pub fn push_next_cursor(out: &mut Vec<u8>, next_cursor: Option<&str>) {
 #[derive(Debug)]
 pub(super) struct Json {
     pub(super) envelope: Envelope,
+    /// Members of the answer that stand before the locations, each after a comma.
+    pub(super) before: Vec<u8>,
     pub(super) selection: Selection,
     pub(super) begun: bool,
 }
@@ -65,6 +76,7 @@ pub(super) struct Json {
 impl Writer for Json {
     fn open(&mut self, out: &mut Vec<u8>) {
         open_envelope(out, self.envelope);
+        out.extend_from_slice(&self.before);
         out.extend_from_slice(b",\"locations\":[");
     }
 

@@ -14,7 +14,7 @@ mod text;
 mod track;
 mod writer;
 
-pub use answer::{Shape, Subject, answer_track};
+pub use answer::{Shape, Subject, answer_track, answer_track_after};
 pub use choice::{Format, is_negotiated};
 pub use field::{Field, Selection};
 pub use writer::{Heading, Writer};

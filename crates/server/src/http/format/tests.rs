@@ -4,6 +4,7 @@ mod read_back;
 mod some;
 
 use perigee_core::location::StoredLocation;
+use perigee_core::zone::Zone;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -16,7 +17,8 @@ use crate::http::routes::locations::view::LocationView;
 
 fn document(format: Format, selection: Selection, locations: &[StoredLocation]) -> String {
     let title = "Star & <Moon>".to_owned();
-    let mut writer = format.writer(Heading { envelope: Envelope::of(None), title, selection });
+    let mut writer =
+        format.writer(Heading { envelope: Envelope::of(None), before: Vec::new(), title, selection });
     let mut out = Vec::new();
     writer.open(&mut out);
     for stored in locations {
@@ -80,6 +82,8 @@ fn the_writer_has_every_member_of_the_view_in_its_order() {
     let view = serde_json::to_value(LocationView::from(full())).unwrap();
     let mut names: Vec<&str> = view.as_object().unwrap().keys().map(String::as_str).collect();
     names.extend(["late", "suspect"].into_iter().filter(|name| !names.contains(name)).collect::<Vec<_>>());
+    // The other spelling of a field is no field of its own.
+    names.retain(|name| *name != "milleage");
     assert_eq!(Field::ALL.iter().map(|field| field.name()).collect::<Vec<_>>(), names);
 }
 
@@ -91,7 +95,7 @@ proptest! {
             let back = read_back::members(format, &text);
             prop_assert_eq!(back.len(), stored.len());
             for (members, stored) in back.iter().zip(&stored) {
-                let location = read_location(members, Pointer::root());
+                let location = read_location(members, Pointer::root(), &Zone::utc());
                 prop_assert_eq!(&location.unwrap(), &stored.location, "{:?}: {}", format, &text);
                 prop_assert_eq!(&members["receivedAt"], &json!(stored.received_at.to_string()));
                 prop_assert_eq!(members["late"] == json!(true), stored.trust.late);

@@ -30,6 +30,8 @@ pub trait Writer: Send + fmt::Debug {
 pub struct Heading {
     /// The beginning of an answer that is a JSON object.
     pub envelope: Envelope,
+    /// Further members of such an answer, each after a comma.
+    pub before: Vec<u8>,
     /// What the track is called.
     pub title: String,
     /// The fields to write, in formats that leave the choice.
@@ -39,9 +41,9 @@ pub struct Heading {
 impl Format {
     /// Begins a document.
     pub fn writer(self, heading: Heading) -> Box<dyn Writer> {
-        let Heading { envelope, title, selection } = heading;
+        let Heading { envelope, before, title, selection } = heading;
         match self {
-            Self::Json => Box::new(Json { envelope, selection, begun: false }),
+            Self::Json => Box::new(Json { envelope, before, selection, begun: false }),
             Self::NdJson => Box::new(Lines { selection }),
             Self::GeoJson => Box::new(GeoJson { envelope, begun: false }),
             Self::Csv => Box::new(Csv::new(selection)),

@@ -106,6 +106,11 @@ impl<'f, 'v> Field<'f, 'v, String> {
         self.check(|text| check_chars(text, &allowed))
     }
 
+    /// Makes capital letters small ones, for words that are taken in any letter case.
+    pub fn lower_case(self) -> Self {
+        self.convert(|text| Ok(text.to_ascii_lowercase()))
+    }
+
     /// Takes one of these words and gives what it stands for.
     pub fn one_of<T: Copy>(self, words: &[(&str, T)]) -> Field<'f, 'v, T> {
         self.convert(|text| {

@@ -22,12 +22,15 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
+use perigee_core::time::Timestamp;
+use perigee_core::zone::Zone;
 use serde_json::{Map, Value};
 
 use super::field::{Field, State};
 use super::hint::{nearest, quote};
+use super::local::{When, read_when};
 use super::pointer::{Pointer, Problem};
-use super::value::{FromJson, Refusal, check_chars, is_whole, kind, must_be, read_lines};
+use super::value::{FromJson, Refusal, check_chars, is_whole, kind, must_be, read_lines, text_of};
 
 /// More problems than this help nobody, and the answer stays small whatever was sent.
 const MOST_PROBLEMS: usize = 100;
@@ -52,13 +55,15 @@ pub struct Fields<'v> {
     ignored: Vec<&'static str>,
     open: bool,
     problems: Vec<Problem>,
+    /// The zone of times that are written without an offset.
+    zone: Zone,
 }
 
 impl<'v> Fields<'v> {
     /// The members of a request body, which must be an object.
     pub fn of(body: &'v Value) -> Result<Self, Vec<Problem>> {
         match body {
-            Value::Object(object) => Ok(Self::at(object, Pointer::root(), Vec::new())),
+            Value::Object(object) => Ok(Self::at(object, Pointer::root(), Vec::new(), Zone::utc())),
             other => {
                 let detail = format!("The body must be a JSON object, not {}.", kind(other));
                 Err(vec![Problem { pointer: Pointer::root(), detail }])
@@ -68,11 +73,18 @@ impl<'v> Fields<'v> {
 
     /// The members of an object at this place of a larger document.
     pub fn of_object(object: &'v Map<String, Value>, place: Pointer) -> Self {
-        Self::at(object, place, Vec::new())
+        Self::at(object, place, Vec::new(), Zone::utc())
     }
 
-    fn at(object: &'v Map<String, Value>, place: Pointer, problems: Vec<Problem>) -> Self {
-        Self { object, place, known: Vec::new(), ignored: Vec::new(), open: false, problems }
+    /// Reads times that are written without an offset in this zone; in UTC unless said.
+    #[must_use]
+    pub fn in_zone(mut self, zone: &Zone) -> Self {
+        self.zone = zone.clone();
+        self
+    }
+
+    fn at(object: &'v Map<String, Value>, place: Pointer, problems: Vec<Problem>, zone: Zone) -> Self {
+        Self { object, place, known: Vec::new(), ignored: Vec::new(), open: false, problems, zone }
     }
 
     /// A member of any type that a JSON value stands for.
@@ -124,6 +136,21 @@ impl<'v> Fields<'v> {
         must_be: &'static str,
     ) -> Field<'_, 'v, T> {
         self.text(name).convert(|text| text.parse().map_err(|_other| format!("must be {must_be}").into()))
+    }
+
+    /// An instant.
+    pub fn instant(&mut self, name: &'static str) -> Field<'_, 'v, Timestamp> {
+        self.when(name)
+            .convert(|when| when.instant().ok_or_else(|| "must not be so far in the future".into()))
+    }
+
+    /// An instant, or the far future that means never.
+    pub fn when(&mut self, name: &'static str) -> Field<'_, 'v, When> {
+        let zone = self.zone.clone();
+        self.read(name, |value| {
+            let when = read_when(text_of(value)?, &zone);
+            when.ok_or_else(|| "must be a date and time such as \"2026-05-01T12:00:00Z\"".into())
+        })
     }
 
     /// The value as it is, for what no type describes.
@@ -321,7 +348,8 @@ impl<'v> Fields<'v> {
         place: Pointer,
         read: &mut impl FnMut(&mut Fields<'v>) -> Option<T>,
     ) -> Option<T> {
-        let mut inner = Fields::at(object, place, std::mem::take(&mut self.problems));
+        let problems = std::mem::take(&mut self.problems);
+        let mut inner = Fields::at(object, place, problems, self.zone.clone());
         let made = read(&mut inner);
         inner.refuse_unknown();
         self.problems = inner.problems;

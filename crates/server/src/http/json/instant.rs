@@ -1,10 +1,14 @@
 //! Instants as clients commonly write them, read digit by digit.
 
 use perigee_core::time::Timestamp;
+use perigee_core::zone::Zone;
 
-/// Reads an instant. What is written in a common way is read here, the rest by [`Timestamp`] itself; both read alike.
-pub fn read_instant(text: &str) -> Option<Timestamp> {
-    common(text.as_bytes()).or_else(|| text.parse().ok())
+use super::local::{When, read_when};
+
+/// Reads an instant; one written without an offset is in this zone. The common form is read here, the others by
+/// [`read_when`]; both give the same.
+pub fn read_instant(text: &str, zone: &Zone) -> Option<Timestamp> {
+    common(text.as_bytes()).or_else(|| read_when(text, zone).and_then(When::instant))
 }
 
 /// Reads `2026-05-01T12:00:00`, perhaps with a fraction, and `Z` or an offset such as `+02:00`. Gives None for

@@ -10,7 +10,6 @@ use perigee_core::id::{
 };
 use perigee_core::privilege::Privilege;
 use perigee_core::schedule::Weekday;
-use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 use serde_json::{Number, Value};
 
@@ -138,7 +137,6 @@ macro_rules! texts {
 }
 
 texts! {
-    Timestamp => "a date and time with an offset such as \"2026-05-01T12:00:00Z\"";
     Date => "a date of the calendar such as \"2026-05-01\"";
     Zone => "an IANA time zone such as \"Europe/Madrid\"; /api/users/timeZones lists them";
     Privilege => "one of owner, admin, devices.write, groups.write, users.write, locations.write, alerts.write, commands.send, rules.write, api";

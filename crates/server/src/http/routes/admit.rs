@@ -27,6 +27,8 @@ pub(super) struct AdmittedBody<T> {
 pub(super) enum Admitted<T> {
     /// Store these. The store is the first to look for the device; [`refused`] says so if it is not in sight.
     Store(DeviceId, Batch<T>),
+    /// Store these of this device, then answer the span of time told by these members.
+    StoreAndRange(Box<Device>, Batch<T>, Map<String, Value>),
     /// Answer a span of time of this device, told by these members.
     Range(Box<Device>, Map<String, Value>),
 }
@@ -44,10 +46,10 @@ pub(super) async fn admit_body<T: Send + 'static>(
     privilege: Privilege,
 ) -> ApiResult<AdmittedBody<T>> {
     let asked = match submission {
-        Ok(submission) => submission.read(forms).await,
+        Ok(submission) => submission.read(forms, caller.zone()).await,
         Err(unread) => Err(unread),
     };
-    let submits = matches!(asked, Ok(Asked::Store(_)));
+    let submits = matches!(asked, Ok(Asked::Store(_) | Asked::StoreAndRange(..)));
     let limited = if submits { caller.limit_submission(app) } else { caller.limit_request(app) };
     limited?;
     let missing = |missing| match caller.limit_request(app) {
@@ -74,6 +76,10 @@ pub(super) async fn admit_body<T: Send + 'static>(
         Asked::Store(judged) => {
             caller.require(privilege)?;
             Admitted::Store(device.id, judged?)
+        }
+        Asked::StoreAndRange(judged, range) => {
+            caller.require(privilege)?;
+            Admitted::StoreAndRange(Box::new(device), judged?, range)
         }
     };
     Ok(AdmittedBody { caller, admitted })

@@ -12,11 +12,12 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::http::edit::{ENVELOPE, Mode, place_reference, retry_changed};
+use crate::http::edit::{ENVELOPE, place_reference, retry_changed};
 use crate::http::error::{ApiResult, invalid_body, not_found};
 use crate::http::extract::{Caller, Change, IdPath, JsonBody, Once, Params, Preconditions, entity_tag};
 use crate::http::json::Fields;
 use crate::http::list::answer_list;
+use crate::http::names::{Named, resolve_names};
 use crate::http::reply::{Done, Reply, not_modified};
 
 /// A named set of devices.
@@ -67,7 +68,7 @@ pub struct GroupInput {
     /// A note about it.
     #[schema(example = "Out of Vigo", max_length = 2000)]
     description: Option<String>,
-    /// The ids of the devices in it.
+    /// The devices in it, by id, identifier or a name that only one has.
     #[schema(example = json!([]), max_items = 10000)]
     devices: Option<Vec<String>>,
 }
@@ -85,12 +86,13 @@ impl From<Group> for GroupView {
     }
 }
 
-fn read_group(body: &Value, mode: Mode) -> ApiResult<GroupSettings> {
+/// The members that name other things.
+const NAMES: &[(&str, Named)] = &[("devices", Named::Device)];
+
+fn read_group(body: &Value) -> ApiResult<GroupSettings> {
     let mut fields = Fields::of(body).map_err(invalid_body)?;
-    if mode == Mode::Replace {
-        fields.ignore(ENVELOPE);
-        fields.ignore(&["id", "creation", "lastModified"]);
-    }
+    fields.ignore(ENVELOPE);
+    fields.ignore(&["id", "creation", "lastModified"]);
     let name = fields.text("name").chars(1..=NAME_MAX).required();
     let description = fields.multiline_text("description").chars(0..=DESCRIPTION_MAX).nullable();
     let devices = fields.array::<DeviceId>("devices", 0..=GroupSettings::DEVICES_MAX).unique().nullable();
@@ -133,11 +135,12 @@ pub async fn create_group(
     State(app): State<App>,
     caller: Caller,
     once: Once,
-    body: JsonBody,
+    mut body: JsonBody,
 ) -> ApiResult<Reply<GroupView>> {
     caller.require(Privilege::GroupsWrite)?;
     caller.require_whole_account()?;
-    let settings = read_group(&body.value, Mode::Create)?;
+    resolve_names(&app, &caller, &mut body.value, NAMES).await?;
+    let settings = read_group(&body.value)?;
     let held = once.hold(&app, &caller, &body)?;
     let created = app.store.create_group(&caller.actor(), settings, held.key.clone()).await;
     let group = place_reference(created, "devices")??.into_inner();
@@ -204,7 +207,9 @@ async fn change_group(
         caller.require(Privilege::GroupsWrite)?;
         change.preconditions.check(Kind::Group, present.revision)?;
         let (id, seen) = (present.id, present.revision);
-        let settings = read_group(&change.apply(&GroupView::from(present))?, Mode::Replace)?;
+        let mut wanted = change.apply(&GroupView::from(present))?;
+        resolve_names(&app, &caller, &mut wanted, NAMES).await?;
+        let settings = read_group(&wanted)?;
         place_reference(app.store.replace_group(&caller.actor(), id, seen, settings).await, "devices")
     })
     .await?;

@@ -3,18 +3,18 @@
 use axum::extract::State;
 use axum::response::Response;
 use perigee_core::error::Kind;
-use perigee_core::id::{AlertId, DeviceId, NotificationId};
+use perigee_core::id::{AlertId, NotificationId};
 use perigee_core::notification::{Channel, Notification, NotificationFilter, NotificationState};
 use perigee_core::privilege::Privilege;
-use perigee_core::time::Timestamp;
+use perigee_core::zone::Zone;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::http::error::{ApiResult, not_found};
 use crate::http::extract::{Caller, DevicePath, IdPath, Params};
-use crate::http::history::A_TIME;
 use crate::http::list::answer_list;
+use crate::http::names::device_param;
 use crate::http::reply::Reply;
 use crate::http::routes::alerts::view::ChannelName;
 use crate::http::routes::devices::find_device;
@@ -148,11 +148,10 @@ impl From<Notification> for NotificationView {
     }
 }
 
-fn read_filter(params: &mut Params) -> NotificationFilter {
+fn read_filter(params: &mut Params, zone: &Zone) -> NotificationFilter {
     let states: Vec<_> = NotificationState::ALL.iter().map(|state| (state.name(), *state)).collect();
     let channels: Vec<_> = Channel::ALL.iter().map(|channel| (channel.name(), *channel)).collect();
-    let from: Option<Timestamp> = params.parsed("from", A_TIME);
-    let to: Option<Timestamp> = params.parsed("to", A_TIME);
+    let (from, to) = (params.instant("from", zone), params.instant("to", zone));
     if from.zip(to).is_some_and(|(from, to)| to < from) {
         params.refuse("to", "The parameter \"to\" must not be before \"from\".");
     }
@@ -185,7 +184,7 @@ async fn answer(
 ///
 /// About every device in sight, newest first, always in pages.
 #[utoipa::path(get, path = "/api/notifications", tag = "notifications", params(
-    ("device" = Option<String>, Query, description = "Only about this device, by its id.", example = "dev_01jc2m8k4n5p7"),
+    ("device" = Option<String>, Query, description = "Only about this device, by its id, identifier or name.", example = "dev_01jc2m8k4n5p7"),
     ("alert" = Option<String>, Query, description = "Only of this alert.", example = "alr_01jc2m8k4n5p9"),
     ("state" = Option<StateName>, Query, description = "Only messages that stand so."),
     ("channel" = Option<ChannelName>, Query, description = "Only messages by this channel."),
@@ -199,8 +198,8 @@ pub async fn list_notifications(
     caller: Caller,
     mut params: Params,
 ) -> ApiResult<Response> {
-    let device = params.parsed::<DeviceId>("device", "the id of a device, such as \"dev_01jc2m8k4n5p7\"");
-    let filter = NotificationFilter { device, ..read_filter(&mut params) };
+    let device = device_param(&app, &caller, &mut params, "device").await?;
+    let filter = NotificationFilter { device, ..read_filter(&mut params, caller.zone()) };
     answer(&app, &caller, filter, params).await
 }
 
@@ -224,7 +223,7 @@ pub async fn list_device_notifications(
     mut params: Params,
 ) -> ApiResult<Response> {
     let device = find_device(&app, &caller, device.as_ref()).await?.id;
-    let filter = NotificationFilter { device: Some(device), ..read_filter(&mut params) };
+    let filter = NotificationFilter { device: Some(device), ..read_filter(&mut params, caller.zone()) };
     answer(&app, &caller, filter, params).await
 }
 

@@ -11,6 +11,7 @@ use perigee_core::revision::Revision;
 use perigee_core::share::{NewShare, Share, ShareTarget};
 use perigee_core::text::NAME_MAX;
 use perigee_core::time::Timestamp;
+use perigee_core::zone::Zone;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -18,11 +19,12 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::auth::Secret;
 use crate::config::BaseUrl;
-use crate::http::edit::place_reference;
+use crate::http::edit::{ENVELOPE, place_reference};
 use crate::http::error::{ApiResult, invalid_body, not_found};
 use crate::http::extract::{Caller, IdPath, JsonBody, Once, Params, Preconditions};
-use crate::http::json::{Fields, Pointer, Problem};
+use crate::http::json::{Fields, Pointer, Problem, When};
 use crate::http::list::answer_list;
+use crate::http::names::{Named, resolve_names};
 use crate::http::reply::{Done, Reply};
 
 /// How far ahead a link may end: a year, and the day it may have more.
@@ -131,13 +133,20 @@ impl ShareView {
     }
 }
 
-fn read_share(body: &Value, now: Timestamp) -> ApiResult<NewShare> {
-    let mut fields = Fields::of(body).map_err(invalid_body)?;
+/// What answers have and clients do not set.
+const READ_ONLY: &[&str] = &["id", "page", "url", "views", "lastViewed", "createdBy", "creation"];
+/// The members that name other things.
+const NAMES: &[(&str, Named)] = &[("deviceId", Named::Device), ("groupId", Named::Group)];
+
+fn read_share(body: &Value, zone: &Zone, now: Timestamp) -> ApiResult<NewShare> {
+    let mut fields = Fields::of(body).map_err(invalid_body)?.in_zone(zone);
+    fields.ignore(ENVELOPE);
+    fields.ignore(READ_ONLY);
     let name = fields.text("name").chars(0..=NAME_MAX).nullable();
     let device = fields.parsed::<DeviceId>("deviceId", "the id of a device").nullable();
     let group = fields.parsed::<GroupId>("groupId", "the id of a group").nullable();
-    let from = fields.get::<Timestamp>("from").nullable();
-    let until = fields.get::<Timestamp>("until").required();
+    let from = fields.instant("from").nullable();
+    let until = fields.when("until").required().map(When::or_last);
     let given = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
     match (given("deviceId"), given("groupId")) {
         (true, true) => fields.refuse("groupId", "must be left out when \"deviceId\" is given"),
@@ -219,10 +228,11 @@ pub async fn create_share(
     State(app): State<App>,
     caller: Caller,
     once: Once,
-    body: JsonBody,
+    mut body: JsonBody,
 ) -> ApiResult<Reply<ShareView>> {
     caller.require(Privilege::DevicesWrite)?;
-    let new = read_share(&body.value, caller.now())?;
+    resolve_names(&app, &caller, &mut body.value, NAMES).await?;
+    let new = read_share(&body.value, caller.zone(), caller.now())?;
     let held = once.hold(&app, &caller, &body)?;
     let share = make(&app, &caller, new, held.key.clone()).await?;
     let address = app.base_url.join(&format!("/api/shares/{}", share.id));

@@ -98,10 +98,9 @@ struct Span {
     unit: Unit,
 }
 
-fn read_span(mut params: Params, now: Timestamp) -> ApiResult<Span> {
-    let instant = "an instant such as 2026-05-01T12:00:00Z";
-    let to = params.parsed::<Timestamp>("to", instant).unwrap_or(now).min(now);
-    let from = params.parsed::<Timestamp>("from", instant);
+fn read_span(mut params: Params, zone: &Zone, now: Timestamp) -> ApiResult<Span> {
+    let to = params.instant("to", zone).unwrap_or(now).min(now);
+    let from = params.instant("from", zone);
     let oldest = now.plus_seconds(-CALLS_KEPT_DAYS * DAY_S);
     let from = from.unwrap_or_else(|| to.plus_seconds(-DAYS * DAY_S));
     let unit = params.word("unit", &[("hour", Unit::Hour), ("day", Unit::Day)]).unwrap_or(Unit::Day);
@@ -176,7 +175,7 @@ pub async fn get_usage(
     caller: Caller,
     params: Params,
 ) -> ApiResult<Reply<UsageAnswer>> {
-    let span = read_span(params, caller.now())?;
+    let span = read_span(params, caller.zone(), caller.now())?;
     caller.require_whole_account()?;
     // What this node has counted and not saved yet is part of the picture.
     app.hours.save(&*app.store).await?;

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use perigee_core::actor::Scope;
 use perigee_core::error::{Kind, StoreError};
-use perigee_core::id::{GroupId, UserId};
+use perigee_core::id::UserId;
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::privilege::Privilege;
 use perigee_core::store::Result as StoreResult;
@@ -20,7 +20,11 @@ use crate::http::error::{ApiError, ApiResult, forbidden, internal, invalid_body,
 use crate::http::extract::{Caller, Change, IdPath, JsonBody, Once, Params, Preconditions};
 use crate::http::json::{Pointer, Problem};
 use crate::http::list::answer_list;
+use crate::http::names::{Named, group_param, resolve_names};
 use crate::http::reply::{Done, Reply};
+
+/// The members that name other things.
+const NAMES: &[(&str, Named)] = &[("group", Named::Group), ("deviceId", Named::Device)];
 
 /// Users.
 #[derive(Serialize, ToSchema)]
@@ -137,11 +141,11 @@ async fn list_self(
     ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
     ("q" = Option<String>, Query, description = "Part of the name, e-mail address or description, in any case.", max_length = 1000),
-    ("group" = Option<String>, Query, description = "Only users bound to the group with this id.", example = "grp_01jc2m8k4n5p6"),
+    ("group" = Option<String>, Query, description = "Only users bound to this group, by its id or name.", example = "grp_01jc2m8k4n5p6"),
     ("tag" = Option<String>, Query, description = "Only users with this tag, as `key:value`.", example = "team:north", max_length = 1000),
 ), responses((status = 200, description = "The users in sight.", body = UserList)))]
 pub async fn list_users(State(app): State<App>, caller: Caller, mut params: Params) -> ApiResult<Response> {
-    let group = params.parsed::<GroupId>("group", "the id of a group, \"grp_...\"");
+    let group = group_param(&app, &caller, &mut params, "group").await?;
     let filter = UserFilter { text: params.text("q"), group, tag: params.tag() };
     let part = params.finish_list("users")?;
     let (inner, scope, id) = (app.clone(), caller.scope(), caller.user_id());
@@ -167,11 +171,12 @@ pub async fn create_user(
     State(app): State<App>,
     caller: Caller,
     once: Once,
-    body: JsonBody,
+    mut body: JsonBody,
 ) -> ApiResult<Reply<UserView>> {
     caller.require(Privilege::UsersWrite)?;
     caller.require_whole_account()?;
-    let wanted = read_user(&body.value, None)?;
+    resolve_names(&app, &caller, &mut body.value, NAMES).await?;
+    let wanted = read_user(&body.value, None, caller.zone())?;
     require_held(&caller, &wanted.profile)?;
     let held = once.hold(&app, &caller, &body)?;
     let new = NewUser { profile: wanted.profile, password_hash: hash(&app, wanted.password).await? };
@@ -236,7 +241,9 @@ async fn change_user(
         let present = find(&app, &caller, id).await?;
         require_power_over(&caller, &present)?;
         change.preconditions.check(Kind::User, present.revision)?;
-        let wanted = read_user(&change.apply(&UserView::from(present.clone()))?, Some(&present))?;
+        let mut wanted = change.apply(&UserView::from(present.clone()))?;
+        resolve_names(&app, &caller, &mut wanted, NAMES).await?;
+        let wanted = read_user(&wanted, Some(&present), caller.zone())?;
         require_held(&caller, &wanted.profile)?;
         require_same_bounds(&caller, &present, &wanted.profile)?;
         refuse_own_password(&caller, present.id, wanted.password.as_ref())?;

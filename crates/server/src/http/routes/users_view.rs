@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use perigee_core::country::Country;
 use perigee_core::id::{DeviceId, GroupId};
-use perigee_core::privilege::{Privilege, Privileges};
+use perigee_core::privilege::{ParsePrivilegeError, Privilege, Privileges};
 use perigee_core::text::{DESCRIPTION_MAX, NAME_MAX, TAG_KEY_MAX, TAG_VALUE_MAX, TAGS_MAX};
-use perigee_core::time::Timestamp;
 use perigee_core::user::{User, UserProfile};
+use perigee_core::zone::Zone;
 use secrecy::SecretString;
 use serde::Serialize;
 use serde_json::Value;
@@ -16,11 +16,13 @@ use utoipa::ToSchema;
 use super::session_password::check_new_password;
 use crate::http::edit::ENVELOPE;
 use crate::http::error::{ApiResult, invalid_body};
-use crate::http::json::{Fields, MapLimits};
+use crate::http::json::{Fields, MapLimits, When};
 
 const TAGS: MapLimits = MapLimits { entries: TAGS_MAX, key_chars: TAG_KEY_MAX, value_chars: TAG_VALUE_MAX };
 /// What answers have and clients do not set.
 const READ_ONLY: &[&str] = &["id", "creation", "modification", "lastLogin"];
+/// Words one user's privileges may have: every name, and `read`, `write` and `execute`.
+const PRIVILEGES_MAX: usize = Privilege::ALL.len() + 3;
 
 /// Somebody who signs in.
 #[derive(Serialize, ToSchema)]
@@ -121,13 +123,14 @@ pub struct UserInput {
     /// Free labels: at most 64, keys of at most 64 characters, values of at most 256.
     #[schema(example = json!({ "team": "north" }))]
     tags: Option<BTreeMap<String, String>>,
-    /// What they may do. Nobody can give what they do not have.
-    #[schema(value_type = Option<Vec<PrivilegeName>>, example = json!(["devices.write", "api"]), max_items = 10)]
+    /// What they may do, by the names of privileges in any letter case, or by `read` (nothing more), `write` (every
+    /// `.write` privilege but `users.write`) and `execute` (`commands.send`). Nobody can give what they do not have.
+    #[schema(example = json!(["devices.write", "api"]), max_items = 13)]
     privileges: Option<Vec<String>>,
-    /// The only group they see.
+    /// The only group they see, by id or by a name that only one has; null or empty for none.
     #[schema(example = json!(null))]
     group: Option<String>,
-    /// The only device they see.
+    /// The only device they see, by id, identifier or a name that only one has; null or empty for none.
     #[schema(example = json!(null))]
     device_id: Option<String>,
     /// How many devices made by them may exist.
@@ -136,7 +139,7 @@ pub struct UserInput {
     /// Not valid before.
     #[schema(example = "2026-05-01T00:00:00Z", format = DateTime)]
     from: Option<String>,
-    /// Not valid from then on; later than `from`.
+    /// Not valid from then on; later than `from`. Null or `9999-12-31T23:59:59Z` for never.
     #[schema(example = "2027-05-01T00:00:00Z", format = DateTime)]
     expires: Option<String>,
     /// A new password, which ends their sessions. Left out or null, the present one stays. One's own is changed with
@@ -208,13 +211,11 @@ pub(super) struct Wanted {
     pub(super) password: Option<SecretString>,
 }
 
-/// Reads a user to be made, or one that shall take the place of `present`.
-pub(super) fn read_user(body: &Value, present: Option<&User>) -> ApiResult<Wanted> {
-    let mut fields = Fields::of(body).map_err(invalid_body)?;
-    if present.is_some() {
-        fields.ignore(ENVELOPE);
-        fields.ignore(READ_ONLY);
-    }
+/// Reads a user to be made, or one that shall take the place of `present`. Times without an offset are in the zone.
+pub(super) fn read_user(body: &Value, present: Option<&User>, zone: &Zone) -> ApiResult<Wanted> {
+    let mut fields = Fields::of(body).map_err(invalid_body)?.in_zone(zone);
+    fields.ignore(ENVELOPE);
+    fields.ignore(READ_ONLY);
     let name = fields.text("name").chars(1..=NAME_MAX).required();
     let email = fields.parsed("email", "an e-mail address such as ana@example.com").required();
     // An owner made by command has no country; the next change must not demand one.
@@ -227,16 +228,12 @@ pub(super) fn read_user(body: &Value, present: Option<&User>) -> ApiResult<Wante
     let disabled = fields.boolean("disabled").or(false);
     let disabled_message = fields.multiline_text("disabledMessage").chars(0..=DESCRIPTION_MAX).nullable();
     let tags = fields.string_map("tags", TAGS).nullable();
-    let privileges = fields
-        .array::<Privilege>("privileges", 0..=Privilege::ALL.len())
-        .unique()
-        .nullable()
-        .unwrap_or_default();
+    let privileges = read_privileges(&mut fields);
     let group = fields.get::<GroupId>("group").nullable();
     let device = fields.get::<DeviceId>("deviceId").nullable();
     let admin_devices = fields.integer("adminDevices", 0..=UserProfile::ADMIN_DEVICES_MAX).nullable();
-    let from = fields.get::<Timestamp>("from").nullable();
-    let expires = fields.get::<Timestamp>("expires").nullable();
+    let from = fields.instant("from").nullable();
+    let expires = fields.when("expires").nullable().and_then(When::instant);
     if let (Some(from), Some(expires)) = (from, expires)
         && expires <= from
     {
@@ -254,7 +251,7 @@ pub(super) fn read_user(body: &Value, present: Option<&User>) -> ApiResult<Wante
             disabled,
             disabled_message,
             tags: tags.unwrap_or_default(),
-            privileges: privileges.into_iter().collect::<Privileges>(),
+            privileges,
             group,
             device,
             admin_devices,
@@ -267,6 +264,20 @@ pub(super) fn read_user(body: &Value, present: Option<&User>) -> ApiResult<Wante
         check_new_password("password", password, profile.email.as_str())?;
     }
     Ok(Wanted { profile, password: password.map(SecretString::from) })
+}
+
+/// Reads privileges by their names or the words of older systems, in any letter case.
+fn read_privileges(fields: &mut Fields<'_>) -> Privileges {
+    let words = fields.array::<String>("privileges", 0..=PRIVILEGES_MAX).unique().each(|word| {
+        let known = Privileges::named(word);
+        known.map(drop).ok_or_else(|| ParsePrivilegeError.to_string().into())
+    });
+    let words = words.nullable().unwrap_or_default();
+    words
+        .iter()
+        .filter_map(|word| Privileges::named(word))
+        .flat_map(|set| set.iter().collect::<Vec<_>>())
+        .collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The forms of a body: items to store in one of several wrappings, or a span of time to answer.
 
+use perigee_core::zone::Zone;
 use serde_json::{Map, Value};
 
 use super::batch::{Batch, ItemError, Judged};
@@ -17,10 +18,10 @@ pub struct Forms<T> {
     pub many: &'static str,
     /// Items at the most.
     pub most: usize,
-    /// Judges an item that lies at this place of the body.
-    pub judge: fn(&Value, Pointer) -> Result<T, ItemError>,
+    /// Judges an item that lies at this place of the body. Times without an offset are in the zone.
+    pub judge: fn(&Value, Pointer, &Zone) -> Result<T, ItemError>,
     /// Reads an item straight from the text, if it is an ordinary one; gives what `judge` would give.
-    pub scan: fn(&mut Scanner<'_>) -> Option<T>,
+    pub scan: fn(&mut Scanner<'_>, &Zone) -> Option<T>,
 }
 
 /// How the items of a body are separated.
@@ -37,6 +38,8 @@ pub enum Layout {
 pub enum Asked<T> {
     /// To store these, unless none of them is good.
     Store(ApiResult<Batch<T>>),
+    /// To store these, and to answer the span of time that these members tell.
+    StoreAndRange(ApiResult<Batch<T>>, Map<String, Value>),
     /// To answer a span of time, told by these members.
     Range(Map<String, Value>),
 }
@@ -75,39 +78,63 @@ impl Place {
     }
 }
 
+/// The members that tell a span of time.
+const RANGE_MEMBERS: &[&str] = &["from", "to", "limit", "cursor"];
+const RANGE_ENDS: [&str; 2] = ["from", "to"];
+
+/// The span of time beside items: none unless both its ends are given, neither null nor empty.
+fn take_range(body: Map<String, Value>) -> Option<Map<String, Value>> {
+    let is_given = |name: &&str| body.get(*name).is_some_and(|end| !end.is_null() && end != "");
+    RANGE_ENDS.iter().all(is_given).then_some(body)
+}
+
 impl<T> Forms<T> {
-    /// Tells what a body asks for, and judges the items it brings.
-    pub fn read(&self, body: &[u8], layout: Layout) -> ApiResult<Asked<T>> {
-        self.read_within(body, layout, usize::MAX).unwrap_or_else(|| self.read_document(body))
+    /// Tells what a body asks for, and judges the items it brings. Times without an offset are in the zone.
+    pub fn read(&self, body: &[u8], layout: Layout, zone: &Zone) -> ApiResult<Asked<T>> {
+        self.read_within(body, layout, zone, usize::MAX).unwrap_or_else(|| self.read_document(body, zone))
     }
 
     /// Does the same, unless more than so many bytes would have to be read the careful way. The quick way, through
     /// `Quick`, takes far less time and gives the same.
-    pub fn read_within(&self, body: &[u8], layout: Layout, careful: usize) -> Option<ApiResult<Asked<T>>> {
-        let quick = Quick::new(self, careful);
+    pub fn read_within(
+        &self,
+        body: &[u8],
+        layout: Layout,
+        zone: &Zone,
+        careful: usize,
+    ) -> Option<ApiResult<Asked<T>>> {
+        let quick = Quick::new(self, zone, careful);
         match layout {
             Layout::Lines => quick.lines(body),
             Layout::Document => quick
                 .document(body)
                 .map(|judged| Ok(Asked::Store(judged.finish())))
-                .or_else(|| (body.len() <= careful).then(|| self.read_document(body))),
+                .or_else(|| (body.len() <= careful).then(|| self.read_document(body, zone))),
         }
     }
 
     /// Does the same for a document the careful way, through a value of all of it.
-    pub fn read_document(&self, body: &[u8]) -> ApiResult<Asked<T>> {
-        self.tell(parse_strict(body).map_err(malformed_json)?)
+    pub fn read_document(&self, body: &[u8], zone: &Zone) -> ApiResult<Asked<T>> {
+        self.tell(parse_strict(body).map_err(malformed_json)?, zone)
     }
 
     /// An object with a `dateTime` is an item whatever else it has: one that was answered has an `alerts`
     /// of its own, and another system's may have a `location` in words.
-    fn tell(&self, document: Value) -> ApiResult<Asked<T>> {
+    fn tell(&self, document: Value, zone: &Zone) -> ApiResult<Asked<T>> {
+        let mut range = None;
         let (items, place) = match document {
             Value::Array(items) => (items, Place::Array),
             Value::Object(mut body) if !body.contains_key("dateTime") => {
+                let asks_range = RANGE_ENDS.iter().any(|name| body.contains_key(*name));
+                if asks_range {
+                    // Beside a span of time, an item that is null is none.
+                    body.retain(|name, value| !(value.is_null() && (name == self.one || name == self.many)));
+                }
                 if body.contains_key(self.many) || body.contains_key(self.one) {
-                    self.unwrap(&mut body)?
-                } else if body.contains_key("from") || body.contains_key("to") {
+                    let items = self.unwrap(&mut body)?;
+                    range = take_range(body);
+                    items
+                } else if asks_range {
                     return Ok(Asked::Range(body));
                 } else {
                     (vec![Value::Object(body)], Place::Whole)
@@ -118,15 +145,17 @@ impl<T> Forms<T> {
         self.check_count(items.len())?;
         let mut judged = Judged::new();
         for (index, item) in items.iter().enumerate() {
-            judged.add((self.judge)(item, place.of(index)));
+            judged.add((self.judge)(item, place.of(index), zone));
         }
-        Ok(Asked::Store(judged.finish()))
+        Ok(match range {
+            Some(range) => Asked::StoreAndRange(judged.finish(), range),
+            None => Asked::Store(judged.finish()),
+        })
     }
 
     fn unwrap(&self, body: &mut Map<String, Value>) -> ApiResult<(Vec<Value>, Place)> {
         let mut fields = Fields::of_object(body, Pointer::root());
-        // A client that asks with a span of time and stores with the same body is not told off.
-        fields.ignore(&["from", "to"]);
+        fields.ignore(RANGE_MEMBERS);
         if fields.has(self.many) {
             fields.raw(self.many).check(|value| match value {
                 Value::Array(_) => Ok(()),
@@ -169,10 +198,10 @@ mod tests {
     use super::*;
 
     static FORMS: Forms<Pointer> =
-        Forms { one: "alert", many: "alerts", most: 3, judge: |_, place| Ok(place), scan: |_| None };
+        Forms { one: "alert", many: "alerts", most: 3, judge: |_, place, _| Ok(place), scan: |_, _| None };
 
     fn read(body: &Value) -> ApiResult<Asked<Pointer>> {
-        FORMS.read(body.to_string().as_bytes(), Layout::Document)
+        FORMS.read(body.to_string().as_bytes(), Layout::Document, &Zone::utc())
     }
 
     fn stores(body: &Value, count: usize, first: &str) {
@@ -199,10 +228,22 @@ mod tests {
         stores(&json!(5), 1, "");
         stores(&json!([{}, 5]), 2, "/0");
         stores(&json!({"alerts": [{}]}), 1, "/alerts/0");
-        stores(&json!({"alert": {}, "from": 1, "to": 2}), 1, "/alert");
-        for body in [json!({"from": 1, "to": 2}), json!({"to": 2, "limit": 5})] {
-            assert!(matches!(read(&body), Ok(Asked::Range(_))), "{body}");
+        for alone in [json!({"alert": {}, "from": 1}), json!({"alert": {}, "from": null, "to": ""})] {
+            stores(&alone, 1, "/alert");
         }
+        for body in [
+            json!({"from": 1, "to": 2}),
+            json!({"to": 2, "limit": 5}),
+            json!({"from": 1, "to": 2, "alert": null, "alerts": null}),
+        ] {
+            let Ok(Asked::Range(range)) = read(&body) else { panic!("{body} is a span of time") };
+            assert!(!range.contains_key("alert") && !range.contains_key("alerts"), "{body}");
+        }
+        let Ok(Asked::StoreAndRange(Ok(batch), range)) = read(&json!({"alert": {}, "from": 1, "to": 2}))
+        else {
+            panic!("both are asked for");
+        };
+        assert_eq!((batch.good.len(), json!(range)), (1, json!({"from": 1, "to": 2})));
     }
 
     #[test]

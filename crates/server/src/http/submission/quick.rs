@@ -1,6 +1,8 @@
 //! The quick way through a body: items are read straight from its text where they are ordinary, and only the others
 //! become values first. Whatever this cannot tell for sure is left to the careful way, which reads the whole document.
 
+use perigee_core::zone::Zone;
+
 use super::batch::{ItemError, Judged, malformed};
 use super::form::{Asked, Forms, Place};
 use crate::http::error::ApiResult;
@@ -10,6 +12,8 @@ use crate::http::json::{MAX_VALUES, Scanner, parse_strict, parse_strict_part};
 #[derive(Debug)]
 pub(super) struct Quick<'f, T> {
     forms: &'f Forms<T>,
+    /// The zone of times without an offset.
+    zone: &'f Zone,
     /// Bytes that may still be read the careful way.
     careful: usize,
     judged: Judged<T>,
@@ -17,8 +21,8 @@ pub(super) struct Quick<'f, T> {
 
 impl<'f, T> Quick<'f, T> {
     /// A walk that reads no more than so many bytes the careful way.
-    pub(super) const fn new(forms: &'f Forms<T>, careful: usize) -> Self {
-        Self { forms, careful, judged: Judged::new() }
+    pub(super) const fn new(forms: &'f Forms<T>, zone: &'f Zone, careful: usize) -> Self {
+        Self { forms, zone, careful, judged: Judged::new() }
     }
 
     /// The items of a document. None when it brings no items, is wrong anywhere, or takes too much care.
@@ -54,21 +58,21 @@ impl<'f, T> Quick<'f, T> {
         self.careful = self.careful.checked_sub(line.len())?;
         let place = Place::Array.of(self.judged.count());
         Some(match parse_strict(line) {
-            Ok(item) => (self.forms.judge)(&item, place),
+            Ok(item) => (self.forms.judge)(&item, place, self.zone),
             Err(problem) => Err(malformed(problem, &place)),
         })
     }
 
     fn scan_all(&self, text: &str) -> Option<T> {
         let mut scanner = Scanner::new(text);
-        let item = (self.forms.scan)(&mut scanner)?;
+        let item = (self.forms.scan)(&mut scanner, self.zone)?;
         scanner.is_at_end().then_some(item)
     }
 
     /// An object that is an item itself, or has nothing but items in it.
     fn object(&mut self, scanner: &mut Scanner<'_>) -> Option<()> {
         let mut inside = scanner.clone();
-        if let Some(item) = (self.forms.scan)(scanner) {
+        if let Some(item) = (self.forms.scan)(scanner, self.zone) {
             self.judged.reserve(1);
             self.judged.push(item);
             return Some(());
@@ -112,7 +116,7 @@ impl<'f, T> Quick<'f, T> {
     /// One item, straight from the text or else through a value of it.
     fn item(&mut self, scanner: &mut Scanner<'_>, place: Place) -> Option<()> {
         let begin = scanner.clone();
-        if let Some(item) = (self.forms.scan)(scanner) {
+        if let Some(item) = (self.forms.scan)(scanner, self.zone) {
             scanner.count_values(1);
             self.judged.push(item);
             return Some(());
@@ -123,7 +127,7 @@ impl<'f, T> Quick<'f, T> {
         let (item, values) = parse_strict_part(text, place.depth())?;
         scanner.count_values(values);
         let place = place.of(self.judged.count());
-        self.judged.add((self.forms.judge)(&item, place));
+        self.judged.add((self.forms.judge)(&item, place, self.zone));
         Some(())
     }
 }

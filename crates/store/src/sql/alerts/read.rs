@@ -17,7 +17,7 @@ use crate::{Row, Tx, params};
 
 const SELECT: &str = "\
     SELECT id, device_id, time, name, text, critical, latitude, longitude, attributes, received_at, \
-        acknowledged_at, acknowledged_by, ended_at, severity \
+        acknowledged_at, acknowledged_by, ended_at, severity, known_latitude, known_longitude \
     FROM alert WHERE account_id = ?1";
 
 /// A device's alerts, all or those of one name.
@@ -49,7 +49,8 @@ pub(super) async fn list_all(
         scope::keep_members(&mut query, scope, group, "device_id");
     }
     if let Some(name) = &filter.name {
-        query.push_if_storable(" AND name = {}", name);
+        // Letters beyond ASCII match as they are written: the engines do not agree on their small forms.
+        query.push_if_storable(" AND (name = {} OR lower(name) = lower({}))", name);
     }
     if let Some(severity) = filter.severity {
         query.push_with(" AND severity >= {}", severity.rank());
@@ -117,6 +118,8 @@ fn from_row(row: &Row) -> Result<StoredAlert> {
     let packed = unpack_readings(&row.bytes("attributes")?);
     let latitude = row.opt_int("latitude")?.map(Latitude::from_e7);
     let longitude = row.opt_int("longitude")?.map(Longitude::from_e7);
+    let known_latitude = row.opt_int("known_latitude")?.map(Latitude::from_e7);
+    let known_longitude = row.opt_int("known_longitude")?.map(Longitude::from_e7);
     let acknowledged_by = row.opt_i64("acknowledged_by")?.map(UserId::from_i64);
     Ok(StoredAlert {
         id: AlertId::from_i64(row.i64("id")?),
@@ -129,6 +132,7 @@ fn from_row(row: &Row) -> Result<StoredAlert> {
             critical: row.bool("critical")?,
             attributes: packed.map_err(|cause| column::unreadable("attributes", cause))?.attributes,
         },
+        last_known: known_latitude.zip(known_longitude),
         received_at: row.timestamp("received_at")?,
         acknowledged: row.opt_timestamp("acknowledged_at")?.map(|at| (at, acknowledged_by)),
         ended_at: row.opt_timestamp("ended_at")?,

@@ -14,12 +14,12 @@ use super::super::identity::Identity;
 use super::super::notes::{Note, append_notes};
 use super::super::outbox::{self, Audience, Raised};
 use super::super::query::{for_ids, insert_many};
-use super::super::{events, ids};
+use super::super::{events, ids, locations};
 use crate::codec::pack_readings;
 use crate::{Tx, Value, params};
 
 const INSERT: &str = "INSERT INTO alert (account_id, id, device_id, time, hash, name, text, critical, \
-                      latitude, longitude, attributes, received_at, severity)";
+                      latitude, longitude, attributes, received_at, severity, known_latitude, known_longitude)";
 
 /// Stores what is new, with its events and messages, and says of each whether it is new, and its id. The device
 /// exists, and it is not heard by this: rules raise alerts too.
@@ -49,6 +49,7 @@ pub(crate) async fn raise_all(
     let mut next = ids::fresh_ids(tx, "alert", account, count, make).await?..;
     let (mut rows, mut all) = (Vec::with_capacity(count), Vec::with_capacity(devices.len()));
     for (device, alerts) in devices {
+        let last_known = last_known(tx, account, device, &alerts).await?;
         let mut each = OfDevice { device, identities: Vec::new(), ids: HashMap::new(), raised: Vec::new() };
         for (alert, id) in alerts.into_iter().zip(&mut next) {
             let (identity, severity) = (Identity::of_alert(&alert), Severity::of(&alert));
@@ -56,7 +57,7 @@ pub(crate) async fn raise_all(
             if let Entry::Vacant(place) = each.ids.entry(identity) {
                 place.insert(AlertId::from_i64(id));
                 each.raised.push(Raised { id: AlertId::from_i64(id), name: alert.name.clone(), severity });
-                rows.push(to_row(tx, account, device, id, alert, identity));
+                rows.push(to_row(tx, (account, device), id, alert, identity, last_known));
             }
         }
         all.push(each);
@@ -114,15 +115,32 @@ impl OfDevice {
     }
 }
 
-fn to_row(
+/// Where the device was last known to be, if one of these alerts does not say where it happened.
+async fn last_known(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,
+    alerts: &[Alert],
+) -> Result<Option<Place>> {
+    if alerts.iter().all(|alert| alert.position.is_some()) {
+        return Ok(None);
+    }
+    let last = locations::find_last(tx, account, device).await?;
+    Ok(last.map(|stored| (stored.location.latitude, stored.location.longitude)))
+}
+
+type Place = (Latitude, Longitude);
+
+fn to_row(
+    tx: &Tx,
+    (account, device): (AccountId, DeviceId),
     id: i64,
     alert: Alert,
     identity: Identity,
+    last_known: Option<Place>,
 ) -> Vec<Value> {
     let severity = Severity::of(&alert).rank();
+    let (known_latitude, known_longitude) = last_known.filter(|_| alert.position.is_none()).unzip();
     let (latitude, longitude) = alert.position.unzip();
     // Attributes alone are a packing of readings too.
     let attributes = pack_readings(&Readings { attributes: alert.attributes, ..Readings::default() });
@@ -140,6 +158,8 @@ fn to_row(
         attributes,
         tx.now(),
         severity,
+        known_latitude.map(Latitude::as_e7),
+        known_longitude.map(Longitude::as_e7),
     ]
     .to_vec()
 }

@@ -9,7 +9,7 @@ use perigee_core::id::DeviceId;
 use perigee_core::idempotency::{Created, IdempotencyKey};
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::revision::Revision;
-use perigee_core::store::{Devices, ExpiryAnnouncement, Result};
+use perigee_core::store::{Devices, ExpiryAnnouncement, NamedDevice, Result};
 use perigee_core::time::Timestamp;
 
 use super::super::{accounts, license_check};
@@ -75,6 +75,11 @@ impl Devices for Database {
             live.facts_mut().put_name(epoch, scope, device, id);
         }
         Ok(found)
+    }
+
+    async fn find_named_devices(&self, scope: Scope, texts: &[String]) -> Result<Vec<NamedDevice>> {
+        let texts = texts.to_vec();
+        self.read(move |tx| async move { read::find_named(tx, scope, &texts).await }.boxed()).await
     }
 
     async fn list_devices(

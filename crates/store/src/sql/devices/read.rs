@@ -6,12 +6,12 @@ use perigee_core::device::{Device, DeviceFilter, DeviceRef};
 use perigee_core::id::{DeviceId, GroupId};
 use perigee_core::license::DeviceState;
 use perigee_core::page::{Page, PageRequest};
-use perigee_core::store::Result;
+use perigee_core::store::{NamedDevice, Result};
 
-use super::super::query::{Query, for_ids};
+use super::super::query::{Query, for_ids, for_texts};
 use super::super::{scope, search};
 use super::row::{Frame, SELECT};
-use crate::{Tx, params};
+use crate::{Row, Tx, params};
 
 /// One device in sight.
 pub(crate) async fn find(
@@ -32,6 +32,25 @@ pub(super) async fn find_id(tx: &Tx, scope: Scope, device: &DeviceRef) -> Result
     scope::keep_devices(&mut query, scope, "d.id");
     narrow_to(&mut query, device);
     Ok(query.row(tx).await?.map(|row| row.i64("id")).transpose()?.map(DeviceId::from_i64))
+}
+
+/// Devices in sight with one of these identifiers or names.
+pub(super) async fn find_named(tx: &Tx, scope: Scope, texts: &[String]) -> Result<Vec<NamedDevice>> {
+    let mut query = Query::new(
+        "SELECT d.id, d.identifier, d.name FROM device d WHERE d.account_id = ?1",
+        params![scope.account],
+    );
+    scope::keep_devices(&mut query, scope, "d.id");
+    let rows =
+        for_texts(tx, &query, " AND (d.identifier IN ({texts}) OR d.name IN ({texts}))", texts).await?;
+    let named = |row: &Row| {
+        Ok(NamedDevice {
+            id: DeviceId::from_i64(row.i64("id")?),
+            identifier: row.opt_text("identifier")?,
+            name: row.text("name")?,
+        })
+    };
+    rows.iter().map(named).collect()
 }
 
 fn narrow_to(query: &mut Query, device: &DeviceRef) {

@@ -41,7 +41,7 @@ fn read_severity(fields: &mut Fields<'_>) -> Severity {
 
 fn read_recipient(fields: &mut Fields<'_>) -> Option<Recipient> {
     let channels = [("email", Channel::Email), ("sms", Channel::Sms)];
-    let channel = fields.text("channel").one_of(&channels).required();
+    let channel = fields.text("channel").lower_case().one_of(&channels).required();
     let destination = fields.text("address").convert(|text| match channel {
         Some(Channel::Email) => text.parse().map(Destination::Email).map_err(|_other| AN_ADDRESS.into()),
         Some(Channel::Sms) => text.parse().map(Destination::Sms).map_err(|_other| A_NUMBER.into()),

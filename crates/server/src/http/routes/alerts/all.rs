@@ -2,18 +2,20 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use perigee_core::alert::{Alert, AlertFilter, AlertStage, StoredAlert};
+use perigee_core::alert::{AlertFilter, AlertStage, StoredAlert};
 use perigee_core::error::Kind;
-use perigee_core::id::{AlertId, DeviceId, GroupId};
+use perigee_core::id::AlertId;
 use perigee_core::privilege::Privilege;
 use perigee_core::severity::Severity;
 use utoipa::ToSchema;
 
+use super::read::read_name;
 use super::view::{AlertAnswer, AlertList, AlertView};
 use crate::app::App;
 use crate::http::error::{ApiResult, not_found};
 use crate::http::extract::{Caller, IdPath, Params};
 use crate::http::history::{HistoryPart, answer_history};
+use crate::http::names::{device_param, group_param};
 use crate::http::reply::Reply;
 
 /// How far an alert has come.
@@ -28,14 +30,11 @@ pub enum StageName {
     Ended,
 }
 
-fn read_filter(params: &mut Params) -> AlertFilter {
-    let name = params.text("alertName");
-    if name.as_ref().is_some_and(|name| !(1..=Alert::NAME_MAX).contains(&name.chars().count())) {
-        params.refuse("alertName", "The parameter \"alertName\" must have 1 to 100 characters.");
-    }
-    AlertFilter {
-        group: params.parsed::<GroupId>("group", "the id of a group, such as \"grp_01jc2m8k4n5p6\""),
-        device: params.parsed::<DeviceId>("device", "the id of a device, such as \"dev_01jc2m8k4n5p7\""),
+async fn read_filter(app: &App, caller: &Caller, params: &mut Params) -> ApiResult<AlertFilter> {
+    let name = read_name(params);
+    Ok(AlertFilter {
+        group: group_param(app, caller, params, "group").await?,
+        device: device_param(app, caller, params, "device").await?,
         name,
         severity: params.word("severity", &Severity::ALL.map(|severity| (severity.name(), severity))),
         stage: params.word(
@@ -46,7 +45,7 @@ fn read_filter(params: &mut Params) -> AlertFilter {
                 ("ended", AlertStage::Ended),
             ],
         ),
-    }
+    })
 }
 
 /// List alerts.
@@ -55,9 +54,9 @@ fn read_filter(params: &mut Params) -> AlertFilter {
 #[utoipa::path(get, path = "/api/alerts", tag = "alerts", params(
     ("from" = Option<String>, Query, description = "The first instant; the beginning of time when left out.", format = DateTime, example = "2026-05-01T00:00:00Z"),
     ("to" = Option<String>, Query, description = "The last instant; the end of time when left out.", format = DateTime, example = "2026-05-02T00:00:00Z"),
-    ("group" = Option<String>, Query, description = "Only of devices in this group.", example = "grp_01jc2m8k4n5p6"),
-    ("device" = Option<String>, Query, description = "Only of this device, by its id.", example = "dev_01jc2m8k4n5p7"),
-    ("alertName" = Option<String>, Query, description = "Only alerts of this name.", example = "SOSButton", min_length = 1, max_length = 100),
+    ("group" = Option<String>, Query, description = "Only of devices in this group, by its id or name.", example = "grp_01jc2m8k4n5p6"),
+    ("device" = Option<String>, Query, description = "Only of this device, by its id, identifier or name.", example = "dev_01jc2m8k4n5p7"),
+    ("alertName" = Option<String>, Query, description = "Only alerts of this name, in any letter case; empty for every alert.", example = "SOSButton", max_length = 100),
     ("severity" = Option<super::view::SeverityName>, Query, description = "Only alerts that matter at least so much."),
     ("stage" = Option<StageName>, Query, description = "Only alerts that have come so far."),
     ("order" = Option<crate::http::history::OrderName>, Query, description = "Oldest first (`asc`, the default) or newest first (`desc`)."),
@@ -69,8 +68,8 @@ pub async fn list_all_alerts(
     caller: Caller,
     mut params: Params,
 ) -> ApiResult<Response> {
-    let filter = read_filter(&mut params);
-    let part = HistoryPart::of_params(params, "alerts", "account")?;
+    let filter = read_filter(&app, &caller, &mut params).await?;
+    let part = HistoryPart::of_params(params, caller.zone(), "alerts", "account")?;
     let (store, scope) = (app.store.clone(), caller.scope());
     let fetch = move |request| {
         let (store, filter) = (store.clone(), filter.clone());

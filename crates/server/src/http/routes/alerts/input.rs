@@ -1,6 +1,7 @@
 //! One alert as a client sends it, judged without regard to anything else.
 
 use perigee_core::alert::Alert;
+use perigee_core::zone::Zone;
 use serde_json::Value;
 
 use super::view::ADDED;
@@ -8,15 +9,15 @@ use crate::http::json::{Fields, Pointer, Problem};
 use crate::http::routes::locations::{latitude, longitude};
 use crate::http::submission::{ItemError, read_attributes};
 
-/// Reads one alert that lies at this place of the body.
-pub(super) fn read_alert(item: &Value, place: Pointer) -> Result<Alert, ItemError> {
+/// Reads one alert that lies at this place of the body. A time without an offset is in the zone.
+pub(super) fn read_alert(item: &Value, place: Pointer, zone: &Zone) -> Result<Alert, ItemError> {
     let Value::Object(members) = item else {
         let detail = "An alert must be a JSON object with \"dateTime\" and \"alertName\".".to_owned();
         return Err(ItemError { code: "invalid-alert", problems: vec![Problem { pointer: place, detail }] });
     };
-    let mut fields = Fields::of_object(members, place);
+    let mut fields = Fields::of_object(members, place).in_zone(zone);
     fields.ignore(ADDED);
-    let time = fields.get("dateTime").required();
+    let time = fields.instant("dateTime").required();
     let name = fields.text("alertName").chars(1..=Alert::NAME_MAX).required();
     let text = fields.multiline_text("text").chars(0..=Alert::TEXT_MAX).nullable();
     let latitude = fields.number("latitude").convert(latitude).nullable();
@@ -27,7 +28,10 @@ pub(super) fn read_alert(item: &Value, place: Pointer) -> Result<Alert, ItemErro
     let alert = fields.finish(|| {
         let name = name?;
         let critical = critical || Alert::is_critical_by_name(&name);
-        Some(Alert { time: time?, name, text, position: latitude.zip(longitude), critical, attributes })
+        // A place that was answered for want of the alert's own does not become its own by being sent back.
+        let is_own = members.get("placeIsLastKnown") != Some(&Value::Bool(true));
+        let position = latitude.zip(longitude).filter(|_| is_own);
+        Some(Alert { time: time?, name, text, position, critical, attributes })
     });
     alert.map_err(|problems| {
         let only_strange = met_strange && problems.len() == 1;
@@ -62,7 +66,7 @@ mod tests {
 
     fn read(members: &Value) -> Alert {
         let item = with(members);
-        read_alert(&item, Pointer::root()).unwrap_or_else(|error| panic!("{item}: {error:?}"))
+        read_alert(&item, Pointer::root(), &Zone::utc()).unwrap_or_else(|error| panic!("{item}: {error:?}"))
     }
 
     #[test]
@@ -77,7 +81,7 @@ mod tests {
         assert_eq!(read(&json!({"zone": 5})).attributes.get("zone"), Some(&Attribute::Integer(5)));
         let answered = read(&json!({
             "id": "alr_x", "alerts": ["SpeedLimit"], "notifications": [], "acknowledgedAt": null,
-            "acknowledgedBy": null, "endedAt": null, "deviceId": "dev_x", "severity": "warning", "receivedAt": "2026-05-01T12:00:03Z"
+            "acknowledgedBy": null, "endedAt": null, "latitude": 1, "longitude": 2, "placeIsLastKnown": true, "deviceId": "dev_x", "severity": "warning", "receivedAt": "2026-05-01T12:00:03Z"
         }));
         assert_eq!(answered, read(&json!({})), "what was answered may be sent again");
     }
@@ -85,7 +89,8 @@ mod tests {
     #[test]
     fn refuses_in_its_place() {
         let check = |members: &Value, code: &str, member: &str, rest: &str| {
-            let error = read_alert(&with(members), Pointer::root().member("alert")).unwrap_err();
+            let error =
+                read_alert(&with(members), Pointer::root().member("alert"), &Zone::utc()).unwrap_err();
             let found: Vec<_> =
                 error.problems.iter().map(|p| (p.pointer.as_str(), p.detail.as_str())).collect();
             let (pointer, detail) = (format!("/alert/{member}"), format!("\"{member}\" {rest}"));

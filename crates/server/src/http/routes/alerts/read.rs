@@ -28,6 +28,15 @@ pub(super) async fn answer_alerts(
     answer_history(app, caller, "alerts", part, fetch, AlertView::from).await
 }
 
+/// Takes the name of the alerts wanted; none, or an empty one, is for every alert.
+pub(super) fn read_name(params: &mut Params) -> Option<String> {
+    let name = params.text("alertName").filter(|name| !name.is_empty())?;
+    if name.chars().count() > Alert::NAME_MAX {
+        params.refuse("alertName", "The parameter \"alertName\" must have at most 100 characters.");
+    }
+    Some(name)
+}
+
 /// List a device's alerts.
 ///
 /// Between `from` and `to`, both included. Complete unless `limit` or `cursor` is given.
@@ -35,7 +44,7 @@ pub(super) async fn answer_alerts(
     ("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7"),
     ("from" = Option<String>, Query, description = "The first instant; the beginning of time when left out.", format = DateTime, example = "2026-05-01T00:00:00Z"),
     ("to" = Option<String>, Query, description = "The last instant; the end of time when left out.", format = DateTime, example = "2026-05-02T00:00:00Z"),
-    ("alertName" = Option<String>, Query, description = "Only alerts of this name.", example = "SOSButton", min_length = 1, max_length = 100),
+    ("alertName" = Option<String>, Query, description = "Only alerts of this name, in any letter case; empty for every alert.", example = "SOSButton", max_length = 100),
     ("order" = Option<crate::http::history::OrderName>, Query, description = "Oldest first (`asc`, the default) or newest first (`desc`)."),
     ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 10000),
     ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
@@ -47,10 +56,7 @@ pub async fn list_alerts(
     mut params: Params,
 ) -> ApiResult<Response> {
     let device = find_device(&app, &caller, device.as_ref()).await?.id;
-    let name = params.text("alertName");
-    if name.as_ref().is_some_and(|name| !(1..=Alert::NAME_MAX).contains(&name.chars().count())) {
-        params.refuse("alertName", "The parameter \"alertName\" must have 1 to 100 characters.");
-    }
-    let part = HistoryPart::of_params(params, "alerts", device)?;
+    let name = read_name(&mut params);
+    let part = HistoryPart::of_params(params, caller.zone(), "alerts", device)?;
     answer_alerts(&app, &caller, device, name, part).await
 }

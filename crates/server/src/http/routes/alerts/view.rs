@@ -20,6 +20,7 @@ pub(super) const ADDED: &[&str] = &[
     "acknowledgedBy",
     "endedAt",
     "receivedAt",
+    "placeIsLastKnown",
 ];
 
 /// Something that happened to a device.
@@ -45,12 +46,17 @@ pub struct AlertView {
     /// In words.
     #[schema(example = "Faster than 20 km/h", max_length = 1000)]
     text: Option<String>,
-    /// Degrees north (WGS 84); there together with `longitude` or not at all.
+    /// Degrees north (WGS 84); there together with `longitude` or not at all. An alert that was sent without a place has
+    /// the one where the device was last known to be when it was received, marked `placeIsLastKnown`.
     #[schema(value_type = Option<f64>, example = 42.2406, minimum = -90, maximum = 90)]
     latitude: Option<Degrees>,
     /// Degrees east (WGS 84).
     #[schema(value_type = Option<f64>, example = -8.7207, minimum = -180, maximum = 180)]
     longitude: Option<Degrees>,
+    /// Whether the place is not the alert's own but the device's last known one; absent when not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = true)]
+    place_is_last_known: Option<bool>,
     /// Whether it cannot wait; `SOSButton` never can.
     #[schema(example = false)]
     critical: bool,
@@ -145,7 +151,7 @@ impl From<StoredAlert> for AlertView {
     fn from(stored: StoredAlert) -> Self {
         let alert = stored.alert;
         let (acknowledged_at, acknowledged_by) = stored.acknowledged.unzip();
-        let (latitude, longitude) = alert.position.unzip();
+        let (latitude, longitude) = alert.position.or(stored.last_known).unzip();
         Self {
             id: stored.id.to_string(),
             device_id: stored.device.to_string(),
@@ -157,6 +163,7 @@ impl From<StoredAlert> for AlertView {
             text: alert.text,
             latitude: latitude.map(Degrees::from),
             longitude: longitude.map(Degrees::from),
+            place_is_last_known: (alert.position.is_none() && latitude.is_some()).then_some(true),
             critical: alert.critical,
             attributes: write_attributes(alert.attributes),
             acknowledged_at: acknowledged_at.map(|at| at.to_string()),

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use perigee_core::alert::Alert;
+use perigee_core::id::DeviceId;
 use perigee_core::privilege::Privilege;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -12,11 +13,11 @@ use super::read::answer_alerts;
 use super::view::{AlertInput, AlertList};
 use crate::app::App;
 use crate::http::error::{ApiError, ApiResult};
-use crate::http::extract::{DevicePath, Submission, Submitter};
+use crate::http::extract::{Caller, DevicePath, Submission, Submitter};
 use crate::http::history::HistoryPart;
-use crate::http::json::{Fields, Pointer};
+use crate::http::json::{Fields, Pointer, check_chars};
 use crate::http::routes::admit::{Admitted, AdmittedBody, admit_body, refused};
-use crate::http::submission::{Forms, Rejection, Stored};
+use crate::http::submission::{Batch, Forms, Rejection, Stored};
 
 static FORMS: Forms<Alert> = Forms {
     one: "alert",
@@ -24,7 +25,7 @@ static FORMS: Forms<Alert> = Forms {
     most: Alert::BATCH_MAX,
     judge: read_alert,
     // Alerts are few.
-    scan: |_| None,
+    scan: |_, _| None,
 };
 
 /// Alerts to store, or a span of time to answer.
@@ -87,8 +88,8 @@ pub struct AlertRange {
     /// The last instant.
     #[schema(example = "2026-05-02T00:00:00Z", format = DateTime)]
     to: String,
-    /// Only alerts of this name.
-    #[schema(example = "SOSButton", min_length = 1, max_length = 100)]
+    /// Only alerts of this name, in any letter case; null or empty for every alert.
+    #[schema(example = "SOSButton", max_length = 100)]
     alert_name: Option<String>,
     /// Items at the most; the answer is paged then.
     #[schema(example = 1000, minimum = 1, maximum = 10000)]
@@ -157,20 +158,25 @@ pub async fn submit_alerts(
         admit_body(&app, submitter, device.as_ref(), submission, &FORMS, Privilege::AlertsWrite).await?;
     match admitted {
         Admitted::Range(device, body) => {
-            let mut fields = Fields::of_object(&body, Pointer::root());
-            let name = fields.text("alertName").chars(1..=Alert::NAME_MAX).nullable();
+            let mut fields = Fields::of_object(&body, Pointer::root()).in_zone(caller.zone());
+            let name = fields.text("alertName").check(|name| check_chars(name, &(0..=Alert::NAME_MAX)));
+            let name = name.nullable().filter(|name| !name.is_empty());
             let part = HistoryPart::of_body(fields, "alerts", device.id)?;
             answer_alerts(&app, &caller, device.id, name, part).await
         }
-        Admitted::Store(device, batch) => {
-            let stored = app.store.store_alerts(&caller.actor(), device, batch.good).await;
-            let outcomes = stored.map_err(|error| refused(&app, &caller, error))?;
-            let ids = outcomes.iter().map(|(_, id)| id.to_string()).collect();
-            let stored = Stored::of(outcomes.into_iter().map(|(outcome, _)| outcome), batch.rejected);
-            let status = stored.status();
-            Ok(caller.reply(AlertsStored::of(stored, ids)).status(status).into_response())
-        }
+        Admitted::Store(device, batch) => store(&app, &caller, device, batch).await,
+        // A span of time beside alerts to store means nothing.
+        Admitted::StoreAndRange(device, batch, _range) => store(&app, &caller, device.id, batch).await,
     }
+}
+
+async fn store(app: &App, caller: &Caller, device: DeviceId, batch: Batch<Alert>) -> ApiResult<Response> {
+    let stored = app.store.store_alerts(&caller.actor(), device, batch.good).await;
+    let outcomes = stored.map_err(|error| refused(app, caller, error))?;
+    let ids = outcomes.iter().map(|(_, id)| id.to_string()).collect();
+    let stored = Stored::of(outcomes.into_iter().map(|(outcome, _)| outcome), batch.rejected);
+    let status = stored.status();
+    Ok(caller.reply(AlertsStored::of(stored, ids)).status(status).into_response())
 }
 
 impl AlertsStored {

@@ -11,7 +11,7 @@ use perigee_core::text::{DESCRIPTION_MAX, NAME_MAX, SHORT_MAX, TAG_KEY_MAX, TAG_
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::http::edit::{ENVELOPE, Mode};
+use crate::http::edit::ENVELOPE;
 use crate::http::error::{ApiResult, invalid_body};
 use crate::http::json::{Fields, MapLimits};
 
@@ -56,7 +56,7 @@ pub struct DeviceInput {
     /// What kind of hardware it is.
     #[schema(example = "SmartOne C", max_length = 100)]
     model: Option<String>,
-    /// The ids of the groups it is in. Changing them needs `groups.write` too.
+    /// The groups it is in, by id or by a name that only one has. Changing them needs `groups.write` too.
     #[schema(example = json!([]), max_items = 1000)]
     groups: Option<Vec<String>>,
     /// Its expiry and daily limits; none at all when left out.
@@ -94,12 +94,10 @@ pub struct LimitsInput {
 }
 
 /// Reads what a client sets of a device.
-pub(super) fn read_device(body: &Value, mode: Mode) -> ApiResult<DeviceSettings> {
+pub(super) fn read_device(body: &Value) -> ApiResult<DeviceSettings> {
     let mut fields = Fields::of(body).map_err(invalid_body)?;
-    if mode == Mode::Replace {
-        fields.ignore(ENVELOPE);
-        fields.ignore(READ_ONLY);
-    }
+    fields.ignore(ENVELOPE);
+    fields.ignore(READ_ONLY);
     let identifier = fields.text("identifier").chars(1..=SHORT_MAX).check(|text| {
         if text.starts_with(DeviceId::PREFIX) {
             Err("must not begin with \"dev_\", which our own ids begin with".into())
@@ -176,7 +174,7 @@ mod tests {
 
     fn limits(value: &Value) -> Result<Limits, (String, String)> {
         let body = json!({"name": "Boat", "limits": value});
-        read_device(&body, Mode::Create).map(|settings| settings.limits).map_err(|error| {
+        read_device(&body).map(|settings| settings.limits).map_err(|error| {
             assert_eq!(error.problems.len(), 1, "{error:?}");
             (error.problems[0].pointer.to_string(), error.message)
         })
@@ -201,7 +199,7 @@ mod tests {
     fn identifiers_can_stand_in_an_address() {
         let check = |identifier: &str, expect: bool| {
             let body = json!({"name": "Boat", "identifier": identifier});
-            assert_eq!(read_device(&body, Mode::Create).is_ok(), expect, "{identifier:?}");
+            assert_eq!(read_device(&body).is_ok(), expect, "{identifier:?}");
         };
         check("300234010753370", true);
         check("a b", true);
@@ -235,12 +233,10 @@ mod tests {
     }
 
     #[test]
-    fn what_only_answers_have_is_ignored_in_a_replacement() {
+    fn what_only_answers_have_is_ignored() {
         for name in READ_ONLY.iter().chain(ENVELOPE) {
-            let body = json!({"name": "Boat", *name: "x"});
-            assert!(read_device(&body, Mode::Replace).is_ok(), "{name}");
-            let error = read_device(&body, Mode::Create).unwrap_err();
-            assert_eq!(error.problems[0].pointer.as_str(), format!("/{name}"));
+            assert!(read_device(&json!({"name": "Boat", *name: "x"})).is_ok(), "{name}");
+            assert!(read_device(&json!({"name": "Boat", *name: null})).is_ok(), "{name}");
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::app::App;
 use crate::http::error::{ApiResult, not_found};
 use crate::http::extract::{Caller, DevicePath, Params};
 use crate::http::list::answer_list;
+use crate::http::names::group_param;
 use crate::http::reply::Reply;
 
 /// The device a path names, if the caller sees it.
@@ -47,15 +48,16 @@ pub(super) fn reply_device(caller: &Caller, device: Device) -> Reply<OneDevice> 
     ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
     ("q" = Option<String>, Query, description = "Part of the name, identifier or description, in any case.", max_length = 1000),
-    ("group" = Option<String>, Query, description = "The id of a group: only devices in it.", example = "grp_01jc2m8k4n5p6"),
+    ("group" = Option<String>, Query, description = "A group, by its id or name: only devices in it.", example = "grp_01jc2m8k4n5p6"),
     ("state" = Option<super::view::DeviceStateName>, Query, description = "Only devices in this state."),
     ("tag" = Option<String>, Query, description = "A tag's key and value: only devices that carry it.", example = "colour:red", max_length = 1000),
 ), responses((status = 200, description = "The devices in sight.", body = DeviceList)))]
 pub async fn list_devices(State(app): State<App>, caller: Caller, mut params: Params) -> ApiResult<Response> {
     let states = [DeviceState::Active, DeviceState::Expired].map(|state| (state.name(), state));
+    let group = group_param(&app, &caller, &mut params, "group").await?;
     let filter = DeviceFilter {
         text: params.text("q"),
-        group: params.parsed("group", "the id of a group, \"grp_...\""),
+        group,
         state: params.word("state", &states),
         tag: params.tag(),
     };

@@ -10,10 +10,14 @@ use super::input::{DeviceInput, follow_date, read_device};
 use super::read::{find_device, reply_device};
 use super::view::{DeviceView, OneDevice};
 use crate::app::App;
-use crate::http::edit::{Mode, place_reference, retry_changed};
+use crate::http::edit::{place_reference, retry_changed};
 use crate::http::error::{ApiResult, forbidden};
 use crate::http::extract::{Caller, Change, DevicePath, JsonBody, Once, Preconditions};
+use crate::http::names::{Named, resolve_names};
 use crate::http::reply::{Done, Reply};
+
+/// The members that name other things.
+const NAMES: &[(&str, Named)] = &[("groups", Named::Group)];
 
 /// Putting a device into groups, or out of them, changes who sees it, which is a right of its own. A group's
 /// user keeps the device in that group, named or not.
@@ -47,7 +51,9 @@ pub async fn create_device(
             ));
         }
     };
-    let mut settings = read_device(&body.value, Mode::Create)?;
+    let mut body = body.nested("device");
+    resolve_names(&app, &caller, &mut body.value, NAMES).await?;
+    let mut settings = read_device(&body.value)?;
     settle_groups(&caller, own, &mut settings.groups)?;
     let held = once.hold(&app, &caller, &body)?;
     let created = app.store.create_device(&caller.actor(), settings, held.key.clone()).await;
@@ -101,7 +107,9 @@ async fn change_device(
         if !change.sets(&["limits", "expires"]) {
             follow_date(&mut wanted);
         }
-        let mut settings = read_device(&wanted, Mode::Replace).map_err(|error| change.place(error))?;
+        let resolved = resolve_names(&app, &caller, &mut wanted, NAMES).await;
+        resolved.map_err(|error| change.place(error))?;
+        let mut settings = read_device(&wanted).map_err(|error| change.place(error))?;
         settle_groups(&caller, &groups, &mut settings.groups)?;
         place_reference(app.store.replace_device(&caller.actor(), id, seen, settings).await, "groups")
     });

@@ -9,7 +9,7 @@ use perigee_core::privilege::Privilege;
 
 use super::view::{GeofenceInput, GeofenceList, GeofenceView, read_geofence};
 use crate::app::App;
-use crate::http::edit::{Mode, retry_changed};
+use crate::http::edit::retry_changed;
 use crate::http::error::{ApiResult, not_found};
 use crate::http::extract::{Caller, Change, IdPath, JsonBody, Once, Params, Preconditions, entity_tag};
 use crate::http::list::answer_list;
@@ -53,7 +53,7 @@ pub async fn create_geofence(
     body: JsonBody,
 ) -> ApiResult<Reply<GeofenceView>> {
     caller.require(Privilege::RulesWrite)?;
-    let settings = read_geofence(&body.value, Mode::Create)?;
+    let settings = read_geofence(&body.value)?;
     let held = once.hold(&app, &caller, &body)?;
     let created = app.store.create_geofence(&caller.actor(), settings, held.key.clone()).await;
     let geofence = created?.into_inner();
@@ -120,7 +120,7 @@ async fn change_geofence(
         caller.require(Privilege::RulesWrite)?;
         change.preconditions.check(Kind::Geofence, present.revision)?;
         let (id, seen) = (present.id, present.revision);
-        let settings = read_geofence(&change.apply(&GeofenceView::from(present))?, Mode::Replace)?;
+        let settings = read_geofence(&change.apply(&GeofenceView::from(present))?)?;
         Ok(app.store.replace_geofence(&caller.actor(), id, seen, settings).await)
     })
     .await?;

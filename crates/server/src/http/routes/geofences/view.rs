@@ -7,7 +7,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::geometry::{self, GeometryKind, KINDS};
-use crate::http::edit::{ENVELOPE, Mode};
+use crate::http::edit::ENVELOPE;
 use crate::http::error::{ApiResult, invalid_body};
 use crate::http::json::Fields;
 
@@ -139,10 +139,8 @@ impl From<Geofence> for GeofenceView {
 /// The properties as they are read: name, description, radius and width.
 type Properties = (String, Option<String>, Option<f64>, Option<f64>);
 
-fn read_properties(fields: &mut Fields<'_>, mode: Mode, kind: Option<GeometryKind>) -> Option<Properties> {
-    if mode == Mode::Replace {
-        fields.ignore(&["creation", "lastModified"]);
-    }
+fn read_properties(fields: &mut Fields<'_>, kind: Option<GeometryKind>) -> Option<Properties> {
+    fields.ignore(&["creation", "lastModified"]);
     let name = fields.text("name").chars(1..=NAME_MAX).required();
     let description = fields.multiline_text("description").chars(0..=DESCRIPTION_MAX).nullable();
     let radius = fields.number("radius").nullable();
@@ -162,12 +160,10 @@ fn read_properties(fields: &mut Fields<'_>, mode: Mode, kind: Option<GeometryKin
 }
 
 /// Reads what a client sets of a geofence.
-pub(super) fn read_geofence(body: &Value, mode: Mode) -> ApiResult<GeofenceSettings> {
+pub(super) fn read_geofence(body: &Value) -> ApiResult<GeofenceSettings> {
     let mut fields = Fields::of(body).map_err(invalid_body)?;
-    if mode == Mode::Replace {
-        fields.ignore(ENVELOPE);
-        fields.ignore(&["id"]);
-    }
+    fields.ignore(ENVELOPE);
+    fields.ignore(&["id"]);
     let _feature = fields.text("type").one_of(&[("Feature", ())]).required();
     let mut kind = None;
     let geometry = fields.object("geometry", |geometry| {
@@ -176,7 +172,7 @@ pub(super) fn read_geofence(body: &Value, mode: Mode) -> ApiResult<GeofenceSetti
         Some((kind?, coordinates?))
     });
     let geometry = geometry.required();
-    let properties = fields.object("properties", |inner| read_properties(inner, mode, kind)).required();
+    let properties = fields.object("properties", |inner| read_properties(inner, kind)).required();
     let metres = properties.as_ref().and_then(|(_, _, radius, width)| radius.or(*width));
     let shape = geometry.zip(properties.as_ref()).and_then(|((kind, coordinates), _)| {
         match geometry::read(kind, coordinates, metres.unwrap_or(0.0)) {

@@ -3,14 +3,13 @@
 use axum::extract::State;
 use perigee_core::location::TimeRange;
 use perigee_core::privilege::Privilege;
-use perigee_core::time::Timestamp;
+use perigee_core::zone::Zone;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::http::error::{ApiResult, internal};
 use crate::http::extract::{Caller, DevicePath, Params};
-use crate::http::history::A_TIME;
 use crate::http::reply::Reply;
 use crate::http::routes::devices::find_device;
 
@@ -39,21 +38,15 @@ pub async fn delete_locations(
 ) -> ApiResult<Reply<LocationsDeleted>> {
     let device = find_device(&app, &caller, device.as_ref()).await?.id;
     caller.require(Privilege::DevicesWrite)?;
-    let range = read_range(params)?;
+    let range = read_range(params, caller.zone())?;
     let deleted = app.store.delete_locations(&caller.actor(), device, range).await?;
     Ok(caller.reply(LocationsDeleted { deleted }))
 }
 
 /// Takes the range from a query, and ends its reading.
-fn read_range(mut params: Params) -> ApiResult<TimeRange> {
-    let mut end = |name: &str| -> Option<Timestamp> {
-        if !params.has(name) {
-            params.refuse(name, format!("The parameter \"{name}\" is required: {A_TIME}."));
-        }
-        params.parsed(name, A_TIME)
-    };
+fn read_range(mut params: Params, zone: &Zone) -> ApiResult<TimeRange> {
     // Both are read whatever becomes of the first, so that all problems are told.
-    let (from, to) = (end("from"), end("to"));
+    let (from, to) = (params.required_instant("from", zone), params.required_instant("to", zone));
     let range = from.zip(to).map(|(from, to)| TimeRange { from, to });
     if range.is_some_and(|range| range.to < range.from) {
         params.refuse("to", "The parameter \"to\" must not be before \"from\".");

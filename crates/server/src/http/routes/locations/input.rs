@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 
 use perigee_core::location::{FixSource, Latitude, Location, Longitude, Milli, Readings};
 use perigee_core::text::{TAG_KEY_MAX, TAGS_MAX};
+use perigee_core::zone::Zone;
 use serde_json::Value;
 
 use crate::http::json::{Fields, Pointer, Problem, Refusal, check_chars};
@@ -40,16 +41,20 @@ const PERCENT: Bounds = Bounds::thousandths(0, 100_000);
 /// From the coldest there is.
 const CELSIUS: Bounds = Bounds::thousandths(-273_150, MOST);
 
-/// Reads one location that lies at this place of the body.
-pub(in crate::http) fn read_location(item: &Value, place: Pointer) -> Result<Location, ItemError> {
+/// Reads one location that lies at this place of the body. A time without an offset is in the zone.
+pub(in crate::http) fn read_location(
+    item: &Value,
+    place: Pointer,
+    zone: &Zone,
+) -> Result<Location, ItemError> {
     let invalid = |problems| ItemError { code: "invalid-location", problems };
     let Value::Object(members) = item else {
         let detail = "A location must be a JSON object with \"dateTime\", \"latitude\" and \"longitude\".";
         return Err(invalid(vec![Problem { pointer: place, detail: detail.to_owned() }]));
     };
-    let mut fields = Fields::of_object(members, place);
+    let mut fields = Fields::of_object(members, place).in_zone(zone);
     fields.ignore(READ_ONLY);
-    let time = fields.get("dateTime").required();
+    let time = fields.instant("dateTime").required();
     let latitude = fields.number("latitude").convert(latitude).required();
     let longitude = fields.number("longitude").convert(longitude).required();
     let mut readings = read_readings(&mut fields);
@@ -128,11 +133,9 @@ fn read_course(fields: &mut Fields<'_>) -> Option<Milli> {
 }
 
 fn course(degrees: f64) -> Result<Milli, Refusal> {
-    if !(0.0..360.0).contains(&degrees) {
-        return Err(format!("must be from 0 to under 360, not {degrees}").into());
-    }
-    let kept = Milli::from_f64(degrees).map_err(|_outside| outside(0.0, 360.0, degrees))?;
-    // What rounds up to a whole turn points north.
+    let kept = Milli::from_f64(degrees).ok().filter(|_| (0.0..=360.0).contains(&degrees));
+    let kept = kept.ok_or_else(|| outside(0.0, 360.0, degrees))?;
+    // A whole turn points north, also one that was rounded up to it.
     Ok(if kept == FULL_CIRCLE { Milli::from_thousandths(0) } else { kept })
 }
 

@@ -9,8 +9,8 @@ use crate::app::App;
 use crate::http::error::ApiResult;
 use crate::http::extract::{Caller, Params};
 use crate::http::format::{Selection, json};
-use crate::http::history::A_TIME;
 use crate::http::list::answer_written_list;
+use crate::http::names::group_param;
 
 const CORNERS: &str = "west, south, east and north in degrees with commas between, such as \"-10,35.5,5,60\"; \
      west may be more than east across the antimeridian";
@@ -21,7 +21,7 @@ const CORNERS: &str = "west, south, east and north in degrees with commas betwee
 /// listed. Complete unless `limit` or `cursor` is given.
 #[utoipa::path(get, path = "/api/locations/last", tag = "locations", params(
     ("bbox" = Option<String>, Query, description = "Only within west, south, east, north, in degrees, edges included. West may be more than east: across the antimeridian.", example = "-10,35.5,5,60", max_length = 1000),
-    ("group" = Option<String>, Query, description = "The id of a group: only devices in it.", example = "grp_01jc2m8k4n5p6"),
+    ("group" = Option<String>, Query, description = "A group, by its id or name: only devices in it.", example = "grp_01jc2m8k4n5p6"),
     ("since" = Option<String>, Query, description = "Only those received at this instant or later.", format = DateTime, example = "2026-05-01T00:00:00Z"),
     ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
@@ -32,9 +32,9 @@ pub async fn list_last_locations(
     mut params: Params,
 ) -> ApiResult<Response> {
     let filter = LastFilter {
-        group: params.parsed("group", "the id of a group, \"grp_...\""),
+        group: group_param(&app, &caller, &mut params, "group").await?,
         area: read_area(&mut params),
-        since: params.parsed("since", A_TIME),
+        since: params.instant("since", caller.zone()),
     };
     let part = params.finish_list("locations")?;
     let (store, scope) = (app.store.clone(), caller.scope());

@@ -52,7 +52,7 @@ pub async fn list_locations(
 ) -> ApiResult<Response> {
     let device = find_device(&app, &caller, device.as_ref()).await?;
     let shape = Shape::of_params(&mut params, &headers)?;
-    let part = HistoryPart::of_params(params, "locations", device.id)?;
+    let part = HistoryPart::of_params(params, caller.zone(), "locations", device.id)?;
     let subject = Subject { device, scope: caller.scope() };
     answer_track(&app, &caller, subject, part, shape).await
 }

@@ -34,7 +34,7 @@ pub struct LocationView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<f64>, example = 18.52, minimum = 0, maximum = 1_000_000_000)]
     speed: Option<Thousandths>,
-    /// Degrees from true north, 0 to under 360.
+    /// Degrees from true north, 0 to under 360; 360 is taken as 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<f64>, example = 271.5, minimum = 0, exclusive_maximum = 360)]
     course: Option<Thousandths>,
@@ -102,6 +102,10 @@ pub struct LocationView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<f64>, example = 120_345.6, minimum = 0, maximum = 1_000_000_000)]
     mileage: Option<Thousandths>,
+    /// The same as `mileage`, under the spelling that clients of older systems use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<f64>, example = 120_345.6, minimum = 0, maximum = 1_000_000_000)]
+    milleage: Option<Thousandths>,
     /// Whether the ignition is on.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = true)]
@@ -252,14 +256,25 @@ pub struct LocationInput;
 
 impl PartialSchema for LocationInput {
     fn schema() -> RefOr<Schema> {
-        open_schema(
+        let schema = open_schema(
             LocationView::schema(),
             "Where a device was. A member not listed here is kept in `attributes` when it is a string, a number \
              or a boolean; an array or object nobody knows rejects the location. `milleage` is read as `mileage`.",
             &["receivedAt", "late", "suspect"],
             &["dateTime", "latitude", "longitude"],
-        )
+        );
+        take_whole_circle(schema)
     }
+}
+
+/// Lets `course` be 360, which is taken as 0.
+fn take_whole_circle(mut schema: RefOr<Schema>) -> RefOr<Schema> {
+    if let RefOr::T(Schema::Object(object)) = &mut schema
+        && let Some(RefOr::T(Schema::Object(course))) = object.properties.get_mut("course")
+    {
+        course.maximum = course.exclusive_maximum.take();
+    }
+    schema
 }
 
 impl ToSchema for LocationInput {
@@ -318,6 +333,7 @@ impl From<StoredLocation> for LocationView {
             inactive_seconds: readings.inactive_s.map(Thousandths::from),
             rpm: readings.rpm.map(Thousandths::from),
             mileage: readings.mileage.map(Thousandths::from),
+            milleage: readings.mileage.map(Thousandths::from),
             ignition: readings.ignition,
             inputs: readings.inputs,
             outputs: readings.outputs,

@@ -2,25 +2,25 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use perigee_core::id::DeviceId;
 use perigee_core::location::Location;
 use perigee_core::privilege::Privilege;
 use serde::Serialize;
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::input::{read_location, scan_location};
-use super::view::{LocationInput, LocationList};
+use super::view::{LocationInput, LocationList, LocationView};
 use crate::app::App;
-use crate::http::error::{ApiError, ApiResult};
-#[cfg(feature = "bench")]
-use crate::http::extract::Caller;
-use crate::http::extract::{DevicePath, Submission, Submitter};
-use crate::http::format::{Shape, Subject, answer_track};
+use crate::http::error::{ApiError, ApiResult, internal};
+use crate::http::extract::{Caller, DevicePath, Submission, Submitter};
+use crate::http::format::{Shape, Subject, answer_track, answer_track_after};
 use crate::http::history::HistoryPart;
 use crate::http::json::{Fields, Pointer};
 use crate::http::routes::admit::{Admitted, AdmittedBody, admit_body, refused};
 #[cfg(feature = "bench")]
 use crate::http::submission::Asked;
-use crate::http::submission::{Forms, Stored};
+use crate::http::submission::{Batch, Forms, Rejection, Stored};
 
 static FORMS: Forms<Location> = Forms {
     one: "location",
@@ -46,7 +46,7 @@ pub enum LocationsBody {
     Range(LocationRange),
 }
 
-/// Several locations, wrapped. `from` and `to` beside them mean nothing.
+/// Several locations, wrapped. With `from` and `to` beside them the answer also has the `locations` of that span.
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "describes what is read")]
@@ -54,15 +54,21 @@ pub struct LocationsWrapped {
     /// The locations.
     #[schema(value_type = Vec<LocationInput>, max_items = 10000, min_items = 1)]
     locations: Vec<LocationInput>,
-    /// Means nothing here.
-    #[schema(example = json!(null))]
-    from: Option<serde_json::Value>,
-    /// Means nothing here.
-    #[schema(example = json!(null))]
-    to: Option<serde_json::Value>,
+    /// The first instant of the locations to answer.
+    #[schema(example = json!(null), format = DateTime)]
+    from: Option<String>,
+    /// The last instant of the locations to answer.
+    #[schema(example = json!(null), format = DateTime)]
+    to: Option<String>,
+    /// Locations to answer at the most.
+    #[schema(example = json!(null), minimum = 1, maximum = 10000)]
+    limit: Option<u32>,
+    /// Where the answer goes on: `nextCursor` of the page before.
+    #[schema(example = json!(null), max_length = 1000)]
+    cursor: Option<String>,
 }
 
-/// One location, wrapped. `from` and `to` beside it mean nothing.
+/// One location, wrapped. With `from` and `to` beside it the answer also has the `locations` of that span.
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "describes what is read")]
@@ -70,12 +76,40 @@ pub struct LocationWrapped {
     /// The location.
     #[schema(value_type = LocationInput)]
     location: LocationInput,
-    /// Means nothing here.
-    #[schema(example = json!(null))]
-    from: Option<serde_json::Value>,
-    /// Means nothing here.
-    #[schema(example = json!(null))]
-    to: Option<serde_json::Value>,
+    /// The first instant of the locations to answer.
+    #[schema(example = json!(null), format = DateTime)]
+    from: Option<String>,
+    /// The last instant of the locations to answer.
+    #[schema(example = json!(null), format = DateTime)]
+    to: Option<String>,
+    /// Locations to answer at the most.
+    #[schema(example = json!(null), minimum = 1, maximum = 10000)]
+    limit: Option<u32>,
+    /// Where the answer goes on: `nextCursor` of the page before.
+    #[schema(example = json!(null), max_length = 1000)]
+    cursor: Option<String>,
+}
+
+/// What became of the locations sent, and the locations of the span of time asked for beside them.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StoredLocations {
+    /// How many are new and kept.
+    #[schema(example = 2, minimum = 0, maximum = 10000)]
+    accepted: usize,
+    /// How many were there already.
+    #[schema(example = 0, minimum = 0, maximum = 10000)]
+    duplicates: usize,
+    /// Those that were not stored, by their place.
+    #[schema(max_items = 10000, example = json!([]))]
+    rejected: Vec<Rejection>,
+    /// The locations asked for; absent when none were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<LocationView>>)]
+    locations: Option<Vec<LocationView>>,
+    /// Where to go on, when there is more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
 }
 
 /// A span of time, both ends included.
@@ -95,6 +129,9 @@ pub struct LocationRange {
     /// Where to go on: `nextCursor` of the page before.
     #[schema(max_length = 1000)]
     cursor: Option<String>,
+    /// Null means nothing: some clients send every member they know.
+    #[schema(value_type = Option<String>, max_length = 0, example = json!(null))]
+    location: Option<String>,
 }
 
 /// What became of the locations sent, or the locations asked for.
@@ -102,7 +139,7 @@ pub struct LocationRange {
 #[serde(untagged)]
 pub enum LocationsAnswered {
     /// Nothing was new.
-    Stored(Stored),
+    Stored(StoredLocations),
     /// The locations asked for.
     Range(LocationList),
 }
@@ -113,7 +150,8 @@ pub enum LocationsAnswered {
 /// 8 MiB, also one a line as `application/x-ndjson`, also packed with `Content-Encoding: gzip` or `zstd`. Good ones
 /// are stored beside bad ones; sending one again changes nothing. Storing needs `locations.write`.
 ///
-/// Answers a span of time for `{"from", "to"}`: both included, oldest first, complete unless `limit` is given.
+/// Answers a span of time for `{"from", "to"}`: both included, oldest first, complete unless `limit` is given. Given
+/// beside `location` or `locations`, the answer has both: what became of those sent, and the `locations` of the span.
 #[utoipa::path(post, path = "/api/devices/{deviceId}/locations", tag = "locations",
     params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
     request_body(content(
@@ -127,7 +165,7 @@ pub enum LocationsAnswered {
             ("A span of time" = (value = json!({"from": "2026-05-01T00:00:00Z", "to": "2026-05-02T00:00:00Z"}))))),
         (String = "application/x-ndjson", example = json!("{\"dateTime\":\"2026-05-01T12:00:00Z\",\"latitude\":42.2406,\"longitude\":-8.7207}\n")))),
     responses(
-        (status = 201, description = "New locations were stored.", body = Stored),
+        (status = 201, description = "New locations were stored.", body = StoredLocations),
         (status = 200, description = "All of them were there already; or the locations asked for.", body = LocationsAnswered,
             example = json!({"success": true, "apiUsage": 42, "apiDailyUsage": 42, "locations": [
                 {"dateTime": "2026-05-01T12:00:00Z", "latitude": 42.2406, "longitude": -8.7207, "receivedAt": "2026-05-01T12:00:03Z"}]})),
@@ -142,26 +180,55 @@ pub async fn submit_locations(
         admit_body(&app, submitter, device.as_ref(), submission, &FORMS, Privilege::LocationsWrite).await?;
     match admitted {
         Admitted::Range(device, body) => {
-            let fields = Fields::of_object(&body, Pointer::root());
-            let part = HistoryPart::of_body(fields, "locations", device.id)?;
+            let part = read_part(&caller, &body, device.id)?;
             let subject = Subject { device: *device, scope: caller.scope() };
             answer_track(&app, &caller, subject, part, Shape::PLAIN).await
         }
         Admitted::Store(device, batch) => {
-            let stored = app.store.store_locations(&caller.actor(), device, batch.good).await;
-            let outcomes = stored.map_err(|error| refused(&app, &caller, error))?;
-            let stored = Stored::of(outcomes, batch.rejected);
+            let stored = store(&app, &caller, device, batch).await?;
             let status = stored.status();
             Ok(caller.reply(stored).status(status).into_response())
         }
+        Admitted::StoreAndRange(device, batch, range) => {
+            // Read before anything is stored: what cannot be answered is refused whole.
+            let part = read_part(&caller, &range, device.id)?;
+            let stored = store(&app, &caller, device.id, batch).await?;
+            let before = members(&stored)?;
+            let subject = Subject { device: *device, scope: caller.scope() };
+            let mut answer = answer_track_after(&app, &caller, subject, part, Shape::PLAIN, before).await?;
+            *answer.status_mut() = stored.status();
+            Ok(answer)
+        }
     }
+}
+
+/// The span of time that the members of a body tell.
+fn read_part(caller: &Caller, body: &Map<String, Value>, device: DeviceId) -> ApiResult<HistoryPart> {
+    let fields = Fields::of_object(body, Pointer::root()).in_zone(caller.zone());
+    HistoryPart::of_body(fields, "locations", device)
+}
+
+async fn store(app: &App, caller: &Caller, device: DeviceId, batch: Batch<Location>) -> ApiResult<Stored> {
+    let stored = app.store.store_locations(&caller.actor(), device, batch.good).await;
+    let outcomes = stored.map_err(|error| refused(app, caller, error))?;
+    Ok(Stored::of(outcomes, batch.rejected))
+}
+
+/// What became of the locations, as members that go on an object which has some.
+fn members(stored: &Stored) -> ApiResult<Vec<u8>> {
+    let mut written = serde_json::to_vec(stored).map_err(internal)?;
+    written.pop();
+    if let Some(brace) = written.first_mut() {
+        *brace = b',';
+    }
+    Ok(written)
 }
 
 /// Authenticates, parses, judges and answers as if it had stored.
 #[cfg(feature = "bench")]
 pub async fn discard_locations(caller: Caller, submission: Submission) -> ApiResult<Response> {
     caller.require(Privilege::LocationsWrite)?;
-    let Asked::Store(judged) = submission.read(&FORMS).await? else {
+    let Asked::Store(judged) = submission.read(&FORMS, caller.zone()).await? else {
         return Ok(http::StatusCode::NO_CONTENT.into_response());
     };
     let batch = judged?;

@@ -7,12 +7,13 @@ use perigee_core::id::RuleId;
 use perigee_core::privilege::Privilege;
 use perigee_core::rule::Rule;
 
-use super::view::{RuleInput, RuleList, RuleView, read_rule};
+use super::view::{NAMES, RuleInput, RuleList, RuleView, read_rule};
 use crate::app::App;
 use crate::http::edit::{Mode, place_reference, retry_changed};
 use crate::http::error::{ApiResult, not_found};
 use crate::http::extract::{Caller, Change, IdPath, JsonBody, Once, Params, Preconditions, entity_tag};
 use crate::http::list::answer_list;
+use crate::http::names::resolve_names;
 use crate::http::reply::{Done, Reply, not_modified};
 
 /// Puts an unknown reference at the member that named it.
@@ -56,9 +57,10 @@ pub async fn create_rule(
     State(app): State<App>,
     caller: Caller,
     once: Once,
-    body: JsonBody,
+    mut body: JsonBody,
 ) -> ApiResult<Reply<RuleView>> {
     caller.require(Privilege::RulesWrite)?;
+    resolve_names(&app, &caller, &mut body.value, NAMES).await?;
     let settings = read_rule(&body.value, Mode::Create, &caller.account().settings.time_zone)?;
     let held = once.hold(&app, &caller, &body)?;
     let created = app.store.create_rule(&caller.actor(), settings, held.key.clone()).await;
@@ -126,11 +128,9 @@ async fn change_rule(
         caller.require(Privilege::RulesWrite)?;
         change.preconditions.check(Kind::Rule, present.revision)?;
         let (id, seen) = (present.id, present.revision);
-        let settings = read_rule(
-            &change.apply(&RuleView::from(present))?,
-            Mode::Replace,
-            &caller.account().settings.time_zone,
-        )?;
+        let mut wanted = change.apply(&RuleView::from(present))?;
+        resolve_names(&app, &caller, &mut wanted, NAMES).await?;
+        let settings = read_rule(&wanted, Mode::Replace, &caller.account().settings.time_zone)?;
         place(app.store.replace_rule(&caller.actor(), id, seen, settings).await)
     })
     .await?;

@@ -10,18 +10,19 @@ use perigee_core::page::PageRequest;
 use perigee_core::revision::Revision;
 use perigee_core::rule::{Condition, Episode, Judge, Rule, Silence, Trail};
 use perigee_core::time::Timestamp;
+use perigee_core::zone::Zone;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::handlers::find;
-use super::view::{RuleInput, read_rule};
+use super::view::{NAMES, RuleInput, read_rule};
 use crate::app::App;
 use crate::http::cursor::Cursor;
 use crate::http::decimal::Degrees;
 use crate::http::edit::Mode;
 use crate::http::error::{ApiError, ApiResult, not_found};
 use crate::http::extract::{Caller, IdPath, JsonBody, Params};
-use crate::http::history::A_TIME;
+use crate::http::names::resolve_names;
 use crate::http::reply::Reply;
 
 /// The longest span that is tried at once.
@@ -114,7 +115,7 @@ pub async fn test_rule(
     params: Params,
 ) -> ApiResult<Reply<RuleTest>> {
     let rule = find(&app, &caller, id).await?;
-    let asked = Asked::read(params, format!("rule test {}", rule.id))?;
+    let asked = Asked::read(params, caller.zone(), format!("rule test {}", rule.id))?;
     Ok(caller.reply(try_rule(&app, &caller, rule, asked).await?))
 }
 
@@ -134,10 +135,11 @@ pub async fn test_new_rule(
     State(app): State<App>,
     caller: Caller,
     params: Params,
-    body: JsonBody,
+    mut body: JsonBody,
 ) -> ApiResult<Reply<RuleTest>> {
+    resolve_names(&app, &caller, &mut body.value, NAMES).await?;
     let settings = read_rule(&body.value, Mode::Create, &caller.account().settings.time_zone)?;
-    let asked = Asked::read(params, "rule test".to_owned())?;
+    let asked = Asked::read(params, caller.zone(), "rule test".to_owned())?;
     let now = caller.now();
     let rule = Rule {
         id: RuleId::new(now),
@@ -164,9 +166,9 @@ struct Asked {
 }
 
 impl Asked {
-    fn read(mut params: Params, bound_to: String) -> ApiResult<Self> {
-        let from: Option<Timestamp> = required(&mut params, "from");
-        let to: Option<Timestamp> = required(&mut params, "to");
+    fn read(mut params: Params, zone: &Zone, bound_to: String) -> ApiResult<Self> {
+        let from: Option<Timestamp> = params.required_instant("from", zone);
+        let to: Option<Timestamp> = params.required_instant("to", zone);
         if let (Some(from), Some(to)) = (from, to)
             && !(0..=SPAN_MOST_MS).contains(&(to.as_millis() - from.as_millis()))
         {
@@ -207,13 +209,6 @@ async fn try_rule(app: &App, caller: &Caller, rule: Rule, asked: Asked) -> ApiRe
         }
     }
     Ok(page)
-}
-
-fn required(params: &mut Params, name: &str) -> Option<Timestamp> {
-    if !params.has(name) {
-        params.refuse(name, format!("The parameter \"{name}\" is required: {A_TIME}."));
-    }
-    params.parsed(name, A_TIME)
 }
 
 /// The devices in sight that the rule judges, after this one.

@@ -13,6 +13,7 @@ use super::condition::{ConditionView, read_condition};
 use crate::http::edit::{ENVELOPE, Mode};
 use crate::http::error::{ApiResult, invalid_body};
 use crate::http::json::Fields;
+use crate::http::names::Named;
 use crate::http::schedule::{ScheduleView, read_schedule};
 
 /// What raises alerts, and of whom.
@@ -152,13 +153,14 @@ impl From<Rule> for RuleView {
     }
 }
 
+/// The members that name other things.
+pub(super) const NAMES: &[(&str, Named)] = &[("devices", Named::Device), ("groups", Named::Group)];
+
 /// Reads what a client sets of a rule; `zone` is the account's.
 pub(super) fn read_rule(body: &Value, mode: Mode, zone: &Zone) -> ApiResult<RuleSettings> {
     let mut fields = Fields::of(body).map_err(invalid_body)?;
-    if mode == Mode::Replace {
-        fields.ignore(ENVELOPE);
-        fields.ignore(&["id", "raises", "creation", "lastModified"]);
-    }
+    fields.ignore(ENVELOPE);
+    fields.ignore(&["id", "raises", "creation", "lastModified"]);
     let name = fields.text("name").chars(1..=NAME_MAX).required();
     let description = fields.multiline_text("description").chars(0..=DESCRIPTION_MAX).nullable();
     let enabled = fields.boolean("enabled").or(true);

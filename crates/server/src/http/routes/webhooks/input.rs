@@ -10,7 +10,7 @@ use serde_json::Value;
 use url::Url;
 use utoipa::ToSchema;
 
-use crate::http::edit::{ENVELOPE, Mode};
+use crate::http::edit::ENVELOPE;
 use crate::http::error::{ApiResult, invalid_body};
 use crate::http::json::Fields;
 use crate::http::routes::events::query::kinds_named;
@@ -62,12 +62,10 @@ pub struct WebhookInput {
 }
 
 /// Reads a webhook.
-pub(super) fn read_webhook(body: &Value, mode: Mode, guard: &Guard) -> ApiResult<WebhookSettings> {
+pub(super) fn read_webhook(body: &Value, guard: &Guard) -> ApiResult<WebhookSettings> {
     let mut fields = Fields::of(body).map_err(invalid_body)?;
-    if mode == Mode::Replace {
-        fields.ignore(ENVELOPE);
-        fields.ignore(READ_ONLY);
-    }
+    fields.ignore(ENVELOPE);
+    fields.ignore(READ_ONLY);
     let name = fields.text("name").chars(0..=NAME_MAX).nullable();
     let url = fields.text("url").chars(1..=Webhook::URL_MAX).required();
     let types = fields.array::<String>("types", 0..=TYPES_MAX).nullable().unwrap_or_default();

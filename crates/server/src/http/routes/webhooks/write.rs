@@ -8,11 +8,15 @@ use super::input::{WebhookInput, read_webhook};
 use super::read::{find, require_manager};
 use super::view::{WebhookView, WebhookWithSecret};
 use crate::app::App;
-use crate::http::edit::{Mode, retry_changed};
+use crate::http::edit::retry_changed;
 use crate::http::error::{ApiError, ApiResult};
 use crate::http::extract::{Caller, Change, IdPath, JsonBody, Once, Preconditions};
+use crate::http::names::{Named, resolve_names};
 use crate::http::reply::{Done, Reply};
 use crate::webhook::{generate_secret, show_secret};
+
+/// The members that name other things.
+const NAMES: &[(&str, Named)] = &[("devices", Named::Device), ("groups", Named::Group)];
 
 /// Create a webhook.
 ///
@@ -23,10 +27,11 @@ pub async fn create_webhook(
     State(app): State<App>,
     caller: Caller,
     once: Once,
-    body: JsonBody,
+    mut body: JsonBody,
 ) -> ApiResult<Reply<WebhookWithSecret>> {
     require_manager(&caller)?;
-    let settings = read_webhook(&body.value, Mode::Create, app.webhooks.guard())?;
+    resolve_names(&app, &caller, &mut body.value, NAMES).await?;
+    let settings = read_webhook(&body.value, app.webhooks.guard())?;
     let held = once.hold(&app, &caller, &body)?;
     let made = app.store.create_webhook(&caller.actor(), settings, generate_secret(), held.key.clone()).await;
     let webhook = place_named(made)??.into_inner();
@@ -72,8 +77,9 @@ async fn change_webhook(
         let present = find(&app, &caller, id).await?;
         change.preconditions.check(Kind::Webhook, present.revision)?;
         let (id, seen) = (present.id, present.revision);
-        let body = change.apply(&WebhookView::from(present))?;
-        let settings = read_webhook(&body, Mode::Replace, app.webhooks.guard())?;
+        let mut body = change.apply(&WebhookView::from(present))?;
+        resolve_names(&app, &caller, &mut body, NAMES).await?;
+        let settings = read_webhook(&body, app.webhooks.guard())?;
         place_named(app.store.replace_webhook(&caller.actor(), id, seen, settings).await)
     })
     .await?;

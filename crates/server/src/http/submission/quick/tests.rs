@@ -11,14 +11,14 @@ use crate::http::submission::Layout;
 /// Items are `{"n": number}`; the scanner knows them with small numbers alone.
 static FORMS: Forms<i64> = Forms { one: "thing", many: "things", most: 4, judge, scan };
 
-fn judge(item: &Value, place: Pointer) -> Result<i64, ItemError> {
+fn judge(item: &Value, place: Pointer, _zone: &Zone) -> Result<i64, ItemError> {
     let number =
         item.get("n").and_then(Value::as_i64).filter(|_| item.as_object().is_some_and(|all| all.len() == 1));
     let problem = || Problem { pointer: place, detail: format!("{item} is wrong.") };
     number.ok_or_else(|| ItemError { code: "invalid-thing", problems: vec![problem()] })
 }
 
-fn scan(scanner: &mut Scanner<'_>) -> Option<i64> {
+fn scan(scanner: &mut Scanner<'_>, _zone: &Zone) -> Option<i64> {
     if !(scanner.take(b'{') && scanner.name()? == "n") {
         return None;
     }
@@ -43,31 +43,34 @@ fn careful_lines(body: &[u8]) -> ApiResult<Asked<i64>> {
     let mut judged = Judged::new();
     for item in items {
         let place = Pointer::root().item(judged.count());
-        judged.add(item.map_err(|problem| malformed(problem, &place)).and_then(|item| judge(&item, place)));
+        judged.add(
+            item.map_err(|problem| malformed(problem, &place))
+                .and_then(|item| judge(&item, place, &Zone::utc())),
+        );
     }
     Ok(Asked::Store(judged.finish()))
 }
 
 #[test]
 fn a_bad_line_spoils_only_itself() {
-    let asked = FORMS.read(b"{\"n\":1}\r\n\n{\"n\":\n \n{\"n\":200}\n2", Layout::Lines);
+    let asked = FORMS.read(b"{\"n\":1}\r\n\n{\"n\":\n \n{\"n\":200}\n2", Layout::Lines, &Zone::utc());
     let Ok(Asked::Store(Ok(batch))) = asked else { panic!("lines are items") };
     assert_eq!((batch.good, batch.rejected.len()), (vec![1, 200], 2));
-    let many = FORMS.read("{\"n\":1}\n".repeat(5).as_bytes(), Layout::Lines).unwrap_err();
+    let many = FORMS.read("{\"n\":1}\n".repeat(5).as_bytes(), Layout::Lines, &Zone::utc()).unwrap_err();
     assert_eq!(many.code, Code::BodyTooLarge);
-    let none = FORMS.read(b" \n\r\n", Layout::Lines).unwrap_err();
+    let none = FORMS.read(b" \n\r\n", Layout::Lines, &Zone::utc()).unwrap_err();
     assert_eq!(none.code, Code::InvalidBody);
 }
 
 #[test]
 fn what_takes_much_care_is_left() {
     let body = br#"[{"n":1},{"n":200},{"n":2},{"n":300}]"#;
-    assert!(FORMS.read_within(body, Layout::Document, 18).is_some());
-    assert!(FORMS.read_within(body, Layout::Document, 17).is_none());
-    assert!(FORMS.read_within(b"{\"n\":200}\n{\"n\":1}", Layout::Lines, 8).is_none());
+    assert!(FORMS.read_within(body, Layout::Document, &Zone::utc(), 18).is_some());
+    assert!(FORMS.read_within(body, Layout::Document, &Zone::utc(), 17).is_none());
+    assert!(FORMS.read_within(b"{\"n\":200}\n{\"n\":1}", Layout::Lines, &Zone::utc(), 8).is_none());
     let strange = br#"{"n": 1, "m": 2}"#;
-    assert!(FORMS.read_within(strange, Layout::Document, strange.len()).is_some());
-    assert!(FORMS.read_within(strange, Layout::Document, strange.len() - 1).is_none());
+    assert!(FORMS.read_within(strange, Layout::Document, &Zone::utc(), strange.len()).is_some());
+    assert!(FORMS.read_within(strange, Layout::Document, &Zone::utc(), strange.len() - 1).is_none());
 }
 
 #[test]
@@ -75,8 +78,8 @@ fn documents_of_too_many_values_are_refused_as_ever() {
     static MANY: Forms<i64> = Forms { most: usize::MAX, ..FORMS_LIKE };
     const FORMS_LIKE: Forms<i64> = Forms { one: "thing", many: "things", most: 4, judge, scan };
     let body = format!("[{}{{\"n\":1}}]", "{\"n\":1},".repeat(MAX_VALUES / 2));
-    assert!(Quick::new(&MANY, usize::MAX).document(body.as_bytes()).is_none());
-    let refused = MANY.read(body.as_bytes(), Layout::Document).unwrap_err();
+    assert!(Quick::new(&MANY, &Zone::utc(), usize::MAX).document(body.as_bytes()).is_none());
+    let refused = MANY.read(body.as_bytes(), Layout::Document, &Zone::utc()).unwrap_err();
     assert_eq!(refused.message, "The body has more than 1000000 values. Send it in parts.");
 }
 
@@ -98,7 +101,8 @@ fn document() -> impl Strategy<Value = String> {
         item(),
         items.clone().prop_map(|items| format!(" [ {} ] ", items.join(" ,\n"))),
         items.clone().prop_map(|items| format!("{{\"things\":[{}]}}", items.join(","))),
-        items.prop_map(|items| format!("{{\"things\":[{}],\"to\":1}}", items.join(","))),
+        items.clone().prop_map(|items| format!("{{\"things\":[{}],\"to\":1}}", items.join(","))),
+        items.prop_map(|items| format!("{{\"things\":[{}],\"from\":0,\"to\":1}}", items.join(","))),
         item().prop_map(|item| format!("\u{feff}{{ \"thing\" : {item} }}")),
         item().prop_map(|item| format!("{{\"thing\":{item},\"dateTime\":1}}")),
         Just("{\"from\":1}".to_owned()),
@@ -125,8 +129,8 @@ proptest! {
         change in prop::option::of((any::<prop::sample::Index>(), any::<u8>())),
     ) {
         let body = mutated(body, change);
-        let quick = FORMS.read(&body, Layout::Document);
-        prop_assert_eq!(told(&quick), told(&FORMS.read_document(&body)), "{}", String::from_utf8_lossy(&body));
+        let quick = FORMS.read(&body, Layout::Document, &Zone::utc());
+        prop_assert_eq!(told(&quick), told(&FORMS.read_document(&body, &Zone::utc())), "{}", String::from_utf8_lossy(&body));
     }
 
     #[test]
@@ -135,7 +139,7 @@ proptest! {
         change in prop::option::of((any::<prop::sample::Index>(), any::<u8>())),
     ) {
         let body = mutated(lines.join("\n"), change);
-        let quick = FORMS.read(&body, Layout::Lines);
+        let quick = FORMS.read(&body, Layout::Lines, &Zone::utc());
         prop_assert_eq!(told(&quick), told(&careful_lines(&body)), "{}", String::from_utf8_lossy(&body));
     }
 }

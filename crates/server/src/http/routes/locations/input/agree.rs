@@ -5,15 +5,20 @@ use proptest::prelude::*;
 use super::*;
 use crate::http::json::{Scanner, parse_strict};
 
+/// A zone that a time without an offset is told by.
+fn zone() -> Zone {
+    "Europe/Madrid".parse().unwrap()
+}
+
 /// What the scanner makes of a whole text.
 fn scanned(text: &str) -> Option<Location> {
     let mut scanner = Scanner::new(text);
-    let location = scan_location(&mut scanner)?;
+    let location = scan_location(&mut scanner, &zone())?;
     scanner.is_at_end().then_some(location)
 }
 
 fn carefully(text: &str) -> Option<Location> {
-    read_location(&parse_strict(text.as_bytes()).ok()?, Pointer::root()).ok()
+    read_location(&parse_strict(text.as_bytes()).ok()?, Pointer::root(), &zone()).ok()
 }
 
 /// Floats are compared as they are written: minus zero is another one than zero.
@@ -35,11 +40,22 @@ fn ordinary_locations_are_taken() {
         r#","ignition":false,"inputs":[true, false],"outputs":[],"warnings":["LowVoltage"],"warningTexts":["⛵"]"#,
         r#","alerts":["SpeedLimit", ""],"alertTexts":null,"hasCriticalAlert":true,"source":"doppler","milleage":3"#,
         r#","attributes":{"a":"text","b":5,"c":0.1,"d":false},"a":"other","gear":-2,"load":0.50"#,
+        r#","course":360"#,
+        r#","course":360.000"#,
         r#" , "speed" : 0.30000000000000004 , "course" : 359.9996 , "accuracy" : 1.123456789012345678901 "#,
     ] {
         let text = with(members);
         let location = scanned(&text).unwrap_or_else(|| panic!("{text} is ordinary"));
         assert_eq!(Some(shown(&location)), carefully(&text).as_ref().map(shown), "{text}");
+    }
+}
+
+#[test]
+fn times_without_an_offset_are_taken() {
+    for time in ["2026-05-01T12:00:00", "2026-05-01T12:00", "2026-05-01", "2026-05-01T12:00Z"] {
+        let text = format!(r#"{{"dateTime":"{time}","latitude":42.1,"longitude":-8.7}}"#);
+        let location = scanned(&text).unwrap_or_else(|| panic!("{text} is ordinary"));
+        assert_eq!(Some(location), carefully(&text), "{text}");
     }
 }
 
@@ -51,7 +67,7 @@ fn the_rest_is_left() {
         r#","speed":1e1"#,
         r#","speed":"1""#,
         r#","speed":1,"speed":1"#,
-        r#","course":360"#,
+        r#","course":360.001"#,
         r#","satellites":9.0"#,
         r#","satellites":1001"#,
         r#","valid":1"#,
@@ -152,7 +168,7 @@ fn value() -> impl Strategy<Value = String> {
         2 => prop::sample::select(vec!["true", "false", "null", "\"gnss\"", "\"gps\"", "\"\"", "\"⛵\"", "\"a\\nb\"", "\"\u{85}\""])
             .prop_map(str::to_owned),
         1 => "\"[ -~é]{0,12}\"",
-        2 => "\"20[0-9]{2}-[01][0-9]-[0-3][0-9][Tt ][0-2][0-9]:[0-5][0-9]:[0-6][0-9](\\.[0-9]{1,10})?(Z|[+-]0[0-9]:[0-5][0-9])\"",
+        2 => "\"20[0-9]{2}-[01][0-9]-[0-3][0-9][Tt ][0-2][0-9]:[0-5][0-9]:[0-6][0-9](\\.[0-9]{1,10})?(Z|[+-]0[0-9]:[0-5][0-9])?\"",
     ];
     let lists =
         prop::collection::vec(scalar.clone(), 0..4).prop_map(|items| format!("[{}]", items.join(",")));

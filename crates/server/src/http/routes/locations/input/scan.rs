@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use perigee_core::location::{Attribute, FixSource, Latitude, Location, Longitude, Milli, Readings};
 use perigee_core::text::SHORT_MAX;
 use perigee_core::time::Timestamp;
+use perigee_core::zone::Zone;
 
 use super::{Bounds, CELSIUS, EITHER_SIGN, PERCENT, POSITIVE, READ_ONLY, SATELLITES_MAX};
 use crate::http::json::{Number, Scanner, check_chars, read_instant};
@@ -18,14 +19,17 @@ const MERIDIAN_E7: i32 = 1_800_000_000;
 const POLE_E7: i32 = 900_000_000;
 
 /// Takes a location. After None the scanner stands anywhere.
-pub(in crate::http::routes::locations) fn scan_location(scanner: &mut Scanner<'_>) -> Option<Location> {
+pub(in crate::http::routes::locations) fn scan_location(
+    scanner: &mut Scanner<'_>,
+    zone: &Zone,
+) -> Option<Location> {
     if !scanner.take(b'{') {
         return None;
     }
     let mut parts = Parts::default();
     loop {
         let name = scanner.name()?;
-        parts.member(name, scanner)?;
+        parts.member(name, scanner, zone)?;
         if !scanner.take(b',') {
             break;
         }
@@ -60,7 +64,7 @@ impl Parts {
 
     /// Takes the value of a member. Names are told apart by length first, since comparing with each takes longer than
     /// reading the value.
-    fn member(&mut self, name: &str, s: &mut Scanner<'_>) -> Option<()> {
+    fn member(&mut self, name: &str, s: &mut Scanner<'_>, zone: &Zone) -> Option<()> {
         match name.len() {
             3 if name == "rpm" => measure(&mut self.once(0)?.rpm, s, POSITIVE)?,
             4 => match name {
@@ -90,7 +94,7 @@ impl Parts {
             8 => match name {
                 "dateTime" => {
                     self.once(13)?;
-                    self.time = Some(read_instant(s.text()?)?);
+                    self.time = Some(read_instant(s.text()?, zone)?);
                 }
                 "latitude" => {
                     self.once(14)?;

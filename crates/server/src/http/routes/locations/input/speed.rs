@@ -63,11 +63,11 @@ fn how_fast() {
         let body = body(count as usize);
         let bytes = body.as_bytes();
         measure("serde_json", count, || serde_json::from_slice::<Vec<Parsed<'_>>>(bytes).unwrap().len());
-        measure("quick", count, || match FORMS.read(bytes, Layout::Document) {
+        measure("quick", count, || match FORMS.read(bytes, Layout::Document, &Zone::utc()) {
             Ok(crate::http::submission::Asked::Store(Ok(batch))) => batch.good.len(),
             _ => 0,
         });
-        measure("careful", count, || match FORMS.read_document(bytes) {
+        measure("careful", count, || match FORMS.read_document(bytes, &Zone::utc()) {
             Ok(crate::http::submission::Asked::Store(Ok(batch))) => batch.good.len(),
             _ => 0,
         });

@@ -15,11 +15,11 @@ fn with(members: &Value) -> Value {
 
 fn read(members: &Value) -> Location {
     let item = with(members);
-    read_location(&item, Pointer::root()).unwrap_or_else(|error| panic!("{item}: {error:?}"))
+    read_location(&item, Pointer::root(), &Zone::utc()).unwrap_or_else(|error| panic!("{item}: {error:?}"))
 }
 
 fn refuses(item: &Value, code: &str, pointer: &str, detail: &str) {
-    let error = read_location(item, Pointer::root().item(7)).unwrap_err();
+    let error = read_location(item, Pointer::root().item(7), &Zone::utc()).unwrap_err();
     let found: Vec<_> = error.problems.iter().map(|p| (p.pointer.as_str(), p.detail.as_str())).collect();
     assert_eq!((error.code, found), (code, vec![(pointer, detail)]), "{item}");
 }
@@ -53,6 +53,7 @@ fn takes_the_edges_of_every_range() {
     assert_eq!(read(&json!({"course": 0})).readings.course, milli(0.0));
     assert_eq!(read(&json!({"course": 359.999})).readings.course, milli(359.999));
     assert_eq!(read(&json!({"course": 359.9996})).readings.course, milli(0.0));
+    assert_eq!(read(&json!({"course": 360})).readings.course, milli(0.0));
     assert_eq!(read(&json!({"battery": 100})).readings.battery, milli(100.0));
     assert_eq!(read(&json!({"temperature": -273.15})).readings.temperature, milli(-273.15));
     assert_eq!(read(&json!({"altitude": -430.5})).readings.altitude, milli(-430.5));
@@ -93,13 +94,13 @@ fn refuses_in_its_place() {
     bad(&json!({"latitude": null}), "latitude", "is required and must not be null.");
     bad(&json!({"longitude": -180.1}), "longitude", "must be between -180 and 180, not -180.1.");
     bad(&json!({"longitude": "8"}), "longitude", "must be a number, not a string.");
-    let time = "must be a date and time with an offset such as \"2026-05-01T12:00:00Z\".";
-    for text in ["2026-05-01", "2026-02-30T00:00:00Z", "2026-05-01T12:00:00", "", "now"] {
+    let time = "must be a date and time such as \"2026-05-01T12:00:00Z\".";
+    for text in ["2026-05", "2026-02-30T00:00:00Z", "2026-05-01T12", "", "now"] {
         bad(&json!({"dateTime": text}), "dateTime", time);
     }
     bad(&json!({"dateTime": 1_777_636_800}), "dateTime", "must be a string, not a number.");
-    bad(&json!({"course": 360}), "course", "must be from 0 to under 360, not 360.");
-    bad(&json!({"course": -0.1}), "course", "must be from 0 to under 360, not -0.1.");
+    bad(&json!({"course": 360.1}), "course", "must be between 0 and 360, not 360.1.");
+    bad(&json!({"course": -0.1}), "course", "must be between 0 and 360, not -0.1.");
     for name in ["battery", "fuel", "fuel2"] {
         bad(&json!({ name: 100.5 }), name, "must be between 0 and 100, not 100.5.");
         bad(&json!({ name: -1 }), name, "must be between 0 and 100, not -1.");
