@@ -79,13 +79,13 @@ impl Place {
 }
 
 /// The members that tell a span of time.
-const RANGE_MEMBERS: &[&str] = &["from", "to", "limit", "cursor"];
 const RANGE_ENDS: [&str; 2] = ["from", "to"];
+/// The members that mean something beside a span of time alone.
+const RANGE_PAGE: [&str; 2] = ["limit", "cursor"];
 
-/// The span of time beside items: none unless both its ends are given, neither null nor empty.
-fn take_range(body: Map<String, Value>) -> Option<Map<String, Value>> {
-    let is_given = |name: &&str| body.get(*name).is_some_and(|end| !end.is_null() && end != "");
-    RANGE_ENDS.iter().all(is_given).then_some(body)
+/// Whether a body tells a span of time beside items: both its ends are given, neither null nor empty.
+fn has_range(body: &Map<String, Value>) -> bool {
+    RANGE_ENDS.iter().all(|name| body.get(*name).is_some_and(|end| !end.is_null() && end != ""))
 }
 
 impl<T> Forms<T> {
@@ -132,7 +132,7 @@ impl<T> Forms<T> {
                 }
                 if body.contains_key(self.many) || body.contains_key(self.one) {
                     let items = self.unwrap(&mut body)?;
-                    range = take_range(body);
+                    range = has_range(&body).then_some(body);
                     items
                 } else if asks_range {
                     return Ok(Asked::Range(body));
@@ -155,7 +155,10 @@ impl<T> Forms<T> {
 
     fn unwrap(&self, body: &mut Map<String, Value>) -> ApiResult<(Vec<Value>, Place)> {
         let mut fields = Fields::of_object(body, Pointer::root());
-        fields.ignore(RANGE_MEMBERS);
+        fields.ignore(&RANGE_ENDS);
+        if has_range(body) {
+            fields.ignore(&RANGE_PAGE);
+        }
         if fields.has(self.many) {
             fields.raw(self.many).check(|value| match value {
                 Value::Array(_) => Ok(()),
