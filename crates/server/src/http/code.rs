@@ -109,18 +109,18 @@ codes! {
     PreconditionFailed = "precondition-failed", PRECONDITION_FAILED, "The thing was changed meanwhile";
     /// The body is larger than is taken here.
     BodyTooLarge = "body-too-large", PAYLOAD_TOO_LARGE, "The body is too large";
-    /// The body's media type or coding is not taken here.
-    UnsupportedMediaType = "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, "The media type is not supported";
     /// The address is longer than is taken.
     AddressTooLong = "address-too-long", URI_TOO_LONG, "The address is too long";
-    /// The request line and headers are larger than is taken.
-    HeadTooLarge = "head-too-large", REQUEST_HEADER_FIELDS_TOO_LARGE, "The headers are too large";
+    /// The body's media type or coding is not taken here.
+    UnsupportedMediaType = "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, "The media type is not supported";
     /// The idempotency key was used with another body.
     IdempotencyMismatch = "idempotency-mismatch", UNPROCESSABLE_ENTITY, "The idempotency key was used with another body";
     /// Too many requests.
     RateLimited = "rate-limited", TOO_MANY_REQUESTS, "Too many requests";
     /// The user or the account has as many streams open as it may.
     TooManyStreams = "too-many-streams", TOO_MANY_REQUESTS, "Too many streams are open";
+    /// The request line and headers are larger than is taken.
+    HeadTooLarge = "head-too-large", REQUEST_HEADER_FIELDS_TOO_LARGE, "The headers are too large";
     /// Our fault; the log has the cause under the request id.
     Internal = "internal", INTERNAL_SERVER_ERROR, "Something went wrong on our side";
     /// Overloaded, or the store cannot be reached.

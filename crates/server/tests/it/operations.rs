@@ -271,7 +271,7 @@ async fn large_texts_are_compressed_for_those_who_take_it() {
         let packed = app.call("GET /api/openapi.json").header("accept-encoding", coding).send().await;
         assert_eq!((packed.status.as_u16(), packed.header("content-encoding")), (200, coding));
         assert!(packed.body.len() * 3 < plain.body.len(), "{} of {}", packed.body.len(), plain.body.len());
-        assert_eq!(packed.header("etag"), plain.header("etag"));
+        assert_ne!(packed.header("etag"), plain.header("etag"), "other bytes have another tag");
     }
     let tiny = app.call("GET /healthz").header("accept-encoding", "gzip").send().await;
     assert_eq!(tiny.header("content-encoding"), "");
