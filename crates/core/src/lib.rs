@@ -7,6 +7,7 @@ pub mod actor;
 pub mod alert;
 pub mod audit;
 pub mod backoff;
+pub mod clock;
 pub mod country;
 pub mod credential;
 pub mod day;

@@ -1,11 +1,11 @@
-//! Instants as whole milliseconds, how they are written, and where they come from.
+//! Instants as whole milliseconds, and how they are written.
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde::{Deserialize, Serialize};
+
+pub use crate::clock::{Clock, MockClock, Monotonic, SystemClock};
 
 /// An instant in UTC, exact to the millisecond, between the years 1 and 9999.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -113,53 +113,6 @@ impl FromStr for Timestamp {
         } else {
             Err(ParseTimestampError)
         }
-    }
-}
-
-/// Where the present comes from. Everything that asks for it takes a clock, so that tests can set one.
-pub trait Clock: Send + Sync + fmt::Debug {
-    /// The present instant.
-    fn now(&self) -> Timestamp;
-}
-
-/// The machine's clock as it is. It may go back: holding it would make a jump ahead last until the next start.
-#[derive(Clone, Copy, Debug)]
-pub struct SystemClock;
-
-impl Clock for SystemClock {
-    #[expect(clippy::disallowed_methods, reason = "the one place that reads the machine's clock")]
-    fn now(&self) -> Timestamp {
-        let since_1970 = std::time::SystemTime::now()
-            .duration_since(std::time::UNIX_EPOCH)
-            .map_or(0, |elapsed| i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX));
-        Timestamp::from_millis(since_1970)
-    }
-}
-
-/// A clock that stands still until it is told to move.
-#[derive(Clone, Debug)]
-pub struct MockClock(Arc<AtomicI64>);
-
-impl MockClock {
-    /// A clock standing at this instant.
-    pub fn at(now: Timestamp) -> Self {
-        Self(Arc::new(AtomicI64::new(now.as_millis())))
-    }
-
-    /// Moves to this instant, back as well as forth.
-    pub fn set(&self, now: Timestamp) {
-        self.0.store(now.as_millis(), Ordering::SeqCst);
-    }
-
-    /// Moves on by this many seconds, back when negative.
-    pub fn advance_seconds(&self, seconds: i64) {
-        self.set(self.now().plus_seconds(seconds));
-    }
-}
-
-impl Clock for MockClock {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_millis(self.0.load(Ordering::SeqCst))
     }
 }
 

@@ -7,7 +7,7 @@ use perigee_core::credential::SigningKey;
 use perigee_core::error::StoreError;
 use perigee_core::id::AccountId;
 use perigee_core::store::Store;
-use perigee_core::time::{Clock, Timestamp};
+use perigee_core::time::{Clock, Monotonic, Timestamp};
 use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
@@ -39,6 +39,8 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// When the service was built.
     pub started: Timestamp,
+    /// The same, to measure how long ago that was.
+    pub started_monotonic: Monotonic,
     /// Locations being packed away.
     pub packing: Packing,
     /// Connections that are open.
@@ -98,18 +100,19 @@ impl App {
     ) -> Result<Self, BuildError> {
         let gate = Gate::new(signing_keys(&*store, clock.now()).await?, config.auth.token_seconds);
         Ok(Self(Arc::new(Parts {
-            rates: Rates::new(&config.limits),
+            rates: Rates::new(&config.limits, Arc::clone(&clock)),
             budget: Budget::new(&config.budget),
             live: Live::new(&config.events),
             started: clock.now(),
+            started_monotonic: clock.monotonic(),
             webhooks: Webhooks::new(&config.webhooks)?,
             tiles: Tiles::open(&config.map)?,
             store,
-            clock,
             config,
             base_url,
             gate,
-            identities: Identities::default(),
+            identities: Identities::new(Arc::clone(&clock)),
+            clock,
             passwords,
             usage: UsageBook::default(),
             hours: HourBook::default(),
@@ -124,26 +127,16 @@ impl App {
     }
 
     /// Counts a call against its account's limit.
-    pub fn limit_request(
-        &self,
-        context: &RequestContext,
-        account: AccountId,
-        now: Timestamp,
-    ) -> ApiResult<()> {
-        let rated = self.rates.request(account, now);
+    pub fn limit_request(&self, context: &RequestContext, account: AccountId) -> ApiResult<()> {
+        let rated = self.rates.request(account);
         context.set_rated(rated);
         if rated.allowance.allowed { Ok(()) } else { Err(too_many(rated, "Too many requests.")) }
     }
 
     /// Counts a submission of locations or alerts, which has a bucket of its own, or none.
-    pub fn limit_submission(
-        &self,
-        context: &RequestContext,
-        account: AccountId,
-        now: Timestamp,
-    ) -> ApiResult<()> {
-        let Some(rated) = self.rates.submission(account, now) else {
-            context.set_rated(self.rates.requests_left(account, now));
+    pub fn limit_submission(&self, context: &RequestContext, account: AccountId) -> ApiResult<()> {
+        let Some(rated) = self.rates.submission(account) else {
+            context.set_rated(self.rates.requests_left(account));
             return Ok(());
         };
         context.set_rated(rated);

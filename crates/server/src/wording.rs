@@ -2,16 +2,17 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use perigee_core::actor::Scope;
 use perigee_core::id::AccountId;
 use perigee_core::store::Store;
-use perigee_core::time::{Clock, Timestamp};
+use perigee_core::time::{Clock, Monotonic};
 use perigee_notify::template::{CustomTemplates, Customs};
 
-/// How long what was read is believed, in milliseconds: a changed template speaks soon.
-const BELIEVED_MS: i64 = 2_000;
+/// How long what was read is used before it is read again.
+const FRESH: Duration = Duration::from_secs(2);
 /// Accounts remembered at once.
 const REMEMBERED: usize = 1_000;
 
@@ -19,7 +20,7 @@ const REMEMBERED: usize = 1_000;
 pub struct StoredWording {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    remembered: Mutex<HashMap<AccountId, (Timestamp, Customs)>>,
+    remembered: Mutex<HashMap<AccountId, (Monotonic, Customs)>>,
 }
 
 impl StoredWording {
@@ -28,7 +29,7 @@ impl StoredWording {
         Self { store, clock, remembered: Mutex::default() }
     }
 
-    fn remembered(&self) -> std::sync::MutexGuard<'_, HashMap<AccountId, (Timestamp, Customs)>> {
+    fn remembered(&self) -> std::sync::MutexGuard<'_, HashMap<AccountId, (Monotonic, Customs)>> {
         self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -36,8 +37,8 @@ impl StoredWording {
 #[async_trait]
 impl CustomTemplates for StoredWording {
     async fn custom_templates(&self, account: AccountId) -> Customs {
-        let now = self.clock.now();
-        let is_fresh = |read: Timestamp| (0..BELIEVED_MS).contains(&(now.as_millis() - read.as_millis()));
+        let now = self.clock.monotonic();
+        let is_fresh = |read: Monotonic| now.since(read) < FRESH;
         if let Some((read, customs)) = self.remembered().get(&account)
             && is_fresh(*read)
         {

@@ -7,7 +7,6 @@ use http::request::Parts;
 use perigee_core::actor::Via;
 use perigee_core::audit::{AuditOutcome, NewAudit};
 use perigee_core::credential::Login;
-use perigee_core::time::Timestamp;
 use tokio::time::Instant;
 
 use crate::app::{App, too_many};
@@ -27,7 +26,7 @@ impl FromRequestParts<App> for Trial {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
         let context = RequestContext::from_request_parts(parts, app).await?;
-        context.set_rated(app.rates.attempt("", context.address(), app.clock.now()));
+        context.set_rated(app.rates.attempt("", context.address()));
         Ok(Self(context))
     }
 }
@@ -40,21 +39,20 @@ pub struct Attempt<'a> {
     app: &'a App,
     context: &'a RequestContext,
     name: &'a str,
-    now: Timestamp,
     begun: Instant,
 }
 
 impl<'a> Attempt<'a> {
     /// Begins a try under this name, unless too many failed.
     pub fn begin(app: &'a App, context: &'a RequestContext, name: &'a str) -> ApiResult<Self> {
-        let attempt = Self { app, context, name, now: app.clock.now(), begun: Instant::now() };
+        let attempt = Self { app, context, name, begun: Instant::now() };
         attempt.check()?;
         Ok(attempt)
     }
 
     /// Refuses it when too many failed by now.
     pub fn check(&self) -> ApiResult<()> {
-        let rated = self.app.rates.attempt(self.name, self.context.address(), self.now);
+        let rated = self.app.rates.attempt(self.name, self.context.address());
         self.context.set_rated(rated);
         if rated.allowance.allowed {
             return Ok(());
@@ -64,8 +62,8 @@ impl<'a> Attempt<'a> {
 
     /// Counts it as failed, and notes that in the audit log when it was somebody known.
     pub async fn fail(&self, via: Via, action: &'static str, login: Option<Login>, reason: &'static str) {
-        self.app.rates.failed_attempt(self.name, self.context.address(), self.now);
-        self.context.set_rated(self.app.rates.attempt(self.name, self.context.address(), self.now));
+        self.app.rates.failed_attempt(self.name, self.context.address());
+        self.context.set_rated(self.app.rates.attempt(self.name, self.context.address()));
         let (store, origin) = (self.app.store.clone(), self.context.origin(via, None));
         // In the background for known and unknown names alike, so that time tells nobody which it was.
         self.app.background.spawn(async move {

@@ -105,7 +105,7 @@ impl Gate {
         };
         match admitted {
             Err(error) if matches!(error.code, Code::InvalidToken | Code::TokenExpired) => {
-                refuse_many_bad_tokens(context, app.rates.bad_token(context.address(), now, true))?;
+                refuse_many_bad_tokens(context, app.rates.bad_token(context.address(), true))?;
                 Err(error)
             }
             admitted => admitted,
@@ -128,10 +128,10 @@ impl Gate {
         let claims = if let Some(known) = self.verified.get(token, now) {
             known
         } else {
-            refuse_many_bad_tokens(context, app.rates.bad_token(context.address(), now, false))?;
+            refuse_many_bad_tokens(context, app.rates.bad_token(context.address(), false))?;
             self.verify(token, now)?
         };
-        let identity = self.find_holder(app, &claims, now).await?;
+        let identity = self.find_holder(app, &claims).await?;
         Ok(Admitted { identity, session: None, proof: Proof::Token(claims) })
     }
 
@@ -139,18 +139,18 @@ impl Gate {
     pub async fn admit_again(&self, app: &App, proof: &Proof, now: Timestamp) -> ApiResult<Arc<Identity>> {
         match proof {
             Proof::Token(claims) if claims.is_expired(now) => Err(expired()),
-            Proof::Token(claims) => self.find_holder(app, claims, now).await,
+            Proof::Token(claims) => self.find_holder(app, claims).await,
             Proof::Session(hash) => Ok(admit_session(app, *hash, now).await?.identity),
         }
     }
 
     /// Who a token was issued to, if they may still use it.
-    async fn find_holder(&self, app: &App, claims: &Claims, now: Timestamp) -> ApiResult<Arc<Identity>> {
-        let remembered = app.identities.user(&*app.store, claims.sub, now).await?;
+    async fn find_holder(&self, app: &App, claims: &Claims) -> ApiResult<Arc<Identity>> {
+        let remembered = app.identities.user(&*app.store, claims.sub).await?;
         let mut identity = remembered.filter(|identity| may_ask(identity, claims));
         if identity.is_none() {
             // The key may have been issued by another node since.
-            let read = app.identities.user_again(&*app.store, claims.sub, claims.key, now).await?;
+            let read = app.identities.user_again(&*app.store, claims.sub, claims.key).await?;
             identity = read.filter(|identity| may_ask(identity, claims));
         }
         identity.ok_or_else(|| {
@@ -190,10 +190,9 @@ fn refuse_many_bad_tokens(context: &RequestContext, rated: Rated) -> ApiResult<(
 }
 
 async fn admit_session(app: &App, hash: SecretHash, now: Timestamp) -> ApiResult<Admitted> {
-    let session =
-        app.identities.session(&*app.store, &hash, now).await?.filter(|session| now < session.expires);
+    let session = app.identities.session(&*app.store, &hash).await?.filter(|session| now < session.expires);
     let session = session.ok_or_else(session_over)?;
-    let identity = app.identities.user(&*app.store, session.user, now).await?.ok_or_else(session_over)?;
+    let identity = app.identities.user(&*app.store, session.user).await?.ok_or_else(session_over)?;
     Ok(Admitted { identity, session: Some(session), proof: Proof::Session(hash) })
 }
 

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
 
 use perigee_core::id::{AccountId, KeyId, UserId};
-use perigee_core::time::Timestamp;
+use perigee_core::time::{Clock, Monotonic};
 
 use super::buckets::{Allowance, Buckets, Quota};
 use crate::config::Limits;
@@ -12,6 +13,7 @@ use crate::config::Limits;
 /// Every bucket of the service.
 #[derive(Debug)]
 pub struct Rates {
+    clock: Arc<dyn Clock>,
     requests: Buckets<AccountId>,
     own: HashMap<AccountId, Buckets<()>>,
     submissions: Option<Buckets<AccountId>>,
@@ -51,11 +53,12 @@ fn source(address: IpAddr) -> IpAddr {
 
 impl Rates {
     /// Buckets as configured.
-    pub fn new(limits: &Limits) -> Self {
+    pub fn new(limits: &Limits, clock: Arc<dyn Clock>) -> Self {
         let own = limits.accounts.iter().map(|(account, limit)| {
             (*account, Buckets::new(Quota::per_second(limit.requests_per_second, limit.burst)))
         });
         Self {
+            clock,
             requests: Buckets::new(Quota::per_second(limits.requests_per_second, limits.burst)),
             own: own.collect(),
             submissions: (limits.submissions_per_second > 0).then(|| {
@@ -74,70 +77,84 @@ impl Rates {
         }
     }
 
+    fn now(&self) -> Monotonic {
+        self.clock.monotonic()
+    }
+
     /// One call of an account.
-    pub fn request(&self, account: AccountId, now: Timestamp) -> Rated {
+    pub fn request(&self, account: AccountId) -> Rated {
         let (quota, allowance) = match self.own.get(&account) {
-            Some(bucket) => (bucket.quota(), bucket.take(&(), now)),
-            None => (self.requests.quota(), self.requests.take(&account, now)),
+            Some(bucket) => (bucket.quota(), bucket.take(&(), self.now())),
+            None => (self.requests.quota(), self.requests.take(&account, self.now())),
         };
         Rated { policy: "account", quota, allowance }
     }
 
     /// What calls an account has left.
-    pub fn requests_left(&self, account: AccountId, now: Timestamp) -> Rated {
+    pub fn requests_left(&self, account: AccountId) -> Rated {
         let (quota, allowance) = match self.own.get(&account) {
-            Some(bucket) => (bucket.quota(), bucket.look(&(), now)),
-            None => (self.requests.quota(), self.requests.look(&account, now)),
+            Some(bucket) => (bucket.quota(), bucket.look(&(), self.now())),
+            None => (self.requests.quota(), self.requests.look(&account, self.now())),
         };
         Rated { policy: "account", quota, allowance }
     }
 
     /// One submission of locations or alerts; none when these have no bucket of their own and are not limited.
-    pub fn submission(&self, account: AccountId, now: Timestamp) -> Option<Rated> {
+    pub fn submission(&self, account: AccountId) -> Option<Rated> {
         let bucket = self.submissions.as_ref()?;
-        Some(Rated { policy: "submissions", quota: bucket.quota(), allowance: bucket.take(&account, now) })
+        Some(Rated {
+            policy: "submissions",
+            quota: bucket.quota(),
+            allowance: bucket.take(&account, self.now()),
+        })
     }
 
     /// Whether somebody at this address may try to prove who they are, as this name.
-    pub fn attempt(&self, name: &str, address: IpAddr, now: Timestamp) -> Rated {
+    pub fn attempt(&self, name: &str, address: IpAddr) -> Rated {
         let address = source(address);
-        let by_address = self.failures.look(&address, now);
-        let by_name = self.named_failures.look(&(name.to_lowercase(), address), now);
+        let by_address = self.failures.look(&address, self.now());
+        let by_name = self.named_failures.look(&(name.to_lowercase(), address), self.now());
         let allowance = if by_name.remaining < by_address.remaining { by_name } else { by_address };
         Rated { policy: "failures", quota: self.failures.quota(), allowance }
     }
 
     /// Notes that they failed.
-    pub fn failed_attempt(&self, name: &str, address: IpAddr, now: Timestamp) {
+    pub fn failed_attempt(&self, name: &str, address: IpAddr) {
         let address = source(address);
-        self.failures.take(&address, now);
-        self.named_failures.take(&(name.to_lowercase(), address), now);
+        self.failures.take(&address, self.now());
+        self.named_failures.take(&(name.to_lowercase(), address), self.now());
     }
 
     /// Whether this address may still present tokens that were not good.
-    pub fn bad_token(&self, address: IpAddr, now: Timestamp, failed: bool) -> Rated {
+    pub fn bad_token(&self, address: IpAddr, failed: bool) -> Rated {
         let address = source(address);
-        let allowance =
-            if failed { self.bad_tokens.take(&address, now) } else { self.bad_tokens.look(&address, now) };
+        let allowance = if failed {
+            self.bad_tokens.take(&address, self.now())
+        } else {
+            self.bad_tokens.look(&address, self.now())
+        };
         Rated { policy: "address", quota: self.bad_tokens.quota(), allowance }
     }
 
     /// Whether somebody who knows this user's password may present codes of the second factor. Counted from all
     /// addresses together: six digits would not stand against many of them.
-    pub fn bad_code(&self, user: UserId, now: Timestamp, failed: bool) -> Rated {
-        let allowance =
-            if failed { self.bad_codes.take(&user, now) } else { self.bad_codes.look(&user, now) };
+    pub fn bad_code(&self, user: UserId, failed: bool) -> Rated {
+        let allowance = if failed {
+            self.bad_codes.take(&user, self.now())
+        } else {
+            self.bad_codes.look(&user, self.now())
+        };
         Rated { policy: "failures", quota: self.bad_codes.quota(), allowance }
     }
 
     /// One opening of the share link with this secret, right or wrong, which both the address and the link must bear:
     /// anybody on the internet may open one, and a large group takes a while to read.
-    pub fn view(&self, secret: &str, address: IpAddr, now: Timestamp) -> Rated {
-        let by_address = self.viewers.take(&source(address), now);
+    pub fn view(&self, secret: &str, address: IpAddr) -> Rated {
+        let by_address = self.viewers.take(&source(address), self.now());
         if !by_address.allowed {
             return Rated { policy: "views", quota: self.viewers.quota(), allowance: by_address };
         }
-        let by_link = self.views.take(&secret.to_owned(), now);
+        let by_link = self.views.take(&secret.to_owned(), self.now());
         if by_link.allowed {
             Rated { policy: "views", quota: self.viewers.quota(), allowance: by_address }
         } else {
@@ -146,22 +163,24 @@ impl Rates {
     }
 
     /// Whether it is time to note that this key is used: once a minute.
-    pub fn note_key_use(&self, key: KeyId, now: Timestamp) -> bool {
-        self.key_uses.take(&key, now).allowed
+    pub fn note_key_use(&self, key: KeyId) -> bool {
+        self.key_uses.take(&key, self.now()).allowed
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use perigee_core::time::{MockClock, Timestamp};
+
     use super::*;
 
     #[test]
     fn a_link_bears_only_so_many_viewers() {
         let limits: crate::config::Config =
             toml::from_str(include_str!("../../../../config.default.toml")).unwrap();
-        let rates = Rates::new(&limits.limits);
-        let now = Timestamp::from_millis(1_000_000);
-        let view = |secret: &str, address: u32| rates.view(secret, IpAddr::from(address.to_be_bytes()), now);
+        let clock = MockClock::at(Timestamp::from_millis(1_000_000));
+        let rates = Rates::new(&limits.limits, Arc::new(clock));
+        let view = |secret: &str, address: u32| rates.view(secret, IpAddr::from(address.to_be_bytes()));
         let opened = (0..1_000).filter(|address| view("one", *address).allowance.allowed).count();
         assert_eq!(opened, 500);
         assert_eq!(view("one", 2_000).policy, "link");

@@ -5,6 +5,7 @@
 mod account;
 mod alerts;
 mod audit;
+mod clock_steps;
 mod compatible;
 mod console;
 mod contract;

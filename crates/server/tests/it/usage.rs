@@ -62,8 +62,7 @@ async fn calls_outlive_a_store_that_was_away(engine: Engine) {
     app.app.hours.save(&app.store).await.unwrap();
     let calls = {
         use perigee_core::store::Calls as _;
-        let account =
-            app.app.identities.user(&app.store, owner.id, app.app.clock.now()).await.unwrap().unwrap();
+        let account = app.app.identities.user(&app.store, owner.id).await.unwrap().unwrap();
         let now = app.app.clock.now();
         app.store.list_calls(account.account.id, now, now.plus_seconds(1)).await.unwrap()
     };

@@ -155,7 +155,9 @@ impl Remembered {
             || !judgement.checkpoints.is_empty()
             || !judgement.dropped.is_empty()
             || judgement.forget_from.is_some();
-        sooner || changed || now.as_millis() - self.kept.as_millis() >= patience_ms(device)
+        // What was kept at a later time was kept before the clock was set back.
+        let age_ms = now.as_millis() - self.kept.as_millis();
+        sooner || changed || !(0..patience_ms(device)).contains(&age_ms)
     }
 }
 
@@ -197,5 +199,6 @@ mod tests {
         assert_eq!(kept_after(UNKEPT_MS.0 - 1), 0);
         assert!((450..550).contains(&kept_after(i64::midpoint(UNKEPT_MS.0, UNKEPT_MS.1))));
         assert_eq!(kept_after(UNKEPT_MS.1), 1_000);
+        assert_eq!(kept_after(-1), 1_000, "a clock that was set back puts nothing off");
     }
 }

@@ -127,12 +127,12 @@ impl Caller {
 
     /// Counts the call against the account's limit.
     pub fn limit_request(&self, app: &App) -> ApiResult<()> {
-        app.limit_request(&self.context, self.identity.account.id, self.now)
+        app.limit_request(&self.context, self.identity.account.id)
     }
 
     /// Counts the call against the account's limit on submissions.
     pub fn limit_submission(&self, app: &App) -> ApiResult<()> {
-        app.limit_submission(&self.context, self.identity.account.id, self.now)
+        app.limit_submission(&self.context, self.identity.account.id)
     }
 
     /// The id of their request, for the log.

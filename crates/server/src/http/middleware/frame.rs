@@ -210,8 +210,7 @@ fn audit_denial(app: &App, error: &ApiError, context: &RequestContext, method: &
 
 fn add_api_headers(headers: &mut HeaderMap, app: &App, context: &RequestContext) {
     headers.insert(API_VERSION, HeaderValue::from_static("1"));
-    let rated =
-        context.rated().unwrap_or_else(|| app.rates.bad_token(context.address(), app.clock.now(), false));
+    let rated = context.rated().unwrap_or_else(|| app.rates.bad_token(context.address(), false));
     let policy = format!("\"{}\";q={};w={}", rated.policy, rated.quota.burst, rated.quota.window_s());
     let left = format!("\"{}\";r={};t={}", rated.policy, rated.allowance.remaining, rated.allowance.wait_s);
     insert(headers, RATE_LIMIT_POLICY, policy);

@@ -73,7 +73,7 @@ pub(super) fn check_code(
     code: &str,
     now: Timestamp,
 ) -> ApiResult<Option<i64>> {
-    let rated = app.rates.bad_code(user, now, false);
+    let rated = app.rates.bad_code(user, false);
     if !rated.allowance.allowed {
         return Err(too_many(rated, "Too many codes of the second factor were wrong."));
     }
@@ -81,7 +81,7 @@ pub(super) fn check_code(
     let last_used = u64::try_from(totp.last_step).ok().filter(|step| *step > 0);
     let step = secret.check(code, now, last_used).and_then(|step| i64::try_from(step).ok());
     if step.is_none() {
-        app.rates.bad_code(user, now, true);
+        app.rates.bad_code(user, true);
     }
     Ok(step)
 }

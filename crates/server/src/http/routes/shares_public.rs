@@ -175,14 +175,14 @@ pub async fn get_shared(
     let again = params.word("again", &[("true", true), ("false", false)]).unwrap_or_default();
     params.finish()?;
     let now = app.clock.now();
-    let rated = app.rates.bad_token(context.address(), now, false);
+    let rated = app.rates.bad_token(context.address(), false);
     if !rated.allowance.allowed {
         context.set_rated(rated);
         return Err(too_many(rated, "Too many addresses that show nothing were tried from here."));
     }
     let view = match Secret::parse(&secret) {
         Some(secret) => {
-            let rated = app.rates.view(secret.expose(), context.address(), now);
+            let rated = app.rates.view(secret.expose(), context.address());
             if !rated.allowance.allowed {
                 context.set_rated(rated);
                 return Err(too_many(rated, "Share links are opened too often."));
@@ -192,7 +192,7 @@ pub async fn get_shared(
         None => None,
     };
     let Some((view, rated)) = view else {
-        app.rates.bad_token(context.address(), now, true);
+        app.rates.bad_token(context.address(), true);
         return Err(not_found(Kind::Share));
     };
     context.set_rated(rated);

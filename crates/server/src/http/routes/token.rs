@@ -129,7 +129,7 @@ fn prove(login: Option<&Login>, presented: &str, now: Timestamp) -> Result<KeptK
 
 /// Notes that the key is used, once a minute and after the answer.
 fn note_use(app: &App, login: &Login, key: &KeptKey, now: Timestamp) {
-    if !app.rates.note_key_use(key.id, now) {
+    if !app.rates.note_key_use(key.id) {
         return;
     }
     let (store, user, key) = (app.store.clone(), login.user.id, key.id);

@@ -180,11 +180,12 @@ pub async fn get_operator_health(
     params.finish()?;
     let figures = app.store.store_figures().await?;
     let (intake, now) = (app.store.intake(), caller.now());
+    let uptime = app.clock.monotonic().since(app.started_monotonic);
     let seconds_since = |instant: Timestamp| (now.as_millis() - instant.as_millis()).max(0) / 1_000;
     let health = HealthView {
         version: env!("CARGO_PKG_VERSION"),
         started_at: app.started.to_string(),
-        uptime_seconds: seconds_since(app.started),
+        uptime_seconds: i64::try_from(uptime.as_secs()).unwrap_or(i64::MAX),
         messages: messages(&figures),
         webhooks: BacklogView::from(figures.deliveries),
         rules_lag_seconds: figures.oldest_unjudged.map_or(0, seconds_since),
