@@ -40,9 +40,12 @@ pub(crate) async fn append(
 }
 
 async fn read(tx: &Tx, scope: Scope, filter: EventFilter, after: i64, limit: u32) -> Result<EventPage> {
-    if after > 0 && after < event_trim::trimmed_to(tx, scope.account).await? {
+    let kept_after = event_trim::trimmed_to(tx, scope.account).await?;
+    if after > 0 && after < kept_after {
         return Err(StoreError::CursorExpired);
     }
+    // Locations can outlive changes that came after them. Beginning with those would give a cursor that is expired.
+    let after = after.max(kept_after);
     let wanted = Wanted::of(tx, scope.account, &filter).await?;
     // Nothing below it can appear any more: numbers are committed in their order.
     let end = end(tx, scope).await?.max(after);

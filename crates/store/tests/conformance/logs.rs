@@ -263,3 +263,30 @@ pub(crate) async fn events_are_trimmed_behind_their_readers(on: Fixture) {
     assert_fails!(read_on(last).await, StoreError::CursorExpired);
     assert_eq!(subjects(&read_on(kept[0].number).await.unwrap()), [&*fresh]);
 }
+
+/// Locations outlive changes that came after them while they are in no chunk.
+pub(crate) async fn a_beginning_gives_a_cursor_that_goes_on(on: Fixture) {
+    const HOUR_MS: i64 = 60 * 60 * 1_000;
+    let tenant = on.tenant("acme").await;
+    let device = on.add(&tenant, named("one")).await.id;
+    for second in 0..3 {
+        let location = fix(on.now().plus_seconds(-second), 1.0);
+        on.store.store_locations(&tenant.actor(), device, vec![location]).await.unwrap();
+    }
+    on.add(&tenant, named("two")).await;
+    on.clock().advance_seconds(3_601);
+    assert!(on.store.trim_events(HOUR_MS).await.unwrap() > 0);
+    let fresh = on.add(&tenant, named("fresh")).await.id.to_string();
+
+    let (mut after, mut read) = (0, Vec::new());
+    loop {
+        let filter = perigee_core::event::EventFilter::default();
+        let page = on.store.read_events(tenant.scope(), &filter, after, 1).await.unwrap();
+        read.extend(page.events);
+        if page.next == after {
+            break;
+        }
+        after = page.next;
+    }
+    assert_eq!(subjects(&read), [&*fresh]);
+}

@@ -112,6 +112,7 @@ conformance! {
         audits_outlive_a_clock_going_back,
         a_refused_change_leaves_no_trace,
         events_are_trimmed_behind_their_readers,
+        a_beginning_gives_a_cursor_that_goes_on,
     }
     races {
         two_first_starts_make_one_account,
