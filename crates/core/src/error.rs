@@ -66,6 +66,9 @@ pub enum StoreError {
     /// The store cannot do it at present; trying again later is safe.
     #[error("the store is unavailable")]
     Unavailable(#[source] Cause),
+    /// The store was told to keep it and did not confirm that: it may be kept or not.
+    #[error("the store did not confirm the change")]
+    Unknown(#[source] Cause),
     /// Anything else: a defect or a broken store. For the log only.
     #[error("the store failed")]
     Internal(#[source] Cause),

@@ -8,6 +8,7 @@ pub mod alert;
 pub mod audit;
 pub mod backoff;
 pub mod clock;
+pub mod clock_watch;
 pub mod country;
 pub mod credential;
 pub mod day;

@@ -107,6 +107,10 @@ pub struct Store {
     pub database: String,
     /// Connections to PostgreSQL, or readers of SQLite.
     pub connections: usize,
+    /// Seconds to wait at the start for a PostgreSQL that cannot be reached; 0 not to wait.
+    pub wait_seconds: u64,
+    /// Values of PostgreSQL's `synchronous_commit` that are taken although they can lose what was acknowledged.
+    pub allow_synchronous_commit: Vec<String>,
 }
 
 /// What the first start makes.

@@ -92,9 +92,11 @@ impl Service {
         let options = OpenOptions {
             readers: config.store.connections,
             connections: config.store.connections,
+            allow_synchronous_commit: config.store.allow_synchronous_commit.clone(),
             ..OpenOptions::serve()
         };
-        let database = Database::open(&config.store.database_url()?, options, clock.clone()).await?;
+        let (url, patience) = (config.store.database_url()?, Duration::from_secs(config.store.wait_seconds));
+        let database = Database::open_within(&url, options, clock.clone(), patience).await?;
         let passwords = Passwords::new(PasswordCost::OWASP)?;
         let app = App::build(config, base_url, Arc::new(database.clone()), clock, passwords).await?;
         limits.open_connections = app.connections.clone();
@@ -136,6 +138,11 @@ impl Service {
     /// The address really listened on.
     pub fn address(&self) -> SocketAddr {
         self.listener.local_addr()
+    }
+
+    /// The certificate it shows, to have it read again; none when it speaks no TLS itself.
+    pub fn tls(&self) -> Option<Tls> {
+        self.tls.clone()
     }
 
     /// Whether it speaks TLS itself.

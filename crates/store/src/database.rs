@@ -1,23 +1,34 @@
 //! A database of either engine: opened, written, read, closed.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use perigee_core::error::StoreError;
 use perigee_core::time::Clock;
 use tokio::runtime::Handle;
+use tokio::time::Instant;
 
 use crate::bell::Bells;
 use crate::error::OpenError;
 use crate::migration::Migration;
 use crate::postgres::Postgres;
 use crate::sql::Gatherer;
+use crate::sql::clock::{self, Stopwatch};
 use crate::sqlite::locations::save_all;
 use crate::sqlite::{Live, Sqlite};
 use crate::stats::Stats;
 use crate::tx::Tx;
 use crate::url::{DatabaseUrl, Place};
+
+/// How long a client of the service waits for a write at the most.
+const ANSWER_WITHIN: Duration = Duration::from_secs(9);
+/// How long a command does.
+const COMMAND_WITHIN: Duration = Duration::from_mins(10);
+/// How long to wait before the database is tried again when it cannot be reached: ever longer, up to the second.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// The engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +48,15 @@ pub enum Role {
     Command,
 }
 
+/// How long a write may take on PostgreSQL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// Somebody waits for the answer.
+    Short,
+    /// It is work in the background.
+    Long,
+}
+
 /// How a database is opened.
 #[derive(Clone, Debug)]
 pub struct OpenOptions {
@@ -48,6 +68,10 @@ pub struct OpenOptions {
     pub queue: usize,
     /// How many connections to PostgreSQL.
     pub connections: usize,
+    /// How long a write of a server may take on PostgreSQL until it is answered, done or not.
+    pub answer_within: Duration,
+    /// Values of PostgreSQL's `synchronous_commit` that are taken although they can lose what was acknowledged.
+    pub allow_synchronous_commit: Vec<String>,
     /// Whether PostgreSQL transactions take their time from the given clock instead of the server's, for tests.
     pub use_given_clock: bool,
 }
@@ -55,12 +79,26 @@ pub struct OpenOptions {
 impl OpenOptions {
     /// For a server.
     pub fn serve() -> Self {
-        Self { role: Role::Serve, readers: 8, queue: 10_000, connections: 16, use_given_clock: false }
+        Self {
+            role: Role::Serve,
+            readers: 8,
+            queue: 10_000,
+            connections: 16,
+            answer_within: ANSWER_WITHIN,
+            allow_synchronous_commit: Vec::new(),
+            use_given_clock: false,
+        }
     }
 
     /// For a command.
     pub fn command() -> Self {
-        Self { role: Role::Command, readers: 1, connections: 2, ..Self::serve() }
+        Self {
+            role: Role::Command,
+            readers: 1,
+            connections: 2,
+            answer_within: COMMAND_WITHIN,
+            ..Self::serve()
+        }
     }
 }
 
@@ -75,6 +113,11 @@ struct Inner {
     gatherer: Gatherer,
     /// Write jobs that wait for their commit.
     writes: AtomicU64,
+    /// Tells how long ago the store's clock was noted.
+    stopwatch: Stopwatch,
+    answer_within: Duration,
+    /// What opening it did.
+    at_open: OnceLock<Stats>,
 }
 
 /// Counts a write job for as long as it waits.
@@ -106,6 +149,8 @@ impl Database {
         options: OpenOptions,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, OpenError> {
+        let stopwatch = Stopwatch::start(Arc::clone(&clock));
+        let (role, answer_within) = (options.role, options.answer_within);
         let place = match &url.0 {
             Place::Sqlite(path) => {
                 let path = path.clone();
@@ -114,11 +159,46 @@ impl Database {
             }
             Place::Postgres(place) => Opened::Postgres(Postgres::open(place, &options, clock).await?),
         };
-        Ok(Self(Arc::new(Inner {
+        let database = Self(Arc::new(Inner {
             place,
             gatherer: Gatherer::new(Handle::current()),
             writes: AtomicU64::new(0),
-        })))
+            stopwatch,
+            answer_within,
+            at_open: OnceLock::new(),
+        }));
+        if role == Role::Serve {
+            clock::believed(&database).await.map_err(OpenError::other)?;
+        }
+        database.0.at_open.get_or_init(|| database.all_stats());
+        Ok(database)
+    }
+
+    /// Opens the database, and waits for one that cannot be reached for up to so long. Says so in the log.
+    pub async fn open_within(
+        url: &DatabaseUrl,
+        options: OpenOptions,
+        clock: Arc<dyn Clock>,
+        patience: Duration,
+    ) -> Result<Self, OpenError> {
+        let (begun, mut pause) = (Instant::now(), FIRST_PAUSE);
+        loop {
+            let error = match Self::open(url, options.clone(), Arc::clone(&clock)).await {
+                Err(error) if error.may_pass() => error,
+                opened => return opened,
+            };
+            let left = patience.saturating_sub(begun.elapsed());
+            if left.is_zero() {
+                return Err(error);
+            }
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                waiting_s = left.as_secs(),
+                "waiting for the database; see store.wait_seconds"
+            );
+            tokio::time::sleep(pause.min(left)).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
     }
 
     /// What opening this database would change in its schema; makes and changes nothing.
@@ -143,7 +223,20 @@ impl Database {
         let _counted = Waiting::begin(&self.0.writes);
         match &self.0.place {
             Opened::Sqlite(sqlite) => sqlite.write(job).await,
-            Opened::Postgres(postgres) => postgres.write(job).await,
+            Opened::Postgres(postgres) => postgres.write(job, Patience::Short).await,
+        }
+    }
+
+    /// The same for work that nobody waits for and that may take long.
+    pub(crate) async fn write_aside<T, F>(&self, job: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
+    {
+        let _counted = Waiting::begin(&self.0.writes);
+        match &self.0.place {
+            Opened::Sqlite(sqlite) => sqlite.write(job).await,
+            Opened::Postgres(postgres) => postgres.write(job, Patience::Long).await,
         }
     }
 
@@ -216,6 +309,16 @@ impl Database {
         &self.0.gatherer
     }
 
+    /// How long somebody waits for a write.
+    pub(crate) fn answer_within(&self) -> Duration {
+        self.0.answer_within
+    }
+
+    /// Tells how long ago the store's clock was noted.
+    pub(crate) fn stopwatch(&self) -> &Stopwatch {
+        &self.0.stopwatch
+    }
+
     /// Write jobs that wait for their commit.
     pub fn writes_waiting(&self) -> u64 {
         self.0.writes.load(Ordering::Relaxed)
@@ -229,8 +332,12 @@ impl Database {
         }
     }
 
-    /// What it has done so far.
+    /// What it has done since it was opened.
     pub fn stats(&self) -> Stats {
+        self.all_stats().since(self.0.at_open.get().copied().unwrap_or_default())
+    }
+
+    fn all_stats(&self) -> Stats {
         match &self.0.place {
             Opened::Sqlite(sqlite) => sqlite.stats(),
             Opened::Postgres(postgres) => postgres.stats(),

@@ -1,12 +1,14 @@
 //! What a statement and what opening a database can fail with.
 
+use std::error::Error as _;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use perigee_core::error::{Cause, StoreError};
 
 use crate::migration::MigrationError;
 
-/// Why a statement did not run. Whatever its transaction had done is undone.
+/// Why a statement did not run. Whatever its transaction had done is undone, unless that is unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum DbError {
     /// A value that must be unique is in use; see [`DbError::violates`].
@@ -21,6 +23,9 @@ pub enum DbError {
     /// The database cannot do it at present; trying again is safe.
     #[error("the database is unavailable")]
     Unavailable(#[source] Cause),
+    /// The database was told to commit and did not confirm it: what was to be done may be done.
+    #[error("the database did not confirm the commit")]
+    Unknown(#[source] Cause),
     /// Anything else: a defect or a broken database.
     #[error("the database failed")]
     Internal(#[source] Cause),
@@ -35,6 +40,11 @@ impl DbError {
     /// A passing error that says this.
     pub(crate) fn unavailable(cause: impl Into<Cause>) -> Self {
         Self::Unavailable(cause.into())
+    }
+
+    /// A commit of which nobody knows what became, and why.
+    pub(crate) fn unknown(cause: impl Into<Cause>) -> Self {
+        Self::Unknown(cause.into())
     }
 
     /// Whether the statement broke the uniqueness of exactly these columns, written
@@ -58,6 +68,7 @@ impl From<DbError> for StoreError {
     fn from(error: DbError) -> Self {
         match error {
             DbError::Unavailable(cause) => Self::Unavailable(cause),
+            DbError::Unknown(cause) => Self::Unknown(cause),
             DbError::Internal(cause) => Self::Internal(cause),
             violation => Self::Internal(Box::new(violation)),
         }
@@ -121,6 +132,8 @@ pub enum OpenError {
         url: String,
         /// Why.
         source: Cause,
+        /// Whether it may well work later: nobody listens there yet, or the server is starting.
+        may_pass: bool,
     },
     /// The schema does not fit this program.
     #[error(transparent)]
@@ -131,6 +144,27 @@ pub enum OpenError {
 }
 
 impl OpenError {
+    /// The server could not be reached, or did not let us in.
+    pub(crate) fn connect(url: &str, error: &tokio_postgres::Error) -> Self {
+        // Refused for a wrong password or a database that is not there, it would be refused again.
+        let may_pass = error.code().map_or_else(
+            || error.source().is_some_and(<dyn std::error::Error>::is::<std::io::Error>),
+            |code| ["08", "53", "57"].iter().any(|class| code.code().starts_with(class)),
+        );
+        Self::Connect { url: url.to_owned(), source: describe(error).into(), may_pass }
+    }
+
+    /// The server did not answer for so long.
+    pub(crate) fn no_answer(url: &str, limit: Duration) -> Self {
+        let source = format!("no answer within {} s", limit.as_secs()).into();
+        Self::Connect { url: url.to_owned(), source, may_pass: true }
+    }
+
+    /// Whether opening again may well succeed without anything being changed.
+    pub const fn may_pass(&self) -> bool {
+        matches!(self, Self::Connect { may_pass: true, .. })
+    }
+
     /// Any other failure.
     pub(crate) fn other(cause: impl Into<Cause>) -> Self {
         Self::Other(cause.into())

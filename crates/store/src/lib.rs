@@ -46,6 +46,7 @@ pub use error::{DbError, OpenError};
 #[cfg(feature = "unsafe-late-limit")]
 pub use late_limit::count_after_sending;
 pub use migration::{Migration, MigrationError};
+pub use postgres::UNSAFE_COMMITS;
 pub use row::{Column, Row};
 pub use sqlite::{BackupError, Restored, back_up, restore};
 pub use stats::Stats;

@@ -79,6 +79,7 @@ migrations! {
     5 "rules" "0005_rules.sql";
     6 "console" "0006_console.sql";
     7 "alert_place" "0007_alert_place.sql";
+    8 "clock" "0008_clock.sql";
 }
 
 impl Migration {

@@ -19,6 +19,20 @@ pub struct Stats {
     pub checkpoints: u64,
 }
 
+impl Stats {
+    /// What was done after this.
+    pub(crate) const fn since(self, before: Self) -> Self {
+        Self {
+            commits: self.commits - before.commits,
+            jobs_committed: self.jobs_committed - before.jobs_committed,
+            jobs_failed: self.jobs_failed - before.jobs_failed,
+            jobs_refused: self.jobs_refused - before.jobs_refused,
+            waits: self.waits - before.waits,
+            checkpoints: self.checkpoints - before.checkpoints,
+        }
+    }
+}
+
 /// One counter.
 #[derive(Debug, Default)]
 pub(crate) struct Counter(AtomicU64);

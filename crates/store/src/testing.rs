@@ -81,6 +81,18 @@ impl Scratch {
         &self.url
     }
 
+    /// The same place with further options of PostgreSQL's command line, each as `-c%20name%3Dvalue`.
+    pub fn url_with(&self, options: &str) -> DatabaseUrl {
+        match &self.place {
+            Place::Directory { .. } => self.url.clone(),
+            Place::Schema { server, name } => {
+                let join = if server.contains('?') { '&' } else { '?' };
+                let url = format!("{server}{join}options=-c%20search_path%3D{name}%20{options}");
+                url.parse().expect("the test server's address is valid")
+            }
+        }
+    }
+
     /// The clock of the databases opened here.
     pub fn clock(&self) -> &MockClock {
         &self.clock

@@ -20,7 +20,9 @@ impl Opened {
     /// Opens the store, or makes it.
     pub(crate) async fn or_new(config: &Config) -> Result<Self> {
         let (url, clock) = (config.store.database_url()?, SystemClock);
-        Ok(Self { database: Database::open(&url, OpenOptions::command(), Arc::new(clock)).await?, clock })
+        let allow_synchronous_commit = config.store.allow_synchronous_commit.clone();
+        let options = OpenOptions { allow_synchronous_commit, ..OpenOptions::command() };
+        Ok(Self { database: Database::open(&url, options, Arc::new(clock)).await?, clock })
     }
 
     /// Opens a store that is there: a command on a mistyped path shall not leave an empty store behind.

@@ -115,6 +115,10 @@ pub trait Upkeep: Send + Sync {
     /// Whether the store answers.
     async fn ping(&self) -> Result<()>;
 
+    /// Reads the store's clock and notes its steps: one ahead stops deletion by age until it is confirmed, one back
+    /// brings forward what waits. Called every few seconds.
+    async fn watch_clock(&self) -> Result<()>;
+
     /// Forgets what is over: old idempotency keys, sessions, links. Gives how many rows went.
     async fn forget_expired(&self) -> Result<u64>;
 }

@@ -11,7 +11,7 @@ use tokio_util::task::TaskTracker;
 
 use super::{
     Follower, Outlets, Worker, announce_expiries, compact_locations, forget_expired, note_receipts,
-    publish_store, retire_locations, save_hours, save_usage, trim_logs, write_overview,
+    publish_store, retire_locations, save_hours, save_usage, trim_logs, watch_clock, write_overview,
 };
 use crate::app::App;
 use crate::senders::Centre;
@@ -19,6 +19,7 @@ use crate::webhook;
 
 const SAVE_USAGE_EVERY: Duration = Duration::from_secs(2);
 const SAVE_HOURS_EVERY: Duration = Duration::from_mins(1);
+const WATCH_CLOCK_EVERY: Duration = Duration::from_secs(10);
 const PUBLISH_EVERY: Duration = Duration::from_secs(5);
 const TRIM_EVERY: Duration = Duration::from_mins(10);
 const FORGET_EVERY: Duration = Duration::from_hours(1);
@@ -58,6 +59,14 @@ impl Jobs {
             async move {
                 save_hours(&app).await;
                 SAVE_HOURS_EVERY
+            }
+        });
+        let watcher = app.clone();
+        jobs.repeat("watch-clock", Duration::ZERO, move || {
+            let app = watcher.clone();
+            async move {
+                watch_clock(&app).await;
+                WATCH_CLOCK_EVERY
             }
         });
         jobs.repeat("announce-expiries", Duration::ZERO, move || {

@@ -20,4 +20,4 @@ pub use outbox::{Outlet, Outlets, Worker};
 pub use overview::write_overview;
 pub use receipts::note_receipts;
 pub use retention::retire_locations;
-pub use upkeep::{forget_expired, save_hours, save_usage};
+pub use upkeep::{forget_expired, save_hours, save_usage, watch_clock};

@@ -13,6 +13,13 @@ pub async fn save_usage(app: &App) {
     }
 }
 
+/// Reads the store's clock and notes its steps.
+pub async fn watch_clock(app: &App) {
+    if let Err(error) = app.store.watch_clock().await {
+        tracing::warn!(error = &error as &dyn std::error::Error, "could not note the time");
+    }
+}
+
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// Saves the calls of each hour. What cannot be saved now is kept for the next time.

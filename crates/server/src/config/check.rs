@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use perigee_core::account::LICENSES_MAX;
 use perigee_core::retention::RETENTION_DAYS_MAX;
-use perigee_store::{DatabaseUrl, ParseUrlError};
+use perigee_store::{DatabaseUrl, ParseUrlError, UNSAFE_COMMITS};
 use secrecy::ExposeSecret;
 use url::Url;
 
@@ -14,6 +14,9 @@ use super::{
     Server, Store, Webhooks,
 };
 use crate::serve::{ForwardedHeader, Network, NetworkError, ServeConfig, TrustedProxies};
+
+/// The longest wait for a database, a day.
+const WAIT_MAX_S: u64 = 86_400;
 
 impl Config {
     /// Checks what types cannot.
@@ -105,6 +108,13 @@ impl Store {
     fn validate(&self) -> Result<(), ConfigError> {
         if !(1..=1_000).contains(&self.connections) {
             return refuse("store.connections", "must be between 1 and 1000");
+        }
+        if self.wait_seconds > WAIT_MAX_S {
+            return refuse("store.wait_seconds", "must be between 0 and 86400");
+        }
+        let known = |value: &String| UNSAFE_COMMITS.contains(&value.as_str());
+        if !self.allow_synchronous_commit.iter().all(known) {
+            return refuse("store.allow_synchronous_commit", "may name remote_write, local and off");
         }
         self.database_url().map(drop)
     }

@@ -116,6 +116,17 @@ pub fn unavailable(cause: impl Into<Cause>) -> ApiError {
     .with_cause(cause)
 }
 
+/// The store did not confirm a change: it may be there or not.
+pub fn unknown(cause: impl Into<Cause>) -> ApiError {
+    ApiError::new(
+        Code::Unavailable,
+        "It is not known whether this was done, because the store did not confirm it. Look before you send it again, or \
+         send it with the same Idempotency-Key; locations may always be sent again.",
+    )
+    .with_header(http::header::RETRY_AFTER, "5")
+    .with_cause(cause)
+}
+
 /// A parameter is not valid.
 pub fn invalid_parameter(name: &str, detail: impl Into<String>) -> ApiError {
     invalid_parameters(vec![Problem { pointer: Pointer::root().member(name), detail: detail.into() }])
@@ -253,6 +264,7 @@ impl From<StoreError> for ApiError {
                 "The cursor points before what is still kept. Load everything anew and start with the cursor you get then.",
             ),
             StoreError::Unavailable(cause) => unavailable(cause),
+            StoreError::Unknown(cause) => unknown(cause),
             StoreError::Internal(cause) => internal(cause),
         }
     }

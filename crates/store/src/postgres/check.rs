@@ -6,6 +6,11 @@ use crate::error::OpenError;
 
 const OLDEST: i64 = 130_000;
 
+/// Commits that are on disk before they are confirmed, and on that of a synchronous standby if there is one.
+const SAFE_COMMITS: [&str; 2] = ["on", "remote_apply"];
+/// Those that need the operator's permission.
+pub const UNSAFE_COMMITS: [&str; 3] = ["remote_write", "local", "off"];
+
 /// A setting that must not have this value.
 struct Danger {
     setting: &'static str,
@@ -26,9 +31,10 @@ const DANGERS: &[Danger] = &[
     },
     Danger {
         setting: "synchronous_commit",
-        is_bad: |value| value == "off",
+        is_bad: |value| SAFE_COMMITS.iter().all(|safe| value != *safe),
         advice: "acknowledged data could be lost; set it to on, and reset it for this role and database \
-                 (ALTER ROLE ... RESET, ALTER DATABASE ... RESET) and in the address's options",
+                 (ALTER ROLE ... RESET, ALTER DATABASE ... RESET) and in the address's options, or allow it by name \
+                 in store.allow_synchronous_commit",
     },
     Danger {
         setting: "server_encoding",
@@ -42,9 +48,9 @@ const DANGERS: &[Danger] = &[
     },
 ];
 
-/// Refuses a server that would not keep the promise. The values are those in effect for this very connection,
+/// Refuses a server that would not keep the promise, unless the operator allows this value of `synchronous_commit`. The values are those in effect for this very connection,
 /// wherever they were set.
-pub(crate) async fn check(client: &Client) -> Result<(), OpenError> {
+pub(crate) async fn check(client: &Client, allowed: &[String]) -> Result<(), OpenError> {
     let mut columns = String::from(
         "CAST(current_setting('server_version_num') AS BIGINT), current_setting('server_version')",
     );
@@ -60,7 +66,8 @@ pub(crate) async fn check(client: &Client) -> Result<(), OpenError> {
     }
     for (position, danger) in DANGERS.iter().enumerate() {
         let value: String = row.try_get(position + 2).map_err(OpenError::other)?;
-        if (danger.is_bad)(&value) {
+        let is_allowed = danger.setting == "synchronous_commit" && allowed.contains(&value);
+        if (danger.is_bad)(&value) && !is_allowed {
             return Err(OpenError::UnsafeSetting { setting: danger.setting, value, advice: danger.advice });
         }
     }
@@ -68,11 +75,12 @@ pub(crate) async fn check(client: &Client) -> Result<(), OpenError> {
 }
 
 /// Bounds how long a statement may run or wait, and how long a node that died may hold its locks. What the
-/// operator has set is left alone.
+/// operator has set is left alone, but for warnings: a commit is not believed when there is one.
 pub(crate) async fn set_limits(client: &Client) -> Result<(), tokio_postgres::Error> {
     client
         .batch_execute(
-            "SELECT set_config(name, value, false)
+            "SET client_min_messages = warning;
+             SELECT set_config(name, value, false)
              FROM (VALUES ('lock_timeout', '10s'),
                           ('statement_timeout', '60s'),
                           ('idle_in_transaction_session_timeout', '30s')) AS wanted (name, value)

@@ -1,36 +1,53 @@
 //! A PostgreSQL database as a whole.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use deadpool_postgres::Pool;
 use futures_util::future::BoxFuture;
 use perigee_core::error::StoreError;
 use perigee_core::time::Clock;
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout, timeout_at};
 
-use super::check::check;
+use super::check::{UNSAFE_COMMITS, check};
 use super::error::unique_indexes;
 use super::migrate;
-use super::pool::{self, no_connection};
+use super::pool::{self, Pool, no_connection};
 use super::session::{Session, Shared};
 use crate::bell::Bells;
-use crate::database::OpenOptions;
+use crate::database::{OpenOptions, Patience};
 use crate::error::{DbError, OpenError, describe};
 use crate::job;
 use crate::migration::Migration;
 use crate::placeholder::Translations;
 use crate::stats::{Counters, Stats};
-use crate::tx::Tx;
+use crate::tx::{Afterwards, Tx};
 use crate::url::PostgresPlace;
+
+/// How long a job is given that nobody waits for: as long as PostgreSQL gives a statement, and some.
+const LONG_JOB_LIMIT: Duration = Duration::from_mins(10);
 
 const WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE";
 const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+
+/// How many of so many connections may write at once.
+fn writers(connections: usize) -> usize {
+    (connections - connections / 4).max(1)
+}
 
 /// An open PostgreSQL database.
 #[derive(Debug)]
 pub(crate) struct Postgres {
     pool: Pool,
+    /// Commits that wait for a standby which is gone keep their connections: some are left for reading.
+    writers: Arc<Semaphore>,
+    /// Where commits go on that nobody waits for any longer.
+    runtime: Handle,
     shared: Arc<Shared>,
     counters: Counters,
+    /// How long a job that somebody waits for may take, its commit included.
+    answer_within: Duration,
 }
 
 impl Postgres {
@@ -41,30 +58,33 @@ impl Postgres {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, OpenError> {
         let mut client = pool::connect(place).await?;
-        check(&client).await?;
+        check(&client, &options.allow_synchronous_commit).await?;
         let clock = options.use_given_clock.then_some(clock);
         migrate::apply(&mut client, clock.as_ref().map(|clock| clock.now())).await?;
         let indexes = unique_indexes(&client).await.map_err(|error| OpenError::other(describe(&error)))?;
         let shared = Shared { translations: Translations::default(), indexes, clock, bells: Arc::default() };
         Ok(Self {
-            pool: pool::build(place, options.connections)?,
+            pool: pool::build(place, options.connections, options.allow_synchronous_commit.clone())?,
+            writers: Arc::new(Semaphore::new(writers(options.connections))),
+            runtime: Handle::current(),
             shared: Arc::new(shared),
             counters: Counters::default(),
+            answer_within: options.answer_within,
         })
     }
 
     /// What opening would change.
     pub(crate) async fn pending_migrations(place: &PostgresPlace) -> Result<Vec<Migration>, OpenError> {
         let client = pool::connect(place).await?;
-        check(&client).await?;
+        check(&client, &UNSAFE_COMMITS.map(str::to_owned)).await?;
         Ok(migrate::pending(&client).await?.to_vec())
     }
 
-    pub(crate) async fn write<T, F>(&self, job: F) -> Result<T, StoreError>
+    pub(crate) async fn write<T, F>(&self, job: F, patience: Patience) -> Result<T, StoreError>
     where
         F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>>,
     {
-        let result = self.commit(job).await;
+        let result = self.run_and_commit(job, patience).await;
         match result {
             Ok(_) => {
                 self.counters.commits.add(1);
@@ -75,20 +95,59 @@ impl Postgres {
         result
     }
 
-    async fn commit<T, F>(&self, job: F) -> Result<T, StoreError>
+    async fn run_and_commit<T, F>(&self, job: F, patience: Patience) -> Result<T, StoreError>
     where
         F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>>,
     {
-        let tx = self.begin(Some(WRITE)).await?;
-        let made = job::run(job, &tx).await?;
+        let begun = Instant::now();
+        let (job_limit, commit_limit) = match patience {
+            // Some of the time is left for the commit.
+            Patience::Short => (self.answer_within * 7 / 8, self.answer_within),
+            Patience::Long => (LONG_JOB_LIMIT, LONG_JOB_LIMIT),
+        };
+        let run = async {
+            let turn = Arc::clone(&self.writers).acquire_owned().await.ok();
+            let tx = self.begin(Some(WRITE)).await?;
+            let made = job::run(job, &tx).await?;
+            Ok::<_, StoreError>((made, tx, turn))
+        };
+        // Dropped before its commit, a transaction is undone.
+        let Ok(ran) = timeout(job_limit, run).await else {
+            let cause = format!("the database did not do it within {} s", job_limit.as_secs());
+            return Err(StoreError::Unavailable(cause.into()));
+        };
+        let (made, tx, turn) = ran?;
         let afterwards = tx.take_afterwards();
         if let Some(session) = tx.into_postgres() {
-            session.commit().await?;
-        }
-        for work in afterwards {
-            work();
+            self.commit(session, afterwards, turn, begun + commit_limit).await?;
         }
         Ok(made)
+    }
+
+    /// Commits, until then: what becomes of it later is unknown. The connection is kept from others until its commit
+    /// ends, also when nobody waits for that any longer.
+    async fn commit(
+        &self,
+        session: Session,
+        afterwards: Vec<Afterwards>,
+        turn: Option<OwnedSemaphorePermit>,
+        deadline: Instant,
+    ) -> Result<(), DbError> {
+        let commit = self.runtime.spawn(async move {
+            let committed = session.commit().await;
+            drop(turn);
+            if committed.is_ok() {
+                for work in afterwards {
+                    work();
+                }
+            }
+            committed
+        });
+        match timeout_at(deadline, commit).await {
+            Ok(Ok(committed)) => committed,
+            Ok(Err(ended)) => Err(DbError::unknown(ended)),
+            Err(_elapsed) => Err(DbError::unknown("the database did not confirm the commit in time")),
+        }
     }
 
     pub(crate) async fn read<T, F>(&self, job: F) -> Result<T, StoreError>

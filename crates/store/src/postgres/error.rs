@@ -55,6 +55,15 @@ pub(crate) fn from_postgres(error: &tokio_postgres::Error, indexes: &UniqueIndex
     if passes(code) { DbError::unavailable(describe(error)) } else { DbError::internal(describe(error)) }
 }
 
+/// The failure of a commit. Unless the server itself refused it, nobody knows what became of it.
+pub(crate) fn commit_failure(error: &tokio_postgres::Error, indexes: &UniqueIndexes) -> DbError {
+    let was_refused = error.code().is_some_and(|code| !code.code().starts_with("57"));
+    match from_postgres(error, indexes) {
+        DbError::Unavailable(cause) if !was_refused => DbError::Unknown(cause),
+        failure => failure,
+    }
+}
+
 /// Whether the same statement may well succeed later.
 fn passes(code: &SqlState) -> bool {
     // Connection, lack of resources, operator intervention (also time-outs), trouble of the server's system.

@@ -2,6 +2,7 @@
 
 mod bind;
 mod check;
+mod connection;
 mod engine;
 mod error;
 pub(crate) mod locations;
@@ -10,5 +11,6 @@ mod pool;
 mod session;
 mod tls;
 
+pub use check::UNSAFE_COMMITS;
 pub(crate) use engine::Postgres;
 pub(crate) use session::Session;

@@ -1,82 +1,96 @@
 //! Connections: made, checked before their first use, and shared.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use deadpool_postgres::{
-    ConfigConnectImpl, Connect, Hook, HookError, Manager, ManagerConfig, Pool, PoolError, RecyclingMethod,
-    Runtime,
-};
-use futures_util::future::BoxFuture;
+use deadpool::Runtime;
+use deadpool::managed::{self, Manager, Metrics, RecycleError, RecycleResult};
 use tokio::runtime::Handle;
-use tokio::task::JoinHandle;
 use tokio_postgres::{Client, Config};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::check::{check, set_limits};
+use super::connection::Connection;
 use super::tls;
 use crate::error::{DbError, OpenError, describe};
 use crate::url::PostgresPlace;
 
 /// How long a job waits for a connection.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long one attempt to reach the server may take when the store is opened.
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+
+/// Connections that are shared.
+pub(crate) type Pool = managed::Pool<Connections>;
+/// A connection in use; it goes back to the pool when it is dropped.
+pub(crate) type Object = managed::Object<Connections>;
 
 /// A pool of this many connections. Each is checked when it is made, since a server can be replaced by another or
 /// its settings changed while we run.
-pub(crate) fn build(place: &PostgresPlace, connections: usize) -> Result<Pool, OpenError> {
-    let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-    let connect = OnRuntime {
+pub(crate) fn build(
+    place: &PostgresPlace,
+    connections: usize,
+    allowed: Vec<String>,
+) -> Result<Pool, OpenError> {
+    let manager = Connections {
+        name: place.to_string(),
+        config: place.config.clone(),
+        tls: tls::connector(place)?,
+        allowed,
         runtime: Handle::current(),
-        connect: Arc::new(ConfigConnectImpl { tls: tls::connector(place)? }),
     };
-    let manager = Manager::from_connect(place.config.clone(), connect, recycling);
     Pool::builder(manager)
         .max_size(connections.max(1))
         .runtime(Runtime::Tokio1)
         .wait_timeout(Some(PATIENCE))
         .create_timeout(Some(PATIENCE))
-        .post_create(Hook::async_fn(|client, _metrics| {
-            Box::pin(async move {
-                check(client).await.map_err(|refused| HookError::message(refused.to_string()))?;
-                set_limits(client).await.map_err(HookError::Backend)
-            })
-        }))
         .build()
         .map_err(OpenError::other)
 }
 
 /// Makes connections where the store was opened, whoever needs one first: what is read from them waits for nobody's
 /// request there.
-struct OnRuntime<C> {
+pub(crate) struct Connections {
+    name: String,
+    config: Config,
+    tls: MakeRustlsConnect,
+    /// Values of `synchronous_commit` that the operator allows although they can lose data.
+    allowed: Vec<String>,
     runtime: Handle,
-    connect: Arc<C>,
 }
 
-type Made = Result<(Client, JoinHandle<()>), tokio_postgres::Error>;
+impl std::fmt::Debug for Connections {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Connections").field("name", &self.name).finish_non_exhaustive()
+    }
+}
 
-impl<C: Connect + 'static> Connect for OnRuntime<C> {
-    fn connect(&self, config: &Config) -> BoxFuture<'_, Made> {
-        let (connect, config) = (Arc::clone(&self.connect), config.clone());
-        let made = self.runtime.spawn(async move { connect.connect(&config).await });
-        Box::pin(async move {
-            match made.await {
-                Ok(made) => made,
-                Err(ended) => match ended.try_into_panic() {
-                    Ok(panic) => std::panic::resume_unwind(panic),
-                    // The runtime ends, and everything with it.
-                    Err(_) => std::future::pending().await,
-                },
-            }
-        })
+impl Manager for Connections {
+    type Type = Connection;
+    type Error = OpenError;
+
+    async fn create(&self) -> Result<Connection, OpenError> {
+        let (config, tls) = (self.config.clone(), self.tls.clone());
+        let made = self.runtime.spawn(async move { Connection::open(&config, tls).await });
+        let made = made.await.map_err(OpenError::other)?;
+        let connection = made.map_err(|error| OpenError::connect(&self.name, &error))?;
+        check(&connection, &self.allowed).await?;
+        set_limits(&connection).await.map_err(|error| OpenError::other(describe(&error)))?;
+        Ok(connection)
+    }
+
+    async fn recycle(&self, connection: &mut Connection, _: &Metrics) -> RecycleResult<OpenError> {
+        if connection.is_closed() { Err(RecycleError::message("the connection is closed")) } else { Ok(()) }
     }
 }
 
 /// A connection outside of any pool, unchecked.
 pub(crate) async fn connect(place: &PostgresPlace) -> Result<Client, OpenError> {
-    let failure = |error: tokio_postgres::Error| OpenError::Connect {
-        url: place.to_string(),
-        source: describe(&error).into(),
+    let name = place.to_string();
+    let connecting = place.config.connect(tls::connector(place)?);
+    let Ok(made) = tokio::time::timeout(CONNECT_LIMIT, connecting).await else {
+        return Err(OpenError::no_answer(&name, CONNECT_LIMIT));
     };
-    let (client, connection) = place.config.connect(tls::connector(place)?).await.map_err(failure)?;
+    let (client, connection) = made.map_err(|error| OpenError::connect(&name, &error))?;
     tokio::spawn(async move {
         if let Err(error) = connection.await {
             tracing::warn!(error = describe(&error), "connection lost");
@@ -86,6 +100,6 @@ pub(crate) async fn connect(place: &PostgresPlace) -> Result<Client, OpenError> 
 }
 
 /// Why there is no connection; it may come back.
-pub(crate) fn no_connection(error: &PoolError) -> DbError {
+pub(crate) fn no_connection(error: &managed::PoolError<OpenError>) -> DbError {
     DbError::unavailable(describe(error))
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use deadpool_postgres::Object;
 use futures_util::FutureExt as _;
 use futures_util::future::{try_join, try_join_all};
 use perigee_core::time::{Clock, Timestamp};
@@ -10,7 +9,9 @@ use tokio_postgres::Statement;
 use tokio_postgres::types::ToSql;
 
 use super::bind;
-use super::error::{UniqueIndexes, from_postgres};
+use super::connection::Committed;
+use super::error::{UniqueIndexes, commit_failure, from_postgres};
+use super::pool::Object;
 use crate::bell::Bells;
 use crate::error::DbError;
 use crate::placeholder::Translations;
@@ -80,10 +81,16 @@ impl Session {
         &self.shared.bells
     }
 
-    /// Commits; the server has synced when this returns.
+    /// Commits; the server has synced when this returns, and so has a synchronous standby.
     pub(crate) async fn commit(mut self) -> Result<(), DbError> {
         self.open = false;
-        self.client.batch_execute("COMMIT").await.map_err(|error| self.failure(&error))
+        match self.client.commit().await {
+            Ok(Committed::Surely) => Ok(()),
+            Ok(Committed::WithWarning) => {
+                Err(DbError::unknown("PostgreSQL warned while it committed; see the log"))
+            }
+            Err(error) => Err(commit_failure(&error, &self.shared.indexes)),
+        }
     }
 
     pub(crate) async fn query(&self, sql: &str, params: &[Value]) -> Result<Vec<Row>, DbError> {

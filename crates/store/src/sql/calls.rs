@@ -53,8 +53,8 @@ async fn list(tx: &Tx, account: AccountId, from: Timestamp, to: Timestamp) -> Re
 }
 
 /// Forgets hours of long ago. Gives how many rows went.
-pub(super) async fn forget(tx: &Tx) -> Result<u64> {
-    let oldest = tx.now().plus_seconds(-CALLS_KEPT_DAYS * 86_400);
+pub(super) async fn forget(tx: &Tx, now: Timestamp) -> Result<u64> {
+    let oldest = now.plus_seconds(-CALLS_KEPT_DAYS * 86_400);
     Ok(tx.execute("DELETE FROM call_hour WHERE hour < ?1", params![oldest]).await?)
 }
 

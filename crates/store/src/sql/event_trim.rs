@@ -6,7 +6,7 @@ use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 use perigee_core::webhook::WINDOW_MS;
 
-use super::accounts;
+use super::{accounts, clock};
 use crate::{Database, Tx, params};
 
 /// Events one transaction looks at.
@@ -14,11 +14,12 @@ const TRIMMED_AT_ONCE: i64 = 5_000;
 
 /// Forgets events of this long ago, in small transactions of one account each. Gives how many went.
 pub(super) async fn trim(database: &Database, keep_ms: i64) -> Result<u64> {
+    let now = clock::believed(database).await?;
     let accounts = database.read(|tx| accounts::ids(tx).boxed()).await?;
     let mut gone = 0;
     for account in accounts {
         loop {
-            let some = database.write(move |tx| trim_some(tx, account, keep_ms).boxed()).await?;
+            let some = database.write_aside(move |tx| trim_some(tx, account, keep_ms, now).boxed()).await?;
             gone += some;
             if some < u64::try_from(TRIMMED_AT_ONCE).unwrap_or(u64::MAX) {
                 break;
@@ -28,7 +29,7 @@ pub(super) async fn trim(database: &Database, keep_ms: i64) -> Result<u64> {
     Ok(gone)
 }
 
-async fn trim_some(tx: &Tx, account: AccountId, keep_ms: i64) -> Result<u64> {
+async fn trim_some(tx: &Tx, account: AccountId, keep_ms: i64, now: Timestamp) -> Result<u64> {
     tx.lock_account(account).await?;
     // The oldest alone are looked at: what follows is newer.
     let sql = "DELETE FROM event WHERE account_id = ?1 AND number IN ( \
@@ -36,8 +37,8 @@ async fn trim_some(tx: &Tx, account: AccountId, keep_ms: i64) -> Result<u64> {
                        WHERE account_id = ?1 ORDER BY number LIMIT ?3) o \
                    WHERE o.at < ?2 AND (o.at < ?4 OR o.number <= ?5)) \
                RETURNING number";
-    let long_ago = tx.now().plus_millis(-keep_ms);
-    let (given_up, read) = wanted_by_webhooks(tx, account).await?;
+    let long_ago = now.plus_millis(-keep_ms);
+    let (given_up, read) = wanted_by_webhooks(tx, account, now).await?;
     let rows = tx.query(sql, params![account, long_ago, TRIMMED_AT_ONCE, given_up, read]).await?;
     let numbers = rows.iter().map(|row| row.i64("number")).collect::<std::result::Result<Vec<_>, _>>()?;
     if let Some(last) = numbers.iter().max() {
@@ -51,10 +52,14 @@ async fn trim_some(tx: &Tx, account: AccountId, keep_ms: i64) -> Result<u64> {
 }
 
 /// What webhooks still want of an account's log: nothing from before this instant, and nothing up to this number.
-pub(crate) async fn wanted_by_webhooks(tx: &Tx, account: AccountId) -> Result<(Timestamp, i64)> {
+pub(crate) async fn wanted_by_webhooks(
+    tx: &Tx,
+    account: AccountId,
+    now: Timestamp,
+) -> Result<(Timestamp, i64)> {
     let sql = "SELECT MIN(read_to) AS read FROM webhook WHERE account_id = ?1 AND enabled = TRUE";
     let read = tx.query_one(sql, params![account]).await?.opt_i64("read")?;
-    Ok((tx.now().plus_millis(-WINDOW_MS), read.unwrap_or(i64::MAX)))
+    Ok((now.plus_millis(-WINDOW_MS), read.unwrap_or(i64::MAX)))
 }
 
 /// Up to which number an account's events are not all there any more, those of locations included.

@@ -9,6 +9,7 @@ mod api_keys;
 mod api_usage;
 pub(crate) mod audit;
 mod calls;
+pub(crate) mod clock;
 pub(crate) mod column;
 mod credentials;
 mod deliveries;

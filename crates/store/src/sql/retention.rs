@@ -6,7 +6,7 @@ use perigee_core::retention::{retention_cut, retention_days};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
-use super::locations;
+use super::{clock, locations};
 use crate::{Database, Row, Tx, params};
 
 /// Devices one transaction looks at.
@@ -16,14 +16,16 @@ type Key = (AccountId, DeviceId);
 
 /// Deletes what is older, a part of a device's history in each transaction. Gives how many went.
 pub(super) async fn apply(database: &Database) -> Result<u64> {
+    let now = clock::believed(database).await?;
     let mut after = Some((AccountId::from_i64(i64::MIN), DeviceId::from_i64(i64::MIN)));
     let mut gone = 0;
     while let Some(from) = after {
-        let (due, next) = database.read(move |tx| due(tx, from).boxed()).await?;
+        let (due, next) = database.read(move |tx| due(tx, from, now).boxed()).await?;
         for device in due {
             loop {
                 let _alone = locations::alone(database).await;
-                let (some, more) = database.write(move |tx| retire_some(tx, device).boxed()).await?;
+                let (some, more) =
+                    database.write_aside(move |tx| retire_some(tx, device, now).boxed()).await?;
                 gone += some;
                 if !more {
                     break;
@@ -36,7 +38,7 @@ pub(super) async fn apply(database: &Database) -> Result<u64> {
 }
 
 /// Devices after this one of which something is to go, and where to go on looking.
-async fn due(tx: &Tx, after: Key) -> Result<(Vec<Key>, Option<Key>)> {
+async fn due(tx: &Tx, after: Key, now: Timestamp) -> Result<(Vec<Key>, Option<Key>)> {
     let sql = "SELECT d.account_id, d.id, a.retention_days AS account_days, d.retention_days AS device_days \
                FROM device d JOIN account a ON a.id = d.account_id \
                WHERE (d.account_id, d.id) > (?1, ?2) \
@@ -49,7 +51,7 @@ async fn due(tx: &Tx, after: Key) -> Result<(Vec<Key>, Option<Key>)> {
         let (account, device) =
             (AccountId::from_i64(row.i64("account_id")?), DeviceId::from_i64(row.i64("id")?));
         last = Some((account, device));
-        if let Some(cut) = cut(row, tx.now())?
+        if let Some(cut) = cut(row, now)?
             && locations::holds_before(tx, account, device, cut).await?
         {
             due.push((account, device));
@@ -61,12 +63,12 @@ async fn due(tx: &Tx, after: Key) -> Result<(Vec<Key>, Option<Key>)> {
 
 /// Deletes a part of what is older, by the settings as they are in this very transaction: a longer retention that was
 /// answered is obeyed.
-async fn retire_some(tx: &Tx, (account, device): Key) -> Result<(u64, bool)> {
+async fn retire_some(tx: &Tx, (account, device): Key, now: Timestamp) -> Result<(u64, bool)> {
     tx.lock_account(account).await?;
     let sql = "SELECT a.retention_days AS account_days, d.retention_days AS device_days \
                FROM device d JOIN account a ON a.id = d.account_id WHERE d.account_id = ?1 AND d.id = ?2";
     let Some(row) = tx.query_opt(sql, params![account, device]).await? else { return Ok((0, false)) };
-    match cut(&row, tx.now())? {
+    match cut(&row, now)? {
         Some(cut) => locations::retire_some(tx, account, device, cut).await,
         None => Ok((0, false)),
     }

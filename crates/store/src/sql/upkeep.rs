@@ -4,13 +4,14 @@ use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::idempotency::KEPT_MS;
 use perigee_core::store::{Result, Upkeep};
+use perigee_core::time::Timestamp;
 
-use super::{calls, outbox};
+use super::{calls, clock, outbox};
 use crate::database::{Database, Engine};
 use crate::params;
 use crate::tx::Tx;
 
-async fn forget(tx: &Tx) -> Result<u64> {
+async fn forget(tx: &Tx, now: Timestamp) -> Result<u64> {
     // Rows that another job is at are left for the next time: waiting for them could become a deadlock.
     let free = match tx.engine() {
         Engine::Sqlite => "",
@@ -23,11 +24,10 @@ async fn forget(tx: &Tx) -> Result<u64> {
         "DELETE FROM idempotency WHERE (account_id, user_id, endpoint, key) IN (
              SELECT account_id, user_id, endpoint, key FROM idempotency WHERE creation <= ?1 {free})"
     );
-    let now = tx.now();
     Ok(tx.execute(&sessions, params![now]).await?
         + tx.execute(&links, params![now]).await?
         + tx.execute(&answers, params![now.plus_millis(-KEPT_MS)]).await?
-        + calls::forget(tx).await?)
+        + calls::forget(tx, now).await?)
 }
 
 #[async_trait]
@@ -36,8 +36,14 @@ impl Upkeep for Database {
         Database::ping(self).await
     }
 
+    async fn watch_clock(&self) -> Result<()> {
+        clock::believed(self).await?;
+        Ok(())
+    }
+
     async fn forget_expired(&self) -> Result<u64> {
-        let gone = self.write(move |tx| forget(tx).boxed()).await?;
-        Ok(gone + outbox::forget_repetitions(self).await?)
+        let now = clock::believed(self).await?;
+        let gone = self.write_aside(move |tx| forget(tx, now).boxed()).await?;
+        Ok(gone + outbox::forget_repetitions(self, now).await?)
     }
 }

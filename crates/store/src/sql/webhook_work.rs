@@ -5,10 +5,11 @@ use futures_util::FutureExt as _;
 use perigee_core::actor::Origin;
 use perigee_core::id::{AccountId, WebhookId};
 use perigee_core::store::{Result, WebhookWork};
+use perigee_core::time::Timestamp;
 use perigee_core::webhook::{Lease, NewDelivery, Settlement, WAITING_MAX, Webhook};
 
 use super::webhook_rows::{COLUMNS, from_row, hold};
-use super::{audit, deliveries, event_trim};
+use super::{audit, clock, deliveries, event_trim};
 use crate::database::Engine;
 use crate::sql::locations::number_column;
 use crate::{Database, Tx, params};
@@ -76,7 +77,7 @@ async fn due(tx: &Tx) -> Result<Vec<(AccountId, WebhookId)>> {
 }
 
 /// Gives up what was tried for long enough, also when its webhook was switched off meanwhile.
-async fn give_up(tx: &Tx) -> Result<u64> {
+async fn give_up(tx: &Tx, now: Timestamp) -> Result<u64> {
     tx.leave_facts();
     let sql = format!(
         "UPDATE webhook_delivery SET state = 'failed', \
@@ -86,10 +87,10 @@ async fn give_up(tx: &Tx) -> Result<u64> {
              WHERE state = 'waiting' AND expires <= ?1 LIMIT ?2 {})",
         free(tx)
     );
-    Ok(tx.execute(&sql, params![tx.now(), TRIMMED_AT_ONCE]).await?)
+    Ok(tx.execute(&sql, params![now, TRIMMED_AT_ONCE]).await?)
 }
 
-async fn forget_some(tx: &Tx, keep_ms: i64) -> Result<u64> {
+async fn forget_some(tx: &Tx, before: Timestamp) -> Result<u64> {
     tx.leave_facts();
     let sql = format!(
         "DELETE FROM webhook_delivery WHERE (account_id, webhook_id, id) IN ( \
@@ -97,7 +98,7 @@ async fn forget_some(tx: &Tx, keep_ms: i64) -> Result<u64> {
              WHERE creation < ?1 AND state <> 'waiting' ORDER BY creation LIMIT ?2 {})",
         free(tx)
     );
-    Ok(tx.execute(&sql, params![tx.now().plus_millis(-keep_ms), TRIMMED_AT_ONCE]).await?)
+    Ok(tx.execute(&sql, params![before, TRIMMED_AT_ONCE]).await?)
 }
 
 /// Leaves rows that a worker is at for the next time: waiting for them could become a deadlock.
@@ -146,10 +147,12 @@ impl WebhookWork for Database {
 
     async fn trim_deliveries(&self, keep_ms: i64) -> Result<u64> {
         let many = u64::try_from(TRIMMED_AT_ONCE).unwrap_or(u64::MAX);
-        while self.write(|tx| give_up(tx).boxed()).await? >= many {}
+        let now = clock::believed(self).await?;
+        let before = now.plus_millis(-keep_ms);
+        while self.write_aside(move |tx| give_up(tx, now).boxed()).await? >= many {}
         let mut gone = 0;
         loop {
-            let some = self.write(move |tx| forget_some(tx, keep_ms).boxed()).await?;
+            let some = self.write_aside(move |tx| forget_some(tx, before).boxed()).await?;
             gone += some;
             if some < u64::try_from(TRIMMED_AT_ONCE).unwrap_or(u64::MAX) {
                 return Ok(gone);

@@ -5,6 +5,7 @@
 mod accounts;
 mod alerts;
 mod calls;
+mod clock;
 mod compaction;
 mod credentials;
 mod devices;
@@ -66,6 +67,19 @@ conformance! {
         a_clock_that_was_ahead_is_repaired_by_command,
         accounts_are_listed_oldest_first,
         api_calls_are_summed_by_day,
+    }
+    clock {
+        a_lease_of_a_clock_ahead_is_over,
+        a_restart_after_a_step_back_goes_on,
+        deliveries_do_not_wait_out_a_step_back,
+        messages_do_not_wait_out_a_step_back,
+        reports_do_not_wait_out_a_step_back,
+        expiries_are_announced_after_a_step_back,
+        few_locations_are_packed_after_a_step_back,
+        a_clock_ahead_deletes_nothing,
+        a_boot_days_ahead_deletes_nothing,
+        a_step_is_believed_once_the_service_has_run_for_a_day,
+        a_store_that_never_noted_its_clock_goes_by_its_events,
     }
     calls {
         calls_add_up_by_hour,

@@ -31,7 +31,7 @@ fn settings() -> WebhookSettings {
     }
 }
 
-async fn make(on: &Fixture, tenant: &Tenant) -> Webhook {
+pub(crate) async fn make(on: &Fixture, tenant: &Tenant) -> Webhook {
     let secret = WebhookSecret(vec![7; 32]);
     on.store.create_webhook(&tenant.actor(), settings(), secret, None).await.unwrap().into_inner()
 }
@@ -45,19 +45,24 @@ fn message(name: &str) -> NewDelivery {
     }
 }
 
-async fn queue(on: &Fixture, webhook: &Webhook, names: &[&str]) {
+pub(crate) async fn queue(on: &Fixture, webhook: &Webhook, names: &[&str]) {
     let present = on.store.find_webhook(perigee_core::actor::Scope::whole(webhook.account), webhook.id).await;
     let from = present.unwrap().unwrap().read_to;
     let new = names.iter().map(|name| message(name)).collect();
     assert!(on.store.advance_webhook(webhook.account, webhook.id, from, from, new).await.unwrap());
 }
 
-async fn work(on: &Fixture, webhook: &Webhook, settled: Vec<Settlement>, wanted: u32) -> Vec<LeasedDelivery> {
+pub(crate) async fn work(
+    on: &Fixture,
+    webhook: &Webhook,
+    settled: Vec<Settlement>,
+    wanted: u32,
+) -> Vec<LeasedDelivery> {
     let lease = on.store.work_deliveries(webhook.account, webhook.id, settled, wanted, LEASE_MS).await;
     lease.unwrap().unwrap().deliveries
 }
 
-fn settled(delivery: &LeasedDelivery, fate: Fate) -> Settlement {
+pub(crate) fn settled(delivery: &LeasedDelivery, fate: Fate) -> Settlement {
     let (status, error) = match fate {
         Fate::Delivered => (Some(200), None),
         _ => (Some(500), Some("The receiver answered 500.".into())),

@@ -1,11 +1,13 @@
-//! Servers set so that a power cut would cost data are refused, shown on a server of our own: these settings are of
-//! the whole server, and the one the other tests use must keep what it has.
+//! What needs a server of our own, because it is set for the whole server or because the server goes away: settings that
+//! a power cut would make costly, a standby that is gone, a server that is not there yet.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
+use perigee_core::error::StoreError;
 use perigee_core::time::MockClock;
 use perigee_store::testing::START;
 use perigee_store::{Database, DatabaseUrl, OpenError, OpenOptions};
@@ -59,10 +61,26 @@ impl Cluster {
         Running(self)
     }
 
-    async fn open(&self) -> Result<Database, OpenError> {
+    fn address(&self) -> String {
         let folder = self.folder.path().to_str().unwrap().replace('/', "%2F");
-        let url: DatabaseUrl = format!("postgres://perigee@{folder}/postgres").parse().unwrap();
-        Database::open(&url, OpenOptions::serve(), Arc::new(MockClock::at(START))).await
+        format!("postgres://perigee@{folder}/postgres")
+    }
+
+    async fn open(&self) -> Result<Database, OpenError> {
+        self.open_with(OpenOptions::serve(), Duration::ZERO).await
+    }
+
+    async fn open_with(&self, options: OpenOptions, patience: Duration) -> Result<Database, OpenError> {
+        let url: DatabaseUrl = self.address().parse().unwrap();
+        Database::open_within(&url, options, Arc::new(MockClock::at(START)), patience).await
+    }
+
+    /// A connection that is none of the store's.
+    async fn connect(&self) -> tokio_postgres::Client {
+        let (client, connection) =
+            tokio_postgres::connect(&self.address(), tokio_postgres::NoTls).await.unwrap();
+        tokio::spawn(connection);
+        client
     }
 }
 
@@ -115,4 +133,95 @@ async fn a_server_that_a_power_cut_destroys_is_refused() {
     }
     let _running = cluster.start("");
     cluster.open().await.unwrap().ping().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_server_that_is_away_is_waited_for() {
+    let cluster = Cluster::new();
+    let refused = cluster.open().await.unwrap_err();
+    assert!(refused.may_pass() && refused.to_string().starts_with("cannot connect to "), "{refused}");
+    // It begins to wait before the server is started, and is given more than that takes.
+    let opening = cluster.open_with(OpenOptions::serve(), Duration::from_mins(5));
+    let mut opening = std::pin::pin!(opening);
+    let waited = tokio::time::timeout(Duration::from_millis(100), &mut opening).await;
+    assert!(waited.is_err(), "nobody listens there");
+    let running = cluster.start("");
+    opening.await.unwrap().ping().await.unwrap();
+    drop(running);
+}
+
+#[tokio::test]
+async fn what_cannot_pass_is_not_waited_for() {
+    let cluster = Cluster::new();
+    let _running = cluster.start("");
+    let url: DatabaseUrl = cluster.address().replace("/postgres", "/nowhere").parse().unwrap();
+    let clock = Arc::new(MockClock::at(START));
+    let refused = Database::open_within(&url, OpenOptions::serve(), clock, Duration::from_hours(1)).await;
+    assert!(matches!(&refused, Err(OpenError::Connect { may_pass: false, .. })), "{refused:?}");
+}
+
+/// Adds a row to a table of the store.
+async fn write(database: &Database, id: i64) -> Result<u64, StoreError> {
+    let sql = "INSERT INTO probe (id) VALUES (?1)";
+    let job = database
+        .write(move |tx| Box::pin(async move { Ok(tx.execute(sql, perigee_store::params![id]).await?) }));
+    job.await
+}
+
+/// Ends the wait of every commit for a standby; gives how many there were.
+async fn cancel_waits(client: &tokio_postgres::Client) -> usize {
+    let sql = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    client.query(sql, &[]).await.unwrap().len()
+}
+
+/// A server whose commits wait for a standby that does not exist.
+async fn start_without_its_standby(cluster: &Cluster) -> Running<'_> {
+    {
+        let _running = cluster.start("");
+        cluster.open().await.unwrap().close().await;
+        cluster.connect().await.batch_execute("CREATE TABLE probe (id BIGINT PRIMARY KEY)").await.unwrap();
+    }
+    cluster.start("-c synchronous_standby_names=nobody")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_whose_standby_was_given_up_is_not_acknowledged() {
+    let cluster = Cluster::new();
+    let _running = start_without_its_standby(&cluster).await;
+    // Long enough for the wait to be ended by hand.
+    let options = OpenOptions { answer_within: Duration::from_mins(5), ..OpenOptions::serve() };
+    let database = cluster.open_with(options, Duration::ZERO).await.unwrap();
+    let writing = tokio::spawn({
+        let database = database.clone();
+        async move { write(&database, 1).await }
+    });
+    let other = cluster.connect().await;
+    while cancel_waits(&other).await == 0 {}
+    let answer = writing.await.unwrap();
+    assert!(matches!(answer, Err(StoreError::Unknown(_))), "{answer:?}");
+    let stored = other.query("SELECT id FROM probe", &[]).await.unwrap();
+    assert_eq!(stored.len(), 1, "it was committed here, and nowhere else");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_that_hangs_is_answered_in_time() {
+    let cluster = Cluster::new();
+    let _running = start_without_its_standby(&cluster).await;
+    let options =
+        OpenOptions { answer_within: Duration::from_secs(2), connections: 4, ..OpenOptions::serve() };
+    let database = cluster.open_with(options, Duration::ZERO).await.unwrap();
+    let begun = std::time::Instant::now();
+    let writes = (1..=9).map(|id| write(&database, id));
+    let answers = futures_util::future::join_all(writes).await;
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    let unknown = answers.iter().filter(|answer| matches!(answer, Err(StoreError::Unknown(_)))).count();
+    assert_eq!(unknown, 3, "as many as may write at once: {answers:?}");
+    assert!(
+        answers
+            .iter()
+            .all(|answer| matches!(answer, Err(StoreError::Unknown(_) | StoreError::Unavailable(_))))
+    );
+    database.ping().await.expect("reading goes on");
+    let other = cluster.connect().await;
+    assert_eq!(cancel_waits(&other).await, 3);
 }

@@ -20,10 +20,27 @@ fn server() -> String {
 
 #[tokio::test]
 async fn asynchronous_commit_is_refused() {
-    let url = format!("{}?options=-c%20synchronous_commit%3Doff", server());
-    let refused = open(&url).await.unwrap_err();
-    assert!(matches!(refused, OpenError::UnsafeSetting { setting: "synchronous_commit", .. }), "{refused}");
-    assert!(refused.to_string().contains("ALTER ROLE"), "{refused}");
+    for value in ["off", "local", "remote_write"] {
+        let url = format!("{}?options=-c%20synchronous_commit%3D{value}", server());
+        let refused = open(&url).await.unwrap_err();
+        let named = matches!(&refused, OpenError::UnsafeSetting { setting: "synchronous_commit", .. });
+        assert!(named && refused.to_string().contains(value), "{refused}");
+        assert!(refused.to_string().contains("ALTER ROLE"), "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn a_commit_that_is_allowed_by_name_is_taken() {
+    let scratch = Scratch::new(Engine::Postgres).await;
+    scratch.open().await.close().await;
+    let url = scratch.url_with("-c%20synchronous_commit%3Dlocal");
+    let allow = |names: &[&str]| OpenOptions {
+        allow_synchronous_commit: names.iter().map(|name| (*name).to_owned()).collect(),
+        ..scratch.options()
+    };
+    let open = async |options| Database::open(&url, options, Arc::new(MockClock::at(START))).await;
+    assert!(matches!(open(allow(&["remote_write"])).await, Err(OpenError::UnsafeSetting { .. })));
+    open(allow(&["local"])).await.unwrap().ping().await.unwrap();
 }
 
 #[tokio::test]

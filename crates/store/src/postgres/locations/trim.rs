@@ -3,6 +3,7 @@
 use futures_util::FutureExt as _;
 use perigee_core::id::AccountId;
 use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
 
 use crate::sql::event_trim::wanted_by_webhooks;
 use crate::sql::following::judged_to;
@@ -13,10 +14,14 @@ use crate::{Database, Tx, params};
 const TRIMMED_AT_ONCE: i64 = 5_000;
 
 /// Forgets rows of an account's log that were received this long ago and are in chunks. Gives how many went.
-pub(crate) async fn trim(database: &Database, account: AccountId, keep_ms: i64) -> Result<u64> {
+pub(crate) async fn trim(
+    database: &Database,
+    account: AccountId,
+    (keep_ms, now): (i64, Timestamp),
+) -> Result<u64> {
     let mut gone = 0;
     loop {
-        let some = database.write(move |tx| trim_some(tx, account, keep_ms).boxed()).await?;
+        let some = database.write_aside(move |tx| trim_some(tx, account, (keep_ms, now)).boxed()).await?;
         gone += some;
         if some < u64::try_from(TRIMMED_AT_ONCE).unwrap_or(u64::MAX) {
             return Ok(gone);
@@ -24,7 +29,7 @@ pub(crate) async fn trim(database: &Database, account: AccountId, keep_ms: i64) 
     }
 }
 
-async fn trim_some(tx: &Tx, account: AccountId, keep_ms: i64) -> Result<u64> {
+async fn trim_some(tx: &Tx, account: AccountId, (keep_ms, now): (i64, Timestamp)) -> Result<u64> {
     tx.lock_account(account).await?;
     // The oldest rows alone are looked at: what follows is newer. Both ends are named, so that PostgreSQL expects few
     // rows between them and goes by the index.
@@ -37,8 +42,8 @@ async fn trim_some(tx: &Tx, account: AccountId, keep_ms: i64) -> Result<u64> {
                    AND v.device_id = location_log.device_id AND v.packed_to >= location_log.number) \
                AND (number <= ?6 OR received_at < ?7) \
                RETURNING number";
-    let long_ago = tx.now().plus_millis(-keep_ms);
-    let (given_up, read) = wanted_by_webhooks(tx, account).await?;
+    let long_ago = now.plus_millis(-keep_ms);
+    let (given_up, read) = wanted_by_webhooks(tx, account, now).await?;
     // What rules have not judged yet stays as long again.
     let judged_to = judged_to(tx, account).await?.unwrap_or(i64::MAX);
     let longer_ago = long_ago.plus_millis(-keep_ms);

@@ -41,7 +41,7 @@ pub(super) async fn finish(
     tx.lock_account(account).await?;
     // Nobody else's lease is touched, but the round counts: what matters is that it is made once.
     let sql = "UPDATE rule_follower SET cursor = ?2, round = round + 1, caught_up_to = ?5, caught_up_end = ?6, \
-                   leased_until = CASE WHEN owner = ?7 AND leased_until < ?8 THEN ?8 ELSE leased_until END \
+                   leased_until = CASE WHEN owner = ?7 THEN ?8 ELSE leased_until END \
                WHERE account_id = ?1 AND round = ?3 AND rules_revision = ?4";
     let (to, end) = round.catching_up.map(|place| (place.after, place.end)).unzip();
     let until = tx.now().plus_millis(lease_ms);

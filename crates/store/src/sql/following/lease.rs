@@ -41,11 +41,13 @@ pub(super) async fn look(
     lease_ms: i64,
 ) -> Result<Option<Followed>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM rule_follower WHERE account_id = ?1 AND owner = ?2 AND leased_until > ?3"
+        "SELECT {COLUMNS} FROM rule_follower \
+         WHERE account_id = ?1 AND owner = ?2 AND leased_until > ?3 AND leased_until <= ?4"
     );
     // The rest of the lease must be enough for a round; a slower one is refused at its end.
     let enough = tx.now().plus_millis(lease_ms / 2);
-    let row = tx.query_opt(&sql, params![account, owner, enough]).await?;
+    let longest = tx.now().plus_millis(lease_ms);
+    let row = tx.query_opt(&sql, params![account, owner, enough, longest]).await?;
     row.map(|row| followed(tx, account, &row)).transpose()
 }
 
@@ -63,7 +65,8 @@ fn followed(tx: &Tx, account: AccountId, row: &Row) -> Result<Followed> {
     })
 }
 
-/// Takes an account that nobody goes on with.
+/// Takes an account that nobody goes on with. A lease that ends later than any could is of a clock that was ahead, and
+/// is over.
 pub(super) async fn take(
     tx: &Tx,
     account: AccountId,
@@ -74,7 +77,8 @@ pub(super) async fn take(
     let sql = format!(
         "INSERT INTO rule_follower (account_id, owner, leased_until) VALUES (?1, ?2, ?3) \
          ON CONFLICT (account_id) DO UPDATE SET owner = excluded.owner, leased_until = excluded.leased_until \
-         WHERE rule_follower.owner = excluded.owner OR rule_follower.leased_until <= ?4 RETURNING {COLUMNS}"
+         WHERE rule_follower.owner = excluded.owner OR rule_follower.leased_until <= ?4 \
+             OR rule_follower.leased_until > ?3 RETURNING {COLUMNS}"
     );
     let until = tx.now().plus_millis(lease_ms);
     let row = tx.query_opt(&sql, params![account, owner, until, tx.now()]).await?;

@@ -15,7 +15,7 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::lanes::{Answer, Caller, Submission, lane_of};
-use crate::{Database, Tx, postgres, sqlite};
+use crate::{Database, Engine, Tx, postgres, sqlite};
 
 /// Devices packed at a time when no more fit into memory and nobody else packs.
 const DEVICES_AT_CAP: usize = 8;
@@ -28,7 +28,15 @@ pub(super) async fn submit(database: &Database, submission: Submission) -> Resul
         // A task of its own: it works for all, whoever goes away.
         database.gatherer().spawn(flush(database.clone(), lane));
     }
-    answered.await.unwrap_or_else(|_gone| Err(StoreError::Unavailable("the store has stopped".into())))
+    let gone = || Err(StoreError::Unavailable("the store has stopped".into()));
+    if database.engine() == Engine::Sqlite {
+        return answered.await.unwrap_or_else(|_gone| gone());
+    }
+    // It may have to wait for a commit that hangs before it is stored itself.
+    match tokio::time::timeout(database.answer_within(), answered).await {
+        Ok(answer) => answer.unwrap_or_else(|_gone| gone()),
+        Err(_elapsed) => Err(StoreError::Unknown("the database did not confirm it in time".into())),
+    }
 }
 
 async fn flush(database: Database, lane: usize) {
@@ -109,6 +117,10 @@ async fn store(database: &Database, batch: Arc<Vec<Submission>>) -> Vec<Result<V
         Err(StoreError::Unavailable(cause)) => {
             let cause = cause.to_string();
             everyone.map(|_| Err(StoreError::Unavailable(cause.clone().into()))).collect()
+        }
+        Err(StoreError::Unknown(cause)) => {
+            let cause = cause.to_string();
+            everyone.map(|_| Err(StoreError::Unknown(cause.clone().into()))).collect()
         }
         Err(error) if batch.len() == 1 => vec![Err(error)],
         Err(error) => {

@@ -10,8 +10,8 @@ use perigee_core::time::Timestamp;
 
 use super::window::Window;
 use crate::codec::Point;
-use crate::sql::accounts;
 use crate::sql::event_filter::Wanted;
+use crate::sql::{accounts, clock};
 use crate::{Database, Engine, Tx, params, postgres, sqlite};
 
 /// After how long few locations are packed too.
@@ -144,6 +144,7 @@ pub(super) async fn compact(database: &Database, budget: CompactionBudget) -> Re
 
 /// Forgets what was received this long ago and is in chunks. Gives how many locations went.
 pub(super) async fn trim(database: &Database, keep_ms: i64) -> Result<u64> {
+    let now = clock::believed(database).await?;
     let accounts = database.read(|tx| accounts::ids(tx).boxed()).await?;
     let mut gone = 0;
     if let Some(live) = database.live() {
@@ -152,8 +153,8 @@ pub(super) async fn trim(database: &Database, keep_ms: i64) -> Result<u64> {
     }
     for account in accounts {
         gone += match database.live() {
-            Some(live) => sqlite::locations::trim(database, live, account, keep_ms).await?,
-            None => postgres::locations::trim(database, account, keep_ms).await?,
+            Some(live) => sqlite::locations::trim(database, live, account, (keep_ms, now)).await?,
+            None => postgres::locations::trim(database, account, (keep_ms, now)).await?,
         };
     }
     Ok(gone)

@@ -2,7 +2,9 @@
 
 use perigee_core::notification::Repetition;
 use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
 
+use super::super::clock;
 use crate::{Database, Engine, Tx, params};
 
 /// Rows one transaction forgets.
@@ -16,9 +18,9 @@ fn free(tx: &Tx) -> &'static str {
     }
 }
 
-async fn forget_some_repetitions(tx: &Tx) -> Result<u64> {
+async fn forget_some_repetitions(tx: &Tx, now: Timestamp) -> Result<u64> {
     tx.leave_facts();
-    let over = tx.now().plus_seconds(-2 * i64::from(Repetition::LONGEST_S));
+    let over = now.plus_seconds(-2 * i64::from(Repetition::LONGEST_S));
     let sql = format!(
         "DELETE FROM notification_repetition WHERE (account_id, device_id, channel, address, name) IN ( \
              SELECT account_id, device_id, channel, address, name FROM notification_repetition \
@@ -28,7 +30,7 @@ async fn forget_some_repetitions(tx: &Tx) -> Result<u64> {
     Ok(tx.execute(&sql, params![over, SLICE]).await?)
 }
 
-async fn forget_some_messages(tx: &Tx, keep_ms: i64) -> Result<u64> {
+async fn forget_some_messages(tx: &Tx, before: Timestamp) -> Result<u64> {
     tx.leave_facts();
     let sql = format!(
         "DELETE FROM notification WHERE (account_id, id) IN ( \
@@ -36,7 +38,7 @@ async fn forget_some_messages(tx: &Tx, keep_ms: i64) -> Result<u64> {
              ORDER BY created LIMIT ?2 {})",
         free(tx)
     );
-    Ok(tx.execute(&sql, params![tx.now().plus_millis(-keep_ms), SLICE]).await?)
+    Ok(tx.execute(&sql, params![before, SLICE]).await?)
 }
 
 /// Goes on until a slice is not full. Gives how many rows went.
@@ -52,11 +54,12 @@ async fn in_slices<F: Future<Output = Result<u64>>>(slice: impl Fn() -> F) -> Re
 }
 
 /// Forgets repetitions that are over. Gives how many.
-pub(in crate::sql) async fn forget_repetitions(database: &Database) -> Result<u64> {
-    in_slices(|| database.write(|tx| Box::pin(forget_some_repetitions(tx)))).await
+pub(in crate::sql) async fn forget_repetitions(database: &Database, now: Timestamp) -> Result<u64> {
+    in_slices(|| database.write_aside(move |tx| Box::pin(forget_some_repetitions(tx, now)))).await
 }
 
 /// Forgets messages written this long ago that are neither waiting nor under way. Gives how many.
 pub(super) async fn forget_messages(database: &Database, keep_ms: i64) -> Result<u64> {
-    in_slices(|| database.write(move |tx| Box::pin(forget_some_messages(tx, keep_ms)))).await
+    let before = clock::believed(database).await?.plus_millis(-keep_ms);
+    in_slices(|| database.write_aside(move |tx| Box::pin(forget_some_messages(tx, before)))).await
 }

@@ -37,8 +37,9 @@ pub(crate) async fn compact(
     live: &Arc<Live>,
     budget: CompactionBudget,
 ) -> Result<Compacted> {
-    let long_ago = live.now().plus_millis(-FEW_WAIT_MS);
-    let mut due = live.tail().due(Due { everything: budget.everything, long_ago });
+    let now = live.now();
+    let long_ago = now.plus_millis(-FEW_WAIT_MS);
+    let mut due = live.tail().due(Due { everything: budget.everything, long_ago, now });
     let mut done = Compacted { more: due.len() > budget.devices, ..Compacted::default() };
     due.truncate(budget.devices);
     if !due.is_empty() {

@@ -162,7 +162,10 @@ impl Present {
     pub(super) fn to_save(&self, everything: bool, now: Timestamp, head: i64) -> Vec<Owner> {
         let long_ago = now.plus_millis(-PATIENCE_MS);
         let is_due = |unsaved: Unsaved| {
-            everything || unsaved.since <= long_ago || unsaved.from.saturating_add(LAG) < head
+            everything
+                || unsaved.since <= long_ago
+                || unsaved.since > now
+                || unsaved.from.saturating_add(LAG) < head
         };
         let due = |(owner, entry): (&Owner, &Entry)| entry.unsaved.filter(|one| is_due(*one)).map(|_| *owner);
         self.entries.iter().filter_map(due).collect()

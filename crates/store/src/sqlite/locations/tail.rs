@@ -59,6 +59,8 @@ pub(super) struct Due {
     pub(super) everything: bool,
     /// Those whose oldest was received by then.
     pub(super) long_ago: Timestamp,
+    /// Those received later than this were received before the clock was set back.
+    pub(super) now: Timestamp,
 }
 
 impl Tail {
@@ -218,6 +220,7 @@ impl Tail {
             due.everything
                 || unpacked.points.len() >= CHUNK_FULL
                 || unpacked.since <= due.long_ago
+                || unpacked.since > due.now
                 || unpacked.oldest < lagging
         };
         let mut owners: Vec<(usize, Owner)> = Vec::new();

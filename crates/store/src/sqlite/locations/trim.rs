@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use perigee_core::id::AccountId;
 use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
 
 use super::live::Live;
 use crate::sql::event_trim::wanted_by_webhooks;
@@ -20,13 +21,13 @@ pub(crate) async fn trim(
     database: &Database,
     live: &Arc<Live>,
     account: AccountId,
-    keep_ms: i64,
+    (keep_ms, now): (i64, Timestamp),
 ) -> Result<u64> {
     let mut gone = 0;
     loop {
         let live = Arc::clone(live);
-        let job =
-            database.write(move |tx| async move { trim_some(tx, &live, account, keep_ms).await }.boxed());
+        let job = database
+            .write(move |tx| async move { trim_some(tx, &live, account, (keep_ms, now)).await }.boxed());
         let (rows, locations) = job.await?;
         gone += locations;
         if rows < usize::try_from(AT_ONCE).unwrap_or(usize::MAX) {
@@ -35,7 +36,12 @@ pub(crate) async fn trim(
     }
 }
 
-async fn trim_some(tx: &Tx, live: &Live, account: AccountId, keep_ms: i64) -> Result<(usize, u64)> {
+async fn trim_some(
+    tx: &Tx,
+    live: &Live,
+    account: AccountId,
+    (keep_ms, now): (i64, Timestamp),
+) -> Result<(usize, u64)> {
     tx.leave_facts();
     // The oldest rows alone are looked at: what follows is newer.
     let sql = "DELETE FROM location_log WHERE last_number IN ( \
@@ -45,8 +51,8 @@ async fn trim_some(tx: &Tx, live: &Live, account: AccountId, keep_ms: i64) -> Re
                        AND (o.received_at < ?5 OR o.last_number <= ?6) \
                        AND (o.last_number <= ?7 OR o.received_at < ?8)) \
                RETURNING last_number, first_number";
-    let long_ago = tx.now().plus_millis(-keep_ms);
-    let (given_up, read) = wanted_by_webhooks(tx, account).await?;
+    let long_ago = now.plus_millis(-keep_ms);
+    let (given_up, read) = wanted_by_webhooks(tx, account, now).await?;
     // What rules have not judged yet stays as long again.
     let judged_to = judged_to(tx, account).await?.unwrap_or(i64::MAX);
     let longer_ago = long_ago.plus_millis(-keep_ms);

@@ -1,0 +1,170 @@
+//! Whether the store's clock can be trusted to delete by age: noticed are steps ahead and back, also across restarts.
+
+use std::time::Duration;
+
+use crate::time::Timestamp;
+
+/// A difference up to this between time of day and time passed is no step: clocks are adjusted, and restarts take a
+/// while.
+const SLACK_MS: i64 = 10 * 60 * 1000;
+/// A clock that goes back by no more than this is being adjusted, not set.
+const ADJUSTED_MS: i64 = 1_000;
+/// How long the service must run after a step ahead before the new time is believed. A smaller step needs only as long
+/// as it is large.
+const CONFIRM_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// What is known of the store's clock. Kept in the store, shared by all nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockWatch {
+    /// The last reading.
+    pub seen: Timestamp,
+    /// The time by which age is measured when something is deleted: the last reading, or earlier after a step ahead
+    /// that is not confirmed.
+    pub believed: Timestamp,
+    /// How far the clock was ahead of `believed` after the last step; 0 when nothing is in doubt.
+    pub jump_ms: i64,
+    /// How long the service has run since that step.
+    pub run_ms: i64,
+}
+
+/// What a reading showed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockStep {
+    /// Time went on as it should.
+    None,
+    /// The clock was set ahead, or the service did not run for so long.
+    Ahead {
+        /// How far.
+        by_ms: i64,
+    },
+    /// The clock was set back.
+    Back {
+        /// How far, at least.
+        by_ms: i64,
+    },
+    /// The service has run for long enough since a step ahead: the time is believed again.
+    Confirmed,
+}
+
+impl ClockWatch {
+    /// The first reading: there is nothing to compare it with.
+    pub const fn begin(now: Timestamp) -> Self {
+        Self { seen: now, believed: now, jump_ms: 0, run_ms: 0 }
+    }
+
+    /// Takes a reading, this long after the one before by monotonic time. After a restart that is unknown and counts
+    /// from the start.
+    pub fn read(&mut self, now: Timestamp, elapsed: Duration) -> ClockStep {
+        let elapsed_ms = i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX);
+        let gap_ms = now.as_millis() - self.seen.as_millis();
+        self.seen = now;
+        if gap_ms < -ADJUSTED_MS {
+            self.believed = self.believed.min(now);
+            self.doubt(now);
+            return ClockStep::Back { by_ms: -gap_ms };
+        }
+        let gap_ms = gap_ms.max(0);
+        if gap_ms > elapsed_ms.saturating_add(SLACK_MS) {
+            self.believed = self.believed.plus_millis(elapsed_ms).min(now);
+            self.run_ms = 0;
+            self.doubt(now);
+            return ClockStep::Ahead { by_ms: gap_ms - elapsed_ms };
+        }
+        if self.jump_ms == 0 {
+            self.believed = now;
+            return ClockStep::None;
+        }
+        self.run_ms = self.run_ms.saturating_add(gap_ms);
+        self.believed = self.believed.plus_millis(gap_ms).min(now);
+        if self.run_ms < self.jump_ms.min(CONFIRM_MS) {
+            return ClockStep::None;
+        }
+        *self = Self::begin(now);
+        ClockStep::Confirmed
+    }
+
+    /// How long the service must still run until the time is believed again, in milliseconds.
+    pub fn confirmed_in_ms(&self) -> i64 {
+        (self.jump_ms.min(CONFIRM_MS) - self.run_ms).max(0)
+    }
+
+    fn doubt(&mut self, now: Timestamp) {
+        self.jump_ms = now.as_millis() - self.believed.as_millis();
+        if self.jump_ms <= SLACK_MS {
+            *self = Self::begin(now);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+    const MINUTE: Duration = Duration::from_mins(1);
+    const HOUR_S: i64 = 3_600;
+    const DAY_S: i64 = 24 * HOUR_S;
+
+    /// Reads once a minute while the time of day goes on from an instant; gives the last step that was told.
+    fn run(watch: &mut ClockWatch, from: Timestamp, minutes: i64) -> ClockStep {
+        let steps = (1..=minutes).map(|minute| watch.read(from.plus_seconds(minute * 60), MINUTE));
+        steps.filter(|step| *step != ClockStep::None).last().unwrap_or(ClockStep::None)
+    }
+
+    #[test]
+    fn time_that_passes_is_believed() {
+        let mut watch = ClockWatch::begin(START);
+        let later = START.plus_seconds(30 * DAY_S);
+        assert_eq!(watch.read(later, Duration::from_hours(30 * 24)), ClockStep::None);
+        assert_eq!(watch, ClockWatch::begin(later));
+        assert_eq!(watch.read(later.plus_seconds(600), Duration::ZERO), ClockStep::None, "a restart");
+    }
+
+    #[test]
+    fn a_step_ahead_is_believed_after_a_day() {
+        let mut watch = ClockWatch::begin(START);
+        let ahead = START.plus_seconds(30 * DAY_S);
+        assert_eq!(watch.read(ahead, MINUTE), ClockStep::Ahead { by_ms: 30 * DAY_S * 1_000 - 60_000 });
+        assert_eq!(watch.believed, START.plus_seconds(60));
+        assert_eq!(run(&mut watch, ahead, 24 * 60 - 1), ClockStep::None);
+        assert_eq!(watch.believed, START.plus_seconds(DAY_S), "only time that passed is believed");
+        assert_eq!(watch.confirmed_in_ms(), 60_000);
+        let seen = watch.seen;
+        assert_eq!(run(&mut watch, seen, 1), ClockStep::Confirmed);
+        assert_eq!(watch.believed, watch.seen);
+    }
+
+    #[test]
+    fn a_short_rest_is_believed_soon() {
+        let mut watch = ClockWatch::begin(START);
+        let ahead = START.plus_seconds(HOUR_S);
+        assert!(matches!(watch.read(ahead, Duration::ZERO), ClockStep::Ahead { .. }));
+        assert_eq!(run(&mut watch, ahead, 59), ClockStep::None);
+        let seen = watch.seen;
+        assert_eq!(run(&mut watch, seen, 1), ClockStep::Confirmed);
+    }
+
+    #[test]
+    fn a_clock_set_right_ends_the_doubt() {
+        let mut watch = ClockWatch::begin(START);
+        let ahead = START.plus_seconds(3 * DAY_S);
+        watch.read(ahead, MINUTE);
+        run(&mut watch, ahead, 60);
+        let right = START.plus_seconds(62 * 60);
+        assert_eq!(watch.read(right, MINUTE), ClockStep::Back { by_ms: 3 * DAY_S * 1_000 - 120_000 });
+        assert_eq!(watch, ClockWatch::begin(right));
+    }
+
+    #[test]
+    fn a_clock_set_back_is_followed() {
+        let mut watch = ClockWatch::begin(START);
+        let back = START.plus_seconds(-DAY_S);
+        assert_eq!(watch.read(back, MINUTE), ClockStep::Back { by_ms: DAY_S * 1_000 });
+        assert_eq!(watch, ClockWatch::begin(back));
+        assert!(
+            matches!(watch.read(START, MINUTE), ClockStep::Ahead { .. }),
+            "set right, it is ahead at first"
+        );
+        assert_eq!(watch.believed, back.plus_seconds(60));
+    }
+}

@@ -1,0 +1,87 @@
+//! One connection to the server, and what the server says on it beside its answers.
+
+use std::future::poll_fn;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use deadpool_postgres::ClientWrapper;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::task::JoinHandle;
+use tokio_postgres::error::Severity;
+use tokio_postgres::{AsyncMessage, Config};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::error::describe;
+
+/// A connection with its cache of statements.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    client: ClientWrapper,
+    /// Whether the server warned of something since this was last taken back.
+    warned: Arc<AtomicBool>,
+}
+
+impl Connection {
+    /// Connects. What arrives on it is read by a task of the runtime this runs on.
+    pub(crate) async fn open(config: &Config, tls: MakeRustlsConnect) -> Result<Self, tokio_postgres::Error> {
+        let (client, connection) = config.connect(tls).await?;
+        let warned = Arc::new(AtomicBool::new(false));
+        let reading = read(connection, Arc::clone(&warned));
+        Ok(Self { client: ClientWrapper::new(client, reading), warned })
+    }
+
+    /// Commits, and says whether the server warned of something while it did. It warns when it stopped waiting for a
+    /// synchronous standby: the transaction is then committed here and nobody knows whether there too.
+    pub(crate) async fn commit(&self) -> Result<Committed, tokio_postgres::Error> {
+        self.warned.store(false, Ordering::SeqCst);
+        self.client.batch_execute("COMMIT").await?;
+        // A warning comes before the answer it belongs to, and both are read by one task in their order.
+        let warned = self.warned.load(Ordering::SeqCst);
+        Ok(if warned { Committed::WithWarning } else { Committed::Surely })
+    }
+}
+
+/// What a commit led to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Committed {
+    /// Wherever the server's settings want it to be.
+    Surely,
+    /// On this server, and perhaps nowhere else.
+    WithWarning,
+}
+
+impl Deref for Connection {
+    type Target = ClientWrapper;
+
+    fn deref(&self) -> &ClientWrapper {
+        &self.client
+    }
+}
+
+/// Reads what the server sends until the connection ends.
+fn read<S, T>(mut connection: tokio_postgres::Connection<S, T>, warned: Arc<AtomicBool>) -> JoinHandle<()>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    tokio::spawn(async move {
+        while let Some(message) = poll_fn(|context| connection.poll_message(context)).await {
+            match message {
+                Ok(AsyncMessage::Notice(notice)) if notice.parsed_severity() == Some(Severity::Warning) => {
+                    warned.store(true, Ordering::SeqCst);
+                    tracing::warn!(
+                        code = notice.code().code(),
+                        warning = notice.message(),
+                        "PostgreSQL warns"
+                    );
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    tracing::warn!(error = describe(&error), "a connection to PostgreSQL was lost");
+                    return;
+                }
+            }
+        }
+    })
+}

@@ -1,0 +1,141 @@
+//! The store's clock: what was last read of it, which steps it made, and the time by which age is measured when something
+//! is deleted.
+//!
+//! SQLite goes by the machine's clock, PostgreSQL by the server's. Either may be wrong for a while, most of all after a
+//! start. A step ahead deletes nothing until it is confirmed; after a step back, leases and due times that were
+//! written meanwhile end as soon as they were meant to.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use perigee_core::clock_watch::{ClockStep, ClockWatch};
+use perigee_core::store::Result;
+use perigee_core::time::{Clock, Monotonic, Timestamp};
+
+use crate::{Database, Engine, Tx, params};
+
+/// How often a reading is saved while nothing happens.
+const SAVE_EVERY_MS: i64 = 60_000;
+
+/// How long ago a reading was last saved by this process, in monotonic time.
+#[derive(Debug)]
+pub(crate) struct Stopwatch {
+    clock: Arc<dyn Clock>,
+    saved: Mutex<Monotonic>,
+}
+
+impl Stopwatch {
+    /// Begins to measure.
+    pub(crate) fn start(clock: Arc<dyn Clock>) -> Self {
+        let saved = Mutex::new(clock.monotonic());
+        Self { clock, saved }
+    }
+
+    fn elapsed(&self) -> (Duration, Monotonic) {
+        let reading = self.clock.monotonic();
+        (reading.since(*self.saved.lock().unwrap_or_else(PoisonError::into_inner)), reading)
+    }
+
+    fn restart(&self, reading: Monotonic) {
+        *self.saved.lock().unwrap_or_else(PoisonError::into_inner) = reading;
+    }
+}
+
+/// Reads the store's clock, notes its steps, and gives the time by which age is measured when something is deleted.
+/// It is never later than the clock.
+pub(crate) async fn believed(database: &Database) -> Result<Timestamp> {
+    let (elapsed, reading) = database.stopwatch().elapsed();
+    let known = database.read(|tx| async move { Ok((find(tx, "").await?, tx.now())) }.boxed()).await?;
+    if let (Some(mut known), now) = known {
+        let is_recent = now.as_millis() - known.seen.as_millis() < SAVE_EVERY_MS;
+        if known.read(now, elapsed) == ClockStep::None && is_recent {
+            return Ok(known.believed);
+        }
+    }
+    let (watch, step) = database.write_aside(move |tx| note(tx, elapsed).boxed()).await?;
+    database.stopwatch().restart(reading);
+    report(&watch, step);
+    Ok(watch.believed)
+}
+
+async fn note(tx: &Tx, elapsed: Duration) -> Result<(ClockWatch, ClockStep)> {
+    tx.leave_facts();
+    let lock = if tx.engine() == Engine::Postgres { "FOR UPDATE" } else { "" };
+    let mut watch = match find(tx, lock).await? {
+        Some(watch) => watch,
+        None => ClockWatch::begin(newest(tx).await?.unwrap_or(tx.now())),
+    };
+    let step = watch.read(tx.now(), elapsed);
+    if let ClockStep::Back { by_ms } = step {
+        shorten_waits(tx, by_ms).await?;
+    }
+    let sql = "INSERT INTO store_clock (id, seen, believed, jump_ms, run_ms) VALUES (1, ?1, ?2, ?3, ?4) \
+               ON CONFLICT (id) DO UPDATE SET seen = excluded.seen, believed = excluded.believed, \
+                   jump_ms = excluded.jump_ms, run_ms = excluded.run_ms";
+    tx.execute(sql, params![watch.seen, watch.believed, watch.jump_ms, watch.run_ms]).await?;
+    Ok((watch, step))
+}
+
+async fn find(tx: &Tx, lock: &str) -> Result<Option<ClockWatch>> {
+    let sql = format!("SELECT seen, believed, jump_ms, run_ms FROM store_clock WHERE id = 1 {lock}");
+    let Some(row) = tx.query_opt(&sql, &[]).await? else { return Ok(None) };
+    Ok(Some(ClockWatch {
+        seen: row.timestamp("seen")?,
+        believed: row.timestamp("believed")?,
+        jump_ms: row.i64("jump_ms")?,
+        run_ms: row.i64("run_ms")?,
+    }))
+}
+
+/// When something last happened in a store whose clock was never noted.
+async fn newest(tx: &Tx) -> Result<Option<Timestamp>> {
+    let sql = "SELECT MAX(e.at) AS at FROM account a JOIN event e ON e.account_id = a.id \
+               AND e.number = (SELECT MAX(n.number) FROM event n WHERE n.account_id = a.id)";
+    // Later than the clock says, it was written by one that was ahead.
+    Ok(tx.query_one(sql, &[]).await?.opt_timestamp("at")?.map(|at| at.min(tx.now())))
+}
+
+/// Leases and due times as columns that the clock writes, and which rows hold one.
+const WAITS: &[(&str, &str, &str)] = &[
+    ("rule_follower", "leased_until", ""),
+    ("device_watch", "due", ""),
+    ("webhook", "held_until", ""),
+    ("webhook_delivery", "next_at", "AND state = 'waiting'"),
+    ("notification", "due", ""),
+    ("overview", "claimed_until", ""),
+];
+
+/// Brings forward every lease and due time by as much as the clock was set back. One from before the clock was ahead
+/// comes early, which costs an attempt; none comes late.
+async fn shorten_waits(tx: &Tx, by_ms: i64) -> Result<()> {
+    for (table, column, and) in WAITS {
+        let sql = format!("UPDATE {table} SET {column} = {column} - ?2 WHERE {column} > ?1 {and}");
+        tx.execute(&sql, params![tx.now(), by_ms]).await?;
+    }
+    if tx.engine() == Engine::Postgres {
+        let sql = "UPDATE device_live SET unpacked_since = ?1 WHERE unpacked_since > ?1";
+        tx.execute(sql, params![tx.now()]).await?;
+    }
+    Ok(())
+}
+
+fn report(watch: &ClockWatch, step: ClockStep) {
+    match step {
+        ClockStep::None => {}
+        ClockStep::Ahead { by_ms } => tracing::warn!(
+            ahead_s = by_ms / 1_000,
+            believed_after_s = watch.confirmed_in_ms() / 1_000,
+            now = %watch.seen,
+            "the clock went ahead or the service was stopped: nothing is deleted by age until it has run for some time"
+        ),
+        ClockStep::Back { by_ms } => tracing::warn!(
+            back_s = by_ms / 1_000,
+            now = %watch.seen,
+            "the clock was set back: leases and retries that waited for the later time are brought forward"
+        ),
+        ClockStep::Confirmed => {
+            tracing::info!(now = %watch.seen, "the clock is believed again: what is old is deleted");
+        }
+    }
+}
