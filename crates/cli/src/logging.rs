@@ -4,19 +4,36 @@ use std::io::{self, IsTerminal};
 
 use anyhow::{Context, Result};
 use perigee_server::config::{Log, LogFormat};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _, Registry, fmt, reload};
+
+/// Sets the level of a log that has started.
+pub(crate) struct Level(reload::Handle<EnvFilter, Registry>);
+
+impl Level {
+    /// Logs as these settings want from now on. The format stays what it was.
+    pub(crate) fn set(&self, log: &Log) -> Result<()> {
+        self.0.reload(filter(log)?).context("the level of the log cannot be set")
+    }
+}
+
+fn filter(log: &Log) -> Result<EnvFilter> {
+    EnvFilter::try_new(&log.level).with_context(|| {
+        format!("log.level: \"{}\" is no filter such as info or info,perigee_store=debug", log.level)
+    })
+}
 
 /// Starts the log of the service.
-pub(crate) fn start(log: &Log) -> Result<()> {
-    let filter = EnvFilter::try_new(&log.level).with_context(|| {
-        format!("log.level: \"{}\" is no filter such as info or info,perigee_store=debug", log.level)
-    })?;
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
-    match log.format {
-        LogFormat::Text => lines.with_target(false).with_ansi(io::stderr().is_terminal()).init(),
-        LogFormat::Json => lines.json().flatten_event(true).with_span_list(false).init(),
-    }
-    Ok(())
+pub(crate) fn start(log: &Log) -> Result<Level> {
+    let (filter, handle) = reload::Layer::new(filter(log)?);
+    let lines = fmt::layer().with_writer(io::stderr);
+    let lines = match log.format {
+        LogFormat::Text => lines.with_target(false).with_ansi(io::stderr().is_terminal()).boxed(),
+        LogFormat::Json => lines.json().flatten_event(true).with_span_list(false).boxed(),
+    };
+    tracing_subscriber::registry().with(filter).with(lines).init();
+    Ok(Level(handle))
 }
 
 /// Starts the log of a command, which says only what went wrong.

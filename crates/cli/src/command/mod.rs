@@ -12,6 +12,7 @@ mod key;
 mod migrate;
 mod notify;
 mod open;
+mod reload;
 mod restore;
 mod serve;
 mod simulate;

@@ -13,6 +13,7 @@ use secrecy::ExposeSecret;
 use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::reload;
 use crate::args::{Common, Serve};
 use crate::output::{Answer, print, print_text};
 use crate::{logging, settings};
@@ -22,10 +23,13 @@ const OWNER_FILE: &str = "first-owner.txt";
 
 /// Runs the service until it is told to stop.
 pub(crate) async fn serve(common: &Common, options: Serve) -> Result<ExitCode> {
-    let listen = options.listen.map(|address| ("server", "listen", address.to_string()));
-    let base_url = options.base_url.map(|url| ("server", "base_url", url));
-    let config = settings::load(common, listen.into_iter().chain(base_url).collect())?;
-    logging::start(&config.log)?;
+    let load = || {
+        let listen = options.listen.map(|address| ("server", "listen", address.to_string()));
+        let base_url = options.base_url.clone().map(|url| ("server", "base_url", url));
+        settings::load(common, listen.into_iter().chain(base_url).collect())
+    };
+    let config = load()?;
+    let level = logging::start(&config.log)?;
     #[cfg(feature = "unsafe-early-ack")]
     if std::env::var_os("PERIGEE_UNSAFE_EARLY_ACK").is_some() {
         tracing::error!("PERIGEE_UNSAFE_EARLY_ACK: locations are acknowledged before they are stored");
@@ -37,10 +41,14 @@ pub(crate) async fn serve(common: &Common, options: Serve) -> Result<ExitCode> {
         perigee_store::count_after_sending();
     }
     // Listened for from here on, so that being told to stop early is not missed.
-    let stop = stop_signal()?;
+    let (mut stop, hangup) = (Box::pin(stop_signal()?), reload::listen()?);
     let data = config.store.data.clone();
 
-    let service = Service::open(config, Arc::new(SystemClock)).await?;
+    let service = tokio::select! {
+        service = Service::open(config, Arc::new(SystemClock)) => service?,
+        // It may be waiting for its database.
+        () = &mut stop => return Ok(ExitCode::SUCCESS),
+    };
     let owner_file = match service.first_owner().await? {
         Some(owner) => hand_over(&service, &owner, &data, common.json)?,
         None => None,
@@ -54,7 +62,11 @@ pub(crate) async fn serve(common: &Common, options: Serve) -> Result<ExitCode> {
     print(&started, common.json)?;
     tracing::info!(address = %service.address(), base_url = started.base_url, version = env!("CARGO_PKG_VERSION"), "serving");
 
-    let report = service.run(stop).await;
+    let tls = service.tls();
+    let report = tokio::select! {
+        report = service.run(stop) => report,
+        never = reload::on_hangup(hangup, load, &level, tls) => match never {},
+    };
     tracing::info!(connections = report.accepted, cut = report.cut, "stopped");
     Ok(ExitCode::SUCCESS)
 }

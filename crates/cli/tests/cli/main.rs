@@ -8,6 +8,7 @@ mod commands;
 mod demo;
 mod fleet;
 mod process;
+mod reloading;
 mod serving;
 mod stopping;
 mod transfer;

@@ -81,9 +81,13 @@ impl Server {
 
     /// Tells it to stop.
     pub(crate) fn terminate(&self) {
-        let sent =
-            Command::new("sh").args(["-c", &format!("kill -TERM {}", self.child.id())]).status().unwrap();
-        assert!(sent.success());
+        self.signal("TERM");
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, name: &str) {
+        let kill = format!("kill -{name} {}", self.child.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     }
 
     /// Waits for its end, and gives what else it printed.

@@ -13,7 +13,7 @@ use rustls::sign::CertifiedKey;
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use sha2::{Digest, Sha256};
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
@@ -138,7 +138,9 @@ impl Tls {
     /// Reloads every `period` until told to stop. A reload that has begun is waited for: nothing looks at the files once
     /// this is over.
     pub(super) async fn keep_fresh(self, period: Duration, stop: CancellationToken) {
-        let mut ticks = interval(period.max(Duration::from_millis(1)));
+        // Not at once: the files have just been read.
+        let period = period.max(Duration::from_millis(1));
+        let mut ticks = interval_at(Instant::now() + period, period);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while stop.run_until_cancelled(ticks.tick()).await.is_some() {
             let tls = self.clone();

@@ -1,0 +1,45 @@
+//! SIGHUP: the certificate and the level of the log are read again while the service runs.
+
+use std::convert::Infallible;
+
+use anyhow::{Context, Result};
+use perigee_server::config::Config;
+use perigee_server::serve::Tls;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::logging::Level;
+
+/// Listens for SIGHUP from now on, which would end the process otherwise.
+pub(super) fn listen() -> Result<Signal> {
+    signal(SignalKind::hangup()).context("cannot listen for SIGHUP")
+}
+
+/// Reads again what can be changed while the service runs, whenever it is told to. What cannot be used is reported, and
+/// what was there stays.
+pub(super) async fn on_hangup(
+    mut hangup: Signal,
+    settings: impl Fn() -> Result<Config>,
+    level: &Level,
+    tls: Option<Tls>,
+) -> Infallible {
+    loop {
+        if hangup.recv().await.is_none() {
+            std::future::pending::<()>().await;
+        }
+        match settings().and_then(|config| level.set(&config.log)) {
+            Ok(()) => {
+                tracing::info!("settings reloaded: the level of the log; every other setting needs a restart")
+            }
+            Err(error) => tracing::error!("settings stay as they are: {error:#}"),
+        }
+        match tls.as_ref().map(Tls::reload) {
+            None => {}
+            Some(Ok(true)) => tracing::info!("certificate reloaded"),
+            Some(Ok(false)) => tracing::info!("the certificate has not changed"),
+            Some(Err(error)) => {
+                let error = &error as &(dyn std::error::Error + 'static);
+                tracing::error!(error, "changed certificate files cannot be used, keeping the old ones");
+            }
+        }
+    }
+}
