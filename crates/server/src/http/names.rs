@@ -99,7 +99,7 @@ pub async fn resolve_names(
         let names = wanted.entry(*named).or_default();
         match object.get_mut(*member) {
             Some(Value::String(text)) if text.is_empty() => {
-                drop(object.insert((*member).to_owned(), Value::Null))
+                drop(object.insert((*member).to_owned(), Value::Null));
             }
             Some(Value::String(text)) if named.is_name(text) => drop(names.insert(text.clone())),
             Some(Value::Array(items)) => {
