@@ -237,6 +237,32 @@ mod tests {
     }
 
     #[test]
+    fn no_form_of_the_settings_shows_a_secret() {
+        let config = with_file(
+            "[store]\ndatabase = \"postgres://ana:s3cret@one:5432,two:5432/perigee?sslmode=disable\"\n\
+             [sms]\ngateway = \"http\"\nhttp_url = \"https://sms.example.com/s3cret/send?key=s3cret&to={number}\"\n\
+             http_headers = { Authorization = \"Bearer s3cret\", X-Id = \"{id}\" }\n\
+             http_form = { to = \"{number}\", text = \"{text}\", api_key = \"s3cret\" }\n\
+             [map]\ntile_url = \"https://tiles.example.com/{z}/{x}/{y}.png?key=s3cret\"\n",
+        );
+        let config = config.unwrap();
+        for shown in [toml::to_string(&config).unwrap(), serde_json::to_string(&config).unwrap()] {
+            assert!(!shown.contains("s3cret"), "{shown}");
+            for kept in
+                ["one:5432,two:5432", "sms.example.com", "Authorization", "{number}", "tiles.example.com"]
+            {
+                assert!(shown.contains(kept), "{kept} in {shown}");
+            }
+        }
+        let config = with_file(
+            "[sms]\ngateway = \"http\"\nhttp_url = \"https://sms.example.com/send\"\n\
+             http_json = '{\"to\": \"{number}\", \"text\": \"{text}\", \"pin\": \"s3cret\"}'\n",
+        );
+        let shown = toml::to_string(&config.unwrap()).unwrap();
+        assert!(!shown.contains("s3cret") && shown.contains("pin"), "{shown}");
+    }
+
+    #[test]
     fn variables_take_the_type_of_the_default() {
         let config = with_variable("PERIGEE_SERVER__TRUSTED_PROXIES", "10.0.0.0/8, ::1").unwrap();
         assert_eq!(config.server.trusted_proxies, ["10.0.0.0/8", "::1"]);

@@ -5,6 +5,7 @@ mod budget;
 mod check;
 mod email;
 mod map;
+mod redact;
 mod secret;
 mod sms;
 
@@ -22,9 +23,8 @@ use perigee_core::id::AccountId;
 use perigee_core::notification::Channel;
 use perigee_core::text::Email;
 use perigee_core::zone::Zone;
-use secrecy::{ExposeSecret, SecretString};
-use serde::{Deserialize, Serialize, Serializer};
-use url::Url;
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
 
 /// Everything an operator can set.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -103,7 +103,7 @@ pub struct Store {
     /// The folder of the embedded store and of files the service writes.
     pub data: PathBuf,
     /// `sqlite:PATH` or `postgres://...`; empty for `sqlite:` in the data folder.
-    #[serde(serialize_with = "without_password")]
+    #[serde(serialize_with = "redact::database")]
     pub database: String,
     /// Connections to PostgreSQL, or readers of SQLite.
     pub connections: usize,
@@ -236,7 +236,7 @@ pub struct Webhooks {
 #[serde(deny_unknown_fields)]
 pub struct Metrics {
     /// A bearer secret with which `/metrics` is answered to any address; empty for loopback only.
-    #[serde(serialize_with = "hidden")]
+    #[serde(serialize_with = "redact::secret")]
     pub secret: SecretString,
 }
 
@@ -268,18 +268,4 @@ pub struct ConfigError {
     pub key: &'static str,
     /// What is wrong and what to set instead.
     pub problem: String,
-}
-
-fn hidden<S: Serializer>(secret: &SecretString, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(if secret.expose_secret().is_empty() { "" } else { "(set)" })
-}
-
-fn without_password<S: Serializer>(database: &str, serializer: S) -> Result<S::Ok, S::Error> {
-    match Url::parse(database) {
-        Ok(mut url) if url.password().is_some() => {
-            let _infallible = url.set_password(Some("hidden"));
-            serializer.serialize_str(url.as_str())
-        }
-        _ => serializer.serialize_str(database),
-    }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::check::refuse;
 use super::secret::{given, secret};
-use super::{ConfigError, hidden};
+use super::{ConfigError, redact};
 
 /// How e-mail is sent.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -24,7 +24,7 @@ pub struct Email {
     /// Who signs in; empty for nobody.
     pub user_name: String,
     /// The password.
-    #[serde(serialize_with = "hidden")]
+    #[serde(serialize_with = "redact::secret")]
     pub password: SecretString,
     /// The file that holds it.
     pub password_file: PathBuf,

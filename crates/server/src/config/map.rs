@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::ConfigError;
 use super::check::refuse;
+use super::{ConfigError, redact};
 
 /// The farthest in that any map goes.
 const ZOOM_MAX: u8 = 24;
@@ -22,6 +22,7 @@ pub struct Map {
     /// Whom its tiles are from.
     pub pmtiles_attribution: String,
     /// Where tiles of another server are; empty for none.
+    #[serde(serialize_with = "redact::address")]
     pub tile_url: String,
     /// Whom these are from.
     pub tile_attribution: String,

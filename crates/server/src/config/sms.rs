@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::check::refuse;
 use super::email::seconds;
 use super::secret::{given, secret};
-use super::{ConfigError, hidden};
+use super::{ConfigError, redact};
 
 /// How SMS are sent.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -38,24 +38,28 @@ pub struct Sms {
     /// How the provider is asked.
     pub http_method: HttpMethod,
     /// Where.
+    #[serde(serialize_with = "redact::address")]
     pub http_url: String,
     /// Whether without encryption.
     pub http_allow_plain: bool,
     /// With which headers.
+    #[serde(serialize_with = "redact::values")]
     pub http_headers: BTreeMap<String, String>,
     /// With which form.
+    #[serde(serialize_with = "redact::values")]
     pub http_form: BTreeMap<String, String>,
     /// With which JSON document.
+    #[serde(serialize_with = "redact::json")]
     pub http_json: String,
     /// As whom.
     pub http_user_name: String,
     /// With which password.
-    #[serde(serialize_with = "hidden")]
+    #[serde(serialize_with = "redact::secret")]
     pub http_password: SecretString,
     /// The file that holds it.
     pub http_password_file: PathBuf,
     /// With which token.
-    #[serde(serialize_with = "hidden")]
+    #[serde(serialize_with = "redact::secret")]
     pub http_token: SecretString,
     /// The file that holds it.
     pub http_token_file: PathBuf,
@@ -80,7 +84,7 @@ pub struct Sms {
     /// As whom.
     pub smpp_system_id: String,
     /// With which password.
-    #[serde(serialize_with = "hidden")]
+    #[serde(serialize_with = "redact::secret")]
     pub smpp_password: SecretString,
     /// The file that holds it.
     pub smpp_password_file: PathBuf,
