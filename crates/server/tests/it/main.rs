@@ -29,6 +29,7 @@ mod preferences;
 mod privileges;
 mod requests;
 mod retention;
+mod routing_scope;
 mod rules;
 mod session;
 mod shares;

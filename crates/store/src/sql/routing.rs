@@ -1,5 +1,7 @@
 //! Where alerts go, and what an account allows to be sent: a document for each place.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::actor::{Actor, Scope};
@@ -71,7 +73,7 @@ async fn replace(
     if before.routing == routing {
         return Ok(before);
     }
-    require_webhooks(tx, account, routing.as_ref()).await?;
+    require_webhooks(tx, &actor, before.routing.as_ref(), routing.as_ref()).await?;
     let document = routing.as_ref().map(serde_json::to_string).transpose();
     let document = document.map_err(|cause| StoreError::Internal(cause.into()))?;
     let (level, id, device, group) = place(account, holder);
@@ -94,10 +96,20 @@ async fn replace(
     Ok(StoredRouting { revision, routing, last_modified: Some(tx.now()) })
 }
 
-/// Every webhook it names must be the account's. They stay for as long as they are named.
-async fn require_webhooks(tx: &Tx, account: AccountId, routing: Option<&AlertRouting>) -> Result<()> {
-    for named in routing.iter().flat_map(|routing| &routing.webhooks) {
-        if webhook_rows::find(tx, account, named.webhook).await?.is_none() {
+/// Every webhook it names must be the account's, and stays for as long as it is named. Who does not manage webhooks
+/// names only those that the place names already; any other looks like one that does not exist.
+async fn require_webhooks(
+    tx: &Tx,
+    actor: &Actor,
+    before: Option<&AlertRouting>,
+    wanted: Option<&AlertRouting>,
+) -> Result<()> {
+    let manages = actor.scope.is_whole() && actor.privileges.is_admin();
+    let known: BTreeSet<WebhookId> =
+        before.iter().flat_map(|routing| &routing.webhooks).map(|named| named.webhook).collect();
+    for named in wanted.iter().flat_map(|routing| &routing.webhooks) {
+        let may_name = manages || known.contains(&named.webhook);
+        if !may_name || webhook_rows::find(tx, actor.scope.account, named.webhook).await?.is_none() {
             return Err(StoreError::UnknownReference { kind: Kind::Webhook, id: named.webhook.to_string() });
         }
     }
