@@ -8,6 +8,7 @@ use reqwest::Response;
 use url::Url;
 
 use super::client::Client;
+use super::resolve::NoAddress;
 use super::schedule::wait_ms;
 use super::signature::sign;
 
@@ -98,17 +99,15 @@ fn describe(status: u16) -> String {
 fn explain(client: &Client, error: &reqwest::Error) -> String {
     let mut source: Option<&dyn std::error::Error> = Some(error);
     while let Some(cause) = source {
-        if cause.downcast_ref::<super::address::Refused>().is_some() {
-            return "Nothing is sent there: the name stands for no address of the public Internet."
-                .to_owned();
+        if cause.downcast_ref::<NoAddress>().is_some() {
+            return "Nothing was sent: no address of the public Internet was found for this name.".to_owned();
         }
         source = cause.source();
     }
     if error.is_timeout() {
         format!("No answer came within {} seconds.", client.timeout.as_secs())
     } else if error.is_connect() {
-        "No connection came about: the name is unknown, nobody listens, or the certificate is not valid."
-            .to_owned()
+        "No connection came about: nobody listens, or the certificate is not valid.".to_owned()
     } else {
         "The connection broke before an answer came.".to_owned()
     }
