@@ -1,5 +1,9 @@
 //! A user: somebody who signs in, what they may do and how much they see.
 
+mod bounds;
+
+pub use bounds::Bound;
+
 use serde::{Deserialize, Serialize};
 
 use crate::actor::Reach;

@@ -39,6 +39,7 @@ mod support;
 mod templates;
 mod token;
 mod usage;
+mod user_bounds;
 mod users;
 mod webhooks;
 mod wire;

@@ -33,6 +33,7 @@ pub mod shares_public;
 pub mod templates;
 pub mod token;
 pub mod usage;
+mod user_bounds;
 pub mod user_links;
 pub mod users;
 pub mod users_view;

@@ -7,11 +7,12 @@ use perigee_core::id::UserId;
 use perigee_core::user::User;
 
 use super::operator::InvitationView;
+use super::user_bounds::require_within_bounds;
 use super::users::{find, require_power_over};
 use crate::app::App;
 use crate::auth::Secret;
 use crate::auth::link::LinkPurpose;
-use crate::http::error::ApiResult;
+use crate::http::error::{ApiResult, forbidden};
 use crate::http::extract::{Caller, IdPath, Params, SessionCaller};
 use crate::http::reply::Reply;
 
@@ -41,10 +42,22 @@ async fn make_link(
     })
 }
 
+/// A link for oneself would set a new password without the present one: a session left open is no proof.
+fn refuse_own_link(caller: &Caller, user: &User) -> ApiResult<()> {
+    if user.id != caller.user_id() {
+        return Ok(());
+    }
+    Err(forbidden(
+        "You cannot make a link for your own password. Change it with PUT /api/session/password, which takes the \
+         present one too.",
+    ))
+}
+
 /// Make a link with which a user sets their password.
 ///
 /// An invitation for who has no password yet, else a link to set a new one. It works once; earlier links of the user no
-/// longer do. Needs a console session, `users.write`, and every privilege the user holds.
+/// longer do. Needs a console session, `users.write`, and every privilege the user holds. Nobody makes one for
+/// themselves, nor for a user whose `from`, `expires` or `adminDevices` reach further than their own.
 #[utoipa::path(post, path = "/api/users/{userId}/passwordLink", tag = "users", security(("session" = [])),
     params(("userId" = String, Path, description = "The user's id.", example = "usr_01jc2m8k4n5p8")),
     responses((status = 201, description = "The link.", body = InvitationView)))]
@@ -57,6 +70,8 @@ pub async fn create_password_link(
     params.finish()?;
     let user = find(&app, &caller, id).await?;
     require_power_over(&caller, &user)?;
+    refuse_own_link(&caller, &user)?;
+    require_within_bounds(&caller, &user)?;
     let login = app.store.find_login_by_id(user.id).await?;
     let has_password = login.is_some_and(|login| login.password_hash.is_some());
     let purpose = if has_password { KeptPurpose::Reset } else { KeptPurpose::Invitation };

@@ -13,6 +13,9 @@ use secrecy::SecretString;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::user_bounds::{
+    inherit_bounds, own_bounds, require_change_within_bounds, require_creatable, require_within_bounds,
+};
 use super::users_view::{UserInput, UserView, read_user};
 use crate::app::App;
 use crate::http::edit::retry_changed;
@@ -82,10 +85,7 @@ fn require_same_bounds(caller: &Caller, present: &User, wanted: &UserProfile) ->
     if present.id != caller.user_id() || is_unbound || bounds(&present.profile) == bounds(wanted) {
         return Ok(());
     }
-    Err(forbidden(
-        "You cannot change your own group, deviceId, privileges, adminDevices, from or expires. \
-         Ask an administrator of the account.",
-    ))
+    Err(own_bounds())
 }
 
 /// Refuses to set the caller's own password without the present one: a token or a session left open is no proof.
@@ -164,7 +164,9 @@ pub async fn list_users(State(app): State<App>, caller: Caller, mut params: Para
 
 /// Create a user.
 ///
-/// Without a password the user signs in only after an invitation. Nobody can give privileges they do not hold.
+/// Without a password the user signs in only after an invitation. Nobody can give privileges they do not hold. Who has
+/// `from` or `expires` gives these to users made without, and makes nobody valid beyond them; who has `adminDevices`
+/// gives `devices.write` only with `adminDevices` 0.
 #[utoipa::path(post, path = "/api/users", tag = "users", request_body = UserInput,
     responses((status = 201, description = "The user that was made.", body = UserView)))]
 pub async fn create_user(
@@ -176,8 +178,10 @@ pub async fn create_user(
     caller.require(Privilege::UsersWrite)?;
     caller.require_whole_account()?;
     resolve_names(&app, &caller, &mut body.value, NAMES).await?;
-    let wanted = read_user(&body.value, None, caller.zone())?;
+    let mut wanted = read_user(&body.value, None, caller.zone())?;
     require_held(&caller, &wanted.profile)?;
+    inherit_bounds(&caller, &mut wanted.profile);
+    require_creatable(&caller, &wanted.profile)?;
     let held = once.hold(&app, &caller, &body)?;
     let new = NewUser { profile: wanted.profile, password_hash: hash(&app, wanted.password).await? };
     let created = app.store.create_user(&caller.actor(), new, held.key.clone()).await;
@@ -246,7 +250,11 @@ async fn change_user(
         let wanted = read_user(&wanted, Some(&present), caller.zone())?;
         require_held(&caller, &wanted.profile)?;
         require_same_bounds(&caller, &present, &wanted.profile)?;
+        require_change_within_bounds(&caller, &present, &wanted.profile)?;
         refuse_own_password(&caller, present.id, wanted.password.as_ref())?;
+        if wanted.password.is_some() {
+            require_within_bounds(&caller, &present)?;
+        }
         let password = hash(&app, wanted.password).await?;
         let (actor, seen) = (caller.actor(), present.revision);
         match app.store.replace_user(&actor, present.id, seen, wanted.profile, password).await {

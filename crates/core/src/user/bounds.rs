@@ -1,0 +1,166 @@
+//! How far a user's bounds reach: what they may give to others, and whose password they may set.
+
+use super::UserProfile;
+use crate::privilege::Privilege;
+use crate::time::Timestamp;
+
+/// A bound of a user that somebody else's profile would go beyond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// The other one would be valid earlier.
+    From(Timestamp),
+    /// The other one would be valid longer.
+    Expires(Timestamp),
+    /// The other one could create devices, which count against nobody's allowance but their own.
+    AdminDevices(u32),
+}
+
+impl Bound {
+    /// The member of the API that holds it.
+    pub const fn member(self) -> &'static str {
+        match self {
+            Self::From(_) => "from",
+            Self::Expires(_) => "expires",
+            Self::AdminDevices(_) => "adminDevices",
+        }
+    }
+}
+
+impl UserProfile {
+    /// The first bound of this user that `other` goes beyond. An owner who can act without end has none: nobody
+    /// else could lift them.
+    pub fn bound_exceeded_by(&self, other: &Self, now: Timestamp) -> Option<Bound> {
+        if self.is_lasting_owner(now) {
+            return None;
+        }
+        let from = self.from.filter(|from| other.from.is_none_or(|other| other < *from)).map(Bound::From);
+        let expires = self
+            .expires
+            .filter(|expires| other.expires.is_none_or(|other| other > *expires))
+            .map(Bound::Expires);
+        let creates = other.privileges.allows(Privilege::DevicesWrite) && other.admin_devices != Some(0);
+        let devices = self.admin_devices.filter(|_| creates).map(Bound::AdminDevices);
+        from.or(expires).or(devices)
+    }
+
+    /// The first bound of this user that a change of somebody else from `before` to `after` goes beyond. What the
+    /// change leaves alone does not count.
+    pub fn bound_exceeded_by_change(&self, before: &Self, after: &Self, now: Timestamp) -> Option<Bound> {
+        // What stays as it was is judged as if it were within the bounds.
+        let creates = |profile: &Self| profile.privileges.allows(Privilege::DevicesWrite);
+        let devices_stay = before.admin_devices == after.admin_devices && creates(before) == creates(after);
+        let judged = Self {
+            from: if before.from == after.from { self.from } else { after.from },
+            expires: if before.expires == after.expires { self.expires } else { after.expires },
+            admin_devices: if devices_stay { Some(0) } else { after.admin_devices },
+            ..after.clone()
+        };
+        self.bound_exceeded_by(&judged, now)
+    }
+
+    /// The first of their own bounds that a user would lift by becoming `after`.
+    pub fn bound_lifted_by(&self, after: &Self, now: Timestamp) -> Option<Bound> {
+        if self.is_lasting_owner(now) {
+            return None;
+        }
+        let lifted = |most: &u32| after.admin_devices.is_none_or(|wanted| wanted > *most);
+        let devices = self.admin_devices.filter(lifted).map(Bound::AdminDevices);
+        let within = Self { admin_devices: Some(0), ..after.clone() };
+        self.bound_exceeded_by(&within, now).or(devices)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privilege::Privileges;
+    use crate::text::Tags;
+    use crate::zone::Zone;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_000_000);
+
+    fn user(
+        privileges: &[Privilege],
+        from: Option<i64>,
+        expires: Option<i64>,
+        devices: Option<u32>,
+    ) -> UserProfile {
+        UserProfile {
+            name: String::new(),
+            email: "a@example.com".parse().unwrap(),
+            country: None,
+            time_zone: Zone::utc(),
+            description: None,
+            message: None,
+            disabled: false,
+            disabled_message: None,
+            tags: Tags::new(),
+            privileges: privileges.iter().copied().collect::<Privileges>(),
+            group: None,
+            device: None,
+            admin_devices: devices,
+            from: from.map(Timestamp::from_millis),
+            expires: expires.map(Timestamp::from_millis),
+        }
+    }
+
+    #[test]
+    fn what_is_given_stays_within_the_givers_bounds() {
+        use Privilege::{Admin, DevicesWrite, Owner, UsersWrite};
+        let check = |giver: &UserProfile, other: &UserProfile, expect: Option<&str>| {
+            let found = giver.bound_exceeded_by(other, NOW).map(Bound::member);
+            assert_eq!(found, expect, "{giver:?} gives {other:?}");
+        };
+        let free = user(&[UsersWrite], None, None, None);
+        check(&free, &user(&[UsersWrite], None, None, None), None);
+        for role in [UsersWrite, Admin, Owner] {
+            let until = user(&[role], None, Some(2_000_000), None);
+            check(&until, &user(&[], None, None, None), Some("expires"));
+            check(&until, &user(&[], None, Some(2_000_001), None), Some("expires"));
+            check(&until, &user(&[], None, Some(2_000_000), None), None);
+        }
+        let since = user(&[UsersWrite], Some(500_000), None, None);
+        check(&since, &user(&[], None, None, None), Some("from"));
+        check(&since, &user(&[], Some(499_999), None, None), Some("from"));
+        check(&since, &user(&[], Some(500_000), None, None), None);
+        let few = user(&[UsersWrite, DevicesWrite], None, None, Some(5));
+        check(&few, &user(&[UsersWrite], None, None, None), None);
+        check(&few, &user(&[DevicesWrite], None, None, None), Some("adminDevices"));
+        check(&few, &user(&[DevicesWrite], None, None, Some(1)), Some("adminDevices"));
+        check(&few, &user(&[DevicesWrite], None, None, Some(0)), None);
+        // Nobody else could lift what a lasting owner set for themselves.
+        check(&user(&[Owner], None, None, Some(5)), &user(&[DevicesWrite], None, None, None), None);
+    }
+
+    #[test]
+    fn a_change_is_judged_by_what_it_changes() {
+        let giver = user(&[Privilege::Admin], None, Some(2_000_000), Some(5));
+        let far = user(&[Privilege::DevicesWrite], None, Some(9_000_000), Some(3));
+        let check = |after: &UserProfile, expect: Option<&str>| {
+            let found = giver.bound_exceeded_by_change(&far, after, NOW).map(Bound::member);
+            assert_eq!(found, expect, "{after:?}");
+        };
+        check(&UserProfile { name: "New".to_owned(), ..far.clone() }, None);
+        check(&UserProfile { expires: None, ..far.clone() }, Some("expires"));
+        check(
+            &UserProfile { expires: Some(Timestamp::from_millis(9_000_001)), ..far.clone() },
+            Some("expires"),
+        );
+        check(&UserProfile { expires: Some(Timestamp::from_millis(2_000_000)), ..far.clone() }, None);
+        check(&UserProfile { admin_devices: Some(4), ..far.clone() }, Some("adminDevices"));
+        check(&UserProfile { privileges: Privileges::NONE, ..far.clone() }, None);
+    }
+
+    #[test]
+    fn own_bounds_are_narrowed_and_not_lifted() {
+        let own = user(&[Privilege::Admin], None, Some(2_000_000), Some(5));
+        let check = |after: UserProfile, expect: Option<&str>| {
+            assert_eq!(own.bound_lifted_by(&after, NOW).map(Bound::member), expect, "{after:?}");
+        };
+        check(own.clone(), None);
+        check(UserProfile { expires: None, ..own.clone() }, Some("expires"));
+        check(UserProfile { expires: Some(Timestamp::from_millis(1_500_000)), ..own.clone() }, None);
+        check(UserProfile { admin_devices: None, ..own.clone() }, Some("adminDevices"));
+        check(UserProfile { admin_devices: Some(4), ..own.clone() }, None);
+    }
+}
