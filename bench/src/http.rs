@@ -83,7 +83,7 @@ impl Connection {
         body: &[u8],
     ) -> Result<Answer<'_>> {
         self.request.clear();
-        for part in [line, " HTTP/1.1\r\nHost: bench\r\n", headers] {
+        for part in [line, " HTTP/1.1\r\nHost: localhost\r\n", headers] {
             self.request.extend_from_slice(part.as_bytes());
         }
         if !token.is_empty() {

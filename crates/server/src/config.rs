@@ -235,6 +235,9 @@ pub struct Webhooks {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metrics {
+    /// The address of a listener that answers `/metrics` alone; empty for none. The main one then answers it only
+    /// with the secret.
+    pub listen: String,
     /// A bearer secret with which `/metrics` is answered to any address; empty for loopback only.
     #[serde(serialize_with = "redact::secret")]
     pub secret: SecretString,

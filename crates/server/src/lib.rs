@@ -8,6 +8,7 @@ pub mod budget;
 pub mod config;
 pub mod http;
 pub mod live;
+mod metrics_server;
 pub mod run;
 pub mod senders;
 pub mod serve;

@@ -17,7 +17,8 @@ use crate::background::{Jobs, save_hours, save_usage};
 use crate::config::{BaseUrl, Config, ConfigError};
 use crate::http::middleware::refuse_unreadable;
 use crate::http::router::router;
-use crate::http::routes::operations::recorder;
+use crate::http::routes::metrics::recorder;
+use crate::metrics_server::MetricsServer;
 use crate::senders::Senders;
 use crate::serve::{BindError, Listener, ServeConfig, ShutdownReport, Threads, Tls, TlsError, serve};
 
@@ -29,6 +30,8 @@ pub struct Service {
     app: App,
     database: Database,
     listener: Listener,
+    /// The listener that answers `/metrics` alone.
+    metrics: Option<Listener>,
     tls: Option<Tls>,
     limits: ServeConfig,
     /// The ways out for messages to people.
@@ -84,6 +87,10 @@ impl Service {
         limits.unreadable = Some(refuse_unreadable);
         limits.threads = Threads::one_a_core().map_err(StartError::Threads)?;
         let listener = Listener::bind(config.server.listen).await?;
+        let metrics = match config.metrics.listen_at()? {
+            Some(address) => Some(Listener::bind(address).await?),
+            None => None,
+        };
         let tls = match (&config.server.tls_certificate, &config.server.tls_key) {
             (Some(certificate), Some(key)) => Some(Tls::load(certificate, key)?),
             _ => None,
@@ -100,7 +107,7 @@ impl Service {
         let passwords = Passwords::new(PasswordCost::OWASP)?;
         let app = App::build(config, base_url, Arc::new(database.clone()), clock, passwords).await?;
         limits.open_connections = app.connections.clone();
-        Ok(Self { app, database, listener, tls, limits, senders })
+        Ok(Self { app, database, listener, metrics, tls, limits, senders })
     }
 
     /// Makes the first account and its owner if the store has no account.
@@ -145,6 +152,11 @@ impl Service {
         self.tls.clone()
     }
 
+    /// The address on which `/metrics` alone is answered, if there is one.
+    pub fn metrics_address(&self) -> Option<SocketAddr> {
+        self.metrics.as_ref().map(Listener::local_addr)
+    }
+
     /// Whether it speaks TLS itself.
     pub fn is_encrypted(&self) -> bool {
         self.tls.is_some()
@@ -171,7 +183,9 @@ impl Service {
         };
         // Work that outlives its request goes on there until the store is closed.
         let threads = self.limits.threads.clone();
+        let figures = MetricsServer::start(self.metrics, &self.app, &self.limits);
         let report = serve(self.listener, self.tls, routes, self.limits, stop).await;
+        figures.end().await;
         jobs.stop().await;
         // Only now has every message that was being sent its answer.
         if let Some(gateway) = gateway {

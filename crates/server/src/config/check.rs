@@ -132,7 +132,21 @@ impl Metrics {
     /// Anybody may guess at it, so that it must be long.
     const LEAST_SECRET: usize = 16;
 
+    /// Where the listener for figures is, if there is one.
+    pub fn listen_at(&self) -> Result<Option<SocketAddr>, ConfigError> {
+        if self.listen.is_empty() {
+            return Ok(None);
+        }
+        match self.listen.parse() {
+            Ok(address) => Ok(Some(address)),
+            Err(_other) => {
+                refuse("metrics.listen", "must be empty or an address and a port such as 127.0.0.1:9090")
+            }
+        }
+    }
+
     fn validate(&self) -> Result<(), ConfigError> {
+        self.listen_at()?;
         let length = self.secret.expose_secret().len();
         if length != 0 && length < Self::LEAST_SECRET {
             return refuse("metrics.secret", "must be empty or have at least 16 characters");

@@ -4,10 +4,12 @@ use std::borrow::Cow;
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 
 use super::coding::Coding;
 use super::extract::Preconditions;
+use super::packed::kept;
 use super::reply::not_modified;
 
 /// How long a client may keep a file without asking.
@@ -34,7 +36,7 @@ impl Keep {
 /// A file, ready to be answered.
 #[derive(Clone, Debug)]
 pub struct EmbeddedFile {
-    content: Cow<'static, [u8]>,
+    content: Bytes,
     media_type: &'static str,
     tag: String,
     keep: Keep,
@@ -46,7 +48,23 @@ impl EmbeddedFile {
     /// A file of this name, with the hash of its content.
     pub fn new(name: &str, content: Cow<'static, [u8]>, hash: [u8; 32], keep: Keep) -> Self {
         let tag = hash[..8].iter().fold(String::from("\""), |tag, byte| format!("{tag}{byte:02x}")) + "\"";
-        Self { content, media_type: media_type(name), tag, keep, coding: None }
+        Self { content: kept(content), media_type: media_type(name), tag, keep, coding: None }
+    }
+
+    /// Its bytes.
+    pub(super) fn content(&self) -> Bytes {
+        self.content.clone()
+    }
+
+    /// How many bytes it has.
+    pub(super) fn len(&self) -> usize {
+        self.content.len()
+    }
+
+    /// The same file with these bytes.
+    #[must_use]
+    pub(super) fn with_content(self, content: Bytes) -> Self {
+        Self { content, ..self }
     }
 
     /// The same file, coded so beforehand.

@@ -19,6 +19,7 @@ pub mod json;
 pub mod list;
 pub mod middleware;
 pub mod names;
+pub mod packed;
 pub mod reply;
 pub mod router;
 pub mod routes;

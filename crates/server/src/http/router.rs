@@ -15,9 +15,9 @@ use super::routes::console::Console;
 use super::routes::documents::ApiDocument;
 use super::routes::{
     account, alert_routing, alerts, api_key, audit, console, devices, documents, events, geofences, groups,
-    locations, notification_settings, notifications, operations, operator, overview_report, pages, reference,
-    rules, session, session_password, session_preferences, session_totp, shares, shares_public, templates,
-    token, usage, user_links, users, webhooks,
+    locations, metrics, notification_settings, notifications, operations, operator, overview_report, pages,
+    reference, rules, session, session_password, session_preferences, session_totp, shares, shares_public,
+    templates, token, usage, user_links, users, webhooks,
 };
 use crate::app::App;
 
@@ -169,7 +169,7 @@ fn beside_the_api(document: &Value) -> [(&'static str, MethodRouter<App>); 11] {
         ("/pages/{file}", get(pages::get_page_file)),
         ("/healthz", get(operations::get_health)),
         ("/readyz", get(operations::get_readiness)),
-        ("/metrics", get(operations::get_metrics)),
+        ("/metrics", get(metrics::get_metrics)),
         // Browsers ask for it whatever a page says.
         ("/favicon.ico", get(pages::get_icon)),
     ]

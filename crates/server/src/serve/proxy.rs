@@ -169,17 +169,31 @@ fn from_x_forwarded(headers: &HeaderMap, peer: IpAddr, proxies: &TrustedProxies)
     const PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
     const HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
     let mut client = peer;
+    let mut trusted_hops = 0;
     for hop in items(headers, &FOR).rev() {
         let Some(address) = parse_hop(hop) else { break };
         client = address;
+        trusted_hops += 1;
         if !proxies.contains(address) {
             break;
         }
     }
-    // Of a list only the last value is sure to come from the proxy and not from the client.
-    let scheme = items(headers, &PROTO).next_back().and_then(Scheme::parse);
-    let host = items(headers, &HOST).next_back().and_then(valid_host);
-    Told { client, scheme, host }
+    let hops = items(headers, &FOR).count();
+    let told = |name| value_of_hop(headers, name, trusted_hops, hops);
+    Told { client, scheme: told(&PROTO).and_then(Scheme::parse), host: told(&HOST).and_then(valid_host) }
+}
+
+/// What the outermost trusted proxy wrote. When every proxy of a chain appends to this header as to the one with the
+/// addresses, that is as far from the right as the client's address. Otherwise only the last value is sure to come from
+/// a proxy and not from the client.
+fn value_of_hop<'a>(
+    headers: &'a HeaderMap,
+    name: &HeaderName,
+    trusted_hops: usize,
+    hops: usize,
+) -> Option<&'a str> {
+    let is_parallel = trusted_hops > 0 && items(headers, name).count() == hops;
+    items(headers, name).rev().nth(if is_parallel { trusted_hops - 1 } else { 0 })
 }
 
 fn from_forwarded(headers: &HeaderMap, peer: IpAddr, proxies: &TrustedProxies) -> Told {
@@ -327,6 +341,28 @@ mod tests {
         assert_eq!(seen_, "198.51.100.1 https://public.example:8443");
         let bad = [("x-forwarded-proto", "gopher"), ("x-forwarded-host", "a b")];
         assert_eq!(seen(ForwardedHeader::XForwarded, "::1", &bad), "::1 http://own.example");
+    }
+
+    #[test]
+    fn the_outermost_trusted_proxy_tells_the_scheme() {
+        for (chain, schemes, expected) in [
+            // TLS ends at the first of two trusted proxies; the second one is asked without.
+            ("198.51.100.1, 10.0.0.2", "https, http", "198.51.100.1 https://own.example"),
+            ("198.51.100.1, 10.0.0.2", "http, https", "198.51.100.1 http://own.example"),
+            // What a client put before it does not count.
+            ("192.0.2.66, 198.51.100.1, 10.0.0.2", "https, http, http", "198.51.100.1 http://own.example"),
+            // Only the last proxy is sure to have written it.
+            ("198.51.100.1, 10.0.0.2", "https", "198.51.100.1 https://own.example"),
+            ("198.51.100.1", "https, http", "198.51.100.1 http://own.example"),
+            ("nonsense", "https", "10.0.0.1 https://own.example"),
+        ] {
+            let headers = [("x-forwarded-for", chain), ("x-forwarded-proto", schemes)];
+            assert_eq!(
+                seen(ForwardedHeader::XForwarded, "10.0.0.1", &headers),
+                expected,
+                "{chain} {schemes}"
+            );
+        }
     }
 
     #[test]

@@ -31,6 +31,7 @@ mod requests;
 mod retention;
 mod routing_scope;
 mod rules;
+mod service;
 mod session;
 mod shares;
 mod stream;

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use axum::body::Body;
 use http::{Request, StatusCode};
+use http_body::Body as _;
 use http_body_util::BodyExt;
 use perigee_core::actor::{Actor, Scope};
 use perigee_core::device::DeviceSettings;
@@ -141,11 +142,30 @@ async fn figures_are_for_loopback_or_the_secret() {
         assert_eq!(status, expect, "{address} {headers:?}");
         assert_eq!(body.contains("perigee_store_commits_total"), expect == 200, "{body}");
     };
-    check("127.0.0.1", &[], 200).await;
-    check("::1", &[], 200).await;
-    check("::ffff:127.0.0.1", &[], 200).await;
-    check("203.0.113.7", &[], 404).await;
-    check("127.0.0.1", &[("x-forwarded-for", "203.0.113.7")], 404).await;
+    for host in ["localhost", "localhost:8080", "127.0.0.1:8080", "127.1.2.3", "[::1]:8080", "LOCALHOST"] {
+        check("127.0.0.1", &[("host", host)], 200).await;
+    }
+    let local = ("host", "localhost");
+    check("::1", &[local], 200).await;
+    check("::ffff:127.0.0.1", &[local], 200).await;
+    check("203.0.113.7", &[local], 404).await;
+    // A proxy on this machine that adds no header passes on the name it was asked for.
+    for host in [
+        "track.example.com",
+        "localhost.example.com",
+        "203.0.113.7",
+        "10.0.0.1:80",
+        "127.0.0.1.example.com",
+        "",
+    ] {
+        check("127.0.0.1", &[("host", host)], 404).await;
+    }
+    check("127.0.0.1", &[], 404).await;
+    check("127.0.0.1", &[local, ("host", "track.example.com")], 404).await;
+    for told in ["x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "forwarded", "via"]
+    {
+        check("127.0.0.1", &[local, (told, "x")], 404).await;
+    }
     check("203.0.113.7", &[("authorization", &format!("Bearer {secret}"))], 200).await;
     check("203.0.113.7", &[("authorization", &format!("bearer {secret}"))], 200).await;
     for wrong in ["Bearer wrong", "Bearer ", "Bearer", "", secret] {
@@ -168,7 +188,7 @@ async fn made_up_methods_are_one_series() {
     for method in ["BREW", "BREW2", "x"] {
         app.call(&format!("{method} /healthz")).send().await.expect_error(405, "method-not-allowed");
     }
-    let (_, text) = figures(&app, "127.0.0.1", &[]).await;
+    let (_, text) = figures(&app, "127.0.0.1", &[("host", "localhost")]).await;
     assert!(text.contains("method=\"other\"") && !text.contains("BREW"), "{text}");
 }
 
@@ -263,6 +283,27 @@ async fn everything_follows_the_prefix() {
     app.call("GET /track/healthz").send().await.expect(200);
 }
 
+/// Strangers may ask for the reference page: what is large about it is compressed once and not for each of them.
+#[tokio::test]
+async fn files_of_the_reference_page_are_compressed_beforehand() {
+    let app = TestApp::new(Engine::Sqlite).await;
+    let files = [
+        "/api/docs/swagger-ui-bundle.js",
+        "/api/docs/swagger-ui.css",
+        "/api/openapi.json",
+        "/pages/page.css",
+    ];
+    for (path, coding) in files.into_iter().flat_map(|path| [(path, "br"), (path, "gzip")]) {
+        let request = Request::get(path).header("accept-encoding", coding).body(Body::empty()).unwrap();
+        let response = app.router.clone().oneshot(request).await.unwrap();
+        assert_eq!(response.status(), 200, "{path}");
+        assert_eq!(response.headers()["content-encoding"], coding);
+        assert_eq!(response.headers()["vary"], "accept-encoding", "{path}");
+        // What is compressed while it is sent has no length beforehand.
+        assert!(response.body().size_hint().exact().is_some(), "{path} in {coding}");
+    }
+}
+
 #[tokio::test]
 async fn large_texts_are_compressed_for_those_who_take_it() {
     let app = TestApp::new(Engine::Sqlite).await;
@@ -272,6 +313,9 @@ async fn large_texts_are_compressed_for_those_who_take_it() {
         assert_eq!((packed.status.as_u16(), packed.header("content-encoding")), (200, coding));
         assert!(packed.body.len() * 3 < plain.body.len(), "{} of {}", packed.body.len(), plain.body.len());
         assert_ne!(packed.header("etag"), plain.header("etag"), "other bytes have another tag");
+        let again = app.call("GET /api/openapi.json").header("accept-encoding", coding);
+        let again = again.header("if-none-match", packed.header("etag")).send().await;
+        assert_eq!((again.status.as_u16(), again.header("vary")), (304, "accept-encoding"));
     }
     let tiny = app.call("GET /healthz").header("accept-encoding", "gzip").send().await;
     assert_eq!(tiny.header("content-encoding"), "");

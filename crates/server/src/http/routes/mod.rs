@@ -15,6 +15,7 @@ pub mod events;
 pub mod geofences;
 pub mod groups;
 pub mod locations;
+pub mod metrics;
 pub mod notification_settings;
 pub mod notifications;
 pub mod operations;

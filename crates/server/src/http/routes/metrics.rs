@@ -1,0 +1,119 @@
+//! `/metrics`: the operator's figures, for this machine, for who knows the secret, or on a listener of their own.
+
+use std::net::IpAddr;
+use std::sync::OnceLock;
+
+use axum::Router;
+use axum::extract::{OriginalUri, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use http::uri::Authority;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use secrecy::ExposeSecret;
+
+use crate::app::App;
+use crate::http::context::RequestContext;
+use crate::http::error::ApiResult;
+use crate::http::middleware::nothing_here;
+
+const EXPOSITION: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+/// Seconds an answer takes: from a remembered read to a client that has given up.
+const SECONDS: [f64; 12] = [0.000_25, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0];
+/// What proxies write into requests they pass on.
+const FORWARDING: [HeaderName; 6] = [
+    header::FORWARDED,
+    header::VIA,
+    HeaderName::from_static("x-forwarded-for"),
+    HeaderName::from_static("x-forwarded-host"),
+    HeaderName::from_static("x-forwarded-proto"),
+    HeaderName::from_static("x-real-ip"),
+];
+
+/// The figures, for those who may see them; for others there is nothing here.
+pub async fn get_metrics(
+    State(app): State<App>,
+    context: RequestContext,
+    OriginalUri(uri): OriginalUri,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
+    let settings = &app.config.metrics;
+    let is_local = settings.listen.is_empty()
+        && context.address().to_canonical().is_loopback()
+        && asks_for_loopback(uri.authority(), &headers)
+        && !is_forwarded(&headers);
+    if !is_local && !bears(&headers, settings.secret.expose_secret()) {
+        return Err(nothing_here());
+    }
+    Ok(figures())
+}
+
+/// What the listener for figures answers: them alone, to everybody who reaches it and knows the secret, if one is set.
+pub fn metrics_router(app: App) -> Router {
+    Router::new().route("/metrics", get(get_metrics_alone)).with_state(app)
+}
+
+async fn get_metrics_alone(State(app): State<App>, headers: HeaderMap) -> Response {
+    let secret = app.config.metrics.secret.expose_secret();
+    if secret.is_empty() || bears(&headers, secret) {
+        return figures();
+    }
+    (
+        StatusCode::UNAUTHORIZED,
+        [(header::WWW_AUTHENTICATE, "Bearer")],
+        "Send metrics.secret as a bearer token.\n",
+    )
+        .into_response()
+}
+
+fn figures() -> Response {
+    let figures = recorder().map(PrometheusHandle::render).unwrap_or_default();
+    ([(header::CONTENT_TYPE, EXPOSITION), (header::CACHE_CONTROL, NO_STORE)], figures).into_response()
+}
+
+/// Whether the client named this machine by a name that means the same everywhere. A proxy on this machine passes on
+/// the name that the world uses, even when it adds no header of its own.
+fn asks_for_loopback(authority: Option<&Authority>, headers: &HeaderMap) -> bool {
+    let mut hosts = headers.get_all(header::HOST).iter().map(|host| host.to_str().ok()?.parse().ok());
+    let named: Option<Authority> = match (authority, hosts.next()) {
+        (Some(authority), _) => Some(authority.clone()),
+        (None, first) => first.flatten(),
+    };
+    hosts.next().is_none() && named.is_some_and(|named| is_loopback_name(named.host()))
+}
+
+fn is_loopback_name(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || bare.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
+}
+
+/// Whether somebody passed the request on. A proxy on this machine that nobody told us to trust would make the
+/// whole world look local.
+fn is_forwarded(headers: &HeaderMap) -> bool {
+    FORWARDING.iter().any(|name| headers.contains_key(name))
+}
+
+fn bears(headers: &HeaderMap, secret: &str) -> bool {
+    let given = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.as_bytes().split_at_checked("Bearer ".len()))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case(b"Bearer "))
+        .map(|(_, given)| given);
+    let same = |given| aws_lc_rs::constant_time::verify_slices_are_equal(given, secret.as_bytes()).is_ok();
+    !secret.is_empty() && given.is_some_and(same)
+}
+
+/// The recorder of this process, installed when it is first asked for. None when another one is in place.
+pub fn recorder() -> Option<&'static PrometheusHandle> {
+    static RECORDER: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
+    let install = || {
+        PrometheusBuilder::new()
+            .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS)
+            .ok()?
+            .install_recorder()
+            .ok()
+    };
+    RECORDER.get_or_init(install).as_ref()
+}

@@ -1,0 +1,47 @@
+//! The listener that answers `/metrics` alone, so that no proxy in front of the main one can pass requests for it on.
+
+use tokio::task::JoinHandle;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::app::App;
+use crate::http::routes::metrics::metrics_router;
+use crate::serve::{Listener, OpenConnections, ServeConfig, ShutdownReport, TrustedProxies, serve};
+
+/// Scrapers at once; more are refused.
+const CONNECTIONS_MAX: usize = 64;
+
+/// A running listener for figures, or none. Dropping it ends it.
+pub(crate) struct MetricsServer {
+    stop: DropGuard,
+    task: Option<JoinHandle<ShutdownReport>>,
+}
+
+impl MetricsServer {
+    /// Starts to serve, if there is a listener.
+    pub(crate) fn start(listener: Option<Listener>, app: &App, limits: &ServeConfig) -> Self {
+        let stop = CancellationToken::new();
+        let task = listener.map(|listener| {
+            tracing::info!(address = %listener.local_addr(), "answering /metrics");
+            let limits = ServeConfig {
+                max_connections: CONNECTIONS_MAX,
+                trusted_proxies: TrustedProxies::default(),
+                open_connections: OpenConnections::default(),
+                ..limits.clone()
+            };
+            let stop = stop.clone();
+            let routes = metrics_router(app.clone());
+            tokio::spawn(serve(listener, None, routes, limits, async move { stop.cancelled().await }))
+        });
+        Self { stop: stop.drop_guard(), task }
+    }
+
+    /// Stops and waits until answers under way are given.
+    pub(crate) async fn end(self) {
+        drop(self.stop);
+        if let Some(task) = self.task
+            && let Err(error) = task.await
+        {
+            tracing::error!(%error, "the listener for figures broke off");
+        }
+    }
+}
