@@ -57,7 +57,7 @@ pub(crate) enum Command {
     /// Let users in, and make them operators.
     #[command(subcommand)]
     User(UserCommand),
-    /// Issue and revoke API keys.
+    /// Issue and revoke API keys, and rotate the key that signs tokens.
     #[command(subcommand)]
     Key(KeyCommand),
     /// Bring the store to the form this version needs.
@@ -208,6 +208,12 @@ pub(crate) enum KeyCommand {
         #[arg(long)]
         email: Email,
     },
+    /// Make a new key that signs tokens. Running servers use it within five seconds; tokens signed before stay good.
+    RotateSigning {
+        /// Drop the old keys at once: every token issued so far ends within five seconds.
+        #[arg(long)]
+        at_once: bool,
+    },
     /// Take the user's API key away; its tokens end.
     Revoke {
         /// The user's e-mail address.
@@ -301,6 +307,8 @@ mod tests {
             "user set --email a@b --totp=false",
             "key issue --email a@b",
             "key revoke --email a@b",
+            "key rotate-signing",
+            "key rotate-signing --at-once",
             "migrate --check",
             "backup copy.db",
             "restore copy.db",

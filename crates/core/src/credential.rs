@@ -54,6 +54,31 @@ pub struct Totp {
     pub last_step: i64,
 }
 
+/// A second factor whose code was right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProvedTotp {
+    /// The secret the code was made from.
+    pub secret: Vec<u8>,
+    /// The time step of the code.
+    pub step: i64,
+}
+
+/// A password to be set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewPassword {
+    /// Its hash.
+    pub hash: String,
+    /// Whether the user's API key ends with the old password, and every token made from it.
+    pub end_api_key: bool,
+}
+
+impl NewPassword {
+    /// A password that leaves the API key alone.
+    pub fn new(hash: impl Into<String>) -> Self {
+        Self { hash: hash.into(), end_api_key: false }
+    }
+}
+
 /// What a request needs to know of its user, read anew every few seconds.
 #[derive(Clone, Debug)]
 pub struct Identity {
@@ -126,8 +151,10 @@ pub struct SigningKey {
     pub kid: String,
     /// The pair.
     pub pkcs8: Vec<u8>,
-    /// When it was made; the newest one signs, all of them verify.
+    /// When it was made.
     pub creation: Timestamp,
+    /// When it stops verifying; none for the key that signs.
+    pub expires: Option<Timestamp>,
 }
 
 impl std::fmt::Debug for SigningKey {

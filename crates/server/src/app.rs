@@ -3,7 +3,6 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use perigee_core::credential::SigningKey;
 use perigee_core::error::StoreError;
 use perigee_core::id::AccountId;
 use perigee_core::store::Store;
@@ -11,7 +10,7 @@ use perigee_core::time::{Clock, Monotonic, Timestamp};
 use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
-use crate::access::{Gate, HourBook, Identities, Rated, Rates, UsageBook, ViewBook};
+use crate::access::{CodeBackoff, Gate, HourBook, Identities, Rated, Rates, UsageBook, ViewBook, read_keys};
 use crate::auth::password::Passwords;
 use crate::auth::signing::{self, SigningKeyError, SigningKeys};
 use crate::background::Packing;
@@ -61,6 +60,8 @@ pub struct Parts {
     pub rates: Rates,
     /// What requests hold and compute at once.
     pub budget: Budget,
+    /// Waits after wrong codes of the second factor.
+    pub code_backoff: CodeBackoff,
     /// Calls counted.
     pub usage: UsageBook,
     /// The same by user and hour.
@@ -114,6 +115,7 @@ impl App {
             identities: Identities::new(Arc::clone(&clock)),
             clock,
             passwords,
+            code_backoff: CodeBackoff::default(),
             usage: UsageBook::default(),
             hours: HourBook::default(),
             views: ViewBook::default(),
@@ -147,11 +149,7 @@ impl App {
 /// The keys of the store, newest first; the first to ask makes one.
 async fn signing_keys(store: &dyn Store, now: Timestamp) -> Result<SigningKeys, BuildError> {
     let fresh = signing::SigningKey::generate()?;
-    let fresh = SigningKey { kid: fresh.id().to_owned(), pkcs8: fresh.to_pkcs8().to_vec(), creation: now };
-    let kept = store.signing_keys(fresh).await?;
-    let mut keys = kept.iter().map(|key| signing::SigningKey::from_pkcs8(&key.pkcs8));
-    let current = keys.next().unwrap_or(Err(SigningKeyError::NotMade))?;
-    Ok(SigningKeys::new(current, keys.collect::<Result<_, _>>()?))
+    Ok(read_keys(&store.signing_keys(fresh.to_stored(now)).await?)?)
 }
 
 /// Too many of something; the sentence goes on with how long to wait.

@@ -80,6 +80,7 @@ migrations! {
     6 "console" "0006_console.sql";
     7 "alert_place" "0007_alert_place.sql";
     8 "clock" "0008_clock.sql";
+    9 "signing_key_expiry" "0009_signing_key_expiry.sql";
 }
 
 impl Migration {

@@ -1,4 +1,4 @@
-//! `perigee key`: API keys. Issuing and revoking act on a running server within five seconds.
+//! `perigee key`: API keys and the key that signs tokens. Changes act on a running server within five seconds.
 
 use anyhow::{Result, bail};
 use perigee_core::actor::Origin;
@@ -7,6 +7,7 @@ use perigee_core::id::KeyId;
 use perigee_core::privilege::Privilege;
 use perigee_core::text::Email;
 use perigee_server::auth::api_key::ApiKey;
+use perigee_server::auth::signing::SigningKey;
 use perigee_server::config::Config;
 use serde::Serialize;
 
@@ -20,6 +21,7 @@ pub(crate) async fn run(common: &Common, command: KeyCommand) -> Result<()> {
     let config = settings::load(common, Vec::new())?;
     match command {
         KeyCommand::Issue { email } => print(&issue(&config, &email).await?, common.json),
+        KeyCommand::RotateSigning { at_once } => print(&rotate(&config, at_once).await?, common.json),
         KeyCommand::Revoke { email } => print(&revoke(&config, &email).await?, common.json),
     }
 }
@@ -59,6 +61,37 @@ async fn issue(config: &Config, email: &Email) -> Result<Issued> {
         email: user.profile.email.as_str().to_owned(),
         api_key: key.expose().to_owned(),
     })
+}
+
+/// Seconds that an old key stays good beyond the life of its tokens: servers sign with it until they notice the new one,
+/// and their clocks may differ from this one.
+const MARGIN_S: i64 = 60;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Rotated {
+    key_id: String,
+    old_keys_until: String,
+}
+
+impl Answer for Rotated {
+    fn in_words(&self) -> String {
+        format!(
+            "key id         {}\nold keys until {}\n\nServers sign with the new key within five seconds.",
+            self.key_id, self.old_keys_until
+        )
+    }
+}
+
+async fn rotate(config: &Config, at_once: bool) -> Result<Rotated> {
+    let opened = Opened::existing(config).await?;
+    let key = SigningKey::generate()?;
+    let now = opened.now();
+    let seconds = if at_once { 0 } else { i64::from(config.auth.token_seconds) + MARGIN_S };
+    let until = now.plus_seconds(seconds);
+    opened.store().rotate_signing_key(key.to_stored(now), until).await?;
+    opened.close().await;
+    Ok(Rotated { key_id: key.id().to_owned(), old_keys_until: until.to_string() })
 }
 
 #[derive(Serialize)]

@@ -78,6 +78,39 @@ fn keys_work_and_end_while_the_server_runs() {
 }
 
 #[test]
+fn a_signing_key_is_rotated_while_the_server_runs() {
+    let folder = Folder::new();
+    let data = folder.data();
+    let server = Server::start(&data);
+    json_of(&data, "account create --name Acme --licenses 2 --owner-email ana@acme.test");
+    let issued = json_of(&data, "key issue --email ana@acme.test");
+    let published = || {
+        let keys = send(&server.url, "GET /.well-known/jwks.json", None, None).expect(200)["keys"].clone();
+        keys.as_array().unwrap().iter().map(|key| key["kid"].clone()).collect::<Vec<_>>()
+    };
+    let wait_for = |kid: &serde_json::Value| {
+        let since = std::time::Instant::now();
+        while published()[0] != *kid {
+            assert!(since.elapsed().as_secs() < 5, "the new key signs within five seconds");
+        }
+    };
+    let status = |bearer: &str| send(&server.url, "GET /api/devices", Some(bearer), None).status;
+    let old = token(&server.url, "ana@acme.test", &issued["apiKey"]);
+    let first = published();
+    let rotated = json_of(&data, "key rotate-signing");
+    wait_for(&rotated["keyId"]);
+    assert_eq!(published(), [rotated["keyId"].clone(), first[0].clone()]);
+    let new = token(&server.url, "ana@acme.test", &issued["apiKey"]);
+    assert_eq!((status(&old), status(&new)), (200, 200));
+
+    let dropped = json_of(&data, "key rotate-signing --at-once");
+    wait_for(&dropped["keyId"]);
+    assert_eq!(published(), [dropped["keyId"].clone()]);
+    assert_eq!((status(&old), status(&new)), (401, 401));
+    server.stop();
+}
+
+#[test]
 fn links_let_in_once() {
     let folder = Folder::new();
     let data = folder.data();

@@ -4,7 +4,9 @@ use async_trait::async_trait;
 
 use super::Result;
 use crate::actor::Origin;
-use crate::credential::{ApiKey, Identity, Login, NewLink, NewSession, SecretHash, Session, SigningKey};
+use crate::credential::{
+    ApiKey, Identity, Login, NewLink, NewPassword, NewSession, ProvedTotp, SecretHash, Session, SigningKey,
+};
 use crate::id::{SessionId, UserId};
 use crate::text::Email;
 use crate::time::Timestamp;
@@ -40,12 +42,12 @@ pub trait Credentials: Send + Sync {
     /// Ends a session.
     async fn delete_session(&self, origin: &Origin, id: SessionId) -> Result<()>;
 
-    /// Sets the password and ends every session but the one to keep.
+    /// Sets the password and ends every session but the one to keep, and the API key if asked to.
     async fn set_password(
         &self,
         origin: &Origin,
         user: UserId,
-        password_hash: String,
+        new: NewPassword,
         keep: Option<SessionId>,
     ) -> Result<()>;
 
@@ -63,19 +65,19 @@ pub trait Credentials: Send + Sync {
         &self,
         origin: &Origin,
         hash: &SecretHash,
-        password_hash: String,
+        new: NewPassword,
     ) -> Result<Option<UserId>>;
 
     /// Keeps a second factor that is not confirmed yet, in place of one not confirmed before.
     async fn begin_totp(&self, user: UserId, secret: Vec<u8>) -> Result<()>;
 
-    /// Confirms the second factor, with the step of the code that proved it, and ends every session but the one
-    /// to keep: the others came in without it.
+    /// Confirms the second factor that was proved and ends every session but the one to keep: the others came in
+    /// without it. Fails when another one was begun since.
     async fn confirm_totp(
         &self,
         origin: &Origin,
         user: UserId,
-        step: i64,
+        proved: ProvedTotp,
         keep: Option<SessionId>,
     ) -> Result<()>;
 
@@ -85,6 +87,12 @@ pub trait Credentials: Send + Sync {
     /// Uses up a time step; false when it, or a later one, was used before.
     async fn use_totp_step(&self, user: UserId, step: i64) -> Result<bool>;
 
-    /// The keys that sign tokens, newest first; `fresh` is kept when there was none.
+    /// The keys that sign and verify tokens, the one that signs first; `fresh` is kept when there was none.
     async fn signing_keys(&self, fresh: SigningKey) -> Result<Vec<SigningKey>>;
+
+    /// The same without making one.
+    async fn list_signing_keys(&self) -> Result<Vec<SigningKey>>;
+
+    /// Signs with `fresh` from now on. The keys before it verify until `old_until`, or until they end already.
+    async fn rotate_signing_key(&self, fresh: SigningKey, old_until: Timestamp) -> Result<()>;
 }

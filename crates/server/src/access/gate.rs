@@ -7,33 +7,32 @@ use http::{HeaderMap, Method, header};
 use perigee_core::credential::{Identity, SecretHash, Session};
 use perigee_core::id::{AccountId, KeyId, UserId};
 use perigee_core::privilege::Privilege;
+use perigee_core::store::Store;
 use perigee_core::time::Timestamp;
 use serde_json::Value;
 
+use super::key_ring::{KeyLoadError, KeyRing};
 use super::rates::Rated;
 use crate::app::{App, too_many};
 use crate::auth::signing::SigningKeys;
-use crate::auth::token::{Claims, NewToken, TokenError, Tokens};
+use crate::auth::token::{Claims, NewToken, TokenError};
 use crate::auth::verified::VerifiedTokens;
 use crate::auth::{Secret, session};
 use crate::http::code::Code;
 use crate::http::context::RequestContext;
-use crate::http::error::{ApiError, ApiResult};
+use crate::http::error::{ApiError, ApiResult, internal};
 use crate::serve::PublicOrigin;
 
 /// The cookie of a console session.
 pub const SESSION_COOKIE: &str = "perigee_session";
 /// What every 401 says of how to be let in.
 pub const CHALLENGE: &str = "Bearer realm=\"perigee\"";
-/// Names, not addresses: a token stays good when the address changes or another node answers.
-const ISSUER: &str = "perigee";
-const AUDIENCE: &str = "perigee-api";
 const REMEMBERED_TOKENS: usize = 10_000;
 
 /// Issues and checks what lets requests in.
 #[derive(Debug)]
 pub struct Gate {
-    tokens: Tokens,
+    keys: KeyRing,
     verified: VerifiedTokens,
     token_seconds: u32,
 }
@@ -61,11 +60,7 @@ pub enum Proof {
 impl Gate {
     /// A gate with these keys.
     pub fn new(keys: SigningKeys, token_seconds: u32) -> Self {
-        Self {
-            tokens: Tokens::new(keys, ISSUER, AUDIENCE),
-            verified: VerifiedTokens::new(REMEMBERED_TOKENS),
-            token_seconds,
-        }
+        Self { keys: KeyRing::new(keys), verified: VerifiedTokens::new(REMEMBERED_TOKENS), token_seconds }
     }
 
     /// A token for a user's key, and when it ends.
@@ -77,12 +72,22 @@ impl Gate {
         now: Timestamp,
     ) -> Result<(String, Timestamp), TokenError> {
         let new = NewToken { user, account, key, lifetime_s: self.token_seconds };
-        self.tokens.issue(new, now).map(|(token, claims)| (token, claims.expires()))
+        self.keys.tokens().issue(new, now).map(|(token, claims)| (token, claims.expires()))
     }
 
     /// The public keys tokens can be checked with.
-    pub fn jwks(&self) -> Value {
-        self.tokens.keys().jwks()
+    pub fn jwks(&self, now: Timestamp) -> Value {
+        self.keys.tokens().keys().jwks(now)
+    }
+
+    /// Takes over the keys of the store; true when they are others than before.
+    pub async fn load_keys(&self, store: &dyn Store) -> Result<bool, KeyLoadError> {
+        let changed = self.keys.load(store).await?;
+        if changed {
+            // Tokens of a key that was dropped are checked anew, and refused.
+            self.verified.clear();
+        }
+        Ok(changed)
     }
 
     /// Lets a request in, or says why not.
@@ -129,7 +134,7 @@ impl Gate {
             known
         } else {
             refuse_many_bad_tokens(context, app.rates.bad_token(context.address(), false))?;
-            self.verify(token, now)?
+            self.verify(&*app.store, token, now).await?
         };
         let identity = self.find_holder(app, &claims).await?;
         Ok(Admitted { identity, session: None, proof: Proof::Token(claims) })
@@ -161,8 +166,19 @@ impl Gate {
     }
 
     /// Checks a token that is not remembered, and remembers it if it is good.
-    fn verify(&self, token: &str, now: Timestamp) -> ApiResult<Arc<Claims>> {
-        let claims = self.tokens.verify(token, now).map_err(|reason| match reason {
+    async fn verify(&self, store: &dyn Store, token: &str, now: Timestamp) -> ApiResult<Arc<Claims>> {
+        let mut tokens = self.keys.tokens();
+        let mut verified = tokens.verify(token, now);
+        if verified == Err(TokenError::UnknownKey) {
+            // Another node may sign with a key that was made since this one last looked.
+            self.load_keys(store).await.map_err(|error| match error {
+                KeyLoadError::Store(error) => ApiError::from(error),
+                KeyLoadError::Keys(error) => internal(error),
+            })?;
+            tokens = self.keys.tokens();
+            verified = tokens.verify(token, now);
+        }
+        let claims = verified.map_err(|reason| match reason {
             TokenError::Expired => expired(),
             _ => {
                 invalid_token("The token is not one this service issued. Get one from POST /api/Auth/Token.")
@@ -170,6 +186,10 @@ impl Gate {
         })?;
         let claims = Arc::new(claims);
         self.verified.insert(token, claims.clone(), now);
+        if !Arc::ptr_eq(&tokens, &self.keys.tokens()) {
+            // The keys changed meanwhile: what they were cleared of must not come back.
+            self.verified.clear();
+        }
         Ok(claims)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
-use perigee_core::id::{AccountId, KeyId, UserId};
+use perigee_core::id::{AccountId, KeyId};
 use perigee_core::time::{Clock, Monotonic};
 
 use super::buckets::{Allowance, Buckets, Quota};
@@ -20,7 +20,6 @@ pub struct Rates {
     failures: Buckets<IpAddr>,
     named_failures: Buckets<(String, IpAddr)>,
     bad_tokens: Buckets<IpAddr>,
-    bad_codes: Buckets<UserId>,
     key_uses: Buckets<KeyId>,
     viewers: Buckets<IpAddr>,
     views: Buckets<String>,
@@ -70,7 +69,6 @@ impl Rates {
                 limits.bad_tokens_per_second,
                 limits.bad_tokens_per_second,
             )),
-            bad_codes: Buckets::new(Quota::per_minute(limits.token_failures_per_minute)),
             key_uses: Buckets::new(Quota::per_minute(1)),
             viewers: Buckets::new(Quota::per_second(VIEWER.0, VIEWER.1)),
             views: Buckets::new(Quota::per_second(VIEWED.0, VIEWED.1)),
@@ -134,17 +132,6 @@ impl Rates {
             self.bad_tokens.look(&address, self.now())
         };
         Rated { policy: "address", quota: self.bad_tokens.quota(), allowance }
-    }
-
-    /// Whether somebody who knows this user's password may present codes of the second factor. Counted from all
-    /// addresses together: six digits would not stand against many of them.
-    pub fn bad_code(&self, user: UserId, failed: bool) -> Rated {
-        let allowance = if failed {
-            self.bad_codes.take(&user, self.now())
-        } else {
-            self.bad_codes.look(&user, self.now())
-        };
-        Rated { policy: "failures", quota: self.bad_codes.quota(), allowance }
     }
 
     /// One opening of the share link with this secret, right or wrong, which both the address and the link must bear:

@@ -6,6 +6,8 @@ use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair as _};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::{DecodingKey, EncodingKey};
+use perigee_core::credential::SigningKey as StoredKey;
+use perigee_core::time::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -27,6 +29,15 @@ pub struct SigningKey {
     public: String,
     encoding: EncodingKey,
     decoding: DecodingKey,
+    /// When it stops verifying; none for a key that signs.
+    expires: Option<Timestamp>,
+}
+
+impl PartialEq for SigningKey {
+    /// The id follows from the key.
+    fn eq(&self, other: &Self) -> bool {
+        (&self.id, self.expires) == (&other.id, other.expires)
+    }
 }
 
 impl SigningKey {
@@ -48,12 +59,33 @@ impl SigningKey {
             encoding: EncodingKey::from_ed_der(pkcs8),
             decoding: DecodingKey::from_ed_der(pair.public_key().as_ref()),
             public,
+            expires: None,
         })
+    }
+
+    /// The same key, good until this instant.
+    #[must_use]
+    pub fn expiring(self, expires: Option<Timestamp>) -> Self {
+        Self { expires, ..self }
+    }
+
+    fn is_good(&self, now: Timestamp) -> bool {
+        self.expires.is_none_or(|expires| now < expires)
     }
 
     /// The `kid` of tokens signed with it.
     pub fn id(&self) -> &str {
         &self.id
+    }
+
+    /// The key as a store keeps it, made at this instant.
+    pub fn to_stored(&self, now: Timestamp) -> StoredKey {
+        StoredKey {
+            kid: self.id.clone(),
+            pkcs8: self.to_pkcs8().to_vec(),
+            creation: now,
+            expires: self.expires,
+        }
     }
 
     /// The bytes to keep, which are secret.
@@ -83,7 +115,7 @@ impl fmt::Debug for SigningKey {
 }
 
 /// The key that signs now and those that signed before it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SigningKeys {
     current: SigningKey,
     older: Vec<SigningKey>,
@@ -113,18 +145,18 @@ impl SigningKeys {
         &self.current
     }
 
-    /// The key with this id.
-    pub fn find(&self, id: &str) -> Option<&SigningKey> {
-        self.all().find(|key| key.id == id)
+    /// The key with this id, unless it is over.
+    pub fn find(&self, id: &str, now: Timestamp) -> Option<&SigningKey> {
+        self.good(now).find(|key| key.id == id)
     }
 
-    /// The public halves as a JSON Web Key Set (RFC 7517, RFC 8037).
-    pub fn jwks(&self) -> Value {
-        json!({ "keys": self.all().map(SigningKey::to_jwk).collect::<Vec<_>>() })
+    /// The public halves as a JSON Web Key Set (RFC 7517, RFC 8037), without keys that are over.
+    pub fn jwks(&self, now: Timestamp) -> Value {
+        json!({ "keys": self.good(now).map(SigningKey::to_jwk).collect::<Vec<_>>() })
     }
 
-    fn all(&self) -> impl Iterator<Item = &SigningKey> {
-        std::iter::once(&self.current).chain(&self.older)
+    fn good(&self, now: Timestamp) -> impl Iterator<Item = &SigningKey> {
+        std::iter::once(&self.current).chain(&self.older).filter(move |key| key.is_good(now))
     }
 }
 
@@ -159,8 +191,11 @@ mod tests {
     #[test]
     fn publishes_public_halves_only() {
         let first = SigningKey::generate().unwrap();
-        let keys = SigningKeys::new(first.clone(), Vec::new()).rotated(SigningKey::generate().unwrap());
-        let published = keys.jwks();
+        let now = Timestamp::from_millis(1_000);
+        let until = Some(Timestamp::from_millis(2_000));
+        let keys = SigningKeys::new(first.clone().expiring(until), Vec::new());
+        let keys = keys.rotated(SigningKey::generate().unwrap());
+        let published = keys.jwks(now);
         let ids: Vec<_> =
             published["keys"].as_array().unwrap().iter().map(|key| key["kid"].as_str().unwrap()).collect();
         assert_eq!(ids, [keys.current().id(), first.id()]);
@@ -168,6 +203,9 @@ mod tests {
             let members: Vec<_> = key.as_object().unwrap().keys().map(String::as_str).collect();
             assert_eq!(members, ["kty", "crv", "x", "kid", "use", "alg"]);
         }
-        assert!(keys.find(first.id()).is_some() && keys.find("other").is_none());
+        assert!(keys.find(first.id(), now).is_some() && keys.find("other", now).is_none());
+        let later = Timestamp::from_millis(2_000);
+        assert!(keys.find(first.id(), later).is_none(), "it is over");
+        assert_eq!(keys.jwks(later)["keys"].as_array().unwrap().len(), 1);
     }
 }

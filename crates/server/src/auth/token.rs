@@ -68,6 +68,9 @@ pub enum TokenError {
     /// Signed by nobody known, in another way, or changed since.
     #[error("the token's signature is wrong")]
     BadSignature,
+    /// Signed by a key that is not known, or is over.
+    #[error("the token's key is not known")]
+    UnknownKey,
     /// It has ended.
     #[error("the token is expired")]
     Expired,
@@ -135,7 +138,8 @@ impl Tokens {
         if !ours || header.crit.is_some() {
             return Err(TokenError::Malformed);
         }
-        let key = header.kid.as_deref().and_then(|id| self.keys.find(id)).ok_or(TokenError::BadSignature)?;
+        let id = header.kid.as_deref().ok_or(TokenError::BadSignature)?;
+        let key = self.keys.find(id, now).ok_or(TokenError::UnknownKey)?;
         let claims = jsonwebtoken::decode::<Claims>(token, key.decoding(), &self.validation)
             .map_err(|error| reason(&error))?
             .claims;

@@ -63,6 +63,13 @@ impl VerifiedTokens {
         }
     }
 
+    /// Forgets every token.
+    pub fn clear(&self) {
+        for shard in &self.shards {
+            *lock(shard) = Shard::default();
+        }
+    }
+
     fn len(&self) -> usize {
         self.shards.iter().map(|shard| lock(shard).claims.len()).sum()
     }

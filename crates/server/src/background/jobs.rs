@@ -10,14 +10,17 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::{
-    Follower, Outlets, Worker, announce_expiries, compact_locations, forget_expired, note_receipts,
-    publish_store, retire_locations, save_hours, save_usage, trim_logs, watch_clock, write_overview,
+    Follower, Outlets, Worker, announce_expiries, compact_locations, forget_expired, load_signing_keys,
+    note_receipts, publish_store, retire_locations, save_hours, save_usage, trim_logs, watch_clock,
+    write_overview,
 };
 use crate::app::App;
 use crate::senders::Centre;
 use crate::webhook;
 
 const SAVE_USAGE_EVERY: Duration = Duration::from_secs(2);
+/// Together with the time a commit takes well within the five seconds in which a rotation acts on every node.
+const LOAD_KEYS_EVERY: Duration = Duration::from_secs(2);
 const SAVE_HOURS_EVERY: Duration = Duration::from_mins(1);
 const WATCH_CLOCK_EVERY: Duration = Duration::from_secs(10);
 const PUBLISH_EVERY: Duration = Duration::from_secs(5);
@@ -51,6 +54,14 @@ impl Jobs {
             async move {
                 save_usage(&app).await;
                 SAVE_USAGE_EVERY
+            }
+        });
+        let keys = app.clone();
+        jobs.repeat("load-signing-keys", LOAD_KEYS_EVERY, move || {
+            let app = keys.clone();
+            async move {
+                load_signing_keys(&app).await;
+                LOAD_KEYS_EVERY
             }
         });
         let hours = app.clone();

@@ -9,6 +9,7 @@ mod outbox;
 mod overview;
 mod receipts;
 mod retention;
+mod signing_keys;
 mod upkeep;
 
 pub use compaction::{Packing, compact_locations, trim_logs};
@@ -20,4 +21,5 @@ pub use outbox::{Outlet, Outlets, Worker};
 pub use overview::write_overview;
 pub use receipts::note_receipts;
 pub use retention::retire_locations;
+pub use signing_keys::load_signing_keys;
 pub use upkeep::{forget_expired, save_hours, save_usage, watch_clock};

@@ -34,6 +34,7 @@ mod rules;
 mod service;
 mod session;
 mod shares;
+mod signing_keys;
 mod stream;
 mod stream_restart;
 mod support;

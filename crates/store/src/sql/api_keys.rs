@@ -46,10 +46,15 @@ pub(super) async fn put(tx: &Tx, origin: Origin, user: UserId, key: ApiKey) -> R
 /// Takes the user's key away.
 pub(super) async fn delete(tx: &Tx, origin: Origin, user: UserId) -> Result<bool> {
     let user = users::lock(tx, user).await?;
+    end(tx, &origin, &user).await
+}
+
+/// Takes the key of a user whose account is locked.
+pub(super) async fn end(tx: &Tx, origin: &Origin, user: &User) -> Result<bool> {
     let sql = "DELETE FROM api_key WHERE account_id = ?1 AND user_id = ?2";
     let existed = tx.execute(sql, params![user.account, user.id]).await? > 0;
     if existed {
-        audit::record(tx, user.account, &origin, "apiKey.delete", Some(user.id.to_string())).await?;
+        audit::record(tx, user.account, origin, "apiKey.delete", Some(user.id.to_string())).await?;
     }
     Ok(existed)
 }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::actor::Origin;
 use perigee_core::credential::{
-    ApiKey, Identity, Login, NewLink, NewSession, SecretHash, Session, SigningKey,
+    ApiKey, Identity, Login, NewLink, NewPassword, NewSession, ProvedTotp, SecretHash, Session, SigningKey,
 };
 use perigee_core::id::{KeyId, SessionId, UserId};
 use perigee_core::store::{Credentials, Result};
@@ -63,11 +63,11 @@ impl Credentials for Database {
         &self,
         origin: &Origin,
         user: UserId,
-        password_hash: String,
+        new: NewPassword,
         keep: Option<SessionId>,
     ) -> Result<()> {
         let origin = origin.clone();
-        self.write(move |tx| passwords::set(tx, origin, user, password_hash, keep).boxed()).await
+        self.write(move |tx| passwords::set(tx, origin, user, new, keep).boxed()).await
     }
 
     async fn rehash_password(&self, user: UserId, old_hash: &str, new_hash: String) -> Result<()> {
@@ -89,10 +89,10 @@ impl Credentials for Database {
         &self,
         origin: &Origin,
         hash: &SecretHash,
-        password_hash: String,
+        new: NewPassword,
     ) -> Result<Option<UserId>> {
         let (origin, hash) = (origin.clone(), *hash);
-        self.write(move |tx| passwords::redeem_link(tx, origin, hash, password_hash).boxed()).await
+        self.write(move |tx| passwords::redeem_link(tx, origin, hash, new).boxed()).await
     }
 
     async fn begin_totp(&self, user: UserId, secret: Vec<u8>) -> Result<()> {
@@ -103,11 +103,11 @@ impl Credentials for Database {
         &self,
         origin: &Origin,
         user: UserId,
-        step: i64,
+        proved: ProvedTotp,
         keep: Option<SessionId>,
     ) -> Result<()> {
         let origin = origin.clone();
-        self.write(move |tx| totp::confirm(tx, origin, user, step, keep).boxed()).await
+        self.write(move |tx| totp::confirm(tx, origin, user, proved, keep).boxed()).await
     }
 
     async fn delete_totp(&self, origin: &Origin, user: UserId) -> Result<()> {
@@ -120,10 +120,18 @@ impl Credentials for Database {
     }
 
     async fn signing_keys(&self, fresh: SigningKey) -> Result<Vec<SigningKey>> {
-        let known = self.read(move |tx| signing_keys::list(tx).boxed()).await?;
+        let known = self.list_signing_keys().await?;
         if !known.is_empty() {
             return Ok(known);
         }
         self.write(move |tx| signing_keys::list_or_keep(tx, fresh).boxed()).await
+    }
+
+    async fn list_signing_keys(&self) -> Result<Vec<SigningKey>> {
+        self.read(move |tx| signing_keys::list(tx).boxed()).await
+    }
+
+    async fn rotate_signing_key(&self, fresh: SigningKey, old_until: Timestamp) -> Result<()> {
+        self.write(move |tx| signing_keys::rotate(tx, fresh, old_until).boxed()).await
     }
 }

@@ -1,12 +1,12 @@
 //! Passwords, of which only hashes are kept, and the single-use links that set them.
 
 use perigee_core::actor::Origin;
-use perigee_core::credential::{NewLink, SecretHash};
+use perigee_core::credential::{NewLink, NewPassword, SecretHash};
 use perigee_core::id::{AccountId, SessionId, UserId};
 use perigee_core::store::Result;
 use perigee_core::user::User;
 
-use super::{audit, sessions, user_rows, users};
+use super::{api_keys, audit, sessions, user_rows, users};
 use crate::params;
 use crate::tx::Tx;
 
@@ -28,11 +28,14 @@ pub(super) async fn set(
     tx: &Tx,
     origin: Origin,
     user: UserId,
-    hash: String,
+    new: NewPassword,
     keep: Option<SessionId>,
 ) -> Result<()> {
     let user = users::lock(tx, user).await?;
-    put(tx, &user, hash, keep).await?;
+    put(tx, &user, new.hash, keep).await?;
+    if new.end_api_key {
+        api_keys::end(tx, &origin, &user).await?;
+    }
     audit::record(tx, user.account, &origin, "password.set", Some(user.id.to_string())).await
 }
 
@@ -82,7 +85,7 @@ pub(super) async fn redeem_link(
     tx: &Tx,
     origin: Origin,
     hash: SecretHash,
-    password_hash: String,
+    new: NewPassword,
 ) -> Result<Option<UserId>> {
     let Some(user) = find_link(tx, hash).await? else { return Ok(None) };
     tx.lock_account(user.account).await?;
@@ -90,7 +93,10 @@ pub(super) async fn redeem_link(
     if tx.execute("DELETE FROM link WHERE hash = ?1", params![hash]).await? == 0 {
         return Ok(None);
     }
-    put(tx, &user, password_hash, None).await?;
+    put(tx, &user, new.hash, None).await?;
+    if new.end_api_key {
+        api_keys::end(tx, &origin, &user).await?;
+    }
     audit::record(tx, user.account, &origin, "link.redeem", Some(user.id.to_string())).await?;
     Ok(Some(user.id))
 }

@@ -1,24 +1,29 @@
-//! The keys that sign tokens.
+//! The keys that sign tokens: one signs, and those before it verify until their tokens have ended.
 
 use perigee_core::credential::SigningKey;
 use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
 
 use super::table_lock::{self, Table};
 use crate::params;
 use crate::row::Row;
 use crate::tx::Tx;
 
-/// Every key, newest first.
+/// Every key that is still good, the one that signs first. Which one signs follows from having no end and not from
+/// its age: a clock that went back must not bring an old key back.
 pub(super) async fn list(tx: &Tx) -> Result<Vec<SigningKey>> {
-    let sql = "SELECT kid, pkcs8, creation FROM signing_key ORDER BY creation DESC, kid";
+    let sql = "SELECT kid, pkcs8, creation, expires FROM signing_key
+               WHERE expires IS NULL OR expires > ?1
+               ORDER BY CASE WHEN expires IS NULL THEN 0 ELSE 1 END, creation DESC, kid";
     let key = |row: &Row| {
         Ok(SigningKey {
             kid: row.text("kid")?,
             pkcs8: row.bytes("pkcs8")?,
             creation: row.timestamp("creation")?,
+            expires: row.opt_timestamp("expires")?,
         })
     };
-    tx.query(sql, &[]).await?.iter().map(key).collect()
+    tx.query(sql, params![tx.now()]).await?.iter().map(key).collect()
 }
 
 /// Every key; the fresh one when there was none, and when several nodes start at once that of one of them.
@@ -28,10 +33,29 @@ pub(super) async fn list_or_keep(tx: &Tx, fresh: SigningKey) -> Result<Vec<Signi
     if !keys.is_empty() {
         return Ok(keys);
     }
+    insert(tx, &fresh).await?;
+    Ok(vec![fresh])
+}
+
+/// Puts a fresh key in the place of the one that signs.
+pub(super) async fn rotate(tx: &Tx, fresh: SigningKey, old_until: Timestamp) -> Result<()> {
+    table_lock::hold(tx, Table::SigningKey).await?;
+    let sql = "UPDATE signing_key SET expires = ?1 WHERE expires IS NULL OR expires > ?1";
+    tx.execute(sql, params![old_until]).await?;
+    forget(tx, tx.now()).await?;
+    insert(tx, &fresh).await
+}
+
+/// Removes keys whose tokens have ended by this instant.
+pub(super) async fn forget(tx: &Tx, now: Timestamp) -> Result<u64> {
+    Ok(tx.execute("DELETE FROM signing_key WHERE expires <= ?1", params![now]).await?)
+}
+
+async fn insert(tx: &Tx, key: &SigningKey) -> Result<()> {
     tx.execute(
         "INSERT INTO signing_key (kid, pkcs8, creation) VALUES (?1, ?2, ?3)",
-        params![&fresh.kid, &fresh.pkcs8, fresh.creation],
+        params![&key.kid, &key.pkcs8, key.creation],
     )
     .await?;
-    Ok(vec![fresh])
+    Ok(())
 }

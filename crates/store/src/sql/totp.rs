@@ -1,6 +1,7 @@
 //! Second factors.
 
 use perigee_core::actor::Origin;
+use perigee_core::credential::ProvedTotp;
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::{SessionId, UserId};
 use perigee_core::store::Result;
@@ -22,20 +23,21 @@ pub(super) async fn begin(tx: &Tx, user: UserId, secret: Vec<u8>) -> Result<()> 
     if kept == 0 { Err(StoreError::RevisionMismatch(Kind::Credential)) } else { Ok(()) }
 }
 
-/// Confirms the factor that was begun and ends the sessions that came in without it, but for the one to keep.
+/// Confirms the factor that was proved and ends the sessions that came in without it, but for the one to keep. One that
+/// was begun since is not the one that was proved.
 pub(super) async fn confirm(
     tx: &Tx,
     origin: Origin,
     user: UserId,
-    step: i64,
+    proved: ProvedTotp,
     keep: Option<SessionId>,
 ) -> Result<()> {
     let user = users::lock(tx, user).await?;
     let confirmed = tx
         .execute(
             "UPDATE account_user SET totp_confirmed = TRUE, totp_last_step = ?3
-             WHERE account_id = ?1 AND id = ?2 AND totp_secret IS NOT NULL AND NOT totp_confirmed",
-            params![user.account, user.id, step],
+             WHERE account_id = ?1 AND id = ?2 AND totp_secret = ?4 AND NOT totp_confirmed",
+            params![user.account, user.id, proved.step, proved.secret],
         )
         .await?;
     if confirmed == 0 {

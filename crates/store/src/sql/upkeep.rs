@@ -6,7 +6,7 @@ use perigee_core::idempotency::KEPT_MS;
 use perigee_core::store::{Result, Upkeep};
 use perigee_core::time::Timestamp;
 
-use super::{calls, clock, outbox};
+use super::{calls, clock, outbox, signing_keys};
 use crate::database::{Database, Engine};
 use crate::params;
 use crate::tx::Tx;
@@ -27,6 +27,7 @@ async fn forget(tx: &Tx, now: Timestamp) -> Result<u64> {
     Ok(tx.execute(&sessions, params![now]).await?
         + tx.execute(&links, params![now]).await?
         + tx.execute(&answers, params![now.plus_millis(-KEPT_MS)]).await?
+        + signing_keys::forget(tx, now).await?
         + calls::forget(tx, now).await?)
 }
 

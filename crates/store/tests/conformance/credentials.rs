@@ -3,7 +3,9 @@
 use std::slice;
 
 use perigee_core::actor::Origin;
-use perigee_core::credential::{ApiKey, LinkPurpose, NewLink, NewSession, Session, SigningKey, Totp};
+use perigee_core::credential::{
+    ApiKey, LinkPurpose, NewLink, NewSession, ProvedTotp, Session, SigningKey, Totp,
+};
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::{KeyId, UserId};
 use perigee_core::store::{Credentials as _, Upkeep as _, Users as _};
@@ -130,7 +132,7 @@ pub(crate) async fn second_factors_are_begun_confirmed_and_removed(on: Fixture) 
     let kept = async || on.store.find_login_by_id(user).await.unwrap().unwrap().totp;
 
     assert_fails!(
-        on.store.confirm_totp(&ORIGIN, user, 7, None).await,
+        on.store.confirm_totp(&ORIGIN, user, ProvedTotp { secret: vec![2; 20], step: 7 }, None).await,
         StoreError::NotFound(Kind::Credential)
     );
     on.store.begin_totp(user, vec![1; 20]).await.unwrap();
@@ -141,7 +143,18 @@ pub(crate) async fn second_factors_are_begun_confirmed_and_removed(on: Fixture) 
         let new = NewSession { user, hash, expires: on.now().plus_seconds(60) };
         sessions.push(on.store.create_session(&ORIGIN, new).await.unwrap());
     }
-    on.store.confirm_totp(&ORIGIN, user, 7, Some(sessions[1].id)).await.unwrap();
+    let first = ProvedTotp { secret: vec![1; 20], step: 7 };
+    assert_fails!(
+        on.store.confirm_totp(&ORIGIN, user, first, Some(sessions[1].id)).await,
+        StoreError::NotFound(Kind::Credential)
+    );
+    assert_eq!(
+        kept().await.map(|totp| totp.confirmed),
+        Some(false),
+        "another one was begun since it was proved"
+    );
+    let proved = ProvedTotp { secret: vec![2; 20], step: 7 };
+    on.store.confirm_totp(&ORIGIN, user, proved, Some(sessions[1].id)).await.unwrap();
     assert_eq!(on.store.find_session(&[1; 32]).await.unwrap(), None, "it came in without the factor");
     assert_eq!(on.store.find_session(&[2; 32]).await.unwrap(), Some(sessions[1]));
     let confirmed = Some(Totp { secret: vec![2; 20], confirmed: true, last_step: 7 });
@@ -167,7 +180,8 @@ pub(crate) async fn a_time_step_is_used_once(on: Fixture) {
     assert!(!try_step(5).await, "there is no factor");
     on.store.begin_totp(user, vec![1]).await.unwrap();
     assert!(!try_step(5).await, "the factor is not confirmed");
-    on.store.confirm_totp(&ORIGIN, user, 7, None).await.unwrap();
+    let proved = ProvedTotp { secret: vec![1], step: 7 };
+    on.store.confirm_totp(&ORIGIN, user, proved, None).await.unwrap();
     assert!(!try_step(7).await, "it was used to confirm");
     assert!(!try_step(6).await, "a later one was used");
     assert!(try_step(8).await);
@@ -176,15 +190,38 @@ pub(crate) async fn a_time_step_is_used_once(on: Fixture) {
 }
 
 pub(crate) async fn the_first_signing_key_stays(on: Fixture) {
-    let key = |kid: &str| SigningKey { kid: kid.into(), pkcs8: vec![1, 2, 3], creation: on.now() };
+    let key =
+        |kid: &str| SigningKey { kid: kid.into(), pkcs8: vec![1, 2, 3], creation: on.now(), expires: None };
     let first = key("one");
     assert_eq!(on.store.signing_keys(first.clone()).await.unwrap(), slice::from_ref(&first));
     on.clock().advance_seconds(1);
     assert_eq!(on.store.signing_keys(key("two")).await.unwrap(), slice::from_ref(&first));
-    let sql = "INSERT INTO signing_key (kid, pkcs8, creation) VALUES (?1, ?2, ?3)";
-    on.sql(sql, perigee_store::params!["newer", vec![4_u8], on.now()]).await;
-    let keys = on.store.signing_keys(key("two")).await.unwrap();
-    assert_eq!(keys.iter().map(|key| &*key.kid).collect::<Vec<_>>(), ["newer", "one"]);
+}
+
+pub(crate) async fn a_rotated_key_verifies_until_its_tokens_end(on: Fixture) {
+    let key =
+        |kid: &str| SigningKey { kid: kid.into(), pkcs8: kid.into(), creation: on.now(), expires: None };
+    let kids = async || {
+        let keys = on.store.list_signing_keys().await.unwrap();
+        keys.into_iter().map(|key| (key.kid, key.expires)).collect::<Vec<_>>()
+    };
+    assert_eq!(kids().await, []);
+    on.store.signing_keys(key("one")).await.unwrap();
+    let until = on.now().plus_seconds(3_660);
+    // The clock goes back meanwhile: the new key signs all the same.
+    on.clock().advance_seconds(-600);
+    on.store.rotate_signing_key(key("two"), until).await.unwrap();
+    assert_eq!(kids().await, [("two".to_owned(), None), ("one".to_owned(), Some(until))]);
+    let later = until.plus_seconds(60);
+    on.store.rotate_signing_key(key("three"), later).await.unwrap();
+    let expect =
+        [("three".to_owned(), None), ("one".to_owned(), Some(until)), ("two".to_owned(), Some(later))];
+    assert_eq!(kids().await, expect, "an end is never put off");
+    on.clock().set(until);
+    assert_eq!(kids().await.len(), 2);
+    assert_eq!(on.store.forget_expired().await.unwrap(), 1, "the first key is gone");
+    on.store.rotate_signing_key(key("four"), on.now()).await.unwrap();
+    assert_eq!(kids().await, [("four".to_owned(), None)], "the others were dropped at once");
 }
 
 pub(crate) async fn what_is_over_is_forgotten(on: Fixture) {

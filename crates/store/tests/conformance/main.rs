@@ -109,6 +109,7 @@ conformance! {
         second_factors_are_begun_confirmed_and_removed,
         a_time_step_is_used_once,
         the_first_signing_key_stays,
+        a_rotated_key_verifies_until_its_tokens_end,
         what_is_over_is_forgotten,
     }
     passwords {

@@ -1,6 +1,6 @@
 //! Passwords and the links that set them.
 
-use perigee_core::credential::{LinkPurpose, NewLink};
+use perigee_core::credential::{LinkPurpose, NewLink, NewPassword};
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::UserId;
 use perigee_core::revision::Revision;
@@ -33,19 +33,19 @@ pub(crate) async fn a_new_password_ends_sessions_and_links(on: Fixture) {
     link(&on, &user, LinkPurpose::Reset, 4).await;
     link(&on, &other, LinkPurpose::Reset, 5).await;
 
-    on.store.set_password(&ORIGIN, user.id, "new".into(), Some(own.id)).await.unwrap();
+    on.store.set_password(&ORIGIN, user.id, NewPassword::new("new"), Some(own.id)).await.unwrap();
     assert_eq!(kept(&on, &user).await, "new");
     assert_eq!(open(&on, 1, 4).await, (true, false));
     assert_eq!(open(&on, 2, 4).await, (false, false));
     assert_eq!(open(&on, 3, 5).await, (true, true));
     assert_eq!(kept(&on, &other).await, "hash");
 
-    on.store.set_password(&ORIGIN, user.id, "newer".into(), None).await.unwrap();
+    on.store.set_password(&ORIGIN, user.id, NewPassword::new("newer"), None).await.unwrap();
     assert_eq!(open(&on, 1, 4).await, (false, false));
     assert_eq!(on.audits(&tenant).await[0].action, "password.set");
     let seen = on.store.find_user(tenant.scope(), user.id).await.unwrap().unwrap();
     assert_eq!(seen.revision, Revision::FIRST);
-    let refused = on.store.set_password(&ORIGIN, UserId::from_i64(1), "x".into(), None).await;
+    let refused = on.store.set_password(&ORIGIN, UserId::from_i64(1), NewPassword::new("x"), None).await;
     assert_fails!(refused, StoreError::NotFound(Kind::User));
 }
 
@@ -67,7 +67,7 @@ pub(crate) async fn a_link_is_used_once(on: Fixture) {
     link(&on, &user, LinkPurpose::Reset, 2).await;
     link(&on, &user, LinkPurpose::Invitation, 3).await;
     let redeem = async |hash: u8, password: &str| {
-        on.store.redeem_link(&ORIGIN, &[hash; 32], password.into()).await.unwrap()
+        on.store.redeem_link(&ORIGIN, &[hash; 32], NewPassword::new(password)).await.unwrap()
     };
 
     assert_eq!(on.store.find_link(&[2; 32]).await.unwrap().map(|found| found.id), Some(user.id));

@@ -2,7 +2,7 @@
 
 use futures_util::future::{join, join_all};
 use perigee_core::actor::Origin;
-use perigee_core::credential::{LinkPurpose, SigningKey};
+use perigee_core::credential::{LinkPurpose, NewPassword, ProvedTotp, SigningKey};
 use perigee_core::error::{StoreError, Unique};
 use perigee_core::idempotency::Created;
 use perigee_core::privilege::Privileges;
@@ -69,8 +69,8 @@ pub(crate) async fn one_link_cannot_be_used_twice(on: Fixture) {
         link(&on, &user, LinkPurpose::Reset, round).await;
         let hash = [round; 32];
         let (one, two) = join(
-            on.store.redeem_link(&ORIGIN, &hash, "one".into()),
-            on.store.redeem_link(&ORIGIN, &hash, "two".into()),
+            on.store.redeem_link(&ORIGIN, &hash, NewPassword::new("one")),
+            on.store.redeem_link(&ORIGIN, &hash, NewPassword::new("two")),
         )
         .await;
         let won = match (one.unwrap(), two.unwrap()) {
@@ -87,7 +87,7 @@ pub(crate) async fn one_time_step_cannot_be_used_twice(on: Fixture) {
     let tenant = on.tenant("alfa").await;
     let user = on.user(&tenant, "ana").await.id;
     on.store.begin_totp(user, vec![1]).await.unwrap();
-    on.store.confirm_totp(&ORIGIN, user, 1, None).await.unwrap();
+    on.store.confirm_totp(&ORIGIN, user, ProvedTotp { secret: vec![1], step: 1 }, None).await.unwrap();
     for step in 2..10 {
         let tries = join_all((0..4).map(|_| on.store.use_totp_step(user, step))).await;
         assert_eq!(tries.into_iter().filter(|won| *won.as_ref().unwrap()).count(), 1);
@@ -96,7 +96,7 @@ pub(crate) async fn one_time_step_cannot_be_used_twice(on: Fixture) {
 
 pub(crate) async fn two_nodes_agree_on_the_first_signing_key(on: Fixture) {
     let fresh = ["one", "two", "three"].map(|kid| {
-        let key = SigningKey { kid: kid.into(), pkcs8: kid.into(), creation: on.now() };
+        let key = SigningKey { kid: kid.into(), pkcs8: kid.into(), creation: on.now(), expires: None };
         on.store.signing_keys(key)
     });
     let keys: Vec<_> = join_all(fresh).await.into_iter().map(Result::unwrap).collect();

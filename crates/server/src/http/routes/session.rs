@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 use super::account::LicensesView;
 use super::session_cookie::{Reached, end_session_before, session_cookie};
 use super::session_preferences::PreferencesView;
-use super::session_totp::{CODE_MAX, check_code};
+use super::session_totp::{CODE_MAX, use_code};
 use super::token::find_login;
 use super::users_view::UserView;
 use crate::access::{Attempt, CHALLENGE, Trial, refuse_foreign_origin, session_over};
@@ -177,10 +177,7 @@ async fn prove(app: &App, login: Option<&Login>, given: &Presented) -> ApiResult
     }
     let Some(totp) = login.totp.as_ref().filter(|totp| totp.confirmed) else { return Ok(Ok(())) };
     let Some(code) = &given.code else { return Ok(Err(Denial::NeedsCode)) };
-    let fits = match check_code(app, login.user.id, totp, code, now)? {
-        Some(step) => app.store.use_totp_step(login.user.id, step).await?,
-        None => false,
-    };
+    let fits = use_code(app, login.user.id, totp, code, now).await?;
     Ok(if fits { Ok(()) } else { Err(Denial::Refused("the code of the second factor is wrong")) })
 }
 

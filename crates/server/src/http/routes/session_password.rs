@@ -2,9 +2,8 @@
 
 use axum::extract::State;
 use perigee_core::actor::Via;
-use perigee_core::credential::Login;
+use perigee_core::credential::{Login, NewPassword};
 use perigee_core::user::User;
-use secrecy::SecretString;
 use serde_json::Value;
 use utoipa::ToSchema;
 
@@ -35,6 +34,9 @@ pub struct PasswordChange {
     /// The password as it shall be.
     #[schema(example = "nine lives of a harbour cat", min_length = 10, max_length = 128)]
     new_password: String,
+    /// Whether the user's API key ends too, and every token made from it.
+    #[schema(value_type = bool, required = false, default = false, example = true)]
+    end_api_key: bool,
 }
 
 /// A link to set a password with.
@@ -48,6 +50,17 @@ pub struct PasswordReset {
     /// The password as it shall be.
     #[schema(example = "nine lives of a harbour cat", min_length = 10, max_length = 128)]
     new_password: String,
+    /// Whether the user's API key ends too, and every token made from it.
+    #[schema(value_type = bool, required = false, default = false, example = true)]
+    end_api_key: bool,
+}
+
+/// What a client sends to set a password.
+struct Wanted {
+    /// The present password, or the secret of a link.
+    proof: String,
+    password: String,
+    end_api_key: bool,
 }
 
 /// Refuses a password nobody should choose, at the member that holds it.
@@ -57,11 +70,17 @@ pub(super) fn check_new_password(member: &str, password: &str, email: &str) -> A
     })
 }
 
-fn read_two(body: &Value, proof: &'static str, most: usize) -> ApiResult<(String, String)> {
+fn read_wanted(body: &Value, proof: &'static str, most: usize) -> ApiResult<Wanted> {
     let mut fields = Fields::of(body).map_err(invalid_body)?;
     let proof = fields.text(proof).chars(1..=most).required();
     let new = fields.text("newPassword").required();
-    fields.finish(|| Some((proof?, new?))).map_err(invalid_body)
+    let end_api_key = fields.boolean("endApiKey").or(false);
+    fields.finish(|| Some(Wanted { proof: proof?, password: new?, end_api_key })).map_err(invalid_body)
+}
+
+async fn hash(app: &App, wanted: Wanted) -> ApiResult<NewPassword> {
+    let hash = app.passwords.hash(wanted.password.into()).await.map_err(internal)?;
+    Ok(NewPassword { hash, end_api_key: wanted.end_api_key })
 }
 
 /// Somebody signed in who proves once more who they are, by their password.
@@ -85,7 +104,7 @@ pub(super) async fn confirm_password(
 
 /// Change one's own password.
 ///
-/// This session goes on; every other session and link of the user ends.
+/// This session goes on; every other session and link of the user ends. The API key stays unless `endApiKey` is true.
 #[utoipa::path(put, path = "/api/session/password", tag = "authentication", request_body = PasswordChange,
     security(("session" = [])), responses((status = 200, description = "The password is changed.", body = Done)))]
 pub async fn replace_password(
@@ -95,11 +114,11 @@ pub async fn replace_password(
     body: JsonBody,
 ) -> ApiResult<Reply<Done>> {
     let SessionCaller { caller, session } = signed_in;
-    let (current, new) = read_two(&body.value, "currentPassword", MOST_CHARS)?;
-    check_new_password("newPassword", &new, caller.user().profile.email.as_str())?;
-    confirm_password(&app, &context, &caller, current, "password.set").await?;
-    let hash = app.passwords.hash(new.into()).await.map_err(internal)?;
-    app.store.set_password(&caller.origin(), caller.user_id(), hash, Some(session.id)).await?;
+    let wanted = read_wanted(&body.value, "currentPassword", MOST_CHARS)?;
+    check_new_password("newPassword", &wanted.password, caller.user().profile.email.as_str())?;
+    confirm_password(&app, &context, &caller, wanted.proof.clone(), "password.set").await?;
+    let new = hash(&app, wanted).await?;
+    app.store.set_password(&caller.origin(), caller.user_id(), new, Some(session.id)).await?;
     app.identities.forget_user(caller.user_id());
     Ok(caller.reply(Done {}))
 }
@@ -118,7 +137,8 @@ async fn find_link(app: &App, token: &str) -> ApiResult<Option<(User, SecretHash
 
 /// Set a password with a link.
 ///
-/// Takes the secret of a reset or invitation link, which works once. Every session of the user ends.
+/// Takes the secret of a reset or invitation link, which works once. Every session of the user ends; the API key stays
+/// unless `endApiKey` is true.
 #[utoipa::path(post, path = "/api/session/passwordReset", tag = "authentication", request_body = PasswordReset,
     security(()), responses((status = 200, description = "The password is set; sign in with it.", body = Done)))]
 pub async fn reset_password(
@@ -127,15 +147,15 @@ pub async fn reset_password(
     _own: OwnPage,
     body: JsonBody,
 ) -> ApiResult<Reply<Done>> {
-    let (token, new) = read_two(&body.value, "token", TOKEN_MAX)?;
+    let wanted = read_wanted(&body.value, "token", TOKEN_MAX)?;
     let attempt = Attempt::begin(&app, &context, LINKS)?;
-    let found = find_link(&app, &token).await?;
+    let found = find_link(&app, &wanted.proof).await?;
     attempt.check()?;
     if let Some((user, hash)) = found {
-        check_new_password("newPassword", &new, user.profile.email.as_str())?;
-        let new_hash = app.passwords.hash(SecretString::from(new)).await.map_err(internal)?;
+        check_new_password("newPassword", &wanted.password, user.profile.email.as_str())?;
+        let new = self::hash(&app, wanted).await?;
         let origin = context.origin(Via::Link, Some(user.id));
-        if let Some(user) = app.store.redeem_link(&origin, hash.as_bytes(), new_hash).await? {
+        if let Some(user) = app.store.redeem_link(&origin, hash.as_bytes(), new).await? {
             app.identities.forget_user(user);
             return Ok(Reply::new(None, Done {}));
         }

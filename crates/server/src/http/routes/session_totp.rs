@@ -1,8 +1,11 @@
 //! The second factor: beginning, confirming and removing it.
 
+use std::time::Duration;
+
 use axum::extract::State;
+use http::header;
 use perigee_core::actor::Via;
-use perigee_core::credential::Totp;
+use perigee_core::credential::{ProvedTotp, Totp};
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::UserId;
 use perigee_core::time::Timestamp;
@@ -12,8 +15,8 @@ use utoipa::ToSchema;
 
 use super::session::{find_self, refused};
 use super::session_password::confirm_password;
-use crate::access::Attempt;
-use crate::app::{App, too_many};
+use crate::access::{Attempt, CHALLENGE};
+use crate::app::App;
 use crate::auth::password::MOST_CHARS;
 use crate::auth::totp::TotpSecret;
 use crate::http::code::Code;
@@ -50,7 +53,7 @@ pub struct TotpCode {
     code: String,
 }
 
-/// A password that allows to begin or to remove the second factor.
+/// A password that allows to begin the second factor.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes what is read")]
 pub struct PasswordProof {
@@ -59,31 +62,53 @@ pub struct PasswordProof {
     password: String,
 }
 
+/// What allows to remove the second factor.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes what is read")]
+pub struct TotpRemoval {
+    /// The user's password.
+    #[schema(example = "correct horse battery staple", min_length = 1, max_length = 128)]
+    password: String,
+    /// The six digits the app shows now; not needed for a factor that was never confirmed.
+    #[schema(example = "123456", min_length = 1, max_length = 20)]
+    code: Option<String>,
+}
+
 fn read_one(body: &Value, name: &'static str, most: usize) -> ApiResult<String> {
     let mut fields = Fields::of(body).map_err(invalid_body)?;
     let value = fields.text(name).chars(1..=most).required();
     fields.finish(|| value).map_err(invalid_body)
 }
 
-/// The step a code belongs to, if it is right and no later one was used. Wrong ones are counted by user.
-pub(super) fn check_code(
+/// The step a code belongs to, if it is right and no later one was used. Refused while the user has to wait after
+/// wrong ones.
+fn check_code(app: &App, user: UserId, totp: &Totp, code: &str, now: Timestamp) -> ApiResult<Option<i64>> {
+    app.code_backoff.begin(user, app.clock.monotonic()).map_err(too_many_codes)?;
+    let secret = totp.secret.as_slice().try_into().map(TotpSecret::from_bytes).map_err(internal)?;
+    let last_used = u64::try_from(totp.last_step).ok().filter(|step| *step > 0);
+    Ok(secret.check(code, now, last_used).and_then(|step| i64::try_from(step).ok()))
+}
+
+/// Uses up a code of a confirmed factor; false when it is wrong or was used before.
+pub(super) async fn use_code(
     app: &App,
     user: UserId,
     totp: &Totp,
     code: &str,
     now: Timestamp,
-) -> ApiResult<Option<i64>> {
-    let rated = app.rates.bad_code(user, false);
-    if !rated.allowance.allowed {
-        return Err(too_many(rated, "Too many codes of the second factor were wrong."));
+) -> ApiResult<bool> {
+    let Some(step) = check_code(app, user, totp, code, now)? else { return Ok(false) };
+    let is_fresh = app.store.use_totp_step(user, step).await?;
+    if is_fresh {
+        app.code_backoff.succeed(user);
     }
-    let secret = totp.secret.as_slice().try_into().map(TotpSecret::from_bytes).map_err(internal)?;
-    let last_used = u64::try_from(totp.last_step).ok().filter(|step| *step > 0);
-    let step = secret.check(code, now, last_used).and_then(|step| i64::try_from(step).ok());
-    if step.is_none() {
-        app.rates.bad_code(user, true);
-    }
-    Ok(step)
+    Ok(is_fresh)
+}
+
+fn too_many_codes(wait: Duration) -> ApiError {
+    let wait_s = wait.as_millis().div_ceil(1_000);
+    let message = format!("Too many codes of the second factor were wrong. Wait {wait_s} s and try again.");
+    ApiError::new(Code::RateLimited, message).with_header(header::RETRY_AFTER, &wait_s.to_string())
 }
 
 fn conflict(message: &str) -> ApiError {
@@ -92,6 +117,10 @@ fn conflict(message: &str) -> ApiError {
 
 fn already_on() -> ApiError {
     conflict("The second factor is on already. Remove it with DELETE /api/session/totp first.")
+}
+
+fn begun_anew() -> ApiError {
+    conflict("The second factor was begun anew meanwhile. Send a code of the newest secret.")
 }
 
 fn not_begun() -> ApiError {
@@ -146,18 +175,22 @@ pub async fn confirm_totp(
         attempt
             .fail(Via::Session, "totp.create", Some(login), "the code of the second factor is wrong")
             .await;
-        return Err(refused("The code is not right. Check the clock of your device and send a fresh code."));
+        return Err(wrong_code());
     };
-    match app.store.confirm_totp(&caller.origin(), caller.user_id(), step, Some(session.id)).await {
-        Err(StoreError::NotFound(Kind::Credential)) => return Err(not_begun()),
+    let proved = ProvedTotp { secret: totp.secret.clone(), step };
+    match app.store.confirm_totp(&caller.origin(), caller.user_id(), proved, Some(session.id)).await {
+        Err(StoreError::NotFound(Kind::Credential)) => return Err(begun_anew()),
         outcome => outcome?,
     }
+    app.code_backoff.succeed(caller.user_id());
     app.identities.forget_user(caller.user_id());
     Ok(caller.reply(Done {}))
 }
 
 /// Remove the second factor.
-#[utoipa::path(delete, path = "/api/session/totp", tag = "authentication", request_body = PasswordProof,
+///
+/// Takes the password and a code that the app shows now. Who has lost the app asks the operator of the server.
+#[utoipa::path(delete, path = "/api/session/totp", tag = "authentication", request_body = TotpRemoval,
     security(("session" = [])), responses((status = 200, description = "The second factor is off.", body = Done)))]
 pub async fn delete_totp(
     State(app): State<App>,
@@ -166,11 +199,34 @@ pub async fn delete_totp(
     body: JsonBody,
 ) -> ApiResult<Reply<Done>> {
     let caller = signed_in.caller;
-    let password = read_one(&body.value, "password", MOST_CHARS)?;
+    let (password, code) = read_removal(&body.value)?;
     let login = confirm_password(&app, &context, &caller, password, "totp.delete").await?;
-    if login.totp.is_none() {
-        return Err(conflict("There is no second factor to remove."));
+    let Some(totp) = &login.totp else { return Err(conflict("There is no second factor to remove.")) };
+    if totp.confirmed {
+        let Some(code) = code else { return Err(code_required()) };
+        let attempt = Attempt::begin(&app, &context, caller.user().profile.email.as_str())?;
+        if !use_code(&app, caller.user_id(), totp, &code, caller.now()).await? {
+            let reason = "the code of the second factor is wrong";
+            attempt.fail(Via::Session, "totp.delete", Some(login), reason).await;
+            return Err(wrong_code());
+        }
     }
     app.store.delete_totp(&caller.origin(), caller.user_id()).await?;
     Ok(caller.reply(Done {}))
+}
+
+fn read_removal(body: &Value) -> ApiResult<(String, Option<String>)> {
+    let mut fields = Fields::of(body).map_err(invalid_body)?;
+    let password = fields.text("password").chars(1..=MOST_CHARS).required();
+    let code = fields.text("code").chars(1..=CODE_MAX).nullable();
+    fields.finish(|| Some((password?, code))).map_err(invalid_body)
+}
+
+fn code_required() -> ApiError {
+    ApiError::new(Code::TotpRequired, "Send the code your authenticator shows as \"code\" too.")
+        .with_header(header::WWW_AUTHENTICATE, CHALLENGE)
+}
+
+fn wrong_code() -> ApiError {
+    refused("The code is not right. Check the clock of your device and send a fresh code.")
 }

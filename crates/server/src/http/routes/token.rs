@@ -188,5 +188,5 @@ pub async fn create_token(
 #[utoipa::path(get, path = "/.well-known/jwks.json", tag = "authentication", security(()),
     responses((status = 200, description = "The keys.", body = JsonWebKeySet)))]
 pub async fn list_signing_keys(State(app): State<App>) -> Response {
-    ([(header::CACHE_CONTROL, KEYS_CACHED)], Json(app.gate.jwks())).into_response()
+    ([(header::CACHE_CONTROL, KEYS_CACHED)], Json(app.gate.jwks(app.clock.now()))).into_response()
 }

@@ -467,6 +467,7 @@ fn unused_key(app: &TestApp) -> perigee_core::credential::SigningKey {
         kid: "unused".to_owned(),
         pkcs8: Vec::new(),
         creation: app.app.clock.now(),
+        expires: None,
     }
 }
 

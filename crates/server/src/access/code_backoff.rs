@@ -1,0 +1,106 @@
+//! Back-off after wrong codes of the second factor, by user and from all addresses together: six digits would not
+//! stand against many guesses.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use perigee_core::id::UserId;
+use perigee_core::time::Monotonic;
+
+/// Wrong codes in a row that cost no wait.
+const FREE: u32 = 5;
+/// The wait after the last free one; it doubles with each further wrong code.
+const FIRST_WAIT: Duration = Duration::from_secs(30);
+/// Long enough to make guessing hopeless (0.03 % a day), short enough to sit out.
+const LONGEST_WAIT: Duration = Duration::from_mins(15);
+/// Wrong codes are forgotten after so long without another one.
+const FORGOTTEN_AFTER: Duration = Duration::from_hours(24);
+/// Users remembered before those who are forgotten anyway are removed.
+const SWEEP_ABOVE: usize = 1_024;
+
+/// Who presented wrong codes lately. Only who knows a user's password adds to it.
+#[derive(Debug, Default)]
+pub struct CodeBackoff {
+    users: Mutex<HashMap<UserId, Wrong>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Wrong {
+    /// Codes in a row that were not right, with those being judged now.
+    codes: u32,
+    /// When the last one came, and when the next one may.
+    last: Monotonic,
+    next: Monotonic,
+}
+
+impl CodeBackoff {
+    /// Begins to judge a code, which counts as wrong until [`Self::succeed`] says otherwise: of a thousand guesses at
+    /// once no more than the free ones are judged. Otherwise says how long to wait.
+    pub fn begin(&self, user: UserId, now: Monotonic) -> Result<(), Duration> {
+        let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        if users.len() >= SWEEP_ABOVE {
+            users.retain(|_, wrong| now.since(wrong.last) < FORGOTTEN_AFTER);
+        }
+        let before = users.get(&user).filter(|wrong| now.since(wrong.last) < FORGOTTEN_AFTER);
+        if let Some(wrong) = before
+            && now < wrong.next
+        {
+            return Err(wrong.next.since(now));
+        }
+        let codes = before.map_or(0, |wrong| wrong.codes).saturating_add(1);
+        users.insert(user, Wrong { codes, last: now, next: now.plus(wait_after(codes)) });
+        Ok(())
+    }
+
+    /// The user presented a right code.
+    pub fn succeed(&self, user: UserId) {
+        self.users.lock().unwrap_or_else(PoisonError::into_inner).remove(&user);
+    }
+}
+
+fn wait_after(codes: u32) -> Duration {
+    match codes.checked_sub(FREE) {
+        None => Duration::ZERO,
+        Some(beyond) => FIRST_WAIT.saturating_mul(1 << beyond.min(16)).min(LONGEST_WAIT),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANA: UserId = UserId::from_i64(1);
+    const EVA: UserId = UserId::from_i64(2);
+
+    #[test]
+    fn waits_double_up_to_a_bound_and_end_with_a_right_code() {
+        let backoff = CodeBackoff::default();
+        let mut now = Monotonic::from_start(Duration::from_secs(1_000));
+        for _ in 0..FREE {
+            assert_eq!(backoff.begin(ANA, now), Ok(()));
+        }
+        for wait_s in [30, 60, 120, 240, 480, 900, 900] {
+            let wait = Duration::from_secs(wait_s);
+            assert_eq!(backoff.begin(ANA, now), Err(wait));
+            now = now.plus(wait.saturating_sub(Duration::from_millis(1)));
+            assert_eq!(backoff.begin(ANA, now), Err(Duration::from_millis(1)));
+            now = now.plus(Duration::from_millis(1));
+            assert_eq!(backoff.begin(ANA, now), Ok(()));
+        }
+        assert_eq!(backoff.begin(EVA, now), Ok(()), "others are not concerned");
+        backoff.succeed(ANA);
+        assert_eq!(backoff.begin(ANA, now), Ok(()));
+    }
+
+    #[test]
+    fn memory_is_bounded_by_time() {
+        let backoff = CodeBackoff::default();
+        let start = Monotonic::from_start(Duration::ZERO);
+        for user in 0..2_000 {
+            assert_eq!(backoff.begin(UserId::from_i64(user), start), Ok(()));
+        }
+        assert_eq!(backoff.begin(ANA, start.plus(FORGOTTEN_AFTER)), Ok(()));
+        assert_eq!(backoff.users.lock().unwrap().len(), 1);
+    }
+}

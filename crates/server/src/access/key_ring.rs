@@ -1,0 +1,75 @@
+//! The signing keys of this node: replaced while it runs, when an operator rotates them.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use perigee_core::credential::SigningKey as StoredKey;
+use perigee_core::error::StoreError;
+use perigee_core::store::Store;
+use tokio::sync::Mutex;
+
+use crate::auth::signing::{SigningKey, SigningKeyError, SigningKeys};
+use crate::auth::token::Tokens;
+
+/// Names, not addresses: a token stays good when the address changes or another node answers.
+const ISSUER: &str = "perigee";
+const AUDIENCE: &str = "perigee-api";
+
+/// The keys in use, and the loading of newer ones.
+#[derive(Debug)]
+pub(super) struct KeyRing {
+    tokens: RwLock<Arc<Tokens>>,
+    /// Counts the loads that have begun.
+    loads: AtomicU64,
+    /// Held while keys are loaded: those who want the same wait for one load.
+    loading: Mutex<()>,
+}
+
+/// Why the keys of the store cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyLoadError {
+    /// The store failed.
+    #[error("cannot read the keys that sign tokens")]
+    Store(#[from] StoreError),
+    /// The kept keys cannot be used.
+    #[error("the keys that sign tokens cannot be used")]
+    Keys(#[from] SigningKeyError),
+}
+
+impl KeyRing {
+    pub(super) fn new(keys: SigningKeys) -> Self {
+        let tokens = RwLock::new(Arc::new(Tokens::new(keys, ISSUER, AUDIENCE)));
+        Self { tokens, loads: AtomicU64::new(0), loading: Mutex::new(()) }
+    }
+
+    /// What makes and judges tokens now.
+    pub(super) fn tokens(&self) -> Arc<Tokens> {
+        Arc::clone(&self.tokens.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Loads the keys of the store; true when they are others than before. A load that another caller began after
+    /// this call serves this one too.
+    pub(super) async fn load(&self, store: &dyn Store) -> Result<bool, KeyLoadError> {
+        let seen = self.loads.load(Ordering::SeqCst);
+        let _one_at_a_time = self.loading.lock().await;
+        if self.loads.load(Ordering::SeqCst) > seen {
+            return Ok(false);
+        }
+        self.loads.fetch_add(1, Ordering::SeqCst);
+        let keys = read_keys(&store.list_signing_keys().await?)?;
+        if *self.tokens().keys() == keys {
+            return Ok(false);
+        }
+        let tokens = Arc::new(Tokens::new(keys, ISSUER, AUDIENCE));
+        *self.tokens.write().unwrap_or_else(PoisonError::into_inner) = tokens;
+        Ok(true)
+    }
+}
+
+/// The keys as a store gave them, the one that signs first.
+pub(crate) fn read_keys(stored: &[StoredKey]) -> Result<SigningKeys, SigningKeyError> {
+    let read = |key: &StoredKey| Ok(SigningKey::from_pkcs8(&key.pkcs8)?.expiring(key.expires));
+    let mut keys = stored.iter().map(read);
+    let current = keys.next().unwrap_or(Err(SigningKeyError::NotMade))?;
+    Ok(SigningKeys::new(current, keys.collect::<Result<_, _>>()?))
+}

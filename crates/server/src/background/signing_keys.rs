@@ -1,0 +1,14 @@
+//! Takes over signing keys that an operator rotated while the service runs.
+
+use crate::app::App;
+
+/// Looks for newer keys. Other nodes and the command line change them in the store.
+pub async fn load_signing_keys(app: &App) {
+    match app.gate.load_keys(&*app.store).await {
+        Ok(true) => tracing::info!("new tokens are signed with a new key"),
+        Ok(false) => {}
+        Err(error) => {
+            tracing::warn!(error = &error as &dyn std::error::Error, "could not look for newer signing keys");
+        }
+    }
+}
