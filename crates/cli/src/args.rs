@@ -5,6 +5,7 @@ mod remote;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{ArgGroup, Args, Parser, Subcommand};
 use clap_complete::Shell;
 use perigee_core::id::AccountId;
@@ -12,6 +13,7 @@ use perigee_core::phone::PhoneNumber;
 use perigee_core::retention::RETENTION_DAYS_MAX;
 use perigee_core::text::Email;
 use perigee_core::zone::Zone;
+use perigee_gateways::PROTOCOLS;
 
 pub(crate) use remote::{Export, FileFormat, Import, Remote, Simulate, Speedup};
 
@@ -70,6 +72,8 @@ pub(crate) enum Command {
     Import(Import),
     /// Write a device's locations, as a running server has them, to a file.
     Export(Export),
+    /// Show what frames of trackers say, one JSON object a line.
+    Decode(Decode),
     /// Run a simulated fleet that reports to a server.
     Simulate(Simulate),
     /// Try out how messages to people are sent.
@@ -267,6 +271,26 @@ pub(crate) struct Restore {
     pub(crate) file: PathBuf,
 }
 
+/// Options of `decode`.
+#[derive(Debug, Args)]
+pub(crate) struct Decode {
+    /// Read lines from this file; from standard input when left out or `-`.
+    ///
+    /// A line is a frame: hexadecimal digits, or a JSON object with `hex` or `text` and, where they matter, `protocol`,
+    /// `model`, `options`, `known` (whether the connection has named its device, true when left out) and `datagram`.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// The protocol of lines that do not name one; guessed from the bytes when left out.
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(PROTOCOLS.iter().map(|protocol| protocol.name)))]
+    pub(crate) protocol: Option<String>,
+    /// The model of the device, where the same bytes mean different things on different models.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// Take the lines as one connection: a login names the device for the lines after it.
+    #[arg(long)]
+    pub(crate) session: bool,
+}
+
 /// `config ...`
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
@@ -315,6 +339,7 @@ mod tests {
             "import track.gpx other.csv --device d --user-name a@b --api-key k",
             "export --device d --from 2026-05-01T00:00:00Z --format gpx -o track.gpx --token t",
             "simulate --devices 5 --speedup max --seed 7 --dry-run",
+            "decode frames.txt --protocol gt06 --model VL103 --session",
             "config check",
             "openapi",
             "completions bash",

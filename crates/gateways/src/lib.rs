@@ -1,1 +1,46 @@
-//! gateways
+//! Tracker and satellite protocols: bytes to reports and commands to bytes.
+//!
+//! Nothing here reads a clock, a socket or a store. A [`Framer`] cuts a stream into frames, a [`Decoder`] reads one frame,
+//! [`PROTOCOLS`] lists what is spoken. How to add a protocol is written in this crate's README.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::as_conversions,
+        clippy::panic
+    )
+)]
+
+pub mod bits;
+pub mod calendar;
+pub mod checksum;
+mod command;
+mod decoded;
+pub mod fields;
+mod framer;
+mod hex;
+mod line;
+mod location;
+pub mod number;
+mod pins;
+mod protocol;
+pub mod protocols;
+pub mod reader;
+mod report;
+mod sniff;
+mod stream;
+mod value;
+
+pub use command::{Command, EncodeError, Target, no_commands};
+pub use decoded::{Context, DecodeError, Decoded, Decoder, Options, UploadedFile};
+pub use framer::{Framer, LineFramer, Step, delimited, find, skip_to};
+pub use line::{LineDecoder, LineDefaults};
+pub use location::{alert_name, report_json, to_location, to_readings};
+pub use pins::Pins;
+pub use protocol::{PROTOCOLS, Protocol, Transport, find_protocol};
+pub use report::{AccessPoint, CellTower, KNOT_KMH, MILE_KMH, Place, Report};
+pub use sniff::{Sniff, sniff};
+pub use stream::FrameBuffer;
+pub use value::{Name, Value};

@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use tokio::runtime::{Builder, Runtime};
 
 use super::{
-    account, backup, config, demo, document, export, import, key, migrate, notify, restore, serve, simulate,
-    user,
+    account, backup, config, decode, demo, document, export, import, key, migrate, notify, restore, serve,
+    simulate, user,
 };
 use crate::args::{Cli, Command};
 use crate::logging;
@@ -33,6 +33,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Restore(options) => restore::run(common, &options),
         Command::Import(options) => return runtime.block_on(import::run(common, options)),
         Command::Export(options) => runtime.block_on(export::run(common, options)),
+        Command::Decode(options) => decode::run(&options),
         Command::Simulate(options) => runtime.block_on(simulate::run(common, options)),
         Command::Notify(command) => return runtime.block_on(notify::run(common, command)),
         Command::Config(command) => config::run(common, &command),

@@ -3,6 +3,7 @@
 mod account;
 mod backup;
 mod config;
+mod decode;
 mod demo;
 mod dispatch;
 mod document;

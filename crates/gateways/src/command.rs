@@ -1,0 +1,76 @@
+//! Commands to devices, before a protocol has written them.
+
+use perigee_core::time::Timestamp;
+use serde_json::{Map, Value as Json};
+
+use crate::decoded::Options;
+
+/// What a device is told to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// What kind, such as `engineStop` or `custom`.
+    pub kind: String,
+    /// Its parameters.
+    pub values: Map<String, Json>,
+}
+
+/// The device a command is for.
+#[derive(Clone, Copy, Debug)]
+pub struct Target<'a> {
+    /// The name by which the device is known.
+    pub identifier: &'a str,
+    /// Its model, where one is set.
+    pub model: Option<&'a str>,
+    /// Its settings.
+    pub options: &'a Options,
+    /// The present, for commands that set a clock.
+    pub now: Timestamp,
+}
+
+/// Why a command cannot be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EncodeError {
+    /// The protocol has no such command.
+    #[error("this protocol has no such command")]
+    Unsupported,
+    /// A parameter is missing.
+    #[error("the command needs {0}")]
+    Missing(&'static str),
+    /// A parameter is not as it must be.
+    #[error("{0}")]
+    Invalid(&'static str),
+}
+
+impl Command {
+    /// A command without parameters.
+    pub fn plain(kind: &str) -> Self {
+        Self { kind: kind.to_owned(), values: Map::new() }
+    }
+
+    /// The text of a parameter that must be there.
+    pub fn text(&self, name: &'static str) -> Result<&str, EncodeError> {
+        self.optional_text(name).ok_or(EncodeError::Missing(name))
+    }
+
+    /// The text of a parameter.
+    pub fn optional_text(&self, name: &str) -> Option<&str> {
+        self.values.get(name)?.as_str()
+    }
+
+    /// The whole number of a parameter, also when it is written as text.
+    pub fn integer(&self, name: &'static str) -> Result<i64, EncodeError> {
+        let value = self.values.get(name).ok_or(EncodeError::Missing(name))?;
+        let number = value.as_i64().or_else(|| value.as_str()?.parse().ok());
+        number.ok_or(EncodeError::Invalid("a number was expected"))
+    }
+
+    /// Whether a parameter is `true`.
+    pub fn flag(&self, name: &str) -> bool {
+        self.values.get(name).and_then(Json::as_bool).unwrap_or(false)
+    }
+}
+
+/// The encoder of a protocol that takes no commands.
+pub fn no_commands(_command: &Command, _target: &Target<'_>) -> Result<Vec<u8>, EncodeError> {
+    Err(EncodeError::Unsupported)
+}

@@ -1,0 +1,162 @@
+//! What decoding takes and gives.
+
+use perigee_core::time::Timestamp;
+use serde_json::{Map, Value as Json};
+
+use crate::report::Report;
+
+/// Settings of a device that change what its bytes mean.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options(Map<String, Json>);
+
+impl Options {
+    /// The options of a JSON object.
+    pub const fn new(members: Map<String, Json>) -> Self {
+        Self(members)
+    }
+
+    /// Whether the option is `true`.
+    pub fn flag(&self, name: &str) -> bool {
+        self.0.get(name).and_then(Json::as_bool).unwrap_or(false)
+    }
+
+    /// The whole number of an option.
+    pub fn integer(&self, name: &str) -> Option<i64> {
+        self.0.get(name)?.as_i64()
+    }
+
+    /// The text of an option.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.as_str()
+    }
+}
+
+/// What is known beside the bytes of a frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// Whether the connection has named its device already.
+    pub known: bool,
+    /// That name, where there is one.
+    pub identifier: Option<&'a str>,
+    /// The device's model, where one is set.
+    pub model: Option<&'a str>,
+    /// Settings of the device.
+    pub options: &'a Options,
+    /// The frame came by UDP.
+    pub datagram: bool,
+    /// The present, for replies that set the device's clock and for times without a date.
+    pub now: Timestamp,
+}
+
+impl Context<'_> {
+    /// Whether the device is of this model, in any letter case.
+    pub fn is_model(&self, model: &str) -> bool {
+        self.model.is_some_and(|set| set.eq_ignore_ascii_case(model))
+    }
+
+    /// Minutes that the device's clock is ahead of UTC, by the option `timeZoneMinutes`.
+    pub fn zone_minutes(&self) -> Option<i64> {
+        self.options.integer("timeZoneMinutes").filter(|minutes| minutes.abs() <= 14 * 60)
+    }
+
+    /// The instant of what a device's clock showed, by its own zone or else the protocol's.
+    pub fn utc(&self, local: Option<Timestamp>, protocol_minutes: i64) -> Option<Timestamp> {
+        let minutes = self.zone_minutes().unwrap_or(protocol_minutes);
+        local.map(|shown| shown.plus_seconds(-60 * minutes))
+    }
+}
+
+/// A photo or another file that a device sent, complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UploadedFile {
+    /// What the device called it, or a name made from its kind.
+    pub name: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// What a frame says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Decoded {
+    /// Names of the device in this frame; several are alternatives, tried in order.
+    pub identifiers: Vec<String>,
+    /// The model, where the frame tells it.
+    pub model: Option<String>,
+    /// Its records, in order.
+    pub reports: Vec<Report>,
+    /// What is to be sent back, each a write of its own, once the reports are stored.
+    pub replies: Vec<Vec<u8>>,
+    /// Files that this frame completed.
+    pub files: Vec<UploadedFile>,
+    /// What is wrong with the frame. With [`DecodeError::Checksum`] the rest is what it would have said.
+    pub error: Option<DecodeError>,
+}
+
+impl Decoded {
+    /// A frame that said nothing.
+    pub fn nothing() -> Self {
+        Self::default()
+    }
+
+    /// A frame that named its device.
+    pub fn identified(identifier: impl Into<String>) -> Self {
+        Self { identifiers: vec![identifier.into()], ..Self::default() }
+    }
+
+    /// A frame with one record.
+    pub fn one(report: Report) -> Self {
+        Self { reports: vec![report], ..Self::default() }
+    }
+
+    /// Adds a reply.
+    pub fn reply(&mut self, bytes: impl Into<Vec<u8>>) {
+        self.replies.push(bytes.into());
+    }
+
+    /// Adds a reply.
+    #[must_use]
+    pub fn with_reply(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.reply(bytes);
+        self
+    }
+}
+
+impl From<Result<Decoded, DecodeError>> for Decoded {
+    fn from(result: Result<Decoded, DecodeError>) -> Self {
+        result.unwrap_or_else(|error| Self { error: Some(error), ..Self::default() })
+    }
+}
+
+/// Why a frame could not be read, or not be believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// It ends before its last field.
+    #[error("the frame ends too early")]
+    Short,
+    /// Its checksum is another. A listener neither stores nor acknowledges such a frame: the device sends it again.
+    #[error("the checksum is {sent:#06x} but the bytes give {computed:#06x}")]
+    Checksum {
+        /// As in the frame.
+        sent: u16,
+        /// Of the frame's bytes.
+        computed: u16,
+    },
+    /// A part is not as the protocol says.
+    #[error("not as the protocol says: {0}")]
+    Malformed(&'static str),
+    /// The protocol has no such message, or it is not read.
+    #[error("message type {0:#x} is not known")]
+    UnknownType(u32),
+    /// It names no device and neither did the connection.
+    #[error("the connection has not named its device")]
+    Unidentified,
+    /// No protocol was given and the bytes tell none.
+    #[error("the first bytes tell no protocol; name one")]
+    UnknownProtocol,
+}
+
+/// Reads the frames of one connection, or of one sender of datagrams.
+pub trait Decoder: Send {
+    /// Reads one frame as it leaves the framer.
+    fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded;
+}

@@ -1,0 +1,260 @@
+//! From a report to a location of the service: the readings that have a member of their own get it, the rest become
+//! attributes.
+
+use perigee_core::location::{Attribute, Latitude, Location, Longitude, Milli, Readings};
+use serde_json::{Map, Value as Json, json};
+
+use crate::number::{real, whole};
+use crate::report::{Place, Report};
+use crate::value::Value;
+
+/// The alert of an alarm word: a name the service knows, or the word with its first letter raised.
+pub fn alert_name(word: &str) -> String {
+    let known = match word {
+        "sos" => "SOSButton",
+        "vibration" => "Vibration",
+        "lowBattery" => "LowBattery",
+        "powerCut" => "GPSUnplugged",
+        "overspeed" => "SpeedLimit",
+        "hardBraking" => "HarshBraking",
+        "hardAcceleration" => "HarshAcceleration",
+        "idle" => "IdleTime",
+        "gpsAntennaCut" => "GPSNoSignal",
+        _ => {
+            let mut letters = word.chars();
+            return letters
+                .next()
+                .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect());
+        }
+    };
+    known.to_owned()
+}
+
+/// The place, if it is on Earth.
+fn place(report: &Report) -> Option<(Latitude, Longitude)> {
+    let place = report.place?;
+    Some((Latitude::from_degrees(place.latitude).ok()?, Longitude::from_degrees(place.longitude).ok()?))
+}
+
+/// The location of a report that has a place on Earth; its time is that of arrival when it has none.
+pub fn to_location(report: &Report, arrival: perigee_core::time::Timestamp) -> Option<Location> {
+    let (latitude, longitude) = place(report)?;
+    Some(Location {
+        time: report.time.unwrap_or(arrival),
+        latitude,
+        longitude,
+        readings: to_readings(report),
+    })
+}
+
+/// Everything of a report but its time and place. A value that does not fit its member becomes an attribute; a place that
+/// is not on Earth becomes the attributes `rawLatitude` and `rawLongitude`.
+pub fn to_readings(report: &Report) -> Readings {
+    let nowhere = place(report).is_none();
+    let mut readings = Readings {
+        altitude: measure(report.altitude_m),
+        speed: measure(report.speed_kmh).filter(|speed| speed.as_thousandths() >= 0),
+        course: measure(report.course.map(|degrees| degrees.rem_euclid(360.0))).map(|course| {
+            if course.as_thousandths() == 360_000 { Milli::from_thousandths(0) } else { course }
+        }),
+        accuracy: measure(report.accuracy_m).filter(|metres| metres.as_thousandths() >= 0),
+        valid: report.valid.filter(|_| !nowhere && !at_null_island(report)),
+        inputs: report.inputs.list(),
+        outputs: report.outputs.list(),
+        alerts: (!report.alarms.is_empty())
+            .then(|| report.alarms.iter().map(|word| alert_name(word)).collect()),
+        ..Readings::default()
+    };
+    for (name, value) in &report.values {
+        let name = name.to_string();
+        if !set_member(&mut readings, &name, value)
+            && let Some(attribute) = attribute(value)
+        {
+            readings.attributes.insert(name, attribute);
+        }
+    }
+    if let (true, Some(Place { latitude, longitude })) = (nowhere, report.place) {
+        for (name, degrees) in [("rawLatitude", latitude), ("rawLongitude", longitude)] {
+            if let Some(attribute) = attribute(&Value::Real(degrees)) {
+                readings.attributes.insert(name.to_owned(), attribute);
+            }
+        }
+    }
+    add_network(&mut readings, report);
+    readings
+}
+
+/// Receivers without a fix send 0, 0 and often call it valid: their flag is not passed on for it.
+fn at_null_island(report: &Report) -> bool {
+    place(report).is_some_and(|(latitude, longitude)| latitude.as_e7() == 0 && longitude.as_e7() == 0)
+}
+
+fn measure(number: Option<f64>) -> Option<Milli> {
+    Milli::from_f64(number?).ok()
+}
+
+/// Sets the member that this value has; false when it has none or the value does not fit.
+fn set_member(readings: &mut Readings, name: &str, value: &Value) -> bool {
+    const FREEZING: f64 = -273.15;
+    let within =
+        |least: f64, most: f64| measure(value.as_f64().filter(|number| (least..=most).contains(number)));
+    match name {
+        "ignition" => {
+            let Value::Flag(on) = value else { return false };
+            readings.ignition = Some(*on);
+            return true;
+        }
+        "sat" => {
+            let count = value.as_f64().filter(|count| (0.0..=1000.0).contains(count));
+            readings.satellites = count.and_then(|count| u32::try_from(whole(count)).ok());
+            return readings.satellites.is_some();
+        }
+        _ => {}
+    }
+    let (member, number) = match name {
+        "hdop" => (&mut readings.hdop, within(0.0, Milli::MAX)),
+        "batteryLevel" => (&mut readings.battery, within(0.0, 100.0)),
+        "fuelLevel" => (&mut readings.fuel, within(0.0, 100.0)),
+        "odometer" => (&mut readings.mileage, measure(value.as_f64().map(|metres| metres / 1000.0))),
+        "temp1" => (&mut readings.temperature, within(FREEZING, Milli::MAX)),
+        "temp2" => (&mut readings.temperature2, within(FREEZING, Milli::MAX)),
+        "rpm" => (&mut readings.rpm, within(0.0, Milli::MAX)),
+        _ => return false,
+    };
+    *member = number;
+    number.is_some()
+}
+
+fn attribute(value: &Value) -> Option<Attribute> {
+    Some(match value {
+        Value::Flag(flag) => Attribute::Flag(*flag),
+        Value::Integer(number) => Attribute::Integer(*number),
+        Value::Real(number) if number.is_finite() => Attribute::Real(tidy(*number)),
+        Value::Real(_) => return None,
+        Value::Word(text) => Attribute::Text((*text).to_owned()),
+        Value::Text(text) => {
+            Attribute::Text(text.chars().filter(|c| *c != '\0').take(Location::TEXT_MAX).collect())
+        }
+    })
+}
+
+/// Without the noise of binary fractions: 0.30000000000000004 is 0.3.
+fn tidy(number: f64) -> f64 {
+    let scaled = (number * 1e9).round();
+    if scaled.abs() < 1e15 { scaled / 1e9 } else { number }
+}
+
+/// Cells as `mcc-mnc-lac-cell`, networks as their address, both with `@signal` where one was sent.
+fn add_network(readings: &mut Readings, report: &Report) {
+    let signal = |signal: Option<i32>| signal.map_or_else(String::new, |signal| format!("@{signal}"));
+    let cells = report.cells.iter().map(|tower| {
+        format!("{}-{}-{}-{}{}", tower.mcc, tower.mnc, tower.lac, tower.cell, signal(tower.signal))
+    });
+    let networks = report.wifi.iter().map(|point| format!("{}{}", point.mac, signal(point.signal)));
+    for (name, list) in [("cellTowers", cells.collect::<Vec<_>>()), ("wifi", networks.collect())] {
+        let text = list.join(" ");
+        if !text.is_empty() {
+            readings
+                .attributes
+                .insert(name.to_owned(), Attribute::Text(text.chars().take(Location::TEXT_MAX).collect()));
+        }
+    }
+}
+
+/// A report as `perigee decode` writes it: the members of a location in the API, and `located`.
+pub fn report_json(report: &Report) -> Json {
+    let mut members = Map::new();
+    let place = place(report);
+    members.insert("located".to_owned(), json!(place.is_some()));
+    if let Some(time) = report.time {
+        members.insert("dateTime".to_owned(), json!(time.to_string()));
+    }
+    if let Some((latitude, longitude)) = place {
+        members.insert("latitude".to_owned(), json!(latitude.as_degrees()));
+        members.insert("longitude".to_owned(), json!(longitude.as_degrees()));
+    }
+    write_readings(&mut members, to_readings(report));
+    Json::Object(members)
+}
+
+fn write_readings(members: &mut Map<String, Json>, readings: Readings) {
+    let mut put = |name: &str, value: Option<Json>| {
+        if let Some(value) = value {
+            members.insert(name.to_owned(), value);
+        }
+    };
+    put("altitude", readings.altitude.map(thousandths));
+    put("speed", readings.speed.map(thousandths));
+    put("course", readings.course.map(thousandths));
+    put("accuracy", readings.accuracy.map(thousandths));
+    put("valid", readings.valid.map(Json::from));
+    put("satellites", readings.satellites.map(Json::from));
+    put("hdop", readings.hdop.map(thousandths));
+    put("battery", readings.battery.map(thousandths));
+    put("fuel", readings.fuel.map(thousandths));
+    put("temperature", readings.temperature.map(thousandths));
+    put("temperature2", readings.temperature2.map(thousandths));
+    put("rpm", readings.rpm.map(thousandths));
+    put("mileage", readings.mileage.map(thousandths));
+    put("ignition", readings.ignition.map(Json::from));
+    put("inputs", readings.inputs.map(Json::from));
+    put("outputs", readings.outputs.map(Json::from));
+    put("alerts", readings.alerts.map(Json::from));
+    if !readings.attributes.is_empty() {
+        let written = readings.attributes.into_iter().map(|(name, value)| (name, attribute_json(value)));
+        put("attributes", Some(written.collect()));
+    }
+}
+
+fn attribute_json(value: Attribute) -> Json {
+    match value {
+        Attribute::Text(text) => Json::from(text),
+        Attribute::Integer(number) => Json::from(number),
+        Attribute::Real(number) => Json::from(number),
+        Attribute::Flag(flag) => Json::from(flag),
+    }
+}
+
+/// Whole numbers without a fraction, as the API writes them.
+fn thousandths(number: Milli) -> Json {
+    let units = number.as_thousandths();
+    if units % 1000 == 0 { Json::from(units / 1000) } else { Json::from(real(units) / 1000.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readings_get_their_members() {
+        let mut report = Report { valid: Some(true), course: Some(360.0), ..Report::default() };
+        report.locate(1.5, -2.25);
+        report.set("sat", 7_u8);
+        report.set("odometer", 19_249_u32);
+        report.set("temp1", 21.3);
+        report.set("batteryLevel", 130_u8);
+        report.set("rssi", 4_u8);
+        report.set(("io", 27), 0.1 + 0.2);
+        report.input(2, true);
+        report.alarm("powerCut");
+        report.alarm("tampering");
+        report.cell(302, 208, 0_u16, 8_320_000_u32);
+        let json = report_json(&report);
+        let expect = json!({
+            "located": true, "latitude": 1.5, "longitude": -2.25, "course": 0, "valid": true, "satellites": 7,
+            "temperature": 21.3, "mileage": 19.249, "inputs": [false, true], "alerts": ["GPSUnplugged", "Tampering"],
+            "attributes": {"batteryLevel": 130, "cellTowers": "302-208-0-8320000", "io27": 0.3, "rssi": 4},
+        });
+        assert_eq!(json, expect);
+    }
+
+    #[test]
+    fn what_is_not_on_earth_is_no_place() {
+        let mut report = Report { valid: Some(true), ..Report::default() };
+        report.locate(91.0, 200.0);
+        let expect = json!({"located": false, "attributes": {"rawLatitude": 91.0, "rawLongitude": 200.0}});
+        assert_eq!(report_json(&report), expect);
+        report.locate(0.0, 0.0);
+        assert_eq!(report_json(&report), json!({"located": true, "latitude": 0.0, "longitude": 0.0}));
+    }
+}

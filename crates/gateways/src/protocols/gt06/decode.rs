@@ -1,0 +1,122 @@
+//! Reads GT06 frames: envelope, login, and which message goes where.
+
+use crate::calendar::Civil;
+use crate::decoded::{Context, DecodeError, Decoded, Decoder};
+
+use super::battery::read_battery_system;
+use super::encode::{long_frame, short_frame};
+use super::extended::read_long;
+use super::located::read_located;
+use super::media::Photos;
+use super::message::{Message, kind};
+use super::network::{read_cells, read_wifi};
+use super::part::Zone;
+use super::variant::{Family, Layout};
+
+/// What is sent instead of an address when a phone asks for one.
+const NO_ADDRESS: &[u8] = b"NA&&NA&&0##";
+
+/// Reads the frames of one connection.
+#[derive(Debug, Default)]
+pub(super) struct Gt06Decoder {
+    /// Minutes ahead of UTC, where the login told.
+    zone_minutes: i64,
+    photos: Photos,
+}
+
+impl Decoder for Gt06Decoder {
+    fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded {
+        self.read(frame, context).into()
+    }
+}
+
+impl Gt06Decoder {
+    fn read(&mut self, frame: &[u8], context: &Context<'_>) -> Result<Decoded, DecodeError> {
+        let message = Message::read(frame)?;
+        let layout = Layout::of(&message);
+        if !message.long && message.kind == kind::LOGIN {
+            return self.read_login(message).map(|decoded| checked(decoded, &message));
+        }
+        if !context.known {
+            return Err(DecodeError::Unidentified);
+        }
+        let zone = Zone { context, login_minutes: self.zone_minutes };
+        let wifi = matches!(message.kind, kind::WIFI_OR_CARD | kind::WIFI) && layout != Layout::Card;
+        if !message.long && wifi {
+            // These have a count instead of a length, and neither serial number nor checksum.
+            return read_wifi(frame);
+        }
+        let decoded = if message.long {
+            read_long(message, zone, &mut self.photos)?
+        } else {
+            self.read_short(message, layout, zone)?
+        };
+        Ok(checked(decoded, &message))
+    }
+
+    /// The device's number, then its type and, where they are sent, zone and language.
+    fn read_login(&mut self, message: Message<'_>) -> Result<Decoded, DecodeError> {
+        let mut content = message.content;
+        let identifier = content.hex(8)?;
+        if content.remaining() >= 4 {
+            content.skip(2)?;
+            let extension = content.u16()?;
+            let hours_minutes = i64::from(extension >> 4);
+            let minutes = hours_minutes / 100 * 60 + hours_minutes % 100;
+            let minutes = if extension & 0x8 == 0 { minutes } else { -minutes };
+            self.zone_minutes = if minutes.abs() <= 14 * 60 { minutes } else { 0 };
+        }
+        let identifier = identifier.get(1..).unwrap_or_default();
+        Ok(Decoded::identified(identifier).with_reply(short_frame(kind::LOGIN, &[], message.serial)))
+    }
+
+    fn read_short(
+        &mut self,
+        message: Message<'_>,
+        layout: Layout,
+        zone: Zone<'_>,
+    ) -> Result<Decoded, DecodeError> {
+        let answer = short_frame(message.kind, &[], message.serial);
+        Ok(match message.kind {
+            kind::ADDRESS_REQUEST => {
+                let mut content = vec![u8::try_from(NO_ADDRESS.len()).unwrap_or(0), 0, 0, 0, 0];
+                content.extend_from_slice(NO_ADDRESS);
+                Decoded::nothing().with_reply(long_frame(kind::ADDRESS_ANSWER, &content, 0))
+            }
+            kind::TIME_REQUEST => {
+                let now = Civil::of(zone.context.now);
+                let year = u8::try_from(now.year % 100).unwrap_or(0);
+                let clock = [year, now.month, now.day, now.hour, now.minute, now.second];
+                Decoded::nothing().with_reply(short_frame(kind::TIME_REQUEST, &clock, 0))
+            }
+            kind::PHOTO_ANNOUNCED => self.photos.announce(message.content)?,
+            kind::BATTERY_SYSTEM => Decoded::one(read_battery_system(message.content)?).with_reply(answer),
+            kind::CELLS_C if layout == Layout::Sr411 => read_located(message, layout, Family::Usual, zone)?,
+            kind::X1_GPS_OR_CELLS if layout != Layout::Sl4x => {
+                read_located(message, layout, Family::Usual, zone)?
+            }
+            kind::WIFI_4G_OR_STATUS if layout == Layout::Lw4g => {
+                read_located(message, layout, Family::of(zone.context), zone)?.with_reply(answer)
+            }
+            kind::CELLS
+            | kind::CELLS_B
+            | kind::CELLS_C
+            | kind::CELLS_WIFI_OLD
+            | kind::CELLS_WIFI
+            | kind::CELLS_4G
+            | kind::X1_GPS_OR_CELLS
+            | kind::WIFI_4G_OR_STATUS
+            | kind::WIFI_SIX_CELLS => read_cells(message, layout, zone)?.with_reply(answer),
+            // Multiple cells in an undocumented form; not answered.
+            kind::CELL_STATUS if layout == Layout::Space10x => Decoded::nothing(),
+            kind::COMMAND..=kind::COMMAND_END => Decoded::nothing(),
+            kind::INFORMATION | kind::WIFI_COUNTED => read_located(message, layout, Family::Usual, zone)?,
+            _ => read_located(message, layout, Family::of(zone.context), zone)?.with_reply(answer),
+        })
+    }
+}
+
+fn checked(mut decoded: Decoded, message: &Message<'_>) -> Decoded {
+    decoded.error = message.mismatch.map(|(sent, computed)| DecodeError::Checksum { sent, computed });
+    decoded
+}

@@ -1,0 +1,111 @@
+//! Photos that GT06 units send in parts.
+
+use std::collections::BTreeMap;
+
+use perigee_core::time::Timestamp;
+
+use crate::decoded::{DecodeError, Decoded, UploadedFile};
+use crate::reader::Reader;
+use crate::report::Report;
+use crate::value::Value;
+
+use super::encode::short_frame;
+use super::message::kind;
+
+/// Bytes a photo may have.
+const PHOTO_MAX: usize = 4 << 20;
+/// Photos under way on one connection.
+const UNDER_WAY_MAX: usize = 4;
+/// Bytes asked for at once.
+const PART: usize = 1024;
+
+/// Photos under way.
+#[derive(Debug, Default)]
+pub(super) struct Photos(BTreeMap<u32, Photo>);
+
+#[derive(Debug)]
+struct Photo {
+    size: usize,
+    bytes: Vec<u8>,
+}
+
+impl Photos {
+    fn begin(&mut self, id: u32, size: u32) -> Result<(), DecodeError> {
+        let size = usize::try_from(size).unwrap_or(usize::MAX);
+        if size > PHOTO_MAX || (self.0.len() >= UNDER_WAY_MAX && !self.0.contains_key(&id)) {
+            return Err(DecodeError::Malformed("a photo is too large, or too many are under way"));
+        }
+        self.0.insert(id, Photo { size, bytes: Vec::new() });
+        Ok(())
+    }
+
+    /// Adds a part; gives the photo when it is whole.
+    fn add(&mut self, id: u32, part: &[u8]) -> Option<UploadedFile> {
+        let photo = self.0.get_mut(&id)?;
+        let room = photo.size.saturating_sub(photo.bytes.len());
+        photo.bytes.extend(part.iter().take(room));
+        if photo.bytes.len() < photo.size {
+            return None;
+        }
+        let photo = self.0.remove(&id)?;
+        Some(UploadedFile { name: format!("photo-{id}.jpg"), bytes: photo.bytes })
+    }
+
+    /// Asks for the next part.
+    fn request(&self, id: u32) -> Option<Vec<u8>> {
+        let photo = self.0.get(&id)?;
+        let rest = photo.size.saturating_sub(photo.bytes.len()).min(PART);
+        let mut content = Vec::with_capacity(10);
+        content.extend_from_slice(&id.to_be_bytes());
+        content.extend_from_slice(&u32::try_from(photo.bytes.len()).unwrap_or(u32::MAX).to_be_bytes());
+        content.extend_from_slice(&u16::try_from(rest).unwrap_or(u16::MAX).to_be_bytes());
+        Some(short_frame(kind::STATUS_OR_PHOTO, &content, 0))
+    }
+
+    /// A photo is announced: its first part is asked for.
+    pub(super) fn announce(&mut self, mut reader: Reader<'_>) -> Result<Decoded, DecodeError> {
+        // Time, fix, coordinates, camera, source and format.
+        reader.skip(6 + 1 + 4 + 4 + 3)?;
+        let (size, id) = (reader.u32()?, reader.u32()?);
+        self.begin(id, size)?;
+        let mut decoded = Decoded::nothing();
+        decoded.replies.extend(self.request(id));
+        Ok(decoded)
+    }
+
+    /// A part of an announced photo.
+    pub(super) fn part(&mut self, mut reader: Reader<'_>) -> Result<Decoded, DecodeError> {
+        let id = reader.u32()?;
+        reader.skip(4)?;
+        let length = reader.u16()?;
+        let part = reader.take(length.into())?;
+        let mut decoded = Decoded::nothing();
+        decoded.files.extend(self.add(id, part));
+        decoded.replies.extend(self.request(id));
+        Ok(decoded)
+    }
+
+    /// A part of a photo that carries its own description (WD-209).
+    pub(super) fn described_part(&mut self, mut reader: Reader<'_>) -> Result<Decoded, DecodeError> {
+        reader.skip(8)?;
+        let time = Timestamp::from_millis(i64::from(reader.u32()?) * 1000);
+        // Position and cell, both as in the messages that carry them on their own.
+        reader.skip(14 + 8)?;
+        let (id, size) = (reader.u32()?, reader.u32()?);
+        let (media, format) = (reader.u8()?, reader.u8()?);
+        let mut report = Report { time: Some(time), ..Report::default() };
+        let mut decoded = Decoded::nothing();
+        if (media, format) == (0, 0) {
+            reader.skip(1)?;
+            if reader.u16()? == 0 {
+                self.begin(id, size)?;
+            }
+            if let Some(photo) = self.add(id, reader.take_rest()) {
+                report.set("image", Value::text(&photo.name));
+                decoded.files.push(photo);
+            }
+        }
+        decoded.reports.push(report);
+        Ok(decoded)
+    }
+}

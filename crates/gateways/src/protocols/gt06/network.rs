@@ -1,0 +1,108 @@
+//! GT06 messages of cells and access points, by which a network may find the device.
+
+use crate::bits::bit;
+use crate::calendar::Civil;
+use crate::decoded::{DecodeError, Decoded};
+use crate::reader::Reader;
+use crate::report::{CellTower, Report};
+
+use super::message::{Message, kind};
+use super::part::Zone;
+use super::variant::Layout;
+
+/// Access points and cells of a frame without serial number and checksum; the answer repeats kind and time.
+pub(super) fn read_wifi(frame: &[u8]) -> Result<Decoded, DecodeError> {
+    let mut reader = Reader::new(frame);
+    reader.skip(2)?;
+    let (count, message) = (reader.u8()?, reader.u8()?);
+    let clock: [u8; 6] = reader.array()?;
+    let mut report =
+        Report { time: Civil::read_bcd(&mut Reader::new(&clock))?.instant(), ..Report::default() };
+    for _ in 0..count {
+        let (mac, signal) = (reader.array()?, reader.u8()?);
+        report.access_point(mac, Some(signal.into()));
+    }
+    let (cells, mcc, mnc) = (reader.u8()?, reader.u16()?, reader.u8()?);
+    for _ in 0..cells {
+        let (lac, cell, signal) = (reader.u16()?, reader.u16()?, reader.u8()?);
+        report.cells.push(CellTower {
+            mcc,
+            mnc: mnc.into(),
+            lac: lac.into(),
+            cell: cell.into(),
+            signal: Some(signal.into()),
+        });
+    }
+    let mut answer = vec![0x78, 0x78, 0, message];
+    answer.extend_from_slice(&clock);
+    answer.extend_from_slice(b"\r\n");
+    Ok(Decoded::one(report).with_reply(answer))
+}
+
+/// Access points that are counted and have no signal strength.
+pub(super) fn read_counted_wifi(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
+    report.time = Civil::read_bcd(reader)?.instant();
+    for _ in 0..reader.u8()? {
+        reader.skip(2)?;
+        report.access_point(reader.array()?, None);
+    }
+    Ok(())
+}
+
+/// Several cells, and access points in some messages.
+pub(super) fn read_cells(
+    message: Message<'_>,
+    layout: Layout,
+    zone: Zone<'_>,
+) -> Result<Decoded, DecodeError> {
+    let mut content = message.content;
+    let reader = &mut content;
+    let mut report = Report { time: zone.time(reader)?, ..Report::default() };
+    let advance_first = matches!(layout, Layout::WanwayS20 | Layout::Sl4x);
+    if advance_first {
+        reader.skip(1)?;
+    }
+    let mcc = reader.u16()?;
+    let wide = bit(mcc, 15) || layout == Layout::Sl4x;
+    let mnc = if wide { reader.u16()? } else { u16::from(reader.u8()?) };
+    let count = match message.kind {
+        _ if layout == Layout::WanwayS20 => reader.u8()?,
+        kind::WIFI_SIX_CELLS => 6,
+        _ => 7,
+    };
+    let width = match message.kind {
+        kind::CELLS_4G | kind::WIFI_4G_OR_STATUS => 13,
+        kind::WIFI_SIX_CELLS | kind::X1_GPS_OR_CELLS => 7,
+        _ => 6,
+    };
+    for _ in 0..count {
+        if layout == Layout::Sl4x && reader.remaining() < width {
+            break;
+        }
+        let (lac, cell) = match message.kind {
+            kind::CELLS_4G | kind::WIFI_4G_OR_STATUS => (reader.u32()?, reader.u64()?),
+            kind::WIFI_SIX_CELLS | kind::X1_GPS_OR_CELLS => {
+                (u32::from(reader.u16()?), u64::from(reader.u32()?))
+            }
+            _ => (u32::from(reader.u16()?), u64::from(reader.u24()?)),
+        };
+        let signal = -i32::from(reader.u8()?);
+        if lac > 0 {
+            report.cells.push(CellTower { mcc: mcc & 0x7fff, mnc, lac, cell, signal: Some(signal) });
+        }
+    }
+    if !advance_first {
+        reader.skip(1)?;
+    }
+    let has_wifi = matches!(
+        message.kind,
+        kind::CELLS_WIFI_OLD | kind::CELLS_WIFI | kind::WIFI_4G_OR_STATUS | kind::WIFI_SIX_CELLS
+    );
+    if has_wifi {
+        for _ in 0..reader.u8()? {
+            let (mac, signal) = (reader.array()?, reader.u8()?);
+            report.access_point(mac, Some(signal.into()));
+        }
+    }
+    Ok(Decoded::one(report))
+}

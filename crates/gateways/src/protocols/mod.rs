@@ -1,0 +1,3 @@
+//! The protocols, a folder each.
+
+pub mod gt06;

@@ -1,0 +1,8 @@
+//! Every recorded frame decodes to what was recorded, within the bars of each protocol.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+mod commands;
+mod compare;
+mod frames;
+mod streams;
