@@ -41,7 +41,14 @@ pub struct Protocol {
 }
 
 /// Every protocol, in the order in which first bytes are judged: what is sure by a fixed prefix comes first.
-pub const PROTOCOLS: &[Protocol] = &[protocols::gt06::PROTOCOL];
+pub const PROTOCOLS: &[Protocol] = &[
+    protocols::gt06::PROTOCOL,
+    protocols::teltonika::PROTOCOL,
+    protocols::queclink::PROTOCOL,
+    protocols::jt808::PROTOCOL,
+    protocols::h02::PROTOCOL,
+    protocols::gps103::PROTOCOL,
+];
 
 /// The protocol of this name.
 pub fn find_protocol(name: &str) -> Option<&'static Protocol> {

@@ -1,3 +1,8 @@
 //! The protocols, a folder each.
 
+pub mod gps103;
 pub mod gt06;
+pub mod h02;
+pub mod jt808;
+pub mod queclink;
+pub mod teltonika;

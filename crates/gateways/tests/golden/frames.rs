@@ -88,3 +88,28 @@ fn as_hex(reply: &Json) -> Json {
 fn gt06() {
     check("gt06");
 }
+
+#[test]
+fn teltonika() {
+    check("teltonika");
+}
+
+#[test]
+fn queclink() {
+    check("queclink");
+}
+
+#[test]
+fn jt808() {
+    check("jt808");
+}
+
+#[test]
+fn h02() {
+    check("h02");
+}
+
+#[test]
+fn gps103() {
+    check("gps103");
+}

@@ -17,13 +17,17 @@ fn frames(protocol: &Protocol, parts: &[&[u8]]) -> Vec<Vec<u8>> {
     frames
 }
 
+/// A frame with the end that its framer took off.
 fn bytes_of(row: &serde_json::Value) -> Vec<u8> {
-    match row["hex"].as_str() {
-        Some(hex) => {
-            (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap()).collect()
-        }
-        None => format!("{}\r\n", row["text"].as_str().unwrap()).into_bytes(),
+    let Some(hex) = row["hex"].as_str() else {
+        return format!("{}\r\n", row["text"].as_str().unwrap()).into_bytes();
+    };
+    let digits = |at: usize| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap();
+    let mut bytes: Vec<u8> = (0..hex.len() / 2).map(digits).collect();
+    if row["protocol"] == "queclink" && bytes.get(5..8) == Some(b":GT") || bytes.get(4..7) == Some(b":GT") {
+        bytes.push(b'$');
     }
+    bytes
 }
 
 /// Recorded frames of every protocol with a fixture, one after the other.

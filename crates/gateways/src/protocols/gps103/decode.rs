@@ -1,0 +1,152 @@
+//! Reads GPS103 sentences.
+
+use crate::calendar::Civil;
+use crate::decoded::{Context, DecodeError, Decoded, Decoder};
+use crate::fields::{Fields, degrees_minutes, hemisphere, hex, integer, is_digits, real};
+use crate::report::{KNOT_KMH, Report};
+use crate::value::Value;
+
+use super::time::read_time;
+
+/// Reads GPS103 sentences, which all name their device.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gps103Decoder;
+
+impl Decoder for Gps103Decoder {
+    fn decode(&mut self, frame: &[u8], _context: &Context<'_>) -> Decoded {
+        read(&String::from_utf8_lossy(frame)).into()
+    }
+}
+
+fn read(text: &str) -> Result<Decoded, DecodeError> {
+    let text = text.trim().trim_end_matches(';').trim();
+    if let Some(name) = text.strip_prefix("##,imei:") {
+        let name = name.split(',').next().unwrap_or_default();
+        return Ok(Decoded::identified(name).with_reply("LOAD"));
+    }
+    // A heartbeat may stand right before a sentence.
+    let heartbeat = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (digits, sentence) = text.split_at_checked(heartbeat).unwrap_or(("", text));
+    let mut decoded =
+        if digits.is_empty() { Decoded::nothing() } else { Decoded::identified(digits).with_reply("ON") };
+    if sentence.is_empty() && !digits.is_empty() {
+        return Ok(decoded);
+    }
+    let body =
+        sentence.strip_prefix("imei:").ok_or(DecodeError::Malformed("a sentence begins with imei:"))?;
+    let fields = Fields::split(body, ',');
+    let name = fields.get(0);
+    if !is_digits(name) {
+        return Err(DecodeError::Malformed("a device's name is decimal digits"));
+    }
+    decoded.identifiers = vec![name.to_owned()];
+    let kind = fields.get(1);
+    if kind == "help me" {
+        decoded.reply(format!("**,imei:{name},E;"));
+    }
+    if kind == "OBD" {
+        decoded.reports.extend(read_obd(&fields));
+    } else {
+        decoded.reports.push(read_report(&fields));
+    }
+    Ok(decoded)
+}
+
+/// A position (`F`) or a cell (`L`), with what the sentence's kind says.
+fn read_report(fields: &Fields<'_>) -> Report {
+    let at = |index: usize| fields.get(index).trim();
+    let mut report = Report::default();
+    set_kind(&mut report, at(1), at(3));
+    if at(4) == "L" {
+        let lac = hex(at(7)).and_then(|lac| u32::try_from(lac).ok()).filter(|_| !at(7).is_empty());
+        if let Some((lac, cell)) = lac.zip(hex(at(9)).filter(|_| !at(9).is_empty())) {
+            report.cell(0, 0, lac, cell);
+        }
+        set_pins(&mut report, at(14), at(15));
+        return report;
+    }
+    // Letters of hemispheres stand after the coordinates, on some units before them.
+    let before = matches!(at(7), "N" | "S");
+    let (latitude, north, longitude, east) =
+        if before { (at(8), at(7), at(10), at(9)) } else { (at(7), at(8), at(9), at(10)) };
+    let place = degrees_minutes(latitude).zip(degrees_minutes(longitude));
+    let Some((latitude, longitude)) = place.filter(|_| at(4) == "F") else { return report };
+    report.locate(hemisphere(latitude, north), hemisphere(longitude, east));
+    report.valid = Some(at(6) == "A");
+    report.time = read_time(at(2), at(5));
+    report.speed_kmh = real(at(11)).map(|knots| knots * KNOT_KMH);
+    report.course = real(at(12));
+    report.altitude_m = real(at(13));
+    set_pins(&mut report, at(14), at(15));
+    for (name, field) in [("fuel1", at(16)), ("fuel2", at(17))] {
+        report.set_some(name, field.strip_suffix('%').and_then(real));
+    }
+    report.set_some("temp1", integer(at(18)));
+    report
+}
+
+fn set_pins(report: &mut Report, ignition: &str, door: &str) {
+    let flag = |text: &str| match text {
+        "1" => Some(true),
+        "0" => Some(false),
+        _ => None,
+    };
+    report.set_some("ignition", flag(ignition));
+    report.set_some("door", flag(door));
+}
+
+/// What the kind of a sentence says; kinds without a meaning of their own are kept as the event.
+fn set_kind(report: &mut Report, kind: &str, detail: &str) {
+    let alarm = match kind {
+        "help me" => "sos",
+        "low battery" => "lowBattery",
+        "stockade" => "geofence",
+        "move" => "movement",
+        "speed" => "overspeed",
+        "door alarm" => "door",
+        "ac alarm" => "powerCut",
+        "accident alarm" => "accident",
+        "sensor alarm" => "vibration",
+        "bonnet alarm" => "bonnet",
+        "footbrake alarm" => "footBrake",
+        "DTC" => "fault",
+        "tracker" | "" => return,
+        "acc on" => return report.set("ignition", true),
+        "acc off" => return report.set("ignition", false),
+        _ => {
+            if let Some(degrees) = kind.strip_prefix("T:") {
+                report.alarm("temperature");
+                report.set_some("temp1", real(degrees));
+            } else if let Some(level) = kind.strip_prefix("oil") {
+                report.alarm("fuelLeak");
+                report.set_some("fuel", level.strip_prefix(' ').and_then(real));
+            } else if !kind.starts_with("vt") {
+                report.set("event", Value::text(kind));
+            }
+            if kind == "rfid" {
+                report.set_text("driverUniqueId", detail);
+            }
+            return;
+        }
+    };
+    report.alarm(alarm);
+}
+
+/// Readings of the engine; nothing while the adapter has no supply.
+fn read_obd(fields: &Fields<'_>) -> Option<Report> {
+    let at = |index: usize| fields.get(index).trim();
+    let voltage = real(at(12))?;
+    let mut report = Report { time: Civil::parse(at(2)).and_then(Civil::instant), ..Report::default() };
+    report.set("odometer", integer(at(3)).unwrap_or(0));
+    report.set("fuelConsumption", real(at(5)).unwrap_or(0.0));
+    report.set_some("hours", integer(at(6)).map(|hours| hours.saturating_mul(3_600_000)));
+    report.set_some("obdSpeed", integer(at(7)));
+    report.set_text("engineLoad", at(8));
+    report.set_some("coolantTemp", integer(at(9)));
+    report.set_text("throttle", at(10));
+    report.set_some("rpm", integer(at(11)));
+    report.set("battery", voltage);
+    let codes: Vec<&str> = (13..fields.count()).map(at).filter(|code| !code.is_empty()).collect();
+    report.set_text("dtcs", &codes.join(" "));
+    Some(report)
+}

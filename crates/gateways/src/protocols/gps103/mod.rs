@@ -1,0 +1,21 @@
+//! GPS103: Coban TK103A and its copies.
+
+mod decode;
+mod encode;
+mod frame;
+mod time;
+
+use crate::protocol::{Protocol, Transport};
+
+/// GPS103 in the table of protocols.
+pub const PROTOCOL: Protocol = Protocol {
+    name: "gps103",
+    makers: "Coban, Xexun and others",
+    port: 5001,
+    transports: &[Transport::Tcp, Transport::Udp],
+    max_frame: 2048,
+    framer: || Box::new(frame::Gps103Framer),
+    decoder: || Box::new(decode::Gps103Decoder),
+    encode: encode::encode,
+    sniff: frame::sniff,
+};

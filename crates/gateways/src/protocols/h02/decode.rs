@@ -1,0 +1,22 @@
+//! Reads H02 frames, text or binary.
+
+use crate::decoded::{Context, DecodeError, Decoded, Decoder};
+
+use super::binary::read_binary;
+use super::text::read_text;
+
+/// Reads H02 frames, which all name their device.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct H02Decoder;
+
+impl Decoder for H02Decoder {
+    fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded {
+        match frame.first() {
+            Some(b'*') => read_text(&String::from_utf8_lossy(frame), context).into(),
+            Some(b'$') => read_binary(frame, context).into(),
+            // Frames that begin with X have no known form.
+            Some(b'X') => Decoded::nothing(),
+            _ => Err(DecodeError::Malformed("a frame begins with * or $")).into(),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! H02 frames: text from `*` to `#`, binary of 32, 42 or 45 bytes after `$`.
+
+use crate::framer::{Framer, Step, skip_to};
+use crate::sniff::Sniff;
+
+const MAX: usize = 2048;
+
+/// Cuts an H02 stream.
+///
+/// A binary frame does not say how long it is, so it is cut where the next begins: after 32 bytes if a frame begins
+/// there, otherwise after 42 or 45. The last one on a connection that sends frames of 32 bytes waits for its successor.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct H02Framer;
+
+const fn begins(byte: u8) -> bool {
+    matches!(byte, b'*' | b'$' | b'X')
+}
+
+impl Framer for H02Framer {
+    fn step<'a>(&mut self, bytes: &'a [u8]) -> Step<'a> {
+        match bytes.first() {
+            Some(b'*') => match bytes.iter().take(MAX).position(|byte| *byte == b'#') {
+                Some(end) => Step::whole(bytes, end + 1),
+                None if bytes.len() >= MAX => skip_to(bytes, begins),
+                None => Step::Wait,
+            },
+            Some(b'X') => Step::whole(bytes, 32),
+            Some(b'$') => match (bytes.get(32), bytes.get(42), bytes.get(44)) {
+                (Some(next), _, _) if begins(*next) => Step::whole(bytes, 32),
+                (_, Some(next), Some(_)) if begins(*next) => Step::whole(bytes, 42),
+                (_, _, Some(_)) => Step::whole(bytes, 45),
+                _ => Step::Wait,
+            },
+            _ => skip_to(bytes, begins),
+        }
+    }
+}
+
+/// `*HQ,` with any two letters, or `$` and twelve bytes of decimal digits.
+pub(super) fn sniff(bytes: &[u8]) -> Sniff {
+    match bytes {
+        [] => Sniff::More,
+        [b'*', rest @ ..] => {
+            let named = rest.iter().take(2).all(u8::is_ascii_alphabetic)
+                && rest.get(2).is_none_or(|byte| *byte == b',');
+            match (named, rest.len()) {
+                (true, 3..) => Sniff::Yes,
+                (true, _) => Sniff::More,
+                (false, _) => Sniff::No,
+            }
+        }
+        [b'$', rest @ ..] => {
+            let digits = rest.iter().take(12).all(|byte| byte >> 4 <= 9 && byte & 0x0f <= 9);
+            match (digits, rest.len()) {
+                (true, 12..) => Sniff::Yes,
+                (true, _) => Sniff::More,
+                (false, _) => Sniff::No,
+            }
+        }
+        _ => Sniff::No,
+    }
+}

@@ -1,0 +1,52 @@
+//! The word of states, whose alarms are bits that are 0.
+
+use crate::bits::bit;
+use crate::calendar::Civil;
+use crate::report::Report;
+
+use perigee_core::time::Timestamp;
+
+/// Adds the state and the first alarm it has.
+pub(super) fn set_status(report: &mut Report, status: u32) {
+    let low = |index: u32| !bit(status, index);
+    if low(0) {
+        report.alarm("vibration");
+    } else if low(1) || low(18) {
+        report.alarm("sos");
+    } else if low(2) {
+        report.alarm("overspeed");
+    } else if low(19) {
+        report.alarm("powerCut");
+    }
+    report.set("ignition", bit(status, 10));
+    report.set("status", status);
+}
+
+/// The instant of `hhmmss` and `ddmmyy`. Some units send 60 seconds or more, which go on into the next minute.
+pub(super) fn read_time(time: &str, date: &str) -> Option<Timestamp> {
+    let part = |text: &str, from: usize| text.get(from..from + 2)?.parse::<u8>().ok();
+    let midnight = Civil {
+        year: part(date, 4)?.into(),
+        month: part(date, 2)?,
+        day: part(date, 0)?,
+        hour: 0,
+        minute: 0,
+        second: 0,
+    };
+    let seconds = match time.len() {
+        0 => 0,
+        _ => i64::from(part(time, 0)?) * 3600 + i64::from(part(time, 2)?) * 60 + i64::from(part(time, 4)?),
+    };
+    Some(midnight.instant()?.plus_seconds(seconds))
+}
+
+/// `*HQ,name,V4,kind,yyyyMMddHHmmss#`: what was received, and the server's clock.
+pub(super) fn answer(name: &str, kind: &str, now: Timestamp) -> String {
+    format!("*HQ,{name},V4,{kind},{}#", Civil::of(now).digits())
+}
+
+/// `*HQ,name,R12,HHmmss#`.
+pub(super) fn answer_r12(name: &str, now: Timestamp) -> String {
+    let digits = Civil::of(now).digits();
+    format!("*HQ,{name},R12,{}#", digits.get(8..).unwrap_or_default())
+}

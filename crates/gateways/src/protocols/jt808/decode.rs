@@ -1,0 +1,203 @@
+//! Reads JT/T 808 messages.
+
+use std::fmt::Write as _;
+
+use crate::calendar::Civil;
+use crate::decoded::{Context, DecodeError, Decoded, Decoder};
+use crate::reader::Reader;
+use crate::report::Report;
+use crate::value::Value;
+
+use super::header::{LOCK, LOCK_BLIND, Message};
+use super::location::{read_batch, read_location, read_time};
+use super::lock::read_lock;
+use super::transparent::read_transparent;
+
+/// Reads JT/T 808 frames, which all name their device.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Jt808Decoder;
+
+impl Decoder for Jt808Decoder {
+    fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded {
+        if frame.first() == Some(&b'(') {
+            read_text(frame, context).into()
+        } else {
+            read(frame, context).into()
+        }
+    }
+}
+
+/// Answers of locks: `(name,1,001,ELOCK,3,529439)`; a request for the time is answered with it.
+fn read_text(frame: &[u8], context: &Context<'_>) -> Result<Decoded, DecodeError> {
+    let text = String::from_utf8_lossy(frame);
+    if text.contains("BASE,2") {
+        return Ok(Decoded::nothing().with_reply(text.replace("TIME", &Civil::of(context.now).digits())));
+    }
+    if !context.known {
+        return Err(DecodeError::Unidentified);
+    }
+    Ok(Decoded::one(result(&text)))
+}
+
+fn result(text: &str) -> Report {
+    let mut report = Report::default();
+    report.set("result", Value::text(text));
+    report
+}
+
+fn read(frame: &[u8], context: &Context<'_>) -> Result<Decoded, DecodeError> {
+    let message = Message::read(frame)?;
+    let mut decoded = Decoded { identifiers: message.identifiers(), ..Decoded::default() };
+    let mut body = message.body;
+    let answered = matches!(
+        message.kind,
+        0x0002
+            | 0x0003
+            | 0x0102
+            | 0x0107
+            | 0x0200
+            | 0x0210
+            | 0x0506
+            | 0x0704
+            | 0x0900
+            | 0x1007
+            | 0x6006
+            | 0x8888
+    );
+    if answered {
+        decoded.reply(message.acknowledge());
+    }
+    match message.kind {
+        0x0100 => {
+            let mut answer = message.serial.to_be_bytes().to_vec();
+            answer.push(0);
+            answer.extend_from_slice(message.code().as_bytes());
+            decoded.reply(message.answer(0x8100, &answer));
+        }
+        0x0002 if body.remaining() >= 3 => {
+            let mut report = Report::default();
+            report.set("batteryLevel", body.u8()?);
+            report.set("rssi", body.u8()?);
+            report.set("status", body.u8()?);
+            decoded.reports.push(report);
+        }
+        0x0107 => {
+            body.skip(2 + 5 + 20 + 7)?;
+            let mut report = Report::default();
+            report.set("iccid", body.hex(10)?);
+            decoded.reports.push(report);
+        }
+        0x0104 => decoded.reports.push(read_parameters(body)?),
+        0x0109 => {
+            let now = Civil::of(context.now);
+            let [high, low] = now.year.to_be_bytes();
+            let clock = [high, low, now.month, now.day, now.hour, now.minute, now.second, 0];
+            decoded.reply(message.answer(0x8109, &clock));
+        }
+        0x0200 => decoded.reports.push(read_location(body, context)?),
+        0x0201 => {
+            body.skip(2)?;
+            decoded.reports.push(read_location(body, context)?);
+        }
+        0x0210 if body.remaining() == 7 => {
+            let mut report = Report::default();
+            report.set("batteryLevel", body.u8()?);
+            report.time = read_time(&mut body, context)?;
+            decoded.reports.push(report);
+        }
+        0x0210 | 0x0704 => decoded.reports = read_batch(body, message.kind == 0x0704, context)?,
+        LOCK | LOCK_BLIND => {
+            if message.wants_answer {
+                let [high, low] = message.kind.to_be_bytes();
+                decoded.reply(message.answer(0x4401, &[high, low, 0]));
+            }
+            decoded.reports.push(read_lock(body, message.kind == LOCK_BLIND)?);
+        }
+        0x0701 => {
+            let length = usize::try_from(body.u32()?).unwrap_or(usize::MAX);
+            decoded.reports.push(result(&body.text(length)?));
+        }
+        0x0702 => decoded.reports.push(read_driver(body, context)?),
+        0x1300 => {
+            body.skip(2)?;
+            let units = body.take_rest().chunks_exact(2);
+            let units = units.filter_map(|pair| Some(u16::from_be_bytes(pair.try_into().ok()?)));
+            let text: String = char::decode_utf16(units).map(|letter| letter.unwrap_or('\u{fffd}')).collect();
+            decoded.reports.push(result(text.trim()));
+        }
+        0x2070 => decoded.reports.push(read_acceleration(body)?),
+        0x6006 => {
+            body.skip(1)?;
+            decoded.reports.push(result(&String::from_utf8_lossy(body.take_rest())));
+        }
+        0x0900 => decoded.reports.extend(read_transparent(body, context)?),
+        _ => {}
+    }
+    if let Some((sent, computed)) = message.mismatch {
+        decoded.error = Some(DecodeError::Checksum { sent: sent.into(), computed: computed.into() });
+    }
+    Ok(decoded)
+}
+
+/// A driver's card put in or taken out.
+fn read_driver(mut body: Reader<'_>, context: &Context<'_>) -> Result<Report, DecodeError> {
+    let mut report = Report::default();
+    report.set("cardStatus", body.u8()?);
+    report.time = read_time(&mut body, context)?;
+    report.set("cardResult", body.u8()?);
+    let length = body.u8()?;
+    report.set_text("driver", &body.text(length.into())?);
+    report.set_text("cardCode", body.text(20)?.trim_matches(|c: char| c <= ' '));
+    let length = body.u8()?;
+    report.set_text("cardAgency", &body.text(length.into())?);
+    report.set("cardValidity", body.hex(4)?);
+    Ok(report)
+}
+
+/// Accelerations along three axes, one triple for each sample.
+fn read_acceleration(mut body: Reader<'_>) -> Result<Report, DecodeError> {
+    let mut text = String::from("[");
+    while body.remaining() >= 12 {
+        body.skip(6)?;
+        let mut axis = || {
+            body.u16().map(|raw| if raw & 0x8000 == 0 { i32::from(raw) } else { -i32::from(raw & 0x7fff) })
+        };
+        let separator = if text.len() > 1 { "," } else { "" };
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{separator}[{},{},{}]", axis()?, axis()?, axis()?);
+    }
+    text.push(']');
+    let mut report = Report::default();
+    report.set("gSensor", text);
+    Ok(report)
+}
+
+/// The settings of the device, as asked for.
+fn read_parameters(mut body: Reader<'_>) -> Result<Report, DecodeError> {
+    let mut report = Report::default();
+    body.skip(3)?;
+    while body.remaining() >= 5 {
+        let (parameter, length) = (body.u32()?, body.u8()?);
+        let Ok(mut content) = body.sub(length.into()) else { break };
+        let name = match parameter {
+            0x0001 => "heartbeatInterval",
+            0x0010 => "apn",
+            0x0013 => "server",
+            0x0018 => "port",
+            0x0027 => "sleepReportInterval",
+            0x0028 => "emergencyReportInterval",
+            0x0029 => "defaultReportInterval",
+            0x0055 => "overspeedThreshold",
+            0x0056 => "speedLimitDuration",
+            0x0080 => "odometer",
+            0x0083 => "plateNumber",
+            _ => continue,
+        };
+        match parameter {
+            0x0010 | 0x0013 | 0x0083 => report.set_text(name, content.text(length.into())?.trim()),
+            0x0080 => report.set(name, i64::from(content.u32()?) * 100),
+            _ => report.set(name, content.u32()?),
+        }
+    }
+    Ok(report)
+}

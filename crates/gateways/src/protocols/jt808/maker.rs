@@ -1,0 +1,288 @@
+//! Elements of a JT/T 808 position that makers use as they like.
+
+use crate::bits::bit;
+use crate::decoded::{Context, DecodeError};
+use crate::reader::Reader;
+use crate::report::{AccessPoint, CellTower, Report};
+use crate::value::Value;
+
+use super::extension::read_obd_text;
+
+fn tenths(number: u16) -> f64 {
+    f64::from(number) / 10.0
+}
+
+fn hundredths(number: u16) -> f64 {
+    f64::from(number) / 100.0
+}
+
+/// Elements from 0xD4 on, which makers use as they like.
+pub(super) fn read_maker(
+    report: &mut Report,
+    element: u8,
+    mut data: Reader<'_>,
+    context: &Context<'_>,
+) -> Result<(), DecodeError> {
+    let reader = &mut data;
+    let length = reader.remaining();
+    match element {
+        0xd4 | 0xe1 | 0xe9 if length == 1 => match reader.u8()? {
+            0xff => report.set("charge", true),
+            level => report.set("batteryLevel", level),
+        },
+        0xe1 if length == 2 => report.set("power", tenths(reader.u16()?)),
+        0xe1 if length >= 12 && (length - 4).is_multiple_of(8) => {
+            let (mcc, mnc) = (reader.u16()?, reader.u16()?);
+            while !reader.is_empty() {
+                let (lac, cell, signal) = (reader.u24()?, reader.u32()?, reader.u8()?);
+                if (1..=0xffff).contains(&lac) && cell <= 0xfff_ffff {
+                    report.cells.push(CellTower {
+                        mcc,
+                        mnc,
+                        lac,
+                        cell: cell.into(),
+                        signal: Some(signal.into()),
+                    });
+                }
+            }
+        }
+        0xd4 | 0xe1 | 0xe9 => report.set("driverUniqueId", reader.u32()?.to_string()),
+        0xd5 if length == 2 => report.set("battery", hundredths(reader.u16()?)),
+        0xd5 => {
+            for index in 1..=u32::from(reader.u8()?) {
+                report.set(("lock", index, "Id"), reader.hex(5)?);
+                report.set(("lock", index, "Card"), reader.hex(5)?);
+                report.set(("lock", index, "Battery"), reader.u8()?);
+                report.set(("lock", index, "Locked"), !bit(reader.u16()?, 5));
+            }
+        }
+        0xda => {
+            reader.skip(2)?;
+            let state = reader.u8()?;
+            report.set("string", bit(state, 0));
+            report.set("motion", bit(state, 2));
+            report.set("cover", bit(state, 3));
+        }
+        0xe2 if context.is_model("DT800") => {}
+        0xe2 => report.set("fuel", f64::from(reader.u32()?) / 10.0),
+        0xe3 => {
+            reader.skip(1)?;
+            report.set("batteryLevel", reader.u8()?);
+            report.set("battery", hundredths(reader.u16()?));
+        }
+        0xe4 => {
+            if reader.u8()? == 0 {
+                report.set("charge", true);
+            }
+            report.set("batteryLevel", reader.u8()?);
+        }
+        0xe5 if length == 1 => report.set("motion", reader.u8()? == 1),
+        0xe6 if reader.rest().starts_with(b"$OBD-RT") => read_obd_text(report, &reader.text(length)?),
+        0xe6 if length.is_multiple_of(11) => {
+            while !reader.is_empty() {
+                let index = u32::from(reader.u8()?);
+                reader.skip(6)?;
+                report.set(("temp", index), whole_and_part(reader)?);
+                report.set(("humidity", index), whole_and_part(reader)?);
+            }
+        }
+        0xe7 if length == 8 => {
+            let alarms = reader.u16()?;
+            report.alarm_some(bit(alarms, 0).then_some("vibration"));
+            report.alarm_some((alarms >> 1 & 7 != 0).then_some("sos"));
+        }
+        0xe8 if is_jimi_camera(context) => read_camera(report, data)?,
+        0xe8 => report.set("lockStatus", reader.u24()?),
+        0xea => read_environment(report, reader)?,
+        0xeb => read_list(report, data)?,
+        _ => return super::asset::read_asset(report, element, data, context),
+    }
+    Ok(())
+}
+
+/// A number whose fraction is in 255ths.
+fn whole_and_part(reader: &mut Reader<'_>) -> Result<f64, DecodeError> {
+    let (whole, part) = (reader.i8()?, reader.u8()?);
+    let size = f64::from(whole).abs() + f64::from(part) / 255.0;
+    Ok(if whole < 0 { -size } else { size })
+}
+
+/// Jimi's cameras.
+fn is_jimi_camera(context: &Context<'_>) -> bool {
+    ["JC371", "JC181", "JC182", "JC450", "JC451"].into_iter().any(|model| context.is_model(model))
+}
+
+/// States and alarms of Jimi's cameras.
+fn read_camera(report: &mut Report, mut reader: Reader<'_>) -> Result<(), DecodeError> {
+    match reader.u16()? {
+        0x2002 => {
+            reader.skip(1)?;
+            report.set("uploadMode", reader.u8()?);
+            report.set("buffered", reader.u8()? == 1);
+        }
+        0x2003 => {
+            reader.skip(1)?;
+            report.set("charge", reader.u8()? == 1);
+            let step = reader.u8()?;
+            if matches!(step, 1..=6) {
+                report.set("batteryLevel", u32::from(step) * 100 / 6);
+            }
+            report.set("battery", hundredths(reader.u16()?));
+            report.set("rssi", reader.u8()?);
+            report.set("power", hundredths(reader.u16()?));
+        }
+        0x2005 => {
+            reader.skip(1)?;
+            while reader.remaining() >= 3 {
+                let (state, length) = (reader.u16()?, reader.u8()?);
+                let mut data = reader.sub(length.into())?;
+                match state {
+                    0x0001 => report.set("battery", hundredths(data.u16()?)),
+                    0x0002 => report.set("dataUsage", data.u32()?),
+                    0x0003 => report.set("batteryLevel", data.u8()?),
+                    0x0004 => report.set("charge", data.u8()? == 0),
+                    0x0005 => {
+                        let digits = data.hex(10)?;
+                        report.set_text("iccid", digits.get(..19).unwrap_or_default());
+                    }
+                    0x0007 => report.set("hdop", tenths(data.u16()?)),
+                    0x2001 => report.set("power", tenths(data.u16()?)),
+                    _ => {}
+                }
+            }
+        }
+        0x0c03 => report.set("ignition", true),
+        0x0c04 => report.set("ignition", false),
+        code => report.alarm_some(camera_alarm(code)),
+    }
+    Ok(())
+}
+
+const fn camera_alarm(code: u16) -> Option<&'static str> {
+    Some(match code {
+        0x0001 => "fault",
+        0x0400 | 0x0412 => "hardAcceleration",
+        0x0401 | 0x0413 => "hardBraking",
+        0x0402 | 0x0414 => "hardCornering",
+        0x0403 => "overspeed",
+        0x0405 | 0x0416 | 0x0417 => "accident",
+        0x0406 => "vibration",
+        0x0407 => "tow",
+        0x0408 => "geofenceEnter",
+        0x0409 => "geofenceExit",
+        0x040c => "door",
+        0x0415 => "laneChange",
+        0x0c01 => "sos",
+        0x0c02 => "lowPower",
+        0x0c05 => "general",
+        0x0c0e => "powerCut",
+        0x0c0f => "lowBattery",
+        0x0c10 => "powerOff",
+        0x0c12 => "tampering",
+        _ => return None,
+    })
+}
+
+/// External sensors.
+fn read_environment(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
+    if reader.remaining() <= 2 {
+        return Ok(());
+    }
+    reader.skip(1)?;
+    while reader.remaining() >= 2 {
+        let (kind, length) = (reader.u8()?, reader.u8()?);
+        let mut data = reader.sub(length.into())?;
+        match kind {
+            0x11 => {
+                report.set("externalAlarms", data.u16()?);
+                report.set("alarmThresholdType", data.u8()?);
+            }
+            0x13 => report.set("externalIlluminance", data.u16()?),
+            0x14 => report.set("externalAirPressure", data.u16()?),
+            0x15 => report.set("externalHumidity", tenths(data.u16()?)),
+            0x16 => report.set("externalTemp", tenths(data.u16()?) - 50.0),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// One element with three forms: cells, the name of a time zone, or a list of elements with wide numbers.
+fn read_list(report: &mut Report, mut reader: Reader<'_>) -> Result<(), DecodeError> {
+    let length = reader.remaining();
+    let first = reader.peek_u16(0).ok_or(DecodeError::Short)?;
+    if first > 200 && length % 5 == 3 {
+        let (mcc, mnc) = (reader.u16()?, reader.u8()?);
+        while !reader.is_empty() {
+            let (lac, cell, signal) = (reader.u16()?, reader.u16()?, reader.u8()?);
+            report.cells.push(CellTower {
+                mcc,
+                mnc: mnc.into(),
+                lac: lac.into(),
+                cell: cell.into(),
+                signal: Some(signal.into()),
+            });
+        }
+        return Ok(());
+    }
+    if reader.rest().iter().all(|byte| matches!(byte, 0x20..=0x7e)) {
+        report.set("timezone", reader.text(length)?);
+        return Ok(());
+    }
+    while reader.remaining() >= 4 {
+        let length = reader.u16()?;
+        let mut data = reader.sub(length.into())?;
+        let kind = data.u16()?;
+        // An element that is shorter than its form says nothing about the others.
+        let _ = read_listed(report, kind, data);
+    }
+    Ok(())
+}
+
+fn read_listed(report: &mut Report, kind: u16, mut data: Reader<'_>) -> Result<(), DecodeError> {
+    match kind {
+        0x0001 => report.set("fuel1", tenths(data.u16()?)),
+        0x0023 => report.set_some("fuel2", crate::fields::real(&data.text(6)?)),
+        0x002d if data.remaining() == 4 => report.set("power", f64::from(data.u32()?) / 1000.0),
+        0x002d => report.set("battery", f64::from(data.u16()?) / 1000.0),
+        0x0089 => {
+            // Bits that are 0 are alarms.
+            let alarms = data.u32()?;
+            report.alarm_some((!bit(alarms, 0)).then_some("powerOff"));
+            report.alarm_some((!bit(alarms, 12)).then_some("removing"));
+        }
+        0x00b2 => report.set("iccid", Value::text(data.hex(10)?.trim_end_matches('f'))),
+        0x00b9 => {
+            data.skip(1)?;
+            let text = data.text(data.remaining())?;
+            let mut parts = text.split(',');
+            while let (Some(mac), Some(signal)) = (parts.next(), parts.next()) {
+                report
+                    .wifi
+                    .push(AccessPoint { mac: mac.to_ascii_lowercase(), signal: signal.trim().parse().ok() });
+            }
+        }
+        0x00c5 => {
+            let states = data.u32()?;
+            report.alarm_some((!bit(states, 6)).then_some("vibration"));
+            match states >> 23 & 3 {
+                0 => report.set("motion", true),
+                1 => report.set("motion", false),
+                _ => {}
+            }
+        }
+        0x00c6 => {
+            let alarm = data.u8()?;
+            report.alarm_some(matches!(alarm, 3 | 4).then_some("lowBattery"));
+            report.set("batteryAlarm", alarm);
+        }
+        0x00ce => report.set("power", hundredths(data.u16()?)),
+        0x00d8 => {
+            let (mcc, mnc, lac, cell) = (data.u16()?, data.u8()?, data.u16()?, data.u32()?);
+            report.cell(mcc, mnc.into(), lac, cell);
+        }
+        0x00a8 | 0x00e1 => report.set("batteryLevel", data.u8()?),
+        _ => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! Reads Queclink frames: text or binary, and which message goes where.
+
+use crate::decoded::{Context, DecodeError, Decoded, Decoder};
+
+use super::binary::read_binary;
+use super::sentence::Sentence;
+use super::{accessory, can, eri, event, fri, information};
+
+/// Reads Queclink frames, which all name their device.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QueclinkDecoder;
+
+impl Decoder for QueclinkDecoder {
+    fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded {
+        if matches!(frame.get(4), Some(b'P' | b'F' | b':'))
+            && matches!(frame.get(..4), Some(b"+RES" | b"+BUF" | b"+ACK"))
+        {
+            read_text(frame, context).into()
+        } else {
+            read_binary(frame).into()
+        }
+    }
+}
+
+fn read_text(frame: &[u8], context: &Context<'_>) -> Result<Decoded, DecodeError> {
+    let text = String::from_utf8_lossy(frame);
+    let text = text.trim_end_matches(['$', '\0', '\r', '\n']);
+    let sentence = Sentence::parse(text, context)?;
+    let mut decoded = Decoded::identified(sentence.identifier);
+    if text.starts_with("+ACK") {
+        if sentence.kind == "HBD" {
+            let reply = format!("+SACK:GTHBD,{},{}$", sentence.version, sentence.count);
+            return Ok(decoded.with_reply(reply));
+        }
+        decoded.reports.push(event::read_answer(&sentence));
+    } else {
+        decoded.reports = match sentence.kind {
+            "INF" => information::read_information(&sentence),
+            "VER" => vec![information::read_version(&sentence)],
+            "CAN" => vec![can::read_can(&sentence)],
+            "OBD" => vec![can::read_obd(&sentence)],
+            "FRI" | "CTN" | "GEO" | "RTL" | "DOG" | "STR" => fri::read_fri(&sentence),
+            "ERI" => eri::read_eri(&sentence),
+            "BAA" | "BID" => vec![accessory::read_accessory(&sentence)],
+            "WIF" => vec![accessory::read_wifi(&sentence)],
+            "GSM" => vec![accessory::read_cells(&sentence, 4)],
+            "LBS" => vec![accessory::read_cells(&sentence, 12)],
+            _ => vec![event::read_event(&sentence)],
+        };
+        for report in &mut decoded.reports {
+            report.set("type", crate::Value::text(sentence.kind));
+        }
+    }
+    if context.options.flag("ack") {
+        decoded.reply(format!("+SACK:{}$", sentence.count));
+    }
+    Ok(decoded)
+}

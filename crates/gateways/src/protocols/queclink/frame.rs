@@ -1,0 +1,55 @@
+//! Queclink frames: text up to `$`, binary by a length at a fixed place.
+
+use crate::framer::{Framer, Step, skip_to};
+
+const MAX: usize = 4096;
+
+/// How frames begin.
+pub(super) const HEADERS: [&str; 14] = [
+    "+RESP:", "+BUFF:", "+ACK:", "+RSP", "+BSP", "+EVT", "+BVT", "+INF", "+BNF", "+HBD", "+CRD", "+BRD",
+    "+LGN", "+ACK",
+];
+
+/// Where a binary frame has its length, and how many bytes it has. None for a text frame.
+fn length_place(header: &[u8]) -> Option<(usize, usize)> {
+    match header {
+        b"+RSP" | b"+BSP" | b"+EVT" | b"+BVT" => Some((9, 2)),
+        b"+INF" | b"+BNF" => Some((7, 2)),
+        b"+CRD" | b"+BRD" => Some((6, 2)),
+        b"+ACK" => Some((6, 1)),
+        b"+HBD" | b"+LGN" => Some((5, 1)),
+        _ => None,
+    }
+}
+
+/// Cuts a Queclink stream.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QueclinkFramer;
+
+impl Framer for QueclinkFramer {
+    fn step<'a>(&mut self, bytes: &'a [u8]) -> Step<'a> {
+        let starts = HEADERS.iter().any(|header| {
+            let header = header.as_bytes();
+            bytes.starts_with(header) || header.starts_with(bytes)
+        });
+        if !starts {
+            return skip_to(bytes, |byte| byte == b'+');
+        }
+        let Some((header, fifth)) = bytes.get(..4).zip(bytes.get(4)) else { return Step::Wait };
+        match length_place(header).filter(|_| *fifth != b':') {
+            Some((at, width)) => {
+                let Some(length) = bytes.get(at..at + width) else { return Step::Wait };
+                let length = length.iter().fold(0, |length, byte| length << 8 | usize::from(*byte));
+                if length < at + width || length > MAX {
+                    return skip_to(bytes, |byte| byte == b'+');
+                }
+                Step::whole(bytes, length)
+            }
+            None => match bytes.iter().take(MAX).position(|byte| matches!(byte, b'$' | 0)) {
+                Some(end) => Step::within(bytes, end + 1, 0, end),
+                None if bytes.len() >= MAX => skip_to(bytes, |byte| byte == b'+'),
+                None => Step::Wait,
+            },
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Information about the device itself.
+
+use crate::fields::{hex, integer, real};
+use crate::report::Report;
+use crate::value::Value;
+
+use super::sentence::Sentence;
+
+/// State, SIM card, signal and voltages. Nothing for units whose messages have another form.
+pub(super) fn read_information(sentence: &Sentence<'_>) -> Vec<Report> {
+    if sentence.version.is_empty() {
+        return Vec::new();
+    }
+    let mut report = sentence.report();
+    let field = |index: usize| sentence.get(index);
+    match hex(field(4)) {
+        Some(0x12 | 0x16 | 0x1a) => set_motion(&mut report, Some(false), true),
+        Some(0x11) => set_motion(&mut report, Some(false), false),
+        Some(0x21) => set_motion(&mut report, Some(true), false),
+        Some(0x22) => set_motion(&mut report, Some(true), true),
+        Some(0x41) => set_motion(&mut report, None, false),
+        Some(0x42) => set_motion(&mut report, None, true),
+        _ => {}
+    }
+    report.set_text("iccid", field(5));
+    report.set_some("rssi", integer(field(6)));
+    let volts = |text: &str| real(text).map(|millivolts| millivolts / 1000.0);
+    // Personal trackers have their odometer where vehicles' have the voltage.
+    if field(9).contains('.') {
+        super::sentence::set_odometer(&mut report, field(9));
+    } else {
+        report.set_some("power", volts(field(9)));
+    }
+    let model = sentence.model.as_str();
+    let battery = if model == "GV500VC" { 10 } else { 11 };
+    if !matches!(model, "GV500VC" | "GV350M" | "GV310LAU") {
+        report.set_some("power2", volts(field(10)));
+    }
+    report.set_some("battery", real(field(battery)));
+    report.set_some("charge", (field(battery + 1) == "1").then_some(true));
+    if model == "GV310LAU" {
+        for (index, at) in (1..=3).zip(18..) {
+            report.set_some(("adc", index), integer(field(at)));
+        }
+    }
+    vec![report]
+}
+
+fn set_motion(report: &mut Report, ignition: Option<bool>, motion: bool) {
+    report.set_some("ignition", ignition);
+    report.set("motion", motion);
+}
+
+/// Type of the device and versions.
+pub(super) fn read_version(sentence: &Sentence<'_>) -> Report {
+    let mut report = sentence.report();
+    report.set("deviceType", Value::text(sentence.get(4)));
+    report.set_some("versionFw", hex(sentence.get(5)));
+    report.set_some("versionHw", hex(sentence.get(6)));
+    report
+}

@@ -1,0 +1,34 @@
+//! Queclink @Track: text and binary, GL, GV, CV and relatives.
+
+mod accessory;
+mod binary;
+mod can;
+mod decode;
+mod encode;
+mod eri;
+mod event;
+mod frame;
+mod fri;
+mod information;
+mod model;
+mod sentence;
+
+use crate::protocol::{Protocol, Transport};
+use crate::sniff::Sniff;
+
+/// Queclink in the table of protocols.
+pub const PROTOCOL: Protocol = Protocol {
+    name: "queclink",
+    makers: "Queclink",
+    port: 5004,
+    transports: &[Transport::Tcp, Transport::Udp],
+    max_frame: 4096,
+    framer: || Box::new(frame::QueclinkFramer),
+    decoder: || Box::new(decode::QueclinkDecoder),
+    encode: encode::encode,
+    sniff: |bytes| {
+        frame::HEADERS
+            .iter()
+            .fold(Sniff::No, |found, header| found.or(Sniff::prefix(bytes, header.as_bytes())))
+    },
+};

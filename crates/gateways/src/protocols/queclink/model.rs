@@ -1,0 +1,45 @@
+//! Which model speaks, by the first digits of the protocol's version.
+
+/// The model of a version of six digits, where two tell it, or of ten, where six do. Empty when it is not known.
+pub(super) fn model_of(version: &str) -> &'static str {
+    let prefix = if version.len() > 6 { version.get(..6) } else { version.get(..2) };
+    match prefix.unwrap_or_default() {
+        "02" | "21" => "GL200",
+        "04" | "35" => "GV200",
+        "06" | "25" => "GV300",
+        "08" | "3F" => "GMT100",
+        "09" => "GV50P",
+        "0F" | "2F" => "GV55",
+        "10" => "GV55 LITE",
+        "11" | "40" => "GL500",
+        "1A" | "30" => "GL300",
+        "1F" | "36" => "GV500",
+        "27" => "GV300W",
+        "28" => "GL300VC",
+        "2C" => "GL300W",
+        "2D" => "GV500VC",
+        "31" => "GV65",
+        "41" => "GV75W",
+        "42" => "GT501",
+        "44" => "GL530",
+        "45" => "GB100",
+        "4F" => "GV56",
+        "50" => "GV55W",
+        "52" => "GL50",
+        "55" => "GL50B",
+        "5E" => "GV500MAP",
+        "6E" => "GV310LAU",
+        "BD" => "CV200",
+        "C2" => "GV600M",
+        "C3" => "GL320M",
+        "DC" => "GV600MG",
+        "DE" => "GL500M",
+        "F1" => "GV350M",
+        "F8" => "GV800W",
+        "FC" => "GV600W",
+        "802004" => "GV58LAU",
+        "802005" => "GV355CEU",
+        "80201E" => "GV30CEU",
+        _ => "",
+    }
+}
