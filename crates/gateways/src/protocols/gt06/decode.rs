@@ -3,6 +3,8 @@
 use crate::calendar::Civil;
 use crate::decoded::{Context, DecodeError, Decoded, Decoder};
 
+use crate::reader::Reader;
+
 use super::battery::read_battery_system;
 use super::encode::{long_frame, short_frame};
 use super::extended::read_long;
@@ -35,7 +37,7 @@ impl Gt06Decoder {
         let message = Message::read(frame)?;
         let layout = Layout::of(&message);
         if !message.long && message.kind == kind::LOGIN {
-            return self.read_login(message).map(|decoded| checked(decoded, &message));
+            return self.read_login(message, frame).map(|decoded| checked(decoded, &message));
         }
         if !context.known {
             return Err(DecodeError::Unidentified);
@@ -55,9 +57,11 @@ impl Gt06Decoder {
     }
 
     /// The device's number, then its type and, where they are sent, zone and language.
-    fn read_login(&mut self, message: Message<'_>) -> Result<Decoded, DecodeError> {
+    fn read_login(&mut self, message: Message<'_>, frame: &[u8]) -> Result<Decoded, DecodeError> {
         let mut content = message.content;
-        let identifier = content.hex(8)?;
+        // Some clones leave the serial number out: the name is read from the frame, not from what lies before it.
+        let identifier = Reader::new(frame.get(4..).unwrap_or_default()).hex(8)?;
+        let _ = content.skip(8);
         if content.remaining() >= 4 {
             content.skip(2)?;
             let extension = content.u16()?;

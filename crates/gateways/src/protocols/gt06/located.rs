@@ -314,7 +314,9 @@ impl Blocks {
             }
             kind::GPS_CELL => read_gps_cell_rest(report, reader, layout, family)?,
             kind::GPS_REASON if layout == Layout::Seeworld => read_seeworld(report, reader)?,
-            kind::ALARM_C if layout == Layout::Sl4x => report.altitude_m = Some(f64::from(reader.i16()?)),
+            kind::ALARM_C if layout == Layout::Sl4x && reader.remaining() >= 2 => {
+                report.altitude_m = Some(f64::from(reader.i16()?));
+            }
             _ => {}
         }
         let has_reason = matches!(

@@ -8,6 +8,7 @@ use crate::reader::Reader;
 use crate::report::Report;
 use crate::value::Value;
 
+use super::frame::unescape;
 use super::header::{LOCK, LOCK_BLIND, Message};
 use super::location::{read_batch, read_location, read_time};
 use super::lock::read_lock;
@@ -20,10 +21,17 @@ pub(super) struct Jt808Decoder;
 impl Decoder for Jt808Decoder {
     fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded {
         if frame.first() == Some(&b'(') {
-            read_text(frame, context).into()
-        } else {
-            read(frame, context).into()
+            return read_text(frame, context).into();
         }
+        let decoded = Decoded::from(read(frame, context));
+        if matches!(decoded.error, Some(DecodeError::Checksum { .. })) && frame.contains(&0x7d) {
+            // A frame taken from the wire still has its escapes.
+            let plain = Decoded::from(read(&unescape(frame), context));
+            if plain.error.is_none() {
+                return plain;
+            }
+        }
+        decoded
     }
 }
 

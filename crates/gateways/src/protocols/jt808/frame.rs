@@ -36,7 +36,8 @@ impl Framer for Jt808Framer {
     }
 }
 
-fn unescape(bytes: &[u8]) -> Vec<u8> {
+/// Puts back what escapes stand for.
+pub(super) fn unescape(bytes: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(bytes.len());
     let mut rest = bytes.iter().copied().peekable();
     while let Some(byte) = rest.next() {
@@ -67,4 +68,17 @@ pub(super) fn escape(frame: &[u8]) -> Vec<u8> {
         }
     }
     escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_and_back() {
+        let frame = [0x7e, 0x7d, 0x7e, 1, 2, 0x7d, 0x7e];
+        let wire = escape(&frame);
+        assert_eq!(wire, [0x7e, 0x7d, 1, 0x7d, 2, 1, 2, 0x7d, 1, 0x7e]);
+        assert_eq!(unescape(&wire), frame);
+    }
 }
