@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use perigee_core::id::AccountId;
+use perigee_core::id::{AccountId, NotificationId};
 use perigee_core::notification::{Channel, Compose, ComposeError, Composed, Content, Message, Occasion};
 
 use super::engine::render;
@@ -52,52 +52,74 @@ impl Composer {
 impl Compose for Composer {
     async fn compose(&self, content: &Content) -> Result<Composed, ComposeError> {
         let customs = self.customs.custom_templates(content.account).await;
-        let facts = Facts::of(content);
-        let write = |kind| write(kind, &customs, &facts, content);
         let kinds = kinds(&content.occasion)?;
-        let (subject, text, html) = match content.channel {
-            Channel::Email => {
-                (one_line(&write(kinds.subject)?), write(kinds.text)?, Some(write(kinds.html)?))
-            }
-            Channel::Sms => {
-                let kind = kinds.sms.ok_or_else(|| ComposeError("it goes by e-mail alone".to_owned()))?;
-                (String::new(), fit(&write(kind)?, self.fitting), None)
-            }
-        };
-        let count = match content.channel {
+        let writer =
+            Writer { customs, facts: Facts::of(content), account: content.account, notification: content.id };
+        let (channel, fitting) = (content.channel, self.fitting);
+        // Each outbox worker writes one message after another, so that no more than one per channel computes at once.
+        let work = move || writer.write_all(&kinds, channel, fitting);
+        let written = tokio::task::spawn_blocking(work).await;
+        let Texts { subject, text, html } = written.map_err(|error| ComposeError(error.to_string()))??;
+        let count = match channel {
             Channel::Email => 0,
             Channel::Sms => u32::try_from(segments(&text).count).unwrap_or(u32::MAX),
         };
-        let message =
-            Message { id: content.id, channel: content.channel, to: content.to.clone(), subject, text, html };
+        let message = Message { id: content.id, channel, to: content.to.clone(), subject, text, html };
         Ok(Composed { message, segments: count })
     }
 }
 
-/// By the account's own template, or by the built-in one when it has none or its own fails on these facts.
-fn write(
-    kind: TemplateKind,
-    customs: &BTreeMap<TemplateKind, String>,
-    facts: &Facts,
-    content: &Content,
-) -> Result<String, ComposeError> {
-    if let Some(source) = customs.get(&kind) {
-        match render(kind, source, facts) {
-            Ok(text) => return Ok(text),
-            Err(error) => tracing::warn!(
-                account = %content.account,
-                notification = %content.id,
-                kind = kind.name(),
-                %error,
-                "an account's template failed; the built-in one was used"
-            ),
-        }
+/// The parts of one message.
+struct Texts {
+    subject: String,
+    text: String,
+    html: Option<String>,
+}
+
+/// Everything that one message is written from.
+struct Writer {
+    customs: Customs,
+    facts: Facts,
+    account: AccountId,
+    notification: NotificationId,
+}
+
+impl Writer {
+    fn write_all(&self, kinds: &Kinds, channel: Channel, fitting: Fitting) -> Result<Texts, ComposeError> {
+        Ok(match channel {
+            Channel::Email => Texts {
+                subject: one_line(&self.write(kinds.subject)?),
+                text: self.write(kinds.text)?,
+                html: Some(self.write(kinds.html)?),
+            },
+            Channel::Sms => {
+                let kind = kinds.sms.ok_or_else(|| ComposeError("it goes by e-mail alone".to_owned()))?;
+                Texts { subject: String::new(), text: fit(&self.write(kind)?, fitting), html: None }
+            }
+        })
     }
-    render(kind, kind.built_in(), facts).or_else(|error| {
-        // More was sent with the alert than fits anywhere. It is told all the same.
-        tracing::warn!(notification = %content.id, kind = kind.name(), %error, "a built-in template failed");
-        render(kind, BAREST, facts).map_err(|error| ComposeError(error.to_string()))
-    })
+
+    /// By the account's own template, or by the built-in one when it has none, or when its own fails on these facts
+    /// or costs more than it may.
+    fn write(&self, kind: TemplateKind) -> Result<String, ComposeError> {
+        if let Some(source) = self.customs.get(&kind) {
+            match render(kind, source, &self.facts) {
+                Ok(text) => return Ok(text),
+                Err(error) => tracing::warn!(
+                    account = %self.account,
+                    notification = %self.notification,
+                    kind = kind.name(),
+                    %error,
+                    "an account's template failed; the built-in one was used"
+                ),
+            }
+        }
+        render(kind, kind.built_in(), &self.facts).or_else(|error| {
+            // More was sent with the alert than fits anywhere. It is told all the same.
+            tracing::warn!(notification = %self.notification, kind = kind.name(), %error, "a built-in template failed");
+            render(kind, BAREST, &self.facts).map_err(|error| ComposeError(error.to_string()))
+        })
+    }
 }
 
 fn kinds(occasion: &Occasion) -> Result<Kinds, ComposeError> {

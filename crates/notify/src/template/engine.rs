@@ -1,7 +1,8 @@
 //! Templates checked and made into texts, within bounds.
 
-use std::io;
+use std::sync::Arc;
 
+use minijinja::machinery::{CodeGenerator, eval, make_string_output};
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Value, escape_formatter};
 
@@ -9,10 +10,13 @@ use super::facts::Facts;
 use super::filter::add_filters;
 use super::format::Reader;
 use super::guard::guard;
+use super::instrument::{CHARGE, CHARGE_LEVEL, instrument};
 use super::kind::TemplateKind;
+use super::meter::{Limits, Meter};
 
-/// Steps a template may make: many times what the longest built-in one needs.
-const FUEL: u64 = 20_000;
+/// Instructions a template may run, those that charge for bytes among them: many times what the longest built-in one
+/// needs.
+const FUEL: u64 = 22_000;
 /// Templates whose parts stand deeper in each other than this are nobody's wish.
 const DEPTH_MAX: usize = 100;
 
@@ -45,29 +49,51 @@ impl From<Error> for TemplateError {
 
 /// Checks a template of somebody's making as far as can be done without facts.
 pub fn check(source: &str) -> Result<(), TemplateError> {
+    check_length(source)?;
+    guard(source).map(drop)
+}
+
+fn check_length(source: &str) -> Result<(), TemplateError> {
     if source.chars().count() > TemplateKind::SOURCE_MAX {
         let problem = format!("it is longer than {} characters", TemplateKind::SOURCE_MAX);
         return Err(TemplateError { line: None, problem });
     }
-    guard(source)
+    Ok(())
 }
 
-/// The text a template makes of these facts.
+/// The text a template makes of these facts, within [`Limits::DEFAULT`].
+///
+/// Computes for up to some tens of milliseconds: run it where that holds nobody up.
 pub fn render(kind: TemplateKind, source: &str, facts: &Facts) -> Result<String, TemplateError> {
-    check(source)?;
-    let environment = environment(kind, facts);
-    let template = environment.template_from_named_str(kind.name(), source)?;
-    let mut text = Bounded { bytes: Vec::new(), most: kind.output_max(), overflown: false };
-    let rendered = template.render_captured_to(Value::from(Serde(facts)), &mut text).map(drop);
-    if text.overflown {
-        let problem = format!("what it makes is longer than {} bytes", kind.output_max());
-        return Err(TemplateError { line: None, problem });
-    }
-    rendered?;
-    Ok(String::from_utf8_lossy(&text.bytes).into_owned())
+    render_within(kind, source, facts, Limits::DEFAULT)
 }
 
-fn environment(kind: TemplateKind, facts: &Facts) -> Environment<'static> {
+/// The text a template makes of these facts, unless that costs more than it may.
+pub fn render_within(
+    kind: TemplateKind,
+    source: &str,
+    facts: &Facts,
+    limits: Limits,
+) -> Result<String, TemplateError> {
+    check_length(source)?;
+    let template = guard(source)?;
+    let values = Value::from(Serde(facts));
+    let meter = Arc::new(Meter::new(limits, &values, kind.output_max()));
+    let environment = environment(kind, facts, &meter);
+    let mut generator = CodeGenerator::new(kind.name(), source);
+    generator.compile_stmt(&instrument(&template)?);
+    let (instructions, blocks) = generator.finish();
+    let escape = if kind.is_html() { AutoEscape::Html } else { AutoEscape::None };
+    let mut text = String::new();
+    eval(&environment, &instructions, values, &blocks, &mut make_string_output(&mut text), escape)?;
+    // The meter knows how long texts are before they are escaped.
+    if text.len() > kind.output_max() {
+        return Err(TemplateError { line: None, problem: meter.too_long() });
+    }
+    Ok(text)
+}
+
+fn environment(kind: TemplateKind, facts: &Facts, meter: &Arc<Meter>) -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_fuel(Some(FUEL));
     environment.set_recursion_limit(DEPTH_MAX);
@@ -75,33 +101,19 @@ fn environment(kind: TemplateKind, facts: &Facts) -> Environment<'static> {
     environment.set_auto_escape_callback(
         move |_name| if kind.is_html() { AutoEscape::Html } else { AutoEscape::None },
     );
-    environment.set_formatter(|out, state, value| {
+    let output = Arc::clone(meter);
+    environment.set_formatter(move |out, state, value| {
         // What is not known prints as nothing, so that a template need not ask for each value.
-        if value.is_none() { Ok(()) } else { escape_formatter(out, state, value) }
+        if value.is_none() {
+            return Ok(());
+        }
+        output.charge_output(value)?;
+        escape_formatter(out, state, value)
     });
+    let (whole, level) = (Arc::clone(meter), Arc::clone(meter));
+    environment.add_filter(CHARGE, move |value: Value| whole.charge(&value).map(|()| value));
+    environment.add_filter(CHARGE_LEVEL, move |value: Value| level.charge_level(&value).map(|()| value));
     environment.set_debug(true);
     add_filters(&mut environment, Reader::new(facts.units, facts.zone.clone(), facts.language()));
     environment
-}
-
-/// A text that grows to its bound and no further.
-struct Bounded {
-    bytes: Vec<u8>,
-    most: usize,
-    overflown: bool,
-}
-
-impl io::Write for Bounded {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.bytes.len() + bytes.len() > self.most {
-            self.overflown = true;
-            return Err(io::Error::other("the text is too long"));
-        }
-        self.bytes.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }

@@ -2,7 +2,8 @@
 //!
 //! Fuel bounds how many steps a template makes, but one step can double a text: forty of them fill the memory. So
 //! nothing may be bound to a name but what a loop takes from the facts, nothing may be put together or multiplied, and
-//! only filters that make no text much longer may be used. No value is then larger than the facts or the template.
+//! only filters that make no text much longer may be used. No value is then larger than the facts or the template. What
+//! reading these again and again costs is bounded by `meter`.
 
 use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Stmt};
 use minijinja::machinery::{Span, Token, parse, tokenize};
@@ -51,11 +52,12 @@ const FILTERS: &[&str] = &[
     "upper",
 ];
 
-/// Refuses a template that has what none may have.
-pub(super) fn guard(source: &str) -> Result<(), TemplateError> {
+/// Parses a template, and refuses one that has what none may have.
+pub(super) fn guard(source: &str) -> Result<Stmt<'_>, TemplateError> {
     shape(source)?;
     let template = parse(source, "template", SyntaxConfig::default()).map_err(TemplateError::from)?;
-    statement(&template, 0)
+    statement(&template, 0)?;
+    Ok(template)
 }
 
 /// Refuses what is so deep that reading it could fail; looks at one word after another and goes down nowhere.

@@ -9,13 +9,16 @@ mod facts;
 mod filter;
 mod format;
 mod guard;
+mod instrument;
 mod kind;
+mod meter;
 mod report;
 mod sample;
 mod words;
 
 pub use composer::{Composer, CustomTemplates, Customs};
-pub use engine::{TemplateError, check, render};
+pub use engine::{TemplateError, check, render, render_within};
 pub use facts::Facts;
 pub use kind::{TemplateKind, Topic, UnknownKind};
+pub use meter::Limits;
 pub use sample::sample;

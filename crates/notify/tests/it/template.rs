@@ -14,7 +14,8 @@ use perigee_core::severity::Severity;
 use perigee_core::zone::Zone;
 use perigee_notify::sms::Fitting;
 use perigee_notify::template::{
-    Composer, CustomTemplates, Customs, Facts, TemplateKind, Topic, check, render, sample,
+    Composer, CustomTemplates, Customs, Facts, Limits, TemplateKind, Topic, check, render, render_within,
+    sample,
 };
 
 pub(crate) struct Own(pub(crate) Customs);
@@ -227,6 +228,74 @@ fn hostile_templates_end_soon() {
             "{}",
             source.chars().take(80).collect::<String>()
         );
+    }
+}
+
+/// Templates that make little of few instructions, but read a long text with each.
+fn costly() -> Vec<(&'static str, String)> {
+    let long = "Lorem ipsum dolor ".repeat(500);
+    // A text of some dozens of letters, so that the body runs some hundred times.
+    let twice = |body: &str| {
+        format!("{{% for a in base_url %}}{{% for b in base_url %}}{body}{{% endfor %}}{{% endfor %}}")
+    };
+    vec![
+        ("filters", twice(&format!("{{% if '{long}'|upper|lower|title|trim == 'x' %}}{{% endif %}}"))),
+        ("emitted filters", twice(&format!("{{{{ '{long}'|title|cut(1) }}}}"))),
+        ("comparisons", twice(&format!("{{% if '{long}' <= '{long}' %}}{{% endif %}}"))),
+        ("substrings", twice(&format!("{{% if a in '{long}' %}}{{% endif %}}"))),
+        ("lists", twice(&format!("{{% if a in ['{long}', '{long}'|lower] %}}{{% endif %}}"))),
+        ("tests", twice(&format!("{{% if '{long}' is lower %}}{{% endif %}}"))),
+        ("letters", twice(&format!("{{% if '{long}'[9] == a %}}{{% endif %}}"))),
+    ]
+}
+
+#[test]
+fn a_template_pays_for_the_bytes_it_reads() {
+    let limits = Limits { time: Duration::from_hours(1), ..Limits::DEFAULT };
+    for (name, source) in costly() {
+        let error = render_within(TemplateKind::AlertEmailHtml, &source, &facts(), limits);
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("it reads and writes more than"), "{name}: {error}");
+        assert!(error.contains("line 1"), "{name}: {error}");
+    }
+}
+
+#[test]
+fn output_stops_where_it_is_too_long() {
+    let raw = "x".repeat(15_000);
+    let flood =
+        format!("{{% for a in base_url %}}{{% for b in base_url %}}{raw}{{% endfor %}}{{% endfor %}}");
+    let quotes = format!("{{{{ '{}' }}}}", "<".repeat(700)).repeat(20);
+    for (kind, source) in [
+        (TemplateKind::AlertEmailText, flood),
+        (TemplateKind::AlertEmailHtml, quotes),
+        (TemplateKind::AlertEmailSubject, "y".repeat(1_001)),
+    ] {
+        let limits = Limits { bytes: u64::MAX / 2, ..Limits::DEFAULT };
+        let result = render_within(kind, &source, &facts(), limits);
+        if kind == TemplateKind::AlertEmailHtml {
+            // 14,000 characters become 56,000, which is allowed.
+            assert_eq!(result.unwrap().len(), 56_000);
+        } else {
+            let error = result.unwrap_err().to_string();
+            assert!(error.contains("what it makes is longer than"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_template_has_a_deadline() {
+    let limits = Limits { time: Duration::ZERO, ..Limits::DEFAULT };
+    let error = render_within(TemplateKind::AlertSms, "{{ device.name }}", &facts(), limits).unwrap_err();
+    assert!(error.to_string().contains("it takes longer than 0 ms"), "{error}");
+}
+
+#[tokio::test]
+async fn a_message_goes_out_when_its_template_costs_too_much() {
+    let content = content(Channel::Email, "en", "SOSButton");
+    for (name, source) in costly() {
+        let composed = compose(&content, &[(TemplateKind::AlertEmailSubject, &source)]).await;
+        assert_eq!(composed.message.subject, "Critical: SOS - Sea Otter <7>", "{name}");
     }
 }
 

@@ -38,6 +38,11 @@ async fn an_own_template_comes_and_goes(engine: Engine) {
 async fn bad_templates_say_what_is_wrong(engine: Engine) {
     let app = TestApp::new(engine).await;
     let tenant = app.tenant("acme", 10).await;
+    // Few instructions, each of which reads a long text.
+    let costly = format!(
+        "{{% for a in base_url %}}{{% for b in base_url %}}{{% if a in '{}' %}}{{% endif %}}{{% endfor %}}{{% endfor %}}",
+        "Lorem ipsum dolor ".repeat(900)
+    );
     let cases = [
         ("a\n{{ device.nam }}", "line 2: device.nam is not known here"),
         ("{% if alert.critical %}", "line 1"),
@@ -46,6 +51,7 @@ async fn bad_templates_say_what_is_wrong(engine: Engine) {
             "{% for a in label.why %}{% for b in label.why %}{{ label.why }}{% endfor %}{% endfor %}",
             "longer than",
         ),
+        (&costly, "it reads and writes more than"),
     ];
     for (source, expect) in cases {
         for (line, body) in [

@@ -14,11 +14,15 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::app::App;
+use crate::budget::Payer;
 use crate::http::edit::{ENVELOPE, retry_changed};
-use crate::http::error::{ApiError, ApiResult, invalid_body, not_found};
+use crate::http::error::{ApiError, ApiResult, internal, invalid_body, not_found};
 use crate::http::extract::{Caller, Change, IdPath, JsonBody, Params, Preconditions, entity_tag};
 use crate::http::json::{Fields, Pointer, Problem};
 use crate::http::reply::{Done, Reply, not_modified};
+
+/// Memory that rendering one template takes at the most.
+const RENDERING_BYTES: usize = 2 * 1024 * 1024;
 
 /// What one kind of message says.
 #[derive(Serialize, ToSchema)]
@@ -184,7 +188,8 @@ pub async fn replace_template(
         change.preconditions.check(Kind::Template, present.revision)?;
         let source = read_source(&change.apply(&view(kind, &present))?)?;
         for (language, units) in [("en", Units::Metric), ("es", Units::Nautical)] {
-            try_out(&app, kind, &source, language, units, Zone::utc())?;
+            let language = language.parse().map_err(internal)?;
+            try_out(&app, &caller, kind, source.clone(), (language, units, Zone::utc())).await?;
         }
         Ok(app.store.replace_template(&caller.actor(), kind.name(), present.revision, Some(source)).await)
     })
@@ -245,7 +250,7 @@ pub async fn preview_template(
     };
     let zone = zone.unwrap_or_else(|| caller.account().settings.time_zone.clone());
     let language = language.unwrap_or_default();
-    let text = try_out(&app, kind, &source, language.as_str(), units, zone)?;
+    let text = try_out(&app, &caller, kind, source, (language, units, zone)).await?;
     Ok(caller.reply(match kind.channel() {
         Channel::Email => Preview { text, segments: None },
         Channel::Sms => {
@@ -255,15 +260,20 @@ pub async fn preview_template(
     }))
 }
 
-fn try_out(
+/// Renders a template with sample data, off the threads that serve connections.
+async fn try_out(
     app: &App,
+    caller: &Caller,
     kind: TemplateKind,
-    source: &str,
-    language: &str,
-    units: Units,
-    zone: Zone,
+    source: String,
+    reader: (Language, Units, Zone),
 ) -> ApiResult<String> {
     let base_url = app.base_url.to_string();
-    let facts = sample(kind.topic(), kind.channel(), language, units, zone, &base_url);
-    render(kind, source, &facts).map_err(|error| refuse(&error))
+    let work = move || {
+        let (language, units, zone) = reader;
+        let facts = sample(kind.topic(), kind.channel(), language.as_str(), units, zone, &base_url);
+        render(kind, &source, &facts)
+    };
+    let rendered = app.budget.run(Payer::account(caller.account().id), RENDERING_BYTES, work).await?;
+    rendered.map_err(|error| refuse(&error))
 }
