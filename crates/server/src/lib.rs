@@ -7,6 +7,7 @@ pub mod background;
 pub mod budget;
 pub mod config;
 pub mod http;
+mod judging;
 pub mod live;
 mod metrics_server;
 pub mod run;

@@ -1,5 +1,7 @@
 //! Which of many geofences a place lies in, found by a tree of boxes.
 
+use std::collections::HashMap;
+
 use rstar::RTree;
 use rstar::primitives::{GeomWithData, Rectangle};
 
@@ -8,6 +10,33 @@ use super::{Place, Region, Shape};
 use crate::id::GeofenceId;
 
 type Entry = GeomWithData<Rectangle<[f64; 2]>, usize>;
+
+/// A set of geofences of one index: a bit for each number.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FenceBits(Vec<u64>);
+
+impl FenceBits {
+    /// Whether one geofence is in both sets.
+    pub fn intersects(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).any(|(one, other)| one & other != 0)
+    }
+}
+
+impl FromIterator<usize> for FenceBits {
+    fn from_iter<I: IntoIterator<Item = usize>>(numbers: I) -> Self {
+        let mut bits = Vec::new();
+        for number in numbers {
+            let word = number / 64;
+            if bits.len() <= word {
+                bits.resize(word + 1, 0);
+            }
+            if let Some(word) = bits.get_mut(word) {
+                *word |= 1 << (number % 64);
+            }
+        }
+        Self(bits)
+    }
+}
 
 /// Geofences, ready to be asked about places.
 #[derive(Debug, Default)]
@@ -34,15 +63,34 @@ impl FenceIndex {
 
     /// The geofences a place lies in, ascending.
     pub fn containing(&self, place: Place) -> Vec<GeofenceId> {
-        let point = [place.longitude.as_degrees(), place.latitude.as_degrees()];
-        let mut near: Vec<usize> = self.tree.locate_all_at_point(point).map(|entry| entry.data).collect();
-        near.sort_unstable();
-        near.dedup();
-        let regions = near.into_iter().filter_map(|number| self.regions.get(number));
+        let regions = self.near(place).into_iter().filter_map(|number| self.regions.get(number));
         let mut inside: Vec<GeofenceId> =
             regions.filter(|(_, region)| region.contains(place)).map(|(id, _)| *id).collect();
         inside.sort_unstable();
         inside
+    }
+
+    /// The geofences a place lies in, as bits by their numbers, and how many were looked at closely to find out.
+    pub fn locate(&self, place: Place) -> (FenceBits, usize) {
+        let near = self.near(place);
+        let contains = |number: &&usize| self.regions.get(**number).is_some_and(|(_, at)| at.contains(place));
+        (near.iter().filter(contains).copied().collect(), near.len())
+    }
+
+    /// The geofences in whose boxes a place lies, by number.
+    fn near(&self, place: Place) -> Vec<usize> {
+        let point = [place.longitude.as_degrees(), place.latitude.as_degrees()];
+        let mut near: Vec<usize> = self.tree.locate_all_at_point(point).map(|entry| entry.data).collect();
+        near.sort_unstable();
+        near.dedup();
+        near
+    }
+
+    /// These geofences as bits; those that are not in the index are left out.
+    pub fn bits(&self, geofences: &[GeofenceId]) -> FenceBits {
+        let numbers: HashMap<GeofenceId, usize> =
+            self.regions.iter().enumerate().map(|(number, (id, _))| (*id, number)).collect();
+        geofences.iter().filter_map(|id| numbers.get(id).copied()).collect()
     }
 
     /// How many there are.

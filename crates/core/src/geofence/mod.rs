@@ -14,6 +14,6 @@ mod validity;
 mod vector;
 
 pub use fence::{Geofence, GeofenceSettings};
-pub use index::FenceIndex;
+pub use index::{FenceBits, FenceIndex};
 pub use shape::{Area, Place, Region, Shape};
 pub use validity::ShapeError;

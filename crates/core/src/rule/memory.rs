@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::condition::{Condition, Crossing, FenceChange, Jolt, Level, Tank};
 
-use crate::id::GeofenceId;
 use crate::location::{Attribute, Fix, Latitude, Location, Longitude, Milli, distance_m};
 use crate::time::Timestamp;
 
@@ -59,14 +58,9 @@ impl Memory {
         }
     }
 
-    /// Judges a location, which lies inside these geofences; `was` is what the one before was judged.
-    pub fn judge(
-        &mut self,
-        condition: &Condition,
-        was: bool,
-        location: &Location,
-        inside: &[GeofenceId],
-    ) -> bool {
+    /// Judges a location, which lies `inside` a geofence of the condition or not; `was` is what the one before was
+    /// judged.
+    pub fn judge(&mut self, condition: &Condition, was: bool, location: &Location, inside: bool) -> bool {
         let readings = &location.readings;
         match (condition, self) {
             (Condition::Measure { quantity, level }, _) => {
@@ -75,12 +69,8 @@ impl Memory {
             (Condition::Equals { attribute, value }, _) => {
                 readings.attributes.get(attribute).map_or(was, |found| is_same(found, value))
             }
-            (Condition::Fence { change, geofences }, Self::Armed(armed)) => {
-                change.judge(geofences.iter().any(|fence| inside.binary_search(fence).is_ok()), armed)
-            }
-            (Condition::Route { geofences }, _) => {
-                !geofences.iter().any(|fence| inside.binary_search(fence).is_ok())
-            }
+            (Condition::Fence { change, .. }, Self::Armed(armed)) => change.judge(inside, armed),
+            (Condition::Route { .. }, _) => !inside,
             (Condition::Idle { seconds, speed_kmh }, Self::Since(since)) => {
                 judge_idle(location, *seconds, *speed_kmh, since)
             }

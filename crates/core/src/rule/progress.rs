@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Episode, Memory, Rule};
-use crate::id::{GeofenceId, RuleId};
+use super::{Episode, Inside, Memory, Rule};
+use crate::id::RuleId;
 use crate::location::{Latitude, Location, Longitude};
 use crate::time::Timestamp;
 
@@ -92,10 +92,11 @@ impl Progress {
     }
 
     /// Goes on by a location, which lies inside these geofences. Gives the episode that ended with it.
-    pub fn step(&mut self, rule: &Rule, location: &Location, inside: &[GeofenceId]) -> Option<Episode> {
+    pub fn step(&mut self, rule: &Rule, location: &Location, inside: Inside<'_>) -> Option<Episode> {
         let mut all = !self.memories.is_empty();
-        for ((memory, holds), condition) in self.memories.iter_mut().zip(&rule.settings.conditions) {
-            *holds = memory.judge(condition, *holds, location, inside);
+        let conditions = rule.settings.conditions.iter().enumerate();
+        for ((memory, holds), (number, condition)) in self.memories.iter_mut().zip(conditions) {
+            *holds = memory.judge(condition, *holds, location, inside.of_condition(number));
             all &= *holds;
         }
         all = all && rule.settings.holds_at(location.time);

@@ -1,6 +1,7 @@
 //! What rules say of histories: a table for each condition, and the same episodes however locations arrive.
 
 mod conditions;
+mod fences;
 mod order;
 mod start;
 mod support;

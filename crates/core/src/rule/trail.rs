@@ -1,5 +1,6 @@
 //! What rules know of a device now and knew some time ago, so that a late location can be judged where it belongs.
 
+use std::borrow::Borrow;
 use std::sync::Arc;
 
 use super::{Episode, Progress, Rule};
@@ -98,7 +99,7 @@ pub struct Touched {
 impl Trail {
     /// Where to begin to judge new locations of these times by these rules. A rule that did not judge the device before
     /// and is shown no location of it begins at `now`.
-    pub fn start(self, rules: &[&Rule], times: &[Timestamp], now: Timestamp) -> Start {
+    pub fn start<R: Borrow<Rule>>(self, rules: &[R], times: &[Timestamp], now: Timestamp) -> Start {
         let mut start = Start {
             progresses: Vec::with_capacity(rules.len()),
             late: Vec::with_capacity(rules.len()),
@@ -118,7 +119,7 @@ impl Trail {
         let present = current.as_ref().map(Snapshot::base);
         let mut known: Vec<Option<Progress>> =
             current.map(|current| current.progresses.into_iter().map(Some).collect()).unwrap_or_default();
-        for (number, rule) in rules.iter().enumerate() {
+        for (number, rule) in rules.iter().map(Borrow::borrow).enumerate() {
             let known = take_known(&mut known, number, rule);
             start.began |= known.is_none();
             let own = &times[times.partition_point(|time| *time < rule.since)..];

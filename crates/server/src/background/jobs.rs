@@ -29,8 +29,6 @@ const FORGET_EVERY: Duration = Duration::from_hours(1);
 /// After a start there is more urgent work than deleting.
 const RETIRE_FIRST: Duration = Duration::from_mins(1);
 const RETIRE_EVERY: Duration = Duration::from_hours(1);
-/// How long arrivals are gathered before they are judged.
-const GATHER: Duration = Duration::from_millis(100);
 /// How long a job rests after it panicked; the panic itself is in the log.
 const AFTER_PANIC: Duration = Duration::from_secs(30);
 
@@ -112,23 +110,7 @@ impl Jobs {
                 TRIM_EVERY
             }
         });
-        let follower = Arc::new(Follower::new(app.clone()));
-        let arrived = app.clone();
-        jobs.repeat_or_when(
-            "follow-locations",
-            Duration::ZERO,
-            move || {
-                let app = arrived.clone();
-                async move {
-                    let _closed_or_not = app.arrivals.anywhere().changed().await;
-                    tokio::time::sleep(GATHER).await;
-                }
-            },
-            move || {
-                let follower = Arc::clone(&follower);
-                async move { follower.run().await }
-            },
-        );
+        jobs.follow(app);
         jobs.repeat("retire-locations", RETIRE_FIRST, move || {
             let app = retirer.clone();
             async move {
@@ -156,6 +138,19 @@ impl Jobs {
         self.tasks.spawn(async move {
             while let Err(error) = tokio::spawn(worker.clone().run(stop.clone())).await {
                 tracing::error!(job = "send-messages", %error, "a background job broke off");
+                tokio::time::sleep(AFTER_PANIC).await;
+            }
+        });
+    }
+
+    /// Judges what arrives until the service stops, anew should that break off.
+    fn follow(&self, app: &App) {
+        let (stop, app) = (self.stop.clone(), app.clone());
+        self.tasks.spawn(async move {
+            loop {
+                let follower = Arc::new(Follower::new(app.clone()));
+                let Err(error) = tokio::spawn(follower.run(stop.clone())).await else { return };
+                tracing::error!(job = "follow-locations", %error, "a background job broke off");
                 tokio::time::sleep(AFTER_PANIC).await;
             }
         });

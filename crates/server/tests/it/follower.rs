@@ -23,6 +23,8 @@ on_both_engines!(
     what_a_new_rule_has_seen_outlives_a_crash,
     what_a_late_location_undoes_after_a_crash_is_withdrawn,
     silence_is_told_anew_by_a_rule_that_left_and_came_back,
+    a_slice_takes_a_part_of_a_long_log,
+    a_node_judges_until_it_is_stopped,
 );
 
 struct World {
@@ -75,7 +77,7 @@ impl World {
     /// Judges until there is nothing more.
     async fn follow(&self) {
         for _ in 0..100 {
-            if self.follower.run().await == std::time::Duration::from_secs(1) {
+            if self.follower.run_once().await == std::time::Duration::from_secs(1) {
                 return;
             }
         }
@@ -237,7 +239,7 @@ async fn silence_is_told_when_the_hours_of_a_rule_begin(engine: Engine) {
     on.rule_with(offline).await;
     on.app.clock().advance_seconds(1_000);
     on.follow().await;
-    follower(&on.app).run().await;
+    follower(&on.app).run_once().await;
     assert_eq!(on.alerts().await.len(), 1, "once, and not by a rule made in its hours while it was silent");
     on.send(&[(2_200, 0)]).await;
     on.follow().await;
@@ -315,7 +317,7 @@ async fn several_nodes_raise_once(engine: Engine) {
         on.send(&fixes).await;
         // Each lease is over at once: what keeps them from raising twice must be the commit.
         on.app.clock().advance_seconds(20);
-        tokio::join!(nodes[0].run(), nodes[1].run(), nodes[2].run());
+        tokio::join!(nodes[0].run_once(), nodes[1].run_once(), nodes[2].run_once());
     }
     on.app.clock().advance_seconds(20);
     on.follow().await;
@@ -368,11 +370,11 @@ async fn nodes_share_a_long_catching_up(engine: Engine) {
         on.app.clock().advance_seconds(seconds);
         on.app.store.trim_location_log(50_000).await.unwrap();
     }
-    on.follower.run().await;
+    on.follower.run_once().await;
     assert_eq!(occurrences(&on).await.len(), 100);
     on.app.clock().advance_seconds(20);
     let other = follower(&on.app);
-    other.run().await;
+    other.run_once().await;
     assert_eq!(occurrences(&on).await.len(), 103, "it goes on where the first one stopped");
     on.app.clock().advance_seconds(20);
     on.follow().await;
@@ -472,7 +474,7 @@ async fn a_node_that_knows_nothing_goes_on_from_what_was_kept(engine: Engine) {
     on.app.clock().advance_seconds(20);
     let next = follower(&on.app);
     on.send(&[(55, 95), (60, 50)]).await;
-    while next.run().await != std::time::Duration::from_secs(1) {}
+    while next.run_once().await != std::time::Duration::from_secs(1) {}
     assert_eq!(on.alerts().await, [raised("SpeedLimit", 55, Some(60))]);
     // And the first one does not believe what it remembers when it comes back.
     on.app.clock().advance_seconds(20);
@@ -487,7 +489,7 @@ impl World {
     async fn follow_anew(&self) {
         self.app.clock().advance_seconds(20);
         let next = follower(&self.app);
-        while next.run().await != std::time::Duration::from_secs(1) {}
+        while next.run_once().await != std::time::Duration::from_secs(1) {}
     }
 }
 
@@ -549,4 +551,47 @@ async fn silence_is_told_anew_by_a_rule_that_left_and_came_back(engine: Engine) 
     on.follow().await;
     let alerts = on.alerts().await;
     assert_eq!((alerts.len(), &alerts[1].2), (2, &None), "{alerts:?}");
+}
+
+async fn a_slice_takes_a_part_of_a_long_log(engine: Engine) {
+    let on = world(engine).await;
+    on.rule(json!({"type": "speed", "above": 90})).await;
+    on.app.clock().advance_seconds(3_000);
+    for part in 0..5 {
+        let fixes: Vec<_> =
+            (0..500).map(|second| (part * 500 + second, if second == 499 { 95 } else { 50 })).collect();
+        on.send(&fixes).await;
+    }
+    let rest = on.follower.run_once().await;
+    assert_eq!(rest, std::time::Duration::ZERO, "there is more, and other accounts have their turn first");
+    let raised_before = on.alerts().await.len();
+    assert!(raised_before < 5, "{raised_before}");
+    on.follow().await;
+    let times: Vec<String> = on.alerts().await.into_iter().map(|(_, time, _)| time).collect();
+    assert_eq!(times, [499, 999, 1_499, 1_999, 2_499].map(at));
+}
+
+async fn a_node_judges_until_it_is_stopped(engine: Engine) {
+    let on = world(engine).await;
+    let other = on.app.tenant("other", 10).await.owner;
+    let there = on.app.device(&other, &json!({"name": "B"})).await;
+    let rule = json!({"name": "R", "devices": [there], "conditions": [{"type": "speed", "above": 90}]});
+    on.app.send(&other, "POST /api/rules", &rule).await.expect(201);
+    on.rule(json!({"type": "speed", "above": 90})).await;
+    on.app.clock().advance_seconds(1_000);
+    let mut told = on.app.app.arrivals.anywhere();
+    let stop = tokio_util::sync::CancellationToken::new();
+    let running = tokio::spawn(std::sync::Arc::new(follower(&on.app)).run(stop.clone()));
+    on.send(&[(10, 50), (20, 95)]).await;
+    let fix = json!([{"dateTime": at(30), "latitude": 42, "longitude": -8, "speed": 99}]);
+    on.app.send(&other, &format!("POST /api/devices/{there}/locations"), &fix).await;
+    let listed = format!("/api/devices/{there}/alerts");
+    while on.alerts().await.is_empty()
+        || on.app.get(&other, &listed).await["alerts"].as_array().unwrap().is_empty()
+    {
+        told.changed().await.unwrap();
+    }
+    stop.cancel();
+    running.await.unwrap();
+    assert_eq!(on.alerts().await, [raised("SpeedLimit", 20, None)]);
 }

@@ -2,11 +2,10 @@
 
 use perigee_core::alert::Alert;
 use perigee_core::device::DeviceStatus;
-use perigee_core::geofence::FenceIndex;
 use perigee_core::id::DeviceId;
 use perigee_core::location::{CompactionBudget, Location, Milli, Readings, StoredLocation};
 use perigee_core::rule::{
-    Condition, Crossing, Judge, Judgement, Level, Quantity, Rule, RuleSettings, RuleTarget, Trail,
+    Condition, Crossing, Judge, Judgement, Level, Quantity, Rule, RuleFences, RuleSettings, RuleTarget, Trail,
 };
 use perigee_core::store::{
     Alerts as _, CatchingUp, Depth, DeviceRound, Devices as _, Followed, Following as _, Lease,
@@ -52,7 +51,7 @@ async fn judged(on: &Fixture, tenant: &Tenant, device: DeviceId, rule: &Rule) ->
     let history = on.store.list_locations(tenant.scope(), device, EVERYTHING).await.unwrap().items;
     let times: Vec<Timestamp> = history.iter().map(|stored: &StoredLocation| stored.location.time).collect();
     let start = Trail::default().start(&[rule], &times, on.now());
-    let fences = FenceIndex::default();
+    let fences = RuleFences::default();
     let mut judge = Judge::new(vec![rule], &fences, start);
     for stored in history {
         judge.see(stored);
@@ -185,7 +184,7 @@ pub(crate) async fn checkpoints_are_kept_and_thinned(on: Fixture) {
             on.store.load_followed(tenant.account.id, &[device], Depth::Checkpoints).await.unwrap().remove(0);
         let feed = on.store.list_location_feed(tenant.scope(), followed.cursor, 100).await.unwrap();
         let times: Vec<Timestamp> = feed.items.iter().map(|(_, stored)| stored.location.time).collect();
-        let fences = FenceIndex::default();
+        let fences = RuleFences::default();
         let mut judge = Judge::new(vec![&rule], &fences, known.trail.start(&[&rule], &times, on.now()));
         for (_, stored) in feed.items {
             judge.see(stored);

@@ -33,7 +33,7 @@ impl Followed {
             None => part.to_vec(),
         };
         shown.sort_by_key(|stored| (stored.location.time, stored.number));
-        let fences = fences();
+        let fences = fences(rule);
         let mut judge = Judge::new(vec![rule], &fences, start);
         for stored in shown {
             judge.see(stored);
@@ -196,7 +196,7 @@ fn the_naive_way_is_caught() {
 #[test]
 fn parts_put_down_no_checkpoints_of_their_own() {
     let rule = rule(1, conditions().swap_remove(0), 0, 0);
-    let fences = fences();
+    let fences = fences(&rule);
     let (mut current, mut put_down) = (None, Vec::new());
     for seconds in 0..1_100 {
         let start =

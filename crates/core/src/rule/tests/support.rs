@@ -1,10 +1,10 @@
 //! Rules and locations to test with.
 
-use crate::geofence::{FenceIndex, Place, Shape};
+use crate::geofence::{Place, Shape};
 use crate::id::{AccountId, GeofenceId, RuleId};
 use crate::location::{Latitude, Location, Longitude, Milli, Readings, StoredLocation, Trust};
 use crate::revision::Revision;
-use crate::rule::{Condition, Episode, Judge, Rule, RuleSettings, RuleTarget, Trail};
+use crate::rule::{Condition, Episode, Judge, Rule, RuleFences, RuleSettings, RuleTarget, Trail};
 use crate::time::Timestamp;
 
 pub(super) const FENCE: GeofenceId = GeofenceId::from_i64(1);
@@ -61,14 +61,19 @@ pub(super) fn milli(number: f64) -> Option<Milli> {
 }
 
 /// One fence: a circle of a kilometre.
-pub(super) fn fences() -> FenceIndex {
+pub(super) fn fences(rule: &Rule) -> RuleFences {
+    RuleFences::new([rule], [(FENCE, &circle())])
+}
+
+/// A circle of a kilometre around the middle.
+pub(super) fn circle() -> Shape {
     let centre = Place { latitude: Latitude::from_e7(0), longitude: Longitude::from_degrees(10.0).unwrap() };
-    FenceIndex::new([(FENCE, &Shape::Circle { centre, radius_m: 1_000.0 })])
+    Shape::Circle { centre, radius_m: 1_000.0 }
 }
 
 /// The episodes of a whole history, in the order of time, up to an instant.
 pub(super) fn replay(rule: &Rule, history: &[StoredLocation], now: Timestamp) -> Vec<Episode> {
-    let fences = fences();
+    let fences = fences(rule);
     let mut history = history.to_vec();
     history.sort_by_key(|stored| (stored.location.time, stored.number));
     let times: Vec<Timestamp> = history.iter().map(|stored| stored.location.time).collect();

@@ -1,6 +1,7 @@
 //! Going on when the log was trimmed before it was judged: what it told is in the histories.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use perigee_core::actor::Scope;
 use perigee_core::alert::Alert;
@@ -9,13 +10,14 @@ use perigee_core::rule::{Judge, LOOK_BACK_MS, RuleSet, carried_alerts};
 use perigee_core::store::{CatchingUp, Depth, DeviceRound, Followed, Result, Round};
 use perigee_core::time::Timestamp;
 
-use super::judge::read;
+use super::judge::History;
 use super::node::{Follower, Outcome};
 use super::round::{blank, finished};
+use crate::judging;
 
-/// Devices of one round, and locations after which it looks at no further one: the lease must last.
+/// Devices of one slice, and locations after which it looks at no further one: other accounts have their turn.
 const DEVICES: u32 = 100;
-const LOCATIONS: usize = 100_000;
+const LOCATIONS: usize = 10_000;
 
 impl Follower {
     /// Judges some more devices of an account from their histories, and after the last of them goes on from where the
@@ -67,17 +69,16 @@ impl Follower {
             let times: Vec<Timestamp> = rules.iter().map(|rule| rule.since.max(oldest)).collect();
             let start = known.trail.start(&rules, &times, followed.now);
             let from = start.progresses.iter().map(|progress| progress.at).min().unwrap_or(back).min(back);
-            let mut judge = Judge::new(rules, set.fences(), start);
+            let mut judge = Judge::new(rules, Arc::clone(set.fences()), start);
             let mut carried: Vec<Alert> = Vec::new();
-            read(&*self.app.store, followed, device, from.max(Timestamp::MIN), |stored| {
-                locations += 1;
-                if stored.number <= end {
-                    carried.extend(carried_alerts(&stored.location));
-                    judge.see(stored);
-                }
-            })
-            .await?;
-            let judgement = judge.finish(followed.now);
+            let mut history = History::from(followed, device, from.max(Timestamp::MIN));
+            while let Some(mut part) = history.next(&*self.app.store).await? {
+                locations += part.len();
+                part.retain(|stored| stored.number <= end);
+                carried.extend(part.iter().flat_map(|stored| carried_alerts(&stored.location)));
+                judge = judging::see(judge, part).await?;
+            }
+            let judgement = judging::finish(judge, Vec::new(), followed.now).await?;
             let judged = !judgement.snapshot.progresses.is_empty();
             if judged || !carried.is_empty() {
                 let judgement = judged.then_some(judgement);

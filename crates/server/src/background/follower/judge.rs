@@ -1,11 +1,15 @@
 //! What the rules say of one device after some more locations.
 
+use std::sync::Arc;
+
 use perigee_core::actor::Scope;
 use perigee_core::id::DeviceId;
 use perigee_core::location::{HistoryRequest, Order, StoredLocation, TimeRange};
 use perigee_core::rule::{Judge, Judgement, RuleSet, Trail};
 use perigee_core::store::{Depth, Followed, FollowedDevice, Result, Store};
 use perigee_core::time::Timestamp;
+
+use crate::judging;
 
 /// Locations of a history read at a time.
 const PART: u32 = 5_000;
@@ -59,43 +63,38 @@ pub(super) async fn judge(
         tracing::info!(device = %device.device, rules = start.too_old, "locations too old for rules to look back to");
     }
     let read_after = start.read_after;
-    let mut judge = Judge::new(rules, set.fences(), start);
-    match read_after {
-        None => {
-            new.sort_by_key(|stored| (stored.location.time, stored.number));
-            for stored in new {
-                judge.see(stored);
-            }
+    let mut judge = Judge::new(rules, Arc::clone(set.fences()), start);
+    if let Some(after) = read_after {
+        let mut history = History::from(followed, device.device, after.plus_millis(1));
+        while let Some(mut part) = history.next(store).await? {
+            part.retain(|stored| stored.number <= upto.number);
+            judge = judging::see(judge, part).await?;
         }
-        Some(after) => {
-            let from = after.plus_millis(1);
-            read(store, followed, device.device, from, |stored| {
-                if stored.number <= upto.number {
-                    judge.see(stored);
-                }
-            })
-            .await?;
-        }
+        new.clear();
     }
-    Ok(Some(judge.finish(followed.now)))
+    new.sort_by_key(|stored| (stored.location.time, stored.number));
+    Ok(Some(judging::finish(judge, new, followed.now).await?))
 }
 
-/// Shows a device's history from an instant on.
-pub(super) async fn read(
-    store: &dyn Store,
-    followed: &Followed,
+/// A device's history from an instant on, read a part at a time.
+pub(super) struct History {
+    scope: Scope,
     device: DeviceId,
-    from: Timestamp,
-    mut show: impl FnMut(StoredLocation),
-) -> Result<()> {
-    let range = TimeRange { from, to: Timestamp::MAX };
-    let mut request = HistoryRequest { range, order: Order::Ascending, after: None, limit: PART };
-    loop {
-        let part = store.list_locations(Scope::whole(followed.account), device, request).await?;
-        part.items.into_iter().for_each(&mut show);
-        match part.next {
-            Some(next) => request.after = Some(next),
-            None => return Ok(()),
-        }
+    request: Option<HistoryRequest>,
+}
+
+impl History {
+    pub(super) const fn from(followed: &Followed, device: DeviceId, from: Timestamp) -> Self {
+        let range = TimeRange { from, to: Timestamp::MAX };
+        let request = HistoryRequest { range, order: Order::Ascending, after: None, limit: PART };
+        Self { scope: Scope::whole(followed.account), device, request: Some(request) }
+    }
+
+    /// The next part; none at the end.
+    pub(super) async fn next(&mut self, store: &dyn Store) -> Result<Option<Vec<StoredLocation>>> {
+        let Some(request) = self.request else { return Ok(None) };
+        let part = store.list_locations(self.scope, self.device, request).await?;
+        self.request = part.next.map(|next| HistoryRequest { after: Some(next), ..request });
+        Ok(Some(part.items))
     }
 }

@@ -1,6 +1,7 @@
 //! One round: a part of an account's log, and what is due by now.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 use metrics::{counter, gauge};
 use perigee_core::error::StoreError;
@@ -14,15 +15,13 @@ use perigee_core::store::{
 use super::judge::UpTo;
 use super::memory::Memory;
 use super::node::{Follower, Outcome};
+use super::slice::EPISODES;
 use super::{judge, status};
 
-/// Locations one round judges, and those it passes over where there is no rule.
-const JUDGED: usize = 20_000;
-const PASSED: usize = 50_000;
+/// What a round passes over where there is no rule.
+const PASSED: SkimLimits = SkimLimits { locations: 50_000, devices: 1_000, carriers: 1_000 };
 /// From so many on a round was a large one.
 const LOT: usize = 1_000;
-/// What else bounds a round: all it finds out is kept in one transaction.
-const LIMITS: SkimLimits = SkimLimits { locations: JUDGED, devices: 1_000, carriers: 1_000 };
 /// Devices of which something is due that one round looks at.
 const DUE: u32 = 500;
 
@@ -36,7 +35,8 @@ impl Follower {
         if followed.catching_up.is_some() {
             return self.catch_up(followed, &set).await;
         }
-        let limits = SkimLimits { locations: if set.is_empty() { PASSED } else { JUDGED }, ..LIMITS };
+        let started = Instant::now();
+        let limits = if set.is_empty() { PASSED } else { self.sizes.limits(account) };
         let part = match self.app.store.skim_log(account, followed.cursor, limits).await {
             Err(StoreError::CursorExpired) => return self.catch_up(followed, &set).await,
             part => part?,
@@ -50,6 +50,10 @@ impl Follower {
         let due = if part.more { Vec::new() } else { self.app.store.due_by_rule(account, DUE).await? };
         let mut memory = self.memories.take(&followed);
         let mut devices = self.judge_all(&followed, &set, &part, &due, &mut memory).await?;
+        if devices.values().map(episodes).sum::<usize>() > EPISODES && self.sizes.shrink(account, part.count)
+        {
+            return Ok(Outcome::More);
+        }
         let statuses =
             self.look_at_statuses(&followed, &set, &part.devices, &mut devices, &mut memory).await?;
         let moved = part.next != followed.cursor;
@@ -65,6 +69,9 @@ impl Follower {
         let kept = self.app.store.finish_round(round, self.lease()).await?;
         if kept {
             self.memories.put(&followed, memory);
+        }
+        if !set.is_empty() {
+            self.sizes.note(account, part.count, started.elapsed());
         }
         if kept && told {
             self.app.arrivals.announce(account);
@@ -204,6 +211,12 @@ impl Follower {
 fn says_something(device: &DeviceRound) -> bool {
     let judged = device.judgement.as_ref().is_some_and(|judgement| !judgement.touched.is_empty());
     judged || !(device.carried.is_empty() && device.silent.is_empty() && device.heard.is_empty())
+}
+
+/// How many alerts and episodes were found.
+fn episodes(device: &DeviceRound) -> usize {
+    let judged = device.judgement.iter().flat_map(|judgement| &judgement.touched);
+    device.carried.len() + judged.map(|touched| touched.episodes.len()).sum::<usize>()
 }
 
 /// A device of which nothing is known yet.

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
+use perigee_core::error::StoreError;
 use perigee_core::geofence::Geofence;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::StoredLocation;
@@ -85,7 +86,10 @@ impl Following for Database {
 
     async fn finish_round(&self, round: Round, lease: Lease<'_>) -> Result<bool> {
         let lease = (lease.owner.to_owned(), lease.lasts_ms);
-        let written = finish::write_down(&round)?;
+        // Writing down what 300 rules know of 1,000 devices takes long.
+        let work = move || finish::write_down(&round).map(|written| (round, written));
+        let done = tokio::task::spawn_blocking(work).await;
+        let (round, written) = done.map_err(|lost| StoreError::Internal(lost.into()))??;
         self.write(move |tx| finish::finish(tx, round, written, lease).boxed()).await
     }
 }

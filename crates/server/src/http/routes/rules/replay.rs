@@ -1,14 +1,15 @@
 //! Trying a rule on history: what it would have raised.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use perigee_core::device::{Device, DeviceFilter, DeviceRef, DeviceStatus};
 use perigee_core::error::{Kind, StoreError};
-use perigee_core::geofence::FenceIndex;
 use perigee_core::id::{DeviceId, RuleId};
 use perigee_core::location::{HistoryRequest, Order, TimeRange};
 use perigee_core::page::PageRequest;
 use perigee_core::revision::Revision;
-use perigee_core::rule::{Condition, Episode, Judge, Rule, Silence, Trail};
+use perigee_core::rule::{Condition, Episode, Judge, Rule, RuleFences, Silence, Trail};
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 use serde::Serialize;
@@ -17,6 +18,7 @@ use utoipa::ToSchema;
 use super::handlers::find;
 use super::view::{NAMES, RuleInput, read_rule};
 use crate::app::App;
+use crate::budget::Payer;
 use crate::http::cursor::Cursor;
 use crate::http::decimal::Degrees;
 use crate::http::edit::Mode;
@@ -36,6 +38,8 @@ const DEVICES_PAGE: u32 = 100;
 const DEVICES_MOST: u32 = 1_000;
 /// Locations read at a time.
 const PART: u32 = 5_000;
+/// Memory that these take.
+const PART_BYTES: usize = 4 * 1024 * 1024;
 
 /// What a rule would have raised.
 #[derive(Serialize, ToSchema)]
@@ -240,7 +244,7 @@ async fn judged(
 }
 
 /// The geofences the rule looks at.
-async fn fences(app: &App, caller: &Caller, rule: &Rule) -> ApiResult<FenceIndex> {
+async fn fences(app: &App, caller: &Caller, rule: &Rule) -> ApiResult<Arc<RuleFences>> {
     let mut shapes = Vec::new();
     for id in rule.settings.geofences() {
         let unknown = || StoreError::UnknownReference { kind: Kind::Geofence, id: id.to_string() };
@@ -248,7 +252,7 @@ async fn fences(app: &App, caller: &Caller, rule: &Rule) -> ApiResult<FenceIndex
         let fence = found.ok_or_else(|| ApiError::from(unknown()).at_member("conditions"))?;
         shapes.push((id, fence.settings.shape));
     }
-    Ok(FenceIndex::new(shapes.iter().map(|(id, shape)| (*id, shape))))
+    Ok(Arc::new(RuleFences::new([rule], shapes.iter().map(|(id, shape)| (*id, shape)))))
 }
 
 /// Judges a device's history and adds what was found.
@@ -256,15 +260,15 @@ async fn replay(
     app: &App,
     caller: &Caller,
     rule: &Rule,
-    fences: &FenceIndex,
+    fences: &Arc<RuleFences>,
     device: &Device,
     range: TimeRange,
     page: &mut RuleTest,
 ) -> ApiResult<()> {
     // What the rule is now is what it would have been then.
-    let rule = Rule { since: Timestamp::MIN, ..rule.clone() };
-    let start = Trail::default().start(&[&rule], &[range.from], range.from);
-    let mut judge = Judge::new(vec![&rule], fences, start);
+    let rule = Arc::new(Rule { since: Timestamp::MIN, ..rule.clone() });
+    let start = Trail::default().start(&[&*rule], &[range.from], range.from);
+    let mut judge = Judge::new(vec![Arc::clone(&rule)], Arc::clone(fences), start);
     let mut heard: Vec<Timestamp> = Vec::new();
     let mut request = HistoryRequest { range, order: Order::Ascending, after: None, limit: PART };
     let mut seen = 0;
@@ -274,9 +278,13 @@ async fn replay(
             heard.extend(part.items.iter().map(|stored| stored.received_at));
         }
         seen += u64::try_from(part.items.len()).unwrap_or(0);
-        for stored in part.items {
-            judge.see(stored);
-        }
+        let work = move || {
+            for stored in part.items {
+                judge.see(stored);
+            }
+            judge
+        };
+        judge = app.budget.run(Payer::account(device.account), PART_BYTES, work).await?;
         match part.next {
             Some(_) if seen >= LOCATIONS_DEVICE => {
                 page.incomplete.push(device.id.to_string());

@@ -1,0 +1,105 @@
+//! How much of an account's log one slice takes: as much as is judged within a given time.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use perigee_core::id::AccountId;
+use perigee_core::store::SkimLimits;
+
+/// How long a slice is meant to take.
+const TARGET: Duration = Duration::from_millis(100);
+/// Locations of an account's first slice, and of any slice at the least and at the most.
+const FIRST: usize = 2_000;
+const LEAST: usize = 20;
+const MOST: usize = 20_000;
+/// Devices of a slice at the most: all that is found out about them is kept in one transaction.
+const DEVICES: usize = 1_000;
+/// Alerts and episodes of a slice at the most, unless it is the smallest: they are raised in one transaction.
+pub(super) const EPISODES: usize = 500;
+/// Accounts whose sizes are remembered.
+const REMEMBERED: usize = 10_000;
+
+/// The sizes of the next slices, by account; those not listed begin with [`FIRST`].
+#[derive(Debug, Default)]
+pub(super) struct SliceSizes(Mutex<HashMap<AccountId, usize>>);
+
+impl SliceSizes {
+    /// What the next slice of an account may take.
+    pub(super) fn limits(&self, account: AccountId) -> SkimLimits {
+        let size = self.lock().get(&account).copied().unwrap_or(FIRST);
+        let devices = (size / 2).clamp(LEAST, DEVICES);
+        SkimLimits { locations: size, devices, carriers: devices }
+    }
+
+    /// Notes how long a slice of so many locations took.
+    pub(super) fn note(&self, account: AccountId, locations: usize, took: Duration) {
+        self.set(account, |size| next_size(size, locations, took));
+    }
+
+    /// Has the next slice be a quarter of one of so many locations, which found too much; no when it is as small as
+    /// can be.
+    pub(super) fn shrink(&self, account: AccountId, locations: usize) -> bool {
+        let can = locations > LEAST;
+        if can {
+            self.set(account, |_| (locations / 4).max(LEAST));
+        }
+        can
+    }
+
+    fn set(&self, account: AccountId, next: impl FnOnce(usize) -> usize) {
+        let mut sizes = self.lock();
+        let size = next(sizes.remove(&account).unwrap_or(FIRST));
+        if sizes.len() >= REMEMBERED {
+            sizes.clear();
+        }
+        if size != FIRST {
+            sizes.insert(account, size);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<AccountId, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn next_size(size: usize, locations: usize, took: Duration) -> usize {
+    if took > TARGET {
+        let fits = locations.saturating_mul(usize::try_from(TARGET.as_micros()).unwrap_or(1));
+        return (fits / usize::try_from(took.as_micros()).unwrap_or(usize::MAX))
+            .clamp(LEAST, size.max(LEAST));
+    }
+    if took < TARGET / 2 && locations >= size { size.saturating_mul(2).min(MOST) } else { size }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_shrink_to_their_time_and_grow_again() {
+        let ms = Duration::from_millis;
+        for (size, locations, took, expect) in [
+            (2_000, 2_000, ms(1_000), 200),
+            (2_000, 2_000, ms(60_000), LEAST),
+            (2_000, 2_000, ms(10), 4_000),
+            (15_000, 15_000, ms(10), MOST),
+            (2_000, 100, ms(10), 2_000),
+            (2_000, 2_000, ms(70), 2_000),
+            (LEAST, 1, ms(500), LEAST),
+        ] {
+            assert_eq!(next_size(size, locations, took), expect, "{size}, {locations}, {took:?}");
+        }
+    }
+
+    #[test]
+    fn what_finds_too_much_is_cut_down_until_it_is_small() {
+        let (sizes, account) = (SliceSizes::default(), AccountId::from_i64(1));
+        assert_eq!(sizes.limits(account).locations, FIRST);
+        assert!(sizes.shrink(account, 2_000));
+        assert_eq!(sizes.limits(account).locations, 500);
+        assert!(sizes.shrink(account, 70));
+        assert_eq!(sizes.limits(account).locations, LEAST);
+        assert!(!sizes.shrink(account, LEAST));
+    }
+}
