@@ -81,6 +81,7 @@ migrations! {
     7 "alert_place" "0007_alert_place.sql";
     8 "clock" "0008_clock.sql";
     9 "signing_key_expiry" "0009_signing_key_expiry.sql";
+    10 "group_editions" "0010_group_editions.sql";
 }
 
 impl Migration {

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::id::{AccountId, UserId};
-use perigee_core::store::{CALLS_KEPT_DAYS, Calls, HourCalls, Result};
+use perigee_core::store::{Calls, HourCalls, Result};
 use perigee_core::time::Timestamp;
 
 use super::query::insert_many;
@@ -50,12 +50,6 @@ async fn list(tx: &Tx, account: AccountId, from: Timestamp, to: Timestamp) -> Re
         })
     };
     rows.iter().map(one).collect()
-}
-
-/// Forgets hours of long ago. Gives how many rows went.
-pub(super) async fn forget(tx: &Tx, now: Timestamp) -> Result<u64> {
-    let oldest = now.plus_seconds(-CALLS_KEPT_DAYS * 86_400);
-    Ok(tx.execute("DELETE FROM call_hour WHERE hour < ?1", params![oldest]).await?)
 }
 
 #[async_trait]

@@ -9,8 +9,8 @@ use perigee_core::webhook::WINDOW_MS;
 use super::{accounts, clock};
 use crate::{Database, Tx, params};
 
-/// Events one transaction looks at.
-const TRIMMED_AT_ONCE: i64 = 5_000;
+/// Events one transaction looks at: others who write wait for it.
+const TRIMMED_AT_ONCE: i64 = 1_000;
 
 /// Forgets events of this long ago, in small transactions of one account each. Gives how many went.
 pub(super) async fn trim(database: &Database, keep_ms: i64) -> Result<u64> {
@@ -30,6 +30,7 @@ pub(super) async fn trim(database: &Database, keep_ms: i64) -> Result<u64> {
 }
 
 async fn trim_some(tx: &Tx, account: AccountId, keep_ms: i64, now: Timestamp) -> Result<u64> {
+    tx.leave_facts();
     tx.lock_account(account).await?;
     // The oldest alone are looked at: what follows is newer.
     let sql = "DELETE FROM event WHERE account_id = ?1 AND number IN ( \

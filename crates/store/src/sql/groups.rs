@@ -14,7 +14,7 @@ use perigee_core::revision::Revision;
 use perigee_core::store::{Groups, Result};
 
 use super::query::{Query, for_ids, for_texts};
-use super::{accounts, audit, events, idempotency, ids, members, scope, search};
+use super::{accounts, audit, events, idempotency, ids, large_groups, members, scope, search};
 use crate::{Database, Row, Tx, params};
 
 const SELECT: &str = "\
@@ -91,7 +91,7 @@ async fn reread(tx: &Tx, actor: &Actor, id: GroupId) -> Result<Group> {
 }
 
 /// Notes what was done to a group in both logs.
-async fn tell(
+pub(super) async fn tell(
     tx: &Tx,
     actor: &Actor,
     (kind, action): (EventKind, &str),
@@ -102,6 +102,46 @@ async fn tell(
     events::append(tx, group.account, kind, group.id.to_string(), None, data).await?;
     let target = Some(group.id.to_string());
     audit::record_with(tx, group.account, &actor.origin, action, target, detail).await
+}
+
+/// Adds a group that shows this edition of its members.
+pub(super) async fn insert(
+    tx: &Tx,
+    account: AccountId,
+    id: GroupId,
+    edition: i64,
+    settings: &GroupSettings,
+) -> Result<()> {
+    let sql = "INSERT INTO device_group \
+                   (account_id, id, revision, name, description, search, creation, last_modified, edition) \
+               VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, ?6, ?7)";
+    let (search, description) = (search_text(settings), settings.description.as_deref());
+    tx.execute(sql, params![account, id, &settings.name, description, search, tx.now(), edition]).await?;
+    Ok(())
+}
+
+/// Changes a group, which shows another edition of its members if one is given.
+pub(super) async fn update(
+    tx: &Tx,
+    group: &Group,
+    edition: Option<i64>,
+    settings: &GroupSettings,
+) -> Result<()> {
+    let sql = "UPDATE device_group SET revision = revision + 1, name = ?3, description = ?4, search = ?5, \
+               last_modified = ?6, edition = COALESCE(?7, edition) WHERE account_id = ?1 AND id = ?2";
+    let (search, description) = (search_text(settings), settings.description.as_deref());
+    let values = params![group.account, group.id, &settings.name, description, search, tx.now(), edition];
+    tx.execute(sql, values).await?;
+    Ok(())
+}
+
+/// Refuses to go on when a user sees only this group.
+pub(super) async fn require_unused(tx: &Tx, account: AccountId, id: GroupId) -> Result<()> {
+    let bound = "SELECT id FROM account_user WHERE account_id = ?1 AND group_id = ?2 LIMIT 1";
+    match tx.query_opt(bound, params![account, id]).await? {
+        Some(_) => Err(StoreError::InUse(Kind::Group)),
+        None => Ok(()),
+    }
 }
 
 async fn create(
@@ -121,12 +161,7 @@ async fn create(
     let settings = admit(tx, actor.scope, settings).await?;
     let make = |now| GroupId::new(now).as_i64();
     let id = GroupId::from_i64(ids::fresh_id(tx, "device_group", account.id, make).await?);
-    let sql = "INSERT INTO device_group \
-                   (account_id, id, revision, name, description, search, creation, last_modified) \
-               VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, ?6)";
-    let search = search_text(&settings);
-    let description = settings.description.as_deref();
-    tx.execute(sql, params![account.id, id, &settings.name, description, search, tx.now()]).await?;
+    insert(tx, account.id, id, 0, &settings).await?;
     members::fill_group(tx, account.id, id, &[], &settings.devices).await?;
     let group = reread(tx, &actor, id).await?;
     tell(tx, &actor, (EventKind::GroupCreated, "group.create"), &group, None).await?;
@@ -150,11 +185,7 @@ async fn replace(
     if settings == before.settings {
         return Ok(before);
     }
-    let sql = "UPDATE device_group SET revision = revision + 1, name = ?3, description = ?4, search = ?5, \
-               last_modified = ?6 WHERE account_id = ?1 AND id = ?2";
-    let search = search_text(&settings);
-    let description = settings.description.as_deref();
-    tx.execute(sql, params![account.id, id, &settings.name, description, search, tx.now()]).await?;
+    update(tx, &before, None, &settings).await?;
     members::fill_group(tx, account.id, id, &before.settings.devices, &settings.devices).await?;
     let after = reread(tx, &actor, id).await?;
     let detail = changed(&after.settings.changes_since(&before.settings));
@@ -168,12 +199,9 @@ async fn delete(tx: &Tx, actor: Actor, id: GroupId, seen: Option<Revision>) -> R
     if seen.is_some_and(|seen| seen != group.revision) {
         return Err(StoreError::RevisionMismatch(Kind::Group));
     }
-    let bound = "SELECT id FROM account_user WHERE account_id = ?1 AND group_id = ?2 LIMIT 1";
-    if tx.query_opt(bound, params![account.id, id]).await?.is_some() {
-        return Err(StoreError::InUse(Kind::Group));
-    }
+    require_unused(tx, account.id, id).await?;
     tx.execute("DELETE FROM device_group WHERE account_id = ?1 AND id = ?2", params![account.id, id]).await?;
-    members::touch_devices(tx, account.id, &group.settings.devices).await?;
+    members::fill_group(tx, account.id, id, &group.settings.devices, &[]).await?;
     tell(tx, &actor, (EventKind::GroupDeleted, "group.delete"), &group, None).await
 }
 
@@ -186,6 +214,9 @@ impl Groups for Database {
         once: Option<IdempotencyKey>,
     ) -> Result<Created<Group>> {
         let actor = actor.clone();
+        if large_groups::is_large(settings.devices.len()) && actor.scope.is_whole() {
+            return large_groups::apart(large_groups::create(self.clone(), actor, settings, once)).await;
+        }
         self.write(move |tx| create(tx, actor, settings, once).boxed()).await
     }
 
@@ -216,11 +247,22 @@ impl Groups for Database {
         settings: GroupSettings,
     ) -> Result<Group> {
         let actor = actor.clone();
+        let before = self.find_group(actor.scope, id).await?.ok_or(StoreError::NotFound(Kind::Group))?;
+        if before.revision != seen {
+            return Err(StoreError::RevisionMismatch(Kind::Group));
+        }
+        if large_groups::is_large(members::difference(&before.settings.devices, &settings.devices)) {
+            return large_groups::apart(large_groups::replace(self.clone(), actor, before, settings)).await;
+        }
         self.write(move |tx| replace(tx, actor, id, seen, settings).boxed()).await
     }
 
     async fn delete_group(&self, actor: &Actor, id: GroupId, seen: Option<Revision>) -> Result<()> {
         let actor = actor.clone();
+        let group = self.find_group(actor.scope, id).await?.ok_or(StoreError::NotFound(Kind::Group))?;
+        if large_groups::is_large(group.settings.devices.len()) {
+            return large_groups::apart(large_groups::delete(self.clone(), actor, group, seen)).await;
+        }
         self.write(move |tx| delete(tx, actor, id, seen).boxed()).await
     }
 }

@@ -24,9 +24,10 @@ pub(crate) async fn move_device(
 ) -> Result<()> {
     let (left, joined) = (without(before, after), without(after, before));
     let left_ids: Vec<i64> = left.iter().map(|group| group.as_i64()).collect();
-    let leave = "DELETE FROM group_member WHERE account_id = ?1 AND device_id = ?2 AND group_id IN ({ids})";
+    let leave =
+        "DELETE FROM group_membership WHERE account_id = ?1 AND device_id = ?2 AND group_id IN ({ids})";
     for_ids(tx, leave, params![account, device], &left_ids).await?;
-    insert(tx, account, joined.iter().map(|group| (*group, device))).await?;
+    insert(tx, account, &joined, &[device]).await?;
     touch_groups(tx, account, &[left, joined].concat()).await
 }
 
@@ -40,21 +41,33 @@ pub(crate) async fn fill_group(
 ) -> Result<()> {
     let (gone, come) = (without(before, after), without(after, before));
     let gone_ids: Vec<i64> = gone.iter().map(|device| device.as_i64()).collect();
-    let leave = "DELETE FROM group_member WHERE account_id = ?1 AND group_id = ?2 AND device_id IN ({ids})";
+    let leave =
+        "DELETE FROM group_membership WHERE account_id = ?1 AND group_id = ?2 AND device_id IN ({ids})";
     for_ids(tx, leave, params![account, group], &gone_ids).await?;
-    insert(tx, account, come.iter().map(|device| (group, *device))).await?;
+    insert(tx, account, &[group], &come).await?;
     touch_devices(tx, account, &[gone, come].concat()).await
 }
 
-async fn insert(
-    tx: &Tx,
-    account: AccountId,
-    members: impl Iterator<Item = (GroupId, DeviceId)>,
-) -> Result<()> {
-    let rows: Vec<Vec<Value>> =
-        members.map(|(group, device)| params![account, group, device].to_vec()).collect();
-    insert_many(tx, "INSERT INTO group_member (account_id, group_id, device_id)", &rows, "").await?;
+/// Puts devices into groups, in the edition that each of these shows.
+async fn insert(tx: &Tx, account: AccountId, groups: &[GroupId], devices: &[DeviceId]) -> Result<()> {
+    if groups.is_empty() || devices.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<i64> = groups.iter().map(|group| group.as_i64()).collect();
+    let sql = "SELECT id, edition FROM device_group WHERE account_id = ?1 AND id IN ({ids})";
+    let mut rows: Vec<Vec<Value>> = Vec::new();
+    for row in for_ids(tx, sql, params![account], &ids).await? {
+        let (group, edition) = (row.i64("id")?, row.i64("edition")?);
+        rows.extend(devices.iter().map(|device| params![account, group, edition, *device].to_vec()));
+    }
+    let head = "INSERT INTO group_membership (account_id, group_id, edition, device_id)";
+    insert_many(tx, head, &rows, "").await?;
     Ok(())
+}
+
+/// How many are in only one of two lists.
+pub(crate) fn difference<T: Ord + Copy>(before: &[T], after: &[T]) -> usize {
+    without(before, after).len() + without(after, before).len()
 }
 
 /// Notes a change of each of these groups.

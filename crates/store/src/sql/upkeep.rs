@@ -3,32 +3,39 @@
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::idempotency::KEPT_MS;
-use perigee_core::store::{Result, Upkeep};
+use perigee_core::store::{CALLS_KEPT_DAYS, Result, Upkeep};
 use perigee_core::time::Timestamp;
 
-use super::{calls, clock, outbox, signing_keys};
+use super::{clock, large_groups, outbox, signing_keys};
 use crate::database::{Database, Engine};
 use crate::params;
 use crate::tx::Tx;
 
-async fn forget(tx: &Tx, now: Timestamp) -> Result<u64> {
+/// Rows that one transaction deletes, so that others who write wait for milliseconds.
+const AT_ONCE: u32 = 500;
+
+/// What is over at some time: its table, its key, the column with the time, and how long that stays, in milliseconds.
+const OVER: [Over; 4] = [
+    ("session", "hash", "expires", 0),
+    ("link", "hash", "expires", 0),
+    ("idempotency", "account_id, user_id, endpoint, key", "creation", KEPT_MS),
+    ("call_hour", "account_id, hour, user_id, by_key", "hour", CALLS_KEPT_DAYS * 86_400_000 + 1),
+];
+
+type Over = (&'static str, &'static str, &'static str, i64);
+
+/// Deletes some rows of one table that are over. Gives how many.
+async fn forget_some(tx: &Tx, now: Timestamp, (table, key, column, kept_ms): Over) -> Result<u64> {
+    tx.leave_facts();
     // Rows that another job is at are left for the next time: waiting for them could become a deadlock.
     let free = match tx.engine() {
         Engine::Sqlite => "",
         Engine::Postgres => "FOR UPDATE SKIP LOCKED",
     };
-    let sessions =
-        format!("DELETE FROM session WHERE hash IN (SELECT hash FROM session WHERE expires <= ?1 {free})");
-    let links = format!("DELETE FROM link WHERE hash IN (SELECT hash FROM link WHERE expires <= ?1 {free})");
-    let answers = format!(
-        "DELETE FROM idempotency WHERE (account_id, user_id, endpoint, key) IN (
-             SELECT account_id, user_id, endpoint, key FROM idempotency WHERE creation <= ?1 {free})"
+    let sql = format!(
+        "DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} WHERE {column} <= ?1 LIMIT ?2 {free})"
     );
-    Ok(tx.execute(&sessions, params![now]).await?
-        + tx.execute(&links, params![now]).await?
-        + tx.execute(&answers, params![now.plus_millis(-KEPT_MS)]).await?
-        + signing_keys::forget(tx, now).await?
-        + calls::forget(tx, now).await?)
+    Ok(tx.execute(&sql, params![now.plus_millis(-kept_ms), AT_ONCE]).await?)
 }
 
 #[async_trait]
@@ -43,8 +50,18 @@ impl Upkeep for Database {
     }
 
     async fn forget_expired(&self) -> Result<u64> {
+        large_groups::finish_changes(self).await?;
         let now = clock::believed(self).await?;
-        let gone = self.write_aside(move |tx| forget(tx, now).boxed()).await?;
+        let mut gone = self.write_aside(move |tx| signing_keys::forget(tx, now).boxed()).await?;
+        for table in OVER {
+            loop {
+                let some = self.write_aside(move |tx| forget_some(tx, now, table).boxed()).await?;
+                gone += some;
+                if some < u64::from(AT_ONCE) {
+                    break;
+                }
+            }
+        }
         Ok(gone + outbox::forget_repetitions(self, now).await?)
     }
 }

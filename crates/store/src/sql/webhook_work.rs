@@ -15,7 +15,7 @@ use crate::sql::locations::number_column;
 use crate::{Database, Tx, params};
 
 /// Deliveries one transaction forgets.
-const TRIMMED_AT_ONCE: i64 = 5_000;
+const TRIMMED_AT_ONCE: i64 = 1_000;
 
 async fn behind(tx: &Tx) -> Result<Vec<Webhook>> {
     let last = number_column(tx.engine());

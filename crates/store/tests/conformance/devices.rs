@@ -298,7 +298,7 @@ pub(crate) async fn a_deleted_device_leaves_nothing_behind(mut on: Fixture) {
     assert_eq!(feed.items.iter().map(|(device, _)| *device).collect::<Vec<_>>(), [stays.id]);
     // What memory is ahead by is in the tables once the store was closed.
     on.restart().await;
-    for table in ["location_chunk", "last_location", "alert", "share", "device_live", "group_member"] {
+    for table in ["location_chunk", "last_location", "alert", "share", "device_live", "group_membership"] {
         assert_eq!(rows_of(&on, table, gone.id).await, 0, "{table}");
         assert_eq!(rows_of(&on, table, stays.id).await, 1, "{table}");
     }

@@ -131,7 +131,7 @@ impl Fixture {
         )
         .await;
         for device in devices {
-            let sql = "INSERT INTO group_member (account_id, group_id, device_id) VALUES (?1, ?2, ?3)";
+            let sql = "INSERT INTO group_membership (account_id, group_id, device_id) VALUES (?1, ?2, ?3)";
             self.sql(sql, params![account, id, *device]).await;
         }
         id

@@ -15,6 +15,7 @@ mod figures;
 mod fixture;
 mod following;
 mod groups;
+mod large_groups;
 mod licenses;
 mod locations;
 mod logs;
@@ -188,6 +189,13 @@ conformance! {
         replacing_counts_revisions,
         a_deleted_group_leaves_its_devices,
         many_devices_come_and_go_at_once,
+    }
+    large_groups {
+        a_large_change_is_made_in_slices,
+        a_large_change_that_fails_leaves_nothing,
+        a_large_group_is_made_once,
+        what_a_dead_node_began_is_finished,
+        what_was_never_shown_goes_in_the_end,
     }
     locations {
         a_location_is_kept_as_given,

@@ -5,14 +5,14 @@ use futures_util::FutureExt as _;
 use perigee_core::actor::{Actor, Scope};
 use perigee_core::device::{Device, DeviceFilter, DeviceRef, DeviceSettings};
 use perigee_core::error::StoreError;
-use perigee_core::id::DeviceId;
+use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::idempotency::{Created, IdempotencyKey};
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::revision::Revision;
 use perigee_core::store::{Devices, ExpiryAnnouncement, NamedDevice, Result};
 use perigee_core::time::Timestamp;
 
-use super::super::{accounts, license_check};
+use super::super::{accounts, editions, license_check};
 use super::{create, delete, expiry, read, replace};
 use crate::{Database, Tx};
 
@@ -39,6 +39,14 @@ async fn tell_if_exhausted<T>(database: &Database, outcome: Result<T>) -> Result
         }
     }
     outcome
+}
+
+/// Notes a change of the device's groups first that is shown already, so that whoever changes it has seen that.
+async fn follow_up(database: &Database, account: AccountId, id: DeviceId) -> Result<()> {
+    if database.read(move |tx| editions::is_to_follow_up(tx, account, id).boxed()).await? {
+        database.write(move |tx| editions::follow_up_device(tx, account, id).boxed()).await?;
+    }
+    Ok(())
 }
 
 #[async_trait]
@@ -100,12 +108,14 @@ impl Devices for Database {
         settings: DeviceSettings,
     ) -> Result<Device> {
         let actor = actor.clone();
+        follow_up(self, actor.scope.account, id).await?;
         let replaced = self.write(move |tx| replace::replace(tx, actor, id, seen, settings).boxed()).await;
         tell_if_exhausted(self, replaced).await
     }
 
     async fn delete_device(&self, actor: &Actor, id: DeviceId, seen: Option<Revision>) -> Result<()> {
         let actor = actor.clone();
+        follow_up(self, actor.scope.account, id).await?;
         self.write(move |tx| delete::delete(tx, actor, id, seen).boxed()).await
     }
 

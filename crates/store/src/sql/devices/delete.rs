@@ -10,13 +10,14 @@ use perigee_core::id::{DeviceId, GroupId};
 use perigee_core::revision::Revision;
 use perigee_core::store::Result;
 
-use super::super::{accounts, audit, members};
+use super::super::{accounts, audit, editions, members};
 use super::change::tell;
 use super::read;
 use crate::{Tx, params};
 
 pub(super) async fn delete(tx: &Tx, actor: Actor, id: DeviceId, seen: Option<Revision>) -> Result<()> {
     let account = accounts::lock(tx, actor.scope.account).await?;
+    editions::follow_up_device(tx, account.id, id).await?;
     let found = read::find(tx, &account, actor.scope, &DeviceRef::Id(id)).await?;
     let device = found.ok_or(StoreError::NotFound(Kind::Device))?;
     if seen.is_some_and(|seen| seen != device.revision) {

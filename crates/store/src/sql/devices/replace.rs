@@ -11,7 +11,7 @@ use perigee_core::license::{License, LicenseChange, expiry_instant};
 use perigee_core::revision::Revision;
 use perigee_core::store::Result;
 
-use super::super::{accounts, audit, following, license_check, members};
+use super::super::{accounts, audit, editions, following, license_check, members};
 use super::change::{COLUMNS, admit, reread, tell, tell_expiry, values};
 use super::{expiry, read};
 use crate::{Tx, params};
@@ -25,6 +25,7 @@ pub(super) async fn replace(
 ) -> Result<Device> {
     let account = accounts::lock(tx, actor.scope.account).await?;
     let now = license_check::settle(tx, account.id).await?;
+    editions::follow_up_device(tx, account.id, id).await?;
     let found = read::find(tx, &account, actor.scope, &DeviceRef::Id(id)).await?;
     let before = found.ok_or(StoreError::NotFound(Kind::Device))?;
     if before.revision != seen {

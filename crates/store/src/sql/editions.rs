@@ -1,0 +1,214 @@
+//! Editions of a group's members: written in slices, shown at once, and followed up in slices.
+//!
+//! A large change writes the whole list of members as a new edition, which nobody sees, shows it by one short
+//! transaction, and then notes the change of each device that came or went. No transaction touches more than
+//! [`SLICE`] members, so that others who write wait for a few milliseconds.
+
+use std::collections::BTreeMap;
+
+use perigee_core::actor::Scope;
+use perigee_core::error::StoreError;
+use perigee_core::id::{AccountId, DeviceId, GroupId};
+use perigee_core::store::Result;
+
+use super::members::touch_devices;
+use super::query::insert_many;
+use super::scope;
+use crate::{Row, Tx, Value, params};
+
+/// Members that one transaction writes, removes or notes at the most.
+pub(super) const SLICE: usize = 250;
+/// What a change replaces when there was no group before.
+pub(super) const NO_EDITION: i64 = -1;
+/// After this long, in milliseconds, an edition that was not shown has no writer any more.
+const ABANDONED_MS: i64 = 10 * 60 * 1000;
+
+/// An edition of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Edition {
+    pub(super) account: AccountId,
+    pub(super) group: GroupId,
+    pub(super) number: i64,
+}
+
+/// Begins an edition, which nobody sees yet.
+pub(super) async fn begin(tx: &Tx, account: AccountId, group: GroupId) -> Result<Edition> {
+    tx.leave_facts();
+    tx.lock_account(account).await?;
+    let edition = Edition { account, group, number: next(tx, account, group).await? };
+    note(tx, edition, NO_EDITION, false).await?;
+    Ok(edition)
+}
+
+/// The next number; no row has it.
+async fn next(tx: &Tx, account: AccountId, group: GroupId) -> Result<i64> {
+    let sql = "SELECT COALESCE(MAX(e.edition), -1) + 1 AS next FROM ( \
+                   SELECT edition FROM device_group WHERE account_id = ?1 AND id = ?2 \
+                   UNION ALL SELECT edition FROM group_change WHERE account_id = ?1 AND group_id = ?2) e";
+    Ok(tx.query_one(sql, params![account, group]).await?.i64("next")?)
+}
+
+async fn note(tx: &Tx, edition: Edition, replaces: i64, shown: bool) -> Result<()> {
+    let sql = "INSERT INTO group_change \
+                   (account_id, group_id, edition, replaces, shown, after_device, creation) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let Edition { account, group, number } = edition;
+    tx.execute(sql, params![account, group, number, replaces, shown, i64::MIN, tx.now()]).await?;
+    Ok(())
+}
+
+/// Writes some more members of an edition, which must be in sight.
+pub(super) async fn write(tx: &Tx, scope: Scope, edition: Edition, devices: Vec<DeviceId>) -> Result<()> {
+    tx.leave_facts();
+    tx.lock_account(edition.account).await?;
+    scope::require_devices(tx, scope, &devices).await?;
+    let Edition { account, group, number } = edition;
+    let row = |device: &DeviceId| params![account, group, number, *device].to_vec();
+    let rows: Vec<Vec<Value>> = devices.iter().map(row).collect();
+    let head = "INSERT INTO group_membership (account_id, group_id, edition, device_id)";
+    insert_many(tx, head, &rows, "").await?;
+    Ok(())
+}
+
+/// Notes that an edition is shown from now on in place of another.
+pub(super) async fn show(tx: &Tx, edition: Edition, replaces: i64) -> Result<()> {
+    let sql = "UPDATE group_change SET shown = TRUE, replaces = ?4 \
+               WHERE account_id = ?1 AND group_id = ?2 AND edition = ?3 AND shown = FALSE";
+    let Edition { account, group, number } = edition;
+    if tx.execute(sql, params![account, group, number, replaces]).await? == 0 {
+        return Err(StoreError::Unavailable("writing the members took too long".into()));
+    }
+    Ok(())
+}
+
+/// Notes that a group which showed this edition is no more.
+pub(super) async fn hide(tx: &Tx, account: AccountId, group: GroupId, shown: i64) -> Result<()> {
+    let number = next(tx, account, group).await?.max(shown + 1);
+    note(tx, Edition { account, group, number }, shown, true).await
+}
+
+/// Removes a part of an edition that is not shown; says whether there is more.
+pub(super) async fn discard_some(tx: &Tx, edition: Edition) -> Result<bool> {
+    tx.leave_facts();
+    tx.lock_account(edition.account).await?;
+    let Edition { account, group, number } = edition;
+    let some = members_after(tx, edition, number, i64::MIN).await?;
+    remove(tx, edition, number, (i64::MIN, some.last().copied().unwrap_or(i64::MIN))).await?;
+    if some.len() >= SLICE {
+        return Ok(true);
+    }
+    let sql = "DELETE FROM group_change \
+               WHERE account_id = ?1 AND group_id = ?2 AND edition = ?3 AND shown = FALSE";
+    tx.execute(sql, params![account, group, number]).await?;
+    Ok(false)
+}
+
+/// Notes the change of some more devices that came or went with the oldest change of a group that is shown, and removes
+/// what they were before; says whether there is more.
+pub(super) async fn follow_up_some(tx: &Tx, account: AccountId, group: GroupId) -> Result<bool> {
+    tx.leave_facts();
+    tx.lock_account(account).await?;
+    let sql = "SELECT edition, replaces, after_device FROM group_change \
+               WHERE account_id = ?1 AND group_id = ?2 AND shown = TRUE ORDER BY edition LIMIT 1";
+    let Some(row) = tx.query_opt(sql, params![account, group]).await? else { return Ok(false) };
+    let edition = Edition { account, group, number: row.i64("edition")? };
+    let (replaces, after) = (row.i64("replaces")?, row.i64("after_device")?);
+    let before = members_after(tx, edition, replaces, after).await?;
+    let now = members_after(tx, edition, edition.number, after).await?;
+    // What lies behind the end of a list that is not whole is left for the next time.
+    let ends = [&before, &now].into_iter().filter(|list| list.len() >= SLICE);
+    let end = ends.filter_map(|list| list.last().copied()).min();
+    let mut sides: BTreeMap<i64, usize> = BTreeMap::new();
+    for device in before.into_iter().chain(now).filter(|device| end.is_none_or(|end| *device <= end)) {
+        *sides.entry(device).or_default() += 1;
+    }
+    let changed = sides.iter().filter(|(_, sides)| **sides == 1);
+    let changed: Vec<DeviceId> = changed.map(|(device, _)| DeviceId::from_i64(*device)).collect();
+    touch_devices(tx, account, &changed).await?;
+    if let Some(last) = sides.keys().next_back() {
+        remove(tx, edition, replaces, (after, *last)).await?;
+    }
+    if let Some(end) = end {
+        let sql = "UPDATE group_change SET after_device = ?4 \
+                   WHERE account_id = ?1 AND group_id = ?2 AND edition = ?3";
+        tx.execute(sql, params![account, group, edition.number, end]).await?;
+    } else {
+        let sql = "DELETE FROM group_change WHERE account_id = ?1 AND group_id = ?2 AND edition = ?3";
+        tx.execute(sql, params![account, group, edition.number]).await?;
+    }
+    Ok(true)
+}
+
+/// Notes the change of a device now whose turn would come later: whoever changes it must have seen in which groups it is.
+pub(super) async fn follow_up_device(tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
+    let changes = changes_of(tx, account, device).await?;
+    for (group, edition, replaces) in &changes {
+        // Both editions agree on it afterwards, so that it has no turn later.
+        let sql = "DELETE FROM group_membership \
+                   WHERE account_id = ?1 AND group_id = ?2 AND edition = ?3 AND device_id = ?4";
+        if tx.execute(sql, params![account, *group, *replaces, device]).await? == 0 {
+            let sql = "INSERT INTO group_membership (account_id, group_id, edition, device_id) \
+                       SELECT account_id, group_id, CAST(?5 AS BIGINT), device_id FROM group_membership \
+                       WHERE account_id = ?1 AND group_id = ?2 AND edition = ?3 AND device_id = ?4";
+            tx.execute(sql, params![account, *group, *edition, device, *replaces]).await?;
+        }
+    }
+    if changes.is_empty() { Ok(()) } else { touch_devices(tx, account, &[device]).await }
+}
+
+/// Whether the change of a device is still to be noted.
+pub(super) async fn is_to_follow_up(tx: &Tx, account: AccountId, device: DeviceId) -> Result<bool> {
+    Ok(!changes_of(tx, account, device).await?.is_empty())
+}
+
+/// The changes with which a device came or went and which do not tell it yet: group, edition and the one before.
+async fn changes_of(tx: &Tx, account: AccountId, device: DeviceId) -> Result<Vec<(i64, i64, i64)>> {
+    let sql = "SELECT c.group_id, c.edition, c.replaces FROM group_change c \
+               WHERE c.account_id = ?1 AND c.shown = TRUE AND c.after_device < ?2 \
+                   AND (SELECT COUNT(*) FROM group_membership m \
+                        WHERE m.account_id = ?1 AND m.group_id = c.group_id AND m.device_id = ?2 \
+                            AND m.edition IN (c.edition, c.replaces)) = 1";
+    let read = |row: &Row| Ok((row.i64("group_id")?, row.i64("edition")?, row.i64("replaces")?));
+    tx.query(sql, params![account, device]).await?.iter().map(read).collect()
+}
+
+/// A change that somebody began and did not end.
+pub(super) enum Unfinished {
+    /// It is shown, and devices are to be told.
+    Shown(AccountId, GroupId),
+    /// It never was.
+    Abandoned(Edition),
+}
+
+/// Changes that are to be ended by whoever finds them.
+pub(super) async fn unfinished(tx: &Tx) -> Result<Vec<Unfinished>> {
+    let sql = "SELECT account_id, group_id, edition, shown FROM group_change \
+               WHERE shown = TRUE OR creation < ?1 ORDER BY creation LIMIT 100";
+    let read = |row: &Row| {
+        let account = AccountId::from_i64(row.i64("account_id")?);
+        let group = GroupId::from_i64(row.i64("group_id")?);
+        Ok(if row.bool("shown")? {
+            Unfinished::Shown(account, group)
+        } else {
+            Unfinished::Abandoned(Edition { account, group, number: row.i64("edition")? })
+        })
+    };
+    tx.query(sql, params![tx.now().plus_millis(-ABANDONED_MS)]).await?.iter().map(read).collect()
+}
+
+/// Some members of one of the group's editions, ascending.
+async fn members_after(tx: &Tx, edition: Edition, number: i64, after: i64) -> Result<Vec<i64>> {
+    let sql = "SELECT device_id FROM group_membership \
+               WHERE account_id = ?1 AND group_id = ?2 AND edition = ?3 AND device_id > ?4 \
+               ORDER BY device_id LIMIT ?5";
+    let limit = i64::try_from(SLICE).unwrap_or(i64::MAX);
+    let values = params![edition.account, edition.group, number, after, limit];
+    tx.query(sql, values).await?.iter().map(|row| Ok(row.i64("device_id")?)).collect()
+}
+
+async fn remove(tx: &Tx, edition: Edition, number: i64, (after, to): (i64, i64)) -> Result<()> {
+    let sql = "DELETE FROM group_membership WHERE account_id = ?1 AND group_id = ?2 AND edition = ?3 \
+               AND device_id > ?4 AND device_id <= ?5";
+    tx.execute(sql, params![edition.account, edition.group, number, after, to]).await?;
+    Ok(())
+}
