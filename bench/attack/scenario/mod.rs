@@ -1,7 +1,10 @@
 //! The attacks, one file each. A new one is a file here and a line in the table.
 
+mod groups;
 mod json_patch;
 mod quiet;
+mod rules;
+mod templates;
 
 use std::pin::Pin;
 
@@ -22,10 +25,17 @@ pub(crate) struct Scenario {
     pub(crate) run: fn(&Stage) -> Attack<'_>,
 }
 
+/// Rates with which thousands of things are made in a short time, for attacks that begin when they are there.
+const RATES: &[(&str, &str)] =
+    &[("PERIGEE_LIMITS__REQUESTS_PER_SECOND", "1000000"), ("PERIGEE_LIMITS__BURST", "1000000")];
+
 /// All attacks in the order they are run. The first is none, for comparison.
 pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario { name: "nothing", environment: &[], run: |stage| Box::pin(quiet::run(stage)) },
     Scenario { name: "json-patch", environment: &[], run: |stage| Box::pin(json_patch::run(stage)) },
+    Scenario { name: "templates", environment: &[], run: |stage| Box::pin(templates::run(stage)) },
+    Scenario { name: "rules", environment: RATES, run: |stage| Box::pin(rules::run(stage)) },
+    Scenario { name: "groups", environment: RATES, run: |stage| Box::pin(groups::run(stage)) },
 ];
 
 /// Counts of answers by status, in words such as `3 x 422`.

@@ -1,0 +1,97 @@
+//! 300 rules over 50 geofences and 50,000 locations at once, while another tenant waits for an alert.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+
+use crate::stage::Stage;
+
+const FENCES: usize = 50;
+const RULES: usize = 300;
+const DEVICES: usize = 50;
+const LOCATIONS: usize = 1_000;
+/// What another tenant may wait for an alert.
+const BOUND: Duration = Duration::from_secs(1);
+const ALERTS: usize = 20;
+
+pub(super) async fn run(stage: &Stage) -> Result<String> {
+    let other = &stage.other;
+    let rule =
+        json!({"name": "Fast", "devices": [other.device], "conditions": [{"type": "speed", "above": 90}]});
+    stage.call_as(&other.token, "POST /api/rules", &rule).await?;
+    let quiet = longest_alert(stage, 0).await?;
+    let devices = prepare(stage).await?;
+    let mut bodies = Vec::new();
+    for number in 0..LOCATIONS {
+        let (minute, second) = (number / 60, number % 60);
+        bodies.push(json!({
+            "dateTime": format!("2026-01-01T{:02}:{:02}:{second:02}Z", minute / 60, minute % 60),
+            "latitude": 42.0 + f64::from(u32::try_from(number % 2)?) * 3.0, "longitude": -8.0,
+        }));
+    }
+    let body = Value::Array(bodies);
+    for device in &devices {
+        stage.call(&format!("POST /api/devices/{device}/locations"), &body).await?;
+    }
+    let during = longest_alert(stage, ALERTS).await?;
+    ensure!(during < BOUND, "another tenant's alert took {} ms", during.as_millis());
+    let (quiet, during) = (quiet.as_millis(), during.as_millis());
+    Ok(format!(
+        "{RULES} rules, {FENCES} fences, 50,000 locations: an alert of another {quiet} ms, then {during} ms"
+    ))
+}
+
+/// Geofences, rules and devices of the attacker.
+async fn prepare(stage: &Stage) -> Result<Vec<String>> {
+    let mut fences = Vec::new();
+    for number in 0..FENCES {
+        let fence = json!({
+            "type": "Feature",
+            "geometry": {"type": "Point", "coordinates": [-8.0, 42.0]},
+            "properties": {"name": format!("fence {number}"), "radius": 50_000},
+        });
+        let made = stage.call("POST /api/geofences", &fence).await?;
+        fences.push(made["id"].as_str().context("a geofence without an id")?.to_owned());
+    }
+    for number in 0..RULES {
+        let condition = json!({"type": "geofence", "when": "outside", "geofences": fences});
+        let rule = json!({
+            "name": format!("rule {number}"), "allDevices": true, "conditions": [condition], "forSeconds": 86_400,
+        });
+        stage.call("POST /api/rules", &rule).await?;
+    }
+    let mut devices = Vec::new();
+    for number in 0..DEVICES {
+        let made = stage.call("POST /api/devices", &json!({"name": format!("device {number}")})).await?;
+        devices.push(made["device"]["id"].as_str().context("a device without an id")?.to_owned());
+    }
+    Ok(devices)
+}
+
+/// The longest that another tenant waits from the answer to a submission until its alert is listed.
+async fn longest_alert(stage: &Stage, from: usize) -> Result<Duration> {
+    let (token, device) = (&stage.other.token, &stage.other.device);
+    let mut longest = Duration::ZERO;
+    for number in from..from + ALERTS {
+        for (second, speed) in [(0, 120), (30, 10)] {
+            let body = json!({
+                "dateTime": format!("2026-01-02T00:{number:02}:{second:02}Z"),
+                "latitude": 42.24, "longitude": -8.72, "speed": speed,
+            });
+            stage.call_as(token, &format!("POST /api/devices/{device}/locations"), &body).await?;
+            let began = Instant::now();
+            while speed > 100 && alerts(stage).await? <= number {
+                ensure!(began.elapsed() < Duration::from_mins(1), "no alert within a minute");
+            }
+            longest = longest.max(began.elapsed());
+        }
+    }
+    Ok(longest)
+}
+
+async fn alerts(stage: &Stage) -> Result<usize> {
+    let line = format!("GET /api/devices/{}/alerts?limit=100", stage.other.device);
+    let listed = stage.call_as(&stage.other.token, &line, &Value::Null).await?;
+    Ok(listed["alerts"].as_array().map_or(0, Vec::len))
+}
