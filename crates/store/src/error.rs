@@ -87,16 +87,20 @@ struct StatementError {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Another server owns the file.
-    #[error("{} is in use by another perigee serve; stop that one first, or use another --database", path.display())]
+    #[error("{} is in use by another perigee serve{}; stop that one first, or use another --database", path.display(), process(*holder))]
     InUse {
         /// The database file.
         path: PathBuf,
+        /// The id of that process, where the system tells.
+        holder: Option<u32>,
     },
     /// The schema must be changed, but a running server uses it.
-    #[error("{} needs a newer schema, but a running server uses it; stop the server, then try again", path.display())]
+    #[error("{} needs a newer schema, but a running server{} uses it; stop the server, then try again", path.display(), process(*holder))]
     MigrationBlocked {
         /// The database file.
         path: PathBuf,
+        /// The id of the server's process, where the system tells.
+        holder: Option<u32>,
     },
     /// A directory or file could not be made or opened.
     #[error("cannot use {}: {source}", path.display())]
@@ -169,6 +173,11 @@ impl OpenError {
     pub(crate) fn other(cause: impl Into<Cause>) -> Self {
         Self::Other(cause.into())
     }
+}
+
+/// Which process it is, in an error's sentence.
+fn process(id: Option<u32>) -> String {
+    id.map(|id| format!(" (process {id})")).unwrap_or_default()
 }
 
 /// The whole chain of causes in one line, since several libraries put the reason into the source only.

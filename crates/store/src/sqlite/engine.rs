@@ -135,16 +135,15 @@ impl Sqlite {
 fn migrate_as(role: Role, path: &Path, clock: &dyn Clock) -> Result<Option<Ownership>, OpenError> {
     match role {
         Role::Serve => {
-            let ownership = Ownership::take(path, Against::All)?
-                .ok_or_else(|| OpenError::InUse { path: path.to_owned() })?;
+            let ownership = Ownership::take(path, Against::All).map_err(|refused| refused.in_use(path))?;
             migrate::apply(path, clock)?;
             Ok(Some(ownership))
         }
         Role::Command => {
             let connection = open_reader(path).map_err(OpenError::other)?;
             if !migrate::pending(&connection)?.is_empty() {
-                let _kept_meanwhile = Ownership::take(path, Against::Servers)?
-                    .ok_or_else(|| OpenError::MigrationBlocked { path: path.to_owned() })?;
+                let _kept_meanwhile =
+                    Ownership::take(path, Against::Servers).map_err(|refused| refused.blocked(path))?;
                 migrate::apply(path, clock)?;
             }
             Ok(None)

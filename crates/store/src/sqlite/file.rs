@@ -1,9 +1,15 @@
-//! The database file and the lock beside it: private to the user, owned by one server.
+//! The database file and its locks: private to the user, owned by one server.
+//!
+//! The lock is on the inode of the database itself (`flock`), so that it holds however the file is reached: after the
+//! lock file was deleted, and through a hard link. `flock` and the record locks of SQLite do not see each other. The
+//! lock file beside it is taken too: versions before this one take nothing else, and it covers the moment in which
+//! `restore` gives the name to another inode.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::holder::holder_of;
 use crate::error::OpenError;
 
 /// Makes the file and its directory where they do not exist, readable by their owner only.
@@ -11,15 +17,18 @@ pub(crate) fn prepare(path: &Path) -> Result<PathBuf, OpenError> {
     if let Some(directory) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         make_directory(directory).map_err(|source| failure(directory, source))?;
     }
-    private_file().open(path).map_err(|source| failure(path, source))?;
-    // One name per file, whichever way it was reached, so that all agree on the lock.
+    // Not opened when it is there: closing any descriptor of the file drops the record locks of this process on it.
+    if !path.exists() {
+        private_file().open(path).map_err(|source| failure(path, source))?;
+    }
     path.canonicalize().map_err(|source| failure(path, source))
 }
 
 /// The ownership of a database, kept for as long as this lives.
 #[derive(Debug)]
 pub(crate) struct Ownership {
-    _lock: File,
+    _lock_file: File,
+    _database: File,
 }
 
 /// Against whom a database is owned.
@@ -31,22 +40,56 @@ pub(crate) enum Against {
     Servers,
 }
 
+/// Why a database was not taken.
+#[derive(Debug)]
+pub(crate) enum Refused {
+    /// Another process owns it; its id, where the system tells.
+    Owned(Option<u32>),
+    /// A file could not be opened or locked.
+    Failed(OpenError),
+}
+
+impl Refused {
+    /// The error of whoever wanted to own this file alone.
+    pub(crate) fn in_use(self, path: &Path) -> OpenError {
+        match self {
+            Self::Owned(holder) => OpenError::InUse { path: path.to_owned(), holder },
+            Self::Failed(error) => error,
+        }
+    }
+
+    /// The error of whoever wanted to change its schema.
+    pub(crate) fn blocked(self, path: &Path) -> OpenError {
+        match self {
+            Self::Owned(holder) => OpenError::MigrationBlocked { path: path.to_owned(), holder },
+            Self::Failed(error) => error,
+        }
+    }
+}
+
 impl Ownership {
     /// Takes it, unless another process has it.
-    pub(crate) fn take(database: &Path, against: Against) -> Result<Option<Self>, OpenError> {
+    pub(crate) fn take(database: &Path, against: Against) -> Result<Self, Refused> {
         let mut name = database.as_os_str().to_owned();
         name.push(".lock");
-        let path = PathBuf::from(name);
-        let lock = private_file().open(&path).map_err(|source| failure(&path, source))?;
-        let taken = match against {
-            Against::All => lock.try_lock(),
-            Against::Servers => lock.try_lock_shared(),
-        };
-        match taken {
-            Ok(()) => Ok(Some(Self { _lock: lock })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(source)) => Err(failure(&path, source)),
-        }
+        // The lock file first: where that refuses, the database is not opened, whose closing would drop record locks.
+        let lock_file = lock(Path::new(&name), against)?;
+        let database = lock(database, against)?;
+        Ok(Self { _lock_file: lock_file, _database: database })
+    }
+}
+
+fn lock(path: &Path, against: Against) -> Result<File, Refused> {
+    let failed = |source| Refused::Failed(failure(path, source));
+    let file = private_file().open(path).map_err(failed)?;
+    let taken = match against {
+        Against::All => file.try_lock(),
+        Against::Servers => file.try_lock_shared(),
+    };
+    match taken {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Refused::Owned(holder_of(&file))),
+        Err(TryLockError::Error(source)) => Err(failed(source)),
     }
 }
 

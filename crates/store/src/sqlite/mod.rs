@@ -8,6 +8,7 @@ mod engine;
 mod error;
 mod file;
 mod function;
+mod holder;
 pub(crate) mod locations;
 mod migrate;
 mod reader;

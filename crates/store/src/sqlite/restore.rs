@@ -10,7 +10,6 @@ use super::backup::{BackupError, Draft, check, copy, sync_folder_of};
 use super::connection::open_writer;
 use super::file::{Against, Ownership, prepare};
 use super::migrate;
-use crate::error::OpenError;
 
 /// What restoring did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,8 +31,8 @@ pub fn restore(copy_at: &Path, store: &Path, now: Timestamp) -> Result<Restored,
     let pending_migrations = judge(copy_at)?;
     let was_there = store.exists();
     let store = prepare(store)?;
-    let owned = Ownership::take(&store, Against::All)?;
-    let _owned_until_the_end = owned.ok_or_else(|| OpenError::InUse { path: store.clone() })?;
+    let _owned_until_the_end =
+        Ownership::take(&store, Against::All).map_err(|refused| refused.in_use(&store))?;
     let draft = Draft::beside(&store)?;
     copy(copy_at, &draft.path, &mut |_done, _all| {})?;
     check(&draft.path)?;

@@ -34,6 +34,41 @@ async fn the_same_file_by_another_name_is_refused_too() {
 }
 
 #[tokio::test]
+async fn a_second_server_is_refused_after_the_lock_file_was_deleted() {
+    let scratch = Scratch::new(Engine::Sqlite).await;
+    let first = scratch.open().await;
+    let path = scratch.url().sqlite_path().unwrap();
+    std::fs::remove_file(path.with_file_name("perigee.db.lock")).unwrap();
+    let refused = open(&scratch, scratch.options()).await.unwrap_err();
+    assert!(matches!(refused, OpenError::InUse { .. }), "{refused}");
+    if cfg!(target_os = "linux") {
+        let named = format!("(process {})", std::process::id());
+        assert!(refused.to_string().contains(&named), "{refused}");
+    }
+    // The lock of the file is not one of SQLite's: commands go on.
+    make_tables(&scratch, Engine::Sqlite).await;
+    let command = open(&scratch, OpenOptions::command()).await.unwrap();
+    command.write(|tx| Box::pin(async move { Ok(add(tx, 1).await?) })).await.unwrap();
+    first.write(|tx| Box::pin(async move { Ok(add(tx, 2).await?) })).await.unwrap();
+    command.close().await;
+    first.close().await;
+    open(&scratch, scratch.options()).await.unwrap().close().await;
+}
+
+#[tokio::test]
+async fn the_same_file_by_a_hard_link_is_refused_too() {
+    let scratch = Scratch::new(Engine::Sqlite).await;
+    let first = scratch.open().await;
+    let path = scratch.url().sqlite_path().unwrap();
+    let linked = path.with_file_name("elsewhere.db");
+    std::fs::hard_link(path, &linked).unwrap();
+    let url = perigee_store::DatabaseUrl::sqlite(&linked);
+    let second = Database::open(&url, scratch.options(), Arc::new(scratch.clock().clone())).await;
+    assert!(matches!(second, Err(OpenError::InUse { .. })));
+    first.close().await;
+}
+
+#[tokio::test]
 async fn a_command_writes_beside_a_server() {
     let scratch = Scratch::new(Engine::Sqlite).await;
     make_tables(&scratch, Engine::Sqlite).await;
