@@ -64,6 +64,10 @@ pub(crate) enum Command {
     Key(KeyCommand),
     /// Bring the store to the form this version needs.
     Migrate(Migrate),
+    /// Check the whole store for damage; ends with 1 when some is found.
+    Verify,
+    /// Set aside what is damaged in the store, and say what was lost and for whom; ends with 1 when some is left.
+    Repair,
     /// Copy the embedded store into a file while the service runs.
     Backup(Backup),
     /// Put a copy in the place of the embedded store, while no service runs.
@@ -261,6 +265,9 @@ pub(crate) struct Backup {
     /// The file to make; it must not be there, and appears only when it is whole.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+    /// Make the copy even if rows of the store are damaged; they are listed.
+    #[arg(long)]
+    pub(crate) allow_damaged: bool,
 }
 
 /// Options of `restore`.
@@ -269,6 +276,9 @@ pub(crate) struct Restore {
     /// A file that `backup` made.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+    /// Restore the copy even if rows of it are damaged; they are listed.
+    #[arg(long)]
+    pub(crate) allow_damaged: bool,
 }
 
 /// Options of `decode`.
@@ -334,8 +344,10 @@ mod tests {
             "key rotate-signing",
             "key rotate-signing --at-once",
             "migrate --check",
-            "backup copy.db",
-            "restore copy.db",
+            "verify",
+            "repair",
+            "backup copy.db --allow-damaged",
+            "restore copy.db --allow-damaged",
             "import track.gpx other.csv --device d --user-name a@b --api-key k",
             "export --device d --from 2026-05-01T00:00:00Z --format gpx -o track.gpx --token t",
             "simulate --devices 5 --speedup max --seed 7 --dry-run",

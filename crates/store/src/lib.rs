@@ -19,6 +19,7 @@
 
 mod bell;
 pub mod codec;
+mod damage;
 mod database;
 #[cfg(feature = "unsafe-early-ack")]
 mod early_ack;
@@ -38,7 +39,9 @@ pub mod testing;
 mod tx;
 mod url;
 mod value;
+mod verify;
 
+pub use damage::{Damaged, Table};
 pub use database::{Database, Engine, OpenOptions, Role};
 #[cfg(feature = "unsafe-early-ack")]
 pub use early_ack::acknowledge_before_commit;
@@ -48,8 +51,9 @@ pub use late_limit::count_after_sending;
 pub use migration::{Migration, MigrationError};
 pub use postgres::UNSAFE_COMMITS;
 pub use row::{Column, Row};
-pub use sqlite::{BackupError, Restored, back_up, restore};
+pub use sqlite::{BackedUp, BackupError, DamagedRows, Restored, back_up, restore};
 pub use stats::Stats;
 pub use tx::Tx;
 pub use url::{DatabaseUrl, ParseUrlError};
 pub use value::Value;
+pub use verify::{Progress, Repaired, Report, repair, verify};

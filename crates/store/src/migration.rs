@@ -82,6 +82,7 @@ migrations! {
     8 "clock" "0008_clock.sql";
     9 "signing_key_expiry" "0009_signing_key_expiry.sql";
     10 "group_editions" "0010_group_editions.sql";
+    11 "integrity" "0011_integrity.sql";
 }
 
 impl Migration {

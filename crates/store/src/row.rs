@@ -66,6 +66,11 @@ impl Row {
             .ok_or_else(|| DbError::internal(format!("the answer has no column {column}")))
     }
 
+    /// Its columns by name, in their order.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.columns.iter().map(|name| &**name).zip(&self.values)
+    }
+
     fn mismatch(column: impl Column, wanted: &str, found: &Value) -> DbError {
         DbError::internal(format!("column {column} holds {}, not {wanted}", found.kind()))
     }

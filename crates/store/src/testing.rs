@@ -124,6 +124,62 @@ impl Scratch {
     }
 }
 
+/// What kind of column is damaged.
+#[derive(Clone, Copy, Debug)]
+pub enum Flip {
+    /// One bit in the middle of its bytes.
+    Bytes,
+    /// One bit of its first letter.
+    Text,
+    /// One bit of its number, or the one beside it.
+    Number,
+}
+
+impl Scratch {
+    /// Flips a bit of a column in every row of a table that meets the condition, past every rule of the store and by
+    /// a connection of its own, as a bad disk would.
+    pub async fn flip(&self, table: &str, column: &str, kind: Flip, condition: &str) {
+        if let Place::Directory { .. } = self.place {
+            let value = match kind {
+                Flip::Bytes | Flip::Text => format!("flip({column})"),
+                Flip::Number => format!("{column} + 4"),
+            };
+            let path = self.url.sqlite_path().expect("a directory is for SQLite");
+            let connection = rusqlite::Connection::open(path).expect("the scratch file opens");
+            let flags = rusqlite::functions::FunctionFlags::SQLITE_UTF8;
+            connection.create_scalar_function("flip", 1, flags, flipped).expect("a function can be made");
+            let sql = format!("UPDATE {table} SET {column} = {value} WHERE {condition}");
+            assert!(connection.execute(&sql, []).expect("a bit is flipped") > 0, "no row of {table}");
+            return;
+        }
+        let value = match kind {
+            Flip::Bytes => {
+                format!(
+                    "set_byte({column}, length({column}) / 2, get_byte({column}, length({column}) / 2) # 1)"
+                )
+            }
+            Flip::Text => format!("overlay({column} placing chr(ascii(left({column}, 1)) # 1) from 1)"),
+            Flip::Number => format!("{column} + 4"),
+        };
+        self.run(&format!("UPDATE {table} SET {column} = {value} WHERE {condition}")).await;
+    }
+}
+
+fn flipped(call: &rusqlite::functions::Context<'_>) -> rusqlite::Result<rusqlite::types::Value> {
+    let flip = |bytes: &[u8], place: usize| {
+        let mut bytes = bytes.to_vec();
+        bytes[place] ^= 1;
+        bytes
+    };
+    Ok(match call.get_raw(0) {
+        rusqlite::types::ValueRef::Blob(bytes) => flip(bytes, bytes.len() / 2).into(),
+        rusqlite::types::ValueRef::Text(text) => {
+            String::from_utf8(flip(text, 0)).expect("the first letter is ASCII").into()
+        }
+        other => return Err(rusqlite::Error::InvalidFunctionParameterType(0, other.data_type())),
+    })
+}
+
 impl Drop for Scratch {
     fn drop(&mut self) {
         if let Place::Schema { server, name } = &self.place {

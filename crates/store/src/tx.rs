@@ -7,6 +7,7 @@ use perigee_core::id::AccountId;
 use perigee_core::notification::Channel;
 use perigee_core::time::Timestamp;
 
+use crate::damage::Damage;
 use crate::database::Engine;
 use crate::error::DbError;
 use crate::row::Row;
@@ -29,6 +30,8 @@ pub struct Tx {
     locked: AtomicI64,
     /// What the server keeps in memory of a SQLite store.
     live: Option<Arc<Live>>,
+    /// Where rows are noted that cannot be read.
+    damage: Arc<Damage>,
     afterwards: Mutex<Vec<Afterwards>>,
     leaves_facts: AtomicBool,
 }
@@ -47,20 +50,23 @@ enum Session {
 
 impl Tx {
     pub(crate) fn sqlite(session: sqlite::Session, now: Timestamp, live: Arc<Live>) -> Self {
-        Self { live: Some(live), ..Self::new(Session::Sqlite(session), now) }
+        let damage = Arc::clone(&live.damage);
+        Self { live: Some(live), ..Self::new(Session::Sqlite(session), now, damage) }
     }
 
     pub(crate) fn postgres(session: postgres::Session, now: Timestamp) -> Self {
-        Self::new(Session::Postgres(Box::new(session)), now)
+        let damage = Arc::clone(session.damage());
+        Self::new(Session::Postgres(Box::new(session)), now, damage)
     }
 
-    fn new(session: Session, now: Timestamp) -> Self {
+    fn new(session: Session, now: Timestamp, damage: Arc<Damage>) -> Self {
         Self {
             session,
             now,
             failed: AtomicBool::new(false),
             locked: AtomicI64::new(NO_ACCOUNT),
             live: None,
+            damage,
             afterwards: Mutex::default(),
             leaves_facts: AtomicBool::new(false),
         }
@@ -86,6 +92,11 @@ impl Tx {
         if let Some(bells) = bells.map(Arc::clone) {
             self.after_commit(move || bells.of(channel).notify_one());
         }
+    }
+
+    /// Where rows are noted that cannot be read.
+    pub(crate) fn damage(&self) -> &Arc<Damage> {
+        &self.damage
     }
 
     pub(crate) fn take_afterwards(&self) -> Vec<Afterwards> {

@@ -6,9 +6,10 @@ use anyhow::{Result, anyhow};
 use perigee_core::time::{Clock as _, SystemClock};
 use perigee_server::config::Config;
 use perigee_server::http::routes::operator::LAST_BACKUP;
-use perigee_store::back_up;
+use perigee_store::{BackedUp, Damaged, DamagedRows, back_up};
 use serde::Serialize;
 
+use super::verify::list;
 use crate::args::{Backup, Common};
 use crate::output::{Answer, print};
 use crate::{progress, settings};
@@ -18,13 +19,20 @@ pub(crate) fn run(common: &Common, options: &Backup) -> Result<()> {
     let config = settings::load(common, Vec::new())?;
     let store = embedded_store(&config, "pg_dump --format=custom --file=FILE DATABASE")?;
     let bar = progress::bar("pages");
-    let bytes = back_up(&store, &options.file, &mut |done, all| {
+    let rows = damaged_rows(options.allow_damaged);
+    let done = back_up(&store, &options.file, rows, &mut |done, all| {
         bar.set_length(all);
         bar.set_position(done);
     })?;
     bar.finish_and_clear();
     note_backup(&store);
-    print(&Copied { store, file: options.file.clone(), bytes }, common.json)
+    let BackedUp { bytes, damaged } = done;
+    print(&Copied { store, file: options.file.clone(), bytes, damaged }, common.json)
+}
+
+/// What becomes of damaged rows.
+pub(super) const fn damaged_rows(are_allowed: bool) -> DamagedRows {
+    if are_allowed { DamagedRows::Allow } else { DamagedRows::Refuse }
 }
 
 /// Notes beside the store when it was copied, for the operator to see. The copy is good without it.
@@ -48,10 +56,13 @@ struct Copied {
     store: PathBuf,
     file: PathBuf,
     bytes: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    damaged: Vec<Damaged>,
 }
 
 impl Answer for Copied {
     fn in_words(&self) -> String {
-        format!("copied {} to {}, {} bytes, checked", self.store.display(), self.file.display(), self.bytes)
+        let (store, file) = (self.store.display(), self.file.display());
+        format!("copied {store} to {file}, {} bytes, checked{}", self.bytes, list("damaged", &self.damaged))
     }
 }

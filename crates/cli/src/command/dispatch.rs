@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use tokio::runtime::{Builder, Runtime};
 
 use super::{
-    account, backup, config, decode, demo, document, export, import, key, migrate, notify, restore, serve,
-    simulate, user,
+    account, backup, config, decode, demo, document, export, import, key, migrate, notify, repair, restore,
+    serve, simulate, user, verify,
 };
 use crate::args::{Cli, Command};
 use crate::logging;
@@ -29,6 +29,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::User(command) => runtime.block_on(user::run(common, command)),
         Command::Key(command) => runtime.block_on(key::run(common, command)),
         Command::Migrate(options) => return runtime.block_on(migrate::run(common, &options)),
+        Command::Verify => return runtime.block_on(verify::run(common)),
+        Command::Repair => return runtime.block_on(repair::run(common)),
         Command::Backup(options) => backup::run(common, &options),
         Command::Restore(options) => restore::run(common, &options),
         Command::Import(options) => return runtime.block_on(import::run(common, options)),

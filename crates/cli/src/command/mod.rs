@@ -14,10 +14,12 @@ mod migrate;
 mod notify;
 mod open;
 mod reload;
+mod repair;
 mod restore;
 mod serve;
 mod simulate;
 mod simulate_one;
 mod user;
+mod verify;
 
 pub(crate) use dispatch::run;

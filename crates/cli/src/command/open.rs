@@ -40,6 +40,11 @@ impl Opened {
         &self.database
     }
 
+    /// The database behind it.
+    pub(crate) fn database(&self) -> &Database {
+        &self.database
+    }
+
     /// The present.
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use perigee_core::time::{Clock, SystemClock};
+use perigee_store::{Damaged, Restored};
 use serde::Serialize;
 
-use super::backup::embedded_store;
+use super::backup::{damaged_rows, embedded_store};
+use super::verify::list;
 use crate::args::{Common, Restore};
 use crate::output::{Answer, print};
 use crate::settings;
@@ -16,9 +18,10 @@ use crate::settings;
 pub(crate) fn run(common: &Common, options: &Restore) -> Result<()> {
     let config = settings::load(common, Vec::new())?;
     let store = embedded_store(&config, "pg_restore --clean --if-exists --dbname=DATABASE FILE")?;
-    let done = perigee_store::restore(&options.file, &store, SystemClock.now())?;
-    let pending_migrations = done.pending_migrations;
-    print(&Done { store, bytes: done.bytes, kept: done.kept, pending_migrations }, common.json)
+    let rows = damaged_rows(options.allow_damaged);
+    let done = perigee_store::restore(&options.file, &store, rows, SystemClock.now())?;
+    let Restored { bytes, kept, pending_migrations, damaged } = done;
+    print(&Done { store, bytes, kept, pending_migrations, damaged }, common.json)
 }
 
 #[derive(Serialize)]
@@ -29,6 +32,8 @@ struct Done {
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<PathBuf>,
     pending_migrations: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    damaged: Vec<Damaged>,
 }
 
 impl Answer for Done {
@@ -40,6 +45,6 @@ impl Answer for Done {
         if self.pending_migrations > 0 {
             text += "\nthe copy is from an older version; the next start brings it up to date";
         }
-        text
+        text + &list("damaged", &self.damaged)
     }
 }

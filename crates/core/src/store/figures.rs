@@ -25,6 +25,17 @@ pub struct StoreFigures {
     pub deliveries: Backlog,
     /// When the oldest location came in that no rule has judged yet.
     pub oldest_unjudged: Option<Timestamp>,
+    /// Rows that are damaged.
+    pub damage: DamageFigures,
+}
+
+/// How many rows are damaged, as far as that was noticed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DamageFigures {
+    /// Rows that this node could not read since it was started, and passed over.
+    pub passed_over: u64,
+    /// Rows that were set aside, by any node and at any time.
+    pub set_aside: u64,
 }
 
 /// What waits.
@@ -50,6 +61,9 @@ pub struct Intake {
 pub trait Figures: Send + Sync {
     /// The store as a whole.
     async fn store_figures(&self) -> Result<StoreFigures>;
+
+    /// How many rows are damaged; unlike the figures of the whole store, cheap.
+    async fn damage_figures(&self) -> Result<DamageFigures>;
 
     /// What is on its way into the store from this node.
     fn intake(&self) -> Intake;

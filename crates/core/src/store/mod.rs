@@ -26,7 +26,7 @@ pub use alerts::{Alerts, SubmittedAlerts};
 pub use calls::{CALLS_KEPT_DAYS, Calls, HourCalls};
 pub use credentials::Credentials;
 pub use devices::{Devices, ExpiryAnnouncement, NamedDevice};
-pub use figures::{Backlog, Figures, Intake, StoreFigures};
+pub use figures::{Backlog, DamageFigures, Figures, Intake, StoreFigures};
 pub use following::{
     CatchingUp, Depth, DeviceRound, Followed, FollowedDevice, Following, Lease, Round, SkimLimits, Skimmed,
     StatusChange, Watched,
@@ -118,6 +118,12 @@ pub trait Upkeep: Send + Sync {
     /// Reads the store's clock and notes its steps: one ahead stops deletion by age until it is confirmed, one back
     /// brings forward what waits. Called every few seconds.
     async fn watch_clock(&self) -> Result<()>;
+
+    /// Whether the store can do its work: writes a row as everything else is written, and reads.
+    async fn probe(&self) -> Result<()>;
+
+    /// Fills in the checksums of rows from before there were any. Gives how many.
+    async fn fill_checksums(&self) -> Result<u64>;
 
     /// Forgets what is over: old idempotency keys, sessions, links. Gives how many rows went.
     async fn forget_expired(&self) -> Result<u64>;

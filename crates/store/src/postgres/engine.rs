@@ -62,7 +62,13 @@ impl Postgres {
         let clock = options.use_given_clock.then_some(clock);
         migrate::apply(&mut client, clock.as_ref().map(|clock| clock.now())).await?;
         let indexes = unique_indexes(&client).await.map_err(|error| OpenError::other(describe(&error)))?;
-        let shared = Shared { translations: Translations::default(), indexes, clock, bells: Arc::default() };
+        let shared = Shared {
+            translations: Translations::default(),
+            indexes,
+            clock,
+            bells: Arc::default(),
+            damage: Arc::default(),
+        };
         Ok(Self {
             pool: pool::build(place, options.connections, options.allow_synchronous_commit.clone())?,
             writers: Arc::new(Semaphore::new(writers(options.connections))),

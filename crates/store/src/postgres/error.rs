@@ -74,6 +74,8 @@ fn passes(code: &SqlState) -> bool {
         SqlState::LOCK_NOT_AVAILABLE,
         SqlState::READ_ONLY_SQL_TRANSACTION,
         SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+        SqlState::DATA_CORRUPTED,
+        SqlState::INDEX_CORRUPTED,
     ];
     classes.iter().any(|class| code.code().starts_with(class)) || codes.contains(code)
 }
@@ -84,8 +86,9 @@ mod tests {
 
     #[test]
     fn what_passes_is_told_from_defects() {
-        for code in ["40001", "40P01", "55P03", "57P01", "57014", "53100", "53300", "08006", "25006", "58030"]
-        {
+        for code in [
+            "40001", "40P01", "55P03", "57P01", "57014", "53100", "53300", "08006", "25006", "58030", "XX001",
+        ] {
             assert!(passes(&SqlState::from_code(code)), "{code}");
         }
         for code in ["23514", "42601", "42P01", "22P02", "25P02", "23505"] {

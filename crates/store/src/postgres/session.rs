@@ -13,6 +13,7 @@ use super::connection::Committed;
 use super::error::{UniqueIndexes, commit_failure, from_postgres};
 use super::pool::Object;
 use crate::bell::Bells;
+use crate::damage::Damage;
 use crate::error::DbError;
 use crate::placeholder::Translations;
 use crate::row::Row;
@@ -29,6 +30,8 @@ pub(crate) struct Shared {
     pub(crate) clock: Option<Arc<dyn Clock>>,
     /// Told when there is something to send.
     pub(crate) bells: Arc<Bells>,
+    /// Rows that could not be read.
+    pub(crate) damage: Arc<Damage>,
 }
 
 /// A statement ready to run, and its text for whoever has to find out why it failed.
@@ -79,6 +82,11 @@ impl Session {
     /// What tells those who wait for something to send.
     pub(crate) fn bells(&self) -> &Arc<Bells> {
         &self.shared.bells
+    }
+
+    /// Rows that could not be read.
+    pub(crate) fn damage(&self) -> &Arc<Damage> {
+        &self.shared.damage
     }
 
     /// Commits; the server has synced when this returns, and so has a synchronous standby.

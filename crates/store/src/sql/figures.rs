@@ -3,13 +3,14 @@
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::notification::Channel;
-use perigee_core::store::{Backlog, Figures, Intake, Result, StoreFigures};
+use perigee_core::store::{Backlog, DamageFigures, Figures, Intake, Result, StoreFigures};
 use perigee_core::time::Timestamp;
 
 use crate::database::{Database, Engine};
 use crate::params;
 use crate::row::Row;
 use crate::sql::locations::number_column;
+use crate::sql::quarantine;
 use crate::tx::Tx;
 
 async fn read(tx: &Tx) -> Result<StoreFigures> {
@@ -54,6 +55,7 @@ async fn read(tx: &Tx) -> Result<StoreFigures> {
         messages,
         deliveries: backlog(&deliveries)?,
         oldest_unjudged: oldest_unjudged(tx).await?,
+        damage: DamageFigures { passed_over: tx.damage().count(), set_aside: quarantine::count(tx).await? },
     })
 }
 
@@ -78,6 +80,14 @@ async fn oldest_unjudged(tx: &Tx) -> Result<Option<Timestamp>> {
 impl Figures for Database {
     async fn store_figures(&self) -> Result<StoreFigures> {
         self.read(move |tx| read(tx).boxed()).await
+    }
+
+    async fn damage_figures(&self) -> Result<DamageFigures> {
+        self.read(|tx| {
+            let passed_over = tx.damage().count();
+            async move { Ok(DamageFigures { passed_over, set_aside: quarantine::count(tx).await? }) }.boxed()
+        })
+        .await
     }
 
     fn intake(&self) -> Intake {

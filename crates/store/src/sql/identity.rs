@@ -1,6 +1,7 @@
 //! What makes a location or an alert the same as another of its device: its time and a short hash of the rest.
 
 use perigee_core::alert::Alert;
+use perigee_core::location::{Latitude, Longitude};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 use sha2::{Digest as _, Sha256};
@@ -8,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use super::column;
 use super::locations::Sent;
 use crate::Row;
-use crate::codec::Writer;
+use crate::codec::{Point, Writer};
 
 /// Half of a SHA-256: two different items of one device and millisecond never share it.
 pub(crate) type ContentHash = [u8; 16];
@@ -23,12 +24,21 @@ pub(crate) struct Identity {
 impl Identity {
     /// Two locations are the same when every submitted field is.
     pub(crate) fn of_location(Sent { fix, readings }: &Sent) -> Self {
+        Self::of_fields(fix.time, fix.latitude, fix.longitude, readings)
+    }
+
+    /// The same of a location in the log.
+    pub(crate) fn of_point(point: &Point) -> Self {
+        Self::of_fields(point.time, point.latitude, point.longitude, &point.readings)
+    }
+
+    fn of_fields(time: Timestamp, latitude: Latitude, longitude: Longitude, readings: &[u8]) -> Self {
         let mut content = Writer::with_capacity(readings.len() + 20);
-        content.signed(fix.time.as_millis());
-        content.signed(i64::from(fix.latitude.as_e7()));
-        content.signed(i64::from(fix.longitude.as_e7()));
+        content.signed(time.as_millis());
+        content.signed(i64::from(latitude.as_e7()));
+        content.signed(i64::from(longitude.as_e7()));
         content.raw(readings);
-        Self { time: fix.time, hash: short_hash(&content.into_bytes()) }
+        Self { time, hash: short_hash(&content.into_bytes()) }
     }
 
     /// Two alerts are the same when time, name and text are.

@@ -31,7 +31,7 @@ pub(crate) async fn settle(tx: &Tx, account: AccountId) -> Result<Timestamp> {
     if now > decided_at {
         tx.execute("UPDATE account SET decided_at = ?2 WHERE id = ?1", params![account, now]).await?;
     }
-    let sweep = "UPDATE device SET licensed = FALSE \
+    let sweep = "UPDATE device SET licensed = FALSE, checksum = checksum - 1 \
                  WHERE account_id = ?1 AND licensed = TRUE AND expires <= ?2";
     tx.execute(sweep, params![account, now]).await?;
     Ok(now)

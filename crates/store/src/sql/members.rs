@@ -90,7 +90,8 @@ pub(crate) async fn touch_groups(tx: &Tx, account: AccountId, groups: &[GroupId]
 /// Notes a change of each of these devices.
 pub(crate) async fn touch_devices(tx: &Tx, account: AccountId, devices: &[DeviceId]) -> Result<()> {
     let ids: Vec<i64> = devices.iter().map(|device| device.as_i64()).collect();
-    let sql = "UPDATE device SET revision = revision + 1, last_modified = ?2 \
+    let sql = "UPDATE device SET revision = revision + 1, last_modified = ?2, \
+                   checksum = checksum + 1 + CAST(?2 AS BIGINT) - last_modified \
                WHERE account_id = ?1 AND id IN ({ids}) RETURNING id, revision";
     let mut notes = Vec::with_capacity(ids.len());
     for row in for_ids(tx, sql, params![account, tx.now()], &ids).await? {

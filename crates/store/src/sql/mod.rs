@@ -4,11 +4,12 @@
 //! their events and their audit entry in the same transaction.
 
 pub(crate) mod accounts;
-mod alerts;
+pub(crate) mod alerts;
 mod api_keys;
 mod api_usage;
 pub(crate) mod audit;
 mod calls;
+pub(crate) mod checksum;
 pub(crate) mod clock;
 pub(crate) mod column;
 mod credentials;
@@ -38,6 +39,8 @@ mod notes;
 pub(crate) mod outbox;
 mod overview;
 mod passwords;
+mod probe;
+pub(crate) mod quarantine;
 pub(crate) mod query;
 mod retention;
 mod routing;

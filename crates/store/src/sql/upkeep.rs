@@ -6,10 +6,11 @@ use perigee_core::idempotency::KEPT_MS;
 use perigee_core::store::{CALLS_KEPT_DAYS, Result, Upkeep};
 use perigee_core::time::Timestamp;
 
-use super::{clock, large_groups, outbox, signing_keys};
+use super::{clock, large_groups, outbox, probe, signing_keys};
 use crate::database::{Database, Engine};
 use crate::params;
 use crate::tx::Tx;
+use crate::verify::fill_checksums;
 
 /// Rows that one transaction deletes, so that others who write wait for milliseconds.
 const AT_ONCE: u32 = 500;
@@ -47,6 +48,15 @@ impl Upkeep for Database {
     async fn watch_clock(&self) -> Result<()> {
         clock::believed(self).await?;
         Ok(())
+    }
+
+    async fn probe(&self) -> Result<()> {
+        self.write(|tx| probe::write(tx).boxed()).await?;
+        self.read(|tx| probe::read(tx).boxed()).await
+    }
+
+    async fn fill_checksums(&self) -> Result<u64> {
+        fill_checksums(self).await
     }
 
     async fn forget_expired(&self) -> Result<u64> {

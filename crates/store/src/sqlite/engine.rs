@@ -11,7 +11,7 @@ use perigee_core::time::Clock;
 
 use super::connection::{open_reader, open_writer};
 use super::file::{Against, Ownership, prepare};
-use super::locations::{Live, replay};
+use super::locations::{Live, replay, set_aside};
 use super::reader::Readers;
 use super::session::Session;
 use super::writer::Writer;
@@ -47,7 +47,12 @@ impl Sqlite {
         let live = Arc::new(Live::new(Arc::clone(&clock)));
         if options.role == Role::Serve {
             let tx = Tx::sqlite(session.clone(), clock.now(), Arc::clone(&live));
-            run_now(|tx| replay(tx).boxed(), &tx).map_err(OpenError::other)?;
+            let damaged = run_now(|tx| replay(tx).boxed(), &tx).map_err(OpenError::other)?;
+            if !damaged.is_empty() {
+                session.control("BEGIN IMMEDIATE").map_err(OpenError::other)?;
+                run_now(|tx| set_aside(tx, damaged).boxed(), &tx).map_err(OpenError::other)?;
+                session.control("COMMIT").map_err(OpenError::other)?;
+            }
         }
         let (writer, thread) = Writer::start(
             session,

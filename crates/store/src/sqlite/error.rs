@@ -27,6 +27,9 @@ pub(crate) fn from_sqlite(error: rusqlite::Error) -> DbError {
             | ErrorCode::SystemIoFailure
             | ErrorCode::CannotOpen
             | ErrorCode::FileLockingProtocolFailed
+            // Whoever asks can do nothing about it, and another node or a repaired store can.
+            | ErrorCode::DatabaseCorrupt
+            | ErrorCode::NotADatabase
             | ErrorCode::ReadOnly,
         ) => DbError::unavailable(error),
         _ => DbError::internal(error),
@@ -73,10 +76,17 @@ mod tests {
     fn codes_become_causes() {
         let unique = failure(ffi::SQLITE_CONSTRAINT_UNIQUE, "UNIQUE constraint failed: a.b, a.c");
         assert!(from_sqlite(unique).violates("a.b, a.c"));
-        for code in [ffi::SQLITE_FULL, ffi::SQLITE_BUSY, ffi::SQLITE_IOERR_READ] {
+        let passing = [
+            ffi::SQLITE_FULL,
+            ffi::SQLITE_BUSY,
+            ffi::SQLITE_IOERR_READ,
+            ffi::SQLITE_CORRUPT,
+            ffi::SQLITE_NOTADB,
+        ];
+        for code in passing {
             assert!(matches!(from_sqlite(failure(code, "x")), DbError::Unavailable(_)), "{code}");
         }
-        for code in [ffi::SQLITE_CONSTRAINT_CHECK, ffi::SQLITE_CORRUPT, ffi::SQLITE_ERROR] {
+        for code in [ffi::SQLITE_CONSTRAINT_CHECK, ffi::SQLITE_ERROR] {
             assert!(matches!(from_sqlite(failure(code, "x")), DbError::Internal(_)), "{code}");
         }
     }

@@ -1,11 +1,18 @@
-//! Functions PostgreSQL has and SQLite lacks, so that statements can be the same.
+//! Functions PostgreSQL has and SQLite lacks, so that statements can be the same, and one that checks texts.
 
 use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
+use rusqlite::types::ValueRef;
 
 /// Adds them to a connection.
 pub(crate) fn register(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("is_utf8", 1, flags, |call| {
+        Ok(match call.get_raw(0) {
+            ValueRef::Text(text) => std::str::from_utf8(text).is_ok(),
+            _ => true,
+        })
+    })?;
     connection.create_scalar_function("strpos", 2, flags, |call| {
         let (text, part) = (call.get_raw(0).as_str_or_null()?, call.get_raw(1).as_str_or_null()?);
         Ok(text.zip(part).map(|(text, part)| position(text, part)))

@@ -9,6 +9,7 @@ mod error;
 mod file;
 mod function;
 mod holder;
+mod leftover;
 pub(crate) mod locations;
 mod migrate;
 mod reader;
@@ -16,9 +17,10 @@ mod restore;
 mod session;
 mod writer;
 
-pub use backup::{BackupError, back_up};
+pub use backup::{BackedUp, BackupError, DamagedRows, back_up};
 pub use restore::{Restored, restore};
 
+pub(crate) use connection::open_reader;
 pub(crate) use engine::Sqlite;
 pub(crate) use locations::Live;
 pub(crate) use session::Session;

@@ -6,10 +6,13 @@ use std::path::{Path, PathBuf};
 use perigee_core::time::Timestamp;
 use rusqlite::{Connection, OpenFlags};
 
-use super::backup::{BackupError, Draft, check, copy, sync_folder_of};
+use super::backup::{BackupError, DamagedRows, Draft, check, copy, sync_folder_of};
 use super::connection::open_writer;
 use super::file::{Against, Ownership, prepare};
 use super::migrate;
+use crate::damage::Damaged;
+
+const REMEDY: &str = "use another copy, or restore with --allow-damaged and run perigee repair";
 
 /// What restoring did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,14 +23,22 @@ pub struct Restored {
     pub kept: Option<PathBuf>,
     /// How many changes of the schema the next start will make.
     pub pending_migrations: usize,
+    /// Rows that are damaged, when these are allowed.
+    pub damaged: Vec<Damaged>,
 }
 
 /// Replaces the store by a copy made earlier. The copy is read from end to end first; a server that owns the
 /// store is an error. Blocks.
-pub fn restore(copy_at: &Path, store: &Path, now: Timestamp) -> Result<Restored, BackupError> {
+pub fn restore(
+    copy_at: &Path,
+    store: &Path,
+    rows: DamagedRows,
+    now: Timestamp,
+) -> Result<Restored, BackupError> {
     if !copy_at.is_file() {
         return Err(BackupError::NoStore(copy_at.to_owned()));
     }
+    let damaged = check(copy_at, (copy_at, rows, REMEDY))?;
     let pending_migrations = judge(copy_at)?;
     let was_there = store.exists();
     let store = prepare(store)?;
@@ -35,24 +46,27 @@ pub fn restore(copy_at: &Path, store: &Path, now: Timestamp) -> Result<Restored,
         Ownership::take(&store, Against::All).map_err(|refused| refused.in_use(&store))?;
     let draft = Draft::beside(&store)?;
     copy(copy_at, &draft.path, &mut |_done, _all| {})?;
-    check(&draft.path)?;
+    check(&draft.path, (&draft.path, rows, REMEDY))?;
     let kept = if was_there { Some(keep(&store, now)?) } else { None };
     let bytes = draft.finish(&store)?;
-    Ok(Restored { bytes, kept, pending_migrations })
+    Ok(Restored { bytes, kept, pending_migrations, damaged })
 }
 
 /// Whether a file is a sound store that this program can use; gives how many changes its schema lacks.
 fn judge(copy_at: &Path) -> Result<usize, BackupError> {
-    check(copy_at)?;
+    let unsound = |error: rusqlite::Error| {
+        let reason = error.to_string();
+        BackupError::Unsound { path: copy_at.to_owned(), reason }
+    };
     let connection =
-        Connection::open_with_flags(copy_at, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(BackupError::copy)?;
+        Connection::open_with_flags(copy_at, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(unsound)?;
     let is_store: bool = connection
         .query_row(
             "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migration')",
             [],
             |row| row.get(0),
         )
-        .map_err(BackupError::copy)?;
+        .map_err(unsound)?;
     if !is_store {
         let reason = "it holds no schema of Perigee".to_owned();
         return Err(BackupError::Unsound { path: copy_at.to_owned(), reason });

@@ -1,6 +1,7 @@
 //! Statements on a SQLite connection. They block, so only writer and reader threads come here.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, ToSql};
@@ -43,7 +44,7 @@ impl Session {
         let mut result = Vec::new();
         while let Some(row) = rows.next().map_err(from_sqlite)? {
             let values = (0..columns.len())
-                .map(|position| read(row.get_ref(position).map_err(from_sqlite)?))
+                .map(|position| row.get_ref(position).map(read).map_err(from_sqlite))
                 .collect::<Result<_, _>>()?;
             result.push(Row::new(Arc::clone(&columns), values));
         }
@@ -86,12 +87,23 @@ impl ToSql for Value {
     }
 }
 
-fn read(value: ValueRef<'_>) -> Result<Value, DbError> {
-    Ok(match value {
+/// A text as far as it can be read: one flipped bit must not hide every other row of an answer. `perigee verify`
+/// finds such texts.
+fn read_text(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    if matches!(text, Cow::Owned(_)) {
+        static TOLD: Once = Once::new();
+        TOLD.call_once(|| tracing::error!("a text in the store is not UTF-8; run perigee verify"));
+    }
+    text.into_owned()
+}
+
+fn read(value: ValueRef<'_>) -> Value {
+    match value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(number) => Value::Int(number),
         ValueRef::Real(number) => Value::Real(number),
-        ValueRef::Text(text) => Value::Text(std::str::from_utf8(text).map_err(DbError::internal)?.to_owned()),
+        ValueRef::Text(text) => Value::Text(read_text(text)),
         ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
-    })
+    }
 }

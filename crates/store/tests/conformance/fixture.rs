@@ -86,6 +86,11 @@ impl Fixture {
         }
     }
 
+    /// Where the store is, to damage it.
+    pub(crate) fn scratch(&self) -> &Scratch {
+        &self.scratch
+    }
+
     pub(crate) fn clock(&self) -> &MockClock {
         self.scratch.clock()
     }

@@ -8,6 +8,7 @@ mod calls;
 mod clock;
 mod compaction;
 mod credentials;
+mod damage;
 mod devices;
 mod expiry;
 mod feed;
@@ -221,6 +222,16 @@ conformance! {
         the_log_is_trimmed_behind_the_feed,
         few_locations_are_packed_after_a_while,
         packed_ranges_are_deleted_and_retired,
+    }
+    damage {
+        a_sound_store_is_found_sound_after_every_change,
+        every_flipped_bit_is_found_told_and_mended,
+        histories_go_on_past_a_damaged_chunk,
+        the_log_is_read_past_a_damaged_row,
+        a_store_opens_without_a_damaged_row,
+        a_damaged_last_location_is_not_believed,
+        checksums_of_older_rows_are_filled_in,
+        a_probe_writes_and_reads,
     }
     sinks {
         parts_make_the_whole_wherever_a_sink_stops,

@@ -46,6 +46,8 @@ pub(crate) async fn run(engine: Engine, seed: u64, steps: usize) {
     }
     run.actual.restart().await;
     run.look_at_all().await;
+    let report = perigee_store::verify(&run.actual.store, &mut |_progress| {}).await.unwrap();
+    assert!(report.is_sound(), "{:?}", report.damaged);
 }
 
 impl Run {

@@ -10,6 +10,7 @@ use perigee_core::store::Result;
 use super::recent;
 use crate::codec::Point;
 use crate::sql::locations::{CHUNK_FULL, FEW_WAIT_MS, apply, plan_merge};
+use crate::sql::quarantine::set_aside_location;
 use crate::{Database, Row, Tx, params};
 
 /// Devices one transaction packs, so that no commit waits long for it.
@@ -55,9 +56,26 @@ async fn pack_devices(tx: &Tx, devices: Devices) -> Result<Compacted> {
     let mut done = Compacted::default();
     for (account, device) in devices {
         tx.lock_account(account).await?;
-        let mut points = recent::list(tx, account, device, LOCATIONS_AT_ONCE).await?;
-        let Some(packed_to) = points.last().map(|point| point.number) else { continue };
-        let count = i64::try_from(points.len()).unwrap_or(i64::MAX);
+        let all = recent::list(tx, account, device, LOCATIONS_AT_ONCE).await?;
+        let count = i64::try_from(all.len()).unwrap_or(i64::MAX);
+        let (mut points, mut packed_to) = (Vec::with_capacity(all.len()), 0);
+        for one in all {
+            match one {
+                Ok(point) => {
+                    packed_to = packed_to.max(point.number);
+                    points.push(point);
+                }
+                Err(damaged) => {
+                    let Some((number, _)) = damaged.numbers else { continue };
+                    tx.damage().note(&damaged);
+                    set_aside_location(tx, &damaged, account, number).await?;
+                    packed_to = packed_to.max(number);
+                }
+            }
+        }
+        if count == 0 {
+            continue;
+        }
         points.sort_unstable_by_key(Point::key);
         let changes = plan_merge(tx, account, device, points).await?;
         apply(tx, account, device, changes).await?;

@@ -10,8 +10,9 @@ use perigee_core::id::DeviceId;
 use perigee_core::location::Feed;
 use perigee_core::store::Result;
 
+use super::log_row::{COLUMNS, readable, readable_of};
 use crate::sql::event_filter::Wanted;
-use crate::sql::locations::{COLUMNS, event_of, from_row, trimmed_to};
+use crate::sql::locations::{event_of, trimmed_to};
 use crate::sql::query::Query;
 use crate::sql::scope;
 use crate::{Tx, params};
@@ -33,13 +34,11 @@ pub(crate) async fn list(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Resul
     scope::keep_devices(&mut query, scope, "device_id");
     query.push_with(" ORDER BY number LIMIT {}", i64::from(limit));
     let rows = query.rows(tx).await?;
-    let items = rows
-        .iter()
-        .map(|row| Ok((DeviceId::from_i64(row.i64("device_id")?), from_row(row)?)))
-        .collect::<Result<Vec<_>>>()?;
-    let full = items.len() >= usize::try_from(limit).unwrap_or(usize::MAX);
-    let next = match items.last() {
-        Some((_, last)) if full => last.number,
+    let items = rows.iter().filter_map(|row| readable_of(tx, row, scope.account).transpose());
+    let items = items.collect::<Result<Vec<_>>>()?;
+    let full = rows.len() >= usize::try_from(limit).unwrap_or(usize::MAX);
+    let next = match rows.last() {
+        Some(last) if full => last.i64("number")?,
         _ => end.max(after),
     };
     Ok(Feed { items, next })
@@ -71,8 +70,10 @@ pub(crate) async fn events(
     let mut events = Vec::new();
     for row in &rows {
         let device = DeviceId::from_i64(row.i64("device_id")?);
-        if wanted.has_device(device) {
-            events.push(event_of(scope.account, device, from_row(row)?));
+        if wanted.has_device(device)
+            && let Some((_, stored)) = readable(tx, row, scope.account, device)?
+        {
+            events.push(event_of(scope.account, device, stored));
         }
     }
     Ok((events, to))

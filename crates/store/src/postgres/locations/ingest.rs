@@ -32,7 +32,7 @@ pub(crate) async fn ingest(
 ) -> Result<Vec<Result<Vec<Outcome>>>> {
     // Packed and hashed before the accounts are locked, since others may wait for those.
     let mut candidates = candidate::prepare(submissions);
-    let (known, numbers) = known::look(session, tx.now(), submissions, candidates.len()).await?;
+    let (known, numbers) = known::look(tx, session, submissions, candidates.len()).await?;
     let standings: Vec<_> = submissions.iter().map(|submission| known.standing(submission)).collect();
     let mut results = first_results(submissions, &standings);
     candidate::keep_once(&mut candidates, |index| results.get(index).is_some_and(Result::is_ok));

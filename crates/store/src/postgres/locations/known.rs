@@ -15,7 +15,8 @@ use super::candidate::Candidate;
 use crate::error::{DbError, describe};
 use crate::postgres::{Session, bind};
 use crate::row::Row;
-use crate::sql::locations::{Standing, Submission, from_row};
+use crate::sql::locations::{Standing, Submission, last_point};
+use crate::tx::Tx;
 
 /// In the order of their ids, so that two batches never wait for each other in a circle.
 const LOCK: &str = "SELECT id FROM account WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE";
@@ -24,7 +25,7 @@ const DEVICES: &str = "SELECT d.account_id, d.id, d.licensed, d.expires, a.decid
         (SELECT c.last_time FROM location_chunk c WHERE c.account_id = d.account_id AND c.device_id = d.id \
          ORDER BY c.last_time DESC, c.last_number DESC LIMIT 1) AS packed_to, \
         l.device_id IS NOT NULL AS has_last, l.number, l.time, l.received_at, l.latitude, l.longitude, l.late, \
-        FALSE AS suspect, l.readings, v.rhythm, v.doubt \
+        FALSE AS suspect, l.readings, l.checksum, v.rhythm, v.doubt \
     FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS w (account_id, id) \
     JOIN device d ON d.account_id = w.account_id AND d.id = w.id \
     JOIN account a ON a.id = d.account_id \
@@ -79,11 +80,12 @@ impl Known {
 /// Locks the accounts, looks at the devices and draws numbers, in ascending order. All of it is sent at once; the
 /// server does one after the other, and each statement sees what was committed before it began.
 pub(super) async fn look(
+    tx: &Tx,
     session: &Session,
-    now: Timestamp,
     submissions: &[Submission],
     count: usize,
 ) -> Result<(Known, Vec<i64>)> {
+    let now = tx.now();
     let accounts: BTreeSet<i64> = submissions.iter().map(|each| each.scope.account.as_i64()).collect();
     let accounts: Vec<i64> = accounts.into_iter().collect();
     let devices: BTreeSet<(i64, i64)> =
@@ -107,7 +109,7 @@ pub(super) async fn look(
     )
     .await?;
 
-    let devices = bind::read(&devices)?.iter().map(|row| device(row, now)).collect::<Result<_>>()?;
+    let devices = bind::read(&devices)?.iter().map(|row| device(tx, row, now)).collect::<Result<_>>()?;
     let members = bind::read(&members)?.iter().map(member).collect::<Result<_>>()?;
     let mut numbers = list(&drawn)?;
     numbers.sort_unstable();
@@ -127,11 +129,12 @@ fn memberships(submissions: &[Submission]) -> [Vec<i64>; 3] {
     columns
 }
 
-fn device(row: &Row, now: Timestamp) -> Result<((AccountId, DeviceId), Device)> {
+fn device(tx: &Tx, row: &Row, now: Timestamp) -> Result<((AccountId, DeviceId), Device)> {
     let key = (AccountId::from_i64(row.i64("account_id")?), DeviceId::from_i64(row.i64("id")?));
     let license = License { licensed: row.bool("licensed")?, expires: row.opt_timestamp("expires")? };
     let active = license.state(now.max(row.timestamp("decided_at")?)) == DeviceState::Active;
-    let last = if row.bool("has_last")? { Some(Fix::from(&from_row(row)?)) } else { None };
+    let last = if row.bool("has_last")? { last_point(tx, key.0, key.1, row)? } else { None };
+    let last = last.and_then(|point| point.unpack().ok()).as_ref().map(Fix::from);
     let doubt = row.opt_bytes_ref("doubt")?.map(Doubt::from_bytes).unwrap_or_default();
     let rhythm = row.opt_bytes_ref("rhythm")?.map(Rhythm::from_bytes).unwrap_or_default();
     let packed_to = row.opt_timestamp("packed_to")?;

@@ -4,8 +4,10 @@ use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::Order;
 use perigee_core::store::Result;
 
+use super::log_row::{COLUMNS, checked, readable};
 use crate::codec::Point;
-use crate::sql::locations::{COLUMNS, Window, point_from_row};
+use crate::damage::Damaged;
+use crate::sql::locations::Window;
 use crate::{Tx, params};
 
 /// Up to which number the device's locations are in chunks.
@@ -15,15 +17,20 @@ pub(crate) async fn packed_to(tx: &Tx, account: AccountId, device: DeviceId) -> 
     Ok(row.map(|row| row.i64("packed_to")).transpose()?.unwrap_or(0))
 }
 
-/// Up to this many locations that are in no chunk, in arrival order.
-pub(crate) async fn list(tx: &Tx, account: AccountId, device: DeviceId, limit: i64) -> Result<Vec<Point>> {
+/// Up to this many locations that are in no chunk, in arrival order, or what is known of those that are damaged.
+pub(crate) async fn list(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    limit: i64,
+) -> Result<Vec<std::result::Result<Point, Damaged>>> {
     let packed_to = packed_to(tx, account, device).await?;
     let sql = format!(
         "SELECT {COLUMNS} FROM location_log \
          WHERE account_id = ?1 AND device_id = ?2 AND number > ?3 ORDER BY number LIMIT ?4"
     );
     let rows = tx.query(&sql, params![account, device, packed_to, limit]).await?;
-    rows.iter().map(point_from_row).collect()
+    rows.iter().map(|row| Ok(checked(row, account, device)?.map(|(point, _)| point))).collect()
 }
 
 /// What is asked for of a history that is in no chunk, in its order.
@@ -49,5 +56,7 @@ pub(crate) async fn within(
     let (after, before) = (window.after, window.before);
     let limit = i64::try_from(window.wanted()).unwrap_or(i64::MAX);
     let values = params![account, device, packed_to, after.0, after.1, before.0, before.1, limit];
-    tx.query(&sql, values).await?.iter().map(point_from_row).collect()
+    let rows = tx.query(&sql, values).await?;
+    let points = rows.iter().filter_map(|row| readable(tx, row, account, device).transpose());
+    points.map(|point| Ok(point?.0)).collect()
 }

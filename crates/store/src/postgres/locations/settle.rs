@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use bytes::Bytes;
 use futures_util::future::{try_join, try_join3};
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::Doubt;
@@ -10,19 +11,20 @@ use perigee_core::time::Timestamp;
 
 use super::ingest::{Kept, New};
 use super::known::Known;
+use crate::codec::Point;
 use crate::error::DbError;
 use crate::postgres::Session;
-use crate::sql::locations::{Standing, Submission};
+use crate::sql::locations::{Standing, Submission, last_checksum};
 
 const LAST: &str = "INSERT INTO last_location (account_id, device_id, number, time, received_at, \
-                                               latitude, longitude, late, readings) \
+                                               latitude, longitude, late, readings, checksum) \
     SELECT * FROM unnest( \
         CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[]), \
         CAST($5 AS BIGINT[]), CAST($6 AS INTEGER[]), CAST($7 AS INTEGER[]), CAST($8 AS BOOLEAN[]), \
-        CAST($9 AS BYTEA[])) \
+        CAST($9 AS BYTEA[]), CAST($10 AS BIGINT[])) \
     ON CONFLICT (account_id, device_id) DO UPDATE SET number = excluded.number, time = excluded.time, \
         received_at = excluded.received_at, latitude = excluded.latitude, longitude = excluded.longitude, \
-        late = excluded.late, readings = excluded.readings";
+        late = excluded.late, readings = excluded.readings, checksum = excluded.checksum";
 
 const HEAR: &str = "INSERT INTO device_live \
         (last_seen, unpacked_since, account_id, device_id, unpacked, rhythm, doubt) \
@@ -42,9 +44,9 @@ const FLAG: &str = "UPDATE location_log g SET suspect = TRUE \
     WHERE g.account_id = w.account_id AND g.device_id = w.device_id AND g.number = w.number";
 
 /// Seen to be over once, a licence stays so, whatever the clock does next.
-const LAPSE: &str = "UPDATE device d SET licensed = FALSE \
+const LAPSE: &str = "UPDATE device d SET licensed = FALSE, checksum = d.checksum - 1 \
     FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS w (account_id, id) \
-    WHERE d.account_id = w.account_id AND d.id = w.id";
+    WHERE d.account_id = w.account_id AND d.id = w.id AND d.licensed";
 
 /// Writes it all in one round trip.
 pub(super) async fn settle(
@@ -86,6 +88,7 @@ struct Columns<'a> {
     longitude: Vec<i32>,
     late: Vec<bool>,
     readings: Vec<&'a [u8]>,
+    checksum: Vec<i64>,
 }
 
 impl<'a> Columns<'a> {
@@ -99,13 +102,23 @@ impl<'a> Columns<'a> {
         self.longitude.push(last.fix.longitude.as_e7());
         self.late.push(last.trust.late);
         self.readings.push(last.readings);
+        let point = Point {
+            time: last.fix.time,
+            number: last.fix.number,
+            received_at,
+            latitude: last.fix.latitude,
+            longitude: last.fix.longitude,
+            trust: last.trust,
+            readings: Bytes::copy_from_slice(last.readings),
+        };
+        self.checksum.push(last_checksum(account, device, &point));
     }
 }
 
 /// Moves the last locations on to the newest of these that can be trusted, unless the one there is newer, and flags
 /// those that can not be by where the device was.
 async fn advance(session: &Session, believed: &Believed<'_>) -> std::result::Result<(), DbError> {
-    let Columns { account, device, number, time, received_at, latitude, longitude, late, readings } =
+    let Columns { account, device, number, time, received_at, latitude, longitude, late, readings, checksum } =
         &believed.last;
     let last = async {
         if account.is_empty() {
@@ -115,7 +128,7 @@ async fn advance(session: &Session, believed: &Believed<'_>) -> std::result::Res
         session
             .run(
                 &statement,
-                &[account, device, number, time, received_at, latitude, longitude, late, readings],
+                &[account, device, number, time, received_at, latitude, longitude, late, readings, checksum],
             )
             .await
             .map(drop)

@@ -9,8 +9,9 @@ use perigee_core::location::StoredLocation;
 use perigee_core::store::{Result, SkimLimits, Skimmed};
 
 use super::feed::end;
+use super::log_row::{COLUMNS, readable, readable_of};
 use crate::codec::may_carry_alerts;
-use crate::sql::locations::{COLUMNS, from_row, trimmed_to, unreadable_readings};
+use crate::sql::locations::trimmed_to;
 use crate::sql::query::for_ids;
 use crate::{Tx, params};
 
@@ -40,9 +41,11 @@ pub(crate) async fn skim(tx: &Tx, account: AccountId, after: i64, limits: SkimLi
             skimmed.more = true;
             break;
         }
-        devices.insert(device);
-        if may_carry_alerts(row.bytes_ref("readings")?).map_err(unreadable_readings)? {
-            skimmed.carriers.push((device, from_row(row)?));
+        if let Some((point, stored)) = readable(tx, row, account, device)? {
+            devices.insert(device);
+            if may_carry_alerts(&point.readings).unwrap_or(false) {
+                skimmed.carriers.push((device, stored));
+            }
         }
         if skimmed.oldest.is_none() {
             skimmed.oldest = Some(row.timestamp("received_at")?);
@@ -70,7 +73,7 @@ pub(crate) async fn read(
     );
     let ids: Vec<i64> = devices.iter().map(|device| device.as_i64()).collect();
     let rows = for_ids(tx, &sql, params![account, after, up_to], &ids).await?;
-    let found = rows.iter().map(|row| Ok((DeviceId::from_i64(row.i64("device_id")?), from_row(row)?)));
+    let found = rows.iter().filter_map(|row| readable_of(tx, row, account).transpose());
     let mut found = found.collect::<Result<Vec<_>>>()?;
     found.sort_unstable_by_key(|(_, stored)| stored.number);
     Ok(found)

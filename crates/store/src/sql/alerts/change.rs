@@ -7,17 +7,20 @@ use perigee_core::event::EventKind;
 use perigee_core::id::AlertId;
 use perigee_core::store::Result;
 
+use super::super::checksum::id_part;
 use super::super::{audit, events};
 use super::read;
-use crate::{Tx, params};
+use crate::{Tx, Value, params};
 
 pub(super) async fn acknowledge(tx: &Tx, actor: Actor, id: AlertId) -> Result<StoredAlert> {
     let before = lock(tx, &actor, id).await?;
     if before.acknowledged.is_some() {
         return Ok(before);
     }
-    let sql = "UPDATE alert SET acknowledged_at = ?3, acknowledged_by = ?4 WHERE account_id = ?1 AND id = ?2";
-    tx.execute(sql, params![actor.scope.account, id, tx.now(), actor.origin.user]).await?;
+    let sql = "UPDATE alert SET acknowledged_at = ?3, acknowledged_by = ?4, checksum = checksum + ?5 \
+               WHERE account_id = ?1 AND id = ?2";
+    let added = tx.now().as_millis() + id_part(&Value::from(actor.origin.user));
+    tx.execute(sql, params![actor.scope.account, id, tx.now(), actor.origin.user, added]).await?;
     tell(tx, &actor, (EventKind::AlertAcknowledged, "alert.acknowledge"), &before).await
 }
 
@@ -26,7 +29,8 @@ pub(super) async fn end(tx: &Tx, actor: Actor, id: AlertId) -> Result<StoredAler
     if before.ended_at.is_some() {
         return Ok(before);
     }
-    let sql = "UPDATE alert SET ended_at = ?3 WHERE account_id = ?1 AND id = ?2";
+    let sql = "UPDATE alert SET ended_at = ?3, checksum = checksum + CAST(?3 AS BIGINT) \
+               WHERE account_id = ?1 AND id = ?2";
     tx.execute(sql, params![actor.scope.account, id, tx.now()]).await?;
     tell(tx, &actor, (EventKind::AlertEnded, "alert.end"), &before).await
 }

@@ -2,6 +2,7 @@
 
 mod api;
 mod change;
+pub(crate) mod checksum;
 mod read;
 mod store;
 

@@ -1,11 +1,11 @@
 //! Reading alerts, and by which channels somebody was really told of them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use perigee_core::actor::Scope;
 use perigee_core::alert::{Alert, AlertFilter, AlertStage, StoredAlert};
 use perigee_core::id::{AccountId, AlertId, DeviceId, UserId};
-use perigee_core::location::{History, HistoryCursor, HistoryRequest, Latitude, Longitude};
+use perigee_core::location::{Attribute, History, HistoryCursor, HistoryRequest, Latitude, Longitude};
 use perigee_core::notification::Channel;
 use perigee_core::severity::Severity;
 use perigee_core::store::Result;
@@ -13,6 +13,7 @@ use perigee_core::store::Result;
 use super::super::query::{Query, for_ids};
 use super::super::{column, history, scope};
 use crate::codec::unpack_readings;
+use crate::damage::{Damaged, Table};
 use crate::{Row, Tx, params};
 
 const SELECT: &str = "\
@@ -62,7 +63,8 @@ pub(super) async fn list_all(
         Some(AlertStage::Ended) => " AND ended_at IS NOT NULL",
     });
     history::cut_out(&mut query, &request, "id");
-    let items = query.rows(tx).await?.iter().map(from_row).collect::<Result<Vec<_>>>()?;
+    let items = query.rows(tx).await?;
+    let items = items.iter().map(|row| readable(tx, scope.account, row)).collect::<Result<Vec<_>>>()?;
     let cursor = |item: &StoredAlert| HistoryCursor { time: item.alert.time, number: item.id.as_i64() };
     let mut part = history::cut(items, &request, cursor);
     add_channels(tx, scope.account, part.items.iter_mut()).await?;
@@ -73,7 +75,8 @@ pub(super) async fn list_all(
 pub(super) async fn find(tx: &Tx, scope: Scope, id: AlertId) -> Result<Option<StoredAlert>> {
     let mut query = Query::new(format!("{SELECT} AND id = ?2"), params![scope.account, id]);
     scope::keep_devices(&mut query, scope, "device_id");
-    let mut found = query.row(tx).await?.as_ref().map(from_row).transpose()?;
+    let found = query.row(tx).await?;
+    let mut found = found.map(|row| readable(tx, scope.account, &row)).transpose()?;
     add_channels(tx, scope.account, found.iter_mut()).await?;
     Ok(found)
 }
@@ -85,7 +88,7 @@ pub(in crate::sql) async fn of_ids(
     ids: &[i64],
 ) -> Result<HashMap<AlertId, StoredAlert>> {
     let rows = for_ids(tx, &format!("{SELECT} AND id IN ({{ids}})"), params![account], ids).await?;
-    rows.iter().map(|row| from_row(row).map(|alert| (alert.id, alert))).collect()
+    rows.iter().map(|row| readable(tx, account, row).map(|alert| (alert.id, alert))).collect()
 }
 
 /// Those of these alerts that are there.
@@ -114,8 +117,29 @@ async fn add_channels(
     Ok(())
 }
 
-fn from_row(row: &Row) -> Result<StoredAlert> {
-    let packed = unpack_readings(&row.bytes("attributes")?);
+/// An alert from its row. Attributes that cannot be read are left out, and the row is noted.
+fn readable(tx: &Tx, account: AccountId, row: &Row) -> Result<StoredAlert> {
+    let attributes = match unpack_readings(row.bytes_ref("attributes")?) {
+        Ok(packed) => packed.attributes,
+        Err(cause) => {
+            let device = DeviceId::from_i64(row.i64("device_id")?);
+            let (id, time) = (row.i64("id")?, row.timestamp("time")?);
+            let damaged = Damaged::new(Table::Alert, format!("its attributes: {cause}"));
+            let damaged = damaged.of(account, Some(device)).with_numbers(id, id).with_times(time, time);
+            tx.damage().note(&damaged);
+            BTreeMap::new()
+        }
+    };
+    with_attributes(row, attributes)
+}
+
+/// An alert from its row, all of which must be readable.
+pub(super) fn from_row(row: &Row) -> Result<StoredAlert> {
+    let packed = unpack_readings(row.bytes_ref("attributes")?);
+    with_attributes(row, packed.map_err(|cause| column::unreadable("attributes", cause))?.attributes)
+}
+
+fn with_attributes(row: &Row, attributes: BTreeMap<String, Attribute>) -> Result<StoredAlert> {
     let latitude = row.opt_int("latitude")?.map(Latitude::from_e7);
     let longitude = row.opt_int("longitude")?.map(Longitude::from_e7);
     let known_latitude = row.opt_int("known_latitude")?.map(Latitude::from_e7);
@@ -130,7 +154,7 @@ fn from_row(row: &Row) -> Result<StoredAlert> {
             text: row.opt_text("text")?,
             position: latitude.zip(longitude),
             critical: row.bool("critical")?,
-            attributes: packed.map_err(|cause| column::unreadable("attributes", cause))?.attributes,
+            attributes,
         },
         last_known: known_latitude.zip(known_longitude),
         received_at: row.timestamp("received_at")?,

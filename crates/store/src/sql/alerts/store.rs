@@ -15,11 +15,13 @@ use super::super::notes::{Note, append_notes};
 use super::super::outbox::{self, Audience, Raised};
 use super::super::query::{for_ids, insert_many};
 use super::super::{events, ids, locations};
+use super::checksum;
 use crate::codec::pack_readings;
 use crate::{Tx, Value, params};
 
 const INSERT: &str = "INSERT INTO alert (account_id, id, device_id, time, hash, name, text, critical, \
-                      latitude, longitude, attributes, received_at, severity, known_latitude, known_longitude)";
+                      latitude, longitude, attributes, received_at, severity, known_latitude, known_longitude, \
+                      checksum)";
 
 /// Stores what is new, with its events and messages, and says of each whether it is new, and its id. The device
 /// exists, and it is not heard by this: rules raise alerts too.
@@ -144,7 +146,7 @@ fn to_row(
     let (latitude, longitude) = alert.position.unzip();
     // Attributes alone are a packing of readings too.
     let attributes = pack_readings(&Readings { attributes: alert.attributes, ..Readings::default() });
-    params![
+    let mut row = params![
         account,
         id,
         device,
@@ -161,7 +163,9 @@ fn to_row(
         known_latitude.map(Latitude::as_e7),
         known_longitude.map(Longitude::as_e7),
     ]
-    .to_vec()
+    .to_vec();
+    row.push(Value::from(checksum::of_new(&row)));
+    row
 }
 
 /// The ids of the alerts at the times of these.

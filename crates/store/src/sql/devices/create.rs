@@ -10,11 +10,13 @@ use perigee_core::idempotency::{Created, IdempotencyKey};
 use perigee_core::license::{License, LicenseChange, expiry_instant};
 use perigee_core::store::Result;
 
+use super::super::checksum::{id_part, sum};
 use super::super::ids::fresh_id;
 use super::super::query::insert_many;
 use super::super::{accounts, audit, idempotency, license_check, members};
 use super::change::{COLUMNS, admit, reread, tell, values};
-use crate::{Tx, params};
+use super::checksum::settings_crc;
+use crate::{Tx, Value, params};
 
 pub(super) async fn create(
     tx: &Tx,
@@ -90,10 +92,14 @@ async fn insert(
         tx.now(),
     ]
     .to_vec();
-    row.extend(values(&settings)?);
+    let settable = values(&settings)?;
+    let numbers = sum(params![1, license.expires, license.licensed, announced, tx.now(), tx.now()]);
+    let made_by = id_part(&Value::from(actor.origin.user));
+    row.push(Value::from(settings_crc(account.id, id, &settable) + numbers + made_by));
+    row.extend(settable);
     let head = format!(
         "INSERT INTO device (account_id, id, revision, expires, licensed, announced_expired, created_by, \
-         creation, last_modified, {})",
+         creation, last_modified, checksum, {})",
         COLUMNS.join(", ")
     );
     insert_many(tx, &head, &[row], "").await?;

@@ -10,7 +10,7 @@ use perigee_core::id::{DeviceId, GroupId};
 use perigee_core::revision::Revision;
 use perigee_core::store::Result;
 
-use super::super::{accounts, audit, editions, members};
+use super::super::{accounts, audit, editions, members, quarantine};
 use super::change::tell;
 use super::read;
 use crate::{Tx, params};
@@ -27,6 +27,7 @@ pub(super) async fn delete(tx: &Tx, actor: Actor, id: DeviceId, seen: Option<Rev
     if tx.query_opt(bound, params![account.id, id]).await?.is_some() {
         return Err(StoreError::InUse(Kind::Device));
     }
+    quarantine::forget_device(tx, account.id, id).await?;
     // All its groups lose it, also those out of the actor's sight.
     let member_of = "SELECT group_id FROM group_member WHERE account_id = ?1 AND device_id = ?2";
     let rows = tx.query(member_of, params![account.id, id]).await?;

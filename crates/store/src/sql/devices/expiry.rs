@@ -53,13 +53,17 @@ async fn announce_some(tx: &Tx, account: AccountId) -> Result<Vec<ExpiryAnnounce
     tx.lock_account(account).await?;
     let now = license_check::settle(tx, account).await?;
     let sql = format!(
-        "UPDATE device SET announced_expired = expires WHERE account_id = ?1 AND id IN ( \
+        "UPDATE device SET announced_expired = expires, \
+             checksum = checksum + expires - COALESCE(announced_expired, 0) \
+         WHERE account_id = ?1 AND id IN ( \
              SELECT d.id FROM device d WHERE d.account_id = ?1 AND {UNTOLD} AND d.expires <= ?2 LIMIT {BATCH}) \
          RETURNING id, expires"
     );
     let come = tx.query(&sql, params![account, now]).await?;
     let sql = format!(
-        "UPDATE device SET announced_near = expires WHERE account_id = ?1 AND id IN ( \
+        "UPDATE device SET announced_near = expires, \
+             checksum = checksum + expires - COALESCE(announced_near, 0) \
+         WHERE account_id = ?1 AND id IN ( \
              SELECT d.id FROM device d JOIN account a ON a.id = d.account_id \
              WHERE d.account_id = ?1 AND {UNTOLD_NEAR} AND d.expires > ?2 AND {NEAR_AT} <= ?2 LIMIT {BATCH}) \
          RETURNING id, expires"
@@ -77,7 +81,9 @@ pub(super) async fn announce_device(
     device: DeviceId,
     now: Timestamp,
 ) -> Result<()> {
-    let sql = "UPDATE device SET announced_expired = expires WHERE account_id = ?1 AND id = ?2 \
+    let sql = "UPDATE device SET announced_expired = expires, \
+                   checksum = checksum + expires - COALESCE(announced_expired, 0) \
+               WHERE account_id = ?1 AND id = ?2 \
                AND expires <= ?3 AND (announced_expired IS NULL OR announced_expired <> expires) \
                RETURNING id, expires";
     let come = tx.query(sql, params![account, device, now]).await?;

@@ -30,7 +30,8 @@ pub(crate) async fn hear(tx: &Tx, scope: Scope, device: DeviceId) -> Result<bool
     let active = license.state(now) == DeviceState::Active;
     if license.licensed && !active {
         // Seen to be over once, it stays so, whatever the clock does next.
-        let sql = "UPDATE device SET licensed = FALSE WHERE account_id = ?1 AND id = ?2";
+        let sql = "UPDATE device SET licensed = FALSE, checksum = checksum - 1 \
+                   WHERE account_id = ?1 AND id = ?2 AND licensed = TRUE";
         tx.execute(sql, params![scope.account, device]).await?;
     }
     Ok(active)

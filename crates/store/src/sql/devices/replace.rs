@@ -11,8 +11,10 @@ use perigee_core::license::{License, LicenseChange, expiry_instant};
 use perigee_core::revision::Revision;
 use perigee_core::store::Result;
 
+use super::super::checksum::{ID_MODULUS, sum};
 use super::super::{accounts, audit, editions, following, license_check, members};
 use super::change::{COLUMNS, admit, reread, tell, tell_expiry, values};
+use super::checksum::settings_crc;
 use super::{expiry, read};
 use crate::{Tx, params};
 
@@ -71,14 +73,23 @@ async fn update(
 ) -> Result<()> {
     // What expires by the change itself is announced by the change.
     let announced = license.expires.filter(|_| !license.licensed);
-    let mut row = params![account.id, id, tx.now(), license.expires, license.licensed, announced].to_vec();
-    let settable: Vec<String> =
+    let settable = values(settings)?;
+    let known = settings_crc(account.id, id, &settable)
+        + sum(params![1, tx.now(), license.expires, license.licensed, announced]);
+    // What is not given stays, and counts for what it is.
+    let kept = if announced.is_some() { "" } else { " + COALESCE(announced_expired, 0)" };
+    let mut row =
+        params![account.id, id, tx.now(), license.expires, license.licensed, announced, known].to_vec();
+    let assignments: Vec<String> =
         COLUMNS.iter().zip(row.len() + 1..).map(|(column, place)| format!("{column} = ?{place}")).collect();
-    row.extend(values(settings)?);
+    row.extend(settable);
     let sql = format!(
         "UPDATE device SET revision = revision + 1, last_modified = ?3, expires = ?4, licensed = ?5, \
-         announced_expired = COALESCE(?6, announced_expired), {} WHERE account_id = ?1 AND id = ?2",
-        settable.join(", ")
+         announced_expired = COALESCE(?6, announced_expired), \
+         checksum = CAST(?7 AS BIGINT) + revision + creation + COALESCE(announced_near, 0) \
+             + COALESCE(created_by, 0) % {ID_MODULUS}{kept}, \
+         {} WHERE account_id = ?1 AND id = ?2",
+        assignments.join(", ")
     );
     tx.execute(&sql, &row).await?;
     Ok(())

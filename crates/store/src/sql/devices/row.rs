@@ -15,6 +15,8 @@ use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 
 use super::super::{column, ids, scope};
+use crate::damage::{Damage, Damaged, Table};
+use crate::error::describe;
 use crate::sqlite::Live;
 use crate::{Row, Tx};
 
@@ -34,6 +36,7 @@ pub(super) const SELECT: &str = "\
 /// What the devices of one answer share: for whom they are read, and the account's day.
 pub(super) struct Frame {
     live: Option<Arc<Live>>,
+    damage: Arc<Damage>,
     pub(super) scope: Scope,
     pub(super) now: Timestamp,
     day: Day,
@@ -43,7 +46,8 @@ pub(super) struct Frame {
 impl Frame {
     pub(super) fn new(tx: &Tx, account: &Account, scope: Scope) -> Self {
         let (day, zone) = account.day_at(tx.now());
-        Self { live: tx.live().cloned(), scope, now: tx.now(), day, zone: zone.clone() }
+        let (live, damage) = (tx.live().cloned(), Arc::clone(tx.damage()));
+        Self { live, damage, scope, now: tx.now(), day, zone: zone.clone() }
     }
 
     pub(super) fn account(&self) -> AccountId {
@@ -86,12 +90,12 @@ impl Frame {
             name: row.text("name")?,
             description: row.opt_text("description")?,
             min: row.opt_text("min")?,
-            tags: column::json(row, "tags")?,
+            tags: self.or_none(row, column::json(row, "tags"))?,
             icon: row.opt_text("icon")?,
             model: row.opt_text("model")?,
             groups: self.groups(row)?,
             limits: Limits {
-                expiration_date: column::opt_parsed::<Date>(row, "expiration_date")?,
+                expiration_date: self.or_none(row, column::opt_parsed::<Date>(row, "expiration_date"))?,
                 daily_emails: row.opt_int("daily_emails")?,
                 daily_sms: row.opt_int("daily_sms")?,
                 critical_reserve: row.int("critical_reserve")?,
@@ -99,6 +103,15 @@ impl Frame {
             expected_interval_s: row.opt_int("expected_interval_s")?,
             retention_days: row.opt_int("retention_days")?,
         })
+    }
+
+    /// What a column holds, or nothing when it cannot be read: one device must not hide all others.
+    fn or_none<T: Default>(&self, row: &Row, read: Result<T>) -> Result<T> {
+        let id = DeviceId::from_i64(row.i64("id")?);
+        Ok(read.unwrap_or_else(|error| {
+            self.damage.note(&Damaged::new(Table::Device, describe(&error)).of(self.account(), Some(id)));
+            T::default()
+        }))
     }
 
     /// The groups in sight; the others are nobody's business.

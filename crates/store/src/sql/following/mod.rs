@@ -10,3 +10,4 @@ mod watch;
 
 pub(crate) use lease::{judged_to, wake};
 pub(super) use occurrence::end_occurrences;
+pub(crate) use trail::checked as checked_trail;

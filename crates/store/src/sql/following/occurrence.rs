@@ -154,12 +154,14 @@ async fn end_alerts(
         return Ok(());
     }
     if let Some(was) = was {
-        let sql = "UPDATE alert SET ended_at = ?2 WHERE account_id = ?1 AND ended_at = ?3 AND id IN ({ids})";
-        for_ids(tx, sql, params![account, is, was], &ids).await?;
+        let sql = "UPDATE alert SET ended_at = ?2, checksum = checksum + ?4 \
+                   WHERE account_id = ?1 AND ended_at = ?3 AND id IN ({ids})";
+        let added = is.map_or(0, Timestamp::as_millis) - was.as_millis();
+        for_ids(tx, sql, params![account, is, was, added], &ids).await?;
         return Ok(());
     }
-    let sql = "UPDATE alert SET ended_at = ?2 WHERE account_id = ?1 AND ended_at IS NULL AND id IN ({ids}) \
-               RETURNING id";
+    let sql = "UPDATE alert SET ended_at = ?2, checksum = checksum + CAST(?2 AS BIGINT) \
+               WHERE account_id = ?1 AND ended_at IS NULL AND id IN ({ids}) RETURNING id";
     let mut ended = BTreeSet::new();
     for row in for_ids(tx, sql, params![account, is], &ids).await? {
         ended.insert(row.i64("id")?);

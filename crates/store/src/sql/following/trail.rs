@@ -12,6 +12,8 @@ use perigee_core::time::Timestamp;
 use super::super::column;
 use super::super::query::{for_ids, insert_many};
 use super::super::scope;
+use crate::damage::{Damaged, Table};
+use crate::error::describe;
 use crate::{Row, Tx, params};
 
 /// What is known of these devices; those that are gone are left out.
@@ -39,7 +41,7 @@ pub(super) async fn load(
     let sql = "SELECT device_id, snapshot FROM rule_trail WHERE account_id = ?1 AND device_id IN ({ids})";
     for row in for_ids(tx, sql, params![account], &ids).await? {
         if let Some(known) = known.get_mut(&DeviceId::from_i64(row.i64("device_id")?)) {
-            known.trail.current = Some(Arc::new(snapshot(&row)?));
+            known.trail.current = readable(tx, account, Table::RuleTrail, &row)?.map(Arc::new);
         }
     }
     if depth == Depth::Checkpoints {
@@ -47,15 +49,27 @@ pub(super) async fn load(
                    WHERE account_id = ?1 AND device_id IN ({ids}) ORDER BY at";
         for row in for_ids(tx, sql, params![account], &ids).await? {
             if let Some(known) = known.get_mut(&DeviceId::from_i64(row.i64("device_id")?)) {
-                known.trail.checkpoints.push(snapshot(&row)?);
+                known.trail.checkpoints.extend(readable(tx, account, Table::RuleCheckpoint, &row)?);
             }
         }
     }
     Ok(known.into_values().collect())
 }
 
-fn snapshot(row: &Row) -> Result<Snapshot> {
-    column::json(row, "snapshot")
+/// What rules knew, or what is known of the row when it cannot be read.
+pub(crate) fn checked(
+    row: &Row,
+    account: AccountId,
+    table: Table,
+) -> Result<std::result::Result<Snapshot, Damaged>> {
+    let device = DeviceId::from_i64(row.i64("device_id")?);
+    let damaged = |error: StoreError| Damaged::new(table, describe(&error)).of(account, Some(device));
+    Ok(column::json(row, "snapshot").map_err(damaged))
+}
+
+/// What rules knew; a row that cannot be read is noted, and the rules begin anew without it.
+fn readable(tx: &Tx, account: AccountId, table: Table, row: &Row) -> Result<Option<Snapshot>> {
+    Ok(checked(row, account, table)?.map_err(|damaged| tx.damage().note(&damaged)).ok())
 }
 
 fn text(snapshot: &Snapshot) -> Result<String> {

@@ -8,12 +8,13 @@ use perigee_core::location::StoredLocation;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
+use super::super::quarantine::set_aside_chunk;
 use super::super::query::for_ids;
-use super::packed::{self, Packed, unreadable};
+use super::packed::{self, Packed};
 use super::row::unreadable_readings;
 use super::sent::Sent;
 use super::tiers;
-use crate::codec::{Point, pack_points, unpack_chunk};
+use crate::codec::{CodecError, Point, pack_points, unpack_chunk};
 use crate::{Tx, params};
 
 /// Locations of a full chunk.
@@ -32,32 +33,41 @@ pub(crate) const fn key(stored: &StoredLocation) -> Key {
 /// A chunk's place, and what is in it.
 pub(super) struct Chunk {
     pub(super) last: Key,
-    pub(super) points: Vec<StoredLocation>,
+    /// The locations, or why they cannot be read.
+    pub(super) points: std::result::Result<Vec<StoredLocation>, CodecError>,
 }
 
-/// The first chunk that ends after this place.
+/// The first chunk that ends after this place. One that is damaged is noted.
 pub(super) async fn next(tx: &Tx, account: AccountId, device: DeviceId, after: Key) -> Result<Option<Chunk>> {
-    packed::next(tx, account, device, after).await?.as_ref().map(unpack).transpose()
+    let found = packed::next(tx, account, device, after).await?;
+    found.map(|packed| unpack(tx, account, device, &packed)).transpose()
 }
 
-/// The last chunk that begins before this place.
+/// The last chunk that begins before this place. One that is damaged is noted.
 pub(super) async fn previous(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,
     before: Key,
 ) -> Result<Option<Chunk>> {
-    packed::previous(tx, account, device, before).await?.as_ref().map(unpack).transpose()
+    let found = packed::previous(tx, account, device, before).await?;
+    found.map(|packed| unpack(tx, account, device, &packed)).transpose()
 }
 
-fn unpack(packed: &Packed) -> Result<Chunk> {
-    Ok(Chunk { last: packed.last, points: unpack_chunk(packed.bytes()?).map_err(unreadable)? })
+fn unpack(tx: &Tx, account: AccountId, device: DeviceId, packed: &Packed) -> Result<Chunk> {
+    let points = unpack_chunk(packed.bytes()?);
+    if let Err(cause) = &points {
+        packed.note_damaged(tx, account, device, *cause)?;
+    }
+    Ok(Chunk { last: packed.last, points })
 }
 
 /// What is to become of a device's chunks.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     removed: Vec<Key>,
+    /// Those that cannot be read, and why.
+    set_aside: Vec<(Key, CodecError)>,
     added: Vec<Piece>,
 }
 
@@ -101,19 +111,32 @@ pub(crate) async fn plan_merge(
         let before = (first.0, first.1 - 1);
         if let Some(chunk) = next(tx, account, device, before).await? {
             let later = points.split_off(points.partition_point(|point| point.key() <= chunk.last));
-            let merged = sorted(&chunk.points, std::mem::replace(&mut points, later));
-            changes.removed.push(chunk.last);
+            let earlier = std::mem::replace(&mut points, later);
+            let merged = match chunk.points {
+                Ok(packed) => {
+                    changes.removed.push(chunk.last);
+                    sorted(&packed, earlier)
+                }
+                // It would be in the way of what is new for ever.
+                Err(cause) => {
+                    changes.set_aside.push((chunk.last, cause));
+                    earlier
+                }
+            };
             changes.add(&merged)?;
         } else {
             // Those up to the last one merged into are no longer what they were.
-            let after = changes.removed.last().copied().unwrap_or((Timestamp::MIN, i64::MIN));
+            let set_aside = changes.set_aside.iter().map(|(last, _)| *last);
+            let after = changes.removed.iter().copied().chain(set_aside).max();
+            let after = after.unwrap_or((Timestamp::MIN, i64::MIN));
             let sizes = packed::newest_sizes(tx, account, device, after, tiers::LOOK_AT).await?;
             let mut end = (Timestamp::MAX, i64::MAX);
             for _ in 0..tiers::taken_in(&sizes, points.len()) {
                 let Some(chunk) = previous(tx, account, device, end).await? else { break };
-                end = chunk.points.first().map_or(end, key);
+                let Ok(packed) = chunk.points else { break };
+                end = packed.first().map_or(end, key);
                 changes.removed.push(chunk.last);
-                points = sorted(&chunk.points, points);
+                points = sorted(&packed, points);
             }
             changes.add(&points)?;
             break;
@@ -126,6 +149,9 @@ pub(crate) async fn plan_merge(
 pub(crate) async fn apply(tx: &Tx, account: AccountId, device: DeviceId, changes: Changes) -> Result<()> {
     let remove = "DELETE FROM location_chunk \
                   WHERE account_id = ?1 AND device_id = ?2 AND last_time = ?3 AND last_number = ?4";
+    for (last, cause) in changes.set_aside {
+        set_aside_chunk(tx, (account, device), last, &cause.to_string()).await?;
+    }
     for last in changes.removed {
         tx.execute(remove, params![account, device, last.0, last.1]).await?;
     }
@@ -147,7 +173,7 @@ pub(super) async fn leave(
     last: Key,
     points: &[StoredLocation],
 ) -> Result<()> {
-    let mut changes = Changes { removed: vec![last], added: Vec::new() };
+    let mut changes = Changes { removed: vec![last], ..Changes::default() };
     changes.add(&points.iter().map(Point::pack).collect::<Vec<_>>())?;
     apply(tx, account, device, changes).await
 }
@@ -199,7 +225,9 @@ pub(crate) async fn known_in_chunks(
 }
 
 fn holds(chunk: &Chunk, sent: &Sent) -> bool {
-    let begin = chunk.points.partition_point(|point| point.location.time < sent.fix.time);
-    let same_time = chunk.points.iter().skip(begin).take_while(|point| point.location.time == sent.fix.time);
+    // Nobody knows what a damaged chunk held: taking a location twice is better than refusing it.
+    let Ok(points) = &chunk.points else { return false };
+    let begin = points.partition_point(|point| point.location.time < sent.fix.time);
+    let same_time = points.iter().skip(begin).take_while(|point| point.location.time == sent.fix.time);
     same_time.into_iter().any(|point| sent.is_same(point))
 }

@@ -10,7 +10,7 @@ use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 use tokio::sync::MutexGuard;
 
-use super::super::{audit, scope};
+use super::super::{audit, quarantine, scope};
 use super::chunk;
 use super::last::{find_last, put_last_points};
 use super::log;
@@ -118,6 +118,7 @@ async fn erase(tx: &Tx, account: AccountId, device: DeviceId, range: TimeRange) 
     if range.from > range.to {
         return Ok(0);
     }
+    quarantine::erase(tx, account, device, range).await?;
     let packed = erase_packed(tx, account, device, range).await?;
     // The log first: it saves what memory has, the last location too, which is renewed after that.
     let unpacked = log::erase(tx, account, device, range, packed).await?;
@@ -137,12 +138,14 @@ async fn erase_packed(tx: &Tx, account: AccountId, device: DeviceId, range: Time
         gone += row.int::<u64>("count")?;
     }
     let mut after = (range.from, i64::MIN);
-    while let Some(mut chunk) = chunk::next(tx, account, device, after).await? {
-        let before = chunk.points.len();
-        chunk.points.retain(|point| !(range.from..=range.to).contains(&point.location.time));
-        if chunk.points.len() < before {
-            gone += u64::try_from(before - chunk.points.len()).unwrap_or(0);
-            chunk::leave(tx, account, device, chunk.last, &chunk.points).await?;
+    while let Some(chunk) = chunk::next(tx, account, device, after).await? {
+        // A damaged one that is not wholly in the range stays as it is: it shows nothing to anybody.
+        let mut points = chunk.points.unwrap_or_default();
+        let before = points.len();
+        points.retain(|point| !(range.from..=range.to).contains(&point.location.time));
+        if points.len() < before {
+            gone += u64::try_from(before - points.len()).unwrap_or(0);
+            chunk::leave(tx, account, device, chunk.last, &points).await?;
         }
         if chunk.last.0 > range.to {
             break;
@@ -152,7 +155,12 @@ async fn erase_packed(tx: &Tx, account: AccountId, device: DeviceId, range: Time
     Ok(gone)
 }
 
-async fn renew_last(tx: &Tx, account: AccountId, device: DeviceId, erased: TimeRange) -> Result<()> {
+pub(crate) async fn renew_last(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    erased: TimeRange,
+) -> Result<()> {
     let sql = "DELETE FROM last_location WHERE account_id = ?1 AND device_id = ?2";
     tx.execute(sql, params![account, device]).await?;
     let owner = (account, device);

@@ -14,7 +14,7 @@ use super::last::{DEVICES, last_in_row, last_points};
 use super::row::unreadable_readings;
 use crate::codec::Point;
 use crate::sqlite::Live;
-use crate::{Tx, params};
+use crate::{Row, Tx, params};
 
 /// Devices looked at by one statement: a full page, and one to see whether there is more.
 const AT_ONCE_MAX: usize = 1_001;
@@ -97,7 +97,11 @@ async fn in_memory_first(
 /// The next devices in sight, as the tables have them.
 async fn in_tables(tx: &Tx, scope: Scope, filter: &LastFilter, part: (i64, usize)) -> Result<Vec<Found>> {
     let rows = select(DEVICES, scope, filter, part).rows(tx).await?;
-    rows.iter().map(|row| Ok((DeviceId::from_i64(row.i64("device_id")?), last_in_row(row)?))).collect()
+    let found = |row: &Row| {
+        let device = DeviceId::from_i64(row.i64("device_id")?);
+        Ok((device, last_in_row(tx, scope.account, device, row)?))
+    };
+    rows.iter().map(found).collect()
 }
 
 /// So many devices in sight after this id, as the head of the statement has them.

@@ -7,7 +7,7 @@ use perigee_core::store::Result;
 
 use super::super::query::{for_ids, insert_many};
 use super::super::scope;
-use super::row::{LAST_COLUMNS, from_row, point_from_row, unreadable_readings};
+use super::row::{LAST_COLUMNS, last_checksum, last_point, unreadable_readings};
 use crate::codec::Point;
 use crate::{Row, Tx, params};
 
@@ -21,7 +21,9 @@ pub(crate) async fn find_last(
         return last.map(|point| point.unpack().map_err(unreadable_readings)).transpose();
     }
     let sql = format!("SELECT {LAST_COLUMNS} FROM last_location WHERE account_id = ?1 AND device_id = ?2");
-    tx.query_opt(&sql, params![account, device]).await?.as_ref().map(from_row).transpose()
+    let Some(row) = tx.query_opt(&sql, params![account, device]).await? else { return Ok(None) };
+    let last = last_point(tx, account, device, &row)?;
+    last.map(|point| point.unpack().map_err(unreadable_readings)).transpose()
 }
 
 /// What memory knows of a device, which is never behind the table.
@@ -48,7 +50,7 @@ pub(super) async fn find_last_in_sight(
 /// Devices and their last locations as the table has them.
 pub(super) const DEVICES: &str = "\
     SELECT d.id AS device_id, l.number, l.time, l.received_at, l.latitude, l.longitude, l.late, \
-        FALSE AS suspect, l.readings \
+        FALSE AS suspect, l.readings, l.checksum \
     FROM device d LEFT JOIN last_location l ON l.account_id = d.account_id AND l.device_id = d.id";
 
 /// The last location of a device, from memory or else from its row of [`DEVICES`].
@@ -60,14 +62,17 @@ pub(super) fn last_of_row(
 ) -> Result<Option<StoredLocation>> {
     let last = match in_memory(tx, account, device) {
         Memory::Last(last) => last,
-        Memory::Nothing => last_in_row(row)?,
+        Memory::Nothing => last_in_row(tx, account, device, row)?,
     };
     last.map(|point| point.unpack().map_err(unreadable_readings)).transpose()
 }
 
 /// The last location in a row of [`DEVICES`], if there is one.
-pub(super) fn last_in_row(row: &Row) -> Result<Option<Point>> {
-    row.opt_i64("number")?.map(|_number| point_from_row(row)).transpose()
+pub(super) fn last_in_row(tx: &Tx, account: AccountId, device: DeviceId, row: &Row) -> Result<Option<Point>> {
+    if row.opt_i64("number")?.is_none() {
+        return Ok(None);
+    }
+    last_point(tx, account, device, row)
 }
 
 /// The last locations of those of these devices that have one in the table.
@@ -80,7 +85,12 @@ pub(crate) async fn last_points(
         "SELECT device_id, {LAST_COLUMNS} FROM last_location WHERE account_id = ?1 AND device_id IN ({{ids}})"
     );
     let rows = for_ids(tx, &sql, params![account], devices).await?;
-    rows.iter().map(|row| Ok((DeviceId::from_i64(row.i64("device_id")?), point_from_row(row)?))).collect()
+    let mut found = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let device = DeviceId::from_i64(row.i64("device_id")?);
+        found.extend(last_point(tx, account, device, row)?.map(|point| (device, point)));
+    }
+    Ok(found)
 }
 
 /// Makes these the last locations in the table.
@@ -96,6 +106,7 @@ pub(crate) async fn put_last_points(tx: &Tx, last: &[((AccountId, DeviceId), Poi
             point.longitude.as_e7(),
             point.trust.late,
             &*point.readings,
+            last_checksum(*account, *device, point),
         ]
         .to_vec()
     };
@@ -104,7 +115,8 @@ pub(crate) async fn put_last_points(tx: &Tx, last: &[((AccountId, DeviceId), Poi
 }
 
 const INSERT: &str = "INSERT INTO last_location \
-    (account_id, device_id, number, time, received_at, latitude, longitude, late, readings)";
+    (account_id, device_id, number, time, received_at, latitude, longitude, late, readings, checksum)";
 const REPLACE: &str = "ON CONFLICT (account_id, device_id) DO UPDATE SET number = excluded.number, \
     time = excluded.time, received_at = excluded.received_at, latitude = excluded.latitude, \
-    longitude = excluded.longitude, late = excluded.late, readings = excluded.readings";
+    longitude = excluded.longitude, late = excluded.late, readings = excluded.readings, \
+    checksum = excluded.checksum";

@@ -3,13 +3,11 @@
 use std::vec::IntoIter;
 
 use perigee_core::location::{HistoryCursor, Order, StoredLocation};
-use perigee_core::store::{Appetite, LocationSink, Result};
+use perigee_core::store::{Appetite, LocationSink};
 
 use super::chunk::{Key, key};
-use super::packed::{Packed, unreadable};
-use super::row::unreadable_readings;
 use super::window::Window;
-use crate::codec::{ChunkReader, Point};
+use crate::codec::{ChunkReader, CodecError, Point};
 
 /// A history being given away.
 pub(super) struct Merge<'s> {
@@ -40,28 +38,28 @@ impl<'s> Merge<'s> {
         self.appetite == Appetite::Hungry
     }
 
-    /// Gives what is asked for of the next chunk, and what comes before it.
-    pub(super) fn give_chunk(&mut self, chunk: &Packed) -> Result<()> {
-        let chunk = ChunkReader::open(chunk.bytes()?).map_err(unreadable)?;
-        let mut rows = chunk.rows(self.window.times()).map_err(unreadable)?;
+    /// Gives what is asked for of the next chunk, and what comes before it. Fails when the chunk is damaged.
+    pub(super) fn give_chunk(&mut self, bytes: &[u8]) -> std::result::Result<(), CodecError> {
+        let chunk = ChunkReader::open(bytes)?;
+        let mut rows = chunk.rows(self.window.times())?;
         match self.window.order {
             Order::Ascending => {
                 while !self.is_full()
-                    && let Some(stored) = rows.next().map_err(unreadable)?
+                    && let Some(stored) = rows.next()?
                 {
-                    self.offer(stored)?;
+                    self.offer(stored);
                 }
             }
             Order::Descending => {
                 let mut points = Vec::with_capacity(chunk.summary().count);
-                while let Some(stored) = rows.next().map_err(unreadable)? {
+                while let Some(stored) = rows.next()? {
                     points.push(stored.clone());
                 }
                 for stored in points.iter().rev() {
                     if self.is_full() {
                         break;
                     }
-                    self.offer(stored)?;
+                    self.offer(stored);
                 }
             }
         }
@@ -69,15 +67,15 @@ impl<'s> Merge<'s> {
     }
 
     /// Gives the rest when no chunk is left; says where to go on, when there may be more.
-    pub(super) fn finish(mut self, chunks_are_left: bool) -> Result<Option<HistoryCursor>> {
+    pub(super) fn finish(mut self, chunks_are_left: bool) -> Option<HistoryCursor> {
         self.more |= chunks_are_left;
         while !self.more
             && let Some(point) = self.recent.next()
         {
-            self.give_point(&point)?;
+            self.give_point(&point);
         }
         let cursor = |(time, number)| HistoryCursor { time, number };
-        Ok(self.last.filter(|_| self.more).map(cursor))
+        self.last.filter(|_| self.more).map(cursor)
     }
 
     fn is_full(&self) -> bool {
@@ -85,32 +83,33 @@ impl<'s> Merge<'s> {
     }
 
     /// Gives a location of a chunk after those that come before it.
-    fn offer(&mut self, stored: &StoredLocation) -> Result<()> {
+    fn offer(&mut self, stored: &StoredLocation) {
         let place = key(stored);
         if !self.window.contains(place) {
-            return Ok(());
+            return;
         }
         while let Some(recent) = self.next_recent()
             && !self.window.precedes(place, recent)
         {
             // What was packed while this was read is in both.
             let Some(point) = self.recent.next().filter(|_| recent != place) else { continue };
-            self.give_point(&point)?;
+            self.give_point(&point);
             if self.is_full() {
-                return Ok(());
+                return;
             }
         }
         self.give(stored);
-        Ok(())
     }
 
     fn next_recent(&self) -> Option<Key> {
         self.recent.as_slice().first().map(Point::key)
     }
 
-    fn give_point(&mut self, point: &Point) -> Result<()> {
-        self.give(&point.unpack().map_err(unreadable_readings)?);
-        Ok(())
+    /// Gives a location that is in no chunk. Its readings were looked at when it was read from the log.
+    fn give_point(&mut self, point: &Point) {
+        if let Ok(stored) = point.unpack() {
+            self.give(&stored);
+        }
     }
 
     fn give(&mut self, stored: &StoredLocation) {

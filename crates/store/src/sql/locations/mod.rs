@@ -24,14 +24,17 @@ mod window;
 pub(crate) use chunk::{
     Changes, FULL as CHUNK_FULL, Key as Place, apply, known_in_chunks, newest_packed, plan_merge,
 };
-pub(crate) use delete::{alone, holds_before, retire_some};
+pub(crate) use delete::{alone, holds_before, renew_last, retire_some};
 pub(crate) use lanes::{Gatherer, Submission};
 pub(crate) use last::{find_last, last_points, put_last_points};
 pub(crate) use log::{
     FEW_WAIT_MS, end, event_of, events, note_trimmed, number_column, read_log, skim, trimmed_to,
 };
 pub(crate) use of_group::last_of_group;
-pub(crate) use row::{COLUMNS, from_row, point_from_row, unreadable_readings};
+pub(crate) use row::{
+    LAST_COLUMNS, checked_last, last_checksum, last_point, point_from_row, unpack_or_note,
+    unreadable_readings,
+};
 pub(crate) use sent::Sent;
 pub(crate) use standing::{Standing, first_results};
 pub(crate) use window::Window;

@@ -1,10 +1,9 @@
 //! Chunks as they are kept: found by their place, not unpacked.
 
-use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::Result;
 
-use super::super::column;
+use super::super::quarantine::damaged_chunk;
 use super::chunk::Key;
 use crate::codec::CodecError;
 use crate::{Row, Tx, params};
@@ -16,7 +15,7 @@ pub(super) struct Packed {
     row: Row,
 }
 
-const COLUMNS: &str = "first_time, first_number, last_time, last_number, points";
+const COLUMNS: &str = "first_time, first_number, last_time, last_number, count, points";
 
 impl Packed {
     fn from_row(row: Row) -> Result<Self> {
@@ -30,11 +29,18 @@ impl Packed {
     pub(super) fn bytes(&self) -> Result<&[u8]> {
         Ok(self.row.bytes_ref("points")?)
     }
-}
 
-/// A chunk that cannot be read.
-pub(super) fn unreadable(cause: CodecError) -> StoreError {
-    column::unreadable("points", cause)
+    /// Notes that it cannot be read and is passed over.
+    pub(super) fn note_damaged(
+        &self,
+        tx: &Tx,
+        account: AccountId,
+        device: DeviceId,
+        cause: CodecError,
+    ) -> Result<()> {
+        tx.damage().note(&damaged_chunk(&self.row, account, device, cause)?);
+        Ok(())
+    }
 }
 
 /// The first chunk that ends after this place.

@@ -105,9 +105,11 @@ async fn walk(
             chunks_are_left = false;
             break;
         };
-        merge.give_chunk(&chunk)?;
+        if let Err(cause) = merge.give_chunk(chunk.bytes()?) {
+            chunk.note_damaged(tx, account, device, cause)?;
+        }
         place = window.end_of(&chunk);
         chunks_are_left = !window.ends_within(&chunk);
     }
-    merge.finish(chunks_are_left)
+    Ok(merge.finish(chunks_are_left))
 }

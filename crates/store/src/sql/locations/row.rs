@@ -2,18 +2,19 @@
 
 use bytes::Bytes;
 use perigee_core::error::StoreError;
+use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::{Latitude, Longitude, StoredLocation, Trust};
 use perigee_core::store::Result;
 
 use super::super::column;
-use crate::Row;
 use crate::codec::{CodecError, Point};
+use crate::damage::{Damaged, Table};
+use crate::sql::checksum::crc;
+use crate::{Row, Tx, params};
 
-/// The columns [`from_row`] reads.
-pub(crate) const COLUMNS: &str = "number, time, received_at, latitude, longitude, late, suspect, readings";
-/// The same of the last location, which is never suspect.
-pub(super) const LAST_COLUMNS: &str =
-    "number, time, received_at, latitude, longitude, late, FALSE AS suspect, readings";
+/// The columns of the last location that [`last_point`] reads; it is never suspect.
+pub(crate) const LAST_COLUMNS: &str =
+    "number, time, received_at, latitude, longitude, late, FALSE AS suspect, readings, checksum";
 
 /// Packed readings that cannot be read.
 pub(crate) fn unreadable_readings(cause: CodecError) -> StoreError {
@@ -33,7 +34,59 @@ pub(crate) fn point_from_row(row: &Row) -> Result<Point> {
     })
 }
 
-/// A location.
-pub(crate) fn from_row(row: &Row) -> Result<StoredLocation> {
-    point_from_row(row)?.unpack().map_err(unreadable_readings)
+/// The whole location; one whose readings cannot be read is noted and passed over.
+pub(crate) fn unpack_or_note(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    point: &Point,
+) -> Option<StoredLocation> {
+    let damaged = |cause: CodecError| {
+        let row = Damaged::new(Table::LocationLog, cause)
+            .of(account, Some(device))
+            .with_numbers(point.number, point.number)
+            .with_times(point.time, point.time)
+            .with_count(1);
+        tx.damage().note(&row);
+    };
+    point.unpack().map_err(damaged).ok()
+}
+
+/// The checksum of a device's last location.
+pub(crate) fn last_checksum(account: AccountId, device: DeviceId, point: &Point) -> i64 {
+    crc(params![
+        account,
+        device,
+        point.number,
+        point.time,
+        point.received_at,
+        point.latitude.as_e7(),
+        point.longitude.as_e7(),
+        point.trust.late,
+        &*point.readings,
+    ])
+}
+
+/// The last location of a device in its row, or what is known of it when it is damaged.
+pub(crate) fn checked_last(
+    row: &Row,
+    account: AccountId,
+    device: DeviceId,
+) -> Result<std::result::Result<Point, Damaged>> {
+    let point = point_from_row(row)?;
+    let kept = row.opt_i64("checksum")?;
+    let reason = if kept.is_some_and(|kept| kept != last_checksum(account, device, &point)) {
+        "it does not match its checksum".to_owned()
+    } else if let Err(cause) = point.unpack() {
+        cause.to_string()
+    } else {
+        return Ok(Ok(point));
+    };
+    let damaged = Damaged::new(Table::LastLocation, reason).of(account, Some(device)).with_count(1);
+    Ok(Err(damaged.with_numbers(point.number, point.number).with_times(point.time, point.time)))
+}
+
+/// The last location of a device in its row; a damaged one is noted, and the device has none until the next.
+pub(crate) fn last_point(tx: &Tx, account: AccountId, device: DeviceId, row: &Row) -> Result<Option<Point>> {
+    Ok(checked_last(row, account, device)?.map_err(|damaged| tx.damage().note(&damaged)).ok())
 }

@@ -10,9 +10,10 @@ use perigee_core::location::Feed;
 use perigee_core::store::Result;
 
 use super::erase::Erased;
-use crate::codec::{Glimpse, Point, look_through};
+use super::log_row::{COLUMNS, LogRow};
+use crate::codec::{Glimpse, Point};
 use crate::sql::event_filter::Wanted;
-use crate::sql::locations::{event_of, trimmed_to, unreadable_readings};
+use crate::sql::locations::{event_of, trimmed_to, unpack_or_note};
 use crate::sql::scope::devices_in_sight;
 use crate::{Tx, params};
 
@@ -29,9 +30,10 @@ pub(crate) async fn list(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Resul
         return Err(StoreError::CursorExpired);
     }
     let Part { points, next, .. } = read(tx, scope, None, after, limit).await?;
-    let items = points.into_iter().map(|(device, point)| Ok((device, point.unpack()?)));
-    let items = items.collect::<std::result::Result<_, _>>().map_err(unreadable_readings)?;
-    Ok(Feed { items, next })
+    let unpack = |(device, point): (DeviceId, Point)| {
+        Some((device, unpack_or_note(tx, scope.account, device, &point)?))
+    };
+    Ok(Feed { items: points.into_iter().filter_map(unpack).collect(), next })
 }
 
 /// The same locations as events, and up to which number they are, unless they are all there are.
@@ -45,7 +47,8 @@ pub(crate) async fn events(
     let part = read(tx, scope, Some(wanted), after, limit).await?;
     let mut events = Vec::with_capacity(part.points.len());
     for (device, point) in part.points {
-        events.push(event_of(scope.account, device, point.unpack().map_err(unreadable_readings)?));
+        let stored = unpack_or_note(tx, scope.account, device, &point);
+        events.extend(stored.map(|stored| event_of(scope.account, device, stored)));
     }
     Ok((events, (!part.is_end).then_some(part.next)))
 }
@@ -70,12 +73,14 @@ struct Part {
 async fn read(tx: &Tx, scope: Scope, wanted: Option<&Wanted<'_>>, after: i64, limit: u32) -> Result<Part> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let erased = Erased::after(tx, scope.account, after).await?;
-    let sql = "SELECT last_number, first_number, received_at, points FROM location_log \
-               WHERE account_id = ?1 AND last_number > ?2 ORDER BY last_number LIMIT ?3";
+    let sql = format!(
+        "SELECT {COLUMNS} FROM location_log \
+         WHERE account_id = ?1 AND last_number > ?2 ORDER BY last_number LIMIT ?3"
+    );
     let (mut items, mut next, mut looked_at) = (Vec::new(), after, 0);
     let mut stride = 1;
     loop {
-        let rows = tx.query(sql, params![scope.account, next, stride]).await?;
+        let rows = tx.query(&sql, params![scope.account, next, stride]).await?;
         let mut some: Vec<(DeviceId, Point)> = Vec::new();
         let mut read = 0;
         for row in &rows {
@@ -83,7 +88,6 @@ async fn read(tx: &Tx, scope: Scope, wanted: Option<&Wanted<'_>>, after: i64, li
                 break;
             }
             read += 1;
-            let (first, received_at) = (row.i64("first_number")?, row.timestamp("received_at")?);
             let keep = |glimpse: Glimpse<'_>| {
                 looked_at += 1;
                 let device = glimpse.device;
@@ -95,9 +99,9 @@ async fn read(tx: &Tx, scope: Scope, wanted: Option<&Wanted<'_>>, after: i64, li
                 {
                     some.push((device, glimpse.to_point()));
                 }
-                true
+                Ok(true)
             };
-            look_through(row.bytes_ref("points")?, first, received_at, keep).map_err(unreadable_readings)?;
+            LogRow::of(row)?.show_or_note(tx, keep);
         }
         let devices: HashSet<DeviceId> = some.iter().map(|(device, _)| *device).collect();
         let in_sight = devices_in_sight(tx, scope, devices).await?;

@@ -9,6 +9,7 @@ use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
 use super::live::Live;
+use super::log_row::checksum;
 use super::present::{Heard, load};
 use super::standing::standings;
 use super::tail::Owner;
@@ -190,10 +191,12 @@ async fn append(tx: &Tx, arrivals: &Arrivals) -> Result<()> {
         row.last = arrival.points.last().map_or(0, |point| point.number);
         row.batch.add(*device, &arrival.points);
     }
-    let sql = "INSERT INTO location_log (last_number, first_number, account_id, received_at, points) \
-               VALUES (?1, ?2, ?3, ?4, ?5)";
+    let sql = "INSERT INTO location_log (last_number, first_number, account_id, received_at, checksum, points) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     for (account, row) in rows {
-        tx.execute(sql, params![row.last, row.first, account, tx.now(), row.batch.finish()]).await?;
+        let checksum = checksum(row.last, row.first.unwrap_or_default(), account, tx.now());
+        let values = params![row.last, row.first, account, tx.now(), checksum, row.batch.finish()];
+        tx.execute(sql, values).await?;
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use super::facts::Facts;
 use super::present::Present;
 use super::tail::Tail;
 use crate::bell::Bells;
+use crate::damage::Damage;
 
 /// The memory of an open store.
 #[derive(Debug)]
@@ -30,6 +31,8 @@ pub(crate) struct Live {
     room: Notify,
     /// Told when there is something to send.
     pub(crate) bells: Arc<Bells>,
+    /// Rows that could not be read.
+    pub(crate) damage: Arc<Damage>,
     /// From which number on the log is read when the store is opened, as saved.
     pub(super) replay_from: AtomicI64,
 }
@@ -54,6 +57,7 @@ impl Live {
             pressed: Notify::default(),
             room: Notify::default(),
             bells: Arc::default(),
+            damage: Arc::default(),
             replay_from: AtomicI64::default(),
         }
     }

@@ -10,19 +10,22 @@ use perigee_core::time::Timestamp;
 
 use super::erase::Erased;
 use super::live::Live;
+use super::log_row::{COLUMNS, LogRow};
 use super::present::{Heard, load};
 use super::tail::Owner;
-use crate::codec::{Point, unpack_batch};
-use crate::sql::locations::unreadable_readings;
+use crate::codec::Point;
+use crate::damage::Damaged;
+use crate::sql::quarantine::set_aside_log_row;
 use crate::sql::scope::existing_devices;
 use crate::{Tx, params};
 
 /// Rows one statement reads.
 const STRIDE: i64 = 64;
 
-/// Reads the log from where it is needed on.
-pub(crate) async fn replay(tx: &Tx) -> Result<()> {
-    let Some(live) = tx.live() else { return Ok(()) };
+/// Reads the log from where it is needed on. Gives the rows that cannot be read, which are left out.
+pub(crate) async fn replay(tx: &Tx) -> Result<Vec<Damaged>> {
+    let mut damaged = Vec::new();
+    let Some(live) = tx.live() else { return Ok(damaged) };
     let from = tx.query_opt("SELECT number FROM location_replay WHERE id = 1", &[]).await?;
     let from = from.map(|row| row.i64("number")).transpose()?.unwrap_or(0);
     live.set_replay_from(from);
@@ -32,25 +35,31 @@ pub(crate) async fn replay(tx: &Tx) -> Result<()> {
     live.tail_mut().pass(head);
     let packed = packed(tx, from).await?;
     let mut erased: HashMap<AccountId, Erased> = HashMap::new();
-    let sql = "SELECT last_number, first_number, account_id, received_at, points FROM location_log \
-               WHERE last_number >= ?1 ORDER BY last_number LIMIT ?2";
+    let sql =
+        format!("SELECT {COLUMNS} FROM location_log WHERE last_number >= ?1 ORDER BY last_number LIMIT ?2");
     let mut next = from;
     loop {
-        let rows = tx.query(sql, params![next, STRIDE]).await?;
+        let rows = tx.query(&sql, params![next, STRIDE]).await?;
         for row in &rows {
-            let account = AccountId::from_i64(row.i64("account_id")?);
+            let row = LogRow::of(row)?;
+            let (account, received_at) = (row.account, row.received_at);
+            next = row.last + 1;
             if let Vacant(place) = erased.entry(account) {
                 place.insert(Erased::after(tx, account, from - 1).await?);
             }
             let mut by_device: HashMap<Owner, Vec<Point>> = HashMap::new();
-            let (first, received_at) = (row.i64("first_number")?, row.timestamp("received_at")?);
             // A row may begin before what is needed: that part of it is in chunks and saved.
-            let each = |device, point: Point| {
-                if point.number >= from {
-                    by_device.entry((account, device)).or_default().push(point);
+            let shown = row.show(|glimpse| {
+                if glimpse.number >= from {
+                    let point = glimpse.to_point();
+                    by_device.entry((account, glimpse.device)).or_default().push(point);
                 }
-            };
-            unpack_batch(row.bytes_ref("points")?, first, received_at, each).map_err(unreadable_readings)?;
+                Ok(true)
+            });
+            if let Err(row) = shown {
+                damaged.push(*row);
+                continue;
+            }
             let owners: Vec<Owner> = by_device.keys().copied().collect();
             let existing = existing_devices(tx, &owners).await?;
             by_device.retain(|owner, _| existing.contains(owner));
@@ -59,14 +68,24 @@ pub(crate) async fn replay(tx: &Tx) -> Result<()> {
                 if let Some(erased) = erased.get(&account) {
                     points.retain(|point| !erased.has(owner.1, point.number, point.time));
                 }
-                take_over(live, owner, points, received_at, packed.get(&owner).copied().unwrap_or(0))?;
+                take_over(live, owner, points, received_at, packed.get(&owner).copied().unwrap_or(0));
             }
-            next = row.i64("last_number")? + 1;
         }
         if rows.len() < usize::try_from(STRIDE).unwrap_or(usize::MAX) {
-            return Ok(());
+            return Ok(damaged);
         }
     }
+}
+
+/// Moves rows of the log out of the way that cannot be read, so that nothing that reads the log meets them again.
+pub(crate) async fn set_aside(tx: &Tx, damaged: Vec<Damaged>) -> Result<()> {
+    for row in damaged {
+        if let Some((_, last)) = row.numbers {
+            set_aside_log_row(tx, &row, last).await?;
+        }
+        tx.damage().note(&row);
+    }
+    Ok(())
 }
 
 /// Up to which number the locations of devices are in chunks, where that matters.
@@ -81,31 +100,32 @@ async fn packed(tx: &Tx, from: i64) -> Result<HashMap<Owner, i64>> {
 }
 
 /// Does again what follows from the locations of a device in one commit.
-fn take_over(live: &Live, owner: Owner, points: Vec<Point>, at: Timestamp, packed_to: i64) -> Result<()> {
+fn take_over(live: &Live, owner: Owner, points: Vec<Point>, at: Timestamp, packed_to: i64) {
     let observed_to = live.present().get(owner).map_or(0, |entry| entry.observed_to);
     let observed: Vec<&Point> = points.iter().filter(|point| point.number > observed_to).collect();
     if let (Some(first), Some(last)) = (observed.first(), observed.last()) {
         let numbers = Some((first.number, last.number));
-        let moved = Some(believe(live, owner, observed)?);
+        let moved = Some(believe(live, owner, observed));
         live.present_mut().hear(owner, Heard { at, numbers, moved });
     }
     let unpacked = points.into_iter().filter(|point| point.number > packed_to).collect();
     live.tail_mut().add(owner, unpacked);
-    Ok(())
 }
 
 /// The last location after these, if that is another, and what decides about the next.
-fn believe(live: &Live, owner: Owner, mut observed: Vec<&Point>) -> Result<(Option<Point>, Whereabouts)> {
+fn believe(live: &Live, owner: Owner, mut observed: Vec<&Point>) -> (Option<Point>, Whereabouts) {
     let mut whereabouts = live.present().get(owner).map(|entry| entry.whereabouts).unwrap_or_default();
     let mut last = None;
     observed.sort_by_key(|point| point.key());
     for point in observed {
-        let fix = Fix::from(&point.unpack().map_err(unreadable_readings)?);
+        // The row was whole, so this cannot fail by damage; should it, the location decides nothing.
+        let Ok(stored) = point.unpack() else { continue };
+        let fix = Fix::from(&stored);
         let by_itself = judge(&fix, point.received_at).suspect;
         whereabouts.recall(fix, by_itself, point.trust.suspect);
         if whereabouts.last.is_some_and(|last| last.number == point.number) {
             last = Some(point.detached());
         }
     }
-    Ok((last, whereabouts))
+    (last, whereabouts)
 }

@@ -10,8 +10,9 @@ use perigee_core::store::{Result, SkimLimits, Skimmed};
 
 use super::erase::Erased;
 use super::feed::end;
-use crate::codec::{CodecError, Glimpse, look_through, may_carry_alerts};
-use crate::sql::locations::{trimmed_to, unreadable_readings};
+use super::log_row::{COLUMNS, LogRow};
+use crate::codec::{Glimpse, may_carry_alerts};
+use crate::sql::locations::trimmed_to;
 use crate::{Row, Tx, params};
 
 /// Rows one statement reads, unless the first were large.
@@ -30,7 +31,7 @@ pub(crate) async fn skim(tx: &Tx, account: AccountId, after: i64, limits: SkimLi
     loop {
         let rows = rows(tx, account, (skimmer.next, i64::MAX), stride).await?;
         for row in &rows {
-            if !skimmer.pass(row)? {
+            if !skimmer.pass(tx, row)? {
                 return Ok(skimmer.finish(true));
             }
         }
@@ -57,7 +58,7 @@ pub(crate) async fn read(
         let rows = rows(tx, account, (passed, up_to), stride).await?;
         for row in &rows {
             let mut is_one = None;
-            walk(row, |glimpse| {
+            LogRow::of(row)?.show_or_note(tx, |glimpse| {
                 // Those of one device follow each other.
                 let is_wanted = match is_one {
                     Some((device, is_wanted)) if device == glimpse.device => is_wanted,
@@ -72,7 +73,7 @@ pub(crate) async fn read(
                     found.push((glimpse.device, glimpse.to_point().unpack()?));
                 }
                 Ok(glimpse.number < up_to)
-            })?;
+            });
             passed = row.i64("last_number")?;
         }
         if rows.len() < stride {
@@ -84,22 +85,12 @@ pub(crate) async fn read(
 
 /// Some rows with locations after the first number and up to the second.
 async fn rows(tx: &Tx, account: AccountId, (after, up_to): (i64, i64), count: usize) -> Result<Vec<Row>> {
-    let sql = "SELECT last_number, first_number, received_at, points FROM location_log \
-               WHERE account_id = ?1 AND last_number > ?2 AND first_number <= ?3 ORDER BY last_number LIMIT ?4";
+    let sql = format!(
+        "SELECT {COLUMNS} FROM location_log \
+         WHERE account_id = ?1 AND last_number > ?2 AND first_number <= ?3 ORDER BY last_number LIMIT ?4"
+    );
     let count = i64::try_from(count).unwrap_or(i64::MAX);
-    Ok(tx.query(sql, params![account, after, up_to, count]).await?)
-}
-
-/// Shows the locations of a row for as long as more are wanted.
-fn walk<'r>(
-    row: &'r Row,
-    mut wants_more: impl FnMut(Glimpse<'r>) -> std::result::Result<bool, CodecError>,
-) -> Result<()> {
-    let (first, received_at) = (row.i64("first_number")?, row.timestamp("received_at")?);
-    let mut failed = None;
-    let look = |glimpse| wants_more(glimpse).unwrap_or_else(|error| failed.replace(error).is_some());
-    look_through(row.bytes_ref("points")?, first, received_at, look).map_err(unreadable_readings)?;
-    failed.map_or(Ok(()), |error| Err(unreadable_readings(error)))
+    Ok(tx.query(&sql, params![account, after, up_to, count]).await?)
 }
 
 fn is_erased(erased: &Erased, Glimpse { device, number, time, .. }: Glimpse<'_>) -> bool {
@@ -121,9 +112,10 @@ struct Skimmer {
 
 impl Skimmer {
     /// Passes over a row; whether more of the log may follow.
-    fn pass(&mut self, row: &Row) -> Result<bool> {
+    fn pass(&mut self, tx: &Tx, row: &Row) -> Result<bool> {
         let (mut last_device, mut is_enough) = (None, false);
-        walk(row, |glimpse| {
+        let row = LogRow::of(row)?;
+        row.show_or_note(tx, |glimpse| {
             if glimpse.number <= self.after {
                 return Ok(true);
             }
@@ -144,9 +136,13 @@ impl Skimmer {
             self.count += 1;
             self.next = glimpse.number;
             Ok(true)
-        })?;
+        });
         if self.count > 0 && self.oldest.is_none() {
-            self.oldest = Some(row.timestamp("received_at")?);
+            self.oldest = Some(row.received_at);
+        }
+        if !is_enough {
+            // Also past a row that cannot be read.
+            self.next = self.next.max(row.last);
         }
         Ok(!is_enough)
     }

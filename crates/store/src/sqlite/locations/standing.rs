@@ -33,7 +33,8 @@ pub(super) async fn standings(tx: &Tx, live: &Live, submissions: &[Submission]) 
         standings.push(if is_active { Standing::Active } else { Standing::Expired });
     }
     // Seen to be over once, it stays so, whatever the clock does next.
-    let sql = "UPDATE device SET licensed = FALSE WHERE account_id = ?1 AND id IN ({ids})";
+    let sql = "UPDATE device SET licensed = FALSE, checksum = checksum - 1 \
+               WHERE account_id = ?1 AND licensed = TRUE AND id IN ({ids})";
     for (account, devices) in &over {
         for_ids(tx, sql, params![*account], devices).await?;
     }

@@ -1,0 +1,34 @@
+//! Whether a store can do its work: a row that is written and read for no other purpose.
+
+use perigee_core::store::Result;
+
+use crate::database::Engine;
+use crate::tx::Tx;
+use crate::{DbError, params};
+
+/// Bytes of the row: more than a page has room for beside others, so that a store without room cannot take it.
+const FILLER: usize = 4_096;
+
+/// Writes a row, before it removes the one of the last time: room must be found for both.
+pub(super) async fn write(tx: &Tx) -> Result<()> {
+    tx.leave_facts();
+    let sql = "INSERT INTO readiness (at, filler) VALUES (?1, ?2) RETURNING id";
+    let id = tx.query_one(sql, params![tx.now(), vec![0_u8; FILLER]]).await?.i64("id")?;
+    tx.execute("DELETE FROM readiness WHERE id < ?1", params![id]).await?;
+    Ok(())
+}
+
+/// Reads what was written, and a row of each table that nearly every request needs.
+pub(super) async fn read(tx: &Tx) -> Result<()> {
+    let written = tx.query_one("SELECT COUNT(*) AS count FROM readiness", &[]).await?.i64("count")?;
+    if written == 0 {
+        return Err(DbError::unavailable("a row that was written is not there").into());
+    }
+    for table in ["account", "account_user", "device", "location_chunk"] {
+        tx.query(&format!("SELECT * FROM {table} LIMIT 1"), &[]).await?;
+    }
+    if tx.engine() == Engine::Sqlite {
+        tx.query("SELECT points FROM location_log ORDER BY last_number DESC LIMIT 1", &[]).await?;
+    }
+    Ok(())
+}

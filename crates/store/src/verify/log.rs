@@ -1,0 +1,64 @@
+//! The log of locations, on each engine in its own form.
+
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::store::Result;
+
+use super::report::{Batch, Cursor};
+use crate::codec::unpack_readings;
+use crate::postgres::locations::{LOG_COLUMNS as POSTGRES_COLUMNS, checked_log_row};
+use crate::sqlite::locations::{LOG_COLUMNS as SQLITE_COLUMNS, LogRow};
+use crate::{Engine, Tx, params};
+
+/// Rows one statement reads: on SQLite each holds the locations of a commit.
+const SQLITE_ROWS: i64 = 64;
+const POSTGRES_ROWS: i64 = 2_000;
+
+/// Checks the next rows. A store from before there were checksums has no column of them.
+pub(super) async fn check(tx: &Tx, after: Cursor, has_checksums: bool) -> Result<Batch> {
+    match tx.engine() {
+        Engine::Sqlite => on_sqlite(tx, after, has_checksums).await,
+        Engine::Postgres => on_postgres(tx, after).await,
+    }
+}
+
+async fn on_sqlite(tx: &Tx, [after, ..]: Cursor, has_checksums: bool) -> Result<Batch> {
+    let columns = if has_checksums {
+        SQLITE_COLUMNS.to_owned()
+    } else {
+        SQLITE_COLUMNS.replace("checksum", "NULL AS checksum")
+    };
+    let sql =
+        format!("SELECT {columns} FROM location_log WHERE last_number > ?1 ORDER BY last_number LIMIT ?2");
+    let rows = tx.query(&sql, params![after, SQLITE_ROWS]).await?;
+    let last = rows.last().map(|row| row.i64("last_number")).transpose()?;
+    let limit = usize::try_from(SQLITE_ROWS).unwrap_or(usize::MAX);
+    let mut batch = Batch::of(rows.len(), limit, last.map(|last| [last, 0, 0, 0]));
+    for row in &rows {
+        batch.without_checksum += u64::from(row.opt_i64("checksum")?.is_none());
+        let shown = LogRow::of(row)?.show(|glimpse| {
+            unpack_readings(glimpse.readings)?;
+            Ok(true)
+        });
+        batch.damaged.extend(shown.err().map(|damaged| *damaged));
+    }
+    Ok(batch)
+}
+
+async fn on_postgres(tx: &Tx, [account, number, ..]: Cursor) -> Result<Batch> {
+    let sql = format!(
+        "SELECT account_id, device_id, {POSTGRES_COLUMNS} FROM location_log \
+         WHERE (account_id, number) > (?1, ?2) ORDER BY account_id, number LIMIT ?3"
+    );
+    let rows = tx.query(&sql, params![account, number, POSTGRES_ROWS]).await?;
+    let last = match rows.last() {
+        Some(row) => Some([row.i64("account_id")?, row.i64("number")?, 0, 0]),
+        None => None,
+    };
+    let mut batch = Batch::of(rows.len(), usize::try_from(POSTGRES_ROWS).unwrap_or(usize::MAX), last);
+    for row in &rows {
+        let account = AccountId::from_i64(row.i64("account_id")?);
+        let device = DeviceId::from_i64(row.i64("device_id")?);
+        batch.damaged.extend(checked_log_row(row, account, device)?.err());
+    }
+    Ok(batch)
+}

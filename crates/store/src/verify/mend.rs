@@ -1,0 +1,89 @@
+//! What becomes of one damaged row.
+
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::location::TimeRange;
+use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
+
+use crate::damage::{Damaged, Table};
+use crate::sql::locations::renew_last;
+use crate::sql::quarantine::{as_json, keep, set_aside_chunk, set_aside_location, set_aside_log_row};
+use crate::sql::{alerts, devices};
+use crate::{Engine, Tx, Value, params};
+
+/// Nothing: it ends before it begins.
+const NO_TIME: TimeRange = TimeRange { from: Timestamp::from_millis(1), to: Timestamp::from_millis(0) };
+
+/// Mends a damaged row, after keeping a copy of it.
+pub(super) async fn mend(tx: &Tx, damaged: Damaged) -> Result<()> {
+    let Some(account) = damaged.account else { return Ok(()) };
+    tx.lock_account(account).await?;
+    match (damaged.table, damaged.device) {
+        (Table::LocationLog, _) => mend_log(tx, &damaged, account).await,
+        (Table::LocationChunk, Some(device)) => {
+            let (Some((_, last)), Some((_, number))) = (damaged.times, damaged.numbers) else {
+                return Ok(());
+            };
+            set_aside_chunk(tx, (account, device), (last, number), &damaged.reason).await
+        }
+        (Table::LastLocation, Some(device)) => mend_last(tx, &damaged, account, device).await,
+        (Table::Alert, _) => {
+            let Some((id, _)) = damaged.numbers else { return Ok(()) };
+            let sql = "SELECT * FROM alert WHERE account_id = ?1 AND id = ?2";
+            let Some(row) = tx.query_opt(sql, params![account, id]).await? else { return Ok(()) };
+            keep(tx, &damaged, as_json(&row)).await?;
+            alerts::checksum::mend(tx, &row).await
+        }
+        (Table::Device, Some(device)) => {
+            let sql = "SELECT * FROM device WHERE account_id = ?1 AND id = ?2";
+            let Some(row) = tx.query_opt(sql, params![account, device]).await? else { return Ok(()) };
+            keep(tx, &damaged, as_json(&row)).await?;
+            devices::checksum::mend(tx, &row).await
+        }
+        (Table::RuleTrail | Table::RuleCheckpoint, Some(device)) => {
+            forget_snapshot(tx, &damaged, account, device).await
+        }
+        (_, None) | (Table::Other, _) => Ok(()),
+    }
+}
+
+/// Rules begin anew without what they knew.
+async fn forget_snapshot(tx: &Tx, damaged: &Damaged, account: AccountId, device: DeviceId) -> Result<()> {
+    let sql = match damaged.times {
+        None => "DELETE FROM rule_trail WHERE account_id = ?1 AND device_id = ?2 RETURNING snapshot",
+        Some(_) => {
+            "DELETE FROM rule_checkpoint WHERE account_id = ?1 AND device_id = ?2 AND at = ?3 RETURNING snapshot"
+        }
+    };
+    let mut values = params![account, device].to_vec();
+    values.extend(damaged.times.map(|(at, _)| Value::from(at)));
+    if let Some(row) = tx.query_opt(sql, &values).await? {
+        keep(tx, damaged, row.text("snapshot")?.into_bytes()).await?;
+    }
+    Ok(())
+}
+
+async fn mend_log(tx: &Tx, damaged: &Damaged, account: AccountId) -> Result<()> {
+    let Some((number, last)) = damaged.numbers else { return Ok(()) };
+    match tx.engine() {
+        Engine::Sqlite => set_aside_log_row(tx, damaged, last).await,
+        Engine::Postgres => {
+            set_aside_location(tx, damaged, account, number).await?;
+            // It does not wait to be packed any more.
+            let sql = "UPDATE device_live SET unpacked = unpacked - 1 WHERE account_id = ?1 AND device_id = ?2 \
+                       AND packed_to < ?3 AND unpacked > 0";
+            tx.execute(sql, params![account, damaged.device, number]).await?;
+            Ok(())
+        }
+    }
+}
+
+/// The last location follows from the history.
+async fn mend_last(tx: &Tx, damaged: &Damaged, account: AccountId, device: DeviceId) -> Result<()> {
+    let sql = "SELECT * FROM last_location WHERE account_id = ?1 AND device_id = ?2";
+    if let Some(row) = tx.query_opt(sql, params![account, device]).await? {
+        keep(tx, damaged, as_json(&row)).await?;
+        renew_last(tx, account, device, NO_TIME).await?;
+    }
+    Ok(())
+}

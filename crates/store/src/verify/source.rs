@@ -1,0 +1,52 @@
+//! What is checked: a database that is open, or a SQLite file that nobody else uses.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use perigee_core::error::StoreError;
+use perigee_core::store::Result;
+use perigee_core::time::{Clock, SystemClock};
+
+use crate::database::{Database, Engine};
+use crate::job::run_now;
+use crate::sqlite::{Live, Session, open_reader};
+use crate::tx::Tx;
+
+pub(super) enum Source<'d> {
+    Database(&'d Database),
+    File { session: Session, live: Arc<Live>, clock: SystemClock },
+}
+
+impl Source<'_> {
+    /// A file, such as a copy that was just made.
+    pub(super) fn file(path: &Path) -> rusqlite::Result<Self> {
+        let (session, clock) = (Session::new(open_reader(path)?), SystemClock);
+        Ok(Self::File { session, live: Arc::new(Live::new(Arc::new(clock))), clock })
+    }
+
+    pub(super) fn engine(&self) -> Engine {
+        match self {
+            Self::Database(database) => database.engine(),
+            Self::File { .. } => Engine::Sqlite,
+        }
+    }
+
+    pub(super) async fn read<T, F>(&self, job: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T>> + Send + 'static,
+    {
+        match self {
+            Self::Database(database) => database.read(job).await,
+            Self::File { session, live, clock } => {
+                run_now(job, &Tx::sqlite(session.clone(), clock.now(), Arc::clone(live)))
+            }
+        }
+    }
+
+    /// Whether an error means that the store is damaged, and not that it cannot be reached at present.
+    pub(super) fn is_damage(&self, error: &StoreError) -> bool {
+        self.engine() == Engine::Sqlite || !matches!(error, StoreError::Unavailable(_))
+    }
+}
