@@ -13,7 +13,7 @@ use tokio_util::task::TaskTracker;
 use crate::access::{CodeBackoff, Gate, HourBook, Identities, Rated, Rates, UsageBook, ViewBook, read_keys};
 use crate::auth::password::Passwords;
 use crate::auth::signing::{self, SigningKeyError, SigningKeys};
-use crate::background::Packing;
+use crate::background::{DiskWarning, Packing};
 use crate::budget::Budget;
 use crate::config::{BaseUrl, Config, ConfigError};
 use crate::http::arrivals::Arrivals;
@@ -23,6 +23,7 @@ use crate::http::error::{ApiError, ApiResult};
 use crate::http::extract::Running;
 use crate::http::routes::console::tiles::Tiles;
 use crate::live::Live;
+use crate::readiness::Readiness;
 use crate::serve::OpenConnections;
 use crate::webhook::{ClientError, Webhooks};
 
@@ -42,6 +43,10 @@ pub struct Parts {
     pub started_monotonic: Monotonic,
     /// Locations being packed away.
     pub packing: Packing,
+    /// Whether the store writes and reads.
+    pub readiness: Readiness,
+    /// When the disk was last warned of.
+    pub disk_warning: DiskWarning,
     /// Connections that are open.
     pub connections: OpenConnections,
     /// What the operator set.
@@ -120,6 +125,8 @@ impl App {
             hours: HourBook::default(),
             views: ViewBook::default(),
             packing: Packing::default(),
+            readiness: Readiness::default(),
+            disk_warning: DiskWarning::default(),
             connections: OpenConnections::default(),
             running: Running::default(),
             arrivals: Arrivals::default(),

@@ -111,6 +111,10 @@ pub struct Store {
     pub wait_seconds: u64,
     /// Values of PostgreSQL's `synchronous_commit` that are taken although they can lose what was acknowledged.
     pub allow_synchronous_commit: Vec<String>,
+    /// MiB free on the disk of the embedded store below which the operator is warned; 0 for never.
+    pub warn_free_mib: u64,
+    /// The same as a share of the disk in per cent.
+    pub warn_free_percent: u8,
 }
 
 /// What the first start makes.

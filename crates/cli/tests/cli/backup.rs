@@ -16,7 +16,11 @@ fn a_copy_of_a_running_store_comes_back() {
     let file = written(&world.path("track.ndjson"), track);
     world.answer(&format!("import {file} --device star"), 0);
     let copy = world.path("copy.db");
+    // As left by an earlier backup that was killed.
+    let leftover = world.path("earlier.db.4194304.part");
+    std::fs::write(&leftover, b"SQLite format 3\0 and some pages").unwrap();
     let done = json_of(&data, &format!("backup {}", copy.display()));
+    assert!(!leftover.exists(), "what a killed backup left is removed by the next");
     assert_eq!(done["bytes"].as_u64().unwrap(), std::fs::metadata(&copy).unwrap().len());
     assert_eq!(std::fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o600);
     let twice = refusal(&data, &format!("backup {}", copy.display()));
@@ -24,7 +28,7 @@ fn a_copy_of_a_running_store_comes_back() {
 
     world.device("later");
     let running = refusal(&data, &format!("restore {}", copy.display()));
-    assert!(running.contains("in use") || running.contains("another"), "{running}");
+    assert!(running.contains("in use by another perigee serve (process "), "{running}");
     let World { folder, server, .. } = world;
     server.stop();
     let done = json_of(&data, &format!("restore {}", copy.display()));
@@ -71,6 +75,76 @@ fn what_is_no_sound_copy_is_refused() {
         .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().ends_with(".part"));
     assert_eq!(parts.count(), 0);
     json_of(&data, "account list");
+    drop(folder);
+}
+
+/// Flips a bit of a text in a file, as a bad disk would.
+fn flip(path: &std::path::Path, text: &str) {
+    let mut bytes = std::fs::read(path).unwrap();
+    let place =
+        bytes.windows(text.len()).position(|part| part == text.as_bytes()).expect("the text is there");
+    bytes[place] ^= 1;
+    std::fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn a_flipped_bit_is_found_set_aside_and_told() {
+    const NOTE: &str = "in-a-packed-row-of-the-log";
+    let world = World::start();
+    let data = world.folder.data();
+    let location = |second: u32, note: &str| {
+        json!({"dateTime": format!("2026-05-01T12:00:{second:02}Z"), "latitude": 42.2, "longitude": -8.7,
+               "attributes": {"note": note}})
+    };
+    world.device("star");
+    world.call("POST /api/devices/star/locations", Some(&location(1, "whole")), 201);
+    world.call("POST /api/devices/star/locations", Some(&location(2, NOTE)), 201);
+    assert_eq!(json_of(&data, "verify")["damaged"], json!([]), "beside a running server");
+    let copy = world.path("copy.db");
+    json_of(&data, &format!("backup {}", copy.display()));
+    flip(&copy, NOTE);
+    let World { folder, server, .. } = world;
+    let told = refusal(&data, "repair");
+    assert!(told.contains("in use by another perigee serve"), "{told}");
+    server.stop();
+
+    let told = refusal(&data, &format!("restore {}", copy.display()));
+    assert!(told.contains("1 damaged rows") && told.contains("location_log"), "{told}");
+    let done = json_of(&data, &format!("restore {} --allow-damaged", copy.display()));
+    assert_eq!(done["damaged"][0]["table"], "location_log", "{done}");
+    let again = data.with_file_name("again.db");
+    let told = refusal(&data, &format!("backup {}", again.display()));
+    assert!(told.contains("location_log") && told.contains("perigee repair"), "{told}");
+    assert!(!again.exists(), "a damaged copy is not kept unless it is asked for");
+    let output = crate::process::run(&data, "verify --json");
+    assert_eq!(output.status.code(), Some(1));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let account = json_of(&data, "account list")["accounts"][0]["id"].clone();
+    let damaged = &report["damaged"][0];
+    assert_eq!((&damaged["account"], &damaged["count"]), (&account, &json!(1)), "{report}");
+
+    // The service starts without the one row and says so.
+    let server = Server::start(&data);
+    let key = json_of(&data, "key issue --email owner@localhost")["apiKey"].clone();
+    let bearer = crate::client::token(&server.url, "owner@localhost", &key);
+    let call = |path: &str| crate::client::send(&server.url, &format!("GET {path}"), Some(&bearer), None);
+    let kept = call("/api/devices/star/locations").expect(200);
+    assert_eq!(kept["locations"].as_array().unwrap().len(), 1, "{kept}");
+    call("/api/events?cursor=start").expect(200);
+    let ready = call("/readyz").expect(200);
+    assert_eq!((&ready["damagedRows"], &ready["quarantinedRows"]), (&json!(1), &json!(1)), "{ready}");
+    let log = crate::process::log_text(&data);
+    assert!(log.contains("damaged row of the store") && log.contains(account.as_str().unwrap()), "{log}");
+    server.stop();
+    assert_eq!(json_of(&data, "verify")["quarantined"], 1);
+    assert_eq!(json_of(&data, "repair")["after"]["damaged"], json!([]));
+    json_of(&data, &format!("backup {}", again.display()));
+
+    // And once more where no server has looked before.
+    json_of(&data, &format!("restore {} --allow-damaged", copy.display()));
+    let repaired = json_of(&data, "repair");
+    assert_eq!(repaired["setAside"][0]["account"], account, "{repaired}");
+    assert_eq!(json_of(&data, "verify")["damaged"], json!([]));
     drop(folder);
 }
 

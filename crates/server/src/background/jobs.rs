@@ -12,7 +12,7 @@ use tokio_util::task::TaskTracker;
 use super::{
     Follower, Outlets, Worker, announce_expiries, compact_locations, forget_expired, load_signing_keys,
     note_receipts, publish_store, retire_locations, save_hours, save_usage, trim_logs, watch_clock,
-    write_overview,
+    watch_store, write_overview,
 };
 use crate::app::App;
 use crate::senders::Centre;
@@ -24,6 +24,7 @@ const LOAD_KEYS_EVERY: Duration = Duration::from_secs(2);
 const SAVE_HOURS_EVERY: Duration = Duration::from_mins(1);
 const WATCH_CLOCK_EVERY: Duration = Duration::from_secs(10);
 const PUBLISH_EVERY: Duration = Duration::from_secs(5);
+const WATCH_EVERY: Duration = Duration::from_secs(30);
 const TRIM_EVERY: Duration = Duration::from_mins(10);
 const FORGET_EVERY: Duration = Duration::from_hours(1);
 /// After a start there is more urgent work than deleting.
@@ -124,6 +125,14 @@ impl Jobs {
         });
         jobs.tasks.spawn(webhook::run(app.clone(), jobs.stop.clone()));
         let budget = app.budget.clone();
+        let watcher = app.clone();
+        jobs.repeat("watch-store", Duration::ZERO, move || {
+            let app = watcher.clone();
+            async move {
+                watch_store(&app).await;
+                WATCH_EVERY
+            }
+        });
         jobs.repeat("publish-figures", Duration::ZERO, move || {
             publish_store(database.stats());
             budget.publish();

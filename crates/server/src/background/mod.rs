@@ -10,6 +10,7 @@ mod overview;
 mod receipts;
 mod retention;
 mod signing_keys;
+mod store_watch;
 mod upkeep;
 
 pub use compaction::{Packing, compact_locations, trim_logs};
@@ -22,4 +23,5 @@ pub use overview::write_overview;
 pub use receipts::note_receipts;
 pub use retention::retire_locations;
 pub use signing_keys::load_signing_keys;
+pub use store_watch::{DiskWarning, watch_store};
 pub use upkeep::{forget_expired, save_hours, save_usage, watch_clock};

@@ -29,12 +29,19 @@ pub async fn save_hours(app: &App) {
     }
 }
 
-/// Forgets sessions, links and idempotency keys that are over, and messages kept as long as the operator wants.
+/// Forgets sessions, links and idempotency keys that are over, and messages kept as long as the operator wants; gives
+/// checksums to rows from before there were any.
 pub async fn forget_expired(app: &App) {
     match app.store.forget_expired().await {
         Ok(rows) => tracing::debug!(rows, "forgot what is over"),
         Err(error) => {
             tracing::warn!(error = &error as &dyn std::error::Error, "could not forget what is over");
+        }
+    }
+    match app.store.fill_checksums().await {
+        Ok(rows) => tracing::debug!(rows, "filled in checksums"),
+        Err(error) => {
+            tracing::warn!(error = &error as &dyn std::error::Error, "could not fill in checksums");
         }
     }
     let days = app.config.notifications.retention_days;

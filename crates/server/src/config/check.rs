@@ -116,6 +116,9 @@ impl Store {
         if !self.allow_synchronous_commit.iter().all(known) {
             return refuse("store.allow_synchronous_commit", "may name remote_write, local and off");
         }
+        if self.warn_free_percent > 100 {
+            return refuse("store.warn_free_percent", "must be between 0 and 100");
+        }
         self.database_url().map(drop)
     }
 

@@ -27,6 +27,7 @@ mod operator;
 mod overview;
 mod preferences;
 mod privileges;
+mod readiness;
 mod requests;
 mod retention;
 mod routing_scope;

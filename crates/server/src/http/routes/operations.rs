@@ -1,16 +1,14 @@
 //! What an operator's tools ask: whether the process lives, and whether it can serve.
 
-use std::time::Duration;
-
+use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, header};
 
 use crate::app::App;
-use crate::http::error::{ApiError, ApiResult, unavailable};
+use crate::disk::DiskSpace;
+use crate::http::error::{ApiResult, unavailable};
 
-/// How long the store may take to answer while the service counts as ready.
-const PING_LIMIT: Duration = Duration::from_secs(2);
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
 /// The process lives.
@@ -18,16 +16,27 @@ pub async fn get_health() -> Response {
     state("{\"status\":\"ok\"}")
 }
 
-/// The service can do its work: the store answers.
+/// The service can do its work: the store writes and reads, and its disk has room.
 pub async fn get_readiness(State(app): State<App>) -> ApiResult<Response> {
-    match tokio::time::timeout(PING_LIMIT, app.store.ping()).await {
-        Ok(Ok(())) => Ok(state("{\"status\":\"ready\"}")),
-        Ok(Err(error)) => Err(ApiError::from(error)),
-        Err(_elapsed) => Err(unavailable("the store did not answer within 2 s")),
+    let disk = DiskSpace::of_store(&app.config);
+    if let Some(disk) = disk.filter(|disk| disk.is_full()) {
+        return Err(unavailable(format!("the disk of the store is full: {} bytes are free", disk.free)));
     }
+    app.readiness.check(&app.store, &app.runtime).await.map_err(|reason| unavailable(reason.to_string()))?;
+    let damage = app.store.damage_figures().await?;
+    let mut ready = serde_json::json!({
+        "status": "ready",
+        "damagedRows": damage.passed_over,
+        "quarantinedRows": damage.set_aside,
+    });
+    if let Some(disk) = disk {
+        ready["freeBytes"] = disk.free.into();
+        ready["spaceLow"] = disk.is_low(&app.config.store).into();
+    }
+    Ok(state(ready.to_string()))
 }
 
-fn state(json: &'static str) -> Response {
+fn state(json: impl Into<Body>) -> Response {
     const JSON: HeaderValue = HeaderValue::from_static("application/json");
-    ([(header::CONTENT_TYPE, JSON), (header::CACHE_CONTROL, NO_STORE)], json).into_response()
+    ([(header::CONTENT_TYPE, JSON), (header::CACHE_CONTROL, NO_STORE)], json.into()).into_response()
 }

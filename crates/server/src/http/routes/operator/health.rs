@@ -8,6 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
+use crate::disk::DiskSpace;
 use crate::http::error::ApiResult;
 use crate::http::extract::{OperatorCaller, Params};
 use crate::http::reply::Reply;
@@ -71,6 +72,18 @@ pub struct StoreView {
     /// Bytes free on the disk it lies on; null when that is another machine's.
     #[schema(example = 107_374_182_400_u64)]
     free_bytes: Option<u64>,
+    /// Bytes of that disk.
+    #[schema(example = 214_748_364_800_u64)]
+    disk_bytes: Option<u64>,
+    /// Whether less is free there than the operator set to be warned of.
+    #[schema(example = false)]
+    space_low: bool,
+    /// Damaged rows that the node passed over since it was started; `perigee verify` lists them.
+    #[schema(example = 0)]
+    damaged_rows: u64,
+    /// Damaged rows that were set aside into the table `quarantine`, by any node and at any time.
+    #[schema(example = 0)]
+    quarantined_rows: u64,
     /// Accounts.
     #[schema(example = 4)]
     accounts: u64,
@@ -155,14 +168,6 @@ fn messages(figures: &StoreFigures) -> MessagesView {
     MessagesView { email: of(Channel::Email), sms: of(Channel::Sms) }
 }
 
-/// Bytes that the service can still write beside its store.
-fn free_bytes(app: &App) -> Option<u64> {
-    let url = app.config.store.database_url().ok()?;
-    let folder = url.sqlite_path()?.parent()?;
-    let disk = rustix::fs::statvfs(folder).ok()?;
-    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
-}
-
 fn last_backup(app: &App) -> Option<String> {
     let url = app.config.store.database_url().ok()?;
     let note = std::fs::read_to_string(url.sqlite_path()?.with_file_name(LAST_BACKUP)).ok()?;
@@ -179,6 +184,7 @@ pub async fn get_operator_health(
 ) -> ApiResult<Reply<HealthAnswer>> {
     params.finish()?;
     let figures = app.store.store_figures().await?;
+    let disk = DiskSpace::of_store(&app.config);
     let (intake, now) = (app.store.intake(), caller.now());
     let uptime = app.clock.monotonic().since(app.started_monotonic);
     let seconds_since = |instant: Timestamp| (now.as_millis() - instant.as_millis()).max(0) / 1_000;
@@ -192,7 +198,11 @@ pub async fn get_operator_health(
         store: StoreView {
             engine: figures.engine,
             bytes: figures.bytes,
-            free_bytes: free_bytes(&app),
+            free_bytes: disk.map(|disk| disk.free),
+            disk_bytes: disk.map(|disk| disk.total),
+            space_low: disk.is_some_and(|disk| disk.is_low(&app.config.store)),
+            damaged_rows: figures.damage.passed_over,
+            quarantined_rows: figures.damage.set_aside,
             accounts: figures.accounts,
             users: figures.users,
             devices: figures.devices,

@@ -1,0 +1,75 @@
+//! Room on the disk of the embedded store.
+
+use std::path::PathBuf;
+
+use crate::config::{Config, Store};
+
+const MIB: u64 = 1024 * 1024;
+/// Free bytes below which the disk counts as full: the next batches would not fit into the store's log.
+const FULL_BELOW: u64 = MIB;
+
+/// Room on a disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DiskSpace {
+    /// Bytes that the service can still write.
+    pub free: u64,
+    /// Bytes in all.
+    pub total: u64,
+}
+
+impl DiskSpace {
+    /// Room on the disk of the embedded store; none when the store is elsewhere or cannot be asked for.
+    pub fn of_store(config: &Config) -> Option<Self> {
+        let url = config.store.database_url().ok()?;
+        let folder = url.sqlite_path()?.parent()?;
+        let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() };
+        let disk = rustix::fs::statvfs(folder).ok()?;
+        Some(Self {
+            free: disk.f_bavail.saturating_mul(disk.f_frsize),
+            total: disk.f_blocks.saturating_mul(disk.f_frsize),
+        })
+    }
+
+    /// Whether less is free than the operator wants to be warned of.
+    pub fn is_low(self, settings: &Store) -> bool {
+        let below_size = self.free < settings.warn_free_mib.saturating_mul(MIB);
+        let share = u128::from(self.total) * u128::from(settings.warn_free_percent);
+        below_size || u128::from(self.free) * 100 < share
+    }
+
+    /// Whether there is hardly room for anything.
+    pub const fn is_full(self) -> bool {
+        self.free < FULL_BELOW
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn either_bound_warns_and_zero_turns_it_off() {
+        let check = |warn_free_mib, warn_free_percent, expect| {
+            let (data, database) = (PathBuf::new(), String::new());
+            let (wait_seconds, allow_synchronous_commit) = (0, Vec::new());
+            let settings = Store {
+                data,
+                database,
+                connections: 1,
+                wait_seconds,
+                allow_synchronous_commit,
+                warn_free_mib,
+                warn_free_percent,
+            };
+            let disk = DiskSpace { free: 900 * MIB, total: 10_000 * MIB };
+            assert_eq!(disk.is_low(&settings), expect, "{warn_free_mib} MiB, {warn_free_percent} %");
+        };
+        check(0, 0, false);
+        check(900, 0, false);
+        check(901, 0, true);
+        check(0, 9, false);
+        check(0, 10, true);
+        assert!(!DiskSpace { free: MIB, total: MIB }.is_full());
+        assert!(DiskSpace { free: MIB - 1, total: MIB }.is_full());
+    }
+}

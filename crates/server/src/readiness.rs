@@ -1,0 +1,74 @@
+//! Whether the service can do its work: a row is written and read, at most once a second however many ask.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use perigee_core::error::StoreError;
+use perigee_core::store::Store;
+use tokio::runtime::Handle;
+use tokio::sync::Mutex;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout};
+
+/// How long an outcome holds.
+const FRESH: Duration = Duration::from_secs(1);
+/// How long the store may take.
+const LIMIT: Duration = Duration::from_secs(2);
+
+/// Whether the store wrote and read, or why it did not.
+pub type Outcome = Result<(), Arc<str>>;
+
+/// The latest outcome, and the attempt under way.
+#[derive(Debug, Default)]
+pub struct Readiness(Mutex<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    last: Option<(Instant, Outcome)>,
+    /// One that took too long goes on, and no other is begun meanwhile.
+    running: Option<JoinHandle<Result<(), StoreError>>>,
+}
+
+impl Readiness {
+    /// Whether the store writes and reads, by the latest outcome or by trying.
+    pub async fn check(&self, store: &Arc<dyn Store>, runtime: &Handle) -> Outcome {
+        let mut inner = self.0.lock().await;
+        if let Some((at, outcome)) = &inner.last
+            && at.elapsed() < FRESH
+        {
+            return outcome.clone();
+        }
+        let running = inner.running.get_or_insert_with(|| {
+            let store = Arc::clone(store);
+            runtime.spawn(async move { store.probe().await })
+        });
+        let outcome = match timeout(LIMIT, running).await {
+            Err(_elapsed) => Err("the store did not write and read within 2 s".into()),
+            Ok(ended) => {
+                inner.running = None;
+                match ended {
+                    Ok(Ok(())) => Ok(()),
+                    Ok(Err(error)) => Err(reason(&error).into()),
+                    Err(stopped) => Err(stopped.to_string().into()),
+                }
+            }
+        };
+        inner.last = Some((Instant::now(), outcome.clone()));
+        outcome
+    }
+
+    /// Forgets the latest outcome, so that the next who asks tries anew.
+    pub async fn forget(&self) {
+        self.0.lock().await.last = None;
+    }
+}
+
+fn reason(error: &StoreError) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(next) = cause {
+        text = format!("{text}: {next}");
+        cause = next.source();
+    }
+    text
+}
