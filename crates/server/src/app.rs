@@ -104,10 +104,11 @@ impl App {
         clock: Arc<dyn Clock>,
         passwords: Passwords,
     ) -> Result<Self, BuildError> {
+        let budget = Budget::new(&config.budget);
+        let passwords = passwords.in_queue(Arc::clone(&budget.hashes));
         let gate = Gate::new(signing_keys(&*store, clock.now()).await?, config.auth.token_seconds);
         Ok(Self(Arc::new(Parts {
             rates: Rates::new(&config.limits, Arc::clone(&clock)),
-            budget: Budget::new(&config.budget),
             live: Live::new(&config.events),
             started: clock.now(),
             started_monotonic: clock.monotonic(),
@@ -116,6 +117,7 @@ impl App {
             store,
             config,
             base_url,
+            budget,
             gate,
             identities: Identities::new(Arc::clone(&clock)),
             clock,

@@ -9,7 +9,9 @@ use perigee_core::audit::{AuditOutcome, NewAudit};
 use perigee_core::credential::Login;
 use tokio::time::Instant;
 
+use super::rates::Rated;
 use crate::app::{App, too_many};
+use crate::budget::{Payer, Slot};
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult};
 
@@ -33,37 +35,44 @@ impl FromRequestParts<App> for Trial {
 
 /// One try to prove who somebody is.
 ///
-/// Judging it takes a while, and meanwhile others may fail: [`Self::check`] is asked again before the outcome is
-/// told, so that a thousand tries at once learn no more than a few.
+/// It takes a failure before anything is computed and gives it back when it does not fail, so that a thousand tries at
+/// once cost and learn no more than a few. Few of one address run at a time; the others wait, or are refused when too
+/// many do.
 pub struct Attempt<'a> {
     app: &'a App,
     context: &'a RequestContext,
     name: &'a str,
     begun: Instant,
+    /// Given up before a refusal is delayed.
+    slot: Option<Slot>,
+    /// Whether the failure stays taken when this is dropped.
+    keeps_failure: bool,
 }
 
 impl<'a> Attempt<'a> {
-    /// Begins a try under this name, unless too many failed.
-    pub fn begin(app: &'a App, context: &'a RequestContext, name: &'a str) -> ApiResult<Self> {
-        let attempt = Self { app, context, name, begun: Instant::now() };
-        attempt.check()?;
-        Ok(attempt)
+    /// Begins a try under this name, unless too many failed or are under way.
+    pub async fn begin(app: &'a App, context: &'a RequestContext, name: &'a str) -> ApiResult<Self> {
+        let begun = Instant::now();
+        let address = context.address();
+        // Who has no failures left does not wait to be told so.
+        refuse_many(context, app.rates.attempt(name, address))?;
+        let slot = app.budget.attempts.acquire(Payer::client(address, None), 0).await?;
+        refuse_many(context, app.rates.begin_attempt(name, address))?;
+        Ok(Self { app, context, name, begun, slot: Some(slot), keeps_failure: false })
     }
 
-    /// Refuses it when too many failed by now.
-    pub fn check(&self) -> ApiResult<()> {
-        let rated = self.app.rates.attempt(self.name, self.context.address());
-        self.context.set_rated(rated);
-        if rated.allowance.allowed {
-            return Ok(());
-        }
-        Err(too_many(rated, "Too many attempts from this address failed."))
+    /// Judges what was presented. Whoever goes away meanwhile has failed: the work was done.
+    pub async fn judge<T>(&mut self, judging: impl Future<Output = ApiResult<T>>) -> ApiResult<T> {
+        self.keeps_failure = true;
+        let judged = judging.await;
+        self.keeps_failure = false;
+        judged
     }
 
     /// Counts it as failed, and notes that in the audit log when it was somebody known.
-    pub async fn fail(&self, via: Via, action: &'static str, login: Option<Login>, reason: &'static str) {
-        self.app.rates.failed_attempt(self.name, self.context.address());
-        self.context.set_rated(self.app.rates.attempt(self.name, self.context.address()));
+    pub async fn fail(mut self, via: Via, action: &'static str, login: Option<Login>, reason: &'static str) {
+        self.keeps_failure = true;
+        self.slot = None;
         let (store, origin) = (self.app.store.clone(), self.context.origin(via, None));
         // In the background for known and unknown names alike, so that time tells nobody which it was.
         self.app.background.spawn(async move {
@@ -82,4 +91,22 @@ impl<'a> Attempt<'a> {
         });
         tokio::time::sleep_until(self.begun + REFUSED_AFTER).await;
     }
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        let address = self.context.address();
+        if !self.keeps_failure {
+            self.app.rates.end_attempt(self.name, address);
+        }
+        self.context.set_rated(self.app.rates.attempt(self.name, address));
+    }
+}
+
+fn refuse_many(context: &RequestContext, rated: Rated) -> ApiResult<()> {
+    context.set_rated(rated);
+    if rated.allowance.allowed {
+        return Ok(());
+    }
+    Err(too_many(rated, "Too many attempts from this address failed."))
 }

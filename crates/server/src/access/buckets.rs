@@ -89,6 +89,19 @@ impl<K: Eq + Hash + Clone> Buckets<K> {
         self.ask(key, now, false)
     }
 
+    /// Gives one back that was taken.
+    pub fn give_back(&self, key: &K, now: Monotonic) {
+        let now_us = now.as_micros();
+        let shard = usize::try_from(self.hasher.hash_one(key) % SHARDS as u64).unwrap_or(0);
+        let mut full_at = self.shards[shard].lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(due) = full_at.get_mut(key) {
+            *due -= self.quota.interval_us;
+            if *due <= now_us {
+                full_at.remove(key);
+            }
+        }
+    }
+
     fn ask(&self, key: &K, now: Monotonic, take: bool) -> Allowance {
         let now_us = now.as_micros();
         let size_us = i64::from(self.quota.burst) * self.quota.interval_us;
@@ -147,5 +160,17 @@ mod tests {
         assert!(buckets.take(&1, at(0)).allowed);
         assert!(!buckets.look(&1, at(0)).allowed);
         assert_eq!(buckets.quota().window_s(), 60);
+    }
+
+    #[test]
+    fn what_is_given_back_can_be_taken_again() {
+        let buckets = Buckets::new(Quota::per_minute(2));
+        assert!(buckets.take(&1, at(0)).allowed && buckets.take(&1, at(0)).allowed);
+        assert!(!buckets.take(&1, at(0)).allowed);
+        buckets.give_back(&1, at(0));
+        assert_eq!(buckets.look(&1, at(0)).remaining, 1);
+        buckets.give_back(&1, at(0));
+        buckets.give_back(&1, at(0));
+        assert_eq!(buckets.look(&1, at(0)).remaining, 2, "never more than the bucket holds");
     }
 }

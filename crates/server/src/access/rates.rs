@@ -116,11 +116,26 @@ impl Rates {
         Rated { policy: "failures", quota: self.failures.quota(), allowance }
     }
 
-    /// Notes that they failed.
-    pub fn failed_attempt(&self, name: &str, address: IpAddr) {
-        let address = source(address);
-        self.failures.take(&address, self.now());
-        self.named_failures.take(&(name.to_lowercase(), address), self.now());
+    /// Takes a failure of this name and address before it is known whether the attempt fails; both, or none.
+    pub fn begin_attempt(&self, name: &str, address: IpAddr) -> Rated {
+        let (address, name, now) = (source(address), name.to_lowercase(), self.now());
+        let by_address = self.failures.take(&address, now);
+        let rated = |allowance| Rated { policy: "failures", quota: self.failures.quota(), allowance };
+        if !by_address.allowed {
+            return rated(by_address);
+        }
+        let by_name = self.named_failures.take(&(name, address), now);
+        if !by_name.allowed {
+            self.failures.give_back(&address, now);
+        }
+        rated(if by_name.remaining < by_address.remaining || !by_name.allowed { by_name } else { by_address })
+    }
+
+    /// Gives the failure of an attempt back that was none.
+    pub fn end_attempt(&self, name: &str, address: IpAddr) {
+        let (address, now) = (source(address), self.now());
+        self.failures.give_back(&address, now);
+        self.named_failures.give_back(&(name.to_lowercase(), address), now);
     }
 
     /// Whether this address may still present tokens that were not good.

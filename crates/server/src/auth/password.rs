@@ -5,7 +5,8 @@ use std::sync::Arc;
 use argon2::{Algorithm, Argon2, Params, PasswordHash, PasswordHasher as _, PasswordVerifier as _, Version};
 use rand::{Rng as _, RngCore as _};
 use secrecy::{ExposeSecret as _, SecretString};
-use tokio::sync::Semaphore;
+
+use crate::budget::{Payer, Queue, QueueLimits, RunError};
 
 /// Characters a password has at least.
 pub const LEAST_CHARS: usize = 10;
@@ -42,9 +43,9 @@ pub enum PasswordError {
     /// The hashing itself failed.
     #[error("hashing a password failed")]
     Failed(#[source] argon2::password_hash::Error),
-    /// The work was given up, as when the program ends.
-    #[error("hashing a password was given up")]
-    Cancelled,
+    /// There was no place for it, or it was given up, as when the program ends.
+    #[error(transparent)]
+    NotRun(#[from] RunError),
 }
 
 /// Why a new password is refused, as a sentence for the one who chose it.
@@ -90,7 +91,7 @@ pub fn generate() -> SecretString {
 pub struct Passwords {
     argon2: Argon2<'static>,
     cost: PasswordCost,
-    permits: Arc<Semaphore>,
+    queue: Arc<Queue>,
 }
 
 impl Passwords {
@@ -98,16 +99,34 @@ impl Passwords {
     pub fn new(cost: PasswordCost) -> Result<Self, PasswordError> {
         let params = Params::new(cost.memory_kib, cost.passes, 1, None).map_err(PasswordError::Cost)?;
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let limits = QueueLimits {
+            running: cores,
+            running_each: cores,
+            memory: usize::MAX,
+            waiting: usize::MAX,
+            waiting_each: usize::MAX,
+        };
         Ok(Self {
             argon2: Argon2::new(Algorithm::Argon2id, Version::V0x13, params),
             cost,
-            permits: Arc::new(Semaphore::new(cores)),
+            queue: Queue::new("hashes", limits),
         })
     }
 
-    /// The hash to keep, as a PHC string.
+    /// The same, waiting in this queue.
+    #[must_use]
+    pub fn in_queue(self, queue: Arc<Queue>) -> Self {
+        Self { queue, ..self }
+    }
+
+    /// The hash to keep, as a PHC string, for the service itself.
     pub async fn hash(&self, password: SecretString) -> Result<String, PasswordError> {
-        self.work(move |argon2| {
+        self.hash_for(Payer::own(), password).await
+    }
+
+    /// The hash to keep, as a PHC string.
+    pub async fn hash_for(&self, payer: Payer, password: SecretString) -> Result<String, PasswordError> {
+        self.work(payer, move |argon2| {
             let mut salt = [0; SALT_BYTES];
             rand::rng().fill_bytes(&mut salt);
             let hash = argon2.hash_password_with_salt(password.expose_secret().as_bytes(), &salt);
@@ -117,8 +136,13 @@ impl Passwords {
     }
 
     /// Whether the password is the one whose hash was kept.
-    pub async fn verify(&self, password: SecretString, kept: String) -> Result<bool, PasswordError> {
-        self.work(move |argon2| {
+    pub async fn verify(
+        &self,
+        payer: Payer,
+        password: SecretString,
+        kept: String,
+    ) -> Result<bool, PasswordError> {
+        self.work(payer, move |argon2| {
             let kept = PasswordHash::new(&kept).map_err(|error| PasswordError::Broken(error.into()))?;
             match argon2.verify_password(password.expose_secret().as_bytes(), &kept) {
                 Ok(()) => Ok(true),
@@ -130,8 +154,8 @@ impl Passwords {
     }
 
     /// Does the work of [`Self::verify`] for a user who does not exist, so that time tells nobody.
-    pub async fn verify_dummy(&self, password: SecretString) -> Result<(), PasswordError> {
-        self.work(move |argon2| {
+    pub async fn verify_dummy(&self, payer: Payer, password: SecretString) -> Result<(), PasswordError> {
+        self.work(payer, move |argon2| {
             let hash = argon2.hash_password_with_salt(password.expose_secret().as_bytes(), &[0; SALT_BYTES]);
             hash.map(drop).map_err(PasswordError::Failed)
         })
@@ -155,18 +179,12 @@ impl Passwords {
 
     async fn work<T: Send + 'static>(
         &self,
+        payer: Payer,
         job: impl FnOnce(Argon2<'static>) -> Result<T, PasswordError> + Send + 'static,
     ) -> Result<T, PasswordError> {
-        let permits = Arc::clone(&self.permits);
-        let permit = permits.acquire_owned().await.map_err(|_closed| PasswordError::Cancelled)?;
         let argon2 = self.argon2.clone();
-        // The job holds the permit itself: it goes on when the one who asked for it has gone away.
-        let done = tokio::task::spawn_blocking(move || {
-            let result = job(argon2);
-            drop(permit);
-            result
-        });
-        done.await.map_err(|_lost| PasswordError::Cancelled)?
+        let memory = usize::try_from(self.cost.memory_kib).unwrap_or(usize::MAX).saturating_mul(1024);
+        self.queue.run(payer, memory, move || job(argon2)).await?
     }
 }
 
@@ -184,16 +202,16 @@ mod tests {
         let hash = passwords.hash("correct horse".into()).await.unwrap();
         assert!(hash.starts_with("$argon2id$v=19$m=8,t=1,p=1$"), "{hash}");
         assert_ne!(passwords.hash("correct horse".into()).await.unwrap(), hash);
-        assert!(passwords.verify("correct horse".into(), hash.clone()).await.unwrap());
-        assert!(!passwords.verify("Correct horse".into(), hash.clone()).await.unwrap());
-        assert!(!passwords.verify(String::new().into(), hash).await.unwrap());
-        passwords.verify_dummy("anything".into()).await.unwrap();
+        assert!(passwords.verify(Payer::own(), "correct horse".into(), hash.clone()).await.unwrap());
+        assert!(!passwords.verify(Payer::own(), "Correct horse".into(), hash.clone()).await.unwrap());
+        assert!(!passwords.verify(Payer::own(), String::new().into(), hash).await.unwrap());
+        passwords.verify_dummy(Payer::own(), "anything".into()).await.unwrap();
     }
 
     #[tokio::test]
     async fn broken_hashes_are_an_error_and_not_a_wrong_password() {
         for kept in ["", "plain", "$argon2id$v=19$m=8,t=1,p=1$", "$scrypt$ln=1,r=8,p=1$c2FsdHNhbHQ$aGFzaA"] {
-            let result = cheap().verify("anything".into(), kept.to_owned()).await;
+            let result = cheap().verify(Payer::own(), "anything".into(), kept.to_owned()).await;
             assert!(matches!(result, Err(PasswordError::Broken(_))), "{kept}: {result:?}");
             assert!(cheap().needs_rehash(kept), "{kept}");
         }
@@ -204,7 +222,7 @@ mod tests {
         let old = cheap();
         let new = Passwords::new(PasswordCost { memory_kib: 16, passes: 2 }).unwrap();
         let hash = old.hash("correct horse".into()).await.unwrap();
-        assert!(new.verify("correct horse".into(), hash.clone()).await.unwrap());
+        assert!(new.verify(Payer::own(), "correct horse".into(), hash.clone()).await.unwrap());
         assert!(new.needs_rehash(&hash) && !old.needs_rehash(&hash));
     }
 
@@ -217,19 +235,22 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn waits_for_a_permit_and_gives_it_back() {
-        let passwords = cheap();
-        let all = u32::try_from(passwords.permits.available_permits()).unwrap();
-        let taken = passwords.permits.clone().acquire_many_owned(all).await.unwrap();
+    async fn waits_for_its_turn_in_the_queue() {
+        let limits = QueueLimits { running: 1, running_each: 1, memory: 0, waiting: 1, waiting_each: 1 };
+        let queue = Queue::new("test", limits);
+        let passwords = cheap().in_queue(Arc::clone(&queue));
+        let taken = queue.try_acquire(Payer::own(), 0).unwrap();
         let waiting = tokio::spawn({
             let passwords = passwords.clone();
             async move { passwords.hash("correct horse".into()).await }
         });
         tokio::task::yield_now().await;
-        assert!(!waiting.is_finished());
+        assert_eq!(queue.load(), (1, 1));
+        let shed = passwords.hash("correct horse".into()).await;
+        assert!(matches!(shed, Err(PasswordError::NotRun(RunError::Exhausted(_)))), "{shed:?}");
         drop(taken);
         waiting.await.unwrap().unwrap();
-        assert_eq!(passwords.permits.available_permits(), usize::try_from(all).unwrap());
+        assert_eq!(queue.load(), (0, 0));
     }
 
     #[test]

@@ -115,6 +115,8 @@ codes! {
     UnsupportedMediaType = "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, "The media type is not supported";
     /// The idempotency key was used with another body.
     IdempotencyMismatch = "idempotency-mismatch", UNPROCESSABLE_ENTITY, "The idempotency key was used with another body";
+    /// The patch would take more work than its size explains.
+    PatchTooCostly = "patch-too-costly", UNPROCESSABLE_ENTITY, "The patch takes too much work";
     /// Too many requests.
     RateLimited = "rate-limited", TOO_MANY_REQUESTS, "Too many requests";
     /// The user or the account has as many streams open as it may.

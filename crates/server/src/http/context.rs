@@ -10,6 +10,7 @@ use perigee_core::actor::{Origin, Via};
 use perigee_core::id::{AccountId, UserId};
 
 use crate::access::{Rated, Usage};
+use crate::budget::Payer;
 use crate::serve::ClientAddress;
 
 /// One request: its id, where it comes from, and what was learned of it on the way.
@@ -63,6 +64,11 @@ impl RequestContext {
     /// Who asks, once it is known.
     pub fn caller(&self) -> Option<(AccountId, UserId, Via)> {
         self.0.caller.get().copied()
+    }
+
+    /// Who pays for what the request costs: the address, and the account once it is known.
+    pub fn payer(&self) -> Payer {
+        Payer::client(self.0.address, self.caller().map(|(account, _, _)| account))
     }
 
     /// Notes the account's calls.

@@ -8,6 +8,7 @@ use perigee_core::error::{Cause, Kind, StoreError, Unique};
 
 use super::code::Code;
 use super::json::{PatchProblem, Pointer, Problem};
+use crate::auth::password::PasswordError;
 use crate::budget::{Bound, Exhausted, RunError};
 
 /// Why a request failed: what the client is told, and the cause for the log.
@@ -137,6 +138,7 @@ impl From<PatchProblem> for ApiError {
         let code = match &problem {
             PatchProblem::TestFailed(_) => Code::PatchTestFailed,
             PatchProblem::Malformed(_) | PatchProblem::MissingPath(_) => Code::InvalidPatch,
+            PatchProblem::TooCostly(_) => Code::PatchTooCostly,
         };
         invalid(code, vec![problem.problem().clone()])
     }
@@ -161,6 +163,15 @@ impl From<Exhausted> for ApiError {
             ),
         };
         error.with_header(http::header::RETRY_AFTER, &wait.to_string())
+    }
+}
+
+impl From<PasswordError> for ApiError {
+    fn from(error: PasswordError) -> Self {
+        match error {
+            PasswordError::NotRun(not_run) => not_run.into(),
+            other => internal(other),
+        }
     }
 }
 

@@ -63,7 +63,7 @@ pub struct ServeConfig {
 /// The limits particular to HTTP/2.
 #[derive(Debug, Clone)]
 pub struct Http2Config {
-    /// Requests one connection may have under way; 128.
+    /// Requests one connection may have under way; 32.
     pub max_concurrent_streams: u32,
     /// The largest decoded header list in bytes; 16 KiB.
     pub max_header_list_bytes: u32,
@@ -77,7 +77,7 @@ pub struct Http2Config {
     pub max_error_resets: usize,
     /// Body bytes a peer may send ahead on one stream; 256 KiB.
     pub stream_window_bytes: u32,
-    /// Body bytes a peer may send ahead on the connection; 1 MiB.
+    /// Body bytes a peer may send ahead on the connection; 512 KiB.
     pub connection_window_bytes: u32,
     /// Answer bytes buffered for one stream; 64 KiB.
     pub send_buffer_bytes: usize,
@@ -111,14 +111,14 @@ impl Default for ServeConfig {
 impl Default for Http2Config {
     fn default() -> Self {
         Self {
-            max_concurrent_streams: 128,
+            max_concurrent_streams: 32,
             max_header_list_bytes: 16 * 1024,
             keep_alive_interval: Duration::from_secs(30),
             keep_alive_timeout: Duration::from_secs(20),
             max_pending_resets: 20,
             max_error_resets: 256,
             stream_window_bytes: 256 * 1024,
-            connection_window_bytes: 1024 * 1024,
+            connection_window_bytes: 512 * 1024,
             send_buffer_bytes: 64 * 1024,
         }
     }

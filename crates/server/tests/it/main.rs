@@ -5,6 +5,8 @@
 mod account;
 mod alerts;
 mod audit;
+mod budget;
+mod budget_sign_in;
 mod clock_steps;
 mod compatible;
 mod console;

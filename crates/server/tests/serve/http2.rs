@@ -19,6 +19,7 @@ const WINDOW_UPDATE: u8 = 8;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 
+const MAX_CONCURRENT_STREAMS: u16 = 3;
 const INITIAL_WINDOW_SIZE: u16 = 4;
 
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
@@ -73,6 +74,20 @@ async fn a_connection_without_a_request_is_closed() {
     send(&mut connection, preface(65_535)).await;
     until_closed(&mut connection).await;
     server.expect_closed(CloseReason::HalfHead, 1).await;
+}
+
+#[tokio::test]
+async fn a_connection_has_few_requests_at_once() {
+    let server = TestServer::start(patient()).await;
+    let mut connection = connect(server.address).await;
+    send(&mut connection, preface(65_535)).await;
+    let mut head = [0; 9];
+    soon(connection.read_exact(&mut head)).await.unwrap();
+    assert_eq!(head[3], SETTINGS);
+    let mut settings = vec![0; usize::from(head[2])];
+    soon(connection.read_exact(&mut settings)).await.unwrap();
+    let offered = settings.chunks(6).find(|setting| setting[..2] == MAX_CONCURRENT_STREAMS.to_be_bytes());
+    assert_eq!(offered.map(|setting| &setting[2..]), Some(&32_u32.to_be_bytes()[..]));
 }
 
 #[tokio::test]

@@ -192,7 +192,7 @@ impl Operation<'_> {
             (412, self.changes_a_revision(access)),
             (413, has_body),
             (415, has_body),
-            (422, self.method == "post"),
+            (422, matches!(self.method, "post" | "patch")),
             (429, true),
             (500, true),
             (503, true),

@@ -1,24 +1,31 @@
 //! Bodies: JSON alone, bounded before it is read, parsed strictly.
 
-use axum::body::Body;
 use axum::extract::{FromRequest, Request};
-use bytes::Bytes;
 use http::{HeaderMap, header};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::change::unnest;
+use super::receive::{Received, read_body};
 use crate::app::App;
+use crate::budget::{Payer, Permit};
 use crate::http::code::Code;
-use crate::http::error::{ApiError, ApiResult, malformed_json};
-use crate::http::json::parse_strict;
-use crate::serve::SlowBody;
+use crate::http::context::RequestContext;
+use crate::http::error::{ApiError, ApiResult, internal, malformed_json};
+use crate::http::json::{Parsed, Unread, parse_bounded};
 
 /// Bytes an ordinary body may have.
 pub const BODY_MAX: usize = 1024 * 1024;
+/// Values an ordinary body may hold; the largest thing, a geofence, has far fewer.
+pub const BODY_VALUES_MAX: usize = 100_000;
 /// Bytes a body of locations or alerts may have.
 pub const SUBMISSION_MAX: usize = 8 * 1024 * 1024;
+/// Bytes a body with credentials may have, which anybody can send.
+pub const CREDENTIALS_MAX: usize = 8 * 1024;
+/// Bytes that a parsed value takes, without its text.
+pub(super) const VALUE_BYTES: usize = 80;
+/// Bodies up to this size are parsed where they arrive; larger ones off the threads that serve connections.
+const AT_ONCE: usize = 16 * 1024;
 
 /// A JSON body, and the hash that tells it from another.
 #[derive(Debug)]
@@ -27,15 +34,50 @@ pub struct JsonBody {
     pub value: Value,
     /// The hash of its bytes.
     pub hash: [u8; 32],
+    /// Pays for the value.
+    pub(super) permit: Permit,
+}
+
+/// A JSON body of a few kilobytes, from somebody who has not proved who they are.
+#[derive(Debug)]
+pub struct Credentials(pub JsonBody);
+
+/// Why a body was not read.
+#[derive(Debug)]
+pub(super) enum Refused {
+    /// It holds too many values.
+    TooLarge(ApiError),
+    /// Anything else.
+    Other(ApiError),
+}
+
+impl From<ApiError> for Refused {
+    fn from(error: ApiError) -> Self {
+        Self::Other(error)
+    }
+}
+
+impl From<Refused> for ApiError {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::TooLarge(error) | Refused::Other(error) => error,
+        }
+    }
 }
 
 impl FromRequest<App> for JsonBody {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, _app: &App) -> ApiResult<Self> {
-        expect_media_type(request.headers(), &["application/json"])?;
-        expect_no_coding(request.headers())?;
-        Self::parse(&read_body(request.into_body(), BODY_MAX).await?)
+    async fn from_request(request: Request, app: &App) -> ApiResult<Self> {
+        Self::read(request, app, BODY_MAX).await
+    }
+}
+
+impl FromRequest<App> for Credentials {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, app: &App) -> ApiResult<Self> {
+        JsonBody::read(request, app, CREDENTIALS_MAX).await.map(Self)
     }
 }
 
@@ -49,47 +91,46 @@ impl JsonBody {
         self
     }
 
-    /// Reads what was sent.
-    pub fn parse(bytes: &Bytes) -> ApiResult<Self> {
-        let value = parse_strict(bytes).map_err(malformed_json)?;
-        Ok(Self { value, hash: Sha256::digest(bytes).into() })
+    async fn read(request: Request, app: &App, limit: usize) -> ApiResult<Self> {
+        expect_media_type(request.headers(), &["application/json"])?;
+        expect_no_coding(request.headers())?;
+        let payer = payer(request.extensions())?;
+        let received = read_body(request.into_body(), limit, &app.budget.bodies, payer).await?;
+        Ok(Self::parse(app, payer, received).await?)
     }
-}
 
-/// Reads a body of at most so many bytes.
-pub async fn read_body(body: Body, limit: usize) -> ApiResult<Bytes> {
-    match Limited::new(body, limit).collect().await {
-        Ok(collected) => Ok(collected.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(too_large(limit)),
-        Err(error) if caused_by::<SlowBody>(error.as_ref()) => Err(ApiError::new(
-            Code::RequestTimeout,
-            "The body came too slowly. Send it again over a better connection, or in parts.",
-        )),
-        Err(error) => Err(ApiError::new(
-            Code::MalformedJson,
-            "The body broke off before its end. Send the request again; nothing was stored.",
-        )
-        .with_cause(error)),
-    }
-}
-
-/// The body is larger than is taken here.
-pub(super) fn too_large(limit: usize) -> ApiError {
-    ApiError::new(
-        Code::BodyTooLarge,
-        format!("The body is larger than the {limit} bytes taken here. Send it in parts."),
-    )
-}
-
-fn caused_by<E: std::error::Error + 'static>(error: &(dyn std::error::Error + 'static)) -> bool {
-    let mut cause = Some(error);
-    while let Some(error) = cause {
-        if error.is::<E>() {
-            return true;
+    /// Parses what was received, and pays for the value that it becomes.
+    pub(super) async fn parse(app: &App, payer: Payer, received: Received) -> Result<Self, Refused> {
+        let Received { bytes, mut permit } = received;
+        let size = bytes.len();
+        let parse = move || (parse_bounded(&bytes, BODY_VALUES_MAX), Sha256::digest(&bytes).into());
+        let (parsed, hash) = if size <= AT_ONCE {
+            parse()
+        } else {
+            // A value takes two bytes of text at least.
+            let memory = (size / 2).min(BODY_VALUES_MAX) * VALUE_BYTES;
+            app.budget.run(payer, memory, parse).await.map_err(ApiError::from)?
+        };
+        let Parsed { value, values } = parsed.map_err(unread)?;
+        if size > AT_ONCE {
+            permit.grow(values * VALUE_BYTES).map_err(ApiError::from)?;
         }
-        cause = error.source();
+        Ok(Self { value, hash, permit })
     }
-    false
+}
+
+fn unread(unread: Unread) -> Refused {
+    if unread.is_too_large {
+        Refused::TooLarge(ApiError::new(Code::BodyTooLarge, unread.problem.detail))
+    } else {
+        Refused::Other(malformed_json(unread.problem))
+    }
+}
+
+/// Who pays for a request.
+pub(super) fn payer(extensions: &http::Extensions) -> ApiResult<Payer> {
+    let context = extensions.get::<RequestContext>();
+    context.map(RequestContext::payer).ok_or_else(|| internal("the request has no context"))
 }
 
 /// Refuses a body of another media type, and one declared in another charset than UTF-8.

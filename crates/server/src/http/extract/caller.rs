@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use crate::access::{Admitted, Proof, Usage};
 use crate::app::App;
+use crate::budget::Payer;
 use crate::http::code::Code;
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult, forbidden};
@@ -133,6 +134,11 @@ impl Caller {
     /// Counts the call against the account's limit on submissions.
     pub fn limit_submission(&self, app: &App) -> ApiResult<()> {
         app.limit_submission(&self.context, self.identity.account.id)
+    }
+
+    /// Who pays for what their request costs.
+    pub fn payer(&self) -> Payer {
+        self.context.payer()
     }
 
     /// The id of their request, for the log.

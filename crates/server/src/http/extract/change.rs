@@ -1,30 +1,53 @@
 //! PUT and PATCH as one thing: a new state, made from the body and, for a patch, from what there is.
 
+use std::sync::Arc;
+
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use http::Method;
 use serde_json::Value;
 
-use super::body::{BODY_MAX, JsonBody, expect_media_type, expect_no_coding, media_type, read_body};
+use super::body::{
+    BODY_MAX, BODY_VALUES_MAX, JsonBody, Refused, VALUE_BYTES, expect_media_type, expect_no_coding,
+    media_type, payer,
+};
 use super::conditional::Preconditions;
+use super::receive::read_body;
 use crate::app::App;
+use crate::budget::{Budget, Payer, Permit};
 use crate::http::code::Code;
 use crate::http::edit::ENVELOPE;
 use crate::http::error::{ApiError, ApiResult, internal};
-use crate::http::json::{Pointer, apply_patch};
+use crate::http::json::{Pointer, apply_patch, apply_patch_at_once};
 
 const MERGE_PATCH: &str = "application/merge-patch+json";
 const JSON_PATCH: &str = "application/json-patch+json";
 const PATCH_TYPES: [&str; 3] = ["application/json", MERGE_PATCH, JSON_PATCH];
 
+/// Steps of a patch that is applied where it arrives: a fraction of a millisecond.
+const AT_ONCE_STEPS: u64 = 20_000;
+
+/// Bytes that a patched thing may take: the patch, the thing itself, and as much again that is copied.
+const PATCHED_BYTES: usize = 2 * BODY_VALUES_MAX * VALUE_BYTES;
+
 /// A change a client asks for.
 #[derive(Debug)]
 pub struct Change {
-    body: Value,
+    body: Arc<Value>,
     is_patch: bool,
+    work: Option<Work>,
     /// Where the thing lies in the body.
     place: Pointer,
     /// What the client expects of the thing.
     pub preconditions: Preconditions,
+}
+
+/// Where a patch is applied that takes longer, and who pays for it.
+#[derive(Debug)]
+struct Work {
+    budget: Budget,
+    payer: Payer,
+    /// Pays for the body as long as the change lives.
+    _permit: Permit,
 }
 
 impl FromRequest<App> for Change {
@@ -36,11 +59,18 @@ impl FromRequest<App> for Change {
         let is_patch = parts.method == Method::PATCH;
         expect_media_type(&parts.headers, if is_patch { &PATCH_TYPES } else { &PATCH_TYPES[..1] })?;
         expect_no_coding(&parts.headers)?;
-        let body = JsonBody::parse(&read_body(body, BODY_MAX).await?)?.value;
+        let payer = payer(&parts.extensions)?;
+        let received = read_body(body, BODY_MAX, &app.budget.bodies, payer).await?;
+        let JsonBody { value, permit, .. } =
+            JsonBody::parse(app, payer, received).await.map_err(|refused| match refused {
+                Refused::TooLarge(error) if is_patch => ApiError { code: Code::PatchTooCostly, ..error },
+                other => other.into(),
+            })?;
         if is_patch {
-            expect_shape(media_type(&parts.headers), &body)?;
+            expect_shape(media_type(&parts.headers), &value)?;
         }
-        Ok(Self { body, is_patch, place: Pointer::root(), preconditions })
+        let work = Work { budget: app.budget.clone(), payer, _permit: permit };
+        Ok(Self { body: Arc::new(value), is_patch, work: Some(work), place: Pointer::root(), preconditions })
     }
 }
 
@@ -70,25 +100,36 @@ impl Change {
     /// The same change, taken out of the member it is answered under: what was read may be sent back as it is.
     #[must_use]
     pub fn nested(mut self, member: &str) -> Self {
-        if let Some(inner) = unnest(&mut self.body, member) {
-            self.body = inner;
+        if let Some(inner) = unnest(Arc::make_mut(&mut self.body), member) {
+            self.body = Arc::new(inner);
             self.place = self.place.member(member);
         }
         self
     }
 
     /// What the thing shall be, given how it is answered now.
-    pub fn apply(&self, present: &impl serde::Serialize) -> ApiResult<Value> {
+    ///
+    /// A patch that takes long is applied off the threads that serve connections, when it is its sender's turn.
+    pub async fn apply(&self, present: &(impl serde::Serialize + Sync)) -> ApiResult<Value> {
         if !self.is_patch {
-            return Ok(self.body.clone());
+            return Ok(Value::clone(&self.body));
         }
         let present = serde_json::to_value(present).map_err(internal)?;
-        Ok(apply_patch(&present, &self.body)?)
+        if let Some(applied) = apply_patch_at_once(&present, &self.body, AT_ONCE_STEPS) {
+            return Ok(applied?);
+        }
+        let body = Arc::clone(&self.body);
+        let apply = move || apply_patch(&present, &body);
+        let applied = match &self.work {
+            Some(work) => work.budget.run(work.payer, PATCHED_BYTES, apply).await?,
+            None => apply(),
+        };
+        Ok(applied?)
     }
 
     /// Whether the body says anything of the member at this path, the thing's own or that of an object in it.
     pub fn sets(&self, path: &[&str]) -> bool {
-        match &self.body {
+        match &*self.body {
             Value::Array(operations) if self.is_patch => {
                 let place = path.iter().fold(Pointer::root(), |place, name| place.member(name));
                 operations.iter().any(|operation| writes(operation, place.as_str()))
@@ -138,7 +179,8 @@ mod tests {
     use super::*;
 
     fn change(body: Value, is_patch: bool) -> Change {
-        Change { body, is_patch, place: Pointer::root(), preconditions: Preconditions::default() }
+        let (body, preconditions) = (Arc::new(body), Preconditions::default());
+        Change { body, is_patch, work: None, place: Pointer::root(), preconditions }
     }
 
     #[test]
@@ -165,7 +207,7 @@ mod tests {
     #[test]
     fn takes_the_thing_out_of_its_answer() {
         let check = |body: Value, expect: &Value| {
-            assert_eq!(&change(body, false).nested("device").body, expect);
+            assert_eq!(&*change(body, false).nested("device").body, expect);
         };
         let device = json!({"name": "Star"});
         check(json!({"success": true, "apiUsage": 1, "apiDailyUsage": 1, "device": device}), &device);

@@ -8,9 +8,10 @@ mod once;
 mod operator;
 mod params;
 mod path;
+mod receive;
 mod submission;
 
-pub use body::{BODY_MAX, JsonBody, SUBMISSION_MAX, read_body};
+pub use body::{BODY_MAX, BODY_VALUES_MAX, CREDENTIALS_MAX, Credentials, JsonBody, SUBMISSION_MAX};
 pub use caller::{Caller, SessionCaller, Submitter};
 pub use change::Change;
 pub use conditional::{Preconditions, entity_tag};
@@ -18,4 +19,5 @@ pub use once::{Held, Once, Running};
 pub use operator::OperatorCaller;
 pub use params::{ListPart, Params};
 pub use path::{DevicePath, IdPath, IdsPath, TextPath};
-pub use submission::Submission;
+pub use receive::{Received, read_body};
+pub use submission::{Packed, Read, Submission};

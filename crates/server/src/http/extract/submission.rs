@@ -1,16 +1,24 @@
 //! Bodies that bring locations or alerts: JSON or one JSON document a line, packed or plain, bounded unpacked.
+//!
+//! Nothing is received before the handler asks for it, so that privileges and rates come first. What is packed, large or
+//! unusual is read off the threads that serve connections, in two steps: unpacking and the quick way, which need little
+//! memory, and only then the careful way, which needs ten times the text.
 
-use std::io::{self, Read};
+use std::io::{self, Read as _};
 
+use axum::body::Body;
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
 use http::{HeaderMap, header};
 use perigee_core::zone::Zone;
 
-use super::body::{SUBMISSION_MAX, expect_media_type, media_type, read_body, too_large};
+use super::body::{VALUE_BYTES, expect_media_type, media_type, payer};
+use super::receive::{Received, read_body, too_large};
 use crate::app::App;
+use crate::budget::{Payer, Permit};
 use crate::http::code::Code;
 use crate::http::error::{ApiError, ApiResult, internal};
+use crate::http::json::MAX_VALUES;
 use crate::http::submission::{Asked, Forms, Layout};
 
 const LINES: &str = "application/x-ndjson";
@@ -23,17 +31,42 @@ const AT_ONCE: usize = 256 * 1024;
 /// Of these, so many bytes may need the careful way, which takes ten times as long; a body that needs more is read
 /// beside the reactor, so that nobody else waits for it.
 const AT_ONCE_CAREFUL: usize = 32 * 1024;
+/// Bytes that the first step may read the careful way, item by item.
+const FIRST_CAREFUL: usize = 128 * 1024;
+/// Items whose memory is not worth counting.
+const FEW_ITEMS: usize = 100;
+
+/// What is being sent, not received yet.
+#[derive(Debug)]
+pub struct Submission {
+    body: Body,
+    coding: Coding,
+    layout: Layout,
+    payer: Payer,
+}
 
 /// What was sent, still packed as it came.
 #[derive(Debug)]
-pub struct Submission {
-    packed: Bytes,
+pub struct Packed {
+    bytes: Bytes,
+    permit: Permit,
     coding: Coding,
     layout: Layout,
+    payer: Payer,
+    limit: usize,
+}
+
+/// What a body asks for, and the permit to keep it in memory.
+#[derive(Debug)]
+pub struct Read<T> {
+    /// What it asks for.
+    pub asked: Asked<T>,
+    /// Held until the request is done.
+    pub permit: Permit,
 }
 
 /// How a body is packed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Coding {
     Plain,
     Gzip,
@@ -47,26 +80,82 @@ impl FromRequest<App> for Submission {
         expect_media_type(request.headers(), &TYPES)?;
         let in_lines = media_type(request.headers()).eq_ignore_ascii_case(LINES);
         let coding = Coding::of(request.headers())?;
-        let packed = read_body(request.into_body(), SUBMISSION_MAX).await?;
-        Ok(Self { packed, coding, layout: if in_lines { Layout::Lines } else { Layout::Document } })
+        let payer = payer(request.extensions())?;
+        let layout = if in_lines { Layout::Lines } else { Layout::Document };
+        Ok(Self { body: request.into_body(), coding, layout, payer })
     }
 }
 
 impl Submission {
-    /// Unpacks the body, tells what it asks for, and judges the items it brings. Times without an offset are in the
-    /// zone.
-    pub async fn read<T: Send + 'static>(self, forms: &'static Forms<T>, zone: &Zone) -> ApiResult<Asked<T>> {
-        let Self { packed, coding, layout } = self;
-        if matches!(coding, Coding::Plain)
-            && packed.len() <= AT_ONCE
-            && let Some(asked) = forms.read_within(&packed, layout, zone, AT_ONCE_CAREFUL)
-        {
-            return asked;
-        }
-        let zone = zone.clone();
-        let read = move || forms.read(&coding.unpack(packed)?, layout, &zone);
-        tokio::task::spawn_blocking(read).await.map_err(internal)?
+    /// Receives a body that has at most so many bytes, also when it is unpacked.
+    pub async fn receive(self, app: &App, limit: usize) -> ApiResult<Packed> {
+        let Self { body, coding, layout, payer } = self;
+        let Received { bytes, permit } = read_body(body, limit, &app.budget.bodies, payer).await?;
+        Ok(Packed { bytes, permit, coding, layout, payer, limit })
     }
+}
+
+/// What the first step came to.
+enum First<T> {
+    Done(ApiResult<Asked<T>>),
+    /// The text has to be read the careful way.
+    Careful(Bytes),
+}
+
+impl Packed {
+    /// Whether reading it is more than a moment's work, so that its sender's rate is asked first.
+    pub fn is_costly(&self) -> bool {
+        self.coding != Coding::Plain || self.bytes.len() > AT_ONCE
+    }
+
+    /// Unpacks the body, tells what it asks for, and judges the items it brings.
+    /// Times without an offset are in the zone.
+    pub async fn read<T: Send + 'static>(
+        self,
+        app: &App,
+        forms: &'static Forms<T>,
+        zone: &Zone,
+    ) -> ApiResult<Read<T>> {
+        if !self.is_costly()
+            && let Some(asked) = forms.read_within(&self.bytes, self.layout, zone, AT_ONCE_CAREFUL)
+        {
+            return pay_for_items(asked?, self.permit);
+        }
+        let Self { bytes, mut permit, coding, layout, payer, limit } = self;
+        let memory = coding.memory(bytes.len(), limit) + careful_memory(FIRST_CAREFUL);
+        let (first_zone, zone) = (zone.clone(), zone.clone());
+        let first = move || -> ApiResult<First<T>> {
+            let text = coding.unpack(bytes, limit)?;
+            let quick = forms.read_within(&text, layout, &first_zone, FIRST_CAREFUL);
+            Ok(quick.map_or_else(|| First::Careful(text), First::Done))
+        };
+        let asked = match app.budget.run(payer, memory, first).await?? {
+            First::Done(asked) => asked?,
+            First::Careful(text) => {
+                if coding != Coding::Plain {
+                    permit.grow(text.len())?;
+                }
+                let memory = careful_memory(text.len());
+                app.budget.run(payer, memory, move || forms.read(&text, layout, &zone)).await??
+            }
+        };
+        pay_for_items(asked, permit)
+    }
+}
+
+/// Bytes that the values of a text may take: one has two bytes of text at least, and strings are copied.
+fn careful_memory(text: usize) -> usize {
+    (text / 2).min(MAX_VALUES) * VALUE_BYTES + 2 * text
+}
+
+/// Pays for many items, which stay in memory until they are stored.
+fn pay_for_items<T>(asked: Asked<T>, mut permit: Permit) -> ApiResult<Read<T>> {
+    if let Asked::Store(Ok(batch)) | Asked::StoreAndRange(Ok(batch), _) = &asked
+        && batch.good.len() > FEW_ITEMS
+    {
+        permit.grow(batch.good.len() * size_of::<T>())?;
+    }
+    Ok(Read { asked, permit })
 }
 
 impl Coding {
@@ -83,25 +172,36 @@ impl Coding {
         }
     }
 
-    fn unpack(self, packed: Bytes) -> ApiResult<Bytes> {
+    /// Bytes that unpacking may take.
+    fn memory(self, packed: usize, limit: usize) -> usize {
+        /// What gzip can make of a byte.
+        const GZIP_RATIO: usize = 1_032;
+        match self {
+            Self::Plain => 0,
+            Self::Gzip => packed.saturating_mul(GZIP_RATIO).min(limit),
+            Self::Zstd => limit + (1 << ZSTD_WINDOW_LOG_MAX),
+        }
+    }
+
+    fn unpack(self, packed: Bytes, limit: usize) -> ApiResult<Bytes> {
         match self {
             Self::Plain => Ok(packed),
-            Self::Gzip => bounded(flate2::read::MultiGzDecoder::new(&packed[..])),
+            Self::Gzip => bounded(flate2::read::MultiGzDecoder::new(&packed[..]), limit),
             Self::Zstd => {
                 let mut decoder = zstd::Decoder::with_buffer(&packed[..]).map_err(internal)?;
                 decoder.window_log_max(ZSTD_WINDOW_LOG_MAX).map_err(internal)?;
-                bounded(decoder)
+                bounded(decoder, limit)
             }
         }
     }
 }
 
 /// Unpacks no further than a body may be long, however much the packed bytes promise.
-fn bounded(unpacking: impl Read) -> ApiResult<Bytes> {
-    let limit = u64::try_from(SUBMISSION_MAX).unwrap_or(u64::MAX);
+fn bounded(unpacking: impl io::Read, limit: usize) -> ApiResult<Bytes> {
+    let stop_at = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
     let mut unpacked = Vec::new();
-    match unpacking.take(limit + 1).read_to_end(&mut unpacked) {
-        Ok(_) if unpacked.len() > SUBMISSION_MAX => Err(too_large(SUBMISSION_MAX)),
+    match unpacking.take(stop_at).read_to_end(&mut unpacked) {
+        Ok(_) if unpacked.len() > limit => Err(too_large(limit)),
         Ok(_) => Ok(unpacked.into()),
         Err(error) => Err(unpackable(error)),
     }
@@ -119,6 +219,7 @@ fn unpackable(error: io::Error) -> ApiError {
 mod tests {
     use std::io::Write;
 
+    use super::super::body::SUBMISSION_MAX;
     use super::*;
 
     fn gzip(bytes: &[u8]) -> Bytes {
@@ -140,8 +241,8 @@ mod tests {
             ),
         ] {
             assert!(over.len() < 20_000, "a bomb is small");
-            assert_eq!(coding.unpack(full).unwrap().len(), SUBMISSION_MAX);
-            assert_eq!(coding.unpack(over).unwrap_err().code, Code::BodyTooLarge);
+            assert_eq!(coding.unpack(full, SUBMISSION_MAX).unwrap().len(), SUBMISSION_MAX);
+            assert_eq!(coding.unpack(over, SUBMISSION_MAX).unwrap_err().code, Code::BodyTooLarge);
         }
     }
 
@@ -153,7 +254,11 @@ mod tests {
             (Coding::Gzip, whole.slice(..whole.len() - 4)),
             (Coding::Zstd, whole),
         ] {
-            assert_eq!(coding.unpack(packed).unwrap_err().code, Code::MalformedJson, "{coding:?}");
+            assert_eq!(
+                coding.unpack(packed, SUBMISSION_MAX).unwrap_err().code,
+                Code::MalformedJson,
+                "{coding:?}"
+            );
         }
     }
 
@@ -163,6 +268,6 @@ mod tests {
         packer.window_log(27).unwrap();
         packer.write_all(&vec![b' '; 1024]).unwrap();
         let bytes = packer.finish().unwrap();
-        assert_eq!(Coding::Zstd.unpack(bytes.into()).unwrap_err().code, Code::MalformedJson);
+        assert_eq!(Coding::Zstd.unpack(bytes.into(), SUBMISSION_MAX).unwrap_err().code, Code::MalformedJson);
     }
 }

@@ -15,9 +15,35 @@ pub const MAX_DEPTH: usize = 32;
 /// would take many times its size.
 pub const MAX_VALUES: usize = 1_000_000;
 
+/// A document that was read.
+#[derive(Debug)]
+pub struct Parsed {
+    /// What it says.
+    pub value: Value,
+    /// How many values it holds.
+    pub values: usize,
+}
+
+/// Why a document was not read.
+#[derive(Debug)]
+pub struct Unread {
+    /// What is wrong and where.
+    pub problem: Problem,
+    /// Whether it is right so far and holds too many values.
+    pub is_too_large: bool,
+}
+
 /// Reads one JSON document, or says what is wrong with it and where.
 pub fn parse_strict(body: &[u8]) -> Result<Value, Problem> {
-    let whole = |detail: String| Problem { pointer: Pointer::root(), detail };
+    parse_bounded(body, MAX_VALUES).map(|parsed| parsed.value).map_err(|unread| unread.problem)
+}
+
+/// The same for a document of at most so many values. Reading stops at the bound.
+pub fn parse_bounded(body: &[u8], most: usize) -> Result<Parsed, Unread> {
+    let whole = |detail: String| Unread {
+        problem: Problem { pointer: Pointer::root(), detail },
+        is_too_large: false,
+    };
     let text = std::str::from_utf8(body).map_err(|error| {
         whole(format!("The body is not UTF-8 text: byte {} is wrong. Send UTF-8.", error.valid_up_to()))
     })?;
@@ -26,14 +52,15 @@ pub fn parse_strict(body: &[u8]) -> Result<Value, Problem> {
     if text.trim_ascii().is_empty() {
         return Err(whole("The body is empty. Send a JSON document.".to_owned()));
     }
-    let mut walk = Walk { place: Pointer::root(), depth: 0, values: 0, refusal: None };
+    let mut walk = Walk { place: Pointer::root(), depth: 0, values: 0, most, refusal: None };
     let mut source = serde_json::Deserializer::from_str(text);
     let read = Reader(&mut walk).deserialize(&mut source);
     match read.and_then(|value| source.end().map(|()| value)) {
-        Ok(value) => Ok(value),
+        Ok(value) => Ok(Parsed { value, values: walk.values }),
         Err(error) => {
             let detail = walk.refusal.take().unwrap_or_else(|| explain(&error));
-            Err(Problem { pointer: walk.place, detail })
+            let problem = Problem { pointer: walk.place, detail };
+            Err(Unread { problem, is_too_large: walk.values > most })
         }
     }
 }
@@ -41,7 +68,7 @@ pub fn parse_strict(body: &[u8]) -> Result<Value, Problem> {
 /// Reads a part of a document that lies this deep in it, and tells how many values it holds. None when it is not right:
 /// what is wrong with it is said of the whole document, by [`parse_strict`].
 pub fn parse_strict_part(text: &str, depth: usize) -> Option<(Value, usize)> {
-    let mut walk = Walk { place: Pointer::root(), depth, values: 0, refusal: None };
+    let mut walk = Walk { place: Pointer::root(), depth, values: 0, most: MAX_VALUES, refusal: None };
     let mut source = serde_json::Deserializer::from_str(text);
     let value = Reader(&mut walk).deserialize(&mut source).ok()?;
     source.end().ok()?;
@@ -75,6 +102,7 @@ struct Walk {
     place: Pointer,
     depth: usize,
     values: usize,
+    most: usize,
     refusal: Option<String>,
 }
 
@@ -102,10 +130,9 @@ impl<'de> DeserializeSeed<'de> for Reader<'_> {
 
     fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Value, D::Error> {
         self.0.values += 1;
-        if self.0.values > MAX_VALUES {
-            return Err(self
-                .0
-                .refuse(format!("The body has more than {MAX_VALUES} values. Send it in parts.")));
+        let most = self.0.most;
+        if self.0.values > most {
+            return Err(self.0.refuse(format!("The body has more than {most} values. Send it in parts.")));
         }
         source.deserialize_any(self)
     }

@@ -1,4 +1,7 @@
-//! Applies a patch by its shape: an object is a JSON Merge Patch (RFC 7396), an array a JSON Patch (RFC 6902).
+//! Applies a patch by its shape: an object is a JSON Merge Patch (RFC 7396), an array a JSON Patch (RFC 6902). A patch
+//! pays for its work in steps, of which it has as many as its size and that of the document explain.
+
+mod cost;
 
 use json_patch::jsonptr::PointerBuf;
 use json_patch::{
@@ -7,10 +10,12 @@ use json_patch::{
 };
 use serde_json::{Map, Value};
 
+use self::cost::{Measured, allowed, charge_path, charge_shift, measure, same};
 use super::hint::{nearest, quote};
 use super::parse::MAX_DEPTH;
 use super::pointer::{Pointer, Problem};
 use super::value::kind;
+use crate::budget::{OutOfSteps, Steps};
 
 /// Operations a JSON Patch may have.
 const MOST_OPERATIONS: usize = 1000;
@@ -29,23 +34,48 @@ pub enum PatchProblem {
     /// A `test` operation found another value.
     #[error("{0}")]
     TestFailed(Problem),
+    /// The patch would take more work, or make more of the document, than its size explains.
+    #[error("{0}")]
+    TooCostly(Problem),
 }
 
 impl PatchProblem {
     /// What is wrong and where in the patch.
     pub fn problem(&self) -> &Problem {
         match self {
-            Self::Malformed(problem) | Self::MissingPath(problem) | Self::TestFailed(problem) => problem,
+            Self::Malformed(problem)
+            | Self::MissingPath(problem)
+            | Self::TestFailed(problem)
+            | Self::TooCostly(problem) => problem,
         }
     }
 }
 
 /// The document as the patch makes it: all of the patch is applied, or none of it.
 pub fn apply_patch(document: &Value, patch: &Value) -> Result<Value, PatchProblem> {
+    apply_within(document, patch, &mut allowed(document, patch))
+}
+
+/// The same in no more than so many steps. None when it takes more and has to be done elsewhere, by [`apply_patch`].
+pub fn apply_patch_at_once(
+    document: &Value,
+    patch: &Value,
+    steps: u64,
+) -> Option<Result<Value, PatchProblem>> {
+    let mut steps = Steps::new(steps);
+    measure(document, &mut steps).and_then(|_| measure(patch, &mut steps)).ok()?;
+    match apply_within(document, patch, &mut steps) {
+        Err(PatchProblem::TooCostly(_)) => None,
+        applied => Some(applied),
+    }
+}
+
+fn apply_within(document: &Value, patch: &Value, steps: &mut Steps) -> Result<Value, PatchProblem> {
     let mut patched = document.clone();
     match patch {
+        // Visits each value of the patch once.
         Value::Object(_) => json_patch::merge(&mut patched, patch),
-        Value::Array(operations) => apply_operations(&mut patched, operations)?,
+        Value::Array(operations) => apply_operations(&mut patched, operations, steps)?,
         other => {
             let detail = format!(
                 "A patch must be an object (JSON Merge Patch) or an array of operations (JSON Patch), not {}.",
@@ -57,18 +87,23 @@ pub fn apply_patch(document: &Value, patch: &Value) -> Result<Value, PatchProble
     Ok(patched)
 }
 
-fn apply_operations(document: &mut Value, operations: &[Value]) -> Result<(), PatchProblem> {
+fn apply_operations(
+    document: &mut Value,
+    operations: &[Value],
+    steps: &mut Steps,
+) -> Result<(), PatchProblem> {
     if operations.len() > MOST_OPERATIONS {
         let detail = format!("A patch must have at most {MOST_OPERATIONS} operations. Send several patches.");
-        return Err(PatchProblem::Malformed(Problem { pointer: Pointer::root(), detail }));
+        return Err(PatchProblem::TooCostly(Problem { pointer: Pointer::root(), detail }));
     }
     let mut copied = 0;
     for (index, operation) in operations.iter().enumerate() {
         let operation = Operation { index, body: operation };
         match operation.read()? {
-            Step::Test { path, value } => operation.test(document, &path, value)?,
+            Step::Test { path, value } => operation.test(document, &path, value, steps)?,
             Step::Change(change) => {
-                operation.check_growth(document, &change, &mut copied)?;
+                let placed = operation.pay(document, &change, steps)?;
+                operation.check_growth(&change, placed, &mut copied)?;
                 operation.change(document, &change)?;
             }
         }
@@ -143,9 +178,27 @@ impl<'p> Operation<'p> {
         })
     }
 
-    fn test(&self, document: &Value, path: &PointerBuf, expected: &Value) -> Result<(), PatchProblem> {
+    fn too_costly(&self, detail: &str) -> PatchProblem {
+        PatchProblem::TooCostly(self.problem(detail))
+    }
+
+    fn out_of_steps(&self, _: OutOfSteps) -> PatchProblem {
+        self.too_costly(
+            "would take more work than a patch of this size may. Send fewer operations, or replace the array or object \
+             they change as a whole",
+        )
+    }
+
+    fn test(
+        &self,
+        document: &Value,
+        path: &PointerBuf,
+        expected: &Value,
+        steps: &mut Steps,
+    ) -> Result<(), PatchProblem> {
         let found = document.pointer(path.as_str()).ok_or_else(|| self.missing(path.as_str()))?;
-        if same(found, expected) {
+        let paid = charge_path(path, steps).and_then(|()| same(found, expected, steps));
+        if paid.map_err(|none_left| self.out_of_steps(none_left))? {
             return Ok(());
         }
         let detail =
@@ -153,30 +206,58 @@ impl<'p> Operation<'p> {
         Err(PatchProblem::TestFailed(self.problem(&detail)))
     }
 
-    /// Refuses what would nest the document beyond what a body may be, or copy it full.
-    fn check_growth(
+    /// Pays for a change before it is made, and measures what it puts into the document.
+    fn pay(
         &self,
         document: &Value,
         change: &PatchOperation,
+        steps: &mut Steps,
+    ) -> Result<Measured, PatchProblem> {
+        let found =
+            |from: &PointerBuf| document.pointer(from.as_str()).ok_or_else(|| self.missing(from.as_str()));
+        let path = change.path();
+        let (placed, from) = match change {
+            PatchOperation::Add(operation) => (Some(&operation.value), None),
+            PatchOperation::Replace(operation) => (Some(&operation.value), None),
+            PatchOperation::Move(operation) => {
+                let moved = found(&operation.from)?;
+                // What does not go deeper than it was cannot nest the document more deeply.
+                let goes_deeper = path.count() > operation.from.count();
+                (goes_deeper.then_some(moved), Some(&operation.from))
+            }
+            PatchOperation::Copy(operation) => (Some(found(&operation.from)?), Some(&operation.from)),
+            PatchOperation::Remove(_) | PatchOperation::Test(_) => (None, None),
+        };
+        let mut paid = || {
+            charge_path(path, steps)?;
+            charge_shift(document, path, steps)?;
+            if let Some(from) = from {
+                charge_path(from, steps)?;
+                if matches!(change, PatchOperation::Move(_)) {
+                    charge_shift(document, from, steps)?;
+                }
+            }
+            // Visited once to be measured and once to be cloned.
+            let placed = placed.map(|placed| measure(placed, steps).and_then(|_| measure(placed, steps)));
+            Ok(placed.transpose()?.unwrap_or_default())
+        };
+        paid().map_err(|none_left| self.out_of_steps(none_left))
+    }
+
+    /// Refuses what would nest the document beyond what a body may be, or copy it full.
+    fn check_growth(
+        &self,
+        change: &PatchOperation,
+        placed: Measured,
         copied: &mut usize,
     ) -> Result<(), PatchProblem> {
-        let at =
-            |from: &PointerBuf| document.pointer(from.as_str()).ok_or_else(|| self.missing(from.as_str()));
-        let placed = match change {
-            PatchOperation::Add(operation) => &operation.value,
-            PatchOperation::Replace(operation) => &operation.value,
-            PatchOperation::Move(operation) => at(&operation.from)?,
-            PatchOperation::Copy(operation) => {
-                let source = at(&operation.from)?;
-                *copied = copied.saturating_add(weight(source));
-                if *copied > MOST_COPIED {
-                    return Err(self.malformed("would copy more than a document may hold"));
-                }
-                source
+        if matches!(change, PatchOperation::Copy(_)) {
+            *copied = copied.saturating_add(placed.bytes);
+            if *copied > MOST_COPIED {
+                return Err(self.too_costly("would copy more than a document may hold"));
             }
-            PatchOperation::Remove(_) | PatchOperation::Test(_) => return Ok(()),
-        };
-        if change.path().count() + depth(placed) > MAX_DEPTH {
+        }
+        if placed.depth > 0 && change.path().count() + placed.depth > MAX_DEPTH {
             return Err(self.malformed(&format!("would nest the document more than {MAX_DEPTH} levels deep")));
         }
         Ok(())
@@ -195,43 +276,6 @@ impl<'p> Operation<'p> {
                 _ => self.missing(change.path().as_str()),
             }
         })
-    }
-}
-
-/// Whether two values are equal as RFC 6902 has it: numbers by what they are worth, not by how they are written.
-fn same(left: &Value, right: &Value) -> bool {
-    match (left, right) {
-        (Value::Number(left), Value::Number(right)) => {
-            left == right || (left.is_f64() != right.is_f64() && left.as_f64() == right.as_f64())
-        }
-        (Value::Array(left), Value::Array(right)) => {
-            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| same(left, right))
-        }
-        (Value::Object(left), Value::Object(right)) => {
-            left.len() == right.len()
-                && left.iter().all(|(name, left)| right.get(name).is_some_and(|right| same(left, right)))
-        }
-        _ => left == right,
-    }
-}
-
-/// About how many bytes a value takes.
-fn weight(value: &Value) -> usize {
-    const EACH: usize = 16;
-    EACH + match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
-        Value::String(text) => text.len(),
-        Value::Array(items) => items.iter().map(weight).sum(),
-        Value::Object(members) => members.iter().map(|(name, value)| name.len() + weight(value)).sum(),
-    }
-}
-
-/// How deeply arrays and objects lie in each other.
-fn depth(value: &Value) -> usize {
-    match value {
-        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
-        Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or(0),
-        _ => 0,
     }
 }
 

@@ -230,7 +230,7 @@ pub async fn update_account(
         change.preconditions.check(Kind::Account, present.revision)?;
         let seen = present.revision;
         let view = AccountView::new(present, app.store.license_use(caller.account().id).await?);
-        let wanted = change.apply(&view)?;
+        let wanted = change.apply(&view).await?;
         let is_operator = caller.user().operator;
         if !is_operator && wanted.pointer("/licenses/total") != Some(&view.licenses.total.into()) {
             return Err(forbidden(

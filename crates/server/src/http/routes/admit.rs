@@ -9,9 +9,14 @@ use serde_json::{Map, Value};
 
 use super::devices::{find_device, find_device_id};
 use crate::app::App;
+use crate::budget::Permit;
+use crate::http::code::Code;
 use crate::http::error::{ApiError, ApiResult};
-use crate::http::extract::{Caller, Submission, Submitter};
+use crate::http::extract::{Caller, Packed, Read, SUBMISSION_MAX, Submission, Submitter};
 use crate::http::submission::{Asked, Batch, Forms};
+
+/// Bytes a body may have that asks for a span of time.
+const RANGE_MAX: usize = 16 * 1024;
 
 /// A body that was let through.
 #[derive(Debug)]
@@ -20,6 +25,8 @@ pub(super) struct AdmittedBody<T> {
     pub(super) caller: Caller,
     /// What is to be done.
     pub(super) admitted: Admitted<T>,
+    /// Pays for the body, and for what was made of it, until the request is done.
+    pub(super) permit: Permit,
 }
 
 /// What is to be done for a body.
@@ -35,8 +42,9 @@ pub(super) enum Admitted<T> {
 
 /// Reads a body about a device, held to the limits on use and to the privilege that storing needs.
 ///
-/// What stores nothing, such as a span of time to answer, a body that cannot be read or a device that is not there,
-/// is a call like any other.
+/// Who may not store can only ask for a span of time, in a few kilobytes, and is a call like any other before anything
+/// is received. Who may is held to the limit on submissions before a body is read that takes more than a moment.
+/// What stores nothing, such as a body that cannot be read or a device that is not there, is a call like any other.
 pub(super) async fn admit_body<T: Send + 'static>(
     app: &App,
     Submitter(caller): Submitter,
@@ -45,33 +53,58 @@ pub(super) async fn admit_body<T: Send + 'static>(
     forms: &'static Forms<T>,
     privilege: Privilege,
 ) -> ApiResult<AdmittedBody<T>> {
-    let asked = match submission {
-        Ok(submission) => submission.read(forms, caller.zone()).await,
-        Err(unread) => Err(unread),
+    let may_store = caller.privileges().allows(privilege);
+    if !may_store {
+        caller.limit_request(app)?;
+    }
+    let limit = if may_store { SUBMISSION_MAX } else { RANGE_MAX };
+    let received = match submission {
+        Ok(submission) => submission.receive(app, limit).await,
+        Err(refused) => Err(refused),
     };
-    let submits = matches!(asked, Ok(Asked::Store(_) | Asked::StoreAndRange(..)));
-    let limited = if submits { caller.limit_submission(app) } else { caller.limit_request(app) };
-    limited?;
+    let is_costly = received.as_ref().is_ok_and(Packed::is_costly);
+    if may_store && is_costly {
+        caller.limit_submission(app)?;
+    }
+    let read = match received {
+        Ok(packed) => packed.read(app, forms, caller.zone()).await,
+        Err(refused) => Err(refused),
+    };
+    let stores = |read: &Read<T>| matches!(read.asked, Asked::Store(_) | Asked::StoreAndRange(..));
+    let submits = may_store && read.as_ref().is_ok_and(stores);
+    if submits && !is_costly {
+        caller.limit_submission(app)?;
+    } else if may_store && !submits {
+        caller.limit_request(app)?;
+    }
     let missing = |missing| match caller.limit_request(app) {
         Err(limited) if submits => limited,
         _ => missing,
     };
-    let asked = match (asked, device) {
+    let read = match (read, device) {
         // Nothing can be wrong but the device, which the store checks when it stores: looking for all of it here
         // would cost as much as all the rest.
-        (Ok(Asked::Store(Ok(batch))), Some(device)) if caller.privileges().allows(privilege) => {
+        (Ok(Read { asked: Asked::Store(Ok(batch)), permit }), Some(device)) if may_store => {
             let id = match device {
                 DeviceRef::Id(id) => *id,
                 DeviceRef::Identifier(_) => {
                     find_device_id(app, &caller, Some(device)).await.map_err(missing)?
                 }
             };
-            return Ok(AdmittedBody { caller, admitted: Admitted::Store(id, batch) });
+            return Ok(AdmittedBody { caller, admitted: Admitted::Store(id, batch), permit });
         }
-        (asked, _) => asked,
+        (read, _) => read,
     };
     let device = find_device(app, &caller, device).await.map_err(missing)?;
-    let admitted = match asked? {
+    let Read { asked, permit } = match read {
+        // Too large for a span of time, so that it would store.
+        Err(error) if error.code == Code::BodyTooLarge => {
+            caller.require(privilege)?;
+            return Err(error);
+        }
+        read => read?,
+    };
+    let admitted = match asked {
         Asked::Range(body) => Admitted::Range(Box::new(device), body),
         Asked::Store(judged) => {
             caller.require(privilege)?;
@@ -82,7 +115,7 @@ pub(super) async fn admit_body<T: Send + 'static>(
             Admitted::StoreAndRange(Box::new(device), judged?, range)
         }
     };
-    Ok(AdmittedBody { caller, admitted })
+    Ok(AdmittedBody { caller, admitted, permit })
 }
 
 /// Why the store took nothing. What was sent for a device that is not in sight is a call like any other, after all.

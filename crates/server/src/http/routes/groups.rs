@@ -207,7 +207,7 @@ async fn change_group(
         caller.require(Privilege::GroupsWrite)?;
         change.preconditions.check(Kind::Group, present.revision)?;
         let (id, seen) = (present.id, present.revision);
-        let mut wanted = change.apply(&GroupView::from(present))?;
+        let mut wanted = change.apply(&GroupView::from(present)).await?;
         resolve_names(&app, &caller, &mut wanted, NAMES).await?;
         let settings = read_group(&wanted)?;
         place_reference(app.store.replace_group(&caller.actor(), id, seen, settings).await, "devices")

@@ -36,6 +36,7 @@ pub mod token;
 pub mod usage;
 mod user_bounds;
 pub mod user_links;
+mod user_password;
 pub mod users;
 pub mod users_view;
 pub mod webhooks;

@@ -149,7 +149,7 @@ async fn change(app: &App, caller: &Caller, change: Change) -> ApiResult<Reply<N
         caller.require(Privilege::Admin)?;
         change.preconditions.check(Kind::Messaging, present.revision)?;
         let seen = present.revision;
-        let wanted = read_settings(&change.apply(&NotificationSettingsView::from(present))?)?;
+        let wanted = read_settings(&change.apply(&NotificationSettingsView::from(present)).await?)?;
         Ok(app.store.replace_messaging(&caller.actor(), seen, wanted).await)
     })
     .await?;

@@ -235,7 +235,7 @@ async fn change(app: &App, caller: &Caller, change: Change) -> ApiResult<Reply<O
         caller.require(Privilege::Admin)?;
         change.preconditions.check(Kind::Overview, present.revision)?;
         let seen = present.revision;
-        let wanted = read_settings(&change.apply(&OverviewReportView::from(present))?)?;
+        let wanted = read_settings(&change.apply(&OverviewReportView::from(present)).await?)?;
         place_reference(app.store.replace_overview(&caller.actor(), seen, wanted).await, "groups")
     })
     .await?;

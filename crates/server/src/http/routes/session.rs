@@ -24,10 +24,11 @@ use crate::access::{Attempt, CHALLENGE, Trial, refuse_foreign_origin, session_ov
 use crate::app::App;
 use crate::auth::password::MOST_CHARS;
 use crate::auth::{Secret, session};
+use crate::budget::Payer;
 use crate::http::code::Code;
 use crate::http::context::RequestContext;
-use crate::http::error::{ApiError, ApiResult, internal, invalid_body};
-use crate::http::extract::{Caller, JsonBody, Params, SessionCaller};
+use crate::http::error::{ApiError, ApiResult, invalid_body};
+use crate::http::extract::{Caller, Credentials, Params, SessionCaller};
 use crate::http::json::Fields;
 use crate::http::reply::{Done, Reply};
 
@@ -156,18 +157,24 @@ fn read_sign_in(body: &Value) -> ApiResult<Presented> {
 /// Whether the password is this user's. Takes as long for a user who does not exist or has none.
 pub(super) async fn password_is_right(
     app: &App,
+    payer: Payer,
     login: Option<&Login>,
     password: SecretString,
 ) -> ApiResult<bool> {
     match login.and_then(|login| login.password_hash.clone()) {
-        Some(kept) => app.passwords.verify(password, kept).await.map_err(internal),
-        None => app.passwords.verify_dummy(password).await.map(|()| false).map_err(internal),
+        Some(kept) => Ok(app.passwords.verify(payer, password, kept).await?),
+        None => Ok(app.passwords.verify_dummy(payer, password).await.map(|()| false)?),
     }
 }
 
 /// Lets somebody in, or says why not.
-async fn prove(app: &App, login: Option<&Login>, given: &Presented) -> ApiResult<Result<(), Denial>> {
-    let right = password_is_right(app, login, given.password.clone()).await?;
+async fn prove(
+    app: &App,
+    payer: Payer,
+    login: Option<&Login>,
+    given: &Presented,
+) -> ApiResult<Result<(), Denial>> {
+    let right = password_is_right(app, payer, login, given.password.clone()).await?;
     let now = app.clock.now();
     let Some(login) = login.filter(|_| right) else {
         return Ok(Err(Denial::Refused("the password is wrong")));
@@ -191,9 +198,9 @@ fn renew_hash(app: &App, login: &Login, password: SecretString) {
     let Some(kept) = login.password_hash.clone().filter(|kept| app.passwords.needs_rehash(kept)) else {
         return;
     };
-    let (inner, user) = (app.clone(), login.user.id);
+    let (inner, user, payer) = (app.clone(), login.user.id, Payer::account(login.account.id));
     app.background.spawn(async move {
-        let Ok(hash) = inner.passwords.hash(password).await else { return };
+        let Ok(hash) = inner.passwords.hash_for(payer, password).await else { return };
         if let Err(error) = inner.store.rehash_password(user, &kept, hash).await {
             tracing::warn!(%error, "could not keep a stronger hash of a password");
         }
@@ -215,13 +222,17 @@ pub async fn create_session(
     Trial(context): Trial,
     _own: OwnPage,
     reached: Reached,
-    body: JsonBody,
+    Credentials(body): Credentials,
 ) -> ApiResult<Reply<SessionView>> {
     let given = read_sign_in(&body.value)?;
-    let attempt = Attempt::begin(&app, &context, &given.email)?;
-    let login = find_login(&app, &given.email).await?;
-    let proof = prove(&app, login.as_ref(), &given).await?;
-    attempt.check()?;
+    let mut attempt = Attempt::begin(&app, &context, &given.email).await?;
+    let (login, proof) = attempt
+        .judge(async {
+            let login = find_login(&app, &given.email).await?;
+            let proof = prove(&app, context.payer(), login.as_ref(), &given).await?;
+            Ok((login, proof))
+        })
+        .await?;
     match (proof, login) {
         (Ok(()), Some(login)) => {
             renew_hash(&app, &login, given.password);

@@ -14,8 +14,8 @@ use crate::auth::link::LinkPurpose;
 use crate::auth::password::{MOST_CHARS, check_policy};
 use crate::auth::{Secret, SecretHash};
 use crate::http::context::RequestContext;
-use crate::http::error::{ApiResult, internal, invalid_body};
-use crate::http::extract::{Caller, JsonBody, SessionCaller};
+use crate::http::error::{ApiResult, invalid_body};
+use crate::http::extract::{Caller, Credentials, JsonBody, SessionCaller};
 use crate::http::json::{Fields, Pointer, Problem};
 use crate::http::reply::{Done, Reply};
 
@@ -78,8 +78,8 @@ fn read_wanted(body: &Value, proof: &'static str, most: usize) -> ApiResult<Want
     fields.finish(|| Some(Wanted { proof: proof?, password: new?, end_api_key })).map_err(invalid_body)
 }
 
-async fn hash(app: &App, wanted: Wanted) -> ApiResult<NewPassword> {
-    let hash = app.passwords.hash(wanted.password.into()).await.map_err(internal)?;
+async fn hash(app: &App, context: &RequestContext, wanted: Wanted) -> ApiResult<NewPassword> {
+    let hash = app.passwords.hash_for(context.payer(), wanted.password.into()).await?;
     Ok(NewPassword { hash, end_api_key: wanted.end_api_key })
 }
 
@@ -91,10 +91,14 @@ pub(super) async fn confirm_password(
     password: String,
     action: &'static str,
 ) -> ApiResult<Login> {
-    let attempt = Attempt::begin(app, context, caller.user().profile.email.as_str())?;
-    let login = find_self(app, caller.user_id()).await?;
-    let right = password_is_right(app, Some(&login), password.into()).await?;
-    attempt.check()?;
+    let mut attempt = Attempt::begin(app, context, caller.user().profile.email.as_str()).await?;
+    let (login, right) = attempt
+        .judge(async {
+            let login = find_self(app, caller.user_id()).await?;
+            let right = password_is_right(app, context.payer(), Some(&login), password.into()).await?;
+            Ok((login, right))
+        })
+        .await?;
     if right {
         return Ok(login);
     }
@@ -117,7 +121,7 @@ pub async fn replace_password(
     let wanted = read_wanted(&body.value, "currentPassword", MOST_CHARS)?;
     check_new_password("newPassword", &wanted.password, caller.user().profile.email.as_str())?;
     confirm_password(&app, &context, &caller, wanted.proof.clone(), "password.set").await?;
-    let new = hash(&app, wanted).await?;
+    let new = hash(&app, &context, wanted).await?;
     app.store.set_password(&caller.origin(), caller.user_id(), new, Some(session.id)).await?;
     app.identities.forget_user(caller.user_id());
     Ok(caller.reply(Done {}))
@@ -145,15 +149,14 @@ pub async fn reset_password(
     State(app): State<App>,
     context: RequestContext,
     _own: OwnPage,
-    body: JsonBody,
+    Credentials(body): Credentials,
 ) -> ApiResult<Reply<Done>> {
     let wanted = read_wanted(&body.value, "token", TOKEN_MAX)?;
-    let attempt = Attempt::begin(&app, &context, LINKS)?;
-    let found = find_link(&app, &wanted.proof).await?;
-    attempt.check()?;
+    let mut attempt = Attempt::begin(&app, &context, LINKS).await?;
+    let found = attempt.judge(find_link(&app, &wanted.proof)).await?;
     if let Some((user, hash)) = found {
         check_new_password("newPassword", &wanted.password, user.profile.email.as_str())?;
-        let new = self::hash(&app, wanted).await?;
+        let new = self::hash(&app, &context, wanted).await?;
         let origin = context.origin(Via::Link, Some(user.id));
         if let Some(user) = app.store.redeem_link(&origin, hash.as_bytes(), new).await? {
             app.identities.forget_user(user);

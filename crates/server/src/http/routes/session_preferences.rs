@@ -98,7 +98,7 @@ pub async fn update_preferences(
 ) -> ApiResult<Reply<PreferencesAnswer>> {
     let change = change.nested("preferences");
     let present = find_self(&app, caller.user_id()).await?.preferences;
-    let wanted = read_preferences(&change.apply(&PreferencesView::from(present))?);
+    let wanted = read_preferences(&change.apply(&PreferencesView::from(present)).await?);
     let wanted = wanted.map_err(|error| change.place(error))?;
     app.store.set_preferences(caller.user_id(), wanted.clone()).await?;
     Ok(caller.reply(PreferencesAnswer { preferences: PreferencesView::from(wanted) }))

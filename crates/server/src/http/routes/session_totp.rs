@@ -164,8 +164,8 @@ pub async fn confirm_totp(
 ) -> ApiResult<Reply<Done>> {
     let SessionCaller { caller, session } = signed_in;
     let code = read_one(&body.value, "code", CODE_MAX)?;
-    let attempt = Attempt::begin(&app, &context, caller.user().profile.email.as_str())?;
-    let login = find_self(&app, caller.user_id()).await?;
+    let mut attempt = Attempt::begin(&app, &context, caller.user().profile.email.as_str()).await?;
+    let login = attempt.judge(find_self(&app, caller.user_id())).await?;
     let totp = match &login.totp {
         Some(totp) if totp.confirmed => return Err(already_on()),
         Some(totp) => totp,
@@ -204,8 +204,9 @@ pub async fn delete_totp(
     let Some(totp) = &login.totp else { return Err(conflict("There is no second factor to remove.")) };
     if totp.confirmed {
         let Some(code) = code else { return Err(code_required()) };
-        let attempt = Attempt::begin(&app, &context, caller.user().profile.email.as_str())?;
-        if !use_code(&app, caller.user_id(), totp, &code, caller.now()).await? {
+        let mut attempt = Attempt::begin(&app, &context, caller.user().profile.email.as_str()).await?;
+        let code = use_code(&app, caller.user_id(), totp, &code, caller.now());
+        if !attempt.judge(code).await? {
             let reason = "the code of the second factor is wrong";
             attempt.fail(Via::Session, "totp.delete", Some(login), reason).await;
             return Err(wrong_code());

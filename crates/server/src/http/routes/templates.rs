@@ -186,7 +186,7 @@ pub async fn replace_template(
     let stored = retry_changed(&change.preconditions, || async {
         let present = find(&app, &caller, kind).await?;
         change.preconditions.check(Kind::Template, present.revision)?;
-        let source = read_source(&change.apply(&view(kind, &present))?)?;
+        let source = read_source(&change.apply(&view(kind, &present)).await?)?;
         for (language, units) in [("en", Units::Metric), ("es", Units::Nautical)] {
             let language = language.parse().map_err(internal)?;
             try_out(&app, &caller, kind, source.clone(), (language, units, Zone::utc())).await?;

@@ -20,7 +20,7 @@ use crate::auth::SecretHash;
 use crate::auth::api_key::ApiKey;
 use crate::http::code::Code;
 use crate::http::error::{ApiError, ApiResult, internal, invalid_body};
-use crate::http::extract::JsonBody;
+use crate::http::extract::Credentials;
 use crate::http::json::Fields;
 use crate::http::middleware::TokenRefusal;
 
@@ -161,14 +161,13 @@ fn note_use(app: &App, login: &Login, key: &KeptKey, now: Timestamp) {
 pub async fn create_token(
     State(app): State<App>,
     Trial(context): Trial,
-    body: JsonBody,
+    Credentials(body): Credentials,
 ) -> ApiResult<Json<TokenAnswer>> {
     let presented = read_request(&body.value)?;
-    let attempt = Attempt::begin(&app, &context, &presented.user_name)?;
-    let login = find_login(&app, &presented.user_name).await?;
+    let mut attempt = Attempt::begin(&app, &context, &presented.user_name).await?;
+    let login = attempt.judge(find_login(&app, &presented.user_name)).await?;
     let now = app.clock.now();
     let proof = prove(login.as_ref(), &presented.api_key, now);
-    attempt.check()?;
     match (proof, login) {
         (Ok(key), Some(login)) => {
             let issued = app.gate.issue(login.account.id, login.user.id, key.id, now);

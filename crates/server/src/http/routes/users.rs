@@ -3,8 +3,10 @@
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use perigee_core::actor::Scope;
+use perigee_core::credential::NewPassword;
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::UserId;
+use perigee_core::idempotency::{Created, IdempotencyKey};
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::privilege::Privilege;
 use perigee_core::store::Result as StoreResult;
@@ -16,10 +18,11 @@ use utoipa::ToSchema;
 use super::user_bounds::{
     inherit_bounds, own_bounds, require_change_within_bounds, require_creatable, require_within_bounds,
 };
-use super::users_view::{UserInput, UserView, read_user};
+use super::user_password::{HashOnce, check_before_hash};
+use super::users_view::{UserInput, UserView, Wanted, read_user};
 use crate::app::App;
 use crate::http::edit::retry_changed;
-use crate::http::error::{ApiError, ApiResult, forbidden, internal, invalid_body, not_found};
+use crate::http::error::{ApiError, ApiResult, forbidden, invalid_body, not_found};
 use crate::http::extract::{Caller, Change, IdPath, JsonBody, Once, Params, Preconditions};
 use crate::http::json::{Pointer, Problem};
 use crate::http::list::answer_list;
@@ -110,13 +113,6 @@ fn at_its_member(error: StoreError) -> ApiError {
     invalid_body(vec![Problem { pointer: Pointer::root().member(member), detail }])
 }
 
-async fn hash(app: &App, password: Option<SecretString>) -> ApiResult<Option<String>> {
-    match password {
-        Some(password) => Ok(Some(app.passwords.hash(password).await.map_err(internal)?)),
-        None => Ok(None),
-    }
-}
-
 /// The one user somebody sees who does not see the whole account.
 async fn list_self(
     app: &App,
@@ -162,6 +158,36 @@ pub async fn list_users(State(app): State<App>, caller: Caller, mut params: Para
     answer_list(&app, &caller, "users", part, fetch, UserView::from).await
 }
 
+/// Makes a user, or answers the one that the first request with this key made.
+async fn make(app: &App, caller: &Caller, wanted: Wanted, key: Option<IdempotencyKey>) -> ApiResult<User> {
+    let Wanted { profile, password } = wanted;
+    let has_key = key.is_some();
+    let create = |profile, password_hash| {
+        let new = NewUser { profile, password_hash };
+        async move { app.store.create_user(&caller.actor(), new, key).await.map_err(at_its_member) }
+    };
+    let Some(password) = password else { return Ok(create(profile, None).await?.into_inner()) };
+    match check_before_hash(app, caller, &profile, None).await? {
+        Ok(()) => {
+            let hash = app.passwords.hash_for(caller.payer(), password).await?;
+            Ok(create(profile, Some(hash)).await?.into_inner())
+        }
+        Err(refused) if !has_key => Err(at_its_member(refused)),
+        // The address may be that of the user whom the first request with this key made. No hash is needed to answer
+        // that one, nor to be refused.
+        Err(_) => match create(profile, None).await? {
+            Created::Before(user) => Ok(user),
+            // What stood in the way has gone meanwhile.
+            Created::Now(user) => {
+                let hash = app.passwords.hash_for(caller.payer(), password).await?;
+                let password = NewPassword { hash, end_api_key: false };
+                app.store.set_password(&caller.origin(), user.id, password, None).await?;
+                Ok(user)
+            }
+        },
+    }
+}
+
 /// Create a user.
 ///
 /// Without a password the user signs in only after an invitation. Nobody can give privileges they do not hold. Who has
@@ -183,9 +209,7 @@ pub async fn create_user(
     inherit_bounds(&caller, &mut wanted.profile);
     require_creatable(&caller, &wanted.profile)?;
     let held = once.hold(&app, &caller, &body)?;
-    let new = NewUser { profile: wanted.profile, password_hash: hash(&app, wanted.password).await? };
-    let created = app.store.create_user(&caller.actor(), new, held.key.clone()).await;
-    let user = created.map_err(at_its_member)?.into_inner();
+    let user = make(&app, &caller, wanted, held.key.clone()).await?;
     let address = app.base_url.join(&format!("/api/users/{}", user.id));
     let revision = user.revision;
     Ok(caller.reply(UserView::from(user)).created(address).revision(revision))
@@ -241,21 +265,27 @@ async fn change_user(
     IdPath(id): IdPath<UserId>,
     change: Change,
 ) -> ApiResult<Reply<UserView>> {
+    let hash = HashOnce::default();
     let user = retry_changed(&change.preconditions, || async {
         let present = find(&app, &caller, id).await?;
         require_power_over(&caller, &present)?;
         change.preconditions.check(Kind::User, present.revision)?;
-        let mut wanted = change.apply(&UserView::from(present.clone()))?;
+        let mut wanted = change.apply(&UserView::from(present.clone())).await?;
         resolve_names(&app, &caller, &mut wanted, NAMES).await?;
         let wanted = read_user(&wanted, Some(&present), caller.zone())?;
         require_held(&caller, &wanted.profile)?;
         require_same_bounds(&caller, &present, &wanted.profile)?;
         require_change_within_bounds(&caller, &present, &wanted.profile)?;
         refuse_own_password(&caller, present.id, wanted.password.as_ref())?;
-        if wanted.password.is_some() {
-            require_within_bounds(&caller, &present)?;
-        }
-        let password = hash(&app, wanted.password).await?;
+        let password = match wanted.password {
+            Some(password) => {
+                require_within_bounds(&caller, &present)?;
+                let own = Some(present.id);
+                check_before_hash(&app, &caller, &wanted.profile, own).await?.map_err(at_its_member)?;
+                Some(hash.get(&app, &caller, password).await?)
+            }
+            None => None,
+        };
         let (actor, seen) = (caller.actor(), present.revision);
         match app.store.replace_user(&actor, present.id, seen, wanted.profile, password).await {
             Err(error @ StoreError::UnknownReference { .. }) => Err(at_its_member(error)),

@@ -139,10 +139,77 @@ fn bombs_do_not_go_off() {
     let problem = refused(&json!({"a": "x".repeat(10_000)}), &(0..900).map(repeat).collect());
     assert!(problem.to_string().contains("copy more than"), "{problem}");
     let many = vec![json!({"op": "add", "path": "/a", "value": 1}); MOST_OPERATIONS + 1];
-    assert!(matches!(refused(&json!({}), &many.into()), PatchProblem::Malformed(_)));
+    assert!(matches!(refused(&json!({}), &many.into()), PatchProblem::TooCostly(_)));
     let deeper = |number: usize| json!({"op": "add", "path": "/a".repeat(number + 1), "value": {}});
     let problem = refused(&json!({}), &(0..900).map(deeper).collect());
     assert!(problem.to_string().contains("nest the document"), "{problem}");
+}
+
+/// Applies a patch with as many steps as anybody wants, and tells how many it took.
+fn steps_taken(document: &Value, patch: &Value) -> u64 {
+    let mut steps = Steps::new(u64::MAX);
+    let _applied_or_not = apply_within(document, patch, &mut steps);
+    u64::MAX - steps.left()
+}
+
+fn too_costly(document: &Value, patch: &Value) {
+    let before = steps_taken(document, patch);
+    let allowed = allowed(document, patch).left();
+    assert!(before > allowed, "took {before} steps of {allowed}");
+    let problem = refused(document, patch);
+    assert!(matches!(problem, PatchProblem::TooCostly(_)), "{problem:?}");
+    assert!(problem.to_string().contains("more work than a patch of this size may"), "{problem}");
+    assert!(apply_patch_at_once(document, patch, 20_000).is_none());
+}
+
+#[test]
+fn work_that_its_size_does_not_explain_is_refused() {
+    let zeros = |count: usize| Value::from(vec![0; count]);
+    let operations = |first: Value, rest: Value| Value::from_iter([vec![first], vec![rest; 999]].concat());
+    let add = |value: Value| json!({"op": "add", "path": "/a", "value": value});
+    // Each moves the whole array to another place, or shifts all its elements.
+    let shift = json!({"op": "move", "from": "/a/0", "path": "/a/4000"});
+    too_costly(&json!({}), &operations(add(zeros(5_000)), shift));
+    let front = json!({"op": "add", "path": "/a/0", "value": 0});
+    too_costly(&json!({}), &operations(add(zeros(5_000)), front));
+    let remove = json!({"op": "remove", "path": "/a/0"});
+    too_costly(&json!({}), &operations(add(zeros(5_000)), remove));
+    let test = |value: &Value| json!({"op": "test", "path": "/a", "value": value});
+    let deep = json!({"b": zeros(5_000)});
+    let there_and_back: Vec<Value> = std::iter::once(json!({"op": "add", "path": "/b", "value": {}}))
+        .chain((0..400).flat_map(|_| {
+            [
+                json!({"op": "move", "from": "/a", "path": "/b/a"}),
+                json!({"op": "move", "from": "/b/a", "path": "/a"}),
+            ]
+        }))
+        .collect();
+    too_costly(&json!({"a": deep}), &there_and_back.into());
+    // The compared value is in the document, so that the patch itself is small.
+    let copies = (0..900).map(|_| json!({"op": "copy", "from": "/a", "path": "/b"}));
+    let problem = refused(&json!({"a": zeros(5_000)}), &copies.collect());
+    assert!(matches!(problem, PatchProblem::TooCostly(_)), "{problem:?}");
+    let tests = vec![test(&zeros(900)); 1000];
+    assert!(apply_patch(&json!({"a": zeros(900)}), &tests.into()).is_ok(), "paid for by its size");
+}
+
+#[test]
+fn ordinary_patches_are_far_from_the_bound() {
+    let document = json!({"a": vec![0; 1000], "b": {}});
+    let mix: Vec<Value> = (0..250)
+        .flat_map(|number| {
+            [
+                json!({"op": "add", "path": "/a/0", "value": number}),
+                json!({"op": "move", "from": "/a/0", "path": "/a/-"}),
+                json!({"op": "remove", "path": "/a/0"}),
+                json!({"op": "add", "path": format!("/b/{number}"), "value": {"name": "x"}}),
+            ]
+        })
+        .collect();
+    let patched = apply_patch(&document, &mix.into()).unwrap();
+    assert_eq!(patched["a"].as_array().map(Vec::len), Some(1000));
+    let small = json!([{"op": "replace", "path": "/b", "value": 1}]);
+    assert_eq!(apply_patch_at_once(&document, &small, 20_000).unwrap().unwrap()["b"], 1);
 }
 
 fn any_document() -> impl Strategy<Value = Value> {
@@ -169,7 +236,18 @@ proptest! {
         operations in prop::collection::vec(any_operation(), 0..12),
     ) {
         if let Ok(patched) = apply_patch(&document, &operations.into()) {
-            prop_assert!(depth(&patched) <= MAX_DEPTH);
+            prop_assert!(measure(&patched, &mut Steps::new(u64::MAX)).unwrap().depth <= MAX_DEPTH);
+        }
+    }
+
+    #[test]
+    fn any_patch_takes_no_more_than_it_may(
+        document in any_document(),
+        operations in prop::collection::vec(any_operation(), 0..12),
+    ) {
+        let patch = Value::from(operations);
+        if apply_patch(&document, &patch).is_ok() {
+            prop_assert!(steps_taken(&document, &patch) <= allowed(&document, &patch).left());
         }
     }
 

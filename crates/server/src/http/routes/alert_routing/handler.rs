@@ -72,7 +72,7 @@ async fn change(
         caller.require(needs(holder))?;
         change.preconditions.check(Kind::AlertRouting, present.revision)?;
         let seen = present.revision;
-        let wanted = read_routing(&change.apply(&AlertRoutingView::new(present, None))?)?;
+        let wanted = read_routing(&change.apply(&AlertRoutingView::new(present, None)).await?)?;
         let replaced = app.store.replace_routing(&caller.actor(), holder, seen, Some(wanted)).await;
         place_reference(replaced, "webhooks")
     })

@@ -154,7 +154,7 @@ pub async fn submit_alerts(
     DevicePath(device): DevicePath,
     submission: Result<Submission, ApiError>,
 ) -> ApiResult<Response> {
-    let AdmittedBody { caller, admitted } =
+    let AdmittedBody { caller, admitted, permit: _held } =
         admit_body(&app, submitter, device.as_ref(), submission, &FORMS, Privilege::AlertsWrite).await?;
     match admitted {
         Admitted::Range(device, body) => {

@@ -103,7 +103,7 @@ async fn change_device(
         caller.require(Privilege::DevicesWrite)?;
         change.preconditions.check(Kind::Device, present.revision)?;
         let (id, seen, groups) = (present.id, present.revision, present.settings.groups.clone());
-        let mut wanted = change.apply(&DeviceView::at(present, caller.now()))?;
+        let mut wanted = change.apply(&DeviceView::at(present, caller.now())).await?;
         if !change.sets(&["limits", "expires"]) {
             follow_date(&mut wanted);
         }

@@ -120,7 +120,7 @@ async fn change_geofence(
         caller.require(Privilege::RulesWrite)?;
         change.preconditions.check(Kind::Geofence, present.revision)?;
         let (id, seen) = (present.id, present.revision);
-        let settings = read_geofence(&change.apply(&GeofenceView::from(present))?)?;
+        let settings = read_geofence(&change.apply(&GeofenceView::from(present)).await?)?;
         Ok(app.store.replace_geofence(&caller.actor(), id, seen, settings).await)
     })
     .await?;

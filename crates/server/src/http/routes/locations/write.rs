@@ -13,6 +13,8 @@ use super::input::{read_location, scan_location};
 use super::view::{LocationInput, LocationList, LocationView};
 use crate::app::App;
 use crate::http::error::{ApiError, ApiResult, internal};
+#[cfg(feature = "bench")]
+use crate::http::extract::SUBMISSION_MAX;
 use crate::http::extract::{Caller, DevicePath, Submission, Submitter};
 use crate::http::format::{Shape, Subject, answer_track, answer_track_after};
 use crate::http::history::HistoryPart;
@@ -176,7 +178,7 @@ pub async fn submit_locations(
     DevicePath(device): DevicePath,
     submission: Result<Submission, ApiError>,
 ) -> ApiResult<Response> {
-    let AdmittedBody { caller, admitted } =
+    let AdmittedBody { caller, admitted, permit: _held } =
         admit_body(&app, submitter, device.as_ref(), submission, &FORMS, Privilege::LocationsWrite).await?;
     match admitted {
         Admitted::Range(device, body) => {
@@ -226,9 +228,14 @@ fn members(stored: &Stored) -> ApiResult<Vec<u8>> {
 
 /// Authenticates, parses, judges and answers as if it had stored.
 #[cfg(feature = "bench")]
-pub async fn discard_locations(caller: Caller, submission: Submission) -> ApiResult<Response> {
+pub async fn discard_locations(
+    State(app): State<App>,
+    caller: Caller,
+    submission: Submission,
+) -> ApiResult<Response> {
     caller.require(Privilege::LocationsWrite)?;
-    let Asked::Store(judged) = submission.read(&FORMS, caller.zone()).await? else {
+    let read = submission.receive(&app, SUBMISSION_MAX).await?.read(&app, &FORMS, caller.zone()).await?;
+    let Asked::Store(judged) = read.asked else {
         return Ok(http::StatusCode::NO_CONTENT.into_response());
     };
     let batch = judged?;

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::Response;
 use perigee_core::account::{AccountSettings, NewAccount};
 use perigee_core::actor::{Actor, Scope};
-use perigee_core::error::{Kind, StoreError};
+use perigee_core::error::{Kind, StoreError, Unique};
 use perigee_core::id::AccountId;
 use perigee_core::page::PageRequest;
 use perigee_core::privilege::Privileges;
@@ -17,12 +17,13 @@ use super::view::{
 use crate::app::App;
 use crate::auth::password;
 use crate::http::edit::retry_changed;
-use crate::http::error::{ApiError, ApiResult, internal, invalid_body, not_found};
+use crate::http::error::{ApiError, ApiResult, invalid_body, not_found};
 use crate::http::extract::{Caller, Change, IdPath, JsonBody, OperatorCaller, Params};
 use crate::http::json::{Pointer, Problem};
 use crate::http::list::answer_list;
 use crate::http::reply::Reply;
 use crate::http::routes::user_links::make_invitation;
+use crate::http::routes::user_password::is_taken;
 
 async fn find(app: &App, id: Option<AccountId>) -> ApiResult<AccountOverview> {
     let missing = || not_found(Kind::Account);
@@ -83,7 +84,10 @@ pub async fn create_operator_account(
     body: JsonBody,
 ) -> ApiResult<Reply<OperatorAccountMade>> {
     let (wanted, owner_email) = read_new(&body.value)?;
-    let unknown = app.passwords.hash(password::generate()).await.map_err(internal)?;
+    if is_taken(&app, &owner_email, None).await? {
+        return Err(at_the_address(StoreError::Taken(Unique::Email)));
+    }
+    let unknown = app.passwords.hash_for(caller.payer(), password::generate()).await?;
     let new = NewAccount {
         settings: wanted.first_settings(),
         licenses: wanted.licenses,
@@ -128,7 +132,7 @@ pub async fn update_operator_account(
         change.preconditions.check(Kind::Account, present.account.revision)?;
         let (id, seen, settings) =
             (present.account.id, present.account.revision, present.account.settings.clone());
-        let wanted = read_account(&change.apply(&OperatorAccountView::from(present))?)
+        let wanted = read_account(&change.apply(&OperatorAccountView::from(present)).await?)
             .map_err(|error| change.place(error))?;
         let actor = Actor { scope: Scope::whole(id), privileges: Privileges::OWNER, origin: caller.origin() };
         let settings = AccountSettings { name: wanted.name, time_zone: wanted.time_zone, ..settings };

@@ -128,7 +128,7 @@ async fn change_rule(
         caller.require(Privilege::RulesWrite)?;
         change.preconditions.check(Kind::Rule, present.revision)?;
         let (id, seen) = (present.id, present.revision);
-        let mut wanted = change.apply(&RuleView::from(present))?;
+        let mut wanted = change.apply(&RuleView::from(present)).await?;
         resolve_names(&app, &caller, &mut wanted, NAMES).await?;
         let settings = read_rule(&wanted, Mode::Replace, &caller.account().settings.time_zone)?;
         place(app.store.replace_rule(&caller.actor(), id, seen, settings).await)

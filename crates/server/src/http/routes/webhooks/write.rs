@@ -77,7 +77,7 @@ async fn change_webhook(
         let present = find(&app, &caller, id).await?;
         change.preconditions.check(Kind::Webhook, present.revision)?;
         let (id, seen) = (present.id, present.revision);
-        let mut body = change.apply(&WebhookView::from(present))?;
+        let mut body = change.apply(&WebhookView::from(present)).await?;
         resolve_names(&app, &caller, &mut body, NAMES).await?;
         let settings = read_webhook(&body, app.webhooks.guard())?;
         place_named(app.store.replace_webhook(&caller.actor(), id, seen, settings).await)

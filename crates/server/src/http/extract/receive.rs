@@ -1,0 +1,155 @@
+//! Receives a body: every byte is paid for before it is kept.
+
+use std::sync::Arc;
+
+use axum::body::{Body, HttpBody as _};
+use bytes::Bytes;
+use http_body_util::BodyExt as _;
+
+use crate::budget::{Payer, Permit, Pool};
+use crate::http::code::Code;
+use crate::http::error::{ApiError, ApiResult};
+use crate::serve::SlowBody;
+
+/// A body that does not arrive at once pays for so many bytes at a time, about what its request takes besides them.
+const LEAST_GROWTH: usize = 16 * 1024;
+
+/// What was received, and the permit to keep it.
+#[derive(Debug)]
+pub struct Received {
+    /// The bytes.
+    pub bytes: Bytes,
+    /// Given back when the request no longer needs them, nor what was made of them.
+    pub permit: Permit,
+}
+
+/// Receives a body of at most so many bytes.
+pub async fn read_body(mut body: Body, limit: usize, pool: &Arc<Pool>, payer: Payer) -> ApiResult<Received> {
+    if body.size_hint().lower() > u64::try_from(limit).unwrap_or(u64::MAX) {
+        return Err(too_large(limit));
+    }
+    let Some(first) = next_piece(&mut body).await? else {
+        return Ok(Received { bytes: Bytes::new(), permit: pool.empty(payer) });
+    };
+    if first.len() > limit {
+        return Err(too_large(limit));
+    }
+    if body.is_end_stream() {
+        let permit = pool.try_acquire_whole(payer, first.len())?;
+        return Ok(Received { bytes: first, permit });
+    }
+    let mut permit = pool.empty(payer);
+    let mut received = Vec::new();
+    let mut next = Some(first);
+    while let Some(piece) = next {
+        let total = received.len() + piece.len();
+        if total > limit {
+            return Err(too_large(limit));
+        }
+        if total > permit.bytes() {
+            permit.grow((total - permit.bytes()).max(LEAST_GROWTH))?;
+        }
+        // Copied: a piece may be a small part of a large buffer of the connection, which it would keep.
+        received.extend_from_slice(&piece);
+        drop(piece);
+        next = next_piece(&mut body).await?;
+    }
+    Ok(Received { bytes: received.into(), permit })
+}
+
+/// The next bytes; none at the end.
+async fn next_piece(body: &mut Body) -> ApiResult<Option<Bytes>> {
+    loop {
+        match body.frame().await {
+            None => return Ok(None),
+            Some(Ok(frame)) => {
+                if let Ok(data) = frame.into_data() {
+                    return Ok(Some(data));
+                }
+            }
+            Some(Err(error)) if caused_by::<SlowBody>(&error) => {
+                return Err(ApiError::new(
+                    Code::RequestTimeout,
+                    "The body came too slowly. Send it again over a better connection, or in parts.",
+                ));
+            }
+            Some(Err(error)) => {
+                return Err(ApiError::new(
+                    Code::MalformedJson,
+                    "The body broke off before its end. Send the request again; nothing was stored.",
+                )
+                .with_cause(error));
+            }
+        }
+    }
+}
+
+/// The body is larger than is taken here.
+pub(super) fn too_large(limit: usize) -> ApiError {
+    ApiError::new(
+        Code::BodyTooLarge,
+        format!("The body is larger than the {limit} bytes taken here. Send it in parts."),
+    )
+}
+
+fn caused_by<E: std::error::Error + 'static>(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if error.is::<E>() {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use futures_util::stream;
+    use http_body::Frame;
+    use http_body_util::StreamBody;
+
+    use super::*;
+
+    const KIB: usize = 1024;
+
+    fn pool() -> Arc<Pool> {
+        Pool::new("test", 400 * KIB, 100 * KIB, 100 * KIB)
+    }
+
+    fn payer() -> Payer {
+        Payer::client([192, 0, 2, 1].into(), None)
+    }
+
+    /// A body in pieces that comes without its length.
+    fn pieces(count: usize, size: usize) -> Body {
+        let frames = (0..count).map(move |_| Ok::<_, Infallible>(Frame::data(Bytes::from(vec![b'x'; size]))));
+        Body::new(StreamBody::new(stream::iter(frames)))
+    }
+
+    #[tokio::test]
+    async fn bytes_are_paid_for_while_they_are_kept() {
+        let pool = pool();
+        let received = read_body(pieces(10, 5 * KIB), 64 * KIB, &pool, payer()).await.unwrap();
+        assert_eq!(received.bytes.len(), 50 * KIB);
+        assert!(pool.used() >= 50 * KIB && pool.used() < 70 * KIB, "{}", pool.used());
+        drop(received);
+        assert_eq!(pool.used(), 0);
+        let whole = read_body(Body::from("small"), 64 * KIB, &pool, payer()).await.unwrap();
+        assert_eq!((whole.bytes.as_ref(), pool.used()), (&b"small"[..], 5));
+    }
+
+    #[tokio::test]
+    async fn a_body_without_end_is_refused_when_its_address_has_no_more() {
+        let pool = pool();
+        let refused = read_body(pieces(1_000_000, KIB), usize::MAX, &pool, payer()).await.unwrap_err();
+        assert_eq!(refused.code, Code::RateLimited);
+        assert_eq!(pool.used(), 0);
+        let refused = read_body(pieces(100, KIB), 64 * KIB, &pool, payer()).await.unwrap_err();
+        assert_eq!(refused.code, Code::BodyTooLarge);
+        let declared = Body::from(vec![0; 65 * KIB]);
+        assert_eq!(read_body(declared, 64 * KIB, &pool, payer()).await.unwrap_err().code, Code::BodyTooLarge);
+    }
+}

@@ -1,0 +1,233 @@
+//! What requests cost is paid for first: patches, packed bodies, bodies that never end.
+
+use std::convert::Infallible;
+use std::io::Write as _;
+
+use axum::body::Body;
+use bytes::Bytes;
+use futures_util::{StreamExt as _, stream};
+use http_body::Frame;
+use http_body_util::StreamBody;
+use perigee_core::id::AccountId;
+use perigee_core::privilege::Privilege;
+use perigee_server::budget::{Payer, Queue, Slot};
+use serde_json::{Value, json};
+
+use crate::support::people::Traits;
+use crate::support::{Engine, TestApp, on_both_engines};
+
+on_both_engines!(
+    a_patch_costs_what_its_size_explains,
+    every_patch_goes_the_same_way,
+    who_may_not_store_is_refused_before_unpacking,
+    the_rate_is_asked_before_unpacking,
+    packed_bodies_wait_for_their_turn_and_are_bounded,
+    bodies_without_end_are_bounded_by_address,
+    bodies_with_credentials_are_small,
+);
+
+const KIB: usize = 1024;
+const MIB: usize = 1024 * KIB;
+
+/// Takes every place of a queue.
+pub(crate) fn fill(queue: &std::sync::Arc<Queue>) -> Vec<Slot> {
+    let payers = (1..).map(|id| Payer::account(AccountId::from_i64(id)));
+    payers.map_while(|payer| queue.try_acquire(payer, 0)).collect()
+}
+
+/// Lets everything else run until so many wait in a queue.
+pub(crate) async fn until_waiting(queue: &Queue, count: usize) {
+    while queue.load().1 < count {
+        tokio::task::yield_now().await;
+    }
+}
+
+fn gzip(body: &[u8]) -> Vec<u8> {
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    packer.write_all(body).unwrap();
+    packer.finish().unwrap()
+}
+
+fn patch(first: &Value, rest: &Value, times: usize) -> Value {
+    Value::from_iter(std::iter::once(first.clone()).chain(std::iter::repeat_n(rest.clone(), times)))
+}
+
+async fn a_patch_costs_what_its_size_explains(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let reader = app.person(&tenant, "reader", Traits::default()).await;
+    let cookie = app.sign_in(&reader).await;
+    let zeros = |count: usize| json!({"op": "add", "path": "/a", "value": vec![0; count]});
+    let to_end = json!({"op": "move", "from": "/a/0", "path": "/a/20000"});
+    let at_front = json!({"op": "add", "path": "/a/0", "value": 0});
+    let double = json!({"op": "copy", "from": "/a", "path": "/a/-"});
+    for (patch, told) in [
+        (patch(&zeros(480_000), &to_end, 999), "more than 100000 values"),
+        (patch(&zeros(30_000), &to_end, 999), "more work than a patch of this size may"),
+        (patch(&zeros(30_000), &at_front, 999), "more work than a patch of this size may"),
+        (patch(&zeros(0), &at_front, 20_000), "at most 1000 operations"),
+        (patch(&zeros(1), &double, 30), "copy more than a document may hold"),
+    ] {
+        let answer = app.call("PATCH /api/session/preferences").cookie(&cookie).json(&patch).send().await;
+        let error = answer.expect_error(422, "patch-too-costly");
+        let message = error["error"].as_str().unwrap();
+        assert!(message.contains(told), "{message}");
+    }
+    assert_eq!(app.app.budget.bodies.used(), 0);
+}
+
+async fn every_patch_goes_the_same_way(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let owner = &tenant.owner;
+    let device = app.device(owner, &json!({"name": "Star"})).await;
+    let group = app.group(owner, &json!({"name": "Few"})).await;
+    let costly = patch(
+        &json!({"op": "add", "path": "/tags", "value": vec![0; 30_000]}),
+        &json!({"op": "add", "path": "/tags/0", "value": 0}),
+        999,
+    );
+    for path in [
+        format!("devices/{device}"),
+        format!("groups/{group}"),
+        format!("users/{}", owner.id),
+        "account".to_owned(),
+    ] {
+        let line = format!("PATCH /api/{path}");
+        app.send(owner, &line, &costly).await.expect_error(422, "patch-too-costly");
+    }
+    // A patch that takes a while and is allowed is applied elsewhere.
+    let tags: Vec<Value> = (0..900)
+        .map(|number| json!({"op": "add", "path": "/tags/name", "value": format!("{number}{}", "x".repeat(200))}))
+        .collect();
+    let waiting = app.app.budget.work.clone();
+    let held = fill(&waiting);
+    let line = format!("PATCH /api/devices/{device}");
+    let first = json!({"op": "add", "path": "/tags", "value": {}});
+    let patch = Value::from_iter(std::iter::once(first).chain(tags));
+    let sent = app.send(owner, &line, &patch);
+    let (answer, ()) = tokio::join!(sent, async {
+        until_waiting(&waiting, 1).await;
+        drop(held);
+    });
+    assert!(answer.expect(200)["device"]["tags"]["name"].as_str().unwrap().starts_with("899x"));
+}
+
+async fn who_may_not_store_is_refused_before_unpacking(engine: Engine) {
+    let app = TestApp::with(engine, |config| {
+        config.limits.requests_per_second = 1;
+        config.limits.burst = 4;
+    })
+    .await;
+    let tenant = app.tenant("acme", 10).await;
+    let writer = Traits { privileges: vec![Privilege::DevicesWrite], ..Traits::default() };
+    let maker = app.person(&tenant, "maker", writer).await;
+    let device = app.device(&maker, &json!({"name": "Star"})).await;
+    let line = format!("POST /api/devices/{device}/locations");
+    let send = async |coding: &str, body: Vec<u8>| {
+        let call = app.call(&line).by(&maker).header("content-encoding", coding);
+        call.body("application/json", body).send().await
+    };
+    // Not even gzip: whoever unpacks it says so.
+    send("gzip", vec![b'x'; 17 * KIB]).await.expect_error(403, "forbidden");
+    send("gzip", gzip(&vec![b' '; 8 * MIB])).await.expect_error(403, "forbidden");
+    let range = json!({"from": "2026-05-01T00:00:00Z", "to": "2026-05-02T00:00:00Z"}).to_string();
+    send("gzip", gzip(range.as_bytes())).await.expect(200);
+    send("gzip", vec![b'x'; 17 * KIB]).await.expect_error(429, "rate-limited");
+}
+
+async fn the_rate_is_asked_before_unpacking(engine: Engine) {
+    let app = TestApp::with(engine, |config| {
+        config.limits.submissions_per_second = 1;
+        config.limits.submissions_burst = 1;
+    })
+    .await;
+    let tenant = app.tenant("acme", 10).await;
+    let device = app.device(&tenant.owner, &json!({"name": "Star"})).await;
+    let line = format!("POST /api/devices/{device}/locations");
+    let send = async |body: Vec<u8>| {
+        let call = app.call(&line).by(&tenant.owner).header("content-encoding", "gzip");
+        call.body("application/json", body).send().await
+    };
+    send(gzip(location(1).to_string().as_bytes())).await.expect(201);
+    send(b"not packed".to_vec()).await.expect_error(429, "rate-limited");
+}
+
+fn location(second: u32) -> Value {
+    json!({"dateTime": format!("2026-05-01T12:00:{second:02}Z"), "latitude": 42.0, "longitude": -8.0})
+}
+
+async fn packed_bodies_wait_for_their_turn_and_are_bounded(engine: Engine) {
+    let app = TestApp::with(engine, |config| config.budget.waiting_per_client = 3).await;
+    let tenant = app.tenant("acme", 10).await;
+    let device = app.device(&tenant.owner, &json!({"name": "Star"})).await;
+    let line = format!("POST /api/devices/{device}/locations");
+    let post = |coding: &str, body: Vec<u8>| {
+        let call = app.call(&line).by(&tenant.owner).header("content-encoding", coding);
+        call.body("application/json", body).send()
+    };
+    let work = app.app.budget.work.clone();
+    let held = fill(&work);
+    let packed = (0..10).map(|second| post("gzip", gzip(location(second).to_string().as_bytes())));
+    let answers = futures_util::future::join_all(packed);
+    let (answers, ()) = tokio::join!(answers, async {
+        until_waiting(&work, 3).await;
+        assert_eq!(work.load().1, 3, "the others were refused");
+        // What is small and plain does not wait.
+        post("identity", location(30).to_string().into_bytes()).await.expect(201);
+        drop(held);
+    });
+    let stored = answers.iter().filter(|answer| answer.status == 201).count();
+    assert_eq!(stored, 3);
+    for refused in answers.iter().filter(|answer| answer.status != 201) {
+        refused.expect_error(429, "rate-limited");
+        assert_eq!(refused.header("retry-after"), "1");
+    }
+    // What takes the careful way is read elsewhere too, and refused as before.
+    let values = format!("[[{}0]]", "0,".repeat(900_000));
+    post("gzip", gzip(values.as_bytes())).await.expect_error(400, "invalid-body");
+    assert_eq!((work.load(), app.app.budget.bodies.used()), ((0, 0), 0));
+}
+
+/// A body of which so many bytes come, in pieces, and never its end.
+fn endless(bytes: usize) -> Body {
+    let piece = Bytes::from(vec![b' '; 16 * KIB]);
+    let frames = (0..bytes / piece.len()).map(move |_| Ok::<_, Infallible>(Frame::data(piece.clone())));
+    Body::new(StreamBody::new(stream::iter(frames).chain(stream::pending())))
+}
+
+async fn bodies_without_end_are_bounded_by_address(engine: Engine) {
+    let app = TestApp::with(engine, |config| config.budget.body_mib_per_address = 8).await;
+    let tenant = app.tenant("acme", 10).await;
+    let other = app.tenant("other", 10).await;
+    let post = |person: &crate::support::Person, address: &str, body: Body| {
+        app.call("POST /api/devices").by(person).from(address).body("application/json", body).send()
+    };
+    let bodies = app.app.budget.bodies.clone();
+    let mut endless_ones = tokio::task::JoinSet::new();
+    for _ in 0..20 {
+        endless_ones.spawn(post(&tenant.owner, "192.0.2.1", endless(1000 * KIB)));
+    }
+    for _ in 0..12 {
+        let refused = endless_ones.join_next().await.unwrap().unwrap();
+        refused.expect_error(429, "rate-limited");
+        assert_eq!(refused.header("retry-after"), "1");
+    }
+    assert!(bodies.used() <= 8 * MIB, "{}", bodies.used());
+    let device = Body::from(json!({"name": "Star"}).to_string());
+    post(&other.owner, "192.0.2.2", device).await.expect(201);
+    let small = Body::from(json!({"name": "Moon"}).to_string());
+    post(&tenant.owner, "192.0.2.1", small).await.expect(201);
+    endless_ones.shutdown().await;
+    assert_eq!(bodies.used(), 0);
+}
+
+async fn bodies_with_credentials_are_small(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    for line in ["POST /api/session", "POST /api/Auth/Token", "POST /api/session/passwordReset"] {
+        let declared = app.call(line).json(&json!({"email": "x".repeat(9 * KIB)})).send().await;
+        assert_eq!(declared.status, 413, "{line}");
+        let undeclared = app.call(line).body("application/json", endless(MIB)).send().await;
+        assert_eq!(undeclared.status, 413, "{line}");
+    }
+}
