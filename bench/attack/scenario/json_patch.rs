@@ -1,4 +1,4 @@
-//! Patches whose cost grows faster than their size, by a user who may only read, to the own preferences.
+//! Patches whose cost grows faster than their size, of a device.
 
 use anyhow::Result;
 use tokio::task::JoinSet;
@@ -12,7 +12,9 @@ const MOVES: usize = 999;
 const AT_ONCE: usize = 4;
 
 pub(super) async fn run(stage: &Stage) -> Result<String> {
-    let token = stage.make_user("reader@localhost", &["api"]).await?;
+    let made = stage.call("POST /api/devices", &serde_json::json!({"name": "Target"})).await?;
+    let line = format!("PATCH /api/devices/{}", made["device"]["id"].as_str().unwrap_or_default());
+    let token = stage.server.token.clone();
     let zeros = vec!["0"; ELEMENTS].join(",");
     let steps = (0..MOVES).map(|step| {
         let (from, to) = if step % 2 == 0 { ("a", "b") } else { ("b", "a") };
@@ -28,10 +30,10 @@ pub(super) async fn run(stage: &Stage) -> Result<String> {
     for body in [moved, front] {
         for _ in 0..AT_ONCE {
             let (mut connection, token, body) = (stage.connect().await?, token.clone(), body.clone());
-            calls.spawn(async move {
-                let line = "PATCH /api/session/preferences";
-                anyhow::Ok(connection.call(line, &token, body.as_bytes()).await?.status)
-            });
+            let line = line.clone();
+            calls.spawn(
+                async move { anyhow::Ok(connection.call(&line, &token, body.as_bytes()).await?.status) },
+            );
         }
     }
     let mut statuses = Vec::new();

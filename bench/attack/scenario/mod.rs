@@ -1,9 +1,13 @@
 //! The attacks, one file each. A new one is a file here and a line in the table.
 
+mod endless_bodies;
 mod groups;
+mod http2;
 mod json_patch;
+mod packed_bodies;
 mod quiet;
 mod rules;
+mod sign_in;
 mod templates;
 
 use std::pin::Pin;
@@ -33,6 +37,9 @@ const RATES: &[(&str, &str)] =
 pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario { name: "nothing", environment: &[], run: |stage| Box::pin(quiet::run(stage)) },
     Scenario { name: "json-patch", environment: &[], run: |stage| Box::pin(json_patch::run(stage)) },
+    Scenario { name: "packed-bodies", environment: &[], run: |stage| Box::pin(packed_bodies::run(stage)) },
+    Scenario { name: "sign-in", environment: &[], run: |stage| Box::pin(sign_in::run(stage)) },
+    Scenario { name: "endless-bodies", environment: &[], run: |stage| Box::pin(endless_bodies::run(stage)) },
     Scenario { name: "templates", environment: &[], run: |stage| Box::pin(templates::run(stage)) },
     Scenario { name: "rules", environment: RATES, run: |stage| Box::pin(rules::run(stage)) },
     Scenario { name: "groups", environment: RATES, run: |stage| Box::pin(groups::run(stage)) },

@@ -1,0 +1,74 @@
+//! A client of HTTP/2 that sends many requests at once over one connection, and bodies that never end.
+
+use std::future::{pending, poll_fn};
+
+use anyhow::{Context, Result};
+use bytes::Bytes;
+use h2::client::SendRequest;
+use tokio::net::TcpStream;
+
+/// Bytes of a body that are offered to the connection at once.
+const PIECE: usize = 16 * 1024;
+
+/// A connection, cheap to clone.
+#[derive(Clone, Debug)]
+pub(super) struct Http2 {
+    sender: SendRequest<Bytes>,
+    authority: String,
+}
+
+/// The body of a request.
+#[derive(Debug)]
+pub(super) enum Sent {
+    /// This.
+    Whole(Bytes),
+    /// So many blanks and never an end.
+    Endless(usize),
+}
+
+impl Http2 {
+    /// Connects to a host and port.
+    pub(super) async fn open(address: &str) -> Result<Self> {
+        let stream = TcpStream::connect(address).await.context("cannot connect")?;
+        stream.set_nodelay(true)?;
+        let (sender, connection) = h2::client::handshake(stream).await?;
+        // It ends when the server closes it or nobody uses it any more.
+        tokio::spawn(async move { drop(connection.await) });
+        Ok(Self { sender, authority: address.to_owned() })
+    }
+
+    /// Posts a body and gives the status; none when the connection or the stream was closed without one.
+    pub(super) async fn send(self, path: &str, token: &str, sent: Sent) -> Result<Option<u16>> {
+        let mut request = http::Request::post(format!("http://{}{path}", self.authority))
+            .header("content-type", "application/json");
+        if !token.is_empty() {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        let request = request.body(())?;
+        let Ok(mut sender) = self.sender.ready().await else { return Ok(None) };
+        let Ok((answer, mut body)) = sender.send_request(request, false) else { return Ok(None) };
+        let feed = async move {
+            match sent {
+                Sent::Whole(bytes) => drop(body.send_data(bytes, true)),
+                Sent::Endless(mut left) => {
+                    while left > 0 {
+                        body.reserve_capacity(left.min(PIECE));
+                        let Some(Ok(room)) = poll_fn(|context| body.poll_capacity(context)).await else {
+                            break;
+                        };
+                        let piece = room.min(left);
+                        if body.send_data(Bytes::from(vec![b' '; piece]), false).is_err() {
+                            break;
+                        }
+                        left -= piece;
+                    }
+                }
+            }
+            pending::<()>().await;
+        };
+        tokio::select! {
+            answer = answer => Ok(answer.ok().map(|answer| answer.status().as_u16())),
+            () = feed => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Packed bodies that become a thousand times larger, from who may store locations and from who may not.
+
+use std::io::Write as _;
+
+use anyhow::Result;
+use tokio::task::JoinSet;
+
+use super::count_by_status;
+use crate::stage::Stage;
+
+/// Just under as many values as a body may hold, in just under as many bytes.
+const VALUES: usize = 999_990;
+const VALUE: &str = r#""1234","#;
+/// Bodies of each of the two users, all at once.
+const EACH: usize = 50;
+
+pub(super) async fn run(stage: &Stage) -> Result<String> {
+    let reader = stage.make_user("reader@localhost", &["api"]).await?;
+    let made = stage.call("POST /api/devices", &serde_json::json!({"name": "Target"})).await?;
+    let line = format!("POST /api/devices/{}/locations", made["device"]["id"].as_str().unwrap_or_default());
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    gzip.write_all(format!("[[{}0]]", VALUE.repeat(VALUES)).as_bytes())?;
+    let packed = gzip.finish()?;
+    let mut calls = JoinSet::new();
+    for token in [&stage.server.token, &reader] {
+        for _ in 0..EACH {
+            let (mut connection, line) = (stage.connect().await?, line.clone());
+            let (token, packed) = (token.clone(), packed.clone());
+            calls.spawn(async move {
+                let headers = "Content-Encoding: gzip\r\n";
+                anyhow::Ok(connection.call_with(&line, &token, headers, &packed).await?.status)
+            });
+        }
+    }
+    let mut statuses = Vec::new();
+    while let Some(done) = calls.join_next().await {
+        statuses.push(done??);
+    }
+    Ok(format!("100 bodies of {} KB: {}", packed.len() / 1000, count_by_status(statuses)))
+}
