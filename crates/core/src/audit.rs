@@ -6,21 +6,38 @@ use crate::actor::Origin;
 use crate::id::{AccountId, AuditId, UserId};
 use crate::time::Timestamp;
 
-/// Something worth remembering, to be written.
+/// Refusals of one kind within one hour: the first in full, the others as a count.
+///
+/// A row for each would let a user without privileges fill the disk.
 #[derive(Clone, Debug)]
-pub struct NewAudit {
-    /// The account it concerns.
+pub struct Refusals {
+    /// The account they concern.
     pub account: AccountId,
-    /// Where it came from.
+    /// What is counted together within an hour, such as one user's requests of one operation.
+    pub kind: String,
+    /// Where the first came from.
     pub origin: Origin,
-    /// What was done, for example `device.update` or `session.create`.
+    /// What was refused, for example `request.denied` or `session.create`.
     pub action: String,
-    /// The id of what it was done to.
+    /// What the first was aimed at.
     pub target: Option<String>,
-    /// Whether it was let through.
-    pub outcome: AuditOutcome,
-    /// A sentence with more, without secrets.
+    /// Why the first was refused, without secrets.
     pub detail: Option<String>,
+    /// How many; at least one.
+    pub count: u64,
+    /// When the first was refused. Its hour is that of all.
+    pub first_at: Timestamp,
+    /// When the last was refused.
+    pub last_at: Timestamp,
+}
+
+impl Refusals {
+    const HOUR_MS: i64 = 3_600_000;
+
+    /// The start of the hour in UTC in which an instant lies.
+    pub const fn hour_of(instant: Timestamp) -> Timestamp {
+        Timestamp::from_millis(instant.as_millis().div_euclid(Self::HOUR_MS) * Self::HOUR_MS)
+    }
 }
 
 /// Whether something was let through.
@@ -71,6 +88,10 @@ pub struct AuditEntry {
     pub outcome: AuditOutcome,
     /// More in words.
     pub detail: Option<String>,
+    /// How often it happened: refusals of one kind share the entry of their hour.
+    pub count: u64,
+    /// When it happened last, if more than once.
+    pub last_at: Option<Timestamp>,
 }
 
 /// Which entries to list, newest first.

@@ -1,4 +1,5 @@
-//! How long locations are kept: as the device says, or else its account, or else for ever.
+//! How long things are kept: locations as the device says, or else its account, or else for ever; records as the
+//! operator says.
 
 use crate::time::Timestamp;
 
@@ -6,6 +7,28 @@ use crate::time::Timestamp;
 pub const RETENTION_DAYS_MAX: u32 = 36_500;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// How long the operator keeps records, in milliseconds; none is for ever.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecordRetention {
+    /// Entries of the audit log, from when they were written.
+    pub audits_ms: Option<i64>,
+    /// Alerts, from when they were received. One whose rule still holds is kept.
+    pub alerts_ms: Option<i64>,
+    /// Episodes of rules, from when they ended.
+    pub occurrences_ms: Option<i64>,
+}
+
+/// How many records were deleted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeletedRecords {
+    /// Entries of the audit log.
+    pub audits: u64,
+    /// Alerts.
+    pub alerts: u64,
+    /// Episodes of rules.
+    pub occurrences: u64,
+}
 
 /// The days that count for a device, longer or shorter than its account's; none is for ever.
 pub const fn retention_days(account: Option<u32>, device: Option<u32>) -> Option<u32> {

@@ -10,7 +10,9 @@ use perigee_core::time::{Clock, Monotonic, Timestamp};
 use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
-use crate::access::{CodeBackoff, Gate, HourBook, Identities, Rated, Rates, UsageBook, ViewBook, read_keys};
+use crate::access::{
+    CodeBackoff, Gate, HourBook, Identities, Rated, Rates, RefusalBook, UsageBook, ViewBook, read_keys,
+};
 use crate::auth::password::Passwords;
 use crate::auth::signing::{self, SigningKeyError, SigningKeys};
 use crate::background::{DiskWarning, Packing};
@@ -73,6 +75,8 @@ pub struct Parts {
     pub hours: HourBook,
     /// Openings of share links counted.
     pub views: ViewBook,
+    /// Refusals counted for the audit log.
+    pub refusals: RefusalBook,
     /// Requests with an idempotency key that are running now.
     pub running: Running,
     /// Where it is announced that something happened.
@@ -126,6 +130,7 @@ impl App {
             usage: UsageBook::default(),
             hours: HourBook::default(),
             views: ViewBook::default(),
+            refusals: RefusalBook::default(),
             packing: Packing::default(),
             readiness: Readiness::default(),
             disk_warning: DiskWarning::default(),

@@ -44,6 +44,8 @@ pub struct Config {
     pub budget: BudgetSection,
     /// The log of events.
     pub events: Events,
+    /// How long records are kept.
+    pub retention: Retention,
     /// Messages to people.
     pub notifications: Notifications,
     /// How e-mail is sent.
@@ -185,6 +187,18 @@ pub struct Events {
     pub streams_per_user: usize,
     /// Streams the users of one account may have open on a node.
     pub streams_per_account: usize,
+}
+
+/// How long records are kept, in days; 0 for ever.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Retention {
+    /// Entries of the audit log.
+    pub audit_days: u32,
+    /// Alerts, from when they were received.
+    pub alert_days: u32,
+    /// Episodes of rules, from when they ended.
+    pub rule_occurrence_days: u32,
 }
 
 /// Messages to people.

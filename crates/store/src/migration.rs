@@ -83,6 +83,7 @@ migrations! {
     9 "signing_key_expiry" "0009_signing_key_expiry.sql";
     10 "group_editions" "0010_group_editions.sql";
     11 "integrity" "0011_integrity.sql";
+    12 "refusals" "0012_refusals.sql";
 }
 
 impl Migration {

@@ -4,8 +4,9 @@ use async_trait::async_trait;
 
 use super::Result;
 use crate::actor::Scope;
-use crate::audit::{AuditEntry, AuditFilter, NewAudit};
+use crate::audit::{AuditEntry, AuditFilter, Refusals};
 use crate::event::{Event, EventFilter, EventPage};
+use crate::id::AccountId;
 use crate::page::{Page, PageRequest};
 
 /// The event log; every change writes its rows in its own transaction.
@@ -49,8 +50,8 @@ pub trait Events: Send + Sync {
 /// The audit log; every change writes its row in its own transaction.
 #[async_trait]
 pub trait Audits: Send + Sync {
-    /// Notes something that changed nothing, such as a denied attempt.
-    async fn add_audit(&self, entry: NewAudit) -> Result<()>;
+    /// Adds refusals to the entries of their kind and hour, or makes these entries. All are of this account.
+    async fn add_refusals(&self, account: AccountId, refusals: Vec<Refusals>) -> Result<()>;
 
     /// Entries of the account, newest first; `after` is the id of the last one seen.
     async fn list_audits(

@@ -48,6 +48,7 @@ use async_trait::async_trait;
 #[expect(unused_imports, reason = "named by the documentation")]
 use crate::actor::{Actor, Scope};
 use crate::error::StoreError;
+use crate::retention::{DeletedRecords, RecordRetention};
 
 /// What every method of a store gives.
 pub type Result<T> = std::result::Result<T, StoreError>;
@@ -127,4 +128,7 @@ pub trait Upkeep: Send + Sync {
 
     /// Forgets what is over: old idempotency keys, sessions, links. Gives how many rows went.
     async fn forget_expired(&self) -> Result<u64>;
+
+    /// Deletes records that are older than the operator keeps them, in small transactions.
+    async fn delete_old_records(&self, retention: RecordRetention) -> Result<DeletedRecords>;
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 use perigee_core::actor::Via;
-use perigee_core::audit::{AuditOutcome, NewAudit};
+use perigee_core::audit::Refusals;
 use perigee_core::credential::Login;
 use tokio::time::Instant;
 
@@ -73,22 +73,21 @@ impl<'a> Attempt<'a> {
     pub async fn fail(mut self, via: Via, action: &'static str, login: Option<Login>, reason: &'static str) {
         self.keeps_failure = true;
         self.slot = None;
-        let (store, origin) = (self.app.store.clone(), self.context.origin(via, None));
-        // In the background for known and unknown names alike, so that time tells nobody which it was.
-        self.app.background.spawn(async move {
-            let Some(login) = login else { return };
-            let entry = NewAudit {
+        // Counted in memory for a known name, so that time tells nobody whether it is known.
+        if let Some(login) = login {
+            let now = self.app.clock.now();
+            self.app.refusals.add(Refusals {
                 account: login.account.id,
-                origin,
+                kind: format!("{action} {}", login.user.id),
+                origin: self.context.origin(via, None),
                 action: action.to_owned(),
                 target: Some(login.user.id.to_string()),
-                outcome: AuditOutcome::Denied,
                 detail: Some(reason.to_owned()),
-            };
-            if let Err(error) = store.add_audit(entry).await {
-                tracing::warn!(%error, "could not note a denied attempt");
-            }
-        });
+                count: 1,
+                first_at: now,
+                last_at: now,
+            });
+        }
         tokio::time::sleep_until(self.begun + REFUSED_AFTER).await;
     }
 }

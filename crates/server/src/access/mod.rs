@@ -8,6 +8,7 @@ mod hours;
 mod identity;
 mod key_ring;
 mod rates;
+mod refusals;
 mod usage;
 mod views;
 
@@ -22,5 +23,6 @@ pub use identity::Identities;
 pub use key_ring::KeyLoadError;
 pub(crate) use key_ring::read_keys;
 pub use rates::{Rated, Rates};
+pub use refusals::RefusalBook;
 pub use usage::{Usage, UsageBook};
 pub use views::ViewBook;

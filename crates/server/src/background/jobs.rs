@@ -10,9 +10,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::{
-    Follower, Outlets, Worker, announce_expiries, compact_locations, forget_expired, load_signing_keys,
-    note_receipts, publish_store, retire_locations, save_hours, save_usage, trim_logs, watch_clock,
-    watch_store, write_overview,
+    Follower, Outlets, Worker, announce_expiries, compact_locations, delete_old_records, forget_expired,
+    load_signing_keys, note_receipts, publish_store, retire_locations, save_hours, save_usage, trim_logs,
+    watch_clock, watch_store, write_overview,
 };
 use crate::app::App;
 use crate::senders::Centre;
@@ -116,6 +116,7 @@ impl Jobs {
             let app = retirer.clone();
             async move {
                 retire_locations(&app).await;
+                delete_old_records(&app).await;
                 RETIRE_EVERY
             }
         });

@@ -24,4 +24,4 @@ pub use receipts::note_receipts;
 pub use retention::retire_locations;
 pub use signing_keys::load_signing_keys;
 pub use store_watch::{DiskWarning, watch_store};
-pub use upkeep::{forget_expired, save_hours, save_usage, watch_clock};
+pub use upkeep::{delete_old_records, forget_expired, save_hours, save_usage, watch_clock};

@@ -1,15 +1,20 @@
 //! Saves what is counted in memory and forgets what is over.
 
+use perigee_core::retention::DeletedRecords;
+
 use crate::app::App;
 
-/// Saves the calls and the openings of share links that were counted. What cannot be saved now is kept for the next
-/// time.
+/// Saves the calls, the openings of share links and the refusals that were counted. What cannot be saved now is kept
+/// for the next time.
 pub async fn save_usage(app: &App) {
     if let Err(error) = app.usage.save(&*app.store).await {
         tracing::warn!(error = &error as &dyn std::error::Error, "could not save the count of calls");
     }
     if let Err(error) = app.views.save(&*app.store).await {
         tracing::warn!(error = &error as &dyn std::error::Error, "could not save the count of views");
+    }
+    if let Err(error) = app.refusals.save(&*app.store).await {
+        tracing::warn!(error = &error as &dyn std::error::Error, "could not save refusals to the audit log");
     }
 }
 
@@ -52,6 +57,20 @@ pub async fn forget_expired(app: &App) {
         Ok(rows) => tracing::debug!(rows, "forgot old messages"),
         Err(error) => {
             tracing::warn!(error = &error as &dyn std::error::Error, "could not forget old messages");
+        }
+    }
+}
+
+/// Deletes audit entries, alerts and episodes of rules that are older than the operator keeps them. What fails is
+/// tried again the next time.
+pub async fn delete_old_records(app: &App) {
+    match app.store.delete_old_records(app.config.retention.records()).await {
+        Ok(DeletedRecords { audits: 0, alerts: 0, occurrences: 0 }) => {}
+        Ok(DeletedRecords { audits, alerts, occurrences }) => {
+            tracing::info!(audits, alerts, occurrences, "deleted old records");
+        }
+        Err(error) => {
+            tracing::warn!(error = &error as &dyn std::error::Error, "could not delete old records");
         }
     }
 }

@@ -4,14 +4,14 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use perigee_core::account::LICENSES_MAX;
-use perigee_core::retention::RETENTION_DAYS_MAX;
+use perigee_core::retention::{RETENTION_DAYS_MAX, RecordRetention};
 use perigee_store::{DatabaseUrl, ParseUrlError, UNSAFE_COMMITS};
 use secrecy::ExposeSecret;
 use url::Url;
 
 use super::{
     Auth, BaseUrl, Config, ConfigError, Events, FirstStart, ForwardedBy, Limits, Metrics, Notifications,
-    Server, Store, Webhooks,
+    Retention, Server, Store, Webhooks,
 };
 use crate::serve::{ForwardedHeader, Network, NetworkError, ServeConfig, TrustedProxies};
 
@@ -28,6 +28,7 @@ impl Config {
         self.limits.validate()?;
         self.budget.validate()?;
         self.events.validate()?;
+        self.retention.validate()?;
         self.notifications.validate()?;
         self.email.validate()?;
         self.sms.validate()?;
@@ -216,6 +217,37 @@ impl Events {
     /// How long events are kept, in milliseconds.
     pub fn kept_ms(&self) -> i64 {
         i64::from(self.retention_hours) * 60 * 60 * 1000
+    }
+}
+
+impl Retention {
+    /// Late locations are judged again up to seven days back and compared with the episodes that are kept.
+    const LEAST_OCCURRENCE_DAYS: u32 = 30;
+    const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+    fn validate(&self) -> Result<(), ConfigError> {
+        let days = [
+            ("retention.audit_days", self.audit_days),
+            ("retention.alert_days", self.alert_days),
+            ("retention.rule_occurrence_days", self.rule_occurrence_days),
+        ];
+        if let Some((key, _)) = days.into_iter().find(|(_, days)| *days > RETENTION_DAYS_MAX) {
+            return refuse(key, "must be at most 36500; 0 keeps everything");
+        }
+        if (1..Self::LEAST_OCCURRENCE_DAYS).contains(&self.rule_occurrence_days) {
+            return refuse("retention.rule_occurrence_days", "must be 0 (for ever) or at least 30");
+        }
+        Ok(())
+    }
+
+    /// The same in milliseconds.
+    pub fn records(&self) -> RecordRetention {
+        let span = |days: u32| (days > 0).then(|| i64::from(days) * Self::DAY_MS);
+        RecordRetention {
+            audits_ms: span(self.audit_days),
+            alerts_ms: span(self.alert_days),
+            occurrences_ms: span(self.rule_occurrence_days),
+        }
     }
 }
 

@@ -2,16 +2,20 @@
 
 use perigee_core::privilege::Privilege;
 use perigee_core::store::Groups as _;
+use perigee_server::background::{delete_old_records, save_usage};
 use serde_json::{Value, json};
 
 use crate::support::people::Traits;
-use crate::support::{Engine, TestApp, on_both_engines};
+use crate::support::{Engine, Person, TestApp, on_both_engines};
 
 on_both_engines!(
     tells_who_did_what_newest_first,
     filters_narrow_it,
     only_admins_of_the_whole_account_read_it,
     notes_what_was_denied,
+    refusals_are_counted_beyond_the_first,
+    wrong_passwords_are_counted_beyond_the_first,
+    old_records_go_and_0_keeps_them,
     stays_within_the_account,
     bad_parameters_say_what_to_change,
 );
@@ -91,12 +95,86 @@ async fn notes_what_was_denied(engine: Engine) {
     let tenant = app.tenant("acme", 10).await;
     let reader = app.person(&tenant, "reader", Traits::default()).await;
     app.call("POST /api/groups").by(&reader).json(&json!({"name": "A"})).send().await.expect(403);
-    app.app.background.close();
-    app.app.background.wait().await;
+    save_usage(&app.app).await;
     let body = app.call("GET /api/audit?action=request.denied").by(&tenant.owner).send().await.expect(200);
     let entry = &body["audit"][0];
     assert_eq!((&entry["outcome"], &entry["target"]), (&json!("denied"), &json!("POST /api/groups")));
     assert_eq!(entry["user"], reader.id.to_string());
+}
+
+async fn refusals_are_counted_beyond_the_first(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let reader = app.person(&tenant, "reader", Traits::default()).await;
+    let device = app.device(&tenant.owner, &json!({"name": "A"})).await;
+    let other = app.device(&tenant.owner, &json!({"name": "B"})).await;
+    for _ in 0..20 {
+        app.call("POST /api/groups").by(&reader).json(&json!({"name": "A"})).send().await.expect(403);
+        app.call(&format!("DELETE /api/devices/{device}")).by(&reader).send().await.expect(403);
+        app.call(&format!("DELETE /api/devices/{other}")).by(&reader).send().await.expect(403);
+    }
+    save_usage(&app.app).await;
+    app.call("POST /api/groups").by(&reader).json(&json!({"name": "A"})).send().await.expect(403);
+    save_usage(&app.app).await;
+    let denied = async |by: &Person| app.get(by, "/api/audit?action=request.denied").await["audit"].clone();
+    let counts = |entries: &Value| {
+        let entries = entries.as_array().unwrap().iter();
+        let mut counts: Vec<_> =
+            entries.map(|entry| (entry["target"].to_string(), entry["count"].as_u64())).collect();
+        counts.sort();
+        counts
+    };
+    let deletions = (json!(format!("DELETE /api/devices/{device}")).to_string(), Some(40));
+    assert_eq!(
+        counts(&denied(&tenant.owner).await),
+        [deletions, (json!("POST /api/groups").to_string(), Some(21))]
+    );
+    app.clock().advance_seconds(3_600);
+    let reader = app.equip(&tenant.account, reader.id, reader.email).await;
+    let owner = app.equip(&tenant.account, tenant.owner.id, tenant.owner.email.clone()).await;
+    app.call("POST /api/groups").by(&reader).json(&json!({"name": "A"})).send().await.expect(403);
+    save_usage(&app.app).await;
+    let entries = denied(&owner).await;
+    assert_eq!(entries.as_array().unwrap().len(), 3, "the next hour begins a new entry");
+    assert_eq!((&entries[0]["count"], &entries[0]["lastDateTime"]), (&json!(1), &json!(null)));
+}
+
+async fn wrong_passwords_are_counted_beyond_the_first(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let body = json!({"userName": tenant.owner.email, "apiKey": "wrong"});
+    for _ in 0..5 {
+        app.call("POST /api/Auth/Token").json(&body).send().await.expect(401);
+    }
+    save_usage(&app.app).await;
+    let entries = app.get(&tenant.owner, "/api/audit?action=token.create").await;
+    let denied: Vec<_> =
+        entries["audit"].as_array().unwrap().iter().filter(|entry| entry["outcome"] == "denied").collect();
+    assert_eq!(denied.len(), 1);
+    assert_eq!(denied[0]["count"], 5);
+}
+
+async fn old_records_go_and_0_keeps_them(engine: Engine) {
+    let app = TestApp::with(engine, |config| {
+        config.retention.audit_days = 30;
+        config.retention.alert_days = 0;
+    })
+    .await;
+    let tenant = app.tenant("acme", 10).await;
+    let owner = tenant.owner;
+    let device = app.device(&owner, &json!({"name": "A"})).await;
+    let alert = json!({"dateTime": "2023-05-01T12:00:00Z", "alertName": "SOS"});
+    app.send(&owner, &format!("POST /api/devices/{device}/alerts"), &alert).await.expect(201);
+    let old = app.get(&owner, "/api/audit").await["audit"].as_array().unwrap().len();
+    delete_old_records(&app.app).await;
+    assert_eq!(app.get(&owner, "/api/audit").await["audit"].as_array().unwrap().len(), old);
+    app.clock().advance_seconds(31 * 86_400);
+    let owner = app.equip(&tenant.account, owner.id, owner.email).await;
+    delete_old_records(&app.app).await;
+    let left = app.get(&owner, "/api/audit").await;
+    assert!(!actions(&left).contains(&"device.create"), "{left}");
+    let alerts = app.get(&owner, &format!("/api/devices/{device}/alerts")).await;
+    assert_eq!(alerts["alerts"].as_array().unwrap().len(), 1, "alerts are kept for ever unless set");
 }
 
 async fn stays_within_the_account(engine: Engine) {

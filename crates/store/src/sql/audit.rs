@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::actor::{Origin, Scope};
-use perigee_core::audit::{AuditEntry, AuditFilter, AuditOutcome, NewAudit};
+use perigee_core::audit::{AuditEntry, AuditFilter, AuditOutcome, Refusals};
 use perigee_core::id::{AccountId, AuditId, UserId};
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::{Audits, Result};
@@ -34,49 +34,72 @@ pub(crate) async fn record_with(
     target: Option<String>,
     detail: Option<String>,
 ) -> Result<()> {
-    let entry = NewAudit {
-        account,
-        origin: origin.clone(),
-        action: action.to_owned(),
-        target,
-        outcome: AuditOutcome::Done,
-        detail,
-    };
-    insert(tx, entry).await
-}
-
-/// The id is above every earlier one of the account, whatever the clock does: lists go by it.
-async fn insert(tx: &Tx, entry: NewAudit) -> Result<()> {
-    let last = tx
-        .query_one("SELECT MAX(id) AS last FROM audit WHERE account_id = ?1", params![entry.account])
-        .await?
-        .opt_i64("last")?;
-    let fresh = AuditId::new(tx.now());
-    let id = last.map_or(fresh, |last| fresh.max(AuditId::from_i64(last + 1)));
+    let id = next_id(tx, account).await?;
     tx.execute(
         "INSERT INTO audit (account_id, id, at, via, user_id, address, request, action, target, outcome, detail)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
         params![
-            entry.account,
+            account,
             id,
             tx.now(),
-            entry.origin.via.name(),
-            entry.origin.user,
-            entry.origin.address.map(|address| address.to_string()),
-            entry.origin.request,
-            entry.action,
-            entry.target,
-            entry.outcome.name(),
-            entry.detail,
+            origin.via.name(),
+            origin.user,
+            origin.address.map(|address| address.to_string()),
+            origin.request.as_deref(),
+            action,
+            target,
+            AuditOutcome::Done.name(),
+            detail,
         ],
     )
     .await?;
     Ok(())
 }
 
-async fn add(tx: &Tx, entry: NewAudit) -> Result<()> {
-    accounts::lock(tx, entry.account).await?;
-    insert(tx, entry).await
+/// The next id is above every earlier one of the account, whatever the clock does: lists go by it.
+async fn next_id(tx: &Tx, account: AccountId) -> Result<AuditId> {
+    let last = tx
+        .query_one("SELECT MAX(id) AS last FROM audit WHERE account_id = ?1", params![account])
+        .await?
+        .opt_i64("last")?;
+    let fresh = AuditId::new(tx.now());
+    Ok(last.map_or(fresh, |last| fresh.max(AuditId::from_i64(last + 1))))
+}
+
+async fn add_refusals(tx: &Tx, account: AccountId, refusals: Vec<Refusals>) -> Result<()> {
+    tx.leave_facts();
+    accounts::lock(tx, account).await?;
+    for each in refusals {
+        let id = next_id(tx, account).await?;
+        let hour = Refusals::hour_of(each.first_at).as_millis();
+        tx.execute(
+            "INSERT INTO audit (account_id, id, at, via, user_id, address, request, action, target, outcome, detail,
+                                count, last_at, refusal)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+             ON CONFLICT (account_id, refusal) WHERE refusal IS NOT NULL DO UPDATE SET
+                 count = audit.count + excluded.count,
+                 last_at = CASE WHEN audit.last_at > ?15 THEN audit.last_at ELSE ?15 END",
+            params![
+                account,
+                id,
+                each.first_at,
+                each.origin.via.name(),
+                each.origin.user,
+                each.origin.address.map(|address| address.to_string()),
+                each.origin.request,
+                each.action,
+                each.target,
+                AuditOutcome::Denied.name(),
+                each.detail,
+                i64::try_from(each.count).unwrap_or(i64::MAX),
+                (each.count > 1).then_some(each.last_at),
+                format!("{hour} {}", each.kind),
+                each.last_at,
+            ],
+        )
+        .await?;
+    }
+    Ok(())
 }
 
 async fn list(tx: &Tx, scope: Scope, filter: AuditFilter, page: PageRequest) -> Result<Page<AuditEntry>> {
@@ -85,7 +108,8 @@ async fn list(tx: &Tx, scope: Scope, filter: AuditFilter, page: PageRequest) -> 
     }
     let rows = tx
         .query(
-            "SELECT id, at, via, user_id, address, request, action, target, outcome, detail FROM audit
+            "SELECT id, at, via, user_id, address, request, action, target, outcome, detail, count, last_at
+             FROM audit
              WHERE account_id = ?1 AND id < ?2
                AND (CAST(?3 AS BIGINT) IS NULL OR user_id = ?3)
                AND (CAST(?4 AS TEXT) IS NULL OR action = ?4)
@@ -122,13 +146,15 @@ fn from_row(row: &Row) -> Result<AuditEntry> {
         target: row.opt_text("target")?,
         outcome,
         detail: row.opt_text("detail")?,
+        count: row.int("count")?,
+        last_at: row.opt_timestamp("last_at")?,
     })
 }
 
 #[async_trait]
 impl Audits for Database {
-    async fn add_audit(&self, entry: NewAudit) -> Result<()> {
-        self.write(move |tx| add(tx, entry).boxed()).await
+    async fn add_refusals(&self, account: AccountId, refusals: Vec<Refusals>) -> Result<()> {
+        self.write(move |tx| add_refusals(tx, account, refusals).boxed()).await
     }
 
     async fn list_audits(

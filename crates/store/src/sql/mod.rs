@@ -42,6 +42,7 @@ mod passwords;
 mod probe;
 pub(crate) mod quarantine;
 pub(crate) mod query;
+mod records;
 mod retention;
 mod routing;
 mod rules;

@@ -3,10 +3,11 @@
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::idempotency::KEPT_MS;
+use perigee_core::retention::{DeletedRecords, RecordRetention};
 use perigee_core::store::{CALLS_KEPT_DAYS, Result, Upkeep};
 use perigee_core::time::Timestamp;
 
-use super::{clock, large_groups, outbox, probe, signing_keys};
+use super::{clock, large_groups, outbox, probe, records, signing_keys};
 use crate::database::{Database, Engine};
 use crate::params;
 use crate::tx::Tx;
@@ -73,5 +74,10 @@ impl Upkeep for Database {
             }
         }
         Ok(gone + outbox::forget_repetitions(self, now).await?)
+    }
+
+    async fn delete_old_records(&self, retention: RecordRetention) -> Result<DeletedRecords> {
+        let now = clock::believed(self).await?;
+        records::delete_old(self, retention, now).await
     }
 }

@@ -1,7 +1,7 @@
 //! The event log and the audit log.
 
 use perigee_core::actor::{Origin, Reach, Scope};
-use perigee_core::audit::{AuditFilter, AuditOutcome, NewAudit};
+use perigee_core::audit::{AuditFilter, AuditOutcome, Refusals};
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::event::{Event, EventKind};
 use perigee_core::id::{AccountId, DeviceId, UserId};
@@ -125,14 +125,17 @@ async fn anybody_waits(on: &Fixture) -> bool {
     look.await.unwrap() > 0
 }
 
-fn denied(account: AccountId, action: &str, target: &str) -> NewAudit {
-    NewAudit {
+fn denied(on: &Fixture, account: AccountId, action: &str, target: &str) -> Refusals {
+    Refusals {
         account,
+        kind: format!("{action} {target}"),
         origin: Origin { user: Some(UserId::from_i64(7)), ..Origin::service() },
         action: action.into(),
         target: Some(target.into()),
-        outcome: AuditOutcome::Denied,
         detail: Some("a wrong password".into()),
+        count: 1,
+        first_at: on.now(),
+        last_at: on.now(),
     }
 }
 
@@ -140,8 +143,8 @@ pub(crate) async fn audits_come_newest_first_in_pages(on: Fixture) {
     let tenant = on.tenant("alfa").await;
     on.tenant("beta").await;
     for number in 0..5 {
-        let entry = denied(tenant.account.id, "session.create", &number.to_string());
-        on.store.add_audit(entry).await.unwrap();
+        let entry = denied(&on, tenant.account.id, "session.create", &number.to_string());
+        on.store.add_refusals(tenant.account.id, vec![entry]).await.unwrap();
     }
     let list =
         async |page| on.store.list_audits(tenant.scope(), &AuditFilter::default(), page).await.unwrap();
@@ -159,14 +162,16 @@ pub(crate) async fn audits_come_newest_first_in_pages(on: Fixture) {
         (on.now(), Some(UserId::from_i64(7)), AuditOutcome::Denied)
     );
     assert_eq!(entry.detail.as_deref(), Some("a wrong password"));
-    let nobody = denied(AccountId::from_i64(1), "session.create", "x");
-    assert_fails!(on.store.add_audit(nobody).await, StoreError::NotFound(Kind::Account));
+    let nobody = AccountId::from_i64(1);
+    let entries = vec![denied(&on, nobody, "session.create", "x")];
+    assert_fails!(on.store.add_refusals(nobody, entries).await, StoreError::NotFound(Kind::Account));
 }
 
 pub(crate) async fn audits_are_filtered(on: Fixture) {
     let tenant = on.tenant("alfa").await;
     let user = on.user(&tenant, "ana").await;
-    on.store.add_audit(denied(tenant.account.id, "device.update", "dev_1")).await.unwrap();
+    let entry = denied(&on, tenant.account.id, "device.update", "dev_1");
+    on.store.add_refusals(tenant.account.id, vec![entry]).await.unwrap();
     let list = async |scope, filter: AuditFilter| {
         let page = on.store.list_audits(scope, &filter, PageRequest::first(100)).await.unwrap();
         page.items.into_iter().map(|entry| entry.action).collect::<Vec<_>>()
@@ -189,10 +194,40 @@ pub(crate) async fn audits_are_filtered(on: Fixture) {
 pub(crate) async fn audits_outlive_a_clock_going_back(on: Fixture) {
     let tenant = on.tenant("alfa").await;
     on.clock().advance_seconds(-3_600);
-    on.store.add_audit(denied(tenant.account.id, "session.create", "x")).await.unwrap();
+    let entry = denied(&on, tenant.account.id, "session.create", "x");
+    on.store.add_refusals(tenant.account.id, vec![entry]).await.unwrap();
     let entries = on.audits(&tenant).await;
     assert_eq!(entries[0].action, "session.create");
     assert_eq!(entries[0].at, on.now());
+}
+
+pub(crate) async fn refusals_of_a_kind_share_the_entry_of_their_hour(on: Fixture) {
+    let tenant = on.tenant("alfa").await;
+    let account = tenant.account.id;
+    let add = async |kind: &str, count: u64, seconds: i64| {
+        let first = denied(&on, account, "request.denied", kind);
+        let last_at = on.now().plus_seconds(seconds);
+        let refusals = Refusals { count, last_at, ..first };
+        on.store.add_refusals(account, vec![refusals]).await.unwrap();
+    };
+    let entries = async || {
+        let denied = on.audits(&tenant).await.into_iter().filter(|entry| entry.action == "request.denied");
+        denied.map(|entry| (entry.target.unwrap(), entry.count, entry.last_at)).collect::<Vec<_>>()
+    };
+    add("a", 1, 0).await;
+    assert_eq!(entries().await, [("a".into(), 1, None)]);
+    let start = on.now();
+    on.clock().advance_seconds(60);
+    add("a", 5_000, 9).await;
+    add("b", 2, 1).await;
+    // Another node may save what it counted before.
+    on.clock().advance_seconds(-30);
+    add("a", 1, 0).await;
+    let (of_a, of_b) = (start.plus_seconds(69), start.plus_seconds(61));
+    assert_eq!(entries().await, [("b".into(), 2, Some(of_b)), ("a".into(), 5_002, Some(of_a))]);
+    on.clock().advance_seconds(3_600);
+    add("a", 3, 2).await;
+    assert_eq!(entries().await.len(), 3, "the next hour has an entry of its own");
 }
 
 pub(crate) async fn a_refused_change_leaves_no_trace(on: Fixture) {

@@ -26,6 +26,7 @@ mod outbox_time;
 mod overview;
 mod passwords;
 mod races;
+mod records;
 mod retention;
 mod rhythm;
 mod routing;
@@ -127,6 +128,7 @@ conformance! {
         audits_are_filtered,
         a_change_names_what_was_changed,
         audits_outlive_a_clock_going_back,
+        refusals_of_a_kind_share_the_entry_of_their_hour,
         a_refused_change_leaves_no_trace,
         events_are_trimmed_behind_their_readers,
         a_beginning_gives_a_cursor_that_goes_on,
@@ -158,6 +160,10 @@ conformance! {
     rhythm {
         a_rhythm_is_learned_by_each_device,
         alerts_and_what_is_refused_are_heard_too,
+    }
+    records {
+        records_are_kept_as_long_as_the_operator_says,
+        many_records_go_in_slices,
     }
     retention {
         locations_are_kept_as_long_as_wanted,

@@ -9,7 +9,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt as _;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
-use perigee_core::audit::{AuditOutcome, NewAudit};
+use perigee_core::audit::Refusals;
 use tokio::time::{Duration, Instant};
 use tracing::Instrument;
 
@@ -77,7 +77,7 @@ pub async fn frame(
         if let Some(allow) = allow {
             response.headers_mut().insert(header::ALLOW, allow);
         }
-        audit_denial(&app, error, &context, &method, &path);
+        audit_denial(&app, error, &context, &method, (route_name, &path));
     }
     if error.is_none()
         && !matches!(method, Method::GET | Method::HEAD)
@@ -186,25 +186,30 @@ fn log_cause(error: &ApiError, context: &RequestContext, method: &Method, path: 
     }
 }
 
-/// Notes in the audit log that somebody known was denied something.
-fn audit_denial(app: &App, error: &ApiError, context: &RequestContext, method: &Method, path: &str) {
+/// Counts for the audit log that somebody known was denied something. One operation of one user is one entry an hour,
+/// whatever the ids in its path.
+fn audit_denial(
+    app: &App,
+    error: &ApiError,
+    context: &RequestContext,
+    method: &Method,
+    (route, path): (Option<&str>, &str),
+) {
     let Some((account, user, via)) = context.caller() else { return };
     if error.code != Code::Forbidden {
         return;
     }
-    let entry = NewAudit {
+    let (action, now) = ("request.denied", app.clock.now());
+    app.refusals.add(Refusals {
         account,
+        kind: format!("{action} {user} {} {method} {}", via.name(), route.unwrap_or_default()),
         origin: context.origin(via, Some(user)),
-        action: "request.denied".to_owned(),
+        action: action.to_owned(),
         target: Some(format!("{method} {path}")),
-        outcome: AuditOutcome::Denied,
         detail: Some(error.message.clone()),
-    };
-    let store = app.store.clone();
-    app.background.spawn(async move {
-        if let Err(error) = store.add_audit(entry).await {
-            tracing::warn!(%error, "could not note a denied attempt");
-        }
+        count: 1,
+        first_at: now,
+        last_at: now,
     });
 }
 

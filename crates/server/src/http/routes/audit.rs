@@ -51,6 +51,13 @@ pub struct AuditView {
     /// More in words.
     #[schema(example = "from the console")]
     detail: Option<String>,
+    /// How often it happened. Refusals of one user and one operation within an hour share an entry, which tells the
+    /// first of them; everything else has an entry of its own.
+    #[schema(example = 1, minimum = 1)]
+    count: u64,
+    /// When it happened last, if more than once.
+    #[schema(example = "2026-05-01T12:40:00Z", format = DateTime)]
+    last_date_time: Option<String>,
 }
 
 /// Entries of the audit log.
@@ -77,6 +84,8 @@ impl From<AuditEntry> for AuditView {
             target: entry.target,
             outcome: entry.outcome.name(),
             detail: entry.detail,
+            count: entry.count,
+            last_date_time: entry.last_at.map(|at| at.to_string()),
         }
     }
 }

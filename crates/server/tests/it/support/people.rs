@@ -100,11 +100,12 @@ impl TestApp {
         answer.header("set-cookie").split(';').next().expect("a cookie").to_owned()
     }
 
-    /// Waits for the work that outlives its request.
+    /// Waits for the work that outlives its request, and saves refusals.
     pub(crate) async fn settle(&self) {
         self.app.background.close();
         self.app.background.wait().await;
         self.app.background.reopen();
+        self.app.refusals.save(&*self.app.store).await.expect("refusals are saved");
     }
 
     async fn password_hash(&self) -> String {

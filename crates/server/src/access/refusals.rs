@@ -1,0 +1,116 @@
+//! Refusals for the audit log: counted in memory, saved every few seconds, one entry for each kind and hour.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use perigee_core::audit::Refusals;
+use perigee_core::id::AccountId;
+use perigee_core::store::{Audits, Result};
+use perigee_core::time::Timestamp;
+
+/// Kinds held at once. Rate limits keep far below it between two saves; a store that is away for long does not.
+const MOST_KINDS: usize = 10_000;
+/// The kind of refusals that come when no other fits any more.
+const OTHER: &str = "other";
+
+/// Refusals that are not in the store yet.
+#[derive(Debug, Default)]
+pub struct RefusalBook(Mutex<HashMap<Key, Refusals>>);
+
+/// The account, the start of the hour and the kind.
+type Key = (AccountId, Timestamp, String);
+
+impl RefusalBook {
+    /// Counts one refusal, or several of one kind.
+    pub fn add(&self, refusals: Refusals) {
+        let mut held = self.lock();
+        let hour = Refusals::hour_of(refusals.first_at);
+        let mut key = (refusals.account, hour, refusals.kind.clone());
+        let mut refusals = refusals;
+        if held.len() >= MOST_KINDS && !held.contains_key(&key) {
+            OTHER.clone_into(&mut key.2);
+            OTHER.clone_into(&mut refusals.kind);
+            refusals.target = None;
+        }
+        match held.get_mut(&key) {
+            Some(known) => {
+                known.count += refusals.count;
+                known.last_at = known.last_at.max(refusals.last_at);
+            }
+            None => drop(held.insert(key, refusals)),
+        }
+    }
+
+    /// Adds what was counted to the store. What cannot be added is kept for the next time.
+    pub async fn save(&self, store: &dyn Audits) -> Result<()> {
+        let taken = std::mem::take(&mut *self.lock());
+        let mut by_account: HashMap<AccountId, Vec<Refusals>> = HashMap::new();
+        for refusals in taken.into_values() {
+            by_account.entry(refusals.account).or_default().push(refusals);
+        }
+        let mut saved = Ok(());
+        for (account, mut refusals) in by_account {
+            // Ids of entries rise with time.
+            refusals.sort_by_key(|each| each.first_at);
+            if let Err(error) = store.add_refusals(account, refusals.clone()).await {
+                for each in refusals {
+                    self.add(each);
+                }
+                saved = Err(error);
+            }
+        }
+        saved
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Refusals>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use perigee_core::actor::Origin;
+
+    use super::*;
+
+    fn refusal(account: i64, kind: &str, at_ms: i64) -> Refusals {
+        Refusals {
+            account: AccountId::from_i64(account),
+            kind: kind.to_owned(),
+            origin: Origin::service(),
+            action: "request.denied".to_owned(),
+            target: Some(format!("at {at_ms}")),
+            detail: None,
+            count: 1,
+            first_at: Timestamp::from_millis(at_ms),
+            last_at: Timestamp::from_millis(at_ms),
+        }
+    }
+
+    #[test]
+    fn a_kind_is_one_entry_an_hour() {
+        let book = RefusalBook::default();
+        for (account, kind, at) in
+            [(1, "a", 0), (1, "a", 5), (1, "a", 3_599_999), (1, "a", 3_600_000), (1, "b", 1), (2, "a", 2)]
+        {
+            book.add(refusal(account, kind, at));
+        }
+        let held = book.lock();
+        assert_eq!(held.len(), 4);
+        let first = &held[&(AccountId::from_i64(1), Timestamp::from_millis(0), "a".to_owned())];
+        assert_eq!((first.count, first.last_at.as_millis()), (3, 3_599_999));
+        assert_eq!(first.target.as_deref(), Some("at 0"), "the first is told in full");
+    }
+
+    #[test]
+    fn memory_is_bounded_and_nothing_goes_uncounted() {
+        let book = RefusalBook::default();
+        for number in 0..MOST_KINDS + 500 {
+            book.add(refusal(1, &number.to_string(), 0));
+        }
+        let held = book.lock();
+        assert_eq!(held.len(), MOST_KINDS + 1);
+        let other = &held[&(AccountId::from_i64(1), Timestamp::from_millis(0), OTHER.to_owned())];
+        assert_eq!((other.count, other.target.as_deref()), (500, None));
+    }
+}
