@@ -148,7 +148,7 @@ pub enum Thing {
 }
 
 /// Which events are wanted of those in sight. An empty set wants everything.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct EventFilter {
     /// Of these kinds.
     pub kinds: BTreeSet<EventKind>,

@@ -24,7 +24,9 @@ use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult};
 use crate::http::extract::Running;
 use crate::http::routes::console::tiles::Tiles;
-use crate::live::Live;
+use crate::http::routes::events::list::{EncodedEvents, PollKey};
+use crate::http::routes::locations::feed::{EncodedFeed, FeedKey};
+use crate::live::{Live, SharePages, SharedReads};
 use crate::readiness::Readiness;
 use crate::serve::OpenConnections;
 use crate::webhook::{ClientError, Webhooks};
@@ -83,6 +85,12 @@ pub struct Parts {
     pub arrivals: Arrivals,
     /// Events on their way to those who watch.
     pub live: Live,
+    /// Answers to polls for events, shared by who waited for the same.
+    pub event_polls: SharedReads<PollKey, EncodedEvents>,
+    /// The same of the feed of locations.
+    pub feed_polls: SharedReads<FeedKey, EncodedFeed>,
+    /// What share links show, shared by their viewers.
+    pub share_pages: SharePages,
     /// Events on their way to webhooks.
     pub webhooks: Webhooks,
     /// Work that outlives its request; awaited when the service stops.
@@ -114,6 +122,9 @@ impl App {
         Ok(Self(Arc::new(Parts {
             rates: Rates::new(&config.limits, Arc::clone(&clock)),
             live: Live::new(&config.events),
+            event_polls: SharedReads::default(),
+            feed_polls: SharedReads::default(),
+            share_pages: SharePages::default(),
             started: clock.now(),
             started_monotonic: clock.monotonic(),
             webhooks: Webhooks::new(&config.webhooks)?,

@@ -187,6 +187,10 @@ pub struct Events {
     pub streams_per_user: usize,
     /// Streams the users of one account may have open on a node.
     pub streams_per_account: usize,
+    /// Requests with `wait` one user may have waiting on a node.
+    pub polls_per_user: usize,
+    /// Requests with `wait` the users of one account may have waiting on a node.
+    pub polls_per_account: usize,
 }
 
 /// How long records are kept, in days; 0 for ever.

@@ -54,6 +54,9 @@ pub trait Shares: Send + Sync {
     /// The link an earlier request with this key made in the account.
     async fn find_created_share(&self, scope: Scope, once: &IdempotencyKey) -> Result<Option<Share>>;
 
+    /// The link alone, if it is its time; what it shows is not read.
+    async fn find_open_share(&self, secret: &str) -> Result<Option<Share>>;
+
     /// What a link shows now; locations of before it began are no part of it. None when there is none, or it is
     /// not its time. Changes nothing, so that it works also when nothing can be written.
     async fn open_share(&self, secret: &str) -> Result<Option<SharedView>>;

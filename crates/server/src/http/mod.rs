@@ -20,6 +20,7 @@ pub mod list;
 pub mod middleware;
 pub mod names;
 pub mod packed;
+pub mod parts;
 pub mod reply;
 pub mod router;
 pub mod routes;

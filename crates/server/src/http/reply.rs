@@ -57,6 +57,11 @@ struct Enveloped<'a, T> {
     body: &'a T,
 }
 
+/// The bytes of an answer: the envelope and the members of this.
+pub fn encode<T: Serialize>(usage: Option<Usage>, body: &T) -> Result<Vec<u8>, serde_json::Error> {
+    serde_json::to_vec(&Enveloped { envelope: Envelope::of(usage), body })
+}
+
 impl<T: Serialize> Reply<T> {
     /// 200 with this body.
     pub fn new(usage: Option<Usage>, body: T) -> Self {
@@ -92,8 +97,7 @@ impl<T: Serialize> Reply<T> {
 
 impl<T: Serialize> IntoResponse for Reply<T> {
     fn into_response(self) -> Response {
-        let enveloped = Enveloped { envelope: Envelope::of(self.usage), body: &self.body };
-        let bytes = match serde_json::to_vec(&enveloped) {
+        let bytes = match encode(self.usage, &self.body) {
             Ok(bytes) => bytes,
             Err(error) => return internal(error).into_response(),
         };

@@ -1,14 +1,21 @@
 //! Events on their way to those who watch: one reader of the log for each account that is watched, each event written
-//! once and shared by every stream.
+//! once and shared by every stream. Polls that wait share one reader of the log's end, and the answer.
 
 mod batch;
 mod channel;
+mod ends;
+mod poll;
 mod seats;
+mod share;
+mod shared_read;
 mod watcher;
 
 pub use batch::Batch;
 pub use channel::Channel;
+pub use poll::Poll;
 pub use seats::{Full, Seat};
+pub use share::{Asked, Busy, Page, SharePages};
+pub use shared_read::SharedReads;
 pub use watcher::Watcher;
 
 use std::collections::HashMap;
@@ -19,6 +26,7 @@ use tokio::sync::Semaphore;
 
 use crate::app::App;
 use crate::config::Events;
+use ends::Ends;
 use seats::Seats;
 
 /// Streams that read the log by themselves at once, because they were away: the rest wait their turn.
@@ -29,6 +37,8 @@ const CATCHING_UP: usize = 16;
 pub struct Live {
     channels: Mutex<HashMap<AccountId, Arc<Channel>>>,
     seats: Arc<Seats>,
+    polls: Arc<Seats>,
+    ends: Ends,
     catching_up: Semaphore,
 }
 
@@ -37,7 +47,17 @@ impl Live {
     pub fn new(events: &Events) -> Self {
         Self {
             channels: Mutex::default(),
-            seats: Arc::new(Seats::new(events.streams_per_user, events.streams_per_account)),
+            seats: Arc::new(Seats::new(
+                "perigee_streams_open",
+                events.streams_per_user,
+                events.streams_per_account,
+            )),
+            polls: Arc::new(Seats::new(
+                "perigee_polls_waiting",
+                events.polls_per_user,
+                events.polls_per_account,
+            )),
+            ends: Ends::default(),
             catching_up: Semaphore::new(CATCHING_UP),
         }
     }
@@ -45,6 +65,16 @@ impl Live {
     /// A place for one more stream, unless there are enough.
     pub fn sit(&self, account: AccountId, user: UserId) -> Result<Seat, Full> {
         self.seats.take(account, user)
+    }
+
+    /// A place for one more poll that waits, unless there are enough.
+    fn sit_down_to_wait(&self, account: AccountId, user: UserId) -> Result<Seat, Full> {
+        self.polls.take(account, user)
+    }
+
+    /// How many polls of an account wait here.
+    pub fn polls_waiting(&self, account: AccountId) -> usize {
+        self.polls.taken_by(account)
     }
 
     /// The channel of an account's events, which is read for as long as somebody holds it.

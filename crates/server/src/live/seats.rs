@@ -1,4 +1,4 @@
-//! How many streams a user and an account have open here.
+//! How many streams, or waiting polls, a user and an account have open here.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use perigee_core::id::{AccountId, UserId};
 
-/// The streams that are open.
+/// The streams or polls that are open.
 #[derive(Debug)]
 pub(super) struct Seats {
+    /// The name of their metric.
+    gauge: &'static str,
     per_user: usize,
     per_account: usize,
     taken: Mutex<Taken>,
@@ -20,7 +22,7 @@ struct Taken {
     accounts: HashMap<AccountId, usize>,
 }
 
-/// A place for one stream, free again when it is dropped.
+/// A place for one stream or poll, free again when it is dropped.
 #[derive(Debug)]
 pub struct Seat {
     seats: Arc<Seats>,
@@ -28,7 +30,7 @@ pub struct Seat {
     user: UserId,
 }
 
-/// Why there is no place for one more stream.
+/// Why there is no place for one more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Full {
     /// The user has this many.
@@ -38,8 +40,8 @@ pub enum Full {
 }
 
 impl Seats {
-    pub(super) fn new(per_user: usize, per_account: usize) -> Self {
-        Self { per_user, per_account, taken: Mutex::default() }
+    pub(super) fn new(gauge: &'static str, per_user: usize, per_account: usize) -> Self {
+        Self { gauge, per_user, per_account, taken: Mutex::default() }
     }
 
     pub(super) fn take(self: &Arc<Self>, account: AccountId, user: UserId) -> Result<Seat, Full> {
@@ -52,8 +54,14 @@ impl Seats {
         }
         *taken.users.entry(user).or_default() += 1;
         *taken.accounts.entry(account).or_default() += 1;
-        metrics::gauge!("perigee_streams_open").increment(1.0);
+        metrics::gauge!(self.gauge).increment(1.0);
         Ok(Seat { seats: Arc::clone(self), account, user })
+    }
+
+    /// How many are taken by an account.
+    pub(super) fn taken_by(&self, account: AccountId) -> usize {
+        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.accounts.get(&account).copied().unwrap_or_default()
     }
 }
 
@@ -62,7 +70,7 @@ impl Drop for Seat {
         let mut taken = self.seats.taken.lock().unwrap_or_else(PoisonError::into_inner);
         leave(&mut taken.users, &self.user);
         leave(&mut taken.accounts, &self.account);
-        metrics::gauge!("perigee_streams_open").decrement(1.0);
+        metrics::gauge!(self.seats.gauge).decrement(1.0);
     }
 }
 
@@ -83,7 +91,7 @@ mod tests {
     fn places_are_bounded_by_user_and_account_and_come_free() {
         let (here, there) = (AccountId::from_i64(1), AccountId::from_i64(2));
         let user = UserId::from_i64;
-        let seats = Arc::new(Seats::new(2, 3));
+        let seats = Arc::new(Seats::new("test_seats", 2, 3));
         let first = seats.take(here, user(1)).unwrap();
         let second = seats.take(here, user(1)).unwrap();
         assert_eq!(seats.take(here, user(1)).unwrap_err(), Full::User(2));

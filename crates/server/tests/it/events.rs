@@ -5,7 +5,7 @@ use perigee_core::store::{Events as _, LocationUpkeep as _};
 use serde_json::{Value, json};
 
 use crate::support::people::Traits;
-use crate::support::{Engine, Person, TestApp, on_both_engines};
+use crate::support::{Engine, Person, Tenant, TestApp, on_both_engines};
 
 fn fix(minute: u32) -> Value {
     json!({"dateTime": format!("2023-05-01T12:{minute:02}:00Z"), "latitude": 42.2406, "longitude": -8.7207, "speed": 18.5})
@@ -175,7 +175,81 @@ async fn a_poll_waits_until_something_happens(engine: Engine) {
     );
 }
 
+/// Waits until so many polls of an account wait.
+async fn until_waiting(app: &TestApp, tenant: &Tenant, polls: usize) {
+    while app.app.live.polls_waiting(tenant.account.id) < polls {
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn polls_that_wait_share_one_read(engine: Engine) {
+    const POLLS: usize = 40;
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let owner = &tenant.owner;
+    let cursor = app.get(owner, "/api/events").await["nextCursor"].as_str().unwrap().to_owned();
+    let path = format!("/api/events?cursor={cursor}&wait=30&types=device.created");
+    let polls = futures_util::future::join_all((0..POLLS).map(|_| app.get(owner, &path)));
+    let change = async {
+        until_waiting(&app, &tenant, POLLS).await;
+        app.device(owner, &json!({"name": "one"})).await
+    };
+    let (answers, device) = tokio::join!(polls, change);
+    for answer in &answers {
+        assert_eq!(types(answer), ["device.created"]);
+        assert_eq!(answer["events"][0]["device"], json!(device));
+    }
+    let reads = app.app.event_polls.made();
+    assert!(reads <= 4, "{reads} reads for {POLLS} polls");
+    assert_eq!(app.app.live.polls_waiting(tenant.account.id), 0, "their places are free again");
+}
+
+async fn polls_that_wait_are_bounded(engine: Engine) {
+    let app = TestApp::with(engine, |config| {
+        config.events.polls_per_user = 2;
+        config.events.polls_per_account = 3;
+    })
+    .await;
+    let (tenant, other) = (app.tenant("acme", 10).await, app.tenant("other", 10).await);
+    let owner = &tenant.owner;
+    let traits = || Traits { privileges: vec![Privilege::Api], ..Traits::default() };
+    let (ana, bob) = (app.person(&tenant, "ana", traits()).await, app.person(&tenant, "bob", traits()).await);
+    let wait =
+        async |person: &Person, path: &str| app.call(&format!("GET {path}?wait=30")).by(person).send().await;
+    let polls = async {
+        let (first, second) = tokio::join!(wait(owner, "/api/events"), wait(owner, "/api/locations/feed"));
+        let third = wait(&ana, "/api/events");
+        (first, second, third.await)
+    };
+    let third = async {
+        until_waiting(&app, &tenant, 2).await;
+        let refused = wait(owner, "/api/events").await;
+        let told = refused.expect_error(429, "rate-limited");
+        assert!(told["error"].as_str().unwrap().starts_with("This user has 2 requests"), "{told}");
+        assert_eq!(refused.header("retry-after"), "10");
+        app.get(owner, "/api/events?wait=0").await;
+        let of_ana = async { wait(&ana, "/api/events").await };
+        let of_bob = async {
+            until_waiting(&app, &tenant, 3).await;
+            wait(&bob, "/api/events").await.expect_error(429, "rate-limited");
+            let elsewhere = async { wait(&other.owner, "/api/events").await.expect(200) };
+            let stop = async {
+                until_waiting(&app, &other, 1).await;
+                app.app.arrivals.stop();
+            };
+            tokio::join!(elsewhere, stop)
+        };
+        tokio::join!(of_ana, of_bob).0.expect(200);
+    };
+    let ((first, second, again), ()) = tokio::join!(polls, third);
+    for answer in [first, second, again] {
+        answer.expect(200);
+    }
+}
+
 on_both_engines!(
+    polls_that_wait_share_one_read,
+    polls_that_wait_are_bounded,
     every_event_carries_what_it_is_about,
     filters_and_scopes_leave_no_gap,
     only_what_is_gone_is_410,

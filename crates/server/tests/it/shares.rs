@@ -23,6 +23,7 @@ on_both_engines!(
     guessing_is_slowed_down,
     opening_often_is_slowed_down,
     where_things_were_before_is_not_shown,
+    many_viewers_get_one_answer,
 );
 
 async fn device(app: &TestApp, tenant: &Tenant, name: &str) -> Device {
@@ -53,6 +54,38 @@ async fn locate(app: &TestApp, tenant: &Tenant, device: &Device) {
     };
     let actor = Actor::operator(tenant.account.id);
     app.store.store_locations(&actor, device.id, vec![location]).await.unwrap();
+}
+
+async fn many_viewers_get_one_answer(engine: Engine) {
+    const DEVICES: usize = 120;
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 200).await;
+    let mut devices = Vec::new();
+    for number in 0..DEVICES {
+        devices.push(device(&app, &tenant, &format!("Device {number}")).await);
+    }
+    locate(&app, &tenant, &devices[0]).await;
+    let group = group(&app, &tenant, &devices.iter().collect::<Vec<_>>()).await;
+    let wanted = json!({"groupId": group.id.to_string(), "until": in_days(&app, 1)});
+    let made = share(&app, &tenant.owner, &wanted).await;
+    let open = |number: u8| {
+        let call = app.call(&format!("{}?trail=2020-01-01T00:00:00Z", opening(&made)));
+        call.from(&format!("192.0.2.{number}")).send()
+    };
+    let answers = futures_util::future::join_all((0..16).map(open)).await;
+    let first = answers[0].expect(200);
+    assert_eq!(first["devices"].as_array().unwrap().len(), DEVICES);
+    let trails =
+        first["devices"].as_array().unwrap().iter().map(|one| one["trail"].as_array().unwrap().len());
+    assert_eq!(trails.sum::<usize>(), 1, "{first}");
+    assert!(answers.iter().all(|answer| answer.body == answers[0].body));
+    assert_eq!(app.app.share_pages.made(), 1, "one answer for all who look at once");
+    app.clock().advance_seconds(1);
+    open(1).await.expect(200);
+    assert_eq!(app.app.share_pages.made(), 2, "and a new one after a second");
+    let path = format!("DELETE /api/shares/{}", made["id"].as_str().unwrap());
+    app.call(&path).by(&tenant.owner).send().await.expect(200);
+    open(1).await.expect_error(404, "not-found");
 }
 
 fn in_days(app: &TestApp, days: i64) -> String {

@@ -103,13 +103,16 @@ async fn delete(tx: &Tx, actor: Actor, id: ShareId) -> Result<()> {
     audit::record(tx, account, &actor.origin, "share.delete", Some(id.to_string())).await
 }
 
-async fn open(tx: &Tx, secret: String) -> Result<Option<SharedView>> {
+async fn find_open(tx: &Tx, secret: String) -> Result<Option<Share>> {
     let sql = format!("SELECT {COLUMNS} FROM share WHERE secret = ?1 AND starts <= ?2 AND ends > ?2");
     if secret.contains('\0') {
         return Ok(None);
     }
-    let Some(row) = tx.query_opt(&sql, params![secret, tx.now()]).await? else { return Ok(None) };
-    let share = from_row(&row)?;
+    tx.query_opt(&sql, params![secret, tx.now()]).await?.as_ref().map(from_row).transpose()
+}
+
+async fn open(tx: &Tx, secret: String) -> Result<Option<SharedView>> {
+    let Some(share) = find_open(tx, secret).await? else { return Ok(None) };
     let Some(account) = accounts::find(tx, share.account).await? else { return Ok(None) };
     let (shown, mut last) = match share.link.target {
         ShareTarget::Device(device) => {
@@ -170,6 +173,11 @@ impl Shares for Database {
         let once = once.clone();
         self.read(move |tx| async move { idempotency::find(tx, scope.account, Some(&once)).await }.boxed())
             .await
+    }
+
+    async fn find_open_share(&self, secret: &str) -> Result<Option<Share>> {
+        let secret = secret.to_owned();
+        self.read(move |tx| find_open(tx, secret).boxed()).await
     }
 
     async fn open_share(&self, secret: &str) -> Result<Option<SharedView>> {

@@ -1,7 +1,9 @@
 //! What a share link shows, to whoever has it.
 
 use axum::extract::State;
-use http::Method;
+use axum::response::Response;
+use bytes::Bytes;
+use http::{Method, header};
 use perigee_core::actor::Scope;
 use perigee_core::error::Kind;
 use perigee_core::id::{AccountId, DeviceId};
@@ -14,10 +16,13 @@ use utoipa::ToSchema;
 
 use crate::app::{App, too_many};
 use crate::auth::Secret;
+use crate::http::code::Code;
 use crate::http::context::RequestContext;
-use crate::http::error::{ApiResult, not_found};
+use crate::http::error::{ApiError, ApiResult, internal, not_found};
 use crate::http::extract::{Params, TextPath};
-use crate::http::reply::Reply;
+use crate::http::parts::json_of_parts;
+use crate::http::reply::encode;
+use crate::live::{Asked, Busy, Page};
 
 /// A live view of what was shared: names and positions, nothing else of the account.
 #[derive(Serialize, ToSchema)]
@@ -93,10 +98,12 @@ impl SharedAnswer {
         let each = (TRAIL_POINTS / view.devices.len().max(1)).clamp(DEVICE_POINTS.1, DEVICE_POINTS.0);
         let mut devices = Vec::with_capacity(view.devices.len());
         for (device, last) in view.devices {
-            let trail = match trail {
-                Some(since) => {
-                    Some(read_trail(app, view.share.account, device.id, since.max(link.from), each).await?)
+            let trail = match trail.map(|since| since.max(link.from)) {
+                // A device that was nowhere since then has no trail, and reading it would find that out slowly.
+                Some(since) if last.as_ref().is_none_or(|last| last.location.time < since) => {
+                    Some(Vec::new())
                 }
+                Some(since) => Some(read_trail(app, view.share.account, device.id, since, each).await?),
                 None => None,
             };
             devices.push(SharedDevice {
@@ -170,7 +177,7 @@ pub async fn get_shared(
     method: Method,
     TextPath(secret): TextPath,
     mut params: Params,
-) -> ApiResult<Reply<SharedAnswer>> {
+) -> ApiResult<Response> {
     let trail = params.parsed::<Timestamp>("trail", "an instant such as 2026-05-01T12:00:00Z");
     let again = params.word("again", &[("true", true), ("false", false)]).unwrap_or_default();
     params.finish()?;
@@ -180,24 +187,43 @@ pub async fn get_shared(
         context.set_rated(rated);
         return Err(too_many(rated, "Too many addresses that show nothing were tried from here."));
     }
-    let view = match Secret::parse(&secret) {
+    let share = match Secret::parse(&secret) {
         Some(secret) => {
             let rated = app.rates.view(secret.expose(), context.address());
             if !rated.allowance.allowed {
                 context.set_rated(rated);
                 return Err(too_many(rated, "Share links are opened too often."));
             }
-            app.store.open_share(secret.expose()).await?.map(|view| (view, rated))
+            app.store.find_open_share(secret.expose()).await?.map(|share| (share, rated))
         }
         None => None,
     };
-    let Some((view, rated)) = view else {
+    let Some((share, rated)) = share else {
         app.rates.bad_token(context.address(), true);
         return Err(not_found(Kind::Share));
     };
     context.set_rated(rated);
     if method != Method::HEAD && !again {
-        app.views.count(&view.share, now);
+        app.views.count(&share, now);
     }
-    Ok(Reply::new(None, SharedAnswer::of(&app, view, trail, now).await?))
+    let end = app.store.event_end(Scope::whole(share.account)).await?;
+    let make = make_page(app.clone(), share.link.secret.clone(), trail, now);
+    let asked = Asked { trail, end, now };
+    match app.share_pages.get(&app.runtime, &share.link.secret, asked, make).await {
+        Ok(page) => Ok(json_of_parts([page?.body])),
+        Err(Busy) => Err(ApiError::new(
+            Code::RateLimited,
+            "Too many open this link at once. Wait a moment and open it again.",
+        )
+        .with_header(header::RETRY_AFTER, "2")),
+    }
+}
+
+/// What a link shows, encoded.
+async fn make_page(app: App, secret: String, trail: Option<Timestamp>, now: Timestamp) -> ApiResult<Page> {
+    // It may have been taken back while this waited for its turn.
+    let view = app.store.open_share(&secret).await?.ok_or_else(|| not_found(Kind::Share))?;
+    let devices = view.devices.len();
+    let answer = SharedAnswer::of(&app, view, trail, now).await?;
+    Ok(Page { body: Bytes::from(encode(None, &answer).map_err(internal)?), devices })
 }

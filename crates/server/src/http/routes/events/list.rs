@@ -1,12 +1,13 @@
 //! Events by polling.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
-use http::{HeaderValue, header};
-use perigee_core::event::EventPage;
+use bytes::Bytes;
+use perigee_core::actor::Scope;
+use perigee_core::event::{EventFilter, EventPage};
 
 use super::body::{event_id, read_event_id, write_event};
 use super::query::read_filter;
@@ -15,7 +16,9 @@ use crate::app::App;
 use crate::http::error::ApiResult;
 use crate::http::extract::{Caller, Params};
 use crate::http::format::json;
+use crate::http::parts::json_of_parts;
 use crate::http::reply::Envelope;
+use crate::live::Poll;
 
 const LIMIT: u32 = 100;
 const LIMIT_MAX: u32 = 1_000;
@@ -46,29 +49,76 @@ pub async fn list_events(
     let wait = params.number("wait", 0, WAIT_MAX_S).unwrap_or(0);
     let filter = read_filter(&mut params);
     params.finish()?;
-    let mut waiting = app.arrivals.wait_for(caller.scope().account, Duration::from_secs(wait.into()));
+    let mut poll = Poll::begin(&app, &caller, Duration::from_secs(wait.into()));
     let mut after = match cursor.as_deref() {
         None => app.store.event_end(caller.scope()).await?,
         Some("start" | "0") => 0,
         Some(text) => read_event_id(text)?,
     };
     let mut looks = 0;
+    let mut answer = Arc::new(read(&app, caller.scope(), &filter, after, limit).await?);
     loop {
-        let page = app.store.read_events(caller.scope(), &filter, after, limit).await?;
-        let more = page.next > after && looks < LOOKS;
-        if !page.events.is_empty() || (!more && !waiting.again().await) {
-            return Ok(reply_events(&app, &caller, &page));
+        let more = answer.next > after && looks < LOOKS;
+        if !answer.is_empty {
+            return Ok(reply_events(&caller, &answer));
         }
-        after = page.next;
-        looks = if more { looks + 1 } else { 0 };
+        after = answer.next;
+        let end = if more {
+            looks += 1;
+            None
+        } else {
+            looks = 0;
+            match poll.wait(&app, &mut caller).await? {
+                Some(end) => Some(end),
+                None => return Ok(reply_events(&caller, &answer)),
+            }
+        };
         // Who waits may have lost their rights meanwhile.
         caller = caller.again(&app).await?;
+        let scope = caller.scope();
+        let reads = read(&app, scope, &filter, after, limit);
+        answer = match end {
+            // Everybody who waited at the same place is woken at once and asks for the same.
+            Some(end) => {
+                let key = PollKey { scope, filter: filter.clone(), after, limit, end };
+                app.event_polls.get(key, reads).await?
+            }
+            None => Arc::new(reads.await?),
+        };
     }
 }
 
-fn reply_events(app: &App, caller: &Caller, page: &EventPage) -> Response {
+/// What the answer to a poll depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PollKey {
+    scope: Scope,
+    filter: EventFilter,
+    after: i64,
+    limit: u32,
+    /// Where the log ended.
+    end: i64,
+}
+
+/// A page of events, encoded but for the envelope.
+pub struct EncodedEvents {
+    rest: Bytes,
+    is_empty: bool,
+    next: i64,
+}
+
+async fn read(
+    app: &App,
+    scope: Scope,
+    filter: &EventFilter,
+    after: i64,
+    limit: u32,
+) -> ApiResult<EncodedEvents> {
+    let page = app.store.read_events(scope, filter, after, limit).await?;
+    Ok(encode(app, &page))
+}
+
+fn encode(app: &App, page: &EventPage) -> EncodedEvents {
     let mut out = Vec::new();
-    json::open_envelope(&mut out, Envelope::of(Some(caller.usage())));
     out.extend_from_slice(b",\"events\":[");
     let now = app.clock.now();
     for (index, event) in page.events.iter().enumerate() {
@@ -80,7 +130,11 @@ fn reply_events(app: &App, caller: &Caller, page: &EventPage) -> Response {
     out.push(b']');
     json::push_next_cursor(&mut out, Some(&event_id(page.next)));
     out.push(b'}');
-    let mut response = Response::new(Body::from(out));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
+    EncodedEvents { rest: Bytes::from(out), is_empty: page.events.is_empty(), next: page.next }
+}
+
+fn reply_events(caller: &Caller, answer: &EncodedEvents) -> Response {
+    let mut envelope = Vec::new();
+    json::open_envelope(&mut envelope, Envelope::of(Some(caller.usage())));
+    json_of_parts([Bytes::from(envelope), answer.rest.clone()])
 }

@@ -1,11 +1,12 @@
 //! The feed: locations of every device in sight in the order in which they arrived.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
-use http::{HeaderValue, header};
+use bytes::Bytes;
+use perigee_core::actor::Scope;
 use perigee_core::location::Feed;
 
 use super::view::LocationFeed;
@@ -15,7 +16,9 @@ use crate::http::error::ApiResult;
 use crate::http::extract::{Caller, Params};
 use crate::http::format::{Selection, json};
 use crate::http::history::LIMIT_MAX;
+use crate::http::parts::json_of_parts;
 use crate::http::reply::Envelope;
+use crate::live::Poll;
 
 /// The name the feed's cursors are bound to.
 const LIST: &str = "locations feed";
@@ -42,26 +45,50 @@ pub async fn list_location_feed(
     let limit = params.number("limit", 1, LIMIT_MAX).unwrap_or(LIMIT);
     let wait = params.number("wait", 0, WAIT_MAX_S).unwrap_or(0);
     params.finish()?;
-    let mut waiting = app.arrivals.wait_for(caller.scope().account, Duration::from_secs(wait.into()));
-    let mut after = match cursor.as_deref() {
+    let mut poll = Poll::begin(&app, &caller, Duration::from_secs(wait.into()));
+    let after = match cursor.as_deref() {
         None => app.store.feed_end(caller.scope()).await?,
         Some("start" | "0") => 0,
         Some(text) => Cursor::read(LIST, text)?.number,
     };
-    loop {
-        let feed = app.store.list_location_feed(caller.scope(), after, limit).await?;
-        if !feed.items.is_empty() || !waiting.again().await {
-            return Ok(reply_feed(&caller, &feed));
-        }
-        after = feed.next;
+    let mut answer = Arc::new(read(&app, caller.scope(), after, limit).await?);
+    while answer.is_empty {
+        let Some(end) = poll.wait(&app, &mut caller).await? else { break };
         // Who waits may have lost their rights meanwhile.
         caller = caller.again(&app).await?;
+        // Everybody who waited at the same place is woken at once and asks for the same.
+        let (scope, after) = (caller.scope(), answer.next);
+        let key = FeedKey { scope, after, limit, end };
+        answer = app.feed_polls.get(key, read(&app, scope, after, limit)).await?;
     }
+    let mut envelope = Vec::new();
+    json::open_envelope(&mut envelope, Envelope::of(Some(caller.usage())));
+    Ok(json_of_parts([Bytes::from(envelope), answer.rest.clone()]))
 }
 
-fn reply_feed(caller: &Caller, feed: &Feed) -> Response {
+/// What the answer to a poll depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FeedKey {
+    scope: Scope,
+    after: i64,
+    limit: u32,
+    /// Where the log ended.
+    end: i64,
+}
+
+/// A part of the feed, encoded but for the envelope.
+pub struct EncodedFeed {
+    rest: Bytes,
+    is_empty: bool,
+    next: i64,
+}
+
+async fn read(app: &App, scope: Scope, after: i64, limit: u32) -> ApiResult<EncodedFeed> {
+    Ok(encode(&app.store.list_location_feed(scope, after, limit).await?))
+}
+
+fn encode(feed: &Feed) -> EncodedFeed {
     let mut out = Vec::new();
-    json::open_envelope(&mut out, Envelope::of(Some(caller.usage())));
     out.extend_from_slice(b",\"locations\":[");
     for (index, (device, stored)) in feed.items.iter().enumerate() {
         if index > 0 {
@@ -72,7 +99,5 @@ fn reply_feed(caller: &Caller, feed: &Feed) -> Response {
     out.push(b']');
     json::push_next_cursor(&mut out, Some(&Cursor::at(feed.next).write(LIST)));
     out.push(b'}');
-    let mut response = Response::new(Body::from(out));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
+    EncodedFeed { rest: Bytes::from(out), is_empty: feed.items.is_empty(), next: feed.next }
 }
