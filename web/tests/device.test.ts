@@ -58,8 +58,9 @@ test('a recipient comes back as it was', () => {
     channel: 'sms' as const, address: '+34600123456', name: null, minimumSeverity: 'critical' as const, schedule,
     timeZone: null, units: 'nautical' as const, language: 'es'
   }
-  expect(recipientInput(recipientForm(recipient))).toEqual(recipient)
-  expect(recipientInput({ ...recipientForm(recipient), anyTime: true }).schedule).toBeNull()
+  const listed = { ...recipient, status: 'active' }
+  expect(recipientInput(recipientForm(listed))).toEqual(recipient)
+  expect(recipientInput({ ...recipientForm(listed), anyTime: true }).schedule).toBeNull()
 })
 
 test('days are named in few words', () => {

@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 use crate::access::{
     CodeBackoff, Gate, HourBook, Identities, Rated, Rates, RefusalBook, UsageBook, ViewBook, read_keys,
 };
+use crate::auth::mail_link::MailLinks;
 use crate::auth::password::Passwords;
 use crate::auth::signing::{self, SigningKeyError, SigningKeys};
 use crate::background::{DiskWarning, Packing};
@@ -61,6 +62,8 @@ pub struct Parts {
     pub gate: Gate,
     /// The users asked for lately.
     pub identities: Identities,
+    /// Links in mails by which recipients end or confirm them.
+    pub mail_links: MailLinks,
     /// Hashing of passwords.
     pub passwords: Passwords,
     /// The operator's map tiles.
@@ -119,7 +122,9 @@ impl App {
         let budget = Budget::new(&config.budget);
         let passwords = passwords.in_queue(Arc::clone(&budget.hashes));
         let gate = Gate::new(signing_keys(&*store, clock.now()).await?, config.auth.token_seconds);
+        let mail_links = MailLinks::new(&store.mail_link_key(rand::random()).await?);
         Ok(Self(Arc::new(Parts {
+            mail_links,
             rates: Rates::new(&config.limits, Arc::clone(&clock)),
             live: Live::new(&config.events),
             event_polls: SharedReads::default(),

@@ -217,6 +217,14 @@ pub struct Notifications {
     pub sms_daily_segments: u32,
     /// Segments of SMS each account may send a calendar month; 0 for no cap.
     pub sms_monthly_segments: u32,
+    /// E-mails each account may send a day; 0 for no cap.
+    pub email_daily: u32,
+    /// E-mails of critical alerts each account may send a day beyond the other caps; 0 for no cap.
+    pub email_critical_daily: u32,
+    /// E-mails each account may send one recipient an hour; 0 for no cap.
+    pub email_recipient_hourly: u32,
+    /// Whether recipients who are no users of the account get e-mail only after they confirmed once by a link.
+    pub confirm_recipients: bool,
     /// Messages under way at once, by each channel.
     pub concurrency: usize,
     /// Days that messages are kept after they were written; 0 for as long as their device.

@@ -84,6 +84,7 @@ migrations! {
     10 "group_editions" "0010_group_editions.sql";
     11 "integrity" "0011_integrity.sql";
     12 "refusals" "0012_refusals.sql";
+    13 "email_caps" "0013_email_caps.sql";
 }
 
 impl Migration {

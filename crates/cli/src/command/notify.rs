@@ -41,6 +41,7 @@ pub(crate) async fn run(common: &Common, command: NotifyCommand) -> Result<ExitC
         subject: if channel == Channel::Email { SUBJECT.to_owned() } else { String::new() },
         text: if channel == Channel::Sms { fit(&text, config.sms.fitting()) } else { text },
         html: None,
+        mail_link: None,
     };
     let delivery = sender.send(&message).await;
     let mut tested = Tested::of(&message, &delivery);

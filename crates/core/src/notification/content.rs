@@ -40,6 +40,8 @@ pub enum Occasion {
     },
     /// A day or a week of the account is over; for its owners.
     Overview(Box<Overview>),
+    /// The recipient is asked whether they take e-mail of the account.
+    ConfirmRecipient,
     /// What it was to tell of is gone, so that there is nothing to say.
     Gone,
 }
@@ -70,6 +72,8 @@ pub struct Content {
     pub last_location: Option<StoredLocation>,
     /// Where the service's pages are, without a slash at the end.
     pub base_url: String,
+    /// Where the recipient ends or confirms e-mail of this account; none but in e-mails.
+    pub mail_link: Option<String>,
     /// When it was put into the outbox.
     pub created: Timestamp,
     /// Whether somebody began to send it and was not heard of again.

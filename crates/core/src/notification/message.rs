@@ -20,6 +20,8 @@ pub struct Message {
     pub text: String,
     /// The same for readers of HTML; e-mails only.
     pub html: Option<String>,
+    /// Where the recipient ends e-mail of this account by one request (RFC 8058); e-mails only.
+    pub mail_link: Option<String>,
 }
 
 /// What is known of a message after an attempt to send it.

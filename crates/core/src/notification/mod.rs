@@ -1,7 +1,9 @@
 //! Messages to people: by which channel, to whom, and what became of each.
 
 mod channel;
+mod consent;
 mod content;
+mod email_cap;
 mod message;
 mod policy;
 mod quota;
@@ -11,7 +13,9 @@ mod retry;
 mod template;
 
 pub use channel::{Channel, UnknownChannel};
+pub use consent::{ConsentChange, EmailConsent, MailedAccount};
 pub use content::{Compose, ComposeError, Composed, Content, DeviceFacts, Occasion};
+pub use email_cap::{EmailCaps, EmailCounts, EmailLane};
 pub use message::{Delivery, Message, Sender};
 pub use policy::{MessagingSettings, SendingPolicy, StoredMessaging};
 pub use quota::Quota;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Channel, SuppressedReason};
+use super::{Channel, EmailCaps, SuppressedReason};
 use crate::revision::Revision;
 use crate::time::Timestamp;
 
@@ -19,11 +19,19 @@ pub struct MessagingSettings {
     pub sms_monthly_segments: Option<u32>,
     /// Beginnings of numbers that SMS may go to, such as `+34`; all when empty.
     pub sms_prefixes: Vec<String>,
+    /// E-mails a day; none for no cap.
+    #[serde(default)]
+    pub email_daily: Option<u32>,
+    /// E-mails to one recipient an hour; none for no cap.
+    #[serde(default)]
+    pub email_recipient_hourly: Option<u32>,
 }
 
 impl MessagingSettings {
     /// The largest cap.
     pub const SEGMENTS_MAX: u32 = 100_000_000;
+    /// The largest cap on e-mail.
+    pub const EMAILS_MAX: u32 = 100_000_000;
     /// Beginnings of numbers that can be listed.
     pub const PREFIXES_MAX: usize = 300;
 
@@ -42,6 +50,8 @@ impl Default for MessagingSettings {
             sms_daily_segments: None,
             sms_monthly_segments: None,
             sms_prefixes: Vec::new(),
+            email_daily: None,
+            email_recipient_hourly: None,
         }
     }
 }
@@ -70,6 +80,10 @@ pub struct SendingPolicy {
     pub sms_monthly_segments: Option<u32>,
     /// Beginnings of numbers that SMS may go to; all when empty.
     pub sms_prefixes: Vec<String>,
+    /// Caps on e-mail.
+    pub email_caps: EmailCaps,
+    /// Whether recipients who are no users of the account get e-mail only after they said so.
+    pub confirm_recipients: bool,
     /// How long a reservation holds without being settled; longer than any attempt takes.
     pub lease_ms: i64,
 }
@@ -129,6 +143,8 @@ mod tests {
         sms_daily_segments: None,
         sms_monthly_segments: None,
         sms_prefixes: Vec::new(),
+        email_caps: EmailCaps { daily: None, critical_daily: None, recipient_hourly: None },
+        confirm_recipients: false,
         lease_ms: 1,
     };
 

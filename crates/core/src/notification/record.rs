@@ -72,6 +72,14 @@ words! {
         SmsDailyCap = "sms-daily-cap",
         /// The account's segments of the month are used up.
         SmsMonthlyCap = "sms-monthly-cap",
+        /// The account's e-mails of the day are used up.
+        EmailDailyCap = "email-daily-cap",
+        /// The account's e-mails to this recipient in this hour are used up.
+        EmailRecipientCap = "email-recipient-cap",
+        /// The recipient ended e-mail of this account by the link in a mail.
+        Unsubscribed = "unsubscribed",
+        /// The recipient did not confirm yet that they take e-mail of this account.
+        Unconfirmed = "unconfirmed",
     }
 }
 

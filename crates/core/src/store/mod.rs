@@ -14,6 +14,7 @@ mod locations;
 mod logs;
 mod outbox;
 mod overview;
+mod recipients;
 mod routing;
 mod rules;
 mod shares;
@@ -36,6 +37,7 @@ pub use locations::{Appetite, LocationSink, LocationUpkeep, Locations};
 pub use logs::{Audits, Events};
 pub use outbox::{Notifications, Outbox, Reserved};
 pub use overview::Overviews;
+pub use recipients::EmailRecipients;
 pub use routing::Routing;
 pub use rules::{Geofences, Rules};
 pub use shares::{SharedView, Shares, ViewReport};
@@ -67,6 +69,7 @@ pub trait Store:
     + Outbox
     + Notifications
     + Overviews
+    + EmailRecipients
     + Events
     + Audits
     + Shares
@@ -95,6 +98,7 @@ impl<T> Store for T where
         + Outbox
         + Notifications
         + Overviews
+        + EmailRecipients
         + Events
         + Audits
         + Shares

@@ -49,6 +49,8 @@ headers! {
     ListId = "List-Id";
     /// How to get off the list (RFC 2369); left out where nobody would answer.
     ListUnsubscribe = "List-Unsubscribe";
+    /// That one POST to the first of these addresses is enough (RFC 8058).
+    ListUnsubscribePost = "List-Unsubscribe-Post";
 }
 
 impl Letterhead {
@@ -66,8 +68,14 @@ impl Letterhead {
         if let Some(reply_to) = &self.reply_to {
             builder = builder.reply_to(reply_to.clone());
         }
-        if let Some(way) = &self.unsubscribe {
-            builder = builder.header(ListUnsubscribe(format!("<{way}>")));
+        let ways: Vec<String> =
+            message.mail_link.iter().chain(&self.unsubscribe).map(|way| format!("<{way}>")).collect();
+        if !ways.is_empty() {
+            builder = builder.header(ListUnsubscribe(ways.join(", ")));
+        }
+        // The one request must be encrypted.
+        if message.mail_link.as_ref().is_some_and(|link| link.starts_with("https:")) {
+            builder = builder.header(ListUnsubscribePost("List-Unsubscribe=One-Click".to_owned()));
         }
         let text = lines(&message.text);
         let built = match &message.html {
@@ -117,6 +125,7 @@ mod tests {
             subject: subject.to_owned(),
             text: text.to_owned(),
             html: html.map(str::to_owned),
+            mail_link: None,
         };
         let now = "2026-05-01T12:00:00Z".parse().unwrap();
         let bytes = letterhead().write(&message, &recipient(&message.to).unwrap(), now).unwrap();
@@ -140,6 +149,31 @@ mod tests {
         for absent in ["Precedence", "List-Unsubscribe", "Bcc", "Cc:"] {
             assert!(!mail.contains(absent), "{absent} in {mail}");
         }
+    }
+
+    #[test]
+    fn one_request_ends_it_where_that_is_encrypted() {
+        let write = |link: Option<&str>, unsubscribe: Option<&str>| {
+            let head = Letterhead { unsubscribe: unsubscribe.map(str::to_owned), ..letterhead() };
+            let message = Message {
+                id: NotificationId::from_i64(7),
+                channel: Channel::Email,
+                to: "ana@example.com".to_owned(),
+                subject: "SOS".to_owned(),
+                text: "Help.".to_owned(),
+                html: None,
+                mail_link: link.map(str::to_owned),
+            };
+            let now = "2026-05-01T12:00:00Z".parse().unwrap();
+            String::from_utf8(head.write(&message, &recipient(&message.to).unwrap(), now).unwrap()).unwrap()
+        };
+        let both = write(Some("https://a.example/mail/t"), Some("mailto:off@a.example"));
+        let ways = "List-Unsubscribe: <https://a.example/mail/t>, <mailto:off@a.example>\r\n";
+        assert!(both.contains(ways), "{both}");
+        assert!(both.contains("List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n"), "{both}");
+        let plain = write(Some("http://a.example/mail/t"), None);
+        assert!(plain.contains("List-Unsubscribe: <http://a.example/mail/t>\r\n"), "{plain}");
+        assert!(!plain.contains("List-Unsubscribe-Post"), "{plain}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use perigee_core::id::{AccountId, NotificationId};
 use perigee_core::notification::{Channel, Compose, ComposeError, Composed, Content, Message, Occasion};
 
+use super::consent;
 use super::engine::render;
 use super::facts::Facts;
 use super::kind::TemplateKind;
@@ -51,6 +52,12 @@ impl Composer {
 #[async_trait]
 impl Compose for Composer {
     async fn compose(&self, content: &Content) -> Result<Composed, ComposeError> {
+        if content.occasion == Occasion::ConfirmRecipient {
+            return match content.channel {
+                Channel::Email => Ok(consent::question(content)),
+                Channel::Sms => Err(ComposeError("it goes by e-mail alone".to_owned())),
+            };
+        }
         let customs = self.customs.custom_templates(content.account).await;
         let kinds = kinds(&content.occasion)?;
         let writer =
@@ -59,12 +66,22 @@ impl Compose for Composer {
         // Each outbox worker writes one message after another, so that no more than one per channel computes at once.
         let work = move || writer.write_all(&kinds, channel, fitting);
         let written = tokio::task::spawn_blocking(work).await;
-        let Texts { subject, text, html } = written.map_err(|error| ComposeError(error.to_string()))??;
+        let Texts { subject, mut text, mut html } =
+            written.map_err(|error| ComposeError(error.to_string()))??;
         let count = match channel {
             Channel::Email => 0,
             Channel::Sms => u32::try_from(segments(&text).count).unwrap_or(u32::MAX),
         };
-        let message = Message { id: content.id, channel, to: content.to.clone(), subject, text, html };
+        consent::add_footer(content, &mut text, html.as_mut());
+        let message = Message {
+            id: content.id,
+            channel,
+            to: content.to.clone(),
+            subject,
+            text,
+            html,
+            mail_link: content.mail_link.clone(),
+        };
         Ok(Composed { message, segments: count })
     }
 }
@@ -142,6 +159,8 @@ fn kinds(occasion: &Occasion) -> Result<Kinds, ComposeError> {
             html: TemplateKind::OverviewEmailHtml,
             sms: None,
         },
-        Occasion::Gone => return Err(ComposeError("what it was to tell of is gone".to_owned())),
+        Occasion::ConfirmRecipient | Occasion::Gone => {
+            return Err(ComposeError("what it was to tell of is gone".to_owned()));
+        }
     })
 }

@@ -108,7 +108,7 @@ impl Facts {
             Occasion::Alert { alert: stored, severity } => alert = Alert::of(stored, *severity, language),
             Occasion::LimitReached { channel } => limit = Some(*channel),
             Occasion::Overview(told) => overview = Report::of(told, language),
-            Occasion::Gone => {}
+            Occasion::ConfirmRecipient | Occasion::Gone => {}
         }
         Self {
             account: Named { name: content.account_name.clone() },

@@ -4,6 +4,7 @@
 //! given; where it fails, the built-in template speaks.
 
 mod composer;
+mod consent;
 mod engine;
 mod facts;
 mod filter;

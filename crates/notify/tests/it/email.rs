@@ -37,6 +37,7 @@ fn message() -> Message {
         subject: "SOS from Boat".to_owned(),
         text: "Help.\n.\nend".to_owned(),
         html: Some("<p>Help.</p>".to_owned()),
+        mail_link: None,
     }
 }
 

@@ -38,6 +38,7 @@ fn message() -> Message {
         subject: String::new(),
         text: "SOS: Boat & \"Ñ\"\n+1".to_owned(),
         html: None,
+        mail_link: None,
     }
 }
 

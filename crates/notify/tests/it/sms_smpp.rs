@@ -35,6 +35,7 @@ fn message(text: &str) -> Message {
         subject: String::new(),
         text: text.to_owned(),
         html: None,
+        mail_link: None,
     }
 }
 

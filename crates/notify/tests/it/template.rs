@@ -73,6 +73,7 @@ pub(crate) fn content(channel: Channel, language: &str, name: &str) -> Content {
         }),
         last_location: None,
         base_url: "https://track.example.com".to_owned(),
+        mail_link: None,
         created: "2026-05-01T12:00:05Z".parse().unwrap(),
         is_lost: false,
         now: "2026-05-01T12:00:06Z".parse().unwrap(),

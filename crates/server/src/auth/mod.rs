@@ -4,6 +4,7 @@
 
 pub mod api_key;
 pub mod link;
+pub mod mail_link;
 pub mod password;
 mod secret;
 pub mod session;

@@ -1,5 +1,6 @@
 //! Every route of the service, in one place.
 
+use axum::extract::DefaultBodyLimit;
 use axum::handler::Handler as _;
 use axum::routing::{MethodRouter, get};
 use axum::{Extension, Router};
@@ -15,11 +16,14 @@ use super::routes::console::Console;
 use super::routes::documents::ApiDocument;
 use super::routes::{
     account, alert_routing, alerts, api_key, audit, console, devices, documents, events, geofences, groups,
-    locations, metrics, notification_settings, notifications, operations, operator, overview_report, pages,
-    reference, rules, session, session_password, session_preferences, session_totp, shares, shares_public,
-    templates, token, usage, user_links, users, webhooks,
+    locations, mail, metrics, notification_settings, notifications, operations, operator, overview_report,
+    pages, reference, rules, session, session_password, session_preferences, session_totp, shares,
+    shares_public, templates, token, usage, user_links, users, webhooks,
 };
 use crate::app::App;
+
+/// Bytes of the form that ends e-mail.
+const MAIL_FORM_MAX: usize = 4_096;
 
 /// What an account has sent to people.
 fn account_messages() -> OpenApiRouter<App> {
@@ -158,7 +162,7 @@ fn account_operations() -> OpenApiRouter<App> {
 }
 
 /// What is no operation of the API: its description, the service's own pages, and what an operator's tools ask.
-fn beside_the_api(document: &Value) -> [(&'static str, MethodRouter<App>); 11] {
+fn beside_the_api(document: &Value) -> [(&'static str, MethodRouter<App>); 12] {
     [
         ("/api/openapi.json", get(documents::get_openapi.layer(Extension(ApiDocument::new(document))))),
         ("/api/docs", get(documents::get_reference)),
@@ -166,6 +170,10 @@ fn beside_the_api(document: &Value) -> [(&'static str, MethodRouter<App>); 11] {
         ("/api/docs/{file}", get(documents::get_reference_file)),
         ("/api/map/tiles.pmtiles", get(console::tiles::get_tiles)),
         ("/password", get(pages::get_password_page)),
+        (
+            "/mail/{token}",
+            get(mail::get_mail_page).post(mail::change_mail).layer(DefaultBodyLimit::max(MAIL_FORM_MAX)),
+        ),
         ("/pages/{file}", get(pages::get_page_file)),
         ("/healthz", get(operations::get_health)),
         ("/readyz", get(operations::get_readiness)),

@@ -12,6 +12,7 @@ mod compatible;
 mod console;
 mod contract;
 mod devices;
+mod email_caps;
 mod events;
 mod follower;
 mod formats;

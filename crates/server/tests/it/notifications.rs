@@ -60,7 +60,9 @@ impl Compose for Plain {
         let text = match &content.occasion {
             Occasion::Alert { alert, .. } => format!("{device}: {} {}", alert.alert.name, content.base_url),
             Occasion::LimitReached { channel } => format!("{device}: limit of {}", channel.name()),
-            Occasion::Overview(_) | Occasion::Gone => return Err(ComposeError("not asked for here".into())),
+            Occasion::Overview(_) | Occasion::ConfirmRecipient | Occasion::Gone => {
+                return Err(ComposeError("not asked for here".into()));
+            }
         };
         let message = Message {
             id: content.id,
@@ -69,6 +71,7 @@ impl Compose for Plain {
             subject: device.to_owned(),
             text,
             html: None,
+            mail_link: content.mail_link.clone(),
         };
         Ok(Composed { message, segments: u32::from(content.channel == Channel::Sms) })
     }

@@ -17,6 +17,7 @@ mod deliveries;
 pub(crate) mod devices;
 mod directory;
 mod editions;
+mod email_recipients;
 pub(crate) mod event_filter;
 mod event_things;
 pub(crate) mod event_trim;

@@ -10,6 +10,7 @@ mod compaction;
 mod credentials;
 mod damage;
 mod devices;
+mod email;
 mod expiry;
 mod feed;
 mod figures;
@@ -160,6 +161,15 @@ conformance! {
     rhythm {
         a_rhythm_is_learned_by_each_device,
         alerts_and_what_is_refused_are_heard_too,
+    }
+    email {
+        caps_on_email_hold_and_critical_alerts_pass,
+        a_recipient_gets_so_many_an_hour,
+        a_message_is_counted_against_the_caps_once,
+        caps_hold_when_nodes_reserve_at_once,
+        who_ended_it_gets_none_until_they_resume,
+        strangers_are_asked_once,
+        the_key_of_links_is_made_once,
     }
     records {
         records_are_kept_as_long_as_the_operator_says,

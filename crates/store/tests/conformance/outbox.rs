@@ -3,8 +3,8 @@
 use perigee_core::id::DeviceId;
 use perigee_core::limits::Limits;
 use perigee_core::notification::{
-    Candidate, Channel, Content, Delivery, Notification, NotificationFilter, NotificationState, Occasion,
-    Receipt, Reservation, SendingPolicy,
+    Candidate, Channel, Content, Delivery, EmailCaps, Notification, NotificationFilter, NotificationState,
+    Occasion, Receipt, Reservation, SendingPolicy,
 };
 use perigee_core::page::PageRequest;
 use perigee_core::routing::{AlertRouting, Destination, Preferences, Recipient, RoutingHolder};
@@ -27,6 +27,8 @@ pub(crate) fn policy() -> SendingPolicy {
         sms_daily_segments: None,
         sms_monthly_segments: None,
         sms_prefixes: Vec::new(),
+        email_caps: EmailCaps::default(),
+        confirm_recipients: false,
         lease_ms: 300_000,
     }
 }

@@ -33,6 +33,8 @@ export interface SendingForm {
   smsMonthlySegments: Figure
   /** With blanks or commas between. */
   smsPrefixes: string
+  emailDaily: Figure
+  emailRecipientHourly: Figure
 }
 
 export const sendingForm = (settings: Schemas['NotificationSettings']): SendingForm => ({
@@ -40,7 +42,9 @@ export const sendingForm = (settings: Schemas['NotificationSettings']): SendingF
   smsEnabled: settings.smsEnabled,
   smsDailySegments: settings.smsDailySegments ?? null,
   smsMonthlySegments: settings.smsMonthlySegments ?? null,
-  smsPrefixes: settings.smsPrefixes.join(', ')
+  smsPrefixes: settings.smsPrefixes.join(', '),
+  emailDaily: settings.emailDaily ?? null,
+  emailRecipientHourly: settings.emailRecipientHourly ?? null
 })
 
 /** Beginnings of numbers as people write them: a missing + is put there, and 00 means the same. */
@@ -55,5 +59,7 @@ export const sendingInput = (form: SendingForm): Schemas['NotificationSettingsIn
   smsEnabled: form.smsEnabled,
   smsDailySegments: form.smsDailySegments ?? null,
   smsMonthlySegments: form.smsMonthlySegments ?? null,
-  smsPrefixes: prefixesOf(form.smsPrefixes)
+  smsPrefixes: prefixesOf(form.smsPrefixes),
+  emailDaily: form.emailDaily ?? null,
+  emailRecipientHourly: form.emailRecipientHourly ?? null
 })

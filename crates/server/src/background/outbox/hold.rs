@@ -84,6 +84,7 @@ mod tests {
             device: None,
             last_location: None,
             base_url: String::new(),
+            mail_link: None,
             created: Timestamp::MIN,
             is_lost,
             now: Timestamp::MIN,

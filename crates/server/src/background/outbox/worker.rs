@@ -6,7 +6,7 @@ use metrics::counter;
 use perigee_core::actor::Scope;
 use perigee_core::error::StoreError;
 use perigee_core::notification::{
-    Candidate, Channel, Composed, Content, Delivery, Message, Occasion, Reservation, SendingPolicy,
+    Candidate, Channel, Composed, Content, Delivery, EmailCaps, Message, Occasion, Reservation, SendingPolicy,
 };
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -160,13 +160,19 @@ impl Worker {
 
     fn policy(&self) -> SendingPolicy {
         let settings = &self.app.config.notifications;
-        let cap = |segments: u32| (segments > 0).then_some(segments);
+        let cap = |most: u32| (most > 0).then_some(most);
         SendingPolicy {
             email_on: self.channel == Channel::Email && self.is_on(),
             sms_on: self.channel == Channel::Sms && self.is_on(),
             sms_daily_segments: cap(settings.sms_daily_segments),
             sms_monthly_segments: cap(settings.sms_monthly_segments),
             sms_prefixes: self.sms_prefixes.clone(),
+            email_caps: EmailCaps {
+                daily: cap(settings.email_daily),
+                critical_daily: cap(settings.email_critical_daily),
+                recipient_hourly: cap(settings.email_recipient_hourly),
+            },
+            confirm_recipients: settings.confirm_recipients,
             lease_ms: millis(LEASE),
         }
     }
@@ -176,6 +182,10 @@ impl Worker {
             return Err("there is no way out".to_owned());
         };
         self.app.base_url.join("").trim_end_matches('/').clone_into(&mut content.base_url);
+        if self.channel == Channel::Email {
+            let token = self.app.mail_links.token(content.account, &content.to);
+            content.mail_link = Some(self.app.base_url.join(&format!("/mail/{token}")));
+        }
         let placeless =
             matches!(&content.occasion, Occasion::Alert { alert, .. } if alert.alert.position.is_none());
         if let Some(device) = content.device.as_ref().filter(|_| placeless) {

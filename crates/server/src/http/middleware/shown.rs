@@ -6,6 +6,8 @@ use http::Method;
 
 /// The route whose addresses are secrets.
 const SECRET_ROUTE: &str = "/api/shared/{secret}";
+/// Another: the link in a mail, which also holds an address.
+const MAIL_ROUTE: &str = "/mail/{token}";
 /// The segment after which an address that leads nowhere may still be a mistyped secret.
 const BEFORE_SECRET: &str = "shared";
 
@@ -19,6 +21,7 @@ pub(super) fn method_label(method: &Method) -> &'static str {
 pub(super) fn shown_path(path: &str, route: Option<&str>) -> String {
     match route {
         Some(SECRET_ROUTE) => SECRET_ROUTE.to_owned(),
+        Some(MAIL_ROUTE) => MAIL_ROUTE.to_owned(),
         Some(_) => path.to_owned(),
         None => without_secret(path),
     }
@@ -57,6 +60,7 @@ mod tests {
     #[test]
     fn no_spelling_of_a_link_is_shown() {
         assert_eq!(shown_path("/api/shared/S", Some(SECRET_ROUTE)), "/api/shared/{secret}");
+        assert_eq!(shown_path("/mail/S", Some(MAIL_ROUTE)), "/mail/{token}");
         let nowhere = [
             "/api/shared/S",
             "/API/SHARED/S",

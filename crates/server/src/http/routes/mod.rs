@@ -15,6 +15,8 @@ pub mod events;
 pub mod geofences;
 pub mod groups;
 pub mod locations;
+pub mod mail;
+pub mod mail_page;
 pub mod metrics;
 pub mod notification_settings;
 pub mod notifications;

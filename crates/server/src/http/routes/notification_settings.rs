@@ -35,6 +35,12 @@ pub struct NotificationSettingsView {
     /// Beginnings of numbers that SMS may go to; all when empty.
     #[schema(example = json!(["+34", "+8816"]), max_items = 300)]
     sms_prefixes: Vec<String>,
+    /// E-mails a day; null for no cap of the account's own.
+    #[schema(example = 500, maximum = 100_000_000)]
+    email_daily: Option<u32>,
+    /// E-mails to one recipient an hour; null for no cap of the account's own.
+    #[schema(example = 20, maximum = 100_000_000)]
+    email_recipient_hourly: Option<u32>,
     /// When it was last changed.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_modified: Option<String>,
@@ -60,6 +66,12 @@ pub struct NotificationSettingsInput {
     /// Beginnings of numbers that SMS may go to; all unless given.
     #[schema(example = json!(["+34", "+8816"]), max_items = 300)]
     sms_prefixes: Option<Vec<String>>,
+    /// E-mails a day; no cap unless given. Critical alerts pass it.
+    #[schema(example = 500, maximum = 100_000_000)]
+    email_daily: Option<u32>,
+    /// E-mails to one recipient an hour; no cap unless given. Critical alerts pass it.
+    #[schema(example = 20, maximum = 100_000_000)]
+    email_recipient_hourly: Option<u32>,
 }
 
 impl From<StoredMessaging> for NotificationSettingsView {
@@ -70,6 +82,8 @@ impl From<StoredMessaging> for NotificationSettingsView {
             sms_daily_segments: stored.settings.sms_daily_segments,
             sms_monthly_segments: stored.settings.sms_monthly_segments,
             sms_prefixes: stored.settings.sms_prefixes,
+            email_daily: stored.settings.email_daily,
+            email_recipient_hourly: stored.settings.email_recipient_hourly,
             last_modified: stored.last_modified.map(|at| at.to_string()),
         }
     }
@@ -92,8 +106,19 @@ fn read_settings(body: &Value) -> ApiResult<MessagingSettings> {
             .ok_or_else(|| "must be the beginning of an international number such as +34".into())
     });
     let sms_prefixes = prefixes.nullable().unwrap_or_default();
+    let emails = 0..=MessagingSettings::EMAILS_MAX;
+    let email_daily = fields.integer("emailDaily", emails.clone()).nullable();
+    let email_recipient_hourly = fields.integer("emailRecipientHourly", emails).nullable();
     let settings = fields.finish(|| {
-        Some(MessagingSettings { email_on, sms_on, sms_daily_segments, sms_monthly_segments, sms_prefixes })
+        Some(MessagingSettings {
+            email_on,
+            sms_on,
+            sms_daily_segments,
+            sms_monthly_segments,
+            sms_prefixes,
+            email_daily,
+            email_recipient_hourly,
+        })
     });
     settings.map_err(invalid_body)
 }

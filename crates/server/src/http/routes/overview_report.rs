@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use perigee_core::error::Kind;
+use perigee_core::notification::EmailConsent;
 use perigee_core::overview::{Frequency, OverviewRecipient, OverviewSettings, StoredOverview};
 use perigee_core::privilege::Privilege;
 use perigee_core::schedule::Weekday;
@@ -10,7 +11,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::alert_routing::input::read_preferences;
-use super::alert_routing::view::UnitsName;
+use super::alert_routing::view::{UnitsName, recipient_status};
 use crate::app::App;
 use crate::http::edit::{ENVELOPE, place_reference, retry_changed};
 use crate::http::error::{ApiResult, invalid_body};
@@ -82,6 +83,10 @@ pub struct OverviewRecipientView {
     /// Their language.
     #[schema(example = "en")]
     language: String,
+    /// Whether e-mail reaches them: `active`, `unsubscribed` (they ended it by the link in a mail) or `unconfirmed`
+    /// (they were asked and did not confirm yet). Only they can change it.
+    #[schema(example = "active", pattern = "^(active|unsubscribed|unconfirmed)$")]
+    status: &'static str,
 }
 
 /// What a client sets of an account's report.
@@ -155,6 +160,7 @@ impl From<OverviewRecipient> for OverviewRecipientView {
             time_zone: recipient.preferences.time_zone.map(|zone| zone.to_string()),
             units: recipient.preferences.units.name(),
             language: recipient.preferences.language.as_str().to_owned(),
+            status: recipient_status(EmailConsent::default(), false),
         }
     }
 }
@@ -170,6 +176,7 @@ fn read_settings(body: &Value) -> ApiResult<OverviewSettings> {
     let weekday = fields.text("weekday").one_of(&weekdays).nullable().unwrap_or(usual.weekday);
     let hour = fields.integer("hour", 0..=OverviewSettings::HOUR_MAX).nullable().unwrap_or(usual.hour);
     let recipients = fields.objects("recipients", 0..=OverviewSettings::RECIPIENTS_MAX, |fields| {
+        fields.ignore(&["status"]);
         let address = fields.parsed("address", "an e-mail address such as ana@example.com").required();
         let preferences = read_preferences(fields);
         Some(OverviewRecipient { address: address?, preferences })
@@ -184,9 +191,15 @@ fn read_settings(body: &Value) -> ApiResult<OverviewSettings> {
     settings.map_err(invalid_body)
 }
 
-fn answer(caller: &Caller, stored: StoredOverview) -> Reply<OverviewReportView> {
+async fn answer(app: &App, caller: &Caller, stored: StoredOverview) -> ApiResult<Reply<OverviewReportView>> {
     let revision = stored.revision;
-    caller.reply(OverviewReportView::from(stored)).revision(revision)
+    let mut view = OverviewReportView::from(stored);
+    let addresses = view.recipients.iter().map(|recipient| recipient.address.clone()).collect();
+    let consents = app.store.list_email_consents(caller.scope(), addresses).await?;
+    for (recipient, consent) in view.recipients.iter_mut().zip(consents) {
+        recipient.status = recipient_status(consent, app.config.notifications.confirm_recipients);
+    }
+    Ok(caller.reply(view).revision(revision))
 }
 
 /// Read what the account's overview report tells.
@@ -201,7 +214,7 @@ pub async fn get_overview_report(
 ) -> ApiResult<Reply<OverviewReportView>> {
     params.finish()?;
     caller.require_whole_account()?;
-    Ok(answer(&caller, app.store.find_overview(caller.scope()).await?))
+    answer(&app, &caller, app.store.find_overview(caller.scope()).await?).await
 }
 
 /// Set what the account's overview report tells.
@@ -239,5 +252,10 @@ async fn change(app: &App, caller: &Caller, change: Change) -> ApiResult<Reply<O
         place_reference(app.store.replace_overview(&caller.actor(), seen, wanted).await, "groups")
     })
     .await?;
-    Ok(answer(caller, stored))
+    if app.config.notifications.confirm_recipients {
+        let asked = stored.settings.recipients.iter();
+        let asked = asked.map(|one| (one.address.as_str().to_owned(), one.preferences.clone())).collect();
+        app.store.ask_to_confirm(caller.scope().account, asked).await?;
+    }
+    answer(app, caller, stored).await
 }

@@ -171,6 +171,7 @@ fn content(
         device,
         last_location: None,
         base_url: String::new(),
+        mail_link: None,
         created: row.timestamp("created")?,
         is_lost: row.str("state")? == NotificationState::Sending.name(),
         now: tx.now(),

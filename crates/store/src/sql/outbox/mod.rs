@@ -3,6 +3,7 @@
 mod api;
 mod counter;
 mod due;
+mod email;
 mod fill;
 mod owners;
 mod record;
@@ -11,7 +12,7 @@ mod settle;
 mod trim;
 
 pub(super) use fill::{Audience, Raised, fill};
-pub(super) use owners::tell_overview;
+pub(super) use owners::{ask_recipients, tell_overview};
 #[cfg(feature = "testing")]
 pub use reserve::reserve_uncounted;
 pub(super) use trim::forget_repetitions;

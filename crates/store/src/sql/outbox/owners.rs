@@ -16,6 +16,8 @@ use crate::{Row, Tx, params};
 
 /// What the names of reports begin with; the rest is how often they are written.
 const OVERVIEW: &str = "overview.";
+/// The name of a mail that asks whether somebody takes e-mail.
+pub(super) const CONFIRM: &str = "recipient.confirm";
 
 const fn limit_event(channel: Channel) -> EventKind {
     match channel {
@@ -30,6 +32,9 @@ pub(super) fn occasion(row: &Row) -> Result<Occasion> {
         return Ok(Occasion::Overview(Box::new(column::json(row, "document")?)));
     }
     let name = row.str("occasion")?;
+    if name == CONFIRM {
+        return Ok(Occasion::ConfirmRecipient);
+    }
     let limit = Channel::ALL.iter().copied().find(|channel| limit_event(*channel).name() == name);
     Ok(limit.map_or(Occasion::Gone, |channel| Occasion::LimitReached { channel }))
 }
@@ -73,6 +78,17 @@ pub(in crate::sql) async fn tell_overview(
         .into_iter()
         .map(|reader| draft(name.clone(), reader, Some(document.clone())))
         .collect::<Result<_>>()?;
+    write(tx, account, None, drafts).await
+}
+
+/// Writes a mail to each of these that asks whether they take e-mail of the account.
+pub(in crate::sql) async fn ask_recipients(
+    tx: &Tx,
+    account: AccountId,
+    recipients: Vec<(String, Preferences)>,
+) -> Result<()> {
+    let ask = |recipient| draft(CONFIRM.to_owned(), recipient, None);
+    let drafts = recipients.into_iter().map(ask).collect::<Result<_>>()?;
     write(tx, account, None, drafts).await
 }
 

@@ -97,7 +97,7 @@ pub(super) async fn resend(tx: &Tx, actor: Actor, id: NotificationId) -> Result<
         NotificationState::Suppressed | NotificationState::Failed | NotificationState::Unclear => {}
     }
     let sql = "UPDATE notification SET state = 'waiting', reason = NULL, attempts = 0, doubts = 0, due = ?3, \
-                   queued_at = ?3, counted_on = NULL, token = token + 1 \
+                   queued_at = ?3, counted_on = NULL, email_counted = FALSE, token = token + 1 \
                WHERE account_id = ?1 AND id = ?2";
     tx.execute(sql, params![account, id, tx.now()]).await?;
     tx.ring_after_commit(before.channel);

@@ -9,18 +9,21 @@ use perigee_core::id::{AccountId, DeviceId, NotificationId};
 use perigee_core::notification::{
     Candidate, Channel, MessagingSettings, NotificationState, Reservation, SendingPolicy, SuppressedReason,
 };
+use perigee_core::routing::Preferences;
 use perigee_core::store::{Reserved, Result};
 use perigee_core::time::Timestamp;
 
 use super::super::query::for_ids;
-use super::super::{accounts, column, routing};
+use super::super::{accounts, column, email_recipients, routing};
 use super::counter::Counters;
 use super::due::horizon;
+use super::email::{EmailState, Nature};
 use super::owners;
 use crate::{Row, Tx, params};
 
 const DUE: &str = "\
-    SELECT id, device_id, alert_id, critical, channel, address, state, doubts FROM notification \
+    SELECT id, device_id, alert_id, name, critical, channel, address, preferences, state, doubts, email_counted \
+    FROM notification \
     WHERE account_id = ?1 AND due IS NOT NULL AND (due <= ?2 OR due > ?3) AND id IN ({ids})";
 
 /// A message that is due, as it stands under the lock.
@@ -34,20 +37,30 @@ struct Waiting {
     /// Whether somebody began to send it and was not heard of again.
     lost: bool,
     doubts: u32,
+    preferences: Preferences,
+    nature: Nature,
 }
 
 impl Waiting {
     fn from_row(row: &Row) -> Result<Self> {
         let is_alert = row.opt_i64("alert_id")?.is_some();
         let lost = row.str("state")? == NotificationState::Sending.name();
+        let critical = row.bool("critical")?;
+        let nature = Nature {
+            asks: row.str("name")? == owners::CONFIRM,
+            critical: critical && is_alert,
+            counted: row.bool("email_counted")?,
+        };
         Ok(Self {
             id: NotificationId::from_i64(row.i64("id")?),
             counted: row.opt_i64("device_id")?.map(DeviceId::from_i64).filter(|_| is_alert),
-            critical: row.bool("critical")?,
+            critical,
             channel: column::parsed(row, "channel")?,
             address: row.text("address")?,
             lost,
             doubts: row.int::<u32>("doubts")? + u32::from(lost),
+            preferences: column::json(row, "preferences")?,
+            nature,
         })
     }
 }
@@ -96,10 +109,10 @@ async fn decide(
     for Candidate { id, segments, .. } in candidates {
         let Some(message) = waiting.remove(&id) else { continue };
         let verdict = bench.judge(&message, segments);
-        if counts && let (Verdict::Send(segments, ..), Some(device)) = (&verdict, message.counted) {
-            bench.counters.take(device, message.channel, *segments);
-        }
-        if matches!(verdict, Verdict::Send(..)) {
+        if let Verdict::Send(segments, ..) = &verdict {
+            if counts {
+                bench.count(&message, *segments);
+            }
             order.push(id);
         }
         verdicts.entry(verdict).or_default().push(id.as_i64());
@@ -118,6 +131,9 @@ struct Bench {
     counters: Counters,
     /// Limits to be told of, each once.
     reached: Vec<(DeviceId, Channel, u32)>,
+    email: EmailState,
+    /// Recipients to be asked whether they take e-mail.
+    unconfirmed: Vec<(String, Preferences)>,
 }
 
 impl Bench {
@@ -130,9 +146,14 @@ impl Bench {
         let date = account.day_at(tx.now()).0.date;
         let devices: HashSet<DeviceId> = waiting.values().filter_map(|message| message.counted).collect();
         let devices: Vec<DeviceId> = devices.into_iter().collect();
+        let emails = waiting.values().filter(|message| message.channel == Channel::Email && policy.email_on);
+        let addresses = emails.map(|message| message.address.as_str());
+        let email = EmailState::load(tx, account.id, &date.to_string(), addresses).await?;
         Ok(Self {
             account: account.id,
             date: date.to_string(),
+            email,
+            unconfirmed: Vec::new(),
             policy,
             settings: routing::messaging(tx, account.id).await?.settings,
             counters: Counters::load(tx, account.id, date, &devices).await?,
@@ -156,15 +177,44 @@ impl Bench {
         if let Some(reason) = self.policy.forbids(&self.settings, message.channel, &message.address) {
             return kept(NotificationState::Suppressed, reason.name().into());
         }
+        if message.channel == Channel::Email
+            && let Some(reason) = self.email.refuses(&self.policy, &message.address, message.nature)
+        {
+            if reason == SuppressedReason::Unconfirmed {
+                self.unconfirmed.push((message.address.clone(), message.preferences.clone()));
+            }
+            return kept(NotificationState::Suppressed, reason.name().into());
+        }
         let segments = match segments {
             Ok(segments) => segments,
             Err(reason) => return kept(NotificationState::Failed, reason),
         };
-        let Some(device) = message.counted else { return Verdict::Send(segments, message.doubts, false) };
-        if let Some(reason) = self.refusal(device, message, segments) {
+        let of_device = message.counted.and_then(|device| self.refusal(device, message, segments));
+        if let Some(reason) = of_device.or_else(|| self.capped(message)) {
             return kept(NotificationState::Suppressed, reason.name().into());
         }
-        Verdict::Send(segments, message.doubts, true)
+        Verdict::Send(segments, message.doubts, message.counted.is_some())
+    }
+
+    /// Why the caps on e-mail have nothing left for this message, if so.
+    fn capped(&self, message: &Waiting) -> Option<SuppressedReason> {
+        if message.channel != Channel::Email {
+            return None;
+        }
+        self.email.admit(&self.policy, &self.settings, &message.address, message.nature).err()
+    }
+
+    /// Counts a message that is about to be sent.
+    fn count(&mut self, message: &Waiting, segments: u32) {
+        if let Some(device) = message.counted {
+            self.counters.take(device, message.channel, segments);
+        }
+        if message.channel == Channel::Email
+            && let Ok(Some(lane)) =
+                self.email.admit(&self.policy, &self.settings, &message.address, message.nature)
+        {
+            self.email.take(&message.address, lane);
+        }
     }
 
     /// Why the device or its account has nothing left for this message, if so.
@@ -187,6 +237,10 @@ impl Bench {
     /// Writes the counters, and tells of the limits that were reached.
     async fn close(self, tx: &Tx) -> Result<()> {
         self.counters.save(tx).await?;
+        self.email.save(tx).await?;
+        if !self.unconfirmed.is_empty() {
+            email_recipients::ask(tx, self.account, self.unconfirmed).await?;
+        }
         for (device, channel, limit) in self.reached {
             owners::tell_limit(tx, self.account, device, channel, limit, &self.date).await?;
         }
@@ -219,7 +273,8 @@ async fn write(
         match verdict {
             Verdict::Send(segments, doubts, counted) => {
                 let sql = "UPDATE notification SET state = 'sending', reason = NULL, due = ?2, counted_on = ?3, \
-                               segments = ?4, doubts = ?5, token = token + 1, attempts = attempts + 1 \
+                               segments = ?4, doubts = ?5, token = token + 1, attempts = attempts + 1, \
+                               email_counted = CASE WHEN channel = 'email' THEN TRUE ELSE FALSE END \
                            WHERE account_id = ?1 AND id IN ({ids}) RETURNING id, token";
                 let date = counted.then_some(date);
                 let values = params![account.id, lease, date, segments, doubts];

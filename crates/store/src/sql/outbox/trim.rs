@@ -41,6 +41,18 @@ async fn forget_some_messages(tx: &Tx, before: Timestamp) -> Result<u64> {
     Ok(tx.execute(&sql, params![before, SLICE]).await?)
 }
 
+async fn forget_some_hours(tx: &Tx, now: Timestamp) -> Result<u64> {
+    tx.leave_facts();
+    let over = now.plus_seconds(-2 * 3_600);
+    let sql = format!(
+        "DELETE FROM recipient_counter WHERE (account_id, address, hour) IN ( \
+             SELECT account_id, address, hour FROM recipient_counter \
+             WHERE hour <= ?1 ORDER BY hour LIMIT ?2 {})",
+        free(tx)
+    );
+    Ok(tx.execute(&sql, params![over, SLICE]).await?)
+}
+
 /// Goes on until a slice is not full. Gives how many rows went.
 async fn in_slices<F: Future<Output = Result<u64>>>(slice: impl Fn() -> F) -> Result<u64> {
     let mut gone = 0;
@@ -53,9 +65,12 @@ async fn in_slices<F: Future<Output = Result<u64>>>(slice: impl Fn() -> F) -> Re
     }
 }
 
-/// Forgets repetitions that are over. Gives how many.
+/// Forgets repetitions that are over and e-mails counted by hours that are. Gives how many rows went.
 pub(in crate::sql) async fn forget_repetitions(database: &Database, now: Timestamp) -> Result<u64> {
-    in_slices(|| database.write_aside(move |tx| Box::pin(forget_some_repetitions(tx, now)))).await
+    let repetitions =
+        in_slices(|| database.write_aside(move |tx| Box::pin(forget_some_repetitions(tx, now)))).await?;
+    let hours = in_slices(|| database.write_aside(move |tx| Box::pin(forget_some_hours(tx, now)))).await?;
+    Ok(repetitions + hours)
 }
 
 /// Forgets messages written this long ago that are neither waiting nor under way. Gives how many.

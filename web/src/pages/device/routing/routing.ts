@@ -24,6 +24,8 @@ export interface RecipientForm {
   timeZone: string
   units: Schemas['Units']
   language: string
+  /** Whether messages reach them: active, unsubscribed or unconfirmed. Only they change it. */
+  status: string
 }
 
 export const newRecipient = (language: string, units: Schemas['Units']): RecipientForm => ({
@@ -38,7 +40,8 @@ export const newRecipient = (language: string, units: Schemas['Units']): Recipie
   scheduleZone: '',
   timeZone: '',
   units,
-  language
+  language,
+  status: 'active'
 })
 
 export function formOf(recipient: Recipient): RecipientForm {
@@ -56,7 +59,8 @@ export function formOf(recipient: Recipient): RecipientForm {
     scheduleZone: schedule?.timeZone ?? '',
     timeZone: recipient.timeZone ?? '',
     units: recipient.units,
-    language: recipient.language
+    language: recipient.language,
+    status: recipient.status
   }
 }
 

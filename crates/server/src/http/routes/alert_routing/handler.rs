@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use perigee_core::error::Kind;
 use perigee_core::id::GroupId;
+use perigee_core::notification::Channel;
 use perigee_core::privilege::Privilege;
 use perigee_core::routing::{RoutingHolder, StoredRouting};
 
@@ -50,7 +51,22 @@ async fn view(
         }
         RoutingHolder::Group(_) | RoutingHolder::Account => None,
     };
-    Ok(AlertRoutingView::new(stored, in_force))
+    let mut view = AlertRoutingView::new(stored, in_force);
+    let consents = app.store.list_email_consents(caller.scope(), view.email_addresses()).await?;
+    view.show_consents(consents, app.config.notifications.confirm_recipients);
+    Ok(view)
+}
+
+/// Asks recipients who are no users of the account whether they take e-mail, where that must be asked.
+async fn ask_to_confirm(app: &App, caller: &Caller, stored: &StoredRouting) -> ApiResult<()> {
+    if !app.config.notifications.confirm_recipients {
+        return Ok(());
+    }
+    let recipients = stored.routing.iter().flat_map(|routing| &routing.recipients);
+    let emails = recipients.filter(|recipient| recipient.destination.channel() == Channel::Email);
+    let asked = emails.map(|one| (one.destination.as_str().to_owned(), one.preferences.clone())).collect();
+    app.store.ask_to_confirm(caller.scope().account, asked).await?;
+    Ok(())
 }
 
 async fn read(app: &App, caller: &Caller, holder: RoutingHolder, params: Params) -> ApiResult<Response> {
@@ -77,6 +93,7 @@ async fn change(
         place_reference(replaced, "webhooks")
     })
     .await?;
+    ask_to_confirm(app, caller, &stored).await?;
     let revision = stored.revision;
     let body = view(app, caller, holder, stored).await?;
     Ok(caller.reply(body).revision(revision))

@@ -40,6 +40,7 @@ fn read_severity(fields: &mut Fields<'_>) -> Severity {
 }
 
 fn read_recipient(fields: &mut Fields<'_>) -> Option<Recipient> {
+    fields.ignore(&["status"]);
     let channels = [("email", Channel::Email), ("sms", Channel::Sms)];
     let channel = fields.text("channel").lower_case().one_of(&channels).required();
     let destination = fields.text("address").convert(|text| match channel {

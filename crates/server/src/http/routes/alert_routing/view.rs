@@ -1,5 +1,6 @@
 //! Where alerts go, as clients see and set it.
 
+use perigee_core::notification::{Channel, EmailConsent};
 use perigee_core::routing::{AlertRouting, Recipient, RoutedWebhook, RoutingHolder, StoredRouting};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -72,6 +73,10 @@ pub struct RecipientView {
     /// Their language.
     #[schema(example = "en")]
     language: String,
+    /// Whether messages reach them: `active`, `unsubscribed` (they ended e-mail by the link in a mail) or `unconfirmed`
+    /// (they were asked and did not confirm yet). Only they can change it.
+    #[schema(example = "active", pattern = "^(active|unsubscribed|unconfirmed)$")]
+    status: &'static str,
 }
 
 /// A webhook that is told of alerts.
@@ -192,6 +197,37 @@ impl AlertRoutingView {
     }
 }
 
+impl AlertRoutingView {
+    /// The addresses that get e-mail.
+    pub(super) fn email_addresses(&self) -> Vec<String> {
+        self.emails().map(|recipient| recipient.address.clone()).collect()
+    }
+
+    /// Shows what those who get e-mail said, in the order of [`Self::email_addresses`].
+    pub(super) fn show_consents(&mut self, consents: Vec<EmailConsent>, confirms: bool) {
+        let emails =
+            self.recipients.iter_mut().filter(|recipient| recipient.channel == Channel::Email.name());
+        for (recipient, consent) in emails.zip(consents) {
+            recipient.status = recipient_status(consent, confirms);
+        }
+    }
+
+    fn emails(&self) -> impl Iterator<Item = &RecipientView> {
+        self.recipients.iter().filter(|recipient| recipient.channel == Channel::Email.name())
+    }
+}
+
+/// Whether e-mail reaches somebody; `confirms` where they must have said so.
+pub(in crate::http::routes) const fn recipient_status(consent: EmailConsent, confirms: bool) -> &'static str {
+    if consent.unsubscribed_at.is_some() {
+        "unsubscribed"
+    } else if confirms && !consent.is_confirmed() {
+        "unconfirmed"
+    } else {
+        "active"
+    }
+}
+
 /// The name of the place that decides.
 pub(super) const fn place_name(holder: Option<RoutingHolder>) -> &'static str {
     match holder {
@@ -223,6 +259,7 @@ impl From<Recipient> for RecipientView {
             time_zone: recipient.preferences.time_zone.map(|zone| zone.to_string()),
             units: recipient.preferences.units.name(),
             language: recipient.preferences.language.as_str().to_owned(),
+            status: recipient_status(EmailConsent::default(), false),
         }
     }
 }

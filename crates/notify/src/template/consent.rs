@@ -1,0 +1,74 @@
+//! What every e-mail says of how to end it, and the mail that asks whether somebody takes e-mail at all. Accounts cannot
+//! change these texts.
+
+use perigee_core::notification::{Channel, Composed, Content, Message};
+
+use crate::plain::one_line;
+
+/// Characters of an account's name that are shown.
+const NAME_SHOWN: usize = 60;
+
+/// The texts of one language; `{account}` and `{link}` are put in.
+struct Texts {
+    footer: &'static str,
+    subject: &'static str,
+    question: &'static str,
+}
+
+const ENGLISH: Texts = Texts {
+    footer: "End or resume e-mails from {account}",
+    subject: "Do you want e-mails from {account}?",
+    question: "{account} wants to send you e-mails about its devices. If you want them, open this link and confirm:\n\n\
+               {link}\n\nIf not, do nothing: you get none.\n",
+};
+const SPANISH: Texts = Texts {
+    footer: "Dejar de recibir correos de {account}, o reanudarlos",
+    subject: "¿Quiere recibir correos de {account}?",
+    question: "{account} quiere enviarle correos sobre sus dispositivos. Si los quiere, abra este enlace y confirme:\n\n\
+               {link}\n\nSi no, no haga nada: no recibirá ninguno.\n",
+};
+
+fn texts(content: &Content) -> &'static Texts {
+    let language = content.preferences.language.as_str();
+    let primary = language.split(['-', '_']).next().unwrap_or_default();
+    if primary.eq_ignore_ascii_case("es") { &SPANISH } else { &ENGLISH }
+}
+
+fn shown_name(content: &Content) -> String {
+    one_line(&content.account_name).chars().take(NAME_SHOWN).collect()
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// Adds to the text and the HTML of an e-mail how to end it.
+pub(super) fn add_footer(content: &Content, text: &mut String, html: Option<&mut String>) {
+    let Some(link) = &content.mail_link else { return };
+    let label = texts(content).footer.replace("{account}", &shown_name(content));
+    let line_end = if text.ends_with('\n') { "" } else { "\n" };
+    for part in [line_end, "\n-- \n", &label, ": ", link, "\n"] {
+        text.push_str(part);
+    }
+    if let Some(html) = html {
+        let footer = format!("<p><a href=\"{}\">{}</a></p>\n", escape(link), escape(&label));
+        let place = html.to_ascii_lowercase().rfind("</body>").unwrap_or(html.len());
+        html.insert_str(place, &footer);
+    }
+}
+
+/// The mail that asks whether somebody takes e-mail of an account.
+pub(super) fn question(content: &Content) -> Composed {
+    let (texts, name) = (texts(content), shown_name(content));
+    let link = content.mail_link.as_deref().unwrap_or_default();
+    let message = Message {
+        id: content.id,
+        channel: Channel::Email,
+        to: content.to.clone(),
+        subject: texts.subject.replace("{account}", &name),
+        text: texts.question.replace("{link}", link).replace("{account}", &name),
+        html: None,
+        mail_link: content.mail_link.clone(),
+    };
+    Composed { message, segments: 0 }
+}

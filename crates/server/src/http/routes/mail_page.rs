@@ -1,0 +1,129 @@
+//! The page on which a recipient ends, resumes or confirms e-mail of an account: plain HTML and two forms, no script.
+
+use http::{HeaderMap, header};
+use perigee_core::notification::MailedAccount;
+
+/// What the page says in one language; `{account}` is put in.
+#[derive(Clone, Copy)]
+pub struct Say {
+    language: &'static str,
+    title: &'static str,
+    active: &'static str,
+    ended: &'static str,
+    asked: &'static str,
+    end: &'static str,
+    resume: &'static str,
+    confirm: &'static str,
+    /// The link was not made here.
+    pub no_link: &'static str,
+    /// The form said nothing known.
+    pub unclear: &'static str,
+}
+
+const ENGLISH: Say = Say {
+    language: "en",
+    title: "E-mails from {account}",
+    active: "You get e-mails from {account}, alerts among them.",
+    ended: "You get no e-mails from {account} any more, not even of critical alerts.",
+    asked: "{account} wants to send you e-mails. You get none until you confirm.",
+    end: "End these e-mails",
+    resume: "Get e-mails again",
+    confirm: "Confirm",
+    no_link: "This link is not valid. Open the link of a mail you received, whole.",
+    unclear: "It is not clear what you want. Open the link again and use a button of the page.",
+};
+const SPANISH: Say = Say {
+    language: "es",
+    title: "Correos de {account}",
+    active: "Recibe correos de {account}, entre ellos alertas.",
+    ended: "Ya no recibe correos de {account}, ni siquiera de alertas críticas.",
+    asked: "{account} quiere enviarle correos. No recibirá ninguno hasta que confirme.",
+    end: "Dejar de recibirlos",
+    resume: "Volver a recibirlos",
+    confirm: "Confirmar",
+    no_link: "Este enlace no es válido. Abra entero el enlace de un correo que haya recibido.",
+    unclear: "No está claro qué desea. Abra de nuevo el enlace y use un botón de la página.",
+};
+
+impl Say {
+    /// In the language the browser likes best, of those there are.
+    pub fn of(headers: &HeaderMap) -> Self {
+        let wanted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+        if wanted.is_some_and(|wanted| wanted.trim_start().to_ascii_lowercase().starts_with("es")) {
+            SPANISH
+        } else {
+            ENGLISH
+        }
+    }
+}
+
+/// Writes the page.
+pub struct MailPage;
+
+impl MailPage {
+    /// What holds, and the buttons that change it.
+    pub fn of(say: Say, account: &MailedAccount, confirms: bool) -> String {
+        let name = escape(&account.name);
+        let put = |text: &str| text.replace("{account}", &name);
+        let (state, buttons) = if account.consent.unsubscribed_at.is_some() {
+            (say.ended, button("subscribe", say.resume))
+        } else if confirms && !account.consent.is_confirmed() {
+            (say.asked, button("subscribe", say.confirm) + &button("unsubscribe", say.end))
+        } else {
+            (say.active, button("unsubscribe", say.end))
+        };
+        whole(say, &put(say.title), &format!("<p role=\"status\">{}</p>\n{buttons}", put(state)))
+    }
+
+    /// What is wrong.
+    pub fn problem(say: Say, problem: &str) -> String {
+        whole(say, "Perigee", &format!("<p class=\"message problem\">{problem}</p>"))
+    }
+}
+
+fn button(say: &str, label: &str) -> String {
+    format!(
+        "<form method=\"post\"><input type=\"hidden\" name=\"say\" value=\"{say}\">\
+         <button type=\"submit\">{label}</button></form>\n"
+    )
+}
+
+fn whole(say: Say, title: &str, body: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"robots\" content=\"noindex\">\n\
+         <title>{title}</title>\n<link rel=\"icon\" href=\"../pages/icon.svg\" type=\"image/svg+xml\">\n\
+         <link rel=\"stylesheet\" href=\"../pages/page.css\">\n</head>\n<body>\n<main class=\"narrow\">\n\
+         <h1>{title}</h1>\n{body}</main>\n</body>\n</html>\n",
+        say.language
+    )
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use perigee_core::notification::EmailConsent;
+    use perigee_core::time::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn a_name_is_text_and_the_buttons_fit_the_state() {
+        let account = |consent| MailedAccount { name: "<script>\"&".to_owned(), consent };
+        let page = MailPage::of(ENGLISH, &account(EmailConsent::default()), false);
+        assert!(
+            page.contains("E-mails from &lt;script&gt;&quot;&amp;") && !page.contains("<script"),
+            "{page}"
+        );
+        assert!(page.contains("value=\"unsubscribe\"") && !page.contains("value=\"subscribe\""), "{page}");
+        let ended = EmailConsent { unsubscribed_at: Some(Timestamp::MIN), ..EmailConsent::default() };
+        let page = MailPage::of(SPANISH, &account(ended), true);
+        assert!(page.contains("value=\"subscribe\"") && !page.contains("value=\"unsubscribe\""), "{page}");
+        let page = MailPage::of(ENGLISH, &account(EmailConsent::default()), true);
+        assert!(page.contains("Confirm") && page.contains("value=\"unsubscribe\""), "{page}");
+    }
+}

@@ -1,0 +1,154 @@
+//! The e-mail of one account while a transaction decides what may be sent: its counts, and who takes it.
+
+use std::collections::{BTreeSet, HashMap};
+
+use perigee_core::id::AccountId;
+use perigee_core::notification::{
+    EmailConsent, EmailCounts, EmailLane, MessagingSettings, SendingPolicy, SuppressedReason,
+};
+use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
+
+use super::super::email_recipients;
+use super::super::query::insert_many;
+use crate::{Tx, Value, params};
+
+const HOUR_MS: i64 = 3_600_000;
+
+/// Counts of an account and of some recipients. The account is locked.
+pub(super) struct EmailState {
+    account: AccountId,
+    date: String,
+    hour: Timestamp,
+    today: u32,
+    critical_today: u32,
+    taken: u32,
+    critical_taken: u32,
+    recipients: HashMap<String, Recipient>,
+}
+
+struct Recipient {
+    consent: EmailConsent,
+    hour: u32,
+    taken: u32,
+}
+
+/// Whether a message asks a recipient to confirm, and whether it tells of a critical alert.
+#[derive(Clone, Copy)]
+pub(super) struct Nature {
+    pub(super) asks: bool,
+    pub(super) critical: bool,
+    /// Counted at an earlier attempt.
+    pub(super) counted: bool,
+}
+
+impl EmailState {
+    /// Reads what was counted on this date and in this hour, and what these recipients said.
+    pub(super) async fn load<'a>(
+        tx: &Tx,
+        account: AccountId,
+        date: &str,
+        addresses: impl Iterator<Item = &'a str>,
+    ) -> Result<Self> {
+        let hour = Timestamp::from_millis(tx.now().as_millis().div_euclid(HOUR_MS) * HOUR_MS);
+        let folded: BTreeSet<String> = addresses.map(str::to_lowercase).collect();
+        let mut state = Self {
+            account,
+            date: date.to_owned(),
+            hour,
+            today: 0,
+            critical_today: 0,
+            taken: 0,
+            critical_taken: 0,
+            recipients: HashMap::new(),
+        };
+        if folded.is_empty() {
+            return Ok(state);
+        }
+        let sql = "SELECT emails, critical_emails FROM account_counter WHERE account_id = ?1 AND date = ?2";
+        if let Some(row) = tx.query_opt(sql, params![account, date]).await? {
+            (state.today, state.critical_today) = (row.int("emails")?, row.int("critical_emails")?);
+        }
+        for address in folded {
+            let sql =
+                "SELECT emails FROM recipient_counter WHERE account_id = ?1 AND address = ?2 AND hour = ?3";
+            let row = tx.query_opt(sql, params![account, &address, hour]).await?;
+            let hour = row.map(|row| row.int("emails")).transpose()?.unwrap_or_default();
+            let consent = email_recipients::find(tx, account, &address).await?;
+            state.recipients.insert(address, Recipient { consent, hour, taken: 0 });
+        }
+        Ok(state)
+    }
+
+    /// Why this recipient gets no e-mail, by what they said.
+    pub(super) fn refuses(
+        &self,
+        policy: &SendingPolicy,
+        address: &str,
+        nature: Nature,
+    ) -> Option<SuppressedReason> {
+        let consent = self.recipients.get(&address.to_lowercase())?.consent;
+        if consent.unsubscribed_at.is_some() {
+            Some(SuppressedReason::Unsubscribed)
+        } else if policy.confirm_recipients && !nature.asks && !consent.is_confirmed() {
+            Some(SuppressedReason::Unconfirmed)
+        } else {
+            None
+        }
+    }
+
+    /// How one more e-mail is counted, or why it is not sent. One that was counted before is not counted again.
+    pub(super) fn admit(
+        &self,
+        policy: &SendingPolicy,
+        settings: &MessagingSettings,
+        address: &str,
+        nature: Nature,
+    ) -> std::result::Result<Option<EmailLane>, SuppressedReason> {
+        if nature.counted {
+            return Ok(None);
+        }
+        let recipient_hour = self.recipients.get(&address.to_lowercase()).map_or(0, |known| known.hour);
+        let counts = EmailCounts { today: self.today, critical_today: self.critical_today, recipient_hour };
+        policy.email_caps.admit(settings, counts, nature.critical).map(Some)
+    }
+
+    /// Counts an e-mail.
+    pub(super) fn take(&mut self, address: &str, lane: EmailLane) {
+        match lane {
+            EmailLane::Ordinary => (self.today, self.taken) = (self.today + 1, self.taken + 1),
+            EmailLane::Critical => {
+                (self.critical_today, self.critical_taken) =
+                    (self.critical_today + 1, self.critical_taken + 1);
+            }
+        }
+        if let Some(known) = self.recipients.get_mut(&address.to_lowercase()) {
+            (known.hour, known.taken) = (known.hour + 1, known.taken + 1);
+        }
+    }
+
+    /// Writes what was counted.
+    pub(super) async fn save(self, tx: &Tx) -> Result<()> {
+        if self.taken + self.critical_taken == 0 {
+            return Ok(());
+        }
+        let sql = "INSERT INTO account_counter (account_id, date, sms_segments, emails, critical_emails) \
+                   VALUES (?1, ?2, 0, ?3, ?4) \
+                   ON CONFLICT (account_id, date) DO UPDATE SET \
+                       emails = account_counter.emails + excluded.emails, \
+                       critical_emails = account_counter.critical_emails + excluded.critical_emails";
+        tx.execute(sql, params![self.account, &self.date, self.taken, self.critical_taken]).await?;
+        let (account, hour) = (self.account, self.hour);
+        let rows: Vec<Vec<Value>> = self
+            .recipients
+            .into_iter()
+            .filter(|(_, known)| known.taken > 0)
+            .map(|(address, known)| params![account, address, hour, known.taken].to_vec())
+            .collect();
+        let head = "INSERT INTO recipient_counter (account_id, address, hour, emails)";
+        let tail = "ON CONFLICT (account_id, address, hour) DO UPDATE SET \
+                    emails = recipient_counter.emails + excluded.emails";
+        insert_many(tx, head, &rows, tail).await?;
+        Ok(())
+    }
+}
