@@ -4,9 +4,13 @@ mod endless_bodies;
 mod groups;
 mod http2;
 mod json_patch;
+mod long_polls;
+mod mail_relay;
 mod packed_bodies;
 mod quiet;
+mod refusals;
 mod rules;
+mod share_viewers;
 mod sign_in;
 mod templates;
 
@@ -43,6 +47,27 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario { name: "templates", environment: &[], run: |stage| Box::pin(templates::run(stage)) },
     Scenario { name: "rules", environment: RATES, run: |stage| Box::pin(rules::run(stage)) },
     Scenario { name: "groups", environment: RATES, run: |stage| Box::pin(groups::run(stage)) },
+    Scenario { name: "long-polls", environment: &[], run: |stage| Box::pin(long_polls::run(stage)) },
+    Scenario {
+        name: "share-viewers",
+        environment: &[
+            ("PERIGEE_FIRST_START__LICENSES", "20000"),
+            // The devices are made before the attack; the default would take two minutes for that.
+            ("PERIGEE_LIMITS__REQUESTS_PER_SECOND", "5000"),
+        ],
+        run: |stage| Box::pin(share_viewers::run(stage)),
+    },
+    Scenario {
+        name: "mail-relay",
+        environment: &[
+            ("PERIGEE_EMAIL__HOST", "127.0.0.1"),
+            ("PERIGEE_EMAIL__PORT", mail_relay::PORT),
+            ("PERIGEE_EMAIL__SECURITY", "none"),
+            ("PERIGEE_EMAIL__FROM", "Perigee <alerts@example.org>"),
+        ],
+        run: |stage| Box::pin(mail_relay::run(stage)),
+    },
+    Scenario { name: "refusals", environment: &[], run: |stage| Box::pin(refusals::run(stage)) },
 ];
 
 /// Counts of answers by status, in words such as `3 x 422`.
