@@ -28,7 +28,9 @@ pub(super) async fn on_hangup(
         }
         match settings().and_then(|config| level.set(&config.log)) {
             Ok(()) => {
-                tracing::info!("settings reloaded: the level of the log; every other setting needs a restart")
+                tracing::info!(
+                    "settings reloaded: the level of the log; every other setting needs a restart"
+                );
             }
             Err(error) => tracing::error!("settings stay as they are: {error:#}"),
         }

@@ -49,7 +49,7 @@ fn gzip(body: &[u8]) -> Vec<u8> {
 }
 
 fn patch(first: &Value, rest: &Value, times: usize) -> Value {
-    Value::from_iter(std::iter::once(first.clone()).chain(std::iter::repeat_n(rest.clone(), times)))
+    std::iter::once(first.clone()).chain(std::iter::repeat_n(rest.clone(), times)).collect()
 }
 
 async fn a_patch_costs_what_its_size_explains(engine: Engine) {
@@ -104,7 +104,7 @@ async fn every_patch_goes_the_same_way(engine: Engine) {
     let held = fill(&waiting);
     let line = format!("PATCH /api/devices/{device}");
     let first = json!({"op": "add", "path": "/tags", "value": {}});
-    let patch = Value::from_iter(std::iter::once(first).chain(tags));
+    let patch: Value = std::iter::once(first).chain(tags).collect();
     let sent = app.send(owner, &line, &patch);
     let (answer, ()) = tokio::join!(sent, async {
         until_waiting(&waiting, 1).await;

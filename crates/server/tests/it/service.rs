@@ -55,7 +55,7 @@ impl Running {
 /// Sends one request on a connection of its own; gives status and the whole answer.
 async fn ask(address: SocketAddr, line: &str, headers: &[&str], body: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(address).await.unwrap();
-    let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+    let headers = headers.iter().flat_map(|header| [*header, "\r\n"]).collect::<String>();
     let request = format!(
         "{line} HTTP/1.1\r\nConnection: close\r\nContent-Type: application/json\r\n{headers}Content-Length: {}\r\n\r\n{body}",
         body.len()

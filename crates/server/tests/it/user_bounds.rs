@@ -44,14 +44,14 @@ async fn new_users_stay_within_their_makers_validity(engine: Engine) {
         let tenant = app.tenant(account, 10).await;
         let bounds = json!({"from": "2025-06-01T00:00:00Z", "expires": UNTIL});
         let maker = bounded(&app, &tenant, &[privilege], bounds).await;
-        let make =
+        let try_create =
             async |name: &str, more: Value| create(&app, &maker, &format!("{account}-{name}"), more).await;
-        let made = make("one", json!({"expires": null})).await.expect(201);
+        let made = try_create("one", json!({"expires": null})).await.expect(201);
         assert_eq!((&made["expires"], &made["from"]), (&json!(UNTIL), &json!("2025-06-01T00:00:00Z")));
-        let made = make("two", json!({"expires": "2026-02-01T00:00:00Z"})).await.expect(201);
+        let made = try_create("two", json!({"expires": "2026-02-01T00:00:00Z"})).await.expect(201);
         assert_eq!(made["expires"], "2026-02-01T00:00:00Z");
-        make("three", json!({"expires": LATER})).await.expect_error(403, "forbidden");
-        make("four", json!({"from": "2025-05-31T00:00:00Z"})).await.expect_error(403, "forbidden");
+        try_create("three", json!({"expires": LATER})).await.expect_error(403, "forbidden");
+        try_create("four", json!({"from": "2025-05-31T00:00:00Z"})).await.expect_error(403, "forbidden");
         let made = create(&app, &tenant.owner, &format!("{account}-five"), json!({})).await.expect(201);
         assert_eq!(made["expires"], json!(null), "an owner without bounds gives none");
     }

@@ -72,13 +72,13 @@ async fn tags_differ_by_coding(engine: Engine) {
         let unchanged = get("gzip", known).await;
         assert_eq!((unchanged.status.as_u16(), unchanged.header("etag")), (304, known));
     }
-    let patch = async |tag: &str, name: &str| {
+    let rename = async |tag: &str, name: &str| {
         let call = app.call(&format!("PATCH {path}")).by(&owner).header("if-match", tag);
         call.json(&json!({ "name": name })).send().await
     };
-    patch("\"r1-gz\"", "South").await.expect(200);
-    patch("\"r1-gz\"", "East").await.expect_error(412, "precondition-failed");
-    patch("\"r2-br\"", "West").await.expect(200);
+    rename("\"r1-gz\"", "South").await.expect(200);
+    rename("\"r1-gz\"", "East").await.expect_error(412, "precondition-failed");
+    rename("\"r2-br\"", "West").await.expect(200);
 }
 
 /// A service that is reached over a socket.
