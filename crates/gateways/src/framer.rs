@@ -69,6 +69,16 @@ pub fn delimited(bytes: &[u8], max: usize, is_end: impl Fn(u8) -> bool) -> Step<
     }
 }
 
+/// The framer of a protocol of datagrams alone: what arrives by a stream is no frame.
+#[derive(Clone, Copy, Debug)]
+pub struct NoStream;
+
+impl Framer for NoStream {
+    fn step<'a>(&mut self, bytes: &'a [u8]) -> Step<'a> {
+        if bytes.is_empty() { Step::Wait } else { Step::Skip(bytes.len()) }
+    }
+}
+
 /// Passes over everything before the next byte that may begin a frame.
 pub fn skip_to(bytes: &[u8], begins: impl Fn(u8) -> bool) -> Step<'_> {
     match bytes.iter().skip(1).position(|byte| begins(*byte)) {

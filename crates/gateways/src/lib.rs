@@ -35,7 +35,7 @@ mod value;
 
 pub use command::{Command, EncodeError, Target, no_commands};
 pub use decoded::{Context, DecodeError, Decoded, Decoder, Options, UploadedFile};
-pub use framer::{Framer, LineFramer, Step, delimited, find, skip_to};
+pub use framer::{Framer, LineFramer, NoStream, Step, delimited, find, skip_to};
 pub use line::{LineDecoder, LineDefaults};
 pub use location::{alert_name, report_json, to_location, to_readings};
 pub use pins::Pins;

@@ -48,6 +48,9 @@ pub const PROTOCOLS: &[Protocol] = &[
     protocols::jt808::PROTOCOL,
     protocols::h02::PROTOCOL,
     protocols::gps103::PROTOCOL,
+    protocols::tk103::PROTOCOL,
+    protocols::wialon::PROTOCOL,
+    protocols::calamp::PROTOCOL,
 ];
 
 /// The protocol of this name.

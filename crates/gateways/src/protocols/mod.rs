@@ -1,8 +1,11 @@
 //! The protocols, a folder each.
 
+pub mod calamp;
 pub mod gps103;
 pub mod gt06;
 pub mod h02;
 pub mod jt808;
 pub mod queclink;
 pub mod teltonika;
+pub mod tk103;
+pub mod wialon;

@@ -1,0 +1,22 @@
+//! CalAmp LM Direct: datagrams of CalAmp's LMU units.
+
+mod decode;
+mod frame;
+mod report;
+
+use crate::command::no_commands;
+use crate::framer::NoStream;
+use crate::protocol::{Protocol, Transport};
+
+/// CalAmp in the table of protocols.
+pub const PROTOCOL: Protocol = Protocol {
+    name: "calamp",
+    makers: "CalAmp",
+    port: 5082,
+    transports: &[Transport::Udp],
+    max_frame: 2048,
+    framer: || Box::new(NoStream),
+    decoder: || Box::new(decode::CalampDecoder),
+    encode: no_commands,
+    sniff: frame::sniff,
+};

@@ -1,0 +1,22 @@
+//! Wialon IPS 1.1, 2.0 and 2.1: text, spoken by trackers of many makers and by software.
+
+mod decode;
+mod frame;
+mod record;
+
+use crate::command::no_commands;
+use crate::framer::LineFramer;
+use crate::protocol::{Protocol, Transport};
+
+/// Wialon IPS in the table of protocols.
+pub const PROTOCOL: Protocol = Protocol {
+    name: "wialon-ips",
+    makers: "Gurtam and the trackers that speak its protocol",
+    port: 5039,
+    transports: &[Transport::Tcp, Transport::Udp],
+    max_frame: frame::MAX,
+    framer: || Box::new(LineFramer { max: frame::MAX - 1 }),
+    decoder: || Box::new(decode::WialonDecoder),
+    encode: no_commands,
+    sniff: frame::sniff,
+};
