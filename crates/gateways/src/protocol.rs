@@ -46,11 +46,13 @@ pub const PROTOCOLS: &[Protocol] = &[
     protocols::teltonika::PROTOCOL,
     protocols::queclink::PROTOCOL,
     protocols::jt808::PROTOCOL,
+    protocols::meitrack::PROTOCOL,
     protocols::h02::PROTOCOL,
     protocols::gps103::PROTOCOL,
     protocols::tk103::PROTOCOL,
     protocols::wialon::PROTOCOL,
     protocols::calamp::PROTOCOL,
+    protocols::ruptela::PROTOCOL,
 ];
 
 /// The protocol of this name.

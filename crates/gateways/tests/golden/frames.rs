@@ -141,3 +141,13 @@ fn wialon_ips() {
 fn calamp() {
     check("calamp");
 }
+
+#[test]
+fn ruptela() {
+    check("ruptela");
+}
+
+#[test]
+fn meitrack() {
+    check("meitrack");
+}

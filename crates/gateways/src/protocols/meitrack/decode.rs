@@ -1,0 +1,92 @@
+//! Reads Meitrack frames: `$$flag length,name,kind,content*checksum`.
+
+use crate::checksum::sum;
+use crate::decoded::{Context, DecodeError, Decoded, Decoder};
+use crate::fields::hex;
+use crate::report::Report;
+
+use super::binary::{read_elements, read_fixed};
+use super::encode::sentence;
+use super::photo::Photo;
+use super::text::read_text;
+
+/// Reads Meitrack frames, which all name their device. Keeps the parts of a photo until it is complete.
+#[derive(Debug, Default)]
+pub(super) struct MeitrackDecoder {
+    photo: Photo,
+}
+
+impl Decoder for MeitrackDecoder {
+    fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded {
+        self.read(frame, context).into()
+    }
+}
+
+/// The parts of a frame.
+struct Parts<'a> {
+    flag: char,
+    name: &'a str,
+    kind: &'a str,
+    /// From the kind up to the `*`.
+    text: &'a [u8],
+    /// After the kind and its comma, up to the `*`.
+    content: &'a [u8],
+    checksum: Option<DecodeError>,
+}
+
+fn split(frame: &[u8]) -> Option<Parts<'_>> {
+    let frame = frame.strip_suffix(b"\r\n").unwrap_or(frame);
+    let star = frame.len().checked_sub(3).filter(|at| frame.get(*at) == Some(&b'*'))?;
+    let digits = std::str::from_utf8(frame.get(star + 1..)?).ok()?;
+    let sent = u16::try_from(hex(digits)?).ok()?;
+    let computed = u16::from(sum(frame.get(..=star)?));
+    let body = frame.get(..star)?;
+    let comma = body.iter().position(|byte| *byte == b',')?;
+    let after = body.get(comma + 1..)?;
+    let name_end = after.iter().position(|byte| *byte == b',')?;
+    let text = after.get(name_end + 1..)?;
+    let kind = text.get(..3)?;
+    Some(Parts {
+        flag: char::from(*frame.get(2)?),
+        name: std::str::from_utf8(after.get(..name_end)?).ok().filter(|name| !name.is_empty())?,
+        kind: std::str::from_utf8(kind).ok()?,
+        text,
+        content: text.get(4..).unwrap_or_default(),
+        checksum: (sent != computed).then_some(DecodeError::Checksum { sent, computed }),
+    })
+}
+
+impl MeitrackDecoder {
+    fn read(&mut self, frame: &[u8], context: &Context<'_>) -> Result<Decoded, DecodeError> {
+        let parts =
+            split(frame).ok_or(DecodeError::Malformed("a frame has a name, a kind and a checksum"))?;
+        let mut decoded = Decoded::identified(parts.name);
+        match parts.kind {
+            "CCC" => {
+                decoded.reports = read_fixed(parts.content)?;
+                let count = decoded.reports.len();
+                decoded.reply(sentence(parts.flag, parts.name, &format!("CCC,{count}")));
+            }
+            "CCE" => match read_elements(parts.content) {
+                Ok(reports) => decoded.reports = reports,
+                Err(error) => decoded.error = Some(error),
+            },
+            "AAC" => decoded.reply(sentence('z', parts.name, "AAC,1")),
+            "D03" => decoded.reply(self.photo.request(parts.name, "camera_picture.jpg", 0)),
+            "D00" => self.photo.read(parts.name, parts.content, &mut decoded)?,
+            _ => {
+                let text = String::from_utf8_lossy(parts.text);
+                decoded.reports.push(read_text(&text, context).unwrap_or_else(|| answer(&text)));
+            }
+        }
+        decoded.error = parts.checksum.or(decoded.error);
+        Ok(decoded)
+    }
+}
+
+/// What a unit said to a command.
+fn answer(text: &str) -> Report {
+    let mut report = Report::default();
+    report.set_text("result", text);
+    report
+}

@@ -1,0 +1,59 @@
+//! Photos that Ruptela units send in parts.
+
+use crate::decoded::{DecodeError, Decoded, UploadedFile};
+use crate::reader::{Reader, hex_digits};
+use crate::report::Report;
+
+use super::encode::packet;
+
+/// More than the largest photo of any camera that units have.
+const MAX: usize = 4 * 1024 * 1024;
+/// The command that carries files.
+const FILES: u8 = 37;
+/// A part of a file, or the wish for one.
+const PART: u8 = 2;
+
+/// The parts of a file that have arrived, in order.
+#[derive(Debug, Default)]
+pub(super) struct FileParts {
+    bytes: Vec<u8>,
+    next: u16,
+}
+
+impl FileParts {
+    /// Reads a part and asks for the next; the last completes the file.
+    pub(super) fn read(&mut self, reader: &mut Reader<'_>, decoded: &mut Decoded) -> Result<(), DecodeError> {
+        let (kind, source) = (reader.u8()?, reader.u8()?);
+        if kind != PART {
+            return Ok(());
+        }
+        let name = reader.take(8)?;
+        let (total, current) = (reader.u16()?, reader.u16()?);
+        let part = reader.take_rest();
+        if current == 0 {
+            self.bytes.clear();
+            self.next = 0;
+        }
+        // A part that was sent again is asked on from; it is not kept twice.
+        if current == self.next && self.bytes.len() + part.len() <= MAX {
+            self.bytes.extend_from_slice(part);
+            self.next = current.saturating_add(1);
+        }
+        if current.saturating_add(1) < total {
+            let mut wish = vec![PART, source];
+            wish.extend_from_slice(name);
+            wish.extend_from_slice(&current.saturating_add(1).to_be_bytes());
+            decoded.reply(packet(FILES, &wish));
+            return Ok(());
+        }
+        let file = UploadedFile {
+            name: format!("{}.jpg", hex_digits(name)),
+            bytes: std::mem::take(&mut self.bytes),
+        };
+        let mut report = Report::default();
+        report.set_text("image", &file.name);
+        decoded.reports.push(report);
+        decoded.files.push(file);
+        Ok(())
+    }
+}
