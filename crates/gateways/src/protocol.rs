@@ -49,6 +49,7 @@ pub const PROTOCOLS: &[Protocol] = &[
     protocols::meitrack::PROTOCOL,
     protocols::h02::PROTOCOL,
     protocols::gps103::PROTOCOL,
+    protocols::suntech::PROTOCOL,
     protocols::tk103::PROTOCOL,
     protocols::wialon::PROTOCOL,
     protocols::calamp::PROTOCOL,

@@ -8,6 +8,7 @@ pub mod jt808;
 pub mod meitrack;
 pub mod queclink;
 pub mod ruptela;
+pub mod suntech;
 pub mod teltonika;
 pub mod tk103;
 pub mod wialon;

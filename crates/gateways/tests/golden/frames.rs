@@ -151,3 +151,8 @@ fn ruptela() {
 fn meitrack() {
     check("meitrack");
 }
+
+#[test]
+fn suntech() {
+    check("suntech");
+}

@@ -5,4 +5,5 @@
 mod commands;
 mod compare;
 mod frames;
+mod sniff;
 mod streams;

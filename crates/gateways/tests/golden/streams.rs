@@ -37,7 +37,7 @@ fn bytes_of(row: &serde_json::Value) -> Vec<u8> {
 }
 
 /// Recorded frames of every protocol with a fixture, one after the other.
-fn streams() -> Vec<(&'static Protocol, Vec<Vec<u8>>)> {
+pub(crate) fn streams() -> Vec<(&'static Protocol, Vec<Vec<u8>>)> {
     let fixture = |protocol: &&Protocol| {
         std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
             .join(format!("tests/fixtures/{}.jsonl", protocol.name))

@@ -1,4 +1,4 @@
-//! Reads CalAmp datagrams: options that name the unit, a service, a message.
+//! Reads `CalAmp` datagrams: options that name the unit, a service, a message.
 
 use crate::bits::bit;
 use crate::decoded::{Context, DecodeError, Decoded, Decoder};
@@ -6,7 +6,7 @@ use crate::reader::Reader;
 
 use super::report::read_report;
 
-/// Reads CalAmp datagrams.
+/// Reads `CalAmp` datagrams.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CalampDecoder;
 

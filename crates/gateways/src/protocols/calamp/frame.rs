@@ -1,4 +1,4 @@
-//! First bytes of CalAmp datagrams.
+//! First bytes of `CalAmp` datagrams.
 
 use crate::sniff::Sniff;
 

@@ -1,4 +1,4 @@
-//! CalAmp LM Direct: datagrams of CalAmp's LMU units.
+//! LM Direct: datagrams of the maker's `LMU` units.
 
 mod decode;
 mod frame;
@@ -8,7 +8,7 @@ use crate::command::no_commands;
 use crate::framer::NoStream;
 use crate::protocol::{Protocol, Transport};
 
-/// CalAmp in the table of protocols.
+/// `CalAmp` in the table of protocols.
 pub const PROTOCOL: Protocol = Protocol {
     name: "calamp",
     makers: "CalAmp",

@@ -1,4 +1,4 @@
-//! Messages of CalAmp units that report something.
+//! Messages of `CalAmp` units that report something.
 
 use perigee_core::time::Timestamp;
 

@@ -38,6 +38,7 @@ pub(super) fn set_of_two(report: &mut Report, id: u16, raw: u16) {
         0x18 => report.set("adc3", hundredths),
         0x19 => report.set("battery", hundredths),
         0x1a => report.set("power", hundredths),
+        0x29 => report.set("fuelLevel", hundredths),
         0x40 => set_event(report, raw),
         0x91 | 0x92 => report.set("obdSpeed", raw),
         0x98 => report.set("fuelUsed", raw),
@@ -55,9 +56,11 @@ pub(super) fn set_of_four(report: &mut Report, id: u16, raw: u32) {
         0x04 => report.time = Some(since_2000(raw)),
         0x0c => report.set("odometer", raw),
         0x0d => report.set("runtime", raw),
+        0x25 => report.set("driverUniqueId", raw.to_string()),
         0x9b => report.set("obdOdometer", raw),
         0xa0 => report.set("fuelUsed", f64::from(raw) / 1000.0),
         0xa2 => report.set("fuelConsumption", f64::from(raw) / 100.0),
+        0xfef4 => report.set("hours", i64::from(raw) * 60_000),
         _ => {}
     }
 }
@@ -70,7 +73,7 @@ fn set_event(report: &mut Report, event: u16) {
 /// Sets an element with a length of its own.
 pub(super) fn set_long(report: &mut Report, id: u16, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
     match id {
-        0x0e => {
+        0x0e..=0x10 | 0x12 | 0x13 => {
             let (mcc, mnc, lac) = (reader.u16_le()?, reader.u16_le()?, reader.u16_le()?);
             let (cell, signal) = (reader.u32_le()?, reader.i16_le()?);
             let signal = (signal != 0).then(|| signal.into());
@@ -86,9 +89,12 @@ pub(super) fn set_long(report: &mut Report, id: u16, reader: &mut Reader<'_>) ->
             report.set(("temp", u32::from(id) - 0x2a), f64::from(reader.i16_le()?) / 100.0);
         }
         0xfe31 => {
-            reader.skip(1)?;
+            let version = reader.u8()?;
             report.set("alarmType", reader.u8()?);
             let name = reader.text(reader.remaining())?;
+            if version != 2 {
+                return Ok(());
+            }
             if let (Some(year), Some(month), Some(day)) = (name.get(..4), name.get(4..6), name.get(6..8)) {
                 report.set("image", format!("{year}-{month}-{day}/{name}"));
             }

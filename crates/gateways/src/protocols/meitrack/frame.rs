@@ -1,6 +1,7 @@
 //! Meitrack frames: `$$`, a flag, a decimal length, then that many bytes from the comma to the line's end.
 
 use crate::framer::{Framer, Step, find};
+use crate::sniff::Sniff;
 
 /// Units send at most some kilobytes.
 pub(super) const MAX: usize = 16 * 1024;
@@ -48,5 +49,20 @@ fn resynchronise(bytes: &[u8]) -> Step<'_> {
         Some(at) => Step::Skip(at + 1),
         None if bytes.len() > 1 && bytes.last() == Some(&b'$') => Step::Skip(bytes.len() - 1),
         None => Step::Skip(bytes.len().max(1)),
+    }
+}
+
+/// `$$`, a flag, a length and a comma. Binary frames of H02 may begin with `$$` and digits too, but have no comma.
+pub(super) fn sniff(bytes: &[u8]) -> Sniff {
+    let prefix = Sniff::prefix(bytes, b"$$");
+    if prefix != Sniff::Yes {
+        return prefix;
+    }
+    let head = bytes.get(3..).unwrap_or_default();
+    let digits = head.iter().take(6).take_while(|byte| byte.is_ascii_digit()).count();
+    match head.get(digits) {
+        Some(b',') if (1..=5).contains(&digits) => Sniff::Yes,
+        None if digits < 6 => Sniff::More,
+        _ => Sniff::No,
     }
 }

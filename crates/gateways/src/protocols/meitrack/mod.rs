@@ -10,7 +10,6 @@ mod photo;
 mod text;
 
 use crate::protocol::{Protocol, Transport};
-use crate::sniff::Sniff;
 
 /// Meitrack in the table of protocols.
 pub const PROTOCOL: Protocol = Protocol {
@@ -22,5 +21,5 @@ pub const PROTOCOL: Protocol = Protocol {
     framer: || Box::new(frame::MeitrackFramer),
     decoder: || Box::new(decode::MeitrackDecoder::default()),
     encode: encode::encode,
-    sniff: |bytes| Sniff::prefix(bytes, b"$$"),
+    sniff: frame::sniff,
 };

@@ -63,3 +63,28 @@ impl Photo {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_become_a_file_and_are_asked_for_by_eights() {
+        let mut photo = Photo::default();
+        for current in 0..10 {
+            let mut decoded = Decoded::nothing();
+            let content = format!("1.jpg,10,{current},part{current},");
+            photo.read("7", content.as_bytes(), &mut decoded).unwrap();
+            // A packet that comes again is not kept twice.
+            if current == 3 {
+                photo.read("7", content.as_bytes(), &mut Decoded::nothing()).unwrap();
+            }
+            assert_eq!(decoded.replies.len(), usize::from(current == 7));
+            assert_eq!(decoded.files.len(), usize::from(current == 9));
+            if let Some(file) = decoded.files.first() {
+                let whole = b"part0,part1,part2,part3,part4,part5,part6,part7,part8,part9,";
+                assert_eq!((file.name.as_str(), file.bytes.as_slice()), ("1.jpg", &whole[..]));
+            }
+        }
+    }
+}

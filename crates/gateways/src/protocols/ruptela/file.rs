@@ -57,3 +57,25 @@ impl FileParts {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_become_a_file() {
+        let mut parts = FileParts::default();
+        for current in 0..3_u8 {
+            let mut decoded = Decoded::nothing();
+            let mut content = vec![PART, 0];
+            content.extend_from_slice(b"\0\0\0\0\0\0\0\x01");
+            content.extend_from_slice(&[0, 3, 0, current, b'a' + current]);
+            parts.read(&mut Reader::new(&content), &mut decoded).unwrap();
+            assert_eq!(decoded.replies.len(), usize::from(current < 2));
+            assert_eq!(
+                decoded.files.first().map(|file| file.bytes.as_slice()),
+                (current == 2).then_some(&b"abc"[..])
+            );
+        }
+    }
+}

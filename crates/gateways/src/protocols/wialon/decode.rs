@@ -20,11 +20,11 @@ impl Decoder for WialonDecoder {
 fn read(line: &str, context: &Context<'_>) -> Result<Decoded, DecodeError> {
     let malformed = DecodeError::Malformed("a line is #kind#content");
     let mut parts = line.trim_end_matches(['\r', '\n']).splitn(3, '#');
-    let (Some(front), Some(kind), Some(content)) = (parts.next(), parts.next(), parts.next()) else {
+    let (Some(front), Some(kind), Some(body)) = (parts.next(), parts.next(), parts.next()) else {
         return Err(malformed);
     };
     if kind == "L" {
-        return login(content, context);
+        return login(body, context);
     }
     let name = front.rsplit(';').next().filter(|name| !name.is_empty());
     let mut decoded = name.map_or_else(Decoded::nothing, Decoded::identified);
@@ -36,42 +36,36 @@ fn read(line: &str, context: &Context<'_>) -> Result<Decoded, DecodeError> {
     }
     match kind {
         "D" | "SD" => {
-            let (content, error) = without_checksum(content, ';', if kind == "D" { 16 } else { 10 });
+            let (record, error) = without_checksum(body, ';', if kind == "D" { 16 } else { 10 });
             decoded.error = error;
-            match read_record(content) {
-                Some(report) => {
-                    decoded.reports.push(report);
-                    decoded.reply(format!("#A{kind}#1\r\n"));
-                }
-                None => {
-                    decoded.error = Some(DecodeError::Malformed("a record has ten or sixteen fields"));
-                    decoded.reply(format!("#A{kind}#-1\r\n"));
-                }
+            if let Some(report) = read_record(record) {
+                decoded.reports.push(report);
+                decoded.reply(format!("#A{kind}#1\r\n"));
+            } else {
+                decoded.error = Some(DecodeError::Malformed("a record has ten or sixteen fields"));
+                decoded.reply(format!("#A{kind}#-1\r\n"));
             }
         }
         "B" => {
-            let (content, error) = without_checksum(content, '|', 0);
+            let (list, error) = without_checksum(body, '|', 0);
             decoded.error = error;
-            let records: Vec<&str> = content.split('|').filter(|record| !record.is_empty()).collect();
+            let records: Vec<&str> = list.split('|').filter(|record| !record.is_empty()).collect();
             for record in &records {
-                match read_record(record) {
-                    Some(mut report) => {
-                        report.set("archive", true);
-                        decoded.reports.push(report);
-                    }
-                    None => {
-                        decoded.error = Some(DecodeError::Malformed("a record has ten or sixteen fields"))
-                    }
+                if let Some(mut report) = read_record(record) {
+                    report.set("archive", true);
+                    decoded.reports.push(report);
+                } else {
+                    decoded.error = Some(DecodeError::Malformed("a record has ten or sixteen fields"));
                 }
             }
             // The count is of what arrived; a record that cannot be read would only be sent again.
             decoded.reply(format!("#AB#{}\r\n", records.len()));
         }
         "M" => {
-            let (content, error) = without_checksum(content, ';', 1);
+            let (text, error) = without_checksum(body, ';', 1);
             decoded.error = error;
             let mut report = Report::default();
-            report.set_text("result", content);
+            report.set_text("result", text);
             decoded.reports.push(report);
             decoded.reply("#AM#1\r\n");
         }
@@ -83,10 +77,10 @@ fn read(line: &str, context: &Context<'_>) -> Result<Decoded, DecodeError> {
 /// `name;password`, or from version 2.0 `version;name;password;checksum`.
 ///
 /// A device with the option `password` must send that one; any other gets `#AL#01` and stays unnamed.
-fn login(content: &str, context: &Context<'_>) -> Result<Decoded, DecodeError> {
-    let versioned = content.split(';').next().is_some_and(|version| version.contains('.'));
-    let (content, error) = if versioned { without_checksum(content, ';', 3) } else { (content, None) };
-    let mut fields = content.split(';').skip(usize::from(versioned));
+fn login(body: &str, context: &Context<'_>) -> Result<Decoded, DecodeError> {
+    let versioned = body.split(';').next().is_some_and(|version| version.contains('.'));
+    let (names, error) = if versioned { without_checksum(body, ';', 3) } else { (body, None) };
+    let mut fields = names.split(';').skip(usize::from(versioned));
     let name = fields.next().unwrap_or_default();
     if name.is_empty() {
         return Err(DecodeError::Malformed("a login needs a name"));
@@ -110,4 +104,49 @@ fn without_checksum(content: &str, separator: char, fields: usize) -> (&str, Opt
     let covered = content.len() - digits.len();
     let computed = crc16_arc(content.as_bytes().get(..covered).unwrap_or_default());
     (body, (sent != computed).then_some(DecodeError::Checksum { sent, computed }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decoded::Options;
+
+    fn decode(line: &str, options: &serde_json::Value, known: bool) -> Decoded {
+        let options = Options::new(options.as_object().unwrap().clone());
+        let now = perigee_core::time::Timestamp::from_millis(0);
+        let context =
+            Context { known, identifier: None, model: None, options: &options, datagram: false, now };
+        WialonDecoder.decode(line.as_bytes(), &context)
+    }
+
+    #[test]
+    fn a_password_is_asked_for_where_one_is_set() {
+        let set = serde_json::json!({"password": "secret"});
+        for line in ["#L#7;secret", "#L#2.1;7;secret;9C4F"] {
+            let right = decode(line, &set, false);
+            assert_eq!(right.identifiers, ["7"], "{line}");
+            assert_eq!(right.replies, [b"#AL#1\r\n"], "{line}");
+        }
+        for line in ["#L#7;other", "#L#7;NA", "#L#2.0;7;;0000"] {
+            let wrong = decode(line, &set, false);
+            assert!(wrong.identifiers.is_empty() && wrong.error.is_some(), "{line}");
+            assert_eq!(wrong.replies, [b"#AL#01\r\n"], "{line}");
+        }
+    }
+
+    #[test]
+    fn checksums_are_checked_and_not_counted_as_records() {
+        let none = serde_json::json!({});
+        let record = "220323;114150;2234.80479;N;11354.87786;E;0;NA;59;11";
+        let text = format!("{record}|{record}|");
+        let crc = crc16_arc(text.as_bytes());
+        let right = decode(&format!("#B#{text}{crc:04X}"), &none, true);
+        assert_eq!((right.reports.len(), right.error), (2, None));
+        assert_eq!(right.replies, [b"#AB#2\r\n"]);
+        let damaged = decode(&format!("#SD#{record};{:04X}", !crc), &none, true);
+        assert!(matches!(damaged.error, Some(DecodeError::Checksum { .. })));
+        let unread = decode("#D#NA;NA", &none, true);
+        assert_eq!(unread.replies, [b"#AD#-1\r\n"]);
+        assert_eq!(decode("#SD#x", &none, false).error, Some(DecodeError::Unidentified));
+    }
 }

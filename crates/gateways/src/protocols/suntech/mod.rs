@@ -1,0 +1,27 @@
+//! Suntech: ST and SA units, in text and binary, with fixed forms and with report maps.
+
+mod alarm;
+mod binary;
+mod classic;
+mod collar;
+mod decode;
+mod encode;
+mod frame;
+mod mapped;
+mod tail;
+mod zip;
+
+use crate::protocol::{Protocol, Transport};
+
+/// Suntech in the table of protocols.
+pub const PROTOCOL: Protocol = Protocol {
+    name: "suntech",
+    makers: "Suntech",
+    port: 5011,
+    transports: &[Transport::Tcp, Transport::Udp],
+    max_frame: frame::MAX,
+    framer: || Box::new(frame::SuntechFramer),
+    decoder: || Box::new(decode::SuntechDecoder),
+    encode: encode::encode,
+    sniff: frame::sniff,
+};
