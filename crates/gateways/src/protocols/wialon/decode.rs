@@ -3,17 +3,39 @@
 use crate::checksum::crc16_arc;
 use crate::decoded::{Context, DecodeError, Decoded, Decoder};
 use crate::fields::hex;
+use crate::framer::find;
 use crate::report::Report;
 
+use super::photo::Photo;
 use super::record::read_record;
 
-/// Reads Wialon IPS lines. A line names its device by login or, on UDP, before its first `#`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct WialonDecoder;
+/// Reads Wialon IPS lines. A line names its device by login or, on UDP, before its first `#`. Keeps the blocks of a photo
+/// until it is complete.
+#[derive(Debug, Default)]
+pub(super) struct WialonDecoder {
+    photo: Photo,
+}
 
 impl Decoder for WialonDecoder {
     fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded {
-        read(&String::from_utf8_lossy(frame), context).into()
+        match frame.strip_prefix(b"#I#") {
+            Some(block) => self.read_block(block, context).into(),
+            None => read(&String::from_utf8_lossy(frame), context).into(),
+        }
+    }
+}
+
+impl WialonDecoder {
+    fn read_block(&mut self, block: &[u8], context: &Context<'_>) -> Result<Decoded, DecodeError> {
+        if !context.known {
+            return Err(DecodeError::Unidentified);
+        }
+        let end = find(block, b"\r\n").ok_or(DecodeError::Short)?;
+        let line = String::from_utf8_lossy(block.get(..end).unwrap_or_default());
+        let mut decoded = Decoded::nothing();
+        let bytes = block.get(end + 2..).unwrap_or_default();
+        decoded.error = self.photo.read(&line, bytes, &mut decoded).err();
+        Ok(decoded)
     }
 }
 
@@ -116,7 +138,7 @@ mod tests {
         let now = perigee_core::time::Timestamp::from_millis(0);
         let context =
             Context { known, identifier: None, model: None, options: &options, datagram: false, now };
-        WialonDecoder.decode(line.as_bytes(), &context)
+        WialonDecoder::default().decode(line.as_bytes(), &context)
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 mod decode;
 mod frame;
+mod photo;
 mod record;
 
 use crate::command::no_commands;
-use crate::framer::LineFramer;
 use crate::protocol::{Protocol, Transport};
 
 /// Wialon IPS in the table of protocols.
@@ -15,8 +15,8 @@ pub const PROTOCOL: Protocol = Protocol {
     port: 5039,
     transports: &[Transport::Tcp, Transport::Udp],
     max_frame: frame::MAX,
-    framer: || Box::new(LineFramer { max: frame::MAX - 1 }),
-    decoder: || Box::new(decode::WialonDecoder),
+    framer: || Box::new(frame::WialonFramer),
+    decoder: || Box::new(decode::WialonDecoder::default()),
     encode: no_commands,
     sniff: frame::sniff,
 };

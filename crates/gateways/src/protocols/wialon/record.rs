@@ -57,7 +57,7 @@ pub(super) fn read_record(text: &str) -> Option<Report> {
 }
 
 /// `ddMMyy` and `HHmmss`, which may have a fraction.
-fn instant(date: &str, time: &str) -> Option<Timestamp> {
+pub(super) fn instant(date: &str, time: &str) -> Option<Timestamp> {
     let part = |text: &str, from: usize| text.get(from..from + 2)?.parse::<u8>().ok();
     let civil = Civil {
         year: part(date, 4)?.into(),
