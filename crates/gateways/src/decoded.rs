@@ -113,6 +113,15 @@ impl Decoded {
         self.replies.push(bytes.into());
     }
 
+    /// Takes the times of reports for what the device's clock showed where its zone is set; they are UTC otherwise.
+    #[must_use]
+    pub fn in_zone(mut self, context: &Context<'_>) -> Self {
+        for report in &mut self.reports {
+            report.time = context.utc(report.time, 0);
+        }
+        self
+    }
+
     /// Adds a reply.
     #[must_use]
     pub fn with_reply(mut self, bytes: impl Into<Vec<u8>>) -> Self {

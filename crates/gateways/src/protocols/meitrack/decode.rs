@@ -18,7 +18,7 @@ pub(super) struct MeitrackDecoder {
 
 impl Decoder for MeitrackDecoder {
     fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded {
-        self.read(frame, context).into()
+        Decoded::from(self.read(frame, context)).in_zone(context)
     }
 }
 
@@ -36,11 +36,7 @@ struct Parts<'a> {
 
 fn split(frame: &[u8]) -> Option<Parts<'_>> {
     let frame = frame.strip_suffix(b"\r\n").unwrap_or(frame);
-    let star = frame.len().checked_sub(3).filter(|at| frame.get(*at) == Some(&b'*'))?;
-    let digits = std::str::from_utf8(frame.get(star + 1..)?).ok()?;
-    let sent = u16::try_from(hex(digits)?).ok()?;
-    let computed = u16::from(sum(frame.get(..=star)?));
-    let body = frame.get(..star)?;
+    let (body, checksum) = without_checksum(frame);
     let comma = body.iter().position(|byte| *byte == b',')?;
     let after = body.get(comma + 1..)?;
     let name_end = after.iter().position(|byte| *byte == b',')?;
@@ -52,14 +48,30 @@ fn split(frame: &[u8]) -> Option<Parts<'_>> {
         kind: std::str::from_utf8(kind).ok()?,
         text,
         content: text.get(4..).unwrap_or_default(),
-        checksum: (sent != computed).then_some(DecodeError::Checksum { sent, computed }),
+        checksum,
     })
+}
+
+/// What is before the `*`, and whether the checksum after it is another. A datagram that was cut off has none.
+fn without_checksum(frame: &[u8]) -> (&[u8], Option<DecodeError>) {
+    let star = frame.len().checked_sub(3).filter(|at| frame.get(*at) == Some(&b'*'));
+    let Some((covered, [high, low])) = star.and_then(|at| frame.split_at_checked(at + 1)) else {
+        return (frame, Some(DecodeError::Short));
+    };
+    let digits = [*high, *low];
+    let sent = std::str::from_utf8(&digits).ok().and_then(hex).and_then(|sent| u16::try_from(sent).ok());
+    let computed = u16::from(sum(covered));
+    let error = match sent {
+        Some(sent) if sent == computed => None,
+        Some(sent) => Some(DecodeError::Checksum { sent, computed }),
+        None => Some(DecodeError::Malformed("the checksum is two hexadecimal digits")),
+    };
+    (covered.strip_suffix(b"*").unwrap_or(covered), error)
 }
 
 impl MeitrackDecoder {
     fn read(&mut self, frame: &[u8], context: &Context<'_>) -> Result<Decoded, DecodeError> {
-        let parts =
-            split(frame).ok_or(DecodeError::Malformed("a frame has a name, a kind and a checksum"))?;
+        let parts = split(frame).ok_or(DecodeError::Malformed("a frame has a name and a kind"))?;
         let mut decoded = Decoded::identified(parts.name);
         match parts.kind {
             "CCC" => {

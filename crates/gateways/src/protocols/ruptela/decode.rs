@@ -7,7 +7,7 @@ use crate::report::Report;
 
 use super::encode::packet;
 use super::file::FileParts;
-use super::record::{read_fault_codes, read_records};
+use super::record::{read_card, read_fault_codes, read_records};
 
 const RECORDS: u8 = 1;
 /// Records, extended ones too, are answered by number 100, as no other command is.
@@ -16,6 +16,7 @@ const FAULT_CODES: u8 = 9;
 const IDENTIFICATION: u8 = 15;
 const HEARTBEAT: u8 = 16;
 const SET_OUTPUT: u8 = 17;
+const CARD: u8 = 36;
 const FILES: u8 = 37;
 const EXTENDED_RECORDS: u8 = 68;
 
@@ -63,6 +64,10 @@ impl RuptelaDecoder {
             FAULT_CODES => {
                 decoded.reports = read_fault_codes(content)?;
                 decoded.reply(packet(FAULT_CODES, &[1]));
+            }
+            CARD => {
+                decoded.reports.push(read_card(content)?);
+                decoded.reply(packet(CARD, &[1]));
             }
             IDENTIFICATION | HEARTBEAT => decoded.reply(packet(command, &[1])),
             FILES => self.parts.read(content, decoded)?,

@@ -78,3 +78,18 @@ pub(super) fn read_fault_codes(reader: &mut Reader<'_>) -> Result<Vec<Report>, D
     }
     Ok(reports)
 }
+
+/// The tracks of a driver's magnetic card.
+pub(super) fn read_card(reader: &mut Reader<'_>) -> Result<Report, DecodeError> {
+    reader.skip(1)?;
+    let mut report = Report { time: Some(instant(reader)?), ..Report::default() };
+    // Whether the driver is registered, the card's state, which tracks there are.
+    reader.skip(3)?;
+    let mut tracks = Vec::new();
+    for _ in 0..3 {
+        let length = usize::from(reader.u16()?);
+        tracks.push(reader.text(length)?);
+    }
+    report.set_text("driverUniqueId", &tracks.join("|"));
+    Ok(report)
+}

@@ -19,12 +19,13 @@ pub(super) struct SuntechDecoder;
 
 impl Decoder for SuntechDecoder {
     fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded {
-        match frame.first() {
-            Some(0x02) => read_zip(frame).into(),
-            Some(0x81..=0x8f) => read_binary(frame).into(),
+        let read = match frame.first() {
+            Some(0x02) => read_zip(frame),
+            Some(0x81..=0x8f) => read_binary(frame),
             // What a serial port passes on may be any bytes.
-            _ => read_line(&frame.iter().map(|byte| char::from(*byte)).collect::<String>(), context).into(),
-        }
+            _ => read_line(&frame.iter().map(|byte| char::from(*byte)).collect::<String>(), context),
+        };
+        Decoded::from(read).in_zone(context)
     }
 }
 

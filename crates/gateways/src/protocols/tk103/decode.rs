@@ -13,8 +13,8 @@ use super::position::{date_and_time, read_position};
 pub(super) struct Tk103Decoder;
 
 impl Decoder for Tk103Decoder {
-    fn decode(&mut self, frame: &[u8], _context: &Context<'_>) -> Decoded {
-        read(&String::from_utf8_lossy(frame)).into()
+    fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded {
+        Decoded::from(read(&String::from_utf8_lossy(frame))).in_zone(context)
     }
 }
 
@@ -92,4 +92,23 @@ fn read_answer(content: &str) -> Option<Report> {
 /// A number without the blanks that pad it.
 pub(super) fn padded(text: &str) -> Option<f64> {
     real(text.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decoded::Options;
+
+    #[test]
+    fn a_clock_in_local_time_is_taken_back_to_utc() {
+        let members = serde_json::json!({"timeZoneMinutes": 480}).as_object().unwrap().clone();
+        let options = Options::new(members);
+        let now = perigee_core::time::Timestamp::from_millis(0);
+        let context =
+            Context { known: true, identifier: None, model: None, options: &options, datagram: false, now };
+        let frame = b"(013632651491,BP05,040613,A,2234.0297N,11405.9101E,000.0,040137,178.48)";
+        let decoded = Tk103Decoder.decode(frame, &context);
+        let time = decoded.reports.first().and_then(|report| report.time).map(|time| time.to_string());
+        assert_eq!(time.as_deref(), Some("2013-06-03T20:01:37Z"));
+    }
 }

@@ -18,10 +18,11 @@ pub(super) struct WialonDecoder {
 
 impl Decoder for WialonDecoder {
     fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded {
-        match frame.strip_prefix(b"#I#") {
-            Some(block) => self.read_block(block, context).into(),
-            None => read(&String::from_utf8_lossy(frame), context).into(),
-        }
+        let read = match frame.strip_prefix(b"#I#") {
+            Some(block) => self.read_block(block, context),
+            None => read(&String::from_utf8_lossy(frame), context),
+        };
+        Decoded::from(read).in_zone(context)
     }
 }
 
