@@ -119,7 +119,7 @@ fn a_flipped_bit_is_found_set_aside_and_told() {
     let output = crate::process::run(&data, "verify --json");
     assert_eq!(output.status.code(), Some(1));
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let account = json_of(&data, "account list")["accounts"][0]["id"].clone();
+    let account = json_of(&data, "account list")["accounts"][0]["accountId"].clone();
     let damaged = &report["damaged"][0];
     assert_eq!((&damaged["account"], &damaged["count"]), (&account, &json!(1)), "{report}");
 

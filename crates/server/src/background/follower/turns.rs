@@ -16,11 +16,11 @@ impl Turns {
     /// Notes that accounts have something to judge. One that is waiting keeps its turn; one that is being judged has
     /// another turn after it.
     pub(super) fn offer(&mut self, accounts: impl IntoIterator<Item = AccountId>) {
-        let waiting: BTreeSet<AccountId> = self.waiting.iter().copied().collect();
+        let mut waiting: BTreeSet<AccountId> = self.waiting.iter().copied().collect();
         for account in accounts {
             if let Some(again) = self.running.get_mut(&account) {
                 *again = true;
-            } else if !waiting.contains(&account) {
+            } else if waiting.insert(account) {
                 self.waiting.push_back(account);
             }
         }
