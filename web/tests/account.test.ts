@@ -48,7 +48,7 @@ test('what is looked for stands in the address', () => {
 })
 
 test('readers of a report stay as they are, and new ones begin with what is given', () => {
-  const ana = { address: 'ana@example.com', name: 'Ana', units: 'nautical' as const, language: 'es' }
+  const ana = { address: 'ana@example.com', name: 'Ana', units: 'nautical' as const, language: 'es', status: 'active' }
   const report = { frequency: 'weekly' as const, weekday: 'monday' as const, hour: 7, recipients: [ana], groups: [], ungrouped: true }
   const form = { ...overviewForm(report), addresses: 'ana@example.com; bob@example.com', hour: '9' }
   expect(overviewInput(form, report, { units: 'metric', language: 'en' })).toEqual({

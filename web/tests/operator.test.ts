@@ -8,7 +8,7 @@ const well: Health = {
   version: '0.1.0',
   startedAt: '2026-05-01T00:00:00Z',
   uptimeSeconds: 129_600,
-  store: { engine: 'sqlite', bytes: 5e9, freeBytes: 1e11, accounts: 1, users: 1, devices: 10 },
+  store: { engine: 'sqlite', bytes: 5e9, freeBytes: 1e11, spaceLow: false, damagedRows: 0, quarantinedRows: 0, accounts: 1, users: 1, devices: 10 },
   intake: { writes: 3, locations: 500 },
   messages: { email: none, sms: none },
   webhooks: none,
