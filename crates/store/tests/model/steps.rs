@@ -6,7 +6,7 @@ use perigee_core::location::{
     Readings, StoredLocation, TimeRange,
 };
 use perigee_core::page::PageRequest;
-use perigee_core::store::{Devices as _, LocationUpkeep as _, Locations as _};
+use perigee_core::store::{Devices as _, LocationUpkeep as _, Locations as _, Upkeep as _};
 use perigee_core::time::Timestamp;
 use perigee_store::Engine;
 
@@ -69,8 +69,14 @@ impl Run {
             90 => self.actual.crash().await,
             91 => self.replace_device().await,
             92 => self.look_at_all().await,
-            _ => self.actual.clock().advance_seconds(self.chance.below_i64(900)),
+            _ => self.pass_time().await,
         }
+    }
+
+    /// A running service notes its clock every few seconds, so that no time passes unnoticed before a restart.
+    async fn pass_time(&mut self) {
+        self.actual.clock().advance_seconds(self.chance.below_i64(900));
+        self.actual.store.watch_clock().await.unwrap();
     }
 
     async fn submit(&mut self, device: DeviceId, batch: Vec<Location>) {
@@ -91,6 +97,7 @@ impl Run {
         let batch = batch.collect();
         self.submit(device, batch).await;
         self.actual.clock().advance_seconds(self.chance.below_i64(30));
+        self.actual.store.watch_clock().await.unwrap();
     }
 
     /// Few times and few places, so that many are there already and many share a time.
