@@ -75,9 +75,9 @@ pub(crate) async fn a_large_change_is_made_in_slices(on: Fixture) {
     assert_eq!(rows(&on).await, (0, 0));
     assert_eq!(on.look(&tenant, devices[300]).await.settings.groups, []);
     assert_eq!(told(&on).await, 2_200);
-    let changes = count(&on, "SELECT COUNT(*) AS count FROM event WHERE kind = 'group.updated'").await;
+    let updates = count(&on, "SELECT COUNT(*) AS count FROM event WHERE kind = 'group.updated'").await;
     let others = "SELECT COUNT(*) AS count FROM event WHERE kind IN ('group.created', 'group.deleted')";
-    assert_eq!((changes, count(&on, others).await), (2, 2), "each is told once, however many slices it took");
+    assert_eq!((updates, count(&on, others).await), (2, 2), "each is told once, however many slices it took");
 }
 
 pub(crate) async fn a_large_change_that_fails_leaves_nothing(on: Fixture) {
