@@ -10,7 +10,7 @@ mod scenario;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Parser;
 use perigee_bench::postgres::own_database;
 
@@ -59,10 +59,15 @@ async fn main() -> Result<ExitCode> {
             let bystander = Bystander::start(stage.other.clone(), stage.server.address.clone());
             let attacked = (scenario.run)(&stage).await;
             let noticed = bystander.stop()?;
-            let did = attacked
-                .with_context(|| format!("{engine}: {}: {}", scenario.name, stage.server.log_end()))?;
             let peak = stage.server.usage()?.peak;
-            outcomes.push(Outcome { engine, name: scenario.name, did, noticed, peak });
+            if let Err(error) = &attacked {
+                eprintln!("{error:#}\n{}", stage.server.log_end());
+            }
+            let (failed, did) = match attacked {
+                Ok(did) => (false, did),
+                Err(error) => (true, format!("**failed:** {error:#}")),
+            };
+            outcomes.push(Outcome { engine, name: scenario.name, did, failed, noticed, peak });
         }
     }
     println!("{}", summary::table(&outcomes));

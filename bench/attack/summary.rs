@@ -17,6 +17,8 @@ pub(crate) struct Outcome {
     pub(crate) name: &'static str,
     /// What the attacker sent and was answered, in a few words.
     pub(crate) did: String,
+    /// Whether the attack could not be carried out, or missed a bound of its own.
+    pub(crate) failed: bool,
     pub(crate) noticed: Report,
     /// The peak of the server's resident memory, in bytes.
     pub(crate) peak: f64,
@@ -27,7 +29,7 @@ impl Outcome {
     pub(crate) fn is_within_bounds(&self) -> bool {
         let calls_are =
             self.noticed.values().all(|kind| kind.worst_ms() <= WORST_WAIT_MS && kind.refused == 0);
-        calls_are && self.peak <= MOST_MEMORY
+        calls_are && !self.failed && self.peak <= MOST_MEMORY
     }
 }
 
