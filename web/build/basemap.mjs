@@ -172,7 +172,10 @@ writeFileSync(
   collection([
     // The land of the source lacks Eurasia and Africa; that of all countries together does not.
     polygons('land', [merge(world, world.objects.countries.geometries)]),
-    polygons('lakes', feature(world, world.objects.lakes).features.map(({ geometry }) => geometry)),
+    polygons(
+      'lakes',
+      feature(world, world.objects.lakes).features.map(({ geometry }) => geometry)
+    ),
     riverLines(),
     lines('borders', borders('countries')),
     lines('states', borders('subunits'))

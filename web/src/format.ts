@@ -32,8 +32,7 @@ export function distance(metres: number): string {
 }
 
 export const unitOfHeight = (): string => (preferences.units === 'imperial' ? 'ft' : 'm')
-export const heightIn = (metres: number): number =>
-  preferences.units === 'imperial' ? metres * feetPerMetre : metres
+export const heightIn = (metres: number): number => (preferences.units === 'imperial' ? metres * feetPerMetre : metres)
 export const height = (metres: number): string => `${number(heightIn(metres))} ${unitOfHeight()}`
 
 export function temperature(celsius: number): string {

@@ -9,7 +9,13 @@ import { filterOf, pathOf } from '../src/pages/notifications/filter'
 test('an account that is not changed gives the same input', () => {
   const settings = { expiryNoticeDays: 7, retentionDays: null }
   const account = {
-    id: 'acc_1', name: 'Fleet', timeZone: 'UTC', licenses: { total: 2, used: 1, free: 1 }, settings, creation: '', lastModified: ''
+    id: 'acc_1',
+    name: 'Fleet',
+    timeZone: 'UTC',
+    licenses: { total: 2, used: 1, free: 1 },
+    settings,
+    creation: '',
+    lastModified: ''
   }
   expect(inputOf(formOf(account))).toEqual({ name: 'Fleet', timeZone: 'UTC', settings })
 })
@@ -49,9 +55,18 @@ test('what is looked for stands in the address', () => {
 
 test('readers of a report stay as they are, and new ones begin with what is given', () => {
   const ana = { address: 'ana@example.com', name: 'Ana', units: 'nautical' as const, language: 'es', status: 'active' }
-  const report = { frequency: 'weekly' as const, weekday: 'monday' as const, hour: 7, recipients: [ana], groups: [], ungrouped: true }
+  const report = {
+    frequency: 'weekly' as const,
+    weekday: 'monday' as const,
+    hour: 7,
+    recipients: [ana],
+    groups: [],
+    ungrouped: true
+  }
   const form = { ...overviewForm(report), addresses: 'ana@example.com; bob@example.com', hour: '9' }
   expect(overviewInput(form, report, { units: 'metric', language: 'en' })).toEqual({
-    ...report, hour: 9, recipients: [ana, { address: 'bob@example.com', units: 'metric', language: 'en' }]
+    ...report,
+    hour: 9,
+    recipients: [ana, { address: 'bob@example.com', units: 'metric', language: 'en' }]
   })
 })

@@ -21,7 +21,8 @@ const asked = (query: string) => filterIn(new URLSearchParams(query))
 test('an address and its filter are the same', () => {
   expect(queryOf(asked(''))).toBe('')
   expect(asked('').stage).toBe('open')
-  const whole = '?stage=all&severity=critical&kind=A+b&device=dev_1&group=grp_1&from=2026-05-01T00%3A00%3A00.000Z&to=2026-05-02T00%3A00%3A00.000Z'
+  const whole =
+    '?stage=all&severity=critical&kind=A+b&device=dev_1&group=grp_1&from=2026-05-01T00%3A00%3A00.000Z&to=2026-05-02T00%3A00%3A00.000Z'
   expect(queryOf(asked(whole))).toBe(whole)
   expect(queryOf(asked('stage=nonsense&severity=x&from=y'))).toBe('')
 })

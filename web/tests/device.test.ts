@@ -24,9 +24,17 @@ test('days are counted between dates', () => {
 
 test('every field of a location that was sent is shown', () => {
   const location = {
-    dateTime: '2026-05-01T12:00:00Z', receivedAt: '2026-05-01T12:00:03Z', latitude: 1, longitude: 2,
-    speed: 0, ignition: false, inputs: [], warnings: ['LowFuel'], battery: null,
-    attributes: { hatch: 'closed' }, accessoriesAttributes: [{ name: 'Probe' }]
+    dateTime: '2026-05-01T12:00:00Z',
+    receivedAt: '2026-05-01T12:00:03Z',
+    latitude: 1,
+    longitude: 2,
+    speed: 0,
+    ignition: false,
+    inputs: [],
+    warnings: ['LowFuel'],
+    battery: null,
+    attributes: { hatch: 'closed' },
+    accessoriesAttributes: [{ name: 'Probe' }]
   }
   expect(factsOf(location).map(({ key }) => key)).toEqual(['speed', 'ignition', 'warnings'])
   expect(attributesOf(location)).toEqual([['hatch', 'closed']])
@@ -34,29 +42,61 @@ test('every field of a location that was sent is shown', () => {
 })
 
 const device = {
-  id: 'dev_1', name: 'Star', tags: { colour: 'red' }, groups: ['grp_2'], state: 'active' as const, status: 'online' as const,
+  id: 'dev_1',
+  name: 'Star',
+  tags: { colour: 'red' },
+  groups: ['grp_2'],
+  state: 'active' as const,
+  status: 'online' as const,
   limits: { expires: true, expirationDate: '2026-12-24', dailyEmailLimit: 5, dailySmsLimit: null, criticalReserve: 1 },
-  counters: { date: '2026-11-15', timeZone: 'UTC', emailsSent: 0, smsSent: 0, smsSegments: 0, resetsAt: '2026-11-16T00:00:00Z' },
-  expectedIntervalSeconds: 90, creation: '2026-01-01T00:00:00Z', lastModified: '2026-01-01T00:00:00Z'
+  counters: {
+    date: '2026-11-15',
+    timeZone: 'UTC',
+    emailsSent: 0,
+    smsSent: 0,
+    smsSegments: 0,
+    resetsAt: '2026-11-16T00:00:00Z'
+  },
+  expectedIntervalSeconds: 90,
+  creation: '2026-01-01T00:00:00Z',
+  lastModified: '2026-01-01T00:00:00Z'
 }
 
 test('a device that is not changed gives the same input', () => {
   expect(inputOf(formOf(device))).toEqual(inputOfDevice(device))
-  expect(inputOfDevice(device)).toMatchObject({ expectedIntervalSeconds: 90, identifier: null, tags: { colour: 'red' } })
+  expect(inputOfDevice(device)).toMatchObject({
+    expectedIntervalSeconds: 90,
+    identifier: null,
+    tags: { colour: 'red' }
+  })
 })
 
 test('a form that was emptied clears', () => {
-  const form = { ...formOf(device), expires: false, dailyEmailLimit: undefined, tags: [{ key: ' ', value: 'x' }], name: ' New ' }
+  const form = {
+    ...formOf(device),
+    expires: false,
+    dailyEmailLimit: undefined,
+    tags: [{ key: ' ', value: 'x' }],
+    name: ' New '
+  }
   expect(inputOf(form)).toMatchObject({
-    name: 'New', tags: {}, limits: { expires: false, expirationDate: null, dailyEmailLimit: null }
+    name: 'New',
+    tags: {},
+    limits: { expires: false, expirationDate: null, dailyEmailLimit: null }
   })
 })
 
 test('a recipient comes back as it was', () => {
   const schedule = { weekdays: ['saturday' as const, 'sunday' as const], from: '20:00', to: '08:00', timeZone: null }
   const recipient = {
-    channel: 'sms' as const, address: '+34600123456', name: null, minimumSeverity: 'critical' as const, schedule,
-    timeZone: null, units: 'nautical' as const, language: 'es'
+    channel: 'sms' as const,
+    address: '+34600123456',
+    name: null,
+    minimumSeverity: 'critical' as const,
+    schedule,
+    timeZone: null,
+    units: 'nautical' as const,
+    language: 'es'
   }
   const listed = { ...recipient, status: 'active' }
   expect(recipientInput(recipientForm(listed))).toEqual(recipient)

@@ -9,6 +9,26 @@ test('distances are those of the globe', () => {
 })
 
 test('a line past the antimeridian goes on', () => {
-  expect(unwrap([[179, 1], [-179, 2], [-178, 3], [179.5, 4]])).toEqual([[179, 1], [181, 2], [182, 3], [179.5, 4]])
-  expect(unwrap([[-179, 0], [179, 0]])).toEqual([[-179, 0], [-181, 0]])
+  expect(
+    unwrap([
+      [179, 1],
+      [-179, 2],
+      [-178, 3],
+      [179.5, 4]
+    ])
+  ).toEqual([
+    [179, 1],
+    [181, 2],
+    [182, 3],
+    [179.5, 4]
+  ])
+  expect(
+    unwrap([
+      [-179, 0],
+      [179, 0]
+    ])
+  ).toEqual([
+    [-179, 0],
+    [-181, 0]
+  ])
 })

@@ -13,7 +13,8 @@ function messages(language: string): Map<string, string> {
   return all
 }
 
-const blanks = (text: string | undefined): string[] => [...(text ?? '').matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '').sort()
+const blanks = (text: string | undefined): string[] =>
+  [...(text ?? '').matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '').sort()
 
 const english = messages('en')
 const spanish = messages('es')

@@ -8,7 +8,17 @@ const well: Health = {
   version: '0.1.0',
   startedAt: '2026-05-01T00:00:00Z',
   uptimeSeconds: 129_600,
-  store: { engine: 'sqlite', bytes: 5e9, freeBytes: 1e11, spaceLow: false, damagedRows: 0, quarantinedRows: 0, accounts: 1, users: 1, devices: 10 },
+  store: {
+    engine: 'sqlite',
+    bytes: 5e9,
+    freeBytes: 1e11,
+    spaceLow: false,
+    damagedRows: 0,
+    quarantinedRows: 0,
+    accounts: 1,
+    users: 1,
+    devices: 10
+  },
   intake: { writes: 3, locations: 500 },
   messages: { email: none, sms: none },
   webhooks: none,
@@ -18,7 +28,10 @@ const well: Health = {
   lastBackup: '2026-05-02T03:00:00Z'
 }
 const told = (change: Partial<Health>, before = change): string[] => {
-  const [health, past] = [{ ...well, ...change }, { ...well, ...before }]
+  const [health, past] = [
+    { ...well, ...change },
+    { ...well, ...before }
+  ]
   return concerns(health, now, [past, past, past, past, health]).map(({ kind, what }) => `${kind} ${what}`)
 }
 
@@ -34,7 +47,9 @@ test('each figure has its limits', () => {
   expect(told({ intake: { writes: 10, locations: 1_000 } })).toEqual(['warn intake'])
   expect(told({ intake: { writes: 0, locations: 9_500 } })).toEqual(['bad intake'])
   expect(told({ intake: { writes: 0, locations: 90_000 } }, {})).toEqual([])
-  expect(told({ messages: { email: { waiting: 4, oldest: '2026-05-02T11:40:00Z' }, sms: none } })).toEqual(['warn email'])
+  expect(told({ messages: { email: { waiting: 4, oldest: '2026-05-02T11:40:00Z' }, sms: none } })).toEqual([
+    'warn email'
+  ])
   expect(told({ messages: { email: none, sms: { waiting: 4, oldest: '2026-05-02T01:00:00Z' } } })).toEqual(['bad sms'])
   expect(told({ webhooks: { waiting: 9, oldest: '2026-05-01T01:00:00Z' } })).toEqual(['warn webhooks'])
   expect(told({ connections: { open: 96, limit: 100 } })).toEqual(['bad connections'])
@@ -48,7 +63,10 @@ test('a backup is missed only where there should be one', () => {
 })
 
 test('the worst comes first', () => {
-  expect(told({ rulesLagSeconds: 100, connections: { open: 99, limit: 100 } })).toEqual(['bad connections', 'warn rules'])
+  expect(told({ rulesLagSeconds: 100, connections: { open: 99, limit: 100 } })).toEqual([
+    'bad connections',
+    'warn rules'
+  ])
 })
 
 test('bytes and trends are drawn in their size', () => {

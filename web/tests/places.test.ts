@@ -3,14 +3,23 @@ import { expect, test } from 'vitest'
 import { readGeoJson, readPosition, readPositions, writePositions } from '../src/pages/places/form'
 
 test('a position is read however it is separated', () => {
-  for (const line of ['42.1, -8.9', '42.1 -8.9', '42.1;-8.9', '  42.1 ,\t-8.9 ']) expect(readPosition(line), line).toEqual([-8.9, 42.1])
+  for (const line of ['42.1, -8.9', '42.1 -8.9', '42.1;-8.9', '  42.1 ,\t-8.9 '])
+    expect(readPosition(line), line).toEqual([-8.9, 42.1])
   for (const line of ['', '42.1', '1 2 3', '91, 0', '0, 181', 'a, b']) expect(readPosition(line), line).toBeNull()
 })
 
 test('positions are read and written, and the bad line is named', () => {
-  expect(readPositions('1, 2\n\n3, 4\n')).toEqual([[2, 1], [4, 3]])
+  expect(readPositions('1, 2\n\n3, 4\n')).toEqual([
+    [2, 1],
+    [4, 3]
+  ])
   expect(readPositions('1, 2\nx')).toEqual({ badLine: 2 })
-  expect(writePositions([[-8.9, 42.1], [0.12345678, 1]])).toBe('42.1, -8.9\n1, 0.123457')
+  expect(
+    writePositions([
+      [-8.9, 42.1],
+      [0.12345678, 1]
+    ])
+  ).toBe('42.1, -8.9\n1, 0.123457')
 })
 
 const defaults = { name: (number: number) => `Area ${number}`, radius: 500, width: 1000 }
@@ -21,8 +30,38 @@ test('a file of GeoJSON gives everything that can be a geofence', () => {
     features: [
       { type: 'Feature', properties: { name: 'Port' }, geometry: { type: 'Point', coordinates: [1, 2, 30] } },
       { type: 'Feature', properties: { radius: 90 }, geometry: { type: 'Point', coordinates: [1, 2] } },
-      { type: 'Feature', properties: null, geometry: { type: 'MultiLineString', coordinates: [[[0, 0], [1, 1]], [[2, 2], [3, 3]]] } },
-      { type: 'Feature', properties: { title: ' Bay ' }, geometry: { type: 'Polygon', coordinates: [[[0, 0], [1, 0], [1, 1], [0, 0]]] } },
+      {
+        type: 'Feature',
+        properties: null,
+        geometry: {
+          type: 'MultiLineString',
+          coordinates: [
+            [
+              [0, 0],
+              [1, 1]
+            ],
+            [
+              [2, 2],
+              [3, 3]
+            ]
+          ]
+        }
+      },
+      {
+        type: 'Feature',
+        properties: { title: ' Bay ' },
+        geometry: {
+          type: 'Polygon',
+          coordinates: [
+            [
+              [0, 0],
+              [1, 0],
+              [1, 1],
+              [0, 0]
+            ]
+          ]
+        }
+      },
       { type: 'Feature', properties: {}, geometry: null }
     ]
   }

@@ -24,7 +24,10 @@ test('the least and the greatest of each bucket are kept, in order', () => {
 })
 
 test('nothing joins the two sides of a gap', () => {
-  const track = trackOf([...[0, 60, 120].map((at): [number, number] => [at, 1]), ...[7200, 7260].map((at): [number, number] => [at, 2])])
+  const track = trackOf([
+    ...[0, 60, 120].map((at): [number, number] => [at, 1]),
+    ...[7200, 7260].map((at): [number, number] => [at, 2])
+  ])
   const [times, values] = pointsOf(track, 'battery', 1000, same)
   expect(values).toEqual([1, 1, 1, null, 2, 2])
   expect([...times].sort((a, b) => a - b)).toEqual(times)

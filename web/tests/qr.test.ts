@@ -24,9 +24,13 @@ test('room and marks as the standard lists them', () => {
 })
 
 const masks = [
-  (i: number, j: number) => (i + j) % 2, (i: number) => i % 2, (_: number, j: number) => j % 3,
-  (i: number, j: number) => (i + j) % 3, (i: number, j: number) => (Math.floor(i / 2) + Math.floor(j / 3)) % 2,
-  (i: number, j: number) => ((i * j) % 2) + ((i * j) % 3), (i: number, j: number) => (((i * j) % 2) + ((i * j) % 3)) % 2,
+  (i: number, j: number) => (i + j) % 2,
+  (i: number) => i % 2,
+  (_: number, j: number) => j % 3,
+  (i: number, j: number) => (i + j) % 3,
+  (i: number, j: number) => (Math.floor(i / 2) + Math.floor(j / 3)) % 2,
+  (i: number, j: number) => ((i * j) % 2) + ((i * j) % 3),
+  (i: number, j: number) => (((i * j) % 2) + ((i * j) % 3)) % 2,
   (i: number, j: number) => (((i + j) % 2) + ((i * j) % 3)) % 2
 ]
 
@@ -35,16 +39,42 @@ function read(code: boolean[][]): string {
   const size = code.length
   const version = (size - 17) / 4
   const dark = (i: number, j: number) => code[i]![j]!
-  const bits = [[8, 0], [8, 1], [8, 2], [8, 3], [8, 4], [8, 5], [8, 7], [8, 8], [7, 8], [5, 8], [4, 8], [3, 8], [2, 8], [1, 8], [0, 8]]
+  const bits = [
+    [8, 0],
+    [8, 1],
+    [8, 2],
+    [8, 3],
+    [8, 4],
+    [8, 5],
+    [8, 7],
+    [8, 8],
+    [7, 8],
+    [5, 8],
+    [4, 8],
+    [3, 8],
+    [2, 8],
+    [1, 8],
+    [0, 8]
+  ]
   const format = parseInt(bits.map(([i, j]) => (dark(i!, j!) ? 1 : 0)).join(''), 2) ^ 0x5412
   const mask = (format >> 10) & 7
   expect(format >> 13).toBe(0)
   const centres = alignments(version)
   const reserved = (i: number, j: number): boolean =>
-    (i < 9 && j < 9) || (i < 9 && j >= size - 8) || (i >= size - 8 && j < 9) || i === 6 || j === 6 ||
+    (i < 9 && j < 9) ||
+    (i < 9 && j >= size - 8) ||
+    (i >= size - 8 && j < 9) ||
+    i === 6 ||
+    j === 6 ||
     (version >= 7 && ((i < 6 && j >= size - 11) || (j < 6 && i >= size - 11))) ||
-    centres.some((a) => centres.some((b) => Math.abs(a - i) <= 2 && Math.abs(b - j) <= 2 &&
-      !((a === 6 && b === 6) || (a === 6 && b === size - 7) || (a === size - 7 && b === 6))))
+    centres.some((a) =>
+      centres.some(
+        (b) =>
+          Math.abs(a - i) <= 2 &&
+          Math.abs(b - j) <= 2 &&
+          !((a === 6 && b === 6) || (a === 6 && b === size - 7) || (a === size - 7 && b === 6))
+      )
+    )
   const stream: number[] = []
   let upward = true
   for (let j = size - 1; j > 0; j -= 2) {
@@ -63,10 +93,14 @@ function read(code: boolean[][]): string {
   const short = Math.floor(total / blocks.length)
   const shortOnes = blocks.length - (total % blocks.length)
   let at = 0
-  for (let n = 0; n <= short; n++) blocks.forEach((block, b) => (n < short || b >= shortOnes) && block.push(words[at++]!))
+  for (let n = 0; n <= short; n++)
+    blocks.forEach((block, b) => (n < short || b >= shortOnes) && block.push(words[at++]!))
   const data = blocks.flat()
   for (const block of blocks) {
-    const end = Array.from({ length: correctionOf(version) }, (_, n) => words[total + n * blocks.length + blocks.indexOf(block)])
+    const end = Array.from(
+      { length: correctionOf(version) },
+      (_, n) => words[total + n * blocks.length + blocks.indexOf(block)]
+    )
     expect(end).toEqual(correction(block, correctionOf(version)))
   }
   const message = data.map((byte) => byte.toString(2).padStart(8, '0')).join('')

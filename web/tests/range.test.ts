@@ -29,7 +29,10 @@ test('a midnight that does not exist is the first instant of the day', () => {
 
 test('yesterday and the last seven days', () => {
   const now = at('2026-05-08T10:00:00Z')
-  expect(rangeOf('yesterday', madrid, now)).toEqual({ from: at('2026-05-06T22:00:00Z'), to: at('2026-05-07T22:00:00Z') })
+  expect(rangeOf('yesterday', madrid, now)).toEqual({
+    from: at('2026-05-06T22:00:00Z'),
+    to: at('2026-05-07T22:00:00Z')
+  })
   expect(rangeOf('week', madrid, now)).toEqual({ from: at('2026-05-01T22:00:00Z'), to: at('2026-05-08T22:00:00Z') })
 })
 

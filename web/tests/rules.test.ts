@@ -1,7 +1,14 @@
 // Rules go from the API to the form and back unchanged in every unit, and are told in plain words.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { conditionBody, conditionForm, kinds, newCondition, valueOf, type Condition } from '../src/pages/rules/conditions'
+import {
+  conditionBody,
+  conditionForm,
+  kinds,
+  newCondition,
+  valueOf,
+  type Condition
+} from '../src/pages/rules/conditions'
 import { conditionErrors, newRule, otherErrors, ruleBody, ruleForm, type Rule } from '../src/pages/rules/ruleForm'
 import { partOf } from '../src/pages/rules/part'
 import { fromUser, toUser } from '../src/pages/rules/units'
@@ -76,7 +83,12 @@ const rule: Rule = {
   conditions: every.slice(0, 2),
   forSeconds: 30,
   coolDownSeconds: 600,
-  schedule: { weekdays: ['monday', 'tuesday', 'wednesday', 'thursday', 'friday'], from: '08:00', to: '18:00', timeZone: 'Europe/Madrid' },
+  schedule: {
+    weekdays: ['monday', 'tuesday', 'wednesday', 'thursday', 'friday'],
+    from: '08:00',
+    to: '18:00',
+    timeZone: 'Europe/Madrid'
+  },
   alertName: null,
   raises: 'SpeedLimit',
   text: 'Slow down',
@@ -97,7 +109,13 @@ test('a rule for all names nobody', () => {
 })
 
 test('errors of the API stand at their fields', () => {
-  const fields = { 'conditions.1.above': 'a', 'conditions.1.geofences.0': 'g', 'conditions.10.clear': 'c', name: 'n', elsewhere: 'e' }
+  const fields = {
+    'conditions.1.above': 'a',
+    'conditions.1.geofences.0': 'g',
+    'conditions.10.clear': 'c',
+    name: 'n',
+    elsewhere: 'e'
+  }
   expect(conditionErrors(fields, 1)).toEqual({ limit: 'a', geofences: 'g' })
   expect(conditionErrors(fields, 10)).toEqual({ clear: 'c' })
   expect(otherErrors(fields)).toEqual(['e'])
@@ -122,7 +140,13 @@ function words(language: string, units: Words['units'] = 'metric'): Words {
 }
 
 test('a rule is told in one sentence', () => {
-  const told = { ...rule, devices: [], conditions: [{ type: 'speed', above: 90 }], coolDownSeconds: 0, schedule: { ...rule.schedule!, timeZone: null } }
+  const told = {
+    ...rule,
+    devices: [],
+    conditions: [{ type: 'speed', above: 90 }],
+    coolDownSeconds: 0,
+    schedule: { ...rule.schedule!, timeZone: null }
+  }
   expect(ruleWords(words('en'), told)).toBe(
     'When speed is above 90 km/h for 30 s, on weekdays 08:00 to 18:00, for group Trucks: raise “SpeedLimit”, critical.'
   )
@@ -145,12 +169,28 @@ test('days are told as people do', () => {
 
 test('long lists are cut', () => {
   const geofences = ['a', 'b', 'c', 'd', 'e']
-  expect(conditionWords(words('en'), { type: 'geofence', when: 'enter', geofences })).toBe('it enters a, b, c, or 2 others')
+  expect(conditionWords(words('en'), { type: 'geofence', when: 'enter', geofences })).toBe(
+    'it enters a, b, c, or 2 others'
+  )
 })
 
 test('the part of a track in which a rule held begins and ends where it did', () => {
-  const positions: [number, number][] = [[0, 0], [10, 0], [20, 10]]
-  expect(partOf([0, 10, 20], positions, 5, 15)).toEqual([[5, 0], [10, 0], [15, 5]])
-  expect(partOf([0, 10, 20], positions, 2, 4)).toEqual([[2, 0], [4, 0]])
-  expect(partOf([0, 10, 20], positions, 10, Infinity)).toEqual([[10, 0], [20, 10]])
+  const positions: [number, number][] = [
+    [0, 0],
+    [10, 0],
+    [20, 10]
+  ]
+  expect(partOf([0, 10, 20], positions, 5, 15)).toEqual([
+    [5, 0],
+    [10, 0],
+    [15, 5]
+  ])
+  expect(partOf([0, 10, 20], positions, 2, 4)).toEqual([
+    [2, 0],
+    [4, 0]
+  ])
+  expect(partOf([0, 10, 20], positions, 10, Infinity)).toEqual([
+    [10, 0],
+    [20, 10]
+  ])
 })

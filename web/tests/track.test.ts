@@ -65,7 +65,11 @@ test('a speed that was not sent is reckoned from the place before', () => {
 
 test('a stop is a stay of some minutes, with its jitter', () => {
   const drive = line(10, 0.01)
-  const stay = Array.from({ length: 10 }, (_, at): Place => [600 + at * 60, 40.1 + (at % 2) * 0.0002, 0.0001 * (at % 3)])
+  const stay = Array.from({ length: 10 }, (_, at): Place => [
+    600 + at * 60,
+    40.1 + (at % 2) * 0.0002,
+    0.0001 * (at % 3)
+  ])
   const away = line(10, 0.01, 1200, 40.11)
   const track = trackOf([...drive, ...stay, ...away])
   const stops = stopsOf(track)

@@ -20,12 +20,26 @@ test.each([
 
 test('a user comes back as they were, in any zone', () => {
   const user = {
-    id: 'usr_1', name: 'Ana', email: 'ana@example.com', country: 'ES', timeZone: 'Europe/Madrid', disabled: false,
-    tags: { team: 'a' }, privileges: ['devices.write' as const], group: 'grp_1', from: '2026-05-01T12:00:00.000Z',
-    creation: '', modification: ''
+    id: 'usr_1',
+    name: 'Ana',
+    email: 'ana@example.com',
+    country: 'ES',
+    timeZone: 'Europe/Madrid',
+    disabled: false,
+    tags: { team: 'a' },
+    privileges: ['devices.write' as const],
+    group: 'grp_1',
+    from: '2026-05-01T12:00:00.000Z',
+    creation: '',
+    modification: ''
   }
   expect(inputOf(formOf(user, 'Asia/Kathmandu'), 'Asia/Kathmandu')).toMatchObject({
-    name: 'Ana', group: 'grp_1', deviceId: null, from: '2026-05-01T12:00:00.000Z', expires: null, tags: { team: 'a' }
+    name: 'Ana',
+    group: 'grp_1',
+    deviceId: null,
+    from: '2026-05-01T12:00:00.000Z',
+    expires: null,
+    tags: { team: 'a' }
   })
 })
 

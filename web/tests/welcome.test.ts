@@ -28,6 +28,7 @@ test('the simulator is started for the very device', () => {
 test('a walk begins where it is and goes on in even steps', () => {
   expect(walk(samplePlace, 0)).toMatchObject(samplePlace)
   const [a, b] = [walk(samplePlace, 3), walk(samplePlace, 4)]
-  const metres = Math.hypot(a.latitude - b.latitude, (a.longitude - b.longitude) * Math.cos((a.latitude * Math.PI) / 180)) * 111_320
+  const metres =
+    Math.hypot(a.latitude - b.latitude, (a.longitude - b.longitude) * Math.cos((a.latitude * Math.PI) / 180)) * 111_320
   expect(metres).toBeCloseTo(60, 0)
 })

@@ -40,7 +40,9 @@ class OpenAlerts {
 
   async #load(): Promise<void> {
     try {
-      const { alerts } = await ok(api.GET('/api/alerts', { params: { query: { stage: 'open', order: 'desc', limit: most } } }))
+      const { alerts } = await ok(
+        api.GET('/api/alerts', { params: { query: { stage: 'open', order: 'desc', limit: most } } })
+      )
       this.#ids.clear()
       for (const alert of alerts) this.#ids.set(alert.id, alert.severity === 'critical')
       this.#tell()

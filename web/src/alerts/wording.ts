@@ -15,15 +15,17 @@ export function alertTitle(name: string): string {
 }
 
 /** The tint of each severity. */
-export const severityTint: Record<Severity, string> = { info: 'tint-accent', warning: 'tint-warn', critical: 'tint-bad' }
+export const severityTint: Record<Severity, string> = {
+  info: 'tint-accent',
+  warning: 'tint-warn',
+  critical: 'tint-bad'
+}
 
 export const severityWord = (severity: Severity): string => t(`alerts.severity.${severity}`)
 
 /** The names that have a meaning of their own, by their words. */
 export function knownAlerts(): { name: string; title: string }[] {
-  return builtIn
-    .map((name) => ({ name, title: alertTitle(name) }))
-    .sort((a, b) => a.title.localeCompare(b.title))
+  return builtIn.map((name) => ({ name, title: alertTitle(name) })).sort((a, b) => a.title.localeCompare(b.title))
 }
 
 const builtIn = [

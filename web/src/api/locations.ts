@@ -15,7 +15,10 @@ export interface Range {
 }
 
 /** A page of a device's history, oldest first. */
-export async function locationsOf(deviceId: string, query: Range): Promise<{ locations: Place[]; nextCursor?: string }> {
+export async function locationsOf(
+  deviceId: string,
+  query: Range
+): Promise<{ locations: Place[]; nextCursor?: string }> {
   const answer = await ok(api.GET('/api/devices/{deviceId}/locations', { params: { path: { deviceId }, query } }))
   return answer as unknown as { locations: Place[]; nextCursor?: string }
 }

@@ -113,8 +113,14 @@ class Fleet {
 
   async #load(): Promise<void> {
     const [devices, groups, last] = await Promise.all([
-      allPages((query) => ok(api.GET('/api/devices', { params: { query } })), (page) => page.devices),
-      allPages((query) => ok(api.GET('/api/groups', { params: { query } })), (page) => page.groups),
+      allPages(
+        (query) => ok(api.GET('/api/devices', { params: { query } })),
+        (page) => page.devices
+      ),
+      allPages(
+        (query) => ok(api.GET('/api/groups', { params: { query } })),
+        (page) => page.groups
+      ),
       ok(api.GET('/api/locations/last'))
     ])
     this.devices.clear()

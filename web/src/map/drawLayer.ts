@@ -133,7 +133,15 @@ export class FenceLayer {
       paint: {
         'line-color': colour,
         'line-opacity': 0.22,
-        'line-width': ['interpolate', ['exponential', 2], ['zoom'], 0, ['get', 'width'], 24, ['*', ['get', 'width'], 2 ** 24]]
+        'line-width': [
+          'interpolate',
+          ['exponential', 2],
+          ['zoom'],
+          0,
+          ['get', 'width'],
+          24,
+          ['*', ['get', 'width'], 2 ** 24]
+        ]
       }
     })
     map.addLayer({

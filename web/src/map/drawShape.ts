@@ -77,7 +77,10 @@ export function shapeOf(geometry: Geometry, size: { radius?: number | null; widt
       return { kind: 'area', polygons: [rings.map((ring) => ring.map(flat))] }
     }
     case 'MultiPolygon':
-      return { kind: 'area', polygons: (coordinates as Position[][][]).map((rings) => rings.map((ring) => ring.map(flat))) }
+      return {
+        kind: 'area',
+        polygons: (coordinates as Position[][][]).map((rings) => rings.map((ring) => ring.map(flat)))
+      }
     default:
       return null
   }

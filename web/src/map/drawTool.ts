@@ -162,7 +162,10 @@ export class DrawTool {
     const line = shape.kind === 'circle' ? circleRing(shape.center, shape.radius, ringCorners) : unwrap(shape.positions)
     const positions = line.map(turn)
     if (shape.kind === 'corridor') return { type: 'LineString', coordinates: positions }
-    return { type: 'Polygon', coordinates: [shape.kind === 'circle' ? positions : [...positions, ...positions.slice(0, 1)]] }
+    return {
+      type: 'Polygon',
+      coordinates: [shape.kind === 'circle' ? positions : [...positions, ...positions.slice(0, 1)]]
+    }
   }
 
   #finished(id: string | number, action: string): void {
@@ -180,14 +183,18 @@ export class DrawTool {
     if (!feature) return
     const shape = this.#shapeOf(feature.geometry, keeps)
     if (!shape) return
-    if (shape.kind === 'circle' && isNew) shape.radius = Math.max(1, Math.round(this.#meant(shape.center, shape.radius)))
+    if (shape.kind === 'circle' && isNew)
+      shape.radius = Math.max(1, Math.round(this.#meant(shape.center, shape.radius)))
     if (shape.kind === 'circle' && done) this.#radius = shape.radius
     this.options.onchange(shape, done)
     if (done) queueMicrotask(() => this.edit(shape))
   }
 
   #shapeOf(geometry: StoreGeometry, keeps: 'radius' | 'center' | undefined): Shape | undefined {
-    const back = ([longitude = 0, latitude = 0]: GeoJSON.Position): Position => [longitude + this.#adapter.turn, latitude]
+    const back = ([longitude = 0, latitude = 0]: GeoJSON.Position): Position => [
+      longitude + this.#adapter.turn,
+      latitude
+    ]
     if (geometry.type === 'LineString') {
       return { kind: 'corridor', positions: geometry.coordinates.map(back), width: this.#width }
     }
@@ -206,10 +213,17 @@ function modes(dark: boolean, isCircle: () => boolean): ConstructorParameters<ty
   const colour = dark ? '#ff9d5c' : '#c2410c'
   const ground = dark ? '#0d1620' : '#ffffff'
   const fill = { fillColor: colour, fillOpacity: 0.2, outlineColor: colour, outlineWidth: 2 } as const
-  const point = { closingPointColor: colour, closingPointWidth: 6, closingPointOutlineColor: ground, closingPointOutlineWidth: 2 } as const
+  const point = {
+    closingPointColor: colour,
+    closingPointWidth: 6,
+    closingPointOutlineColor: ground,
+    closingPointOutlineWidth: 2
+  } as const
   // All corners of a circle can be dragged, but four are enough to be seen.
-  const seen = (size: number) => (feature: GeoJSONStoreFeatures): number =>
-    isCircle() && Number(feature.properties.index) % (ringCorners / 4) !== 0 ? 0 : size
+  const seen =
+    (size: number) =>
+    (feature: GeoJSONStoreFeatures): number =>
+      isCircle() && Number(feature.properties.index) % (ringCorners / 4) !== 0 ? 0 : size
   const corners = { draggable: true, midpoints: true, deletable: true }
   return [
     new TerraDrawPolygonMode({ styles: { ...fill, ...point } }),

@@ -37,7 +37,8 @@ class MapLayers {
     this.operator = map.layers as OperatorLayer[]
     const kept = read()
     // The operator set a better map up, so it is shown unless the user chose otherwise.
-    this.chosen = this.operator.length === 0 || kept === 'none' ? null : Math.min(Number(kept ?? 0), this.operator.length - 1)
+    this.chosen =
+      this.operator.length === 0 || kept === 'none' ? null : Math.min(Number(kept ?? 0), this.operator.length - 1)
   }
 
   choose(index: number | null): void {

@@ -112,7 +112,10 @@ export async function loadNames(): Promise<CountryNames> {
 }
 
 export function basemap(dark: boolean, language: string, names: CountryNames): StyleSpecification {
-  const known = namesIn(language, names.features.map(({ properties }) => properties.code))
+  const known = namesIn(
+    language,
+    names.features.map(({ properties }) => properties.code)
+  )
   const named = {
     ...names,
     features: names.features.map((place) => ({

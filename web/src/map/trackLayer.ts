@@ -49,7 +49,10 @@ export class TrackLayer {
   /** Draws the lines of a track; null draws none. */
   showLines(lines: TrackLines | null): void {
     const colours = speedColours(this.options.dark)
-    this.#set('track-speed', lines ? lines.classes.map((part, index) => multiLine(part, { colour: colours[index] })) : [])
+    this.#set(
+      'track-speed',
+      lines ? lines.classes.map((part, index) => multiLine(part, { colour: colours[index] })) : []
+    )
     // The page may answer before the rest is handed over.
     clearTimeout(this.#rest)
     this.#rest = window.setTimeout(() => {

@@ -75,19 +75,19 @@ export class SharedLayer {
   }
 
   show(dots: SharedDot[]): void {
-    const trails = dots.map(
-      ({ trail }): GeoJSON.Feature => ({
-        type: 'Feature',
-        properties: {},
-        geometry: { type: 'MultiLineString', coordinates: cutLine(trail) }
-      })
-    )
+    const trails = dots.map(({ trail }): GeoJSON.Feature => ({
+      type: 'Feature',
+      properties: {},
+      geometry: { type: 'MultiLineString', coordinates: cutLine(trail) }
+    }))
     const devices = dots.flatMap(({ key, name, status, course, speed, trail }): GeoJSON.Feature[] => {
       const place = trail.at(-1)
       if (!place) return []
       const isMoving = course !== null && (speed ?? 0) > crawling
       const properties = { key, name, status, icon: isMoving ? 'moving' : 'still', course: isMoving ? course : 0 }
-      return [{ type: 'Feature', properties, geometry: { type: 'Point', coordinates: [place.longitude, place.latitude] } }]
+      return [
+        { type: 'Feature', properties, geometry: { type: 'Point', coordinates: [place.longitude, place.latitude] } }
+      ]
     })
     this.#set('shared-trails', trails)
     this.#set('shared-devices', devices)

@@ -66,8 +66,7 @@ function dwellFrom(track: Track, first: number): Stop {
 
 function append(stops: Stop[], stop: Stop): void {
   const before = stops.at(-1)
-  const isSamePlace =
-    before && metres(before.latitude, before.longitude, stop.latitude, stop.longitude) <= radius
+  const isSamePlace = before && metres(before.latitude, before.longitude, stop.latitude, stop.longitude) <= radius
   if (before && isSamePlace && stop.from - before.to <= mergeWithin) {
     before.last = stop.last
     before.to = stop.to
@@ -100,7 +99,12 @@ export function totalsOf(track: Track, stops: Stop[]): Totals {
     else if (isGap(track, at)) totals.silent += time
     else {
       totals.moving += time
-      totals.distance += metres(track.latitude[at - 1]!, track.longitude[at - 1]!, track.latitude[at]!, track.longitude[at]!)
+      totals.distance += metres(
+        track.latitude[at - 1]!,
+        track.longitude[at - 1]!,
+        track.latitude[at]!,
+        track.longitude[at]!
+      )
       if (!(reckoned >= track.speed[at]!)) reckoned = track.speed[at]!
     }
   }

@@ -21,7 +21,8 @@ export const disarm = (source: string): string =>
 export function prepare(source: string): Prepared {
   const mail = new DOMParser().parseFromString(disarm(source), 'text/html')
   const css = [...mail.querySelectorAll(`[${held}]`)].map((sheet) => sheet.textContent).join('\n')
-  for (const unwanted of mail.querySelectorAll('script, link, base, meta[http-equiv], iframe, object, embed')) unwanted.remove()
+  for (const unwanted of mail.querySelectorAll('script, link, base, meta[http-equiv], iframe, object, embed'))
+    unwanted.remove()
   return { html: `<!doctype html>${mail.documentElement.outerHTML}`, css }
 }
 

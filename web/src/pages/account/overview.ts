@@ -25,7 +25,11 @@ export const overviewForm = (report: OverviewReport): OverviewForm => ({
 })
 
 /** Whoever was a reader before stays one with their language and units; others begin with those given. */
-export function overviewInput(form: OverviewForm, before: OverviewReport, begin: Pick<Schemas['OverviewRecipient'], 'units' | 'language'>): Schemas['OverviewReportInput'] {
+export function overviewInput(
+  form: OverviewForm,
+  before: OverviewReport,
+  begin: Pick<Schemas['OverviewRecipient'], 'units' | 'language'>
+): Schemas['OverviewReportInput'] {
   const addresses = form.addresses.split(/[\s,;]+/).filter(Boolean)
   return {
     frequency: form.frequency,

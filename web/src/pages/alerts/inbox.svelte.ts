@@ -78,7 +78,9 @@ export class Inbox {
   }
 
   async acknowledge(ids: string[]): Promise<void> {
-    await this.#each(ids, (alertId) => ok(api.POST('/api/alerts/{alertId}/acknowledge', { params: { path: { alertId } } })))
+    await this.#each(ids, (alertId) =>
+      ok(api.POST('/api/alerts/{alertId}/acknowledge', { params: { path: { alertId } } }))
+    )
   }
 
   async end(ids: string[]): Promise<void> {

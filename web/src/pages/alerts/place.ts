@@ -19,7 +19,10 @@ export async function placeBefore({ deviceId, dateTime }: Alert): Promise<AlertP
   try {
     const answer = await ok(
       api.GET('/api/devices/{deviceId}/locations', {
-        params: { path: { deviceId }, query: { to: dateTime, order: 'desc', limit: 10, fields: 'latitude,longitude,suspect' } }
+        params: {
+          path: { deviceId },
+          query: { to: dateTime, order: 'desc', limit: 10, fields: 'latitude,longitude,suspect' }
+        }
       })
     )
     const { locations } = answer as { locations: Schemas['LocationPart'][] }

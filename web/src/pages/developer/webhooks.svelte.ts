@@ -77,7 +77,9 @@ class Webhooks {
   }
 
   async enable(id: string, enabled: boolean): Promise<void> {
-    this.#put(await ok(api.PATCH('/api/webhooks/{webhookId}', { params: { path: { webhookId: id } }, body: { enabled } })))
+    this.#put(
+      await ok(api.PATCH('/api/webhooks/{webhookId}', { params: { path: { webhookId: id } }, body: { enabled } }))
+    )
   }
 
   async remove(id: string): Promise<void> {

@@ -5,8 +5,22 @@ type Location = Schemas['Location']
 type Value = string | number | boolean
 
 export type Kind =
-  | 'coordinates' | 'instant' | 'speed' | 'course' | 'height' | 'distance' | 'kilometres' | 'percent' | 'temperature'
-  | 'duration' | 'number' | 'flag' | 'switches' | 'list' | 'source' | 'text'
+  | 'coordinates'
+  | 'instant'
+  | 'speed'
+  | 'course'
+  | 'height'
+  | 'distance'
+  | 'kilometres'
+  | 'percent'
+  | 'temperature'
+  | 'duration'
+  | 'number'
+  | 'flag'
+  | 'switches'
+  | 'list'
+  | 'source'
+  | 'text'
 
 export interface Fact {
   /** The member's name in the API, which also names its message. */

@@ -45,8 +45,23 @@ export function chartOptions({ measure, width, last, from, to }: Asked): uPlot.O
     },
     series: [{}, { stroke, fill: `${stroke}22`, width: 1.5, points: { show: false }, spanGaps: false }],
     axes: [
-      { ...axis, grid, ticks: { show: false }, show: last, size: 26, space: 70, values: (_, times) => times.map((at) => clockOf(at, times)) },
-      { ...axis, grid, ticks: { show: false }, size: 50, space: 22, values: (_, values) => values.map((value) => number(value, 1)) }
+      {
+        ...axis,
+        grid,
+        ticks: { show: false },
+        show: last,
+        size: 26,
+        space: 70,
+        values: (_, times) => times.map((at) => clockOf(at, times))
+      },
+      {
+        ...axis,
+        grid,
+        ticks: { show: false },
+        size: 50,
+        space: 22,
+        values: (_, values) => values.map((value) => number(value, 1))
+      }
     ]
   }
 }
@@ -65,7 +80,12 @@ function clockOf(at: number, all: number[]): string {
   const zone = { timeZone: preferences.timeZone ?? undefined }
   const date = new Date(at * 1000)
   const step = (all[1] ?? 0) - (all[0] ?? 0)
-  const clock = date.toLocaleTimeString(preferences.language, { ...zone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+  const clock = date.toLocaleTimeString(preferences.language, {
+    ...zone,
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23'
+  })
   if (step >= day || clock === '00:00') {
     return date.toLocaleDateString(preferences.language, { ...zone, day: 'numeric', month: 'short' })
   }

@@ -65,7 +65,11 @@ export function fromField(text: string, zone: string | undefined): number | null
 }
 
 /** The range that an address names, else today. */
-export function rangeInQuery(query: URLSearchParams, zone: string | undefined, now: number): Range & { preset: Preset | null } {
+export function rangeInQuery(
+  query: URLSearchParams,
+  zone: string | undefined,
+  now: number
+): Range & { preset: Preset | null } {
   const named = presets.find((preset) => preset === query.get('range'))
   const [from, to] = [Date.parse(query.get('from') ?? ''), Date.parse(query.get('to') ?? '')]
   if (!named && from < to) return { from, to, preset: null }

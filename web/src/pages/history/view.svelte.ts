@@ -56,12 +56,23 @@ export class HistoryView {
     const before = key === this.#key ? this.playback.time : null
     this.#key = ''
     this.#drawn = null
-    Object.assign(this, { found: null, alerts: [], problem: null, picked: null, arrived: 0, progress: { done: 0, points: 0 } })
+    Object.assign(this, {
+      found: null,
+      alerts: [],
+      problem: null,
+      picked: null,
+      arrived: 0,
+      progress: { done: 0, points: 0 }
+    })
     try {
       const alerts = loadAlerts(deviceId, range, leave)
       // Whichever fails first is told; the other must not be reported as unheard.
       alerts.catch(() => undefined)
-      const track = await loadTrack(deviceId, range, { leave, cancel, progress: (progress) => (this.progress = progress) })
+      const track = await loadTrack(deviceId, range, {
+        leave,
+        cancel,
+        progress: (progress) => (this.progress = progress)
+      })
       await breathe()
       const stops = stopsOf(track)
       await breathe()

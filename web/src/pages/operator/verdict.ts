@@ -74,5 +74,7 @@ export function bytesIn(bytes: number): { value: number; unit: string } {
 export function trend(figures: number[], width: number, height: number): string {
   const most = Math.max(1, ...figures)
   const step = width / Math.max(1, figures.length - 1)
-  return figures.map((figure, index) => `${(index * step).toFixed(1)},${(height - (figure / most) * height).toFixed(1)}`).join(' ')
+  return figures
+    .map((figure, index) => `${(index * step).toFixed(1)},${(height - (figure / most) * height).toFixed(1)}`)
+    .join(' ')
 }

@@ -15,10 +15,15 @@ export function readPositions(text: string): Position[] | { badLine: number } {
 
 /** A latitude and a longitude with anything that separates between them. */
 export function readPosition(line: string): Position | null {
-  const numbers = line.trim().split(/[\s,;]+/).filter(Boolean)
+  const numbers = line
+    .trim()
+    .split(/[\s,;]+/)
+    .filter(Boolean)
   if (numbers.length !== 2) return null
   const [latitude, longitude] = numbers.map(Number)
-  return latitude !== undefined && longitude !== undefined && isPlace(latitude, longitude) ? [longitude, latitude] : null
+  return latitude !== undefined && longitude !== undefined && isPlace(latitude, longitude)
+    ? [longitude, latitude]
+    : null
 }
 
 export const isPlace = (latitude: number, longitude: number): boolean =>

@@ -54,7 +54,11 @@ export interface ConditionForm {
   perSecond: number | null
 }
 
-const measure = (quantity: Quantity, usual: Partial<ConditionForm>): Kind => ({ parts: ['compare', 'clear'], quantity, usual })
+const measure = (quantity: Quantity, usual: Partial<ConditionForm>): Kind => ({
+  parts: ['compare', 'clear'],
+  quantity,
+  usual
+})
 
 export const kinds: Record<string, Kind> = {
   speed: measure('speed', { compare: 'above', limit: 90 }),
@@ -86,7 +90,11 @@ export const kindOf = (type: string): Kind => kinds[type] ?? { parts: [], quanti
 
 /** What a measure can be compared by. */
 export const comparesOf = (type: string): Compare[] =>
-  type === 'attribute' ? ['equals', 'above', 'below', 'reached'] : type === 'mileage' ? ['reached', 'above', 'below'] : ['above', 'below', 'reached']
+  type === 'attribute'
+    ? ['equals', 'above', 'below', 'reached']
+    : type === 'mileage'
+      ? ['reached', 'above', 'below']
+      : ['above', 'below', 'reached']
 
 const empty: Omit<ConditionForm, 'key' | 'type'> = {
   compare: 'above',
@@ -108,7 +116,11 @@ const empty: Omit<ConditionForm, 'key' | 'type'> = {
 }
 
 let keys = 0
-const quantityOf: Partial<Record<keyof ConditionForm, Quantity>> = { belowSpeed: 'speed', radius: 'metres', perSecond: 'rate' }
+const quantityOf: Partial<Record<keyof ConditionForm, Quantity>> = {
+  belowSpeed: 'speed',
+  radius: 'metres',
+  perSecond: 'rate'
+}
 
 /** A condition of this type as it begins. */
 export function newCondition(type: string, units: UnitSystem): ConditionForm {
@@ -117,14 +129,16 @@ export function newCondition(type: string, units: UnitSystem): ConditionForm {
   const shownAs = (value: number | null, as: Quantity | undefined) =>
     value === null || !as ? value : units === 'metric' ? value : Math.round(toUser(as, value, units))
   form.limit = shownAs(form.limit, quantity)
-  for (const field of ['belowSpeed', 'radius', 'perSecond'] as const) form[field] = shownAs(form[field], quantityOf[field])
+  for (const field of ['belowSpeed', 'radius', 'perSecond'] as const)
+    form[field] = shownAs(form[field], quantityOf[field])
   return form
 }
 
 /** A condition of the API as a form. */
 export function conditionForm(condition: Condition, units: UnitSystem): ConditionForm {
   const { quantity } = kindOf(condition.type)
-  const shown = (value: number | null | undefined, as: Quantity): number | null => (value == null ? null : toUser(as, value, units))
+  const shown = (value: number | null | undefined, as: Quantity): number | null =>
+    value == null ? null : toUser(as, value, units)
   const form: ConditionForm = { ...newCondition(condition.type, units), clear: shown(condition.clear, quantity) }
   for (const compare of ['above', 'below', 'reached'] as const) {
     const limit = condition[compare]
@@ -153,7 +167,8 @@ export function conditionForm(condition: Condition, units: UnitSystem): Conditio
 }
 
 /** A text that would be read as something else is put in quotes. */
-const written = (text: string): string => (typeof valueOf(text) === 'string' && !text.startsWith('"') ? text : JSON.stringify(text))
+const written = (text: string): string =>
+  typeof valueOf(text) === 'string' && !text.startsWith('"') ? text : JSON.stringify(text)
 
 /** What an attribute is compared with: a number, yes or no, or a text (in quotes if it looks like one of those). */
 export function valueOf(text: string): string | number | boolean {
@@ -185,7 +200,8 @@ export function conditionBody(form: ConditionForm, units: UnitSystem): Condition
     } else if (part === 'belowSpeed') body.belowSpeed = sent(form.belowSpeed, 'speed')
     else if (part === 'radius') body.radius = sent(form.radius, 'metres')
     else if (part === 'perSecond') body.perSecond = sent(form.perSecond, 'rate')
-    else if (part === 'seconds' && form.type === 'sensorTime') body[form.compare === 'equals' ? 'above' : form.compare] = form.seconds
+    else if (part === 'seconds' && form.type === 'sensorTime')
+      body[form.compare === 'equals' ? 'above' : form.compare] = form.seconds
     else if (part === 'name') body.name = form.name.trim()
     else if (part === 'geofences') body.geofences = form.geofences
     else if (part === 'number') body.number = form.number

@@ -13,4 +13,7 @@ export function partOf(times: number[], positions: Position[], begin: number, en
   return part
 }
 
-const between = (a: Position, b: Position, share: number): Position => [a[0] + (b[0] - a[0]) * share, a[1] + (b[1] - a[1]) * share]
+const between = (a: Position, b: Position, share: number): Position => [
+  a[0] + (b[0] - a[0]) * share,
+  a[1] + (b[1] - a[1]) * share
+]

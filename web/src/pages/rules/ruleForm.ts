@@ -109,7 +109,8 @@ export function conditionErrors(fields: Record<string, string>, index: number): 
   return errors
 }
 
-const shownAtFields = /^(name|description|devices|groups|allDevices|conditions\.\d+(\..*)?|forSeconds|coolDownSeconds|schedule\.(weekdays|from|to|timeZone)(\..*)?|alertName|text)$/
+const shownAtFields =
+  /^(name|description|devices|groups|allDevices|conditions\.\d+(\..*)?|forSeconds|coolDownSeconds|schedule\.(weekdays|from|to|timeZone)(\..*)?|alertName|text)$/
 
 /** What the API said that belongs to no field of the form. */
 export const otherErrors = (fields: Record<string, string>): string[] =>

@@ -19,7 +19,10 @@ class Rules {
   /** Loads the rules and the geofences they name. */
   async load(): Promise<void> {
     const [all] = await Promise.all([
-      allPages((query) => ok(api.GET('/api/rules', { params: { query } })), (page) => page.rules),
+      allPages(
+        (query) => ok(api.GET('/api/rules', { params: { query } })),
+        (page) => page.rules
+      ),
       fences.load()
     ])
     this.all = all.sort((a, b) => byName.compare(a.name, b.name))

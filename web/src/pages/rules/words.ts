@@ -50,7 +50,10 @@ export function conditionWords(words: Words, condition: Condition): string {
     case 'route':
       return say('rules.say.route', { places: places() })
     case 'idle':
-      return say('rules.say.idle', { time: duration(condition.seconds ?? 0), speed: amount(words, 'speed', condition.belowSpeed ?? 5) })
+      return say('rules.say.idle', {
+        time: duration(condition.seconds ?? 0),
+        speed: amount(words, 'speed', condition.belowSpeed ?? 5)
+      })
     case 'noMovement':
       return say('rules.say.noMovement', {
         time: duration(condition.seconds ?? 0),
@@ -67,7 +70,10 @@ export function conditionWords(words: Words, condition: Condition): string {
     case 'ignition':
       return say(`rules.say.${type}.${condition.on === false ? 'off' : 'on'}`, { number: condition.number ?? 1 })
     case 'sensorTime':
-      return say('rules.say.sensorTime', { number: condition.number ?? 1, time: duration(condition.above ?? condition.reached ?? 0) })
+      return say('rules.say.sensorTime', {
+        number: condition.number ?? 1,
+        time: duration(condition.above ?? condition.reached ?? 0)
+      })
     case 'harshBraking':
     case 'harshAcceleration':
       return say(`rules.say.${type}`, { rate: amount(words, 'speed', condition.perSecond ?? 12) })
@@ -86,7 +92,9 @@ function measureWords(words: Words, condition: Condition, quantity: Quantity): s
   if (condition.equals != null) return say('rules.say.equals', { what, limit: String(condition.equals) })
   const compare = condition.reached != null ? 'reached' : condition.below != null ? 'below' : 'above'
   const told = say(`rules.say.${compare}`, { what, limit: amount(words, quantity, condition[compare]) })
-  return condition.clear == null ? told : `${told} ${say('rules.say.clear', { limit: amount(words, quantity, condition.clear) })}`
+  return condition.clear == null
+    ? told
+    : `${told} ${say('rules.say.clear', { limit: amount(words, quantity, condition.clear) })}`
 }
 
 /** The days of a schedule: "on weekdays", "Mon–Wed, Fri". */
@@ -118,7 +126,12 @@ function targetWords(words: Words, rule: Told): string {
   if (rule.allDevices) return words.say('rules.say.allDevices')
   const parts: string[] = []
   if (rule.groups.length > 0) {
-    parts.push(words.say('rules.say.groups', { count: rule.groups.length, names: list(words, rule.groups.map(words.nameOf.group), 'conjunction') }))
+    parts.push(
+      words.say('rules.say.groups', {
+        count: rule.groups.length,
+        names: list(words, rule.groups.map(words.nameOf.group), 'conjunction')
+      })
+    )
   }
   if (rule.devices.length > 0) parts.push(list(words, rule.devices.map(words.nameOf.device), 'conjunction'))
   return new Intl.ListFormat(words.language).format(parts) || words.say('rules.say.nobody')
@@ -127,8 +140,12 @@ function targetWords(words: Words, rule: Told): string {
 /** The whole rule in one sentence. */
 export function ruleWords(words: Words, rule: Told): string {
   const { say, duration } = words
-  const conditions = new Intl.ListFormat(words.language).format(rule.conditions.map((condition) => conditionWords(words, condition)))
-  const parts = [rule.forSeconds > 0 ? say('rules.say.for', { what: conditions, time: duration(rule.forSeconds) }) : conditions]
+  const conditions = new Intl.ListFormat(words.language).format(
+    rule.conditions.map((condition) => conditionWords(words, condition))
+  )
+  const parts = [
+    rule.forSeconds > 0 ? say('rules.say.for', { what: conditions, time: duration(rule.forSeconds) }) : conditions
+  ]
   if (rule.schedule) {
     const { weekdays, from, to, timeZone } = rule.schedule
     const hours = say('rules.say.hours', { days: daysWords(words, weekdays), from, to })

@@ -17,7 +17,9 @@ class Places {
   get countries(): Option[] {
     this.#ask()
     const byName = new Intl.Collator(preferences.language)
-    return this.#codes.map((value) => ({ value, label: country(value) })).sort((a, b) => byName.compare(a.label, b.label))
+    return this.#codes
+      .map((value) => ({ value, label: country(value) }))
+      .sort((a, b) => byName.compare(a.label, b.label))
   }
 
   get zones(): Option[] {

@@ -5,8 +5,16 @@ export type Privilege = Schemas['Privilege']
 
 /** In the order they are offered: the two that imply others first. */
 export const privileges: Privilege[] = [
-  'owner', 'admin', 'devices.write', 'groups.write', 'users.write', 'locations.write', 'alerts.write', 'rules.write',
-  'commands.send', 'api'
+  'owner',
+  'admin',
+  'devices.write',
+  'groups.write',
+  'users.write',
+  'locations.write',
+  'alerts.write',
+  'rules.write',
+  'commands.send',
+  'api'
 ]
 
 /** Whether a privilege goes with another that is given anyway. */

@@ -19,7 +19,8 @@ export function loadRouting(place: Place): Promise<{ data: Routing; tag: string 
 export async function saveRouting(place: Place, tag: string | null, body: Input): Promise<void> {
   const headers = tag ? { 'If-Match': tag } : {}
   if (place.kind === 'account') await ok(api.PATCH(ofAccount, { body, headers }))
-  else if (place.kind === 'group') await ok(api.PATCH(ofGroup, { params: { path: { groupId: place.id } }, body, headers }))
+  else if (place.kind === 'group')
+    await ok(api.PATCH(ofGroup, { params: { path: { groupId: place.id } }, body, headers }))
   else await ok(api.PATCH(ofDevice, { params: { path: { deviceId: place.id } }, body, headers }))
 }
 

@@ -52,7 +52,12 @@ class Drawing {
       this.set(6, along, along % 2 === 0)
       this.set(along, 6, along % 2 === 0)
     }
-    for (const [x, y] of [[3, 3], [size - 4, 3], [3, size - 4]] as const) this.#rings(x, y, 4, [2, 4])
+    for (const [x, y] of [
+      [3, 3],
+      [size - 4, 3],
+      [3, size - 4]
+    ] as const)
+      this.#rings(x, y, 4, [2, 4])
     const places = alignments(version)
     for (const x of places) {
       for (const y of places) {
@@ -135,7 +140,8 @@ function penalty(dark: Matrix): number {
     for (let b = 0; b < size; b++) {
       if (module(a, b)) count++
       const corner = module(a, b)
-      const isBlock = a > 0 && b > 0 && [module(a - 1, b), module(a, b - 1), module(a - 1, b - 1)].every((one) => one === corner)
+      const isBlock =
+        a > 0 && b > 0 && [module(a - 1, b), module(a, b - 1), module(a - 1, b - 1)].every((one) => one === corner)
       if (isBlock) points += 3
     }
   }
