@@ -1,10 +1,10 @@
 //! The links in mails by which recipients end, resume or confirm them: an account and an address, signed.
 
-use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use perigee_core::id::AccountId;
 use perigee_core::text::Email;
+use ring::hmac;
 
 /// Makes and reads the last part of such links. They work for as long as the key does, also from old mails.
 pub struct MailLinks(hmac::Key);

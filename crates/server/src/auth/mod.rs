@@ -3,6 +3,7 @@
 //! Nothing here speaks HTTP, keeps anything or reads a clock.
 
 pub mod api_key;
+mod ed25519;
 pub mod link;
 pub mod mail_link;
 pub mod password;
@@ -13,4 +14,5 @@ pub mod token;
 pub mod totp;
 pub mod verified;
 
+pub(crate) use secret::same_bytes;
 pub use secret::{Secret, SecretHash};

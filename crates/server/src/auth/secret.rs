@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use rand::RngCore as _;
 use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
 
 /// What a store keeps of a secret.
 #[derive(Clone, Copy)]
@@ -48,8 +49,8 @@ impl fmt::Debug for SecretHash {
 }
 
 /// Whether two byte strings are equal, in a time that depends on their length alone.
-fn same_bytes(left: &[u8], right: &[u8]) -> bool {
-    aws_lc_rs::constant_time::verify_slices_are_equal(left, right).is_ok()
+pub(crate) fn same_bytes(left: &[u8], right: &[u8]) -> bool {
+    left.ct_eq(right).into()
 }
 
 /// 192 bits of chance as 32 letters that are safe in an address and in a cookie.

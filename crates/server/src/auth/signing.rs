@@ -2,14 +2,17 @@
 
 use std::fmt;
 
-use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair as _};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::{DecodingKey, EncodingKey};
 use perigee_core::credential::SigningKey as StoredKey;
 use perigee_core::time::Timestamp;
+use ring::rand::SystemRandom;
+use ring::signature::{Ed25519KeyPair, KeyPair as _};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
+
+use super::ed25519;
 
 /// Why a key cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,14 +46,14 @@ impl PartialEq for SigningKey {
 impl SigningKey {
     /// A new key.
     pub fn generate() -> Result<Self, SigningKeyError> {
-        let pair = Ed25519KeyPair::generate().map_err(|_failed| SigningKeyError::NotMade)?;
-        let pkcs8 = pair.to_pkcs8().map_err(|_failed| SigningKeyError::NotMade)?;
+        let pkcs8 = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new())
+            .map_err(|_unspecified| SigningKeyError::NotMade)?;
         Self::from_pkcs8(pkcs8.as_ref())
     }
 
     /// The key as a store kept it.
     pub fn from_pkcs8(pkcs8: &[u8]) -> Result<Self, SigningKeyError> {
-        let pair = Ed25519KeyPair::from_pkcs8(pkcs8).map_err(|_rejected| SigningKeyError::Unreadable)?;
+        let pair = ed25519::key_pair(pkcs8).ok_or(SigningKeyError::Unreadable)?;
         let public = URL_SAFE_NO_PAD.encode(pair.public_key().as_ref());
         // The thumbprint of RFC 7638, so that the id follows from the key and nothing more need be kept.
         let canonical = format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{public}"}}"#);

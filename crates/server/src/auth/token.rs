@@ -6,6 +6,7 @@ use perigee_core::id::{AccountId, KeyId, UserId};
 use perigee_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::ed25519;
 use super::secret::Secret;
 use super::signing::{SigningKey, SigningKeys};
 
@@ -97,6 +98,7 @@ pub struct Tokens {
 impl Tokens {
     /// Tokens from this issuer for this audience.
     pub fn new(keys: SigningKeys, issuer: impl Into<String>, audience: impl Into<String>) -> Self {
+        ed25519::install();
         let mut validation = Validation::new(Algorithm::EdDSA);
         // Time comes from the caller, and the claims are judged here, where each failure has its own name.
         validation.required_spec_claims.clear();

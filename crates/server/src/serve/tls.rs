@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use rustls::ServerConfig;
-use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::crypto::{CryptoProvider, ring};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use rustls_pki_types::pem::PemObject;
@@ -60,10 +60,10 @@ pub enum TlsError {
     },
 }
 
-/// Makes aws-lc-rs the cryptography of this process; further calls change nothing.
+/// Makes ring the cryptography of this process; further calls change nothing.
 pub fn install_crypto_provider() {
     // An error means that a provider is installed already.
-    let _ = aws_lc_rs::default_provider().install_default();
+    let _ = ring::default_provider().install_default();
 }
 
 /// The certificate and key a server shows; clones share them.
@@ -105,7 +105,7 @@ impl Tls {
         let files = Files { certificate: certificate.into(), key: key.into() };
         let pair = files.read()?;
         let shown = Arc::new(ShownCertificate(RwLock::new(Arc::new(files.parse(&pair)?))));
-        let provider = Arc::new(aws_lc_rs::default_provider());
+        let provider = Arc::new(ring::default_provider());
         let mut config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(|source| files.unusable(source))?
@@ -175,7 +175,7 @@ impl Files {
         let key = PrivateKeyDer::from_pem_slice(&pair.key)
             .ok()
             .ok_or_else(|| TlsError::NoKey { path: self.key.clone() })?;
-        let provider: CryptoProvider = aws_lc_rs::default_provider();
+        let provider: CryptoProvider = ring::default_provider();
         CertifiedKey::from_der(chain, key, &provider).map_err(|source| match source {
             rustls::Error::InconsistentKeys(_) => {
                 TlsError::Mismatch { certificate: self.certificate.clone(), key: self.key.clone() }

@@ -1,10 +1,10 @@
 //! Signatures as Standard Webhooks has them: a receiver knows who sent a message, and when.
 
-use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use perigee_core::time::Timestamp;
 use perigee_core::webhook::{Webhook, WebhookSecret};
+use ring::hmac;
 
 /// What a secret begins with when it is shown.
 const PREFIX: &str = "whsec_";

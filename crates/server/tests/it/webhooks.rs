@@ -1,10 +1,10 @@
 //! Webhooks: managed by admins, signed, delivered at least once, and stopped by nobody who misbehaves.
 
-use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use perigee_server::config::Config;
 use perigee_server::webhook;
+use ring::hmac;
 use serde_json::{Value, json};
 
 use crate::support::sink::{Received, Reply, Sink};

@@ -1,9 +1,9 @@
 //! Good tokens, and the ways to forge one.
 
 use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use jsonwebtoken::EncodingKey;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use proptest::prelude::*;
+use ring::hmac;
 use serde_json::{Value, json};
 
 use super::*;
@@ -30,7 +30,7 @@ fn part(value: &Value) -> String {
 /// Signs any header and claims with a good key.
 fn signed(tokens: &Tokens, header: &Value, claims: &Value) -> String {
     let message = format!("{}.{}", part(header), part(claims));
-    let pair = aws_lc_rs::signature::Ed25519KeyPair::from_pkcs8(tokens.keys.current().to_pkcs8()).unwrap();
+    let pair = ed25519::key_pair(tokens.keys.current().to_pkcs8()).unwrap();
     format!("{message}.{}", URL_SAFE_NO_PAD.encode(pair.sign(message.as_bytes())))
 }
 
@@ -53,6 +53,27 @@ fn a_token_says_what_it_was_made_for() {
     let header = jsonwebtoken::decode_header(&token).unwrap();
     assert_eq!(header.kid.as_deref(), Some(tokens.keys().current().id()));
     assert!(token.len() < MOST_LETTERS / 4, "{}", token.len());
+}
+
+/// A key and a token as earlier versions, which signed by aws-lc, kept and gave them.
+#[test]
+fn keys_and_tokens_of_earlier_versions_stay_good() {
+    const PKCS8: &str = "MFECAQEwBQYDK2VwBCIEIP4MtFS2BzEWi6B4BYvWjw/JOvwMV3in2gkE4fDx0hfYgSEAjoStFZvw6SDGz5NE5OLdZvMYmPnOVXcBrMdtypzItx4=";
+    const TOKEN: &str = concat!(
+        "eyJ0eXAiOiJhdCtqd3QiLCJhbGciOiJFZERTQSIsImtpZCI6IlpHN3otZkVaaGZ0NHhrelB0UWdHNXA1ckNHVDY1ck44c1NhNDNIVzVxSGsifQ.",
+        "eyJpc3MiOiJwZXJpZ2VlIiwiYXVkIjoicGVyaWdlZS1hcGkiLCJzdWIiOiJ1c3JfMGNtNXQ2eHI5OW54OSIsImV4cCI6MTc5NDgzMzg4NSwiaWF0",
+        "IjoxNzk0ODMwMjg1LCJqdGkiOiJFa055d3JnQUJ3X25RUVpXUFhVVGwya0lrNEdmQkFtciIsImtleSI6ImtleV8wY201dDc4eGVkdjZoIiwiYWNj",
+        "IjoiYWNjXzBjbTV0NnhyOTlubXAifQ.",
+        "RIxn3oD8SrWJKNpoxPS_bGNxdykr_Gmqaxoco0PGUi2Zclm_YV5jCoqjfEIe2MYA-71cRKsiYj2J7opB3yhMBg",
+    );
+    let key = SigningKey::from_pkcs8(&STANDARD.decode(PKCS8).unwrap()).unwrap();
+    assert_eq!(key.id(), "ZG7z-fEZhft4xkzPtQgG5p5rCGT65rN8sSa43HW5qHk");
+    let tokens = Tokens::new(SigningKeys::new(key, Vec::new()), "perigee", "perigee-api");
+    let made = Timestamp::from_millis(1_794_830_285_000);
+    let claims = tokens.verify(TOKEN, made).unwrap();
+    assert_eq!(claims.sub.to_string(), "usr_0cm5t6xr99nx9");
+    // Ed25519 signatures have no chance in them: the same claims make the same token.
+    assert_eq!(sign(tokens.keys.current(), &claims).unwrap(), TOKEN);
 }
 
 #[test]
@@ -113,12 +134,12 @@ fn forged_headers_are_refused() {
 fn the_public_key_is_no_shared_secret() {
     let tokens = tokens();
     let claims = tokens.issue(new_token(), NOW).unwrap().1;
-    let mut header = Header::new(Algorithm::HS256);
-    header.typ = Some(TYPE.to_owned());
-    header.kid = Some(tokens.keys.current().id().to_owned());
+    let header = json!({"typ": TYPE, "alg": "HS256", "kid": tokens.keys.current().id()});
     let jwks = tokens.keys.jwks(NOW);
     let public = URL_SAFE_NO_PAD.decode(jwks["keys"][0]["x"].as_str().unwrap()).unwrap();
-    let forged = jsonwebtoken::encode(&header, &claims, &EncodingKey::from_secret(&public)).unwrap();
+    let message = format!("{}.{}", part(&header), part(&serde_json::to_value(claims).unwrap()));
+    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &public), message.as_bytes());
+    let forged = format!("{message}.{}", URL_SAFE_NO_PAD.encode(tag));
     assert_eq!(tokens.verify(&forged, NOW), Err(TokenError::BadSignature));
 }
 

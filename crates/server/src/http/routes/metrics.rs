@@ -13,6 +13,7 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use secrecy::ExposeSecret;
 
 use crate::app::App;
+use crate::auth::same_bytes;
 use crate::http::context::RequestContext;
 use crate::http::error::ApiResult;
 use crate::http::middleware::nothing_here;
@@ -101,8 +102,7 @@ fn bears(headers: &HeaderMap, secret: &str) -> bool {
         .and_then(|value| value.as_bytes().split_at_checked("Bearer ".len()))
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case(b"Bearer "))
         .map(|(_, given)| given);
-    let same = |given| aws_lc_rs::constant_time::verify_slices_are_equal(given, secret.as_bytes()).is_ok();
-    !secret.is_empty() && given.is_some_and(same)
+    !secret.is_empty() && given.is_some_and(|given| same_bytes(given, secret.as_bytes()))
 }
 
 /// The recorder of this process, installed when it is first asked for. None when another one is in place.
