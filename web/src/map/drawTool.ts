@@ -15,7 +15,10 @@ import { TerraDrawMapLibreGLAdapter } from 'terra-draw-maplibre-gl-adapter'
 import { boundsOf, circleRing, destination, middle, open, type DrawnKind, type Position, type Shape } from './drawShape'
 import { distanceBetween, unwrap } from './geodesy'
 
-type Place = { lng: number; lat: number }
+interface Place {
+  lng: number
+  lat: number
+}
 const places = 9
 const rounded = (value: number): number => Number(value.toFixed(places))
 

@@ -31,9 +31,7 @@ const palettes = {
   }
 }
 
-export interface Names {
-  [code: string]: string
-}
+export type Names = Record<string, string>
 
 /** The names of countries in a language, as the browser knows them. */
 function namesIn(language: string, codes: string[]): Names {

@@ -7,7 +7,8 @@ export function styleOf(dark: boolean, language: string): LayerSpecification[] {
   // The pictures of shields and places would have to come from elsewhere; the names do without them.
   return all.map((layer) => {
     if (layer.type !== 'symbol' || !layer.layout) return layer
-    const { 'icon-image': _, ...layout } = layer.layout
+    const layout = { ...layer.layout }
+    delete layout['icon-image']
     return { ...layer, layout }
   })
 }

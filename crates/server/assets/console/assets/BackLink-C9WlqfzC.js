@@ -1,1 +1,0 @@
-import{Bt as e,Gt as t,K as n,Mt as r,Tt as i,Vt as a,b as o,dt as s,kt as c,pt as l,rt as u}from"./format-ZgK13fND.js";import{Et as d}from"./index-DMwBvYGU.js";var f=l(`<a class="svelte-zv8x4v"><!><!></a>`);function p(l,p){a(p,!0);var m=f(),h=c(m);o(h,{name:`back`});var g=r(h);u(g,()=>p.children),t(m),i(e=>n(m,`href`,e),[()=>d(p.to)]),s(l,m),e()}export{p as t};
