@@ -12,6 +12,7 @@ mod judging;
 pub mod live;
 mod metrics_server;
 pub mod readiness;
+pub mod recorder;
 pub mod run;
 pub mod senders;
 pub mod serve;

@@ -17,8 +17,8 @@ use crate::background::{Jobs, save_hours, save_usage};
 use crate::config::{BaseUrl, Config, ConfigError};
 use crate::http::middleware::refuse_unreadable;
 use crate::http::router::router;
-use crate::http::routes::metrics::recorder;
 use crate::metrics_server::MetricsServer;
+use crate::recorder::recorder;
 use crate::senders::Senders;
 use crate::serve::{BindError, Listener, ServeConfig, ShutdownReport, Threads, Tls, TlsError, serve};
 

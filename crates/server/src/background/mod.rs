@@ -2,9 +2,9 @@
 
 mod compaction;
 mod expiry;
-mod figures;
 mod follower;
 mod jobs;
+mod metrics;
 mod outbox;
 mod overview;
 mod receipts;
@@ -15,9 +15,9 @@ mod upkeep;
 
 pub use compaction::{Packing, compact_locations, trim_logs};
 pub use expiry::announce_expiries;
-pub use figures::publish_store;
 pub use follower::Follower;
 pub use jobs::Jobs;
+pub use metrics::publish_store;
 pub use outbox::{Outlet, Outlets, Worker};
 pub use overview::write_overview;
 pub use receipts::note_receipts;

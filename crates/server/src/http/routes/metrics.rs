@@ -1,7 +1,6 @@
 //! `/metrics`: the operator's figures, for this machine, for who knows the secret, or on a listener of their own.
 
 use std::net::IpAddr;
-use std::sync::OnceLock;
 
 use axum::Router;
 use axum::extract::{OriginalUri, State};
@@ -9,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use metrics_exporter_prometheus::PrometheusHandle;
 use secrecy::ExposeSecret;
 
 use crate::app::App;
@@ -17,11 +16,10 @@ use crate::auth::same_bytes;
 use crate::http::context::RequestContext;
 use crate::http::error::ApiResult;
 use crate::http::middleware::nothing_here;
+use crate::recorder::recorder;
 
 const EXPOSITION: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
-/// Seconds an answer takes: from a remembered read to a client that has given up.
-const SECONDS: [f64; 12] = [0.000_25, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0];
 /// What proxies write into requests they pass on.
 const FORWARDING: [HeaderName; 6] = [
     header::FORWARDED,
@@ -103,17 +101,4 @@ fn bears(headers: &HeaderMap, secret: &str) -> bool {
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case(b"Bearer "))
         .map(|(_, given)| given);
     !secret.is_empty() && given.is_some_and(|given| same_bytes(given, secret.as_bytes()))
-}
-
-/// The recorder of this process, installed when it is first asked for. None when another one is in place.
-pub fn recorder() -> Option<&'static PrometheusHandle> {
-    static RECORDER: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
-    let install = || {
-        PrometheusBuilder::new()
-            .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS)
-            .ok()?
-            .install_recorder()
-            .ok()
-    };
-    RECORDER.get_or_init(install).as_ref()
 }

@@ -3,7 +3,7 @@
 use metrics::{counter, describe_counter, describe_gauge};
 use perigee_store::Stats;
 
-use crate::http::routes::metrics::recorder;
+use crate::recorder::recorder;
 
 /// Publishes the store's counters, and lets the recorder tidy up what it has gathered.
 pub fn publish_store(stats: Stats) {
