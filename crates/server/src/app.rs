@@ -19,7 +19,6 @@ use crate::auth::signing::{self, SigningKeyError, SigningKeys};
 use crate::background::{DiskWarning, Packing};
 use crate::budget::Budget;
 use crate::config::{BaseUrl, Config, ConfigError};
-use crate::http::arrivals::Arrivals;
 use crate::http::code::Code;
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult};
@@ -30,6 +29,7 @@ use crate::http::routes::locations::feed::{EncodedFeed, FeedKey};
 use crate::live::{Live, SharePages, SharedReads};
 use crate::readiness::Readiness;
 use crate::serve::OpenConnections;
+use crate::signals::Signals;
 use crate::webhook::{ClientError, Webhooks};
 
 /// The service, cheap to clone.
@@ -84,8 +84,8 @@ pub struct Parts {
     pub refusals: RefusalBook,
     /// Requests with an idempotency key that are running now.
     pub running: Running,
-    /// Where it is announced that something happened.
-    pub arrivals: Arrivals,
+    /// Wakes tasks that wait for a commit.
+    pub signals: Signals,
     /// Events on their way to those who watch.
     pub live: Live,
     /// Answers to polls for events, shared by who waited for the same.
@@ -152,7 +152,7 @@ impl App {
             disk_warning: DiskWarning::default(),
             connections: OpenConnections::default(),
             running: Running::default(),
-            arrivals: Arrivals::default(),
+            signals: Signals::default(),
             background: TaskTracker::new(),
             runtime: Handle::current(),
         })))

@@ -16,5 +16,6 @@ pub mod recorder;
 pub mod run;
 pub mod senders;
 pub mod serve;
+pub mod signals;
 pub mod webhook;
 pub mod wording;

@@ -179,7 +179,7 @@ impl Service {
         let app = self.app.clone();
         let stop = async move {
             stop.await;
-            app.arrivals.stop();
+            app.signals.stop();
         };
         // Work that outlives its request goes on there until the store is closed.
         let threads = self.limits.threads.clone();

@@ -1,7 +1,6 @@
 //! The HTTP side: routes, what they take and give, and the layers around them.
 
 pub mod accept;
-pub mod arrivals;
 pub mod code;
 pub mod coding;
 pub mod compress;

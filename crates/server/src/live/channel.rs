@@ -104,8 +104,8 @@ impl Channel {
 
 /// Reads the log of a channel's account until nobody wants it or the service stops.
 pub(super) async fn read(app: App, channel: Arc<Channel>) {
-    let mut news = app.arrivals.of_account(channel.account);
-    let stopping = app.arrivals.stopping().clone();
+    let mut news = app.signals.of_account(channel.account);
+    let stopping = app.signals.stopping().clone();
     while !stopping.is_cancelled() {
         let begun = Instant::now();
         let progress = match advance(&app, &channel).await {

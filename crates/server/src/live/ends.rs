@@ -50,7 +50,7 @@ impl Ends {
 
 async fn follow(app: App, account: AccountId, sender: watch::Sender<Option<i64>>) {
     // Before the first look, so that nothing is announced unheard between two looks.
-    let mut bell = app.arrivals.of_account(account);
+    let mut bell = app.signals.of_account(account);
     while !app.live.ends.release(account, &sender) {
         match app.store.event_end(Scope::whole(account)).await {
             Ok(end) => {
@@ -70,7 +70,7 @@ async fn follow(app: App, account: AccountId, sender: watch::Sender<Option<i64>>
             let _announced_or_not = timeout_at(now + LOOK_EVERY, bell.changed()).await;
         };
         tokio::select! {
-            () = app.arrivals.stopping().cancelled() => {
+            () = app.signals.stopping().cancelled() => {
                 app.live.ends.lock().remove(&account);
                 return;
             }

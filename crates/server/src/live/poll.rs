@@ -41,7 +41,7 @@ impl Poll {
         };
         Self {
             waits: (!longest.is_zero()).then(subscribe),
-            stopping: app.arrivals.stopping().clone(),
+            stopping: app.signals.stopping().clone(),
             deadline: Instant::now() + longest,
         }
     }

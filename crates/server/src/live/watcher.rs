@@ -112,7 +112,7 @@ impl Watcher {
         if Instant::now() >= self.check_at {
             self.check().await?;
         }
-        let stopping = self.app.arrivals.stopping().clone();
+        let stopping = self.app.signals.stopping().clone();
         let receiver = match &mut self.source {
             Source::Over => return Ok(None),
             Source::Log | Source::Joined(..) => return Ok(Some(self.read_log().await.map_err(End::Failed)?)),
@@ -198,7 +198,7 @@ impl Watcher {
         self.after = page.next.min(limit).max(self.after);
         self.source = match std::mem::replace(&mut self.source, Source::Over) {
             Source::Log if is_end => {
-                self.app.arrivals.stopping().run_until_cancelled(self.channel.begun()).await;
+                self.app.signals.stopping().run_until_cancelled(self.channel.begun()).await;
                 let (receiver, from) = self.channel.join();
                 Source::Joined(receiver, from)
             }

@@ -103,7 +103,7 @@ async fn deliver(app: &App, account: AccountId, id: WebhookId, more: &Notify) ->
     let mut flights = FuturesUnordered::new();
     let mut settled = Vec::new();
     loop {
-        let is_stopping = app.arrivals.stopping().is_cancelled();
+        let is_stopping = app.signals.stopping().is_cancelled();
         let mut permits = Vec::new();
         if !is_stopping {
             let free = at_once.saturating_sub(flights.len());

@@ -49,7 +49,7 @@ impl Webhooks {
 
 /// Serves webhooks until told to stop.
 pub async fn run(app: App, stop: CancellationToken) {
-    let mut news = app.arrivals.anywhere();
+    let mut news = app.signals.any_account();
     while !stop.is_cancelled() {
         let begun = Instant::now();
         if let Err(error) = turn(&app).await {

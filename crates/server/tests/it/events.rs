@@ -167,7 +167,7 @@ async fn a_poll_waits_until_something_happens(engine: Engine) {
     };
     let (waited, ()) = tokio::join!(app.call(&line).by(&reader).send(), disable);
     waited.expect_error(403, "user-disabled");
-    app.app.arrivals.stop();
+    app.app.signals.stop();
     assert_eq!(
         app.get(owner, "/api/events?wait=30").await["events"],
         json!([]),
@@ -235,7 +235,7 @@ async fn polls_that_wait_are_bounded(engine: Engine) {
             let elsewhere = async { wait(&other.owner, "/api/events").await.expect(200) };
             let stop = async {
                 until_waiting(&app, &other, 1).await;
-                app.app.arrivals.stop();
+                app.app.signals.stop();
             };
             tokio::join!(elsewhere, stop)
         };

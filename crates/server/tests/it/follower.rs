@@ -579,7 +579,7 @@ async fn a_node_judges_until_it_is_stopped(engine: Engine) {
     on.app.send(&other, "POST /api/rules", &rule).await.expect(201);
     on.rule(json!({"type": "speed", "above": 90})).await;
     on.app.clock().advance_seconds(1_000);
-    let mut told = on.app.app.arrivals.anywhere();
+    let mut told = on.app.app.signals.any_account();
     let stop = tokio_util::sync::CancellationToken::new();
     let running = tokio::spawn(std::sync::Arc::new(follower(&on.app)).run(stop.clone()));
     on.send(&[(10, 50), (20, 95)]).await;

@@ -200,7 +200,7 @@ async fn the_feed_waits(engine: Engine) {
     let (part, ()) = tokio::join!(waiting, sending);
     assert_eq!(latitudes(&part), [44]);
     // Told to stop, it keeps nobody.
-    fleet.app.app.arrivals.stop();
+    fleet.app.app.signals.stop();
     let next = part["nextCursor"].as_str().unwrap();
     let part = fleet.get(&format!("/api/locations/feed?cursor={next}&wait=30")).await;
     assert_eq!(part["locations"], json!([]));

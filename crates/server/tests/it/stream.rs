@@ -45,7 +45,7 @@ async fn a_stream_shows_what_happens_and_goes_on_where_it_was(engine: Engine) {
     let alert = json!({"dateTime": "2023-05-01T12:00:00Z", "alertName": "SOSButton"});
     app.send(owner, &format!("POST /api/devices/{device}/alerts"), &alert).await.expect(201);
     assert_eq!(alerts.event().await["data"]["alertName"], "SOSButton");
-    app.app.arrivals.stop();
+    app.app.signals.stop();
     alerts.end().await;
 }
 

@@ -33,7 +33,7 @@ impl Node {
         let task = tokio::spawn(async move {
             let stop = async move {
                 let _told_or_dropped = stopped.await;
-                app.arrivals.stop();
+                app.signals.stop();
             };
             serve(listener, None, routes, ServeConfig::default(), stop).await
         });

@@ -90,7 +90,7 @@ impl Follower {
         let mut turns = Turns::default();
         let mut slices: JoinSet<Outcome> = JoinSet::new();
         let mut accounts: HashMap<task::Id, AccountId> = HashMap::new();
-        let mut arrivals = self.app.arrivals.anywhere();
+        let mut arrivals = self.app.signals.any_account();
         let mut look_at = Instant::now();
         let mut rest = IDLE;
         while !stop.is_cancelled() {

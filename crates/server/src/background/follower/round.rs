@@ -74,7 +74,7 @@ impl Follower {
             self.sizes.note(account, part.count, started.elapsed());
         }
         if kept && told {
-            self.app.arrivals.announce(account);
+            self.app.signals.announce(account);
         }
         Ok(match part.count {
             _ if part.more || !kept => Outcome::More,

@@ -83,7 +83,7 @@ pub async fn frame(
         && !matches!(method, Method::GET | Method::HEAD)
         && let Some((account, _, _)) = context.caller()
     {
-        app.arrivals.announce(account);
+        app.signals.announce(account);
     }
     if path.starts_with("/api") {
         add_api_headers(response.headers_mut(), &app, &context);

@@ -180,7 +180,7 @@ impl World {
         })
         .await;
         // Streams end at once, so that they are answers like others.
-        app.app.arrivals.stop();
+        app.app.signals.stop();
         let (first, second) = (app.tenant("first", 100_000).await, app.tenant("second", 100_000).await);
         let group = make_group(&app, &first).await;
         let other_group = make_group(&app, &first).await;
