@@ -4,14 +4,13 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use perigee_core::error::StoreError;
-use perigee_core::id::AccountId;
 use perigee_core::store::Store;
 use perigee_core::time::{Clock, Monotonic, Timestamp};
 use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
 use crate::access::{
-    CodeBackoff, Gate, HourBook, Identities, Rated, Rates, RefusalBook, UsageBook, ViewBook, read_keys,
+    CodeBackoff, Gate, HourBook, Identities, Rates, RefusalBook, RunningKeys, UsageBook, ViewBook, read_keys,
 };
 use crate::auth::mail_link::MailLinks;
 use crate::auth::password::Passwords;
@@ -19,17 +18,11 @@ use crate::auth::signing::{self, SigningKeyError, SigningKeys};
 use crate::background::{DiskWarning, Packing};
 use crate::budget::Budget;
 use crate::config::{BaseUrl, Config, ConfigError};
-use crate::http::code::Code;
-use crate::http::context::RequestContext;
-use crate::http::error::{ApiError, ApiResult};
-use crate::http::extract::Running;
-use crate::http::routes::console::tiles::Tiles;
-use crate::http::routes::events::list::{EncodedEvents, PollKey};
-use crate::http::routes::locations::feed::{EncodedFeed, FeedKey};
-use crate::live::{Live, SharePages, SharedReads};
+use crate::live::{EventPollKey, FeedPollKey, Live, PollAnswer, SharePages, SharedReads};
 use crate::readiness::Readiness;
 use crate::serve::OpenConnections;
 use crate::signals::Signals;
+use crate::tiles::Tiles;
 use crate::webhook::{ClientError, Webhooks};
 
 /// The service, cheap to clone.
@@ -83,15 +76,15 @@ pub struct Parts {
     /// Refusals counted for the audit log.
     pub refusals: RefusalBook,
     /// Requests with an idempotency key that are running now.
-    pub running: Running,
+    pub running_keys: RunningKeys,
     /// Wakes tasks that wait for a commit.
-    pub signals: Signals,
+    pub signals: Arc<Signals>,
     /// Events on their way to those who watch.
     pub live: Live,
     /// Answers to polls for events, shared by who waited for the same.
-    pub event_polls: SharedReads<PollKey, EncodedEvents>,
+    pub event_polls: SharedReads<EventPollKey, PollAnswer>,
     /// The same of the feed of locations.
-    pub feed_polls: SharedReads<FeedKey, EncodedFeed>,
+    pub feed_polls: SharedReads<FeedPollKey, PollAnswer>,
     /// What share links show, shared by their viewers.
     pub share_pages: SharePages,
     /// Events on their way to webhooks.
@@ -151,28 +144,11 @@ impl App {
             readiness: Readiness::default(),
             disk_warning: DiskWarning::default(),
             connections: OpenConnections::default(),
-            running: Running::default(),
-            signals: Signals::default(),
+            running_keys: RunningKeys::default(),
+            signals: Arc::default(),
             background: TaskTracker::new(),
             runtime: Handle::current(),
         })))
-    }
-
-    /// Counts a call against its account's limit.
-    pub fn limit_request(&self, context: &RequestContext, account: AccountId) -> ApiResult<()> {
-        let rated = self.rates.request(account);
-        context.set_rated(rated);
-        if rated.allowance.allowed { Ok(()) } else { Err(too_many(rated, "Too many requests.")) }
-    }
-
-    /// Counts a submission of locations or alerts, which has a bucket of its own, or none.
-    pub fn limit_submission(&self, context: &RequestContext, account: AccountId) -> ApiResult<()> {
-        let Some(rated) = self.rates.submission(account) else {
-            context.set_rated(self.rates.requests_left(account));
-            return Ok(());
-        };
-        context.set_rated(rated);
-        if rated.allowance.allowed { Ok(()) } else { Err(too_many(rated, "Too many submissions.")) }
     }
 }
 
@@ -180,16 +156,6 @@ impl App {
 async fn signing_keys(store: &dyn Store, now: Timestamp) -> Result<SigningKeys, BuildError> {
     let fresh = signing::SigningKey::generate()?;
     Ok(read_keys(&store.signing_keys(fresh.to_stored(now)).await?)?)
-}
-
-/// Too many of something; the sentence goes on with how long to wait.
-pub(crate) fn too_many(rated: Rated, what: &str) -> ApiError {
-    let wait = rated.allowance.wait_s;
-    ApiError::new(
-        Code::RateLimited,
-        format!("{what} Wait {wait} s and try again; the RateLimit headers show what is left."),
-    )
-    .with_header(http::header::RETRY_AFTER, &wait.to_string())
 }
 
 /// Why the service could not be built.

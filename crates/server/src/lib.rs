@@ -17,5 +17,6 @@ pub mod run;
 pub mod senders;
 pub mod serve;
 pub mod signals;
+pub mod tiles;
 pub mod webhook;
 pub mod wording;

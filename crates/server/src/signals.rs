@@ -8,8 +8,8 @@ use tokio_util::sync::CancellationToken;
 /// another account; it reads the log once for nothing.
 const CHANNELS: usize = 64;
 
-/// Announces commits (a location, an alert, any change) and the end of the service. Clones share the channels.
-#[derive(Clone, Debug)]
+/// Announces commits (a location, an alert, any change) and the end of the service.
+#[derive(Debug)]
 pub struct Signals {
     any_account: watch::Sender<()>,
     accounts: [watch::Sender<()>; CHANNELS],

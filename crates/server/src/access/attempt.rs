@@ -10,10 +10,11 @@ use perigee_core::credential::Login;
 use tokio::time::Instant;
 
 use super::rates::Rated;
-use crate::app::{App, too_many};
+use crate::app::App;
 use crate::budget::{Payer, Slot};
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult};
+use crate::http::limit::too_many;
 
 /// No refusal is told sooner. A store finds nobody a little faster than somebody; this is longer than either takes.
 const REFUSED_AFTER: Duration = Duration::from_millis(25);

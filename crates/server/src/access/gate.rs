@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::key_ring::{KeyLoadError, KeyRing};
 use super::rates::Rated;
-use crate::app::{App, too_many};
+use crate::app::App;
 use crate::auth::signing::SigningKeys;
 use crate::auth::token::{Claims, NewToken, TokenError};
 use crate::auth::verified::VerifiedTokens;
@@ -21,6 +21,7 @@ use crate::auth::{Secret, session};
 use crate::http::code::Code;
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult, internal};
+use crate::http::limit::too_many;
 use crate::serve::PublicOrigin;
 
 /// The cookie of a console session.

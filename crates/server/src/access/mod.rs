@@ -9,6 +9,7 @@ mod identity;
 mod key_ring;
 mod rates;
 mod refusals;
+mod running_keys;
 mod usage;
 mod views;
 
@@ -24,5 +25,6 @@ pub use key_ring::KeyLoadError;
 pub(crate) use key_ring::read_keys;
 pub use rates::{Rated, Rates};
 pub use refusals::RefusalBook;
+pub use running_keys::{RunningKey, RunningKeys};
 pub use usage::{Usage, UsageBook};
 pub use views::ViewBook;

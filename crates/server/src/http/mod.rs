@@ -15,6 +15,7 @@ pub mod extract;
 pub mod format;
 pub mod history;
 pub mod json;
+pub mod limit;
 pub mod list;
 pub mod middleware;
 pub mod names;

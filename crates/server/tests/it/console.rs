@@ -108,7 +108,7 @@ async fn the_operators_maps_are_offered_and_served_in_parts() {
 
 #[test]
 fn a_file_that_is_no_map_is_refused_at_the_start() {
-    use perigee_server::http::routes::console::tiles::Tiles;
+    use perigee_server::tiles::Tiles;
     let folder = tempfile::tempdir().unwrap();
     let mut map = crate::support::app::default_config().map;
     assert!(Tiles::open(&map).unwrap().is_none());

@@ -20,6 +20,7 @@ use crate::budget::Payer;
 use crate::http::code::Code;
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult, forbidden};
+use crate::http::limit::{limit_request, limit_submission};
 use crate::http::reply::Reply;
 
 /// Somebody who proved who they are and may act now.
@@ -128,12 +129,12 @@ impl Caller {
 
     /// Counts the call against the account's limit.
     pub fn limit_request(&self, app: &App) -> ApiResult<()> {
-        app.limit_request(&self.context, self.identity.account.id)
+        limit_request(&app.rates, &self.context, self.identity.account.id)
     }
 
     /// Counts the call against the account's limit on submissions.
     pub fn limit_submission(&self, app: &App) -> ApiResult<()> {
-        app.limit_submission(&self.context, self.identity.account.id)
+        limit_submission(&app.rates, &self.context, self.identity.account.id)
     }
 
     /// Who pays for what their request costs.

@@ -15,7 +15,7 @@ pub use body::{BODY_MAX, BODY_VALUES_MAX, CREDENTIALS_MAX, Credentials, JsonBody
 pub use caller::{Caller, SessionCaller, Submitter};
 pub use change::Change;
 pub use conditional::{Preconditions, entity_tag};
-pub use once::{Held, Once, Running};
+pub use once::{Held, Once};
 pub use operator::OperatorCaller;
 pub use params::{ListPart, Params};
 pub use path::{DevicePath, IdPath, IdsPath, TextPath};

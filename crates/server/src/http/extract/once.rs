@@ -1,15 +1,12 @@
 //! `Idempotency-Key`: a request that creates something may be sent twice.
 
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
-
 use axum::extract::FromRequestParts;
 use http::HeaderName;
 use http::request::Parts;
-use perigee_core::id::UserId;
 use perigee_core::idempotency::IdempotencyKey;
 
 use super::{Caller, JsonBody};
+use crate::access::RunningKey;
 use crate::app::App;
 use crate::http::code::Code;
 use crate::http::error::{ApiError, ApiResult, invalid_header};
@@ -24,25 +21,12 @@ pub struct Once {
     endpoint: String,
 }
 
-/// The requests with a key that are running now on this node.
-#[derive(Clone, Debug, Default)]
-pub struct Running(Arc<Mutex<HashSet<(UserId, String, String)>>>);
-
 /// Holds a key while its request runs.
 #[derive(Debug)]
 pub struct Held {
     /// What the store compares.
     pub key: Option<IdempotencyKey>,
-    running: Running,
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        if let Some(key) = self.key.take() {
-            let mut running = self.running.0.lock().unwrap_or_else(PoisonError::into_inner);
-            running.remove(&(key.user, key.endpoint, key.key));
-        }
-    }
+    _running: Option<RunningKey>,
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Once {
@@ -65,21 +49,15 @@ impl<S: Send + Sync> FromRequestParts<S> for Once {
 impl Once {
     /// Takes the key for this request; refused while another request with it is running.
     pub fn hold(self, app: &App, caller: &Caller, body: &JsonBody) -> ApiResult<Held> {
-        let running = app.running.clone();
-        let Some(key) = self.key else { return Ok(Held { key: None, running }) };
+        let Some(key) = self.key else { return Ok(Held { key: None, _running: None }) };
         let key =
             IdempotencyKey { user: caller.user_id(), endpoint: self.endpoint, key, body_hash: body.hash };
-        let fresh = running.0.lock().unwrap_or_else(PoisonError::into_inner).insert((
-            key.user,
-            key.endpoint.clone(),
-            key.key.clone(),
-        ));
-        if !fresh {
+        let Some(running) = app.running_keys.hold(&key) else {
             return Err(ApiError::new(
                 Code::IdempotencyInProgress,
                 "The first request with this Idempotency-Key is still running. Wait for its answer, or send this again shortly.",
             ));
-        }
-        Ok(Held { key: Some(key), running })
+        };
+        Ok(Held { key: Some(key), _running: Some(running) })
     }
 }

@@ -10,10 +10,11 @@ use perigee_core::notification::{ConsentChange, MailedAccount};
 use perigee_core::text::Email;
 
 use super::mail_page::{MailPage, Say};
-use crate::app::{App, too_many};
+use crate::app::App;
 use crate::http::context::RequestContext;
 use crate::http::error::ApiResult;
 use crate::http::extract::TextPath;
+use crate::http::limit::too_many;
 
 /// Show what holds for the recipient. Changes nothing: mail scanners follow links.
 pub async fn get_mail_page(

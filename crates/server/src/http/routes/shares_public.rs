@@ -14,12 +14,13 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
-use crate::app::{App, too_many};
+use crate::app::App;
 use crate::auth::Secret;
 use crate::http::code::Code;
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult, internal, not_found};
 use crate::http::extract::{Params, TextPath};
+use crate::http::limit::too_many;
 use crate::http::parts::json_of_parts;
 use crate::http::reply::encode;
 use crate::live::{Asked, Busy, Page};

@@ -18,7 +18,7 @@ use crate::http::extract::{Caller, Params};
 use crate::http::format::json;
 use crate::http::parts::json_of_parts;
 use crate::http::reply::Envelope;
-use crate::live::Poll;
+use crate::live::{EventPollKey, Poll, PollAnswer};
 
 const LIMIT: u32 = 100;
 const LIMIT_MAX: u32 = 1_000;
@@ -80,30 +80,12 @@ pub async fn list_events(
         answer = match end {
             // Everybody who waited at the same place is woken at once and asks for the same.
             Some(end) => {
-                let key = PollKey { scope, filter: filter.clone(), after, limit, end };
+                let key = EventPollKey { scope, filter: filter.clone(), after, limit, end };
                 app.event_polls.get(key, reads).await?
             }
             None => Arc::new(reads.await?),
         };
     }
-}
-
-/// What the answer to a poll depends on.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct PollKey {
-    scope: Scope,
-    filter: EventFilter,
-    after: i64,
-    limit: u32,
-    /// Where the log ended.
-    end: i64,
-}
-
-/// A page of events, encoded but for the envelope.
-pub struct EncodedEvents {
-    rest: Bytes,
-    is_empty: bool,
-    next: i64,
 }
 
 async fn read(
@@ -112,12 +94,12 @@ async fn read(
     filter: &EventFilter,
     after: i64,
     limit: u32,
-) -> ApiResult<EncodedEvents> {
+) -> ApiResult<PollAnswer> {
     let page = app.store.read_events(scope, filter, after, limit).await?;
     Ok(encode(app, &page))
 }
 
-fn encode(app: &App, page: &EventPage) -> EncodedEvents {
+fn encode(app: &App, page: &EventPage) -> PollAnswer {
     let mut out = Vec::new();
     out.extend_from_slice(b",\"events\":[");
     let now = app.clock.now();
@@ -130,10 +112,10 @@ fn encode(app: &App, page: &EventPage) -> EncodedEvents {
     out.push(b']');
     json::push_next_cursor(&mut out, Some(&event_id(page.next)));
     out.push(b'}');
-    EncodedEvents { rest: Bytes::from(out), is_empty: page.events.is_empty(), next: page.next }
+    PollAnswer { rest: Bytes::from(out), is_empty: page.events.is_empty(), next: page.next }
 }
 
-fn reply_events(caller: &Caller, answer: &EncodedEvents) -> Response {
+fn reply_events(caller: &Caller, answer: &PollAnswer) -> Response {
     let mut envelope = Vec::new();
     json::open_envelope(&mut envelope, Envelope::of(Some(caller.usage())));
     json_of_parts([Bytes::from(envelope), answer.rest.clone()])

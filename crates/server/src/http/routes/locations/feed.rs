@@ -18,7 +18,7 @@ use crate::http::format::{Selection, json};
 use crate::http::history::LIMIT_MAX;
 use crate::http::parts::json_of_parts;
 use crate::http::reply::Envelope;
-use crate::live::Poll;
+use crate::live::{FeedPollKey, Poll, PollAnswer};
 
 /// The name the feed's cursors are bound to.
 const LIST: &str = "locations feed";
@@ -58,7 +58,7 @@ pub async fn list_location_feed(
         caller = caller.again(&app).await?;
         // Everybody who waited at the same place is woken at once and asks for the same.
         let (scope, after) = (caller.scope(), answer.next);
-        let key = FeedKey { scope, after, limit, end };
+        let key = FeedPollKey { scope, after, limit, end };
         answer = app.feed_polls.get(key, read(&app, scope, after, limit)).await?;
     }
     let mut envelope = Vec::new();
@@ -66,28 +66,11 @@ pub async fn list_location_feed(
     Ok(json_of_parts([Bytes::from(envelope), answer.rest.clone()]))
 }
 
-/// What the answer to a poll depends on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct FeedKey {
-    scope: Scope,
-    after: i64,
-    limit: u32,
-    /// Where the log ended.
-    end: i64,
-}
-
-/// A part of the feed, encoded but for the envelope.
-pub struct EncodedFeed {
-    rest: Bytes,
-    is_empty: bool,
-    next: i64,
-}
-
-async fn read(app: &App, scope: Scope, after: i64, limit: u32) -> ApiResult<EncodedFeed> {
+async fn read(app: &App, scope: Scope, after: i64, limit: u32) -> ApiResult<PollAnswer> {
     Ok(encode(&app.store.list_location_feed(scope, after, limit).await?))
 }
 
-fn encode(feed: &Feed) -> EncodedFeed {
+fn encode(feed: &Feed) -> PollAnswer {
     let mut out = Vec::new();
     out.extend_from_slice(b",\"locations\":[");
     for (index, (device, stored)) in feed.items.iter().enumerate() {
@@ -99,5 +82,5 @@ fn encode(feed: &Feed) -> EncodedFeed {
     out.push(b']');
     json::push_next_cursor(&mut out, Some(&Cursor::at(feed.next).write(LIST)));
     out.push(b'}');
-    EncodedFeed { rest: Bytes::from(out), is_empty: feed.items.is_empty(), next: feed.next }
+    PollAnswer { rest: Bytes::from(out), is_empty: feed.items.is_empty(), next: feed.next }
 }

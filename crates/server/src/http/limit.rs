@@ -1,0 +1,36 @@
+//! Counts calls against limits and refuses those beyond them.
+
+use http::header::RETRY_AFTER;
+use perigee_core::id::AccountId;
+
+use super::code::Code;
+use super::context::RequestContext;
+use super::error::{ApiError, ApiResult};
+use crate::access::{Rated, Rates};
+
+/// Counts a call against its account's limit.
+pub fn limit_request(rates: &Rates, context: &RequestContext, account: AccountId) -> ApiResult<()> {
+    let rated = rates.request(account);
+    context.set_rated(rated);
+    if rated.allowance.allowed { Ok(()) } else { Err(too_many(rated, "Too many requests.")) }
+}
+
+/// Counts a submission of locations or alerts, which has a bucket of its own, or none.
+pub fn limit_submission(rates: &Rates, context: &RequestContext, account: AccountId) -> ApiResult<()> {
+    let Some(rated) = rates.submission(account) else {
+        context.set_rated(rates.requests_left(account));
+        return Ok(());
+    };
+    context.set_rated(rated);
+    if rated.allowance.allowed { Ok(()) } else { Err(too_many(rated, "Too many submissions.")) }
+}
+
+/// The error of a bucket that is empty. `what` is a sentence that says of what there were too many.
+pub fn too_many(rated: Rated, what: &str) -> ApiError {
+    let wait = rated.allowance.wait_s;
+    ApiError::new(
+        Code::RateLimited,
+        format!("{what} Wait {wait} s and try again; the RateLimit headers show what is left."),
+    )
+    .with_header(RETRY_AFTER, &wait.to_string())
+}
