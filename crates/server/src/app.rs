@@ -10,7 +10,8 @@ use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
 use crate::access::{
-    CodeBackoff, Gate, HourBook, Identities, Rates, RefusalBook, RunningKeys, UsageBook, ViewBook, read_keys,
+    Authenticator, CodeBackoff, HourBook, Identities, Rates, RefusalBook, RunningKeys, UsageBook, ViewBook,
+    read_keys,
 };
 use crate::auth::mail_link::MailLinks;
 use crate::auth::password::Passwords;
@@ -51,10 +52,10 @@ pub struct Parts {
     pub config: Config,
     /// The address clients use.
     pub base_url: BaseUrl,
-    /// Who is let in.
-    pub gate: Gate,
+    /// Issues and checks tokens, and checks sessions.
+    pub authenticator: Authenticator,
     /// The users asked for lately.
-    pub identities: Identities,
+    pub identities: Arc<Identities>,
     /// Links in mails by which recipients end or confirm them.
     pub mail_links: MailLinks,
     /// Hashing of passwords.
@@ -62,7 +63,7 @@ pub struct Parts {
     /// The operator's map tiles.
     pub tiles: Option<Tiles>,
     /// Limits on use.
-    pub rates: Rates,
+    pub rates: Arc<Rates>,
     /// What requests hold and compute at once.
     pub budget: Budget,
     /// Waits after wrong codes of the second factor.
@@ -114,11 +115,19 @@ impl App {
     ) -> Result<Self, BuildError> {
         let budget = Budget::new(&config.budget);
         let passwords = passwords.in_queue(Arc::clone(&budget.hashes));
-        let gate = Gate::new(signing_keys(&*store, clock.now()).await?, config.auth.token_seconds);
+        let identities = Arc::new(Identities::new(Arc::clone(&clock)));
+        let rates = Arc::new(Rates::new(&config.limits, Arc::clone(&clock)));
+        let authenticator = Authenticator::new(
+            signing_keys(&*store, clock.now()).await?,
+            config.auth.token_seconds,
+            Arc::clone(&store),
+            Arc::clone(&identities),
+            Arc::clone(&rates),
+        );
         let mail_links = MailLinks::new(&store.mail_link_key(rand::random()).await?);
         Ok(Self(Arc::new(Parts {
             mail_links,
-            rates: Rates::new(&config.limits, Arc::clone(&clock)),
+            rates,
             live: Live::new(&config.events),
             event_polls: SharedReads::default(),
             feed_polls: SharedReads::default(),
@@ -131,8 +140,8 @@ impl App {
             config,
             base_url,
             budget,
-            gate,
-            identities: Identities::new(Arc::clone(&clock)),
+            authenticator,
+            identities,
             clock,
             passwords,
             code_backoff: CodeBackoff::default(),

@@ -1,9 +1,8 @@
-//! Who is let in, how often, and what is counted of it.
+//! Tokens and sessions, rate limits, and the counters of calls, views and refusals. Knows nothing of HTTP.
 
-mod attempt;
+mod authenticator;
 mod buckets;
 mod code_backoff;
-mod gate;
 mod hours;
 mod identity;
 mod key_ring;
@@ -13,12 +12,9 @@ mod running_keys;
 mod usage;
 mod views;
 
-pub use attempt::{Attempt, Trial};
+pub use authenticator::{AccessError, Admitted, Authenticator, Proof};
 pub use buckets::{Allowance, Buckets, Quota};
 pub use code_backoff::CodeBackoff;
-pub use gate::{
-    Admitted, CHALLENGE, Gate, Proof, SESSION_COOKIE, cookie, refuse_foreign_origin, session_over,
-};
 pub use hours::HourBook;
 pub use identity::Identities;
 pub use key_ring::KeyLoadError;

@@ -4,7 +4,7 @@ use crate::app::App;
 
 /// Looks for newer keys. Other nodes and the command line change them in the store.
 pub async fn load_signing_keys(app: &App) {
-    match app.gate.load_keys(&*app.store).await {
+    match app.authenticator.load_keys().await {
         Ok(true) => tracing::info!("new tokens are signed with a new key"),
         Ok(false) => {}
         Err(error) => {

@@ -1,6 +1,8 @@
 //! The HTTP side: routes, what they take and give, and the layers around them.
 
 pub mod accept;
+pub mod attempt;
+pub mod authenticate;
 pub mod code;
 pub mod coding;
 pub mod compress;

@@ -30,7 +30,7 @@ pub(super) fn finish(document: &mut Value, base_url: &str) {
             "description": "A token from `POST /api/Auth/Token`."
         },
         "session": {
-            "type": "apiKey", "in": "cookie", "name": crate::access::SESSION_COOKIE,
+            "type": "apiKey", "in": "cookie", "name": crate::http::authenticate::SESSION_COOKIE,
             "description": "The cookie of a console session from `POST /api/session`."
         }
     });

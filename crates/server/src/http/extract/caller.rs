@@ -17,6 +17,7 @@ use serde::Serialize;
 use crate::access::{Admitted, Proof, Usage};
 use crate::app::App;
 use crate::budget::Payer;
+use crate::http::authenticate::admit;
 use crate::http::code::Code;
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult, forbidden};
@@ -108,7 +109,7 @@ impl Caller {
     async fn admit(parts: &mut Parts, app: &App) -> ApiResult<Self> {
         let context = RequestContext::from_request_parts(parts, app).await?;
         let now = app.clock.now();
-        let admitted = app.gate.admit(app, parts, &context, now).await?;
+        let admitted = admit(app, parts, &context, now).await?;
         let (user, account) = (&admitted.identity.user, &admitted.identity.account);
         let via = if admitted.session.is_some() { Via::Session } else { Via::Token };
         context.set_caller(account.id, user.id, via);
@@ -122,7 +123,7 @@ impl Caller {
     /// Them again at present, while their request goes on, or why it must not.
     pub async fn again(&self, app: &App) -> ApiResult<Self> {
         let now = app.clock.now();
-        let identity = app.gate.admit_again(app, &self.proof, now).await?;
+        let identity = app.authenticator.admit_again(&self.proof, now).await?;
         refuse_bad_standing(&identity.user, now)?;
         Ok(Self { identity, now, ..self.clone() })
     }

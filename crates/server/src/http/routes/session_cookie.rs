@@ -4,9 +4,9 @@ use axum::extract::FromRequestParts;
 use http::request::Parts;
 use perigee_core::actor::Via;
 
-use crate::access::{SESSION_COOKIE, cookie};
 use crate::app::App;
 use crate::auth::{Secret, session};
+use crate::http::authenticate::{SESSION_COOKIE, cookie};
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult};
 use crate::serve::{PublicOrigin, Scheme};

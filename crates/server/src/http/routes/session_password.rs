@@ -8,11 +8,11 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::session::{OwnPage, find_self, password_is_right, refused};
-use crate::access::Attempt;
 use crate::app::App;
 use crate::auth::link::LinkPurpose;
 use crate::auth::password::{MOST_CHARS, check_policy};
 use crate::auth::{Secret, SecretHash};
+use crate::http::attempt::Attempt;
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiResult, invalid_body};
 use crate::http::extract::{Caller, Credentials, JsonBody, SessionCaller};

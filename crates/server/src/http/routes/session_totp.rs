@@ -15,10 +15,11 @@ use utoipa::ToSchema;
 
 use super::session::{find_self, refused};
 use super::session_password::confirm_password;
-use crate::access::{Attempt, CHALLENGE};
 use crate::app::App;
 use crate::auth::password::MOST_CHARS;
 use crate::auth::totp::TotpSecret;
+use crate::http::attempt::Attempt;
+use crate::http::authenticate::CHALLENGE;
 use crate::http::code::Code;
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult, internal, invalid_body};

@@ -14,10 +14,11 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::access::{Attempt, CHALLENGE, Trial};
 use crate::app::App;
 use crate::auth::SecretHash;
 use crate::auth::api_key::ApiKey;
+use crate::http::attempt::{Attempt, Trial};
+use crate::http::authenticate::CHALLENGE;
 use crate::http::code::Code;
 use crate::http::error::{ApiError, ApiResult, internal, invalid_body};
 use crate::http::extract::Credentials;
@@ -170,7 +171,7 @@ pub async fn create_token(
     let proof = prove(login.as_ref(), &presented.api_key, now);
     match (proof, login) {
         (Ok(key), Some(login)) => {
-            let issued = app.gate.issue(login.account.id, login.user.id, key.id, now);
+            let issued = app.authenticator.issue(login.account.id, login.user.id, key.id, now);
             let (token, expires) = issued.map_err(internal)?;
             note_use(&app, &login, &key, now);
             Ok(Json(TokenAnswer { success: true, token, expires: expires.to_string() }))
@@ -187,5 +188,5 @@ pub async fn create_token(
 #[utoipa::path(get, path = "/.well-known/jwks.json", tag = "authentication", security(()),
     responses((status = 200, description = "The keys.", body = JsonWebKeySet)))]
 pub async fn list_signing_keys(State(app): State<App>) -> Response {
-    ([(header::CACHE_CONTROL, KEYS_CACHED)], Json(app.gate.jwks(app.clock.now()))).into_response()
+    ([(header::CACHE_CONTROL, KEYS_CACHED)], Json(app.authenticator.jwks(app.clock.now()))).into_response()
 }

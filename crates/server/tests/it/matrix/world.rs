@@ -232,7 +232,8 @@ impl World {
     async fn token_from_the_past(&self, person: &Person) -> String {
         let key = self.key_of(person).await;
         let long_ago = self.app.app.clock.now().plus_seconds(-86_400);
-        let (token, _) = self.app.app.gate.issue(self.first.account.id, person.id, key, long_ago).unwrap();
+        let (token, _) =
+            self.app.app.authenticator.issue(self.first.account.id, person.id, key, long_ago).unwrap();
         token
     }
 

@@ -125,7 +125,8 @@ impl TestApp {
         };
         let key_id = stored.id;
         self.store.put_api_key(&Origin::command(), id, stored).await.expect("the key can be kept");
-        let (token, _) = self.app.gate.issue(account.id, id, key_id, now).expect("a token can be made");
+        let (token, _) =
+            self.app.authenticator.issue(account.id, id, key_id, now).expect("a token can be made");
         Person { id, email, api_key: key.expose().to_owned(), token }
     }
 }

@@ -1,4 +1,4 @@
-//! Tries to prove who somebody is, held to the limit on failures.
+//! Attempts to sign in or to prove a password or key, held to the limit on failures.
 
 use std::time::Duration;
 
@@ -9,18 +9,18 @@ use perigee_core::audit::Refusals;
 use perigee_core::credential::Login;
 use tokio::time::Instant;
 
-use super::rates::Rated;
+use super::context::RequestContext;
+use super::error::{ApiError, ApiResult};
+use super::limit::too_many;
+use crate::access::Rated;
 use crate::app::App;
 use crate::budget::{Payer, Slot};
-use crate::http::context::RequestContext;
-use crate::http::error::{ApiError, ApiResult};
-use crate::http::limit::too_many;
 
-/// No refusal is told sooner. A store finds nobody a little faster than somebody; this is longer than either takes.
+/// A refusal is answered no sooner than this. A lookup that finds nobody is a little faster than one that finds
+/// somebody; this is longer than either takes, so that the time tells nothing.
 const REFUSED_AFTER: Duration = Duration::from_millis(25);
 
-/// The context of a request that tries to prove who somebody is. Whatever becomes of it, its answer tells how many
-/// more may fail.
+/// The context of a request that makes an attempt. Its answer carries the limit on failures, whatever the outcome.
 #[derive(Debug)]
 pub struct Trial(pub RequestContext);
 
@@ -34,35 +34,35 @@ impl FromRequestParts<App> for Trial {
     }
 }
 
-/// One try to prove who somebody is.
+/// One attempt to sign in or to prove a password or key.
 ///
-/// It takes a failure before anything is computed and gives it back when it does not fail, so that a thousand tries at
-/// once cost and learn no more than a few. Few of one address run at a time; the others wait, or are refused when too
-/// many do.
+/// It takes one from the bucket of failures before anything is computed and gives it back unless it fails, so that a
+/// thousand parallel attempts are limited like sequential ones. Few attempts of one address run at a time; the others
+/// queue, or are refused when the queue is full.
 pub struct Attempt<'a> {
     app: &'a App,
     context: &'a RequestContext,
     name: &'a str,
     begun: Instant,
-    /// Given up before a refusal is delayed.
+    /// Released before a refusal is delayed.
     slot: Option<Slot>,
-    /// Whether the failure stays taken when this is dropped.
+    /// Whether the failure stays counted when this is dropped.
     keeps_failure: bool,
 }
 
 impl<'a> Attempt<'a> {
-    /// Begins a try under this name, unless too many failed or are under way.
+    /// Begins an attempt under this name, unless too many failed or are running.
     pub async fn begin(app: &'a App, context: &'a RequestContext, name: &'a str) -> ApiResult<Self> {
         let begun = Instant::now();
         let address = context.address();
-        // Who has no failures left does not wait to be told so.
+        // Without failures left the answer does not wait for a slot.
         refuse_many(context, app.rates.attempt(name, address))?;
         let slot = app.budget.attempts.acquire(Payer::client(address, None), 0).await?;
         refuse_many(context, app.rates.begin_attempt(name, address))?;
         Ok(Self { app, context, name, begun, slot: Some(slot), keeps_failure: false })
     }
 
-    /// Judges what was presented. Whoever goes away meanwhile has failed: the work was done.
+    /// Checks what was presented. A client that disconnects meanwhile has failed, because the work was done.
     pub async fn judge<T>(&mut self, judging: impl Future<Output = ApiResult<T>>) -> ApiResult<T> {
         self.keeps_failure = true;
         let judged = judging.await;
@@ -70,11 +70,11 @@ impl<'a> Attempt<'a> {
         judged
     }
 
-    /// Counts it as failed, and notes that in the audit log when it was somebody known.
+    /// Counts the attempt as failed, and records it in the audit log when the user exists.
     pub async fn fail(mut self, via: Via, action: &'static str, login: Option<Login>, reason: &'static str) {
         self.keeps_failure = true;
         self.slot = None;
-        // Counted in memory for a known name, so that time tells nobody whether it is known.
+        // Counted in memory, not in the store, so that the time does not tell whether the name exists.
         if let Some(login) = login {
             let now = self.app.clock.now();
             self.app.refusals.add(Refusals {

@@ -1,0 +1,228 @@
+//! Decides who a token or a console session belongs to, by what the store says now.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use perigee_core::credential::{Identity, SecretHash, Session};
+use perigee_core::error::StoreError;
+use perigee_core::id::{AccountId, KeyId, UserId};
+use perigee_core::privilege::Privilege;
+use perigee_core::store::Store;
+use perigee_core::time::Timestamp;
+use serde_json::Value;
+
+use super::identity::Identities;
+use super::key_ring::{KeyLoadError, KeyRing};
+use super::rates::{Rated, Rates};
+use crate::auth::signing::{SigningKeyError, SigningKeys};
+use crate::auth::token::{Claims, NewToken, TokenError};
+use crate::auth::verified::VerifiedTokens;
+
+/// Verified tokens kept in memory, so that their signatures are not checked with every request.
+const VERIFIED_TOKENS_MAX: usize = 10_000;
+
+/// Issues tokens, and checks tokens and sessions.
+#[derive(Debug)]
+pub struct Authenticator {
+    keys: KeyRing,
+    verified: VerifiedTokens,
+    token_seconds: u32,
+    store: Arc<dyn Store>,
+    identities: Arc<Identities>,
+    rates: Arc<Rates>,
+}
+
+/// Somebody whose token or session is good.
+#[derive(Clone, Debug)]
+pub struct Admitted {
+    /// The user and their account, at most two seconds old.
+    pub identity: Arc<Identity>,
+    /// Their console session, unless they came with a token.
+    pub session: Option<Session>,
+    /// What they came with.
+    pub proof: Proof,
+}
+
+/// What somebody came with, kept to be checked again while their request goes on.
+#[derive(Clone, Debug)]
+pub enum Proof {
+    /// The claims of a token.
+    Token(Arc<Claims>),
+    /// The hash of a session's secret.
+    Session(SecretHash),
+}
+
+/// Why a token or a session is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum AccessError {
+    /// Not a token of this service, or changed since it was issued.
+    #[error("the token was not issued by this service")]
+    UnknownToken,
+    /// The token was good until its API key was replaced or deleted.
+    #[error("the API key of the token was replaced or deleted")]
+    KeyReplaced,
+    /// The token is past its time.
+    #[error("the token is expired")]
+    TokenExpired,
+    /// The session ended, or its user is gone.
+    #[error("the session is over")]
+    SessionOver,
+    /// The address presented more bad tokens than its limit allows.
+    #[error("too many bad tokens from this address")]
+    TooManyBadTokens(Rated),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The signing keys of the store cannot be used.
+    #[error(transparent)]
+    Keys(#[from] SigningKeyError),
+}
+
+impl From<KeyLoadError> for AccessError {
+    fn from(error: KeyLoadError) -> Self {
+        match error {
+            KeyLoadError::Store(error) => Self::Store(error),
+            KeyLoadError::Keys(error) => Self::Keys(error),
+        }
+    }
+}
+
+impl Authenticator {
+    /// Signs with these keys; tokens are good for `token_seconds`.
+    pub fn new(
+        keys: SigningKeys,
+        token_seconds: u32,
+        store: Arc<dyn Store>,
+        identities: Arc<Identities>,
+        rates: Arc<Rates>,
+    ) -> Self {
+        let verified = VerifiedTokens::new(VERIFIED_TOKENS_MAX);
+        Self { keys: KeyRing::new(keys), verified, token_seconds, store, identities, rates }
+    }
+
+    /// A token for a user's key, and when it ends.
+    pub fn issue(
+        &self,
+        account: AccountId,
+        user: UserId,
+        key: KeyId,
+        now: Timestamp,
+    ) -> Result<(String, Timestamp), TokenError> {
+        let new = NewToken { user, account, key, lifetime_s: self.token_seconds };
+        self.keys.tokens().issue(new, now).map(|(token, claims)| (token, claims.expires()))
+    }
+
+    /// The public keys tokens can be checked with, as a JSON Web Key Set.
+    pub fn jwks(&self, now: Timestamp) -> Value {
+        self.keys.tokens().keys().jwks(now)
+    }
+
+    /// Loads the signing keys of the store; true when they differ from those in use.
+    pub async fn load_keys(&self) -> Result<bool, KeyLoadError> {
+        let changed = self.keys.load(&*self.store).await?;
+        if changed {
+            // Tokens of a key that was dropped must be checked again, and refused.
+            self.verified.clear();
+        }
+        Ok(changed)
+    }
+
+    /// Who this token belongs to. A bad token is counted against its address, whose further tokens are refused once
+    /// the limit is reached; tokens known to be good are not.
+    pub async fn admit_token(
+        &self,
+        token: &str,
+        address: IpAddr,
+        now: Timestamp,
+    ) -> Result<Admitted, AccessError> {
+        let admitted = self.check_token(token, address, now).await;
+        if let Err(AccessError::UnknownToken | AccessError::KeyReplaced | AccessError::TokenExpired) =
+            admitted
+        {
+            let rated = self.rates.bad_token(address, true);
+            if !rated.allowance.allowed {
+                return Err(AccessError::TooManyBadTokens(rated));
+            }
+        }
+        admitted
+    }
+
+    async fn check_token(
+        &self,
+        token: &str,
+        address: IpAddr,
+        now: Timestamp,
+    ) -> Result<Admitted, AccessError> {
+        let claims = if let Some(known) = self.verified.get(token, now) {
+            known
+        } else {
+            let rated = self.rates.bad_token(address, false);
+            if !rated.allowance.allowed {
+                return Err(AccessError::TooManyBadTokens(rated));
+            }
+            self.verify(token, now).await?
+        };
+        let identity = self.find_holder(&claims).await?;
+        Ok(Admitted { identity, session: None, proof: Proof::Token(claims) })
+    }
+
+    /// Who the session with this hash belongs to.
+    pub async fn admit_session(&self, hash: SecretHash, now: Timestamp) -> Result<Admitted, AccessError> {
+        let session = self.identities.session(&*self.store, &hash).await?;
+        let session = session.filter(|session| now < session.expires).ok_or(AccessError::SessionOver)?;
+        let identity = self.identities.user(&*self.store, session.user).await?;
+        let identity = identity.ok_or(AccessError::SessionOver)?;
+        Ok(Admitted { identity, session: Some(session), proof: Proof::Session(hash) })
+    }
+
+    /// Checks again, while a request goes on, who this proof belongs to.
+    pub async fn admit_again(&self, proof: &Proof, now: Timestamp) -> Result<Arc<Identity>, AccessError> {
+        match proof {
+            Proof::Token(claims) if claims.is_expired(now) => Err(AccessError::TokenExpired),
+            Proof::Token(claims) => self.find_holder(claims).await,
+            Proof::Session(hash) => Ok(self.admit_session(*hash, now).await?.identity),
+        }
+    }
+
+    /// Who a token was issued to, if they may still use it.
+    async fn find_holder(&self, claims: &Claims) -> Result<Arc<Identity>, AccessError> {
+        let cached = self.identities.user(&*self.store, claims.sub).await?;
+        let mut identity = cached.filter(|identity| may_use(identity, claims));
+        if identity.is_none() {
+            // Another node may have issued the key after the identity was cached.
+            let read = self.identities.user_again(&*self.store, claims.sub, claims.key).await?;
+            identity = read.filter(|identity| may_use(identity, claims));
+        }
+        identity.ok_or(AccessError::KeyReplaced)
+    }
+
+    /// Checks the signature of a token and caches its claims.
+    async fn verify(&self, token: &str, now: Timestamp) -> Result<Arc<Claims>, AccessError> {
+        let mut tokens = self.keys.tokens();
+        let mut verified = tokens.verify(token, now);
+        if verified == Err(TokenError::UnknownKey) {
+            // Another node may sign with a key that is newer than the last load.
+            self.load_keys().await?;
+            tokens = self.keys.tokens();
+            verified = tokens.verify(token, now);
+        }
+        let claims = verified.map_err(|reason| match reason {
+            TokenError::Expired => AccessError::TokenExpired,
+            _ => AccessError::UnknownToken,
+        })?;
+        let claims = Arc::new(claims);
+        self.verified.insert(token, claims.clone(), now);
+        if !Arc::ptr_eq(&tokens, &self.keys.tokens()) {
+            // The keys changed meanwhile and the cache was cleared: a token of a dropped key must not come back.
+            self.verified.clear();
+        }
+        Ok(claims)
+    }
+}
+
+/// Whether this is who the token was issued to, and they may still use it.
+fn may_use(identity: &Identity, claims: &Claims) -> bool {
+    identity.api_key == Some(claims.key)
+        && identity.account.id == claims.acc
+        && identity.user.profile.privileges.allows(Privilege::Api)
+}
