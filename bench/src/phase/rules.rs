@@ -24,7 +24,7 @@ const LAG: &str = "perigee_rules_lag_seconds";
 const JUDGED: &str = "perigee_rules_locations_total";
 /// How often the lag is looked at.
 const LOOK: Duration = Duration::from_millis(250);
-/// How long the follower has to catch up.
+/// How long the rule engine has to catch up.
 const PATIENCE: Duration = Duration::from_mins(2);
 /// Corners of a geofence.
 const CORNERS: u32 = 24;

@@ -16,15 +16,17 @@ use crate::access::{
 use crate::auth::mail_link::MailLinks;
 use crate::auth::password::Passwords;
 use crate::auth::signing::{self, SigningKeyError, SigningKeys};
-use crate::background::{DiskWarning, Packing};
 use crate::budget::Budget;
+use crate::compaction_status::CompactionStatus;
 use crate::config::{BaseUrl, Config, ConfigError};
-use crate::live::{EventPollKey, FeedPollKey, Live, PollAnswer, SharePages, SharedReads};
+use crate::disk::DiskWarning;
+use crate::event_format::EventFormat;
+use crate::live::{EventPollKey, FeedPollKey, Live, LiveParts, PollAnswer, ShareCache, SharedReads};
 use crate::readiness::Readiness;
 use crate::serve::OpenConnections;
 use crate::signals::Signals;
 use crate::tiles::Tiles;
-use crate::webhook::{ClientError, Webhooks};
+use crate::webhook::{ClientError, WebhookParts, Webhooks};
 
 /// The service, cheap to clone.
 #[derive(Clone)]
@@ -40,8 +42,8 @@ pub struct Parts {
     pub started: Timestamp,
     /// The same, to measure how long ago that was.
     pub started_monotonic: Monotonic,
-    /// Locations being packed away.
-    pub packing: Packing,
+    /// What compaction has done since the start.
+    pub compaction: CompactionStatus,
     /// Whether the store writes and reads.
     pub readiness: Readiness,
     /// When the disk was last warned of.
@@ -81,15 +83,15 @@ pub struct Parts {
     /// Wakes tasks that wait for a commit.
     pub signals: Arc<Signals>,
     /// Events on their way to those who watch.
-    pub live: Live,
+    pub live: Arc<Live>,
     /// Answers to polls for events, shared by who waited for the same.
     pub event_polls: SharedReads<EventPollKey, PollAnswer>,
     /// The same of the feed of locations.
     pub feed_polls: SharedReads<FeedPollKey, PollAnswer>,
-    /// What share links show, shared by their viewers.
-    pub share_pages: SharePages,
+    /// What share links show.
+    pub share_cache: ShareCache,
     /// Events on their way to webhooks.
-    pub webhooks: Webhooks,
+    pub webhooks: Arc<Webhooks>,
     /// Work that outlives its request; awaited when the service stops.
     pub background: TaskTracker,
     /// Where work runs that is nobody's request.
@@ -112,6 +114,7 @@ impl App {
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
         passwords: Passwords,
+        format: EventFormat,
     ) -> Result<Self, BuildError> {
         let budget = Budget::new(&config.budget);
         let passwords = passwords.in_queue(Arc::clone(&budget.hashes));
@@ -125,16 +128,32 @@ impl App {
             Arc::clone(&rates),
         );
         let mail_links = MailLinks::new(&store.mail_link_key(rand::random()).await?);
+        let (signals, tasks, runtime) = (Arc::<Signals>::default(), TaskTracker::new(), Handle::current());
+        let live = LiveParts {
+            store: Arc::clone(&store),
+            clock: Arc::clone(&clock),
+            signals: Arc::clone(&signals),
+            format,
+            tasks: tasks.clone(),
+            runtime: runtime.clone(),
+        };
+        let webhooks = WebhookParts {
+            store: Arc::clone(&store),
+            clock: Arc::clone(&clock),
+            signals: Arc::clone(&signals),
+            format,
+            tasks: tasks.clone(),
+        };
         Ok(Self(Arc::new(Parts {
             mail_links,
             rates,
-            live: Live::new(&config.events),
+            live: Arc::new(Live::new(live, &config.events)),
             event_polls: SharedReads::default(),
             feed_polls: SharedReads::default(),
-            share_pages: SharePages::default(),
+            share_cache: ShareCache::default(),
             started: clock.now(),
             started_monotonic: clock.monotonic(),
-            webhooks: Webhooks::new(&config.webhooks)?,
+            webhooks: Arc::new(Webhooks::new(webhooks, &config.webhooks)?),
             tiles: Tiles::open(&config.map)?,
             store,
             config,
@@ -149,14 +168,14 @@ impl App {
             hours: HourBook::default(),
             views: ViewBook::default(),
             refusals: RefusalBook::default(),
-            packing: Packing::default(),
+            compaction: CompactionStatus::default(),
             readiness: Readiness::default(),
             disk_warning: DiskWarning::default(),
             connections: OpenConnections::default(),
             running_keys: RunningKeys::default(),
-            signals: Arc::default(),
-            background: TaskTracker::new(),
-            runtime: Handle::current(),
+            signals,
+            background: tasks,
+            runtime,
         })))
     }
 }

@@ -1,6 +1,9 @@
 //! Room on the disk of the embedded store.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use perigee_core::time::Timestamp;
 
 use crate::config::{Config, Store};
 
@@ -43,6 +46,26 @@ impl DiskSpace {
     }
 }
 
+/// Milliseconds after which a warning that still holds is repeated.
+const REPEAT_MS: i64 = 60 * 60 * 1000;
+
+/// When the last warning of a full disk was logged, in milliseconds; 0 while there is room.
+#[derive(Debug, Default)]
+pub struct DiskWarning(AtomicI64);
+
+impl DiskWarning {
+    /// Whether to warn now: when the disk has become low, and every hour while it is.
+    pub fn is_due(&self, is_low: bool, now: Timestamp) -> bool {
+        let last = self.0.load(Ordering::Relaxed);
+        // Also after the clock was set back.
+        let is_due = is_low && (last == 0 || !(0..REPEAT_MS).contains(&(now.as_millis() - last)));
+        if is_due || !is_low {
+            self.0.store(if is_low { now.as_millis() } else { 0 }, Ordering::Relaxed);
+        }
+        is_due
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,5 +94,18 @@ mod tests {
         check(0, 10, true);
         assert!(!DiskSpace { free: MIB, total: MIB }.is_full());
         assert!(DiskSpace { free: MIB - 1, total: MIB }.is_full());
+    }
+
+    #[test]
+    fn a_warning_is_repeated_seldom_and_renewed_when_room_was_made() {
+        let warning = DiskWarning::default();
+        let at = |minutes: i64| Timestamp::from_millis(1_767_225_600_000 + minutes * 60_000);
+        assert!(!warning.is_due(false, at(0)));
+        assert!(warning.is_due(true, at(1)));
+        assert!(!warning.is_due(true, at(60)));
+        assert!(warning.is_due(true, at(61)));
+        assert!(warning.is_due(true, at(-100)), "the clock was set back");
+        assert!(!warning.is_due(false, at(62)));
+        assert!(warning.is_due(true, at(63)));
     }
 }

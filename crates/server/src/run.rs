@@ -1,5 +1,7 @@
 //! From configuration to a running service and back, in an order that loses nothing.
 
+mod metrics_server;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,11 +18,11 @@ use crate::auth::password::{self, PasswordCost, PasswordError, Passwords};
 use crate::background::{Jobs, save_hours, save_usage};
 use crate::config::{BaseUrl, Config, ConfigError};
 use crate::http::middleware::refuse_unreadable;
-use crate::http::router::router;
-use crate::metrics_server::MetricsServer;
+use crate::http::router::{EVENT_FORMAT, router};
 use crate::recorder::recorder;
 use crate::senders::Senders;
 use crate::serve::{BindError, Listener, ServeConfig, ShutdownReport, Threads, Tls, TlsError, serve};
+use metrics_server::MetricsServer;
 
 /// How long work that outlived its request may take once every connection is closed.
 const BACKGROUND_LIMIT: Duration = Duration::from_secs(5);
@@ -105,7 +107,8 @@ impl Service {
         let (url, patience) = (config.store.database_url()?, Duration::from_secs(config.store.wait_seconds));
         let database = Database::open_within(&url, options, clock.clone(), patience).await?;
         let passwords = Passwords::new(PasswordCost::OWASP)?;
-        let app = App::build(config, base_url, Arc::new(database.clone()), clock, passwords).await?;
+        let app =
+            App::build(config, base_url, Arc::new(database.clone()), clock, passwords, EVENT_FORMAT).await?;
         limits.open_connections = app.connections.clone();
         Ok(Self { app, database, listener, metrics, tls, limits, senders })
     }
@@ -169,8 +172,9 @@ impl Service {
 
     /// Serves until told to stop; then finishes accepted work, saves what is counted and closes the store.
     pub async fn run(self, stop: impl Future<Output = ()>) -> ShutdownReport {
-        let (outlets, centre) = self.senders.into_outlets(&self.app);
-        let jobs = Jobs::start(&self.app, &self.database, &outlets);
+        let (channels, centre) =
+            self.senders.into_channels(&self.app.config, &self.app.store, &self.app.clock);
+        let jobs = Jobs::start(&self.app, &self.database, &channels);
         let gateway = centre.as_ref().map(|centre| Arc::clone(&centre.gateway));
         if let Some(centre) = centre {
             jobs.stay_bound(&self.app, centre);

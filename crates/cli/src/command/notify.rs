@@ -9,7 +9,7 @@ use perigee_core::id::NotificationId;
 use perigee_core::notification::{Channel, Delivery, Message, Receipt};
 use perigee_core::time::{Clock, SystemClock};
 use perigee_notify::sms::fit;
-use perigee_server::senders::{Centre, Senders};
+use perigee_server::senders::{MessageCentre, Senders};
 use serde::Serialize;
 
 use crate::args::{Common, NotifyCommand};
@@ -58,7 +58,7 @@ pub(crate) async fn run(common: &Common, command: NotifyCommand) -> Result<ExitC
 }
 
 /// What the message centre says of the message that it calls so.
-async fn receipt(centre: &mut Centre, reference: Option<&str>, patience: Duration) -> Result<String> {
+async fn receipt(centre: &mut MessageCentre, reference: Option<&str>, patience: Duration) -> Result<String> {
     let mine = async {
         while let Some(Receipt { reference: of, failure }) = centre.receipts.recv().await {
             if Some(of.as_str()) == reference {

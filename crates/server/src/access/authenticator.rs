@@ -22,7 +22,6 @@ use crate::auth::verified::VerifiedTokens;
 const VERIFIED_TOKENS_MAX: usize = 10_000;
 
 /// Issues tokens, and checks tokens and sessions.
-#[derive(Debug)]
 pub struct Authenticator {
     keys: KeyRing,
     verified: VerifiedTokens,

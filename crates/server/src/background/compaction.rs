@@ -1,9 +1,7 @@
 //! Packs locations away and trims the logs.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use metrics::{counter, gauge};
 use perigee_core::location::CompactionBudget;
 
 use crate::app::App;
@@ -13,44 +11,15 @@ const BUDGET: CompactionBudget = CompactionBudget { devices: 64, everything: fal
 /// How long to rest when there is nothing to pack.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// What became of packing since the start.
-#[derive(Debug, Default)]
-pub struct Packing {
-    at_work: AtomicBool,
-    packed: AtomicU64,
-}
-
-impl Packing {
-    /// Whether locations are being packed at this moment.
-    pub fn is_at_work(&self) -> bool {
-        self.at_work.load(Ordering::Relaxed)
-    }
-
-    /// Locations packed since the start.
-    pub fn packed(&self) -> u64 {
-        self.packed.load(Ordering::Relaxed)
-    }
-
-    fn set_at_work(&self, at_work: bool) {
-        self.at_work.store(at_work, Ordering::Relaxed);
-        gauge!("perigee_locations_packing").set(if at_work { 1.0 } else { 0.0 });
-    }
-
-    fn add(&self, locations: u64) {
-        self.packed.fetch_add(locations, Ordering::Relaxed);
-        counter!("perigee_locations_packed_total").increment(locations);
-    }
-}
-
 /// Packs what is due, and says how long to rest. A backlog takes half of one core, for it rests as long as it works;
 /// one that fills the memory takes what it needs.
 pub async fn compact_locations(app: &App) -> Duration {
     let begun = Instant::now();
-    app.packing.set_at_work(true);
+    app.compaction.set_running(true);
     let done = app.store.compact(BUDGET).await;
-    app.packing.set_at_work(false);
+    app.compaction.set_running(false);
     if let Ok(done) = &done {
-        app.packing.add(done.locations);
+        app.compaction.add(done.locations);
     }
     match done {
         Ok(done) if done.pressed => Duration::ZERO,

@@ -10,12 +10,12 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::{
-    Follower, Outlets, Worker, announce_expiries, compact_locations, delete_old_records, forget_expired,
+    RuleEngine, Worker, announce_expiries, compact_locations, delete_old_records, forget_expired,
     load_signing_keys, note_receipts, publish_store, retire_locations, save_hours, save_usage, trim_logs,
     watch_clock, watch_store, write_overview,
 };
 use crate::app::App;
-use crate::senders::Centre;
+use crate::senders::{ChannelSenders, MessageCentre};
 use crate::webhook;
 
 const SAVE_USAGE_EVERY: Duration = Duration::from_secs(2);
@@ -42,10 +42,10 @@ pub struct Jobs {
 
 impl Jobs {
     /// Starts every job of the service.
-    pub fn start(app: &App, database: &Database, outlets: &Outlets) -> Self {
+    pub fn start(app: &App, database: &Database, senders: &ChannelSenders) -> Self {
         let jobs = Self::default();
         for channel in Channel::ALL {
-            jobs.send(Worker::new(app, outlets, *channel));
+            jobs.send(Worker::new(app, senders, *channel));
         }
         let (usage, expiry, upkeep, database) = (app.clone(), app.clone(), app.clone(), database.clone());
         jobs.repeat("save-usage", SAVE_USAGE_EVERY, move || {
@@ -111,7 +111,7 @@ impl Jobs {
                 TRIM_EVERY
             }
         });
-        jobs.follow(app);
+        jobs.evaluate_rules(app);
         jobs.repeat("retire-locations", RETIRE_FIRST, move || {
             let app = retirer.clone();
             async move {
@@ -124,7 +124,7 @@ impl Jobs {
             let app = reporter.clone();
             async move { write_overview(&app).await }
         });
-        jobs.tasks.spawn(webhook::run(app.clone(), jobs.stop.clone()));
+        jobs.tasks.spawn(webhook::run(Arc::clone(&app.webhooks), jobs.stop.clone()));
         let budget = app.budget.clone();
         let watcher = app.clone();
         jobs.repeat("watch-store", Duration::ZERO, move || {
@@ -153,24 +153,24 @@ impl Jobs {
         });
     }
 
-    /// Judges what arrives until the service stops, anew should that break off.
-    fn follow(&self, app: &App) {
+    /// Runs the rule engine until the service stops; restarts it after a panic.
+    fn evaluate_rules(&self, app: &App) {
         let (stop, app) = (self.stop.clone(), app.clone());
         self.tasks.spawn(async move {
             loop {
-                let follower = Arc::new(Follower::new(app.clone()));
-                let Err(error) = tokio::spawn(follower.run(stop.clone())).await else { return };
-                tracing::error!(job = "follow-locations", %error, "a background job broke off");
+                let engine = Arc::new(RuleEngine::new(app.clone()));
+                let Err(error) = tokio::spawn(engine.run(stop.clone())).await else { return };
+                tracing::error!(job = "evaluate-rules", %error, "a background job broke off");
                 tokio::time::sleep(AFTER_PANIC).await;
             }
         });
     }
 
     /// Stays bound to a message centre until the service stops, and notes the receipts it brings.
-    pub fn stay_bound(&self, app: &App, centre: Centre) {
+    pub fn stay_bound(&self, app: &App, centre: MessageCentre) {
         let (stop, app) = (self.stop.clone(), app.clone());
         self.tasks.spawn(async move {
-            let Centre { gateway, receipts } = centre;
+            let MessageCentre { gateway, receipts } = centre;
             tokio::select! {
                 () = stop.cancelled() => {}
                 () = gateway.stay_bound() => {}

@@ -2,26 +2,26 @@
 
 mod compaction;
 mod expiry;
-mod follower;
 mod jobs;
 mod metrics;
 mod outbox;
 mod overview;
 mod receipts;
 mod retention;
+mod rule_engine;
 mod signing_keys;
 mod store_watch;
 mod upkeep;
 
-pub use compaction::{Packing, compact_locations, trim_logs};
+pub use compaction::{compact_locations, trim_logs};
 pub use expiry::announce_expiries;
-pub use follower::Follower;
 pub use jobs::Jobs;
 pub use metrics::publish_store;
-pub use outbox::{Outlet, Outlets, Worker};
+pub use outbox::Worker;
 pub use overview::write_overview;
 pub use receipts::note_receipts;
 pub use retention::retire_locations;
+pub use rule_engine::RuleEngine;
 pub use signing_keys::load_signing_keys;
-pub use store_watch::{DiskWarning, watch_store};
+pub use store_watch::watch_store;
 pub use upkeep::{delete_old_records, forget_expired, save_hours, save_usage, watch_clock};

@@ -23,6 +23,7 @@ pub mod middleware;
 pub mod names;
 pub mod packed;
 pub mod parts;
+pub mod poll;
 pub mod reply;
 pub mod router;
 pub mod routes;

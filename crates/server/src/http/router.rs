@@ -22,6 +22,9 @@ use super::routes::{
 };
 use crate::app::App;
 
+pub use super::routes::events::body::EVENT_FORMAT;
+pub use super::routes::metrics::metrics_router;
+
 /// Bytes of the form that ends e-mail.
 const MAIL_FORM_MAX: usize = 4_096;
 

@@ -1,4 +1,4 @@
-//! Some events of an account, written once for every stream that shows them.
+//! Events of an account that were read together, encoded once for every stream.
 
 use std::collections::HashSet;
 
@@ -8,9 +8,9 @@ use perigee_core::event::{Event, EventFilter, EventKind, Thing};
 use perigee_core::id::DeviceId;
 use perigee_core::time::Timestamp;
 
-use crate::http::routes::events::body::{event_id, write_event};
+use crate::event_format::EventFormat;
 
-/// Events that were read together.
+/// Encoded events, and what decides who may see them.
 #[derive(Debug)]
 pub struct Batch {
     items: Vec<Item>,
@@ -18,6 +18,7 @@ pub struct Batch {
     /// Up to which number the log was read.
     to: i64,
     now: Timestamp,
+    format: EventFormat,
 }
 
 #[derive(Debug)]
@@ -27,11 +28,11 @@ struct Item {
     subject: String,
     device: Option<DeviceId>,
     text: Bytes,
-    /// The event of a device, of whose groups not everybody sees all.
+    /// Kept for events of devices: a viewer of one group must not see the names of the others.
     whole: Option<Event>,
 }
 
-/// What one stream shows.
+/// What one stream may and wants to show.
 #[derive(Debug)]
 pub(super) struct Sight<'s> {
     pub(super) scope: Scope,
@@ -41,12 +42,12 @@ pub(super) struct Sight<'s> {
 }
 
 impl Batch {
-    /// Writes events read up to a number, devices as they stand at `now`.
-    pub fn new(events: Vec<Event>, to: i64, now: Timestamp) -> Self {
+    /// Encodes events read up to number `to`, devices in their state at `now`.
+    pub fn new(events: Vec<Event>, to: i64, now: Timestamp, format: EventFormat) -> Self {
         let mut text = Vec::new();
         let mut ends = Vec::with_capacity(events.len());
         for event in &events {
-            write_frame(&mut text, event, now);
+            write_frame(&mut text, format, event, now);
             ends.push(text.len());
         }
         let text = Bytes::from(text);
@@ -65,7 +66,7 @@ impl Batch {
             }
         };
         let items = events.into_iter().zip(ends).map(item).collect();
-        Self { items, text, to, now }
+        Self { items, text, to, now, format }
     }
 
     /// Up to which number the log was read.
@@ -73,8 +74,8 @@ impl Batch {
         self.to
     }
 
-    /// Whether who is in which group may have changed.
-    pub(super) fn moves_members(&self) -> bool {
+    /// Whether an event may have changed which devices are in which groups.
+    pub(super) fn changes_members(&self) -> bool {
         self.items.iter().any(|item| {
             matches!(
                 item.kind,
@@ -88,7 +89,7 @@ impl Batch {
         })
     }
 
-    /// What a stream shows of it after this number; empty when nothing.
+    /// The events after this number that a stream shows, encoded; empty when there are none.
     pub(super) fn shown(&self, sight: &Sight<'_>, after: i64) -> Bytes {
         let is_new = self.items.first().is_none_or(|first| first.number > after);
         if is_new && sight.scope.is_whole() && *sight.filter == EventFilter::default() {
@@ -98,12 +99,23 @@ impl Batch {
         for item in self.items.iter().filter(|item| item.number > after && sight.has(item)) {
             match &item.whole {
                 Some(event) if !sight.scope.is_whole() => {
-                    shown.extend_from_slice(&narrow(event, sight.scope, self.now));
+                    shown.extend_from_slice(&self.narrow(event, sight.scope));
                 }
                 _ => shown.extend_from_slice(&item.text),
             }
         }
         shown.freeze()
+    }
+
+    /// The event of a device for a viewer who does not see all of its groups.
+    fn narrow(&self, event: &Event, scope: Scope) -> Vec<u8> {
+        let mut event = event.clone();
+        if let Thing::Device(device) = &mut event.thing {
+            device.settings.groups.retain(|group| scope.reach == Reach::Group(*group));
+        }
+        let mut text = Vec::new();
+        write_frame(&mut text, self.format, &event, self.now);
+        text
     }
 }
 
@@ -124,22 +136,11 @@ impl Sight<'_> {
     }
 }
 
-/// The frame of a device's event for somebody who does not see all of its groups.
-fn narrow(event: &Event, scope: Scope, now: Timestamp) -> Vec<u8> {
-    let mut event = event.clone();
-    if let Thing::Device(device) = &mut event.thing {
-        device.settings.groups.retain(|group| scope.reach == Reach::Group(*group));
-    }
-    let mut text = Vec::new();
-    write_frame(&mut text, &event, now);
-    text
-}
-
-/// Writes an event as a message of the stream.
-pub(super) fn write_frame(out: &mut Vec<u8>, event: &Event, now: Timestamp) {
+/// Writes an event as a message of `text/event-stream`.
+pub(super) fn write_frame(out: &mut Vec<u8>, format: EventFormat, event: &Event, now: Timestamp) {
     out.extend_from_slice(b"id: ");
-    out.extend_from_slice(event_id(event.number).as_bytes());
+    out.extend_from_slice((format.id)(event.number).as_bytes());
     out.extend_from_slice(b"\ndata: ");
-    write_event(out, event, now);
+    (format.write)(out, event, now);
     out.extend_from_slice(b"\n\n");
 }

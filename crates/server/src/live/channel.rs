@@ -1,4 +1,4 @@
-//! The channel of an account: its log read once, as it grows, for everybody who watches.
+//! The channel of an account: one task reads its log as it grows and broadcasts it to every stream.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,24 +8,25 @@ use perigee_core::actor::{Reach, Scope};
 use perigee_core::error::StoreError;
 use perigee_core::event::EventFilter;
 use perigee_core::id::{AccountId, DeviceId, GroupId};
+use perigee_core::store::Store;
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::batch::Batch;
-use crate::app::App;
+use super::{Live, LiveParts};
 
-/// Events one batch has at the most.
-const BATCH: u32 = 1_000;
-/// Batches a stream may be behind before it is cut off.
-const BEHIND: usize = 64;
-/// How long after a batch the next one is put off, so that a busy fleet's events go out together.
-const GATHER: Duration = Duration::from_millis(50);
-/// How long a look at the log is put off at the most: what another node or the service itself did is not announced.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// How old what is known of a group's devices may be.
-const MEMBERS_FRESH: Duration = Duration::from_secs(2);
-/// No place in the log: the reader has not begun.
-const NOWHERE: i64 = -1;
+/// Events of one batch at most.
+const BATCH_EVENTS: u32 = 1_000;
+/// Batches a stream may be behind before it is closed as too slow.
+const BATCHES_BEHIND_MAX: usize = 64;
+/// Pause between two batches, so that the events of a busy fleet go out together.
+const BATCH_PAUSE: Duration = Duration::from_millis(50);
+/// The longest interval between two reads of the log: commits of other nodes are not announced here.
+const READ_AT_LEAST_EVERY: Duration = Duration::from_secs(1);
+/// How long the cached devices of a group are used.
+const MEMBERS_TTL: Duration = Duration::from_secs(2);
+/// The position before the reader has begun.
+const NOT_BEGUN: i64 = -1;
 
 /// The events of an account as they happen.
 #[derive(Debug)]
@@ -34,7 +35,7 @@ pub struct Channel {
     sender: broadcast::Sender<Arc<Batch>>,
     /// Up to which number the log was read and sent.
     position: watch::Sender<i64>,
-    /// Held while a batch is sent and the position moves, so that who joins sees both or neither.
+    /// Held while a batch is sent and the position moves, so that a stream that joins sees both or neither.
     joining: Mutex<()>,
     members: tokio::sync::Mutex<HashMap<GroupId, (Instant, Members)>>,
 }
@@ -46,14 +47,14 @@ impl Channel {
     pub(super) fn new(account: AccountId) -> Self {
         Self {
             account,
-            sender: broadcast::Sender::new(BEHIND),
-            position: watch::Sender::new(NOWHERE),
+            sender: broadcast::Sender::new(BATCHES_BEHIND_MAX),
+            position: watch::Sender::new(NOT_BEGUN),
             joining: Mutex::default(),
             members: tokio::sync::Mutex::default(),
         }
     }
 
-    /// Whose events it carries.
+    /// The account whose events it carries.
     pub fn account(&self) -> AccountId {
         self.account
     }
@@ -63,14 +64,14 @@ impl Channel {
         *self.position.borrow()
     }
 
-    /// Waits until the reader has begun.
+    /// Waits until the reader knows where the log ends.
     pub(super) async fn begun(&self) {
         let mut position = self.position.subscribe();
-        // The sender is our own: it cannot be gone.
-        let _begun = position.wait_for(|position| *position != NOWHERE).await.is_ok();
+        // Never an error: the sender belongs to this channel.
+        let _begun = position.wait_for(|position| *position != NOT_BEGUN).await.is_ok();
     }
 
-    /// Receives every batch after the number given beside.
+    /// A receiver of every batch after the number given with it.
     pub(super) fn join(&self) -> (broadcast::Receiver<Arc<Batch>>, i64) {
         let _joining = self.joining.lock().unwrap_or_else(PoisonError::into_inner);
         (self.sender.subscribe(), self.position())
@@ -79,22 +80,22 @@ impl Channel {
     fn send(&self, batch: Batch) {
         let to = batch.to();
         let _joining = self.joining.lock().unwrap_or_else(PoisonError::into_inner);
-        // An error means that nobody listens at present.
+        // An error means that there is no receiver at present.
         let _heard = self.sender.send(Arc::new(batch));
         self.position.send_replace(to);
     }
 
-    /// The devices of a group, at most two seconds old, and newer than any change that was sent.
-    pub(super) async fn members(&self, app: &App, group: GroupId) -> Result<Members, StoreError> {
+    /// The devices of a group, at most two seconds old, and read after every change that was sent.
+    pub(super) async fn members(&self, store: &dyn Store, group: GroupId) -> Result<Members, StoreError> {
         let mut known = self.members.lock().await;
         if let Some((read_at, members)) = known.get(&group)
-            && read_at.elapsed() < MEMBERS_FRESH
+            && read_at.elapsed() < MEMBERS_TTL
         {
             return Ok(Arc::clone(members));
         }
         let scope = Scope { account: self.account, reach: Reach::Group(group) };
         let read_at = Instant::now();
-        let found = app.store.find_group(scope, group).await?;
+        let found = store.find_group(scope, group).await?;
         let devices = found.into_iter().flat_map(|group| group.settings.devices).collect();
         let members = Arc::new(devices);
         known.insert(group, (read_at, Arc::clone(&members)));
@@ -102,13 +103,13 @@ impl Channel {
     }
 }
 
-/// Reads the log of a channel's account until nobody wants it or the service stops.
-pub(super) async fn read(app: App, channel: Arc<Channel>) {
-    let mut news = app.signals.of_account(channel.account);
-    let stopping = app.signals.stopping().clone();
+/// Reads the log of a channel's account until no stream holds the channel or the service stops.
+pub(super) async fn read(live: Arc<Live>, channel: Arc<Channel>) {
+    let mut commits = live.parts.signals.of_account(channel.account);
+    let stopping = live.parts.signals.stopping().clone();
     while !stopping.is_cancelled() {
         let begun = Instant::now();
-        let progress = match advance(&app, &channel).await {
+        let progress = match advance(&live, &channel).await {
             Ok(progress) => progress,
             Err(error) => {
                 tracing::warn!(error = &error as &dyn std::error::Error, account = %channel.account, "could not read events for streams");
@@ -117,33 +118,34 @@ pub(super) async fn read(app: App, channel: Arc<Channel>) {
         };
         let wait = async {
             if progress {
-                sleep_until(begun + GATHER).await;
+                sleep_until(begun + BATCH_PAUSE).await;
             } else {
-                let _news_or_not = timeout_at(begun + LOOK_EVERY, news.changed()).await;
+                let _commit_or_timeout = timeout_at(begun + READ_AT_LEAST_EVERY, commits.changed()).await;
             }
         };
         stopping.run_until_cancelled(wait).await;
-        if app.live.release(&channel) {
+        if live.release(&channel) {
             return;
         }
     }
 }
 
-/// Reads and sends what is there; says whether there was anything.
-async fn advance(app: &App, channel: &Channel) -> Result<bool, StoreError> {
+/// Reads and sends the next batch; true when there was one.
+async fn advance(live: &Live, channel: &Channel) -> Result<bool, StoreError> {
+    let LiveParts { store, clock, format, .. } = &live.parts;
     let scope = Scope::whole(channel.account);
     let position = channel.position();
-    if position == NOWHERE {
-        let end = app.store.event_end(scope).await?;
+    if position == NOT_BEGUN {
+        let end = store.event_end(scope).await?;
         channel.position.send_replace(end);
         return Ok(true);
     }
-    let page = app.store.read_events(scope, &EventFilter::default(), position, BATCH).await?;
+    let page = store.read_events(scope, &EventFilter::default(), position, BATCH_EVENTS).await?;
     if page.next == position {
         return Ok(false);
     }
-    let batch = Batch::new(page.events, page.next, app.clock.now());
-    if batch.moves_members() {
+    let batch = Batch::new(page.events, page.next, clock.now(), *format);
+    if batch.changes_members() {
         channel.members.lock().await.clear();
     }
     channel.send(batch);

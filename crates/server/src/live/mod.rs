@@ -1,97 +1,114 @@
-//! Events on their way to those who watch: one reader of the log for each account that is watched, each event written
-//! once and shared by every stream. Polls that wait share one reader of the log's end, and the answer.
+//! Delivers events to open streams and waiting polls. One task reads the log of each watched account; an event is
+//! encoded once and shared by every stream. Waiting polls share one reader of the log's end, and the answer.
 
 mod batch;
 mod channel;
-mod ends;
+mod event_stream;
+mod log_ends;
+mod permits;
 mod poll;
 mod poll_answer;
-mod seats;
-mod share;
+mod share_cache;
 mod shared_read;
-mod watcher;
 
 pub use batch::Batch;
 pub use channel::Channel;
-pub use poll::Poll;
+pub use event_stream::{EventStream, Recheck, Viewer};
+pub use permits::{LimitReached, Permit};
+pub use poll::{Poll, Wake};
 pub use poll_answer::{EventPollKey, FeedPollKey, PollAnswer};
-pub use seats::{Full, Seat};
-pub use share::{Asked, Busy, Page, SharePages};
+pub use share_cache::{PageError, PageKey, ShareCache, SharePage};
 pub use shared_read::SharedReads;
-pub use watcher::Watcher;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use perigee_core::id::{AccountId, UserId};
+use perigee_core::store::Store;
+use perigee_core::time::Clock;
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
+use tokio_util::task::TaskTracker;
 
-use crate::app::App;
 use crate::config::Events;
-use ends::Ends;
-use seats::Seats;
+use crate::event_format::EventFormat;
+use crate::signals::Signals;
+use log_ends::LogEnds;
+use permits::Permits;
 
-/// Streams that read the log by themselves at once, because they were away: the rest wait their turn.
-const CATCHING_UP: usize = 16;
+/// Streams that read the log themselves at the same time, because they resume after a gap; the others queue.
+const CATCHING_UP_MAX: usize = 16;
 
-/// The streams of a node.
-#[derive(Debug)]
+/// The streams and waiting polls of a node.
 pub struct Live {
+    parts: LiveParts,
     channels: Mutex<HashMap<AccountId, Arc<Channel>>>,
-    seats: Arc<Seats>,
-    polls: Arc<Seats>,
-    ends: Ends,
+    streams: Arc<Permits>,
+    polls: Arc<Permits>,
+    log_ends: LogEnds,
     catching_up: Semaphore,
 }
 
+/// What reading and delivering events needs.
+pub struct LiveParts {
+    /// Where the log is.
+    pub store: Arc<dyn Store>,
+    /// The time at which the state of devices is written.
+    pub clock: Arc<dyn Clock>,
+    /// Wakes the readers of the log, and stops them.
+    pub signals: Arc<Signals>,
+    /// How events are written.
+    pub format: EventFormat,
+    /// Awaited when the service stops.
+    pub tasks: TaskTracker,
+    /// Where the readers run: not on the thread of the connection that started them, because they serve others too.
+    pub runtime: Handle,
+}
+
 impl Live {
-    /// No streams, and room for as many as the settings say.
-    pub fn new(events: &Events) -> Self {
+    /// No streams yet, and limits as configured.
+    pub fn new(parts: LiveParts, limits: &Events) -> Self {
+        let streams =
+            Permits::new("perigee_streams_open", limits.streams_per_user, limits.streams_per_account);
+        let polls = Permits::new("perigee_polls_waiting", limits.polls_per_user, limits.polls_per_account);
         Self {
+            parts,
             channels: Mutex::default(),
-            seats: Arc::new(Seats::new(
-                "perigee_streams_open",
-                events.streams_per_user,
-                events.streams_per_account,
-            )),
-            polls: Arc::new(Seats::new(
-                "perigee_polls_waiting",
-                events.polls_per_user,
-                events.polls_per_account,
-            )),
-            ends: Ends::default(),
-            catching_up: Semaphore::new(CATCHING_UP),
+            streams: Arc::new(streams),
+            polls: Arc::new(polls),
+            log_ends: LogEnds::default(),
+            catching_up: Semaphore::new(CATCHING_UP_MAX),
         }
     }
 
-    /// A place for one more stream, unless there are enough.
-    pub fn sit(&self, account: AccountId, user: UserId) -> Result<Seat, Full> {
-        self.seats.take(account, user)
+    /// Permits one more stream, unless the user or the account is at its limit.
+    pub fn permit_stream(&self, account: AccountId, user: UserId) -> Result<Permit, LimitReached> {
+        self.streams.take(account, user)
     }
 
-    /// A place for one more poll that waits, unless there are enough.
-    fn sit_down_to_wait(&self, account: AccountId, user: UserId) -> Result<Seat, Full> {
+    /// Permits one more poll to wait, unless the user or the account is at its limit.
+    fn permit_poll(&self, account: AccountId, user: UserId) -> Result<Permit, LimitReached> {
         self.polls.take(account, user)
     }
 
-    /// How many polls of an account wait here.
+    /// Polls of an account that wait on this node.
     pub fn polls_waiting(&self, account: AccountId) -> usize {
         self.polls.taken_by(account)
     }
 
-    /// The channel of an account's events, which is read for as long as somebody holds it.
-    pub fn channel(&self, app: &App, account: AccountId) -> Arc<Channel> {
+    /// The channel of an account's events. Its log is read for as long as somebody holds the channel.
+    pub fn channel(self: &Arc<Self>, account: AccountId) -> Arc<Channel> {
         let mut channels = self.channels.lock().unwrap_or_else(PoisonError::into_inner);
         let channel = channels.entry(account).or_insert_with(|| {
             let channel = Arc::new(Channel::new(account));
-            // Not where its first listener is served: it reads for all of them.
-            app.background.spawn_on(channel::read(app.clone(), Arc::clone(&channel)), &app.runtime);
+            let reader = channel::read(Arc::clone(self), Arc::clone(&channel));
+            self.parts.tasks.spawn_on(reader, &self.parts.runtime);
             channel
         });
         Arc::clone(channel)
     }
 
-    /// Lets a channel go that nobody holds any more but its reader and this; says whether it did.
+    /// Removes a channel that only its reader and the map still hold; true when it was removed.
     fn release(&self, channel: &Arc<Channel>) -> bool {
         let mut channels = self.channels.lock().unwrap_or_else(PoisonError::into_inner);
         let is_unused = Arc::strong_count(channel) <= 2;

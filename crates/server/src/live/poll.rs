@@ -1,88 +1,85 @@
-//! A request that waits until something happens in its account.
+//! A request that waits until something is committed in its account.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use http::header;
+use perigee_core::id::{AccountId, UserId};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::seats::{Full, Seat};
-use crate::app::App;
-use crate::http::code::Code;
-use crate::http::error::{ApiError, ApiResult};
-use crate::http::extract::Caller;
+use super::Live;
+use super::permits::{LimitReached, Permit};
 
-/// How often it is looked at who waits, well within the promised five seconds.
-const CHECK_EVERY: Duration = Duration::from_secs(2);
-/// What a client waits when there is no place for its poll.
-const RETRY_AFTER_S: &str = "10";
+/// How often a waiting caller's rights are checked again, well within the promised five seconds.
+const RECHECK_EVERY: Duration = Duration::from_secs(2);
 
 /// A poll and how long it may wait.
 pub struct Poll {
-    waits: Option<Waits>,
+    live: Arc<Live>,
+    account: AccountId,
+    waiting: Option<Waiting>,
     stopping: CancellationToken,
     deadline: Instant,
 }
 
-struct Waits {
+struct Waiting {
     end: watch::Receiver<Option<i64>>,
-    seat: Option<Seat>,
+    permit: Option<Permit>,
+}
+
+/// Why a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wake {
+    /// The log goes on; its last event has this number.
+    LogEnd(i64),
+    /// The caller's rights are due to be checked again; then wait on.
+    Recheck,
+    /// The time is over, or the service stops.
+    TimedOut,
 }
 
 impl Poll {
-    /// Begins a poll of the caller's account. To be called before the first look at the log, so that nothing is
-    /// stored unnoticed between the look and the wait.
-    pub fn begin(app: &App, caller: &Caller, longest: Duration) -> Self {
+    /// Begins a poll of an account. To be called before the first read of the log, so that no commit between the read
+    /// and the wait goes unnoticed.
+    pub fn begin(live: &Arc<Live>, account: AccountId, longest: Duration) -> Self {
         let subscribe = || {
-            let mut end = app.live.ends.subscribe(app, caller.scope().account);
+            let mut end = live.log_ends.subscribe(live, account);
             end.mark_unchanged();
-            Waits { end, seat: None }
+            Waiting { end, permit: None }
         };
         Self {
-            waits: (!longest.is_zero()).then(subscribe),
-            stopping: app.signals.stopping().clone(),
+            live: Arc::clone(live),
+            account,
+            waiting: (!longest.is_zero()).then(subscribe),
+            stopping: live.parts.signals.stopping().clone(),
             deadline: Instant::now() + longest,
         }
     }
 
-    /// Waits until the log of the account goes on and gives its end; none when the time is over. Fails when too many
-    /// wait already, or when the caller may not ask any more.
-    pub async fn wait(&mut self, app: &App, caller: &mut Caller) -> ApiResult<Option<i64>> {
-        let Some(waits) = &mut self.waits else { return Ok(None) };
-        if waits.seat.is_none() {
-            let seat = app.live.sit_down_to_wait(caller.scope().account, caller.user_id());
-            waits.seat = Some(seat.map_err(too_many_polls)?);
+    /// Waits until the log of the account goes on. Fails when the user or the account has too many polls waiting.
+    pub async fn wait(&mut self, user: UserId) -> Result<Wake, LimitReached> {
+        let Some(waiting) = &mut self.waiting else { return Ok(Wake::TimedOut) };
+        if waiting.permit.is_none() {
+            waiting.permit = Some(self.live.permit_poll(self.account, user)?);
         }
         loop {
             let now = Instant::now();
             if now >= self.deadline || self.stopping.is_cancelled() {
-                return Ok(None);
+                return Ok(Wake::TimedOut);
             }
             tokio::select! {
-                () = self.stopping.cancelled() => return Ok(None),
-                changed = waits.end.changed() => {
+                () = self.stopping.cancelled() => return Ok(Wake::TimedOut),
+                changed = waiting.end.changed() => {
                     if changed.is_err() {
-                        return Ok(None);
+                        return Ok(Wake::TimedOut);
                     }
-                    if let Some(end) = *waits.end.borrow_and_update() {
-                        return Ok(Some(end));
+                    if let Some(end) = *waiting.end.borrow_and_update() {
+                        return Ok(Wake::LogEnd(end));
                     }
                 }
-                () = sleep_until(self.deadline.min(now + CHECK_EVERY)) => *caller = caller.again(app).await?,
+                () = sleep_until(self.deadline.min(now + RECHECK_EVERY)) => return Ok(Wake::Recheck),
             }
         }
     }
-}
-
-fn too_many_polls(full: Full) -> ApiError {
-    let (whose, most) = match full {
-        Full::User(most) => ("This user has", most),
-        Full::Account(most) => ("The users of this account have", most),
-    };
-    let message = format!(
-        "{whose} {most} requests with \"wait\" under way, which is the most. Wait for one of them to be answered, or \
-         follow GET /api/stream, which serves any number of devices by one connection."
-    );
-    ApiError::new(Code::RateLimited, message).with_header(header::RETRY_AFTER, RETRY_AFTER_S)
 }

@@ -7,9 +7,9 @@ use perigee_notify::retry_after::asked_rest_s;
 use reqwest::Response;
 use url::Url;
 
+use super::backoff::wait_ms;
 use super::client::Client;
 use super::resolve::NoAddress;
-use super::schedule::wait_ms;
 use super::signature::sign;
 
 /// So much of an answer is read, so that the connection can be used again; who says more is cut off.

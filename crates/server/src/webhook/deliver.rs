@@ -1,4 +1,4 @@
-//! Sends what waits for one webhook, a few messages at once, until nothing is due any more.
+//! Sends the deliveries of one webhook, a few at the same time, until none is due.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,133 +11,143 @@ use perigee_core::webhook::{LeasedDelivery, Settlement, Webhook};
 use tokio::sync::Notify;
 
 use super::attempt::attempt;
-use super::places::{Place, Places};
-use crate::app::App;
+use super::permits::{Permit, Permits};
+use super::run::Webhooks;
 use crate::config;
 
-/// How much longer a message is lent than an attempt can take, in milliseconds: time to settle it.
+/// Milliseconds by which a lease is longer than an attempt can take, to store the outcome.
 const LEASE_MARGIN_MS: i64 = 30_000;
 
-/// Who is being sent to, and how much at once.
+/// The webhooks that are being sent to, and the limits on sending.
 #[derive(Debug)]
-pub(super) struct Busy {
-    /// Each has a task that sends to it, and that is told here of more to send.
+pub(super) struct Sending {
+    /// One task sends to each of these; it is notified when there is more to send.
     webhooks: Mutex<HashMap<WebhookId, Arc<Notify>>>,
-    places: Places,
+    permits: Permits,
     per_endpoint: usize,
 }
 
-/// Gives a webhook back, also when its task panics.
-struct Turn {
-    app: App,
+/// Marks a webhook as being sent to, until it is dropped, also by a panic.
+struct SendTask {
+    webhooks: Arc<Webhooks>,
     webhook: WebhookId,
     more: Arc<Notify>,
 }
 
-impl Turn {
-    /// Whether there is more to send after all; if not, the next who finds something begins anew.
-    fn goes_on(&self) -> bool {
-        let mut webhooks = lock(&self.app.webhooks.busy.webhooks);
-        let was_told = self.more.notified().now_or_never().is_some();
-        if !was_told {
-            webhooks.remove(&self.webhook);
+impl SendTask {
+    /// Whether more was found meanwhile; if not, the next delivery starts a new task.
+    fn has_more(&self) -> bool {
+        let mut running = lock(&self.webhooks.sending.webhooks);
+        let was_notified = self.more.notified().now_or_never().is_some();
+        if !was_notified {
+            running.remove(&self.webhook);
         }
-        was_told
+        was_notified
     }
 }
 
-impl Drop for Turn {
+impl Drop for SendTask {
     fn drop(&mut self) {
-        let mut webhooks = lock(&self.app.webhooks.busy.webhooks);
-        if webhooks.get(&self.webhook).is_some_and(|more| Arc::ptr_eq(more, &self.more)) {
-            webhooks.remove(&self.webhook);
+        let mut running = lock(&self.webhooks.sending.webhooks);
+        if running.get(&self.webhook).is_some_and(|more| Arc::ptr_eq(more, &self.more)) {
+            running.remove(&self.webhook);
         }
     }
 }
 
-impl Busy {
+impl Sending {
     pub(super) fn new(settings: &config::Webhooks) -> Self {
-        let places = Places::new(settings.concurrency_per_account, settings.concurrency);
-        Self { webhooks: Mutex::default(), places, per_endpoint: settings.concurrency_per_endpoint }
+        let permits = Permits::new(settings.concurrency_per_account, settings.concurrency);
+        Self { webhooks: Mutex::default(), permits, per_endpoint: settings.concurrency_per_endpoint }
     }
 }
 
-/// Begins to send to every webhook for which something is due.
-pub(super) async fn deliver_all(app: &App) -> Result<(), StoreError> {
-    for (account, webhook) in app.store.webhooks_due().await? {
-        begin(app, account, webhook);
+/// Starts to send to every webhook for which a delivery is due.
+pub(super) async fn deliver_all(webhooks: &Arc<Webhooks>) -> Result<(), StoreError> {
+    for (account, webhook) in webhooks.parts.store.webhooks_due().await? {
+        begin(webhooks, account, webhook);
     }
     Ok(())
 }
 
-/// Begins to send to a webhook, or tells who does that there is more.
-pub(super) fn begin(app: &App, account: AccountId, webhook: WebhookId) {
+/// Starts a task that sends to a webhook, or notifies the one that runs.
+pub(super) fn begin(webhooks: &Arc<Webhooks>, account: AccountId, webhook: WebhookId) {
     let more = Arc::new(Notify::new());
     {
-        let mut webhooks = lock(&app.webhooks.busy.webhooks);
-        if let Some(more) = webhooks.get(&webhook) {
+        let mut running = lock(&webhooks.sending.webhooks);
+        if let Some(more) = running.get(&webhook) {
             more.notify_one();
             return;
         }
-        webhooks.insert(webhook, Arc::clone(&more));
+        running.insert(webhook, Arc::clone(&more));
     }
-    let turn = Turn { app: app.clone(), webhook, more };
-    app.background.spawn(async move {
+    let task = SendTask { webhooks: Arc::clone(webhooks), webhook, more };
+    webhooks.parts.tasks.spawn(async move {
         loop {
-            if let Err(error) = deliver(&turn.app, account, webhook, &turn.more).await {
+            if let Err(error) = deliver(&task.webhooks, account, webhook, &task.more).await {
                 tracing::warn!(error = &error as &dyn std::error::Error, %webhook, "could not deliver to a webhook");
             }
-            if !turn.goes_on() {
+            if !task.has_more() {
                 return;
             }
         }
     });
 }
 
-/// Lends, sends and settles until nothing more is due and everything lent is settled.
-async fn deliver(app: &App, account: AccountId, id: WebhookId, more: &Notify) -> Result<(), StoreError> {
-    let Busy { places, per_endpoint: at_once, .. } = &app.webhooks.busy;
-    let room = places.of(account);
-    let lease_ms = i64::try_from(app.webhooks.client.timeout.as_millis()).unwrap_or(i64::MAX / 2);
+/// Leases, sends and settles deliveries until none is due and every lease is settled.
+async fn deliver(
+    webhooks: &Webhooks,
+    account: AccountId,
+    id: WebhookId,
+    more: &Notify,
+) -> Result<(), StoreError> {
+    let Sending { permits: limits, per_endpoint, .. } = &webhooks.sending;
+    let of_account = limits.of(account);
+    let lease_ms = i64::try_from(webhooks.client.timeout.as_millis()).unwrap_or(i64::MAX / 2);
     let lease_ms = lease_ms.saturating_add(LEASE_MARGIN_MS);
-    let mut flights = FuturesUnordered::new();
+    let mut in_flight = FuturesUnordered::new();
     let mut settled = Vec::new();
     loop {
-        let is_stopping = app.signals.stopping().is_cancelled();
+        let is_stopping = webhooks.parts.signals.stopping().is_cancelled();
         let mut permits = Vec::new();
         if !is_stopping {
-            let free = at_once.saturating_sub(flights.len());
-            // What has landed is settled before anything else is waited for.
-            permits = places.take(&room, free, flights.is_empty() && settled.is_empty()).await;
+            let free = per_endpoint.saturating_sub(in_flight.len());
+            // Outcomes are stored before a permit is waited for.
+            permits = limits.take(&of_account, free, in_flight.is_empty() && settled.is_empty()).await;
         }
         let wanted = u32::try_from(permits.len()).unwrap_or(u32::MAX);
         let settling = std::mem::take(&mut settled);
-        let lease = app.store.work_deliveries(account, id, settling, wanted, lease_ms).await?;
+        let lease = webhooks.parts.store.work_deliveries(account, id, settling, wanted, lease_ms).await?;
         let Some(lease) = lease else { return Ok(()) };
         let webhook = Arc::new(lease.webhook);
         for (delivery, permit) in lease.deliveries.into_iter().zip(permits) {
-            flights.push(fly(app, Arc::clone(&webhook), delivery, permit));
+            in_flight.push(send(webhooks, Arc::clone(&webhook), delivery, permit));
         }
-        if flights.is_empty() {
+        if in_flight.is_empty() {
             if wanted > 0 || is_stopping {
                 return Ok(());
             }
             continue;
         }
-        // One that takes long keeps nothing new waiting while there is room beside it.
-        let has_room = flights.len() < *at_once;
+        // A slow delivery does not delay a new one while the limit allows both.
+        let has_room = in_flight.len() < *per_endpoint;
         tokio::select! {
-            landed = flights.next() => settled.extend(landed),
+            ended = in_flight.next() => settled.extend(ended),
             () = more.notified(), if has_room => {}
         }
-        while let Some(Some(landed)) = flights.next().now_or_never() {
-            settled.push(landed);
+        while let Some(Some(ended)) = in_flight.next().now_or_never() {
+            settled.push(ended);
         }
     }
 }
 
-async fn fly(app: &App, webhook: Arc<Webhook>, delivery: LeasedDelivery, _place: Place) -> Settlement {
-    let settlement = attempt(&app.webhooks.client, &webhook, &delivery, app.clock.now()).await;
+async fn send(
+    webhooks: &Webhooks,
+    webhook: Arc<Webhook>,
+    delivery: LeasedDelivery,
+    _permit: Permit,
+) -> Settlement {
+    let settlement = attempt(&webhooks.client, &webhook, &delivery, webhooks.parts.clock.now()).await;
     let outcome = if settlement.error.is_none() { "delivered" } else { "failed" };
     metrics::counter!("perigee_webhook_attempts_total", "outcome" => outcome).increment(1);
     settlement

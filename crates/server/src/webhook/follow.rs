@@ -1,7 +1,7 @@
-//! Takes events from the log for webhooks that are behind.
+//! Reads the log for webhooks that are behind, and stores a delivery for each event they want.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt as _};
@@ -14,42 +14,43 @@ use perigee_core::webhook::{NewDelivery, Webhook};
 use tokio::time::Instant;
 
 use super::deliver::begin;
-use crate::app::App;
-use crate::http::routes::events::body::{event_id, write_event};
+use super::run::{WebhookParts, Webhooks};
+use crate::event_format::EventFormat;
 
-/// Events taken at once.
+/// Events of one read.
 const PAGE: u32 = 500;
-/// Pages taken for one webhook before the others have their turn.
-const PAGES: u32 = 20;
-/// Webhooks events are taken for at once.
-const AT_ONCE: usize = 4;
-/// A place is kept in memory for as long while nothing was found for the webhook: a busy fleet moves it all the time.
+/// Pages read for one webhook before the others have their turn.
+const PAGES_MAX: u32 = 20;
+/// Webhooks for which the log is read at the same time.
+const CONCURRENCY: usize = 4;
+/// While a webhook wants none of the events its cursor is stored only this often: a busy fleet moves it with every
+/// commit.
 const SAVE_EVERY: Duration = Duration::from_secs(10);
-/// How long a webhook is left to another node that was quicker.
+/// How long a webhook is left to another node that moved its cursor first.
 const LEAVE_FOR: Duration = Duration::from_secs(3);
 
-/// What is remembered of the webhooks that are followed.
+/// How far the log was read for each webhook.
 #[derive(Debug, Default)]
-pub(super) struct Followed(Mutex<HashMap<(AccountId, WebhookId), Place>>);
+pub(super) struct Cursors(Mutex<HashMap<(AccountId, WebhookId), Cursor>>);
 
-/// How far a webhook's log was looked at beyond what is stored.
+/// How far the log was read for a webhook, beyond the stored cursor.
 #[derive(Clone, Copy, Debug)]
-struct Place {
-    /// The stored place it belongs to: a webhook that was moved otherwise begins anew.
+struct Cursor {
+    /// The cursor in the store. When it was changed by something else this one is discarded.
     stored: i64,
-    looked_to: i64,
-    since: Instant,
+    read_to: i64,
+    stored_at: Instant,
     left_until: Option<Instant>,
 }
 
-/// Takes what is new for every webhook that is behind.
-pub(super) async fn follow_all(app: &App, followed: &Followed) -> Result<(), StoreError> {
-    let behind = app.store.webhooks_behind().await?;
-    followed.forget_others(&behind);
+/// Stores deliveries for every webhook that is behind.
+pub(super) async fn follow_all(webhooks: &Arc<Webhooks>) -> Result<(), StoreError> {
+    let behind = webhooks.parts.store.webhooks_behind().await?;
+    webhooks.cursors.retain(&behind);
     stream::iter(behind)
-        .for_each_concurrent(AT_ONCE, |webhook| async move {
+        .for_each_concurrent(CONCURRENCY, |webhook| async move {
             let id = webhook.id;
-            if let Err(error) = follow(app, followed, webhook).await {
+            if let Err(error) = follow(webhooks, webhook).await {
                 tracing::warn!(error = &error as &dyn std::error::Error, webhook = %id, "could not take events for a webhook");
             }
         })
@@ -57,84 +58,85 @@ pub(super) async fn follow_all(app: &App, followed: &Followed) -> Result<(), Sto
     Ok(())
 }
 
-async fn follow(app: &App, followed: &Followed, webhook: Webhook) -> Result<(), StoreError> {
-    let mut place = followed.place(&webhook);
-    if place.left_until.is_some_and(|until| Instant::now() < until) {
+async fn follow(webhooks: &Arc<Webhooks>, webhook: Webhook) -> Result<(), StoreError> {
+    let WebhookParts { store, clock, format, .. } = &webhooks.parts;
+    let mut cursor = webhooks.cursors.get(&webhook);
+    if cursor.left_until.is_some_and(|until| Instant::now() < until) {
         return Ok(());
     }
     let filter = EventFilter { reader: Some(webhook.id), ..webhook.settings.filter.clone() };
-    for _ in 0..PAGES {
+    for _ in 0..PAGES_MAX {
         let scope = Scope::whole(webhook.account);
-        let read = app.store.read_events(scope, &filter, place.looked_to, PAGE).await;
+        let read = store.read_events(scope, &filter, cursor.read_to, PAGE).await;
         let page = match read {
             Err(StoreError::CursorExpired) => {
-                return app.store.note_webhook_gap(webhook.account, webhook.id).await;
+                return store.note_webhook_gap(webhook.account, webhook.id).await;
             }
             read => read?,
         };
-        let is_end = page.next == place.looked_to;
-        place.looked_to = page.next;
-        let is_worth_it = !page.events.is_empty() || place.since.elapsed() >= SAVE_EVERY;
-        if !is_worth_it || place.looked_to == place.stored {
+        let is_end = page.next == cursor.read_to;
+        cursor.read_to = page.next;
+        let must_store = !page.events.is_empty() || cursor.stored_at.elapsed() >= SAVE_EVERY;
+        if !must_store || cursor.read_to == cursor.stored {
             if is_end {
                 break;
             }
             continue;
         }
-        let now = app.clock.now();
-        let new = page.events.iter().map(|event| write_delivery(event, now)).collect();
-        let store = &app.store;
-        let moved = store.advance_webhook(webhook.account, webhook.id, place.stored, page.next, new).await?;
-        place.stored = page.next;
-        place.since = Instant::now();
+        let now = clock.now();
+        let new = page.events.iter().map(|event| write_delivery(*format, event, now)).collect();
+        let moved = store.advance_webhook(webhook.account, webhook.id, cursor.stored, page.next, new).await?;
+        cursor.stored = page.next;
+        cursor.stored_at = Instant::now();
         if moved && !page.events.is_empty() {
-            // Nobody waits for the events of others.
-            begin(app, webhook.account, webhook.id);
+            // Sent in a task of its own, so that a slow receiver delays no other webhook.
+            begin(webhooks, webhook.account, webhook.id);
         } else if !moved {
-            place.left_until = Some(Instant::now() + LEAVE_FOR);
+            cursor.left_until = Some(Instant::now() + LEAVE_FOR);
             break;
         }
     }
-    followed.put(&webhook, place);
+    webhooks.cursors.put(&webhook, cursor);
     Ok(())
 }
 
-fn write_delivery(event: &Event, now: Timestamp) -> NewDelivery {
+fn write_delivery(format: EventFormat, event: &Event, now: Timestamp) -> NewDelivery {
     let mut body = Vec::new();
-    write_event(&mut body, event, now);
+    (format.write)(&mut body, event, now);
     NewDelivery {
-        message: event_id(event.number),
+        message: (format.id)(event.number),
         kind: event.kind.name().to_owned(),
         device: event.device,
-        // It was written as JSON, which is text.
+        // JSON is UTF-8.
         body: String::from_utf8(body).unwrap_or_default(),
     }
 }
 
-impl Followed {
-    fn place(&self, webhook: &Webhook) -> Place {
-        let places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+impl Cursors {
+    fn get(&self, webhook: &Webhook) -> Cursor {
+        let cursors = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let stored = webhook.read_to;
-        let anew = Place { stored, looked_to: stored, since: Instant::now(), left_until: None };
-        let known = places.get(&(webhook.account, webhook.id)).copied();
+        let fresh = Cursor { stored, read_to: stored, stored_at: Instant::now(), left_until: None };
+        let known = cursors.get(&(webhook.account, webhook.id)).copied();
         match known {
-            Some(place) if place.stored == stored => place,
-            Some(place) if place.left_until.is_some() => Place { left_until: place.left_until, ..anew },
-            _ => anew,
+            Some(cursor) if cursor.stored == stored => cursor,
+            Some(cursor) if cursor.left_until.is_some() => Cursor { left_until: cursor.left_until, ..fresh },
+            _ => fresh,
         }
     }
 
-    fn put(&self, webhook: &Webhook, place: Place) {
-        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        places.insert((webhook.account, webhook.id), place);
+    fn put(&self, webhook: &Webhook, cursor: Cursor) {
+        let mut cursors = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        cursors.insert((webhook.account, webhook.id), cursor);
     }
 
-    fn forget_others(&self, behind: &[Webhook]) {
-        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if places.len() > behind.len() {
+    /// Removes the cursors of webhooks that are not behind.
+    fn retain(&self, behind: &[Webhook]) {
+        let mut cursors = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if cursors.len() > behind.len() {
             let ids: std::collections::HashSet<_> =
                 behind.iter().map(|webhook| (webhook.account, webhook.id)).collect();
-            places.retain(|id, _| ids.contains(id));
+            cursors.retain(|id, _| ids.contains(id));
         }
     }
 }

@@ -1,17 +1,17 @@
-//! Webhooks at work: events are taken from the log for each, signed and sent, until they were taken.
+//! Sends events to webhooks: reads the log for each webhook, stores deliveries, signs and sends them, retries.
 
 mod address;
 mod attempt;
+mod backoff;
 mod client;
 mod deliver;
 mod follow;
-mod places;
+mod permits;
 mod resolve;
 mod run;
-mod schedule;
 mod signature;
 
 pub use address::{Guard, Refused};
 pub use client::{Client, ClientError};
-pub use run::{Webhooks, run, turn};
+pub use run::{WebhookParts, Webhooks, run, turn};
 pub use signature::{generate_secret, show_secret, sign};

@@ -1,70 +1,90 @@
-//! The work for webhooks: look for what is new, take it, send it, all over again.
+//! The loop of webhooks: look for new events, store deliveries, send what is due.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use perigee_core::error::StoreError;
+use perigee_core::store::Store;
+use perigee_core::time::Clock;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::address::Guard;
 use super::client::{Client, ClientError};
-use super::deliver::{Busy, deliver_all};
-use super::follow::{Followed, follow_all};
-use crate::app::App;
+use super::deliver::{Sending, deliver_all};
+use super::follow::{Cursors, follow_all};
 use crate::config;
+use crate::event_format::EventFormat;
+use crate::signals::Signals;
 
-/// How long a look is put off at the most: retries come due, and other nodes announce nothing.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// How soon after a look another one is worth it.
-const LOOK_AFTER: Duration = Duration::from_millis(100);
+/// The longest interval between two looks: retries come due, and commits of other nodes are not announced here.
+const LOOK_AT_LEAST_EVERY: Duration = Duration::from_secs(1);
+/// The shortest interval between two looks.
+const LOOK_AT_MOST_EVERY: Duration = Duration::from_millis(100);
 
-/// What a node needs to serve webhooks.
-#[derive(Debug)]
+/// The state of webhooks on a node.
 pub struct Webhooks {
+    pub(super) parts: WebhookParts,
     pub(super) client: Client,
-    pub(super) busy: Busy,
-    followed: Followed,
+    pub(super) sending: Sending,
+    pub(super) cursors: Cursors,
+}
+
+/// What reading and sending needs.
+pub struct WebhookParts {
+    /// Where log, webhooks and deliveries are.
+    pub store: Arc<dyn Store>,
+    /// The time of signatures and of the state of devices.
+    pub clock: Arc<dyn Clock>,
+    /// Wakes the loop after a commit, and ends sending when the service stops.
+    pub signals: Arc<Signals>,
+    /// How events are written.
+    pub format: EventFormat,
+    /// Awaited when the service stops.
+    pub tasks: TaskTracker,
 }
 
 impl Webhooks {
-    /// As the operator set it.
-    pub fn new(settings: &config::Webhooks) -> Result<Self, ClientError> {
+    /// Builds the client that sends, as configured.
+    pub fn new(parts: WebhookParts, settings: &config::Webhooks) -> Result<Self, ClientError> {
         let guard = Guard {
             allow_http: settings.allow_http,
             allow_private: settings.allow_private,
             allowed: settings.networks(),
         };
         Ok(Self {
+            parts,
             client: Client::new(guard, Duration::from_secs(settings.timeout_seconds.into()))?,
-            busy: Busy::new(settings),
-            followed: Followed::default(),
+            sending: Sending::new(settings),
+            cursors: Cursors::default(),
         })
     }
 
-    /// Decides where webhooks may go.
+    /// Decides which addresses webhooks may have.
     pub fn guard(&self) -> &Guard {
         &self.client.guard
     }
 }
 
 /// Serves webhooks until told to stop.
-pub async fn run(app: App, stop: CancellationToken) {
-    let mut news = app.signals.any_account();
+pub async fn run(webhooks: Arc<Webhooks>, stop: CancellationToken) {
+    let mut commits = webhooks.parts.signals.any_account();
     while !stop.is_cancelled() {
         let begun = Instant::now();
-        if let Err(error) = turn(&app).await {
+        if let Err(error) = turn(&webhooks).await {
             tracing::warn!(error = &error as &dyn std::error::Error, "could not look for what webhooks want");
         }
         let wait = async {
-            sleep_until(begun + LOOK_AFTER).await;
-            let _news_or_not = timeout_at(begun + LOOK_EVERY, news.changed()).await;
+            sleep_until(begun + LOOK_AT_MOST_EVERY).await;
+            let _commit_or_timeout = timeout_at(begun + LOOK_AT_LEAST_EVERY, commits.changed()).await;
         };
         stop.run_until_cancelled(wait).await;
     }
 }
 
-/// Takes what is new for every webhook and begins to send what is due; sending goes on behind.
-pub async fn turn(app: &App) -> Result<(), StoreError> {
-    follow_all(app, &app.webhooks.followed).await?;
-    deliver_all(app).await
+/// Stores deliveries of new events and starts to send what is due; sending continues in other tasks.
+pub async fn turn(webhooks: &Arc<Webhooks>) -> Result<(), StoreError> {
+    follow_all(webhooks).await?;
+    deliver_all(webhooks).await
 }

@@ -46,8 +46,8 @@ impl Mailed {
         .await;
         let sink = Arc::new(Sink::default());
         let senders = Senders { email: Some(sink.clone()), ..Senders::default() };
-        let (outlets, _) = senders.into_outlets(&app.app);
-        let worker = Worker::new(&app.app, &outlets, Channel::Email);
+        let (channels, _) = senders.into_channels(&app.app.config, &app.app.store, &app.app.clock);
+        let worker = Worker::new(&app.app, &channels, Channel::Email);
         Self { app, sink, worker }
     }
 

@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use perigee_core::notification::{
     Channel, Compose, ComposeError, Composed, Content, Delivery, Message, Occasion, Sender,
 };
-use perigee_server::background::{Outlet, Outlets, Worker};
+use perigee_server::background::Worker;
+use perigee_server::senders::{ChannelSender, ChannelSenders};
 use serde_json::{Value, json};
 
 use crate::support::people::Traits;
@@ -91,13 +92,13 @@ impl Outside {
 
     /// Sends everything that is due.
     async fn work(&self) {
-        let outlet = |sink: &Arc<Sink>| {
+        let channel_sender = |sink: &Arc<Sink>| {
             let sender: Arc<dyn Sender> = sink.clone();
-            Some(Outlet { compose: Arc::new(Plain), sender })
+            Some(ChannelSender { compose: Arc::new(Plain), sender })
         };
-        let outlets = Outlets { email: outlet(&self.email), sms: outlet(&self.sms) };
+        let channels = ChannelSenders { email: channel_sender(&self.email), sms: channel_sender(&self.sms) };
         for channel in Channel::ALL {
-            Worker::new(&self.app.app, &outlets, *channel).send_due().await.expect("the store works");
+            Worker::new(&self.app.app, &channels, *channel).send_due().await.expect("the store works");
         }
     }
 
@@ -175,7 +176,10 @@ async fn a_channel_that_is_not_there_is_told(engine: Engine) {
     on.app.send(&owner, "PUT /api/account/alertRouting", &ana()).await.expect(200);
     on.raise(&owner, &device, "SOSButton").await;
     for channel in Channel::ALL {
-        Worker::new(&on.app.app, &Outlets::default(), *channel).send_due().await.expect("the store works");
+        Worker::new(&on.app.app, &ChannelSenders::default(), *channel)
+            .send_due()
+            .await
+            .expect("the store works");
     }
     let list = on.app.get(&owner, "/api/notifications").await;
     for message in list["notifications"].as_array().expect("a list") {

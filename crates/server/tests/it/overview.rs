@@ -38,9 +38,9 @@ async fn work(app: &TestApp) -> Vec<Message> {
     let sink = Arc::new(Sink::default());
     let sender: Arc<dyn Sender> = sink.clone();
     let senders = Senders { email: Some(Arc::clone(&sender)), sms: Some(sender), centre: None };
-    let (outlets, _) = senders.into_outlets(&app.app);
+    let (channels, _) = senders.into_channels(&app.app.config, &app.app.store, &app.app.clock);
     for channel in Channel::ALL {
-        Worker::new(&app.app, &outlets, *channel).send_due().await.expect("the store works");
+        Worker::new(&app.app, &channels, *channel).send_due().await.expect("the store works");
     }
     let received = sink.0.lock().unwrap_or_else(PoisonError::into_inner);
     received.clone()

@@ -79,10 +79,10 @@ async fn many_viewers_get_one_answer(engine: Engine) {
         first["devices"].as_array().unwrap().iter().map(|one| one["trail"].as_array().unwrap().len());
     assert_eq!(trails.sum::<usize>(), 1, "{first}");
     assert!(answers.iter().all(|answer| answer.body == answers[0].body));
-    assert_eq!(app.app.share_pages.made(), 1, "one answer for all who look at once");
+    assert_eq!(app.app.share_cache.built(), 1, "one answer for all who look at once");
     app.clock().advance_seconds(1);
     open(1).await.expect(200);
-    assert_eq!(app.app.share_pages.made(), 2, "and a new one after a second");
+    assert_eq!(app.app.share_cache.built(), 2, "and a new one after a second");
     let path = format!("DELETE /api/shares/{}", made["id"].as_str().unwrap());
     app.call(&path).by(&tenant.owner).send().await.expect(200);
     open(1).await.expect_error(404, "not-found");

@@ -28,7 +28,7 @@ async fn locate(app: &TestApp, person: &Person, device: &str, second: u32) {
 
 /// Takes what is new and sends what is due, until nothing is under way any more.
 async fn work(app: &TestApp) {
-    webhook::turn(&app.app).await.unwrap();
+    webhook::turn(&app.app.webhooks).await.unwrap();
     app.settle().await;
 }
 
@@ -335,14 +335,14 @@ async fn who_hangs_holds_up_nobody_else(engine: Engine) {
         app.device(&tenant.owner, &json!({"name": name})).await;
         app.device(&other.owner, &json!({"name": name})).await;
     }
-    webhook::turn(&app.app).await.unwrap();
+    webhook::turn(&app.app.webhooks).await.unwrap();
     for _ in 0..4 {
         beside.next().await;
         elsewhere.next().await;
     }
     hanging.next().await;
     hanging.next().await;
-    webhook::turn(&app.app).await.unwrap();
+    webhook::turn(&app.app.webhooks).await.unwrap();
     assert!(hanging.try_next().is_none(), "no more than two at once");
 }
 

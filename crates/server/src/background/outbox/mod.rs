@@ -1,8 +1,6 @@
-//! Sends what is in the outbox: what is due is written out, reserved, sent and settled.
+//! Sends the messages of the outbox: a message that is due is written, reserved, sent and settled.
 
 mod hold;
-mod outlet;
 mod worker;
 
-pub use outlet::{Outlet, Outlets};
 pub use worker::Worker;

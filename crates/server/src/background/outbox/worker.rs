@@ -12,8 +12,8 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::hold::{Hold, LEASE, RENEW_EVERY, UnderWay};
-use super::{Outlet, Outlets};
 use crate::app::App;
+use crate::senders::{ChannelSender, ChannelSenders};
 
 /// How long an attempt may take before nobody waits for its answer any more; senders give up before.
 const ATTEMPT_LIMIT: Duration = Duration::from_mins(5);
@@ -33,7 +33,7 @@ const SUPPRESSED_AT_ONCE: u32 = 500;
 pub struct Worker {
     app: App,
     channel: Channel,
-    outlet: Option<Outlet>,
+    sender: Option<ChannelSender>,
     /// Beginnings of numbers that SMS may go to; all when empty.
     sms_prefixes: Vec<String>,
     hold: Hold,
@@ -49,12 +49,12 @@ enum Begun {
 
 impl Worker {
     /// The worker of this channel.
-    pub fn new(app: &App, outlets: &Outlets, channel: Channel) -> Self {
+    pub fn new(app: &App, senders: &ChannelSenders, channel: Channel) -> Self {
         // The settings were checked at the start; were they wrong all the same, nothing would be sent.
         let allowed = app.config.sms.allowed().ok();
-        let outlet = outlets.of(channel).cloned().filter(|_| allowed.is_some());
+        let sender = senders.of(channel).cloned().filter(|_| allowed.is_some());
         let sms_prefixes = allowed.map(|allowed| allowed.prefixes()).unwrap_or_default();
-        Self { app: app.clone(), channel, outlet, sms_prefixes, hold: Hold::default() }
+        Self { app: app.clone(), channel, sender, sms_prefixes, hold: Hold::default() }
     }
 
     /// Sends until told to stop, and then finishes what is being sent.
@@ -107,7 +107,7 @@ impl Worker {
     /// Begins to send as many messages as there is room for.
     async fn begin(&self, under_way: &mut JoinSet<()>) -> Result<Begun, StoreError> {
         while under_way.try_join_next().is_some() {}
-        let at_once = self.outlet.as_ref().map_or(usize::MAX, |outlet| outlet.sender.at_once());
+        let at_once = self.sender.as_ref().map_or(usize::MAX, |channel| channel.sender.at_once());
         let at_once = at_once.min(self.app.config.notifications.concurrency);
         let room = at_once.saturating_sub(under_way.len());
         let policy = self.policy();
@@ -155,7 +155,7 @@ impl Worker {
     }
 
     fn is_on(&self) -> bool {
-        self.outlet.is_some() && self.app.config.notifications.is_on(self.channel)
+        self.sender.is_some() && self.app.config.notifications.is_on(self.channel)
     }
 
     fn policy(&self) -> SendingPolicy {
@@ -178,7 +178,7 @@ impl Worker {
     }
 
     async fn compose(&self, mut content: Content) -> Result<Composed, String> {
-        let Some(outlet) = self.outlet.as_ref().filter(|_| self.is_on()) else {
+        let Some(channel) = self.sender.as_ref().filter(|_| self.is_on()) else {
             return Err("there is no way out".to_owned());
         };
         self.app.base_url.join("").trim_end_matches('/').clone_into(&mut content.base_url);
@@ -194,7 +194,7 @@ impl Worker {
             content.last_location =
                 self.app.store.find_last_location(scope, device.id).await.unwrap_or_default();
         }
-        outlet.compose.compose(&content).await.map_err(|error| error.to_string())
+        channel.compose.compose(&content).await.map_err(|error| error.to_string())
     }
 
     /// Makes an attempt and records what became of it; holds the reservation meanwhile.
@@ -223,8 +223,8 @@ impl Worker {
     }
 
     async fn attempt(&self, reservation: Reservation, message: &Message) {
-        let Some(outlet) = &self.outlet else { return };
-        let attempt = tokio::time::timeout(ATTEMPT_LIMIT, outlet.sender.send(message)).await;
+        let Some(channel) = &self.sender else { return };
+        let attempt = tokio::time::timeout(ATTEMPT_LIMIT, channel.sender.send(message)).await;
         let delivery = attempt.unwrap_or_else(|_elapsed| Delivery::Unclear {
             reason: format!("no answer within {} s", ATTEMPT_LIMIT.as_secs()),
         });

@@ -23,7 +23,7 @@ use crate::http::extract::{Params, TextPath};
 use crate::http::limit::too_many;
 use crate::http::parts::json_of_parts;
 use crate::http::reply::encode;
-use crate::live::{Asked, Busy, Page};
+use crate::live::{PageError, PageKey, SharePage};
 
 /// A live view of what was shared: names and positions, nothing else of the account.
 #[derive(Serialize, ToSchema)]
@@ -209,10 +209,12 @@ pub async fn get_shared(
     }
     let end = app.store.event_end(Scope::whole(share.account)).await?;
     let make = make_page(app.clone(), share.link.secret.clone(), trail, now);
-    let asked = Asked { trail, end, now };
-    match app.share_pages.get(&app.runtime, &share.link.secret, asked, make).await {
-        Ok(page) => Ok(json_of_parts([page?.body])),
-        Err(Busy) => Err(ApiError::new(
+    let key = PageKey { trail, end, now };
+    match app.share_cache.get(&app.runtime, &share.link.secret, key, make).await {
+        Ok(page) => Ok(json_of_parts([page.body])),
+        Err(PageError::Build(error)) => Err(error),
+        Err(PageError::Lost(error)) => Err(internal(error)),
+        Err(PageError::Busy) => Err(ApiError::new(
             Code::RateLimited,
             "Too many open this link at once. Wait a moment and open it again.",
         )
@@ -221,10 +223,15 @@ pub async fn get_shared(
 }
 
 /// What a link shows, encoded.
-async fn make_page(app: App, secret: String, trail: Option<Timestamp>, now: Timestamp) -> ApiResult<Page> {
+async fn make_page(
+    app: App,
+    secret: String,
+    trail: Option<Timestamp>,
+    now: Timestamp,
+) -> ApiResult<SharePage> {
     // It may have been taken back while this waited for its turn.
     let view = app.store.open_share(&secret).await?.ok_or_else(|| not_found(Kind::Share))?;
     let devices = view.devices.len();
     let answer = SharedAnswer::of(&app, view, trail, now).await?;
-    Ok(Page { body: Bytes::from(encode(None, &answer).map_err(internal)?), devices })
+    Ok(SharePage { body: Bytes::from(encode(None, &answer).map_err(internal)?), devices })
 }

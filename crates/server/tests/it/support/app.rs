@@ -7,7 +7,7 @@ use perigee_core::time::MockClock;
 use perigee_server::app::App;
 use perigee_server::auth::password::{PasswordCost, Passwords};
 use perigee_server::config::{BaseUrl, Config};
-use perigee_server::http::router::router;
+use perigee_server::http::router::{EVENT_FORMAT, router};
 use perigee_store::testing::Scratch;
 use perigee_store::{Database, Engine};
 
@@ -52,7 +52,7 @@ pub(crate) async fn build(store: &Database, clock: &MockClock, config: Config) -
         if config.server.base_url.is_empty() { "http://perigee.test" } else { &config.server.base_url };
     let base_url = BaseUrl::parse(base_url).expect("the base address is valid");
     let passwords = Passwords::new(PasswordCost::CHEAPEST).expect("the cost is valid");
-    App::build(config, base_url, Arc::new(store.clone()), Arc::new(clock.clone()), passwords)
+    App::build(config, base_url, Arc::new(store.clone()), Arc::new(clock.clone()), passwords, EVENT_FORMAT)
         .await
         .expect("the service can be built")
 }

@@ -5,6 +5,7 @@ use perigee_core::time::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::event_format::EventFormat;
 use crate::http::cursor::Cursor;
 use crate::http::error::ApiResult;
 use crate::http::format::{Selection, json};
@@ -15,6 +16,9 @@ use crate::http::routes::users_view::UserView;
 
 /// The name that ids of events, being cursors, are bound to.
 const LIST: &str = "events";
+
+/// How streams and webhooks write events.
+pub const EVENT_FORMAT: EventFormat = EventFormat { id: event_id, write: write_event };
 
 /// The id of the event with this number: a place in the log, from which a reader can go on.
 pub fn event_id(number: i64) -> String {

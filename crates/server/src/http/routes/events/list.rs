@@ -17,6 +17,7 @@ use crate::http::error::ApiResult;
 use crate::http::extract::{Caller, Params};
 use crate::http::format::json;
 use crate::http::parts::json_of_parts;
+use crate::http::poll::wait_for_commit;
 use crate::http::reply::Envelope;
 use crate::live::{EventPollKey, Poll, PollAnswer};
 
@@ -49,7 +50,7 @@ pub async fn list_events(
     let wait = params.number("wait", 0, WAIT_MAX_S).unwrap_or(0);
     let filter = read_filter(&mut params);
     params.finish()?;
-    let mut poll = Poll::begin(&app, &caller, Duration::from_secs(wait.into()));
+    let mut poll = Poll::begin(&app.live, caller.scope().account, Duration::from_secs(wait.into()));
     let mut after = match cursor.as_deref() {
         None => app.store.event_end(caller.scope()).await?,
         Some("start" | "0") => 0,
@@ -68,7 +69,7 @@ pub async fn list_events(
             None
         } else {
             looks = 0;
-            match poll.wait(&app, &mut caller).await? {
+            match wait_for_commit(&app, &mut poll, &mut caller).await? {
                 Some(end) => Some(end),
                 None => return Ok(reply_events(&caller, &answer)),
             }

@@ -1,11 +1,15 @@
 //! Events as a stream.
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
+use perigee_core::actor::Scope;
+use tokio::sync::watch;
 
 use super::body::read_event_id;
 use super::query::read_filter;
@@ -14,7 +18,7 @@ use crate::http::accept::Accept;
 use crate::http::code::Code;
 use crate::http::error::{ApiError, ApiResult};
 use crate::http::extract::{Caller, Params};
-use crate::live::{Full, Watcher};
+use crate::live::{EventStream, LimitReached, Recheck, Viewer};
 use crate::serve::LongLived;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -57,18 +61,44 @@ pub async fn stream_events(
         Some("start" | "0") => 0,
         Some(id) => read_event_id(id)?,
     };
-    let seat = app.live.sit(caller.account().id, caller.user_id()).map_err(too_many_streams)?;
-    let (watcher, opening) = Watcher::new(app, caller, filter, seat, after).await?;
-    Ok(reply_stream(watcher, opening))
+    let permit = app.live.permit_stream(caller.account().id, caller.user_id()).map_err(too_many_streams)?;
+    let live = Arc::clone(&app.live);
+    let (events, opening) =
+        EventStream::new(live, StreamCaller { app, caller }, filter, permit, after).await?;
+    Ok(reply_stream(events, opening))
 }
 
-fn reply_stream(watcher: Watcher, opening: Bytes) -> Response {
-    let text = stream::unfold((watcher, Some(opening)), |(mut watcher, opening)| async move {
+/// The caller of a stream, whose rights are checked again while it is open.
+struct StreamCaller {
+    app: App,
+    caller: Caller,
+}
+
+impl Viewer for StreamCaller {
+    fn scope(&self) -> Scope {
+        self.caller.scope()
+    }
+
+    fn changes(&self) -> watch::Receiver<()> {
+        self.app.identities.changes()
+    }
+
+    async fn recheck(&self) -> Result<Self, Recheck> {
+        match self.caller.again(&self.app).await {
+            Ok(caller) => Ok(Self { app: self.app.clone(), caller }),
+            Err(error) if error.code.status().is_server_error() => Err(Recheck::Unavailable),
+            Err(error) => Err(Recheck::Refused(error.code.name())),
+        }
+    }
+}
+
+fn reply_stream(events: EventStream<StreamCaller>, opening: Bytes) -> Response {
+    let text = stream::unfold((events, Some(opening)), |(mut events, opening)| async move {
         let text = match opening {
             Some(opening) => opening,
-            None => watcher.next().await?,
+            None => events.next().await?,
         };
-        Some((Ok::<_, std::convert::Infallible>(text), (watcher, None)))
+        Some((Ok::<_, std::convert::Infallible>(text), (events, None)))
     });
     let mut response = Response::new(Body::from_stream(text));
     response.extensions_mut().insert(LongLived);
@@ -79,10 +109,12 @@ fn reply_stream(watcher: Watcher, opening: Bytes) -> Response {
     response
 }
 
-fn too_many_streams(full: Full) -> ApiError {
-    let message = match full {
-        Full::User(most) => format!("This user has {most} streams open, which is the most. Close one first."),
-        Full::Account(most) => {
+fn too_many_streams(reached: LimitReached) -> ApiError {
+    let message = match reached {
+        LimitReached::User(most) => {
+            format!("This user has {most} streams open, which is the most. Close one first.")
+        }
+        LimitReached::Account(most) => {
             format!("The users of this account have {most} streams open, which is the most. Close one first.")
         }
     };

@@ -17,6 +17,7 @@ use crate::http::extract::{Caller, Params};
 use crate::http::format::{Selection, json};
 use crate::http::history::LIMIT_MAX;
 use crate::http::parts::json_of_parts;
+use crate::http::poll::wait_for_commit;
 use crate::http::reply::Envelope;
 use crate::live::{FeedPollKey, Poll, PollAnswer};
 
@@ -45,7 +46,7 @@ pub async fn list_location_feed(
     let limit = params.number("limit", 1, LIMIT_MAX).unwrap_or(LIMIT);
     let wait = params.number("wait", 0, WAIT_MAX_S).unwrap_or(0);
     params.finish()?;
-    let mut poll = Poll::begin(&app, &caller, Duration::from_secs(wait.into()));
+    let mut poll = Poll::begin(&app.live, caller.scope().account, Duration::from_secs(wait.into()));
     let after = match cursor.as_deref() {
         None => app.store.feed_end(caller.scope()).await?,
         Some("start" | "0") => 0,
@@ -53,7 +54,7 @@ pub async fn list_location_feed(
     };
     let mut answer = Arc::new(read(&app, caller.scope(), after, limit).await?);
     while answer.is_empty {
-        let Some(end) = poll.wait(&app, &mut caller).await? else { break };
+        let Some(end) = wait_for_commit(&app, &mut poll, &mut caller).await? else { break };
         // Who waits may have lost their rights meanwhile.
         caller = caller.again(&app).await?;
         // Everybody who waited at the same place is woken at once and asks for the same.

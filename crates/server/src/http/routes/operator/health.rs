@@ -208,7 +208,7 @@ pub async fn get_operator_health(
             devices: figures.devices,
         },
         intake: IntakeView { writes: intake.writes, locations: intake.locations },
-        packing: PackingView { at_work: app.packing.is_at_work(), packed: app.packing.packed() },
+        packing: PackingView { at_work: app.compaction.is_running(), packed: app.compaction.locations() },
         connections: ConnectionsView {
             open: app.connections.now(),
             limit: app.config.server.max_connections,

@@ -1,4 +1,4 @@
-//! Which devices are late or offline, and which are back.
+//! The status of devices by how long they have been silent: late, offline, or online again.
 
 use perigee_core::device::DeviceStatus;
 use perigee_core::id::RuleId;
@@ -6,19 +6,19 @@ use perigee_core::rule::{RuleSet, Silence};
 use perigee_core::store::{StatusChange, Watched};
 use perigee_core::time::Timestamp;
 
-/// A device that is offline is looked at now and then: it may have been heard by what no log tells.
+/// Seconds after which an offline device is looked at again: it may have reported by a way that is not in the log.
 const OFFLINE_LOOK_S: i64 = 15 * 60;
 
-/// What follows for a device.
+/// The new status of a device, and the rules about silence it starts or ends.
 pub(super) struct Found {
     pub(super) change: StatusChange,
-    /// Rules that hold now, and since when.
+    /// Rules whose episode begins, and since when.
     pub(super) silent: Vec<(RuleId, Timestamp)>,
-    /// Rules that hold no more.
+    /// Rules whose episode ends.
     pub(super) heard: Vec<RuleId>,
 }
 
-/// Looks at how a device is heard.
+/// The status of a device at this time.
 pub(super) fn look(watched: &Watched, set: &RuleSet, now: Timestamp) -> Found {
     let status = DeviceStatus::of(watched.last_seen, watched.interval_s, now);
     let limits = watched.last_seen.map(|seen| DeviceStatus::limits(seen, watched.interval_s));
@@ -31,7 +31,7 @@ pub(super) fn look(watched: &Watched, set: &RuleSet, now: Timestamp) -> Found {
     let change = StatusChange { device: watched.device, from: watched.told, to: status, due };
     let mut found = Found { change, silent: Vec::new(), heard: Vec::new() };
     let was = |silence: Silence| watched.told.is_some_and(|told| silence.covers(told));
-    // Also of rules that judge the device no more: they told of it while they did.
+    // Rules that do not cover the device any more are included: they may have an open episode.
     for rule in set.rules_of_silence() {
         if rule.settings.silence().is_some_and(|silence| was(silence) && !silence.covers(status)) {
             found.heard.push(rule.id);
@@ -43,7 +43,7 @@ pub(super) fn look(watched: &Watched, set: &RuleSet, now: Timestamp) -> Found {
             Silence::Late => late.plus_millis(1),
             Silence::Offline => offline.plus_millis(1),
         };
-        // Hours may begin at any time of a silence, and it is kept which rules told of it; the others tell at once.
+        // With a schedule an episode may begin later during the silence; the store keeps which rules have begun one.
         let may_begin = silence.covers(status) && (!was(silence) || rule.settings.schedule.is_some());
         match rule.silence_from(since).filter(|_| may_begin) {
             Some(from) if from <= now => found.silent.push((rule.id, from)),

@@ -1,4 +1,4 @@
-//! A node's part in following: which accounts it goes on with, and the rules it has made ready.
+//! The engine of a node: which accounts it works on, and their compiled rules.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,50 +13,50 @@ use tokio::task::{self, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::memory::Memories;
-use super::slice::SliceSizes;
-use super::turns::Turns;
+use super::account_queue::AccountQueue;
+use super::slice_size::SliceSizes;
+use super::state_cache::StateCaches;
 use crate::app::App;
 
-/// How long after its last round a node goes on with an account before another may.
+/// Milliseconds for which an account stays with the node that made its last round.
 const LEASE_MS: i64 = 10_000;
-/// Accounts a node judges at once.
-const AT_ONCE: usize = 8;
-/// How long arrivals are gathered before they are judged.
-const GATHER: Duration = Duration::from_millis(100);
-/// Rule sets a node has ready.
-const SETS_MOST: usize = 10_000;
+/// Accounts evaluated at the same time.
+const CONCURRENCY: usize = 8;
+/// Pause after a commit, so that locations that arrive together are evaluated together.
+const COMMIT_PAUSE: Duration = Duration::from_millis(100);
+/// Accounts whose compiled rules are cached.
+const RULE_SETS_MAX: usize = 10_000;
 /// How long to rest when there was nothing to do.
 const IDLE: Duration = Duration::from_secs(1);
-/// How long to rest when there was something, and when there was a lot: what arrives meanwhile is judged together, and
-/// what a round costs for a device is shared by all its locations.
+/// How long to rest when there was something, and when there was a lot: locations that arrive meanwhile are evaluated
+/// together, so that the fixed cost of a device is paid once for all of them.
 const BUSY: Duration = Duration::from_millis(200);
 const VERY_BUSY: Duration = Duration::from_millis(600);
 
-/// A node that follows the log.
-pub struct Follower {
+/// Evaluates the location log of all accounts that are not leased by another node.
+pub struct RuleEngine {
     pub(super) app: App,
     owner: String,
     sets: Mutex<HashMap<AccountId, Arc<RuleSet>>>,
-    pub(super) memories: Memories,
+    pub(super) state_caches: StateCaches,
     pub(super) sizes: SliceSizes,
 }
 
-/// How far an account has come.
+/// What a round of an account found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// There was nothing to do, or another node does it.
+    /// There was nothing to do, or another node has the lease.
     Nothing,
-    /// All there was is done.
+    /// The log was evaluated to its end.
     Done,
-    /// All there was is done, and it was a lot.
+    /// The log was evaluated to its end, and there was a lot.
     DoneALot,
-    /// There is more.
+    /// The log goes on.
     More,
 }
 
 impl Outcome {
-    /// How long after it to look for more.
+    /// Pause before the next look at the log.
     const fn rest(self) -> Duration {
         match self {
             Self::Nothing => IDLE,
@@ -67,8 +67,8 @@ impl Outcome {
     }
 }
 
-impl Follower {
-    /// The part of this service in it.
+impl RuleEngine {
+    /// The engine of this node.
     pub fn new(app: App) -> Self {
         describe_gauge!(
             "perigee_rules_lag_seconds",
@@ -79,45 +79,45 @@ impl Follower {
             app,
             owner,
             sets: Mutex::default(),
-            memories: Memories::default(),
+            state_caches: StateCaches::default(),
             sizes: SliceSizes::default(),
         }
     }
 
-    /// Judges until told to stop, and ends after the slices under way. Looks for accounts with something to judge
-    /// when something has arrived, and now and then.
+    /// Runs until told to stop, and ends after the slices that are running. Looks for accounts with new locations after
+    /// each commit, and every second for those of other nodes.
     pub async fn run(self: Arc<Self>, stop: CancellationToken) {
-        let mut turns = Turns::default();
+        let mut queue = AccountQueue::default();
         let mut slices: JoinSet<Outcome> = JoinSet::new();
         let mut accounts: HashMap<task::Id, AccountId> = HashMap::new();
-        let mut arrivals = self.app.signals.any_account();
+        let mut commits = self.app.signals.any_account();
         let mut look_at = Instant::now();
         let mut rest = IDLE;
         while !stop.is_cancelled() {
             if Instant::now() >= look_at {
-                turns.offer(self.accounts().await.unwrap_or_default());
+                queue.offer(self.accounts().await.unwrap_or_default());
                 look_at = Instant::now() + std::mem::replace(&mut rest, IDLE);
             }
-            while slices.len() < AT_ONCE
-                && let Some(account) = turns.next()
+            while slices.len() < CONCURRENCY
+                && let Some(account) = queue.next()
             {
-                let node = Arc::clone(&self);
-                let slice = slices.spawn(async move { node.slice(account).await });
+                let engine = Arc::clone(&self);
+                let slice = slices.spawn(async move { engine.slice(account).await });
                 accounts.insert(slice.id(), account);
             }
             tokio::select! {
                 () = stop.cancelled() => {}
                 () = tokio::time::sleep_until(look_at) => {}
-                Ok(()) = arrivals.changed() => look_at = look_at.min(Instant::now() + GATHER),
+                Ok(()) = commits.changed() => look_at = look_at.min(Instant::now() + COMMIT_PAUSE),
                 Some(ended) = slices.join_next_with_id() => {
                     let (id, outcome) = ended.unwrap_or_else(|error| {
-                        tracing::error!(%error, "judging an account broke off");
+                        tracing::error!(%error, "the evaluation of an account failed");
                         (error.id(), Outcome::Nothing)
                     });
                     if let Some(account) = accounts.remove(&id) {
-                        turns.end(account, outcome == Outcome::More);
+                        queue.end(account, outcome == Outcome::More);
                     }
-                    // With more to do the account waits for its turn already.
+                    // An account with more to do is in the queue already.
                     rest = rest.min(if outcome == Outcome::More { BUSY } else { outcome.rest() });
                     look_at = look_at.min(Instant::now() + rest);
                 }
@@ -126,17 +126,17 @@ impl Follower {
         while slices.join_next().await.is_some() {}
     }
 
-    /// Judges a slice of every account that has something to judge, waits for all of them, and says how long there is
-    /// nothing to do.
+    /// Evaluates a slice of every account that has new locations, waits for all of them, and gives the pause until the
+    /// next look.
     pub async fn run_once(&self) -> Duration {
         let Some(accounts) = self.accounts().await.filter(|accounts| !accounts.is_empty()) else {
             return IDLE;
         };
-        let slices = stream::iter(accounts).map(|account| self.slice(account)).buffer_unordered(AT_ONCE);
+        let slices = stream::iter(accounts).map(|account| self.slice(account)).buffer_unordered(CONCURRENCY);
         slices.map(Outcome::rest).fold(IDLE, |least, rest| async move { least.min(rest) }).await
     }
 
-    /// The accounts that have something to judge; none when they cannot be read.
+    /// The accounts that have something to evaluate; none when they cannot be read.
     async fn accounts(&self) -> Option<Vec<AccountId>> {
         match self.app.store.accounts_to_follow().await {
             Ok(accounts) => {
@@ -147,7 +147,7 @@ impl Follower {
             }
             Err(error) => {
                 let error = &error as &dyn std::error::Error;
-                tracing::warn!(error, "could not look for locations to judge");
+                tracing::warn!(error, "could not look for locations to evaluate");
                 None
             }
         }
@@ -156,12 +156,12 @@ impl Follower {
     async fn slice(&self, account: AccountId) -> Outcome {
         self.round(account).await.unwrap_or_else(|error| {
             let error = &error as &dyn std::error::Error;
-            tracing::warn!(error, %account, "could not judge locations; they are judged later");
+            tracing::warn!(error, %account, "could not evaluate locations; this is tried again");
             Outcome::Nothing
         })
     }
 
-    /// Goes on with an account, unless another node does.
+    /// Leases an account; none when another node has it.
     pub(super) async fn take(&self, account: AccountId) -> Result<Option<Followed>> {
         self.app.store.follow_account(account, self.lease()).await
     }
@@ -170,7 +170,7 @@ impl Follower {
         Lease { owner: &self.owner, lasts_ms: LEASE_MS }
     }
 
-    /// The rules of an account, made ready once for each revision.
+    /// The compiled rules of an account, cached by revision.
     pub(super) async fn rules(&self, followed: &Followed) -> Result<Arc<RuleSet>> {
         let known = self.lock().get(&followed.account).cloned();
         if let Some(known) = known.filter(|known| known.revision == followed.rules_revision) {
@@ -180,7 +180,7 @@ impl Follower {
         let made = tokio::task::spawn_blocking(move || RuleSet::new(revision, rules, &fences)).await;
         let made = Arc::new(made.map_err(|cause| perigee_core::error::StoreError::Internal(cause.into()))?);
         let mut sets = self.lock();
-        if sets.len() >= SETS_MOST {
+        if sets.len() >= RULE_SETS_MAX {
             sets.clear();
         }
         sets.insert(followed.account, Arc::clone(&made));

@@ -4,20 +4,20 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::app::App;
-use crate::http::routes::metrics::metrics_router;
+use crate::http::router::metrics_router;
 use crate::serve::{Listener, OpenConnections, ServeConfig, ShutdownReport, TrustedProxies, serve};
 
-/// Scrapers at once; more are refused.
+/// Connections of scrapers at the same time; more are refused.
 const CONNECTIONS_MAX: usize = 64;
 
-/// A running listener for figures, or none. Dropping it ends it.
+/// The listener of `/metrics`, if one is configured. Dropping it stops it.
 pub(crate) struct MetricsServer {
     stop: DropGuard,
     task: Option<JoinHandle<ShutdownReport>>,
 }
 
 impl MetricsServer {
-    /// Starts to serve, if there is a listener.
+    /// Starts the listener, if there is one.
     pub(crate) fn start(listener: Option<Listener>, app: &App, limits: &ServeConfig) -> Self {
         let stop = CancellationToken::new();
         let task = listener.map(|listener| {
@@ -35,13 +35,13 @@ impl MetricsServer {
         Self { stop: stop.drop_guard(), task }
     }
 
-    /// Stops and waits until answers under way are given.
+    /// Stops and waits until running requests are answered.
     pub(crate) async fn end(self) {
         drop(self.stop);
         if let Some(task) = self.task
             && let Err(error) = task.await
         {
-            tracing::error!(%error, "the listener for figures broke off");
+            tracing::error!(%error, "the listener of /metrics failed");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One round: a part of an account's log, and what is due by now.
+//! One round: evaluates a part of an account's log, and what has become due by time alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -12,31 +12,31 @@ use perigee_core::store::{
     Depth, DeviceRound, Followed, FollowedDevice, Result, Round, SkimLimits, Skimmed, StatusChange,
 };
 
+use super::engine::{Outcome, RuleEngine};
 use super::judge::UpTo;
-use super::memory::Memory;
-use super::node::{Follower, Outcome};
-use super::slice::EPISODES;
+use super::slice_size::EPISODES_MAX;
+use super::state_cache::StateCache;
 use super::{judge, status};
 
-/// What a round passes over where there is no rule.
-const PASSED: SkimLimits = SkimLimits { locations: 50_000, devices: 1_000, carriers: 1_000 };
-/// From so many on a round was a large one.
-const LOT: usize = 1_000;
-/// Devices of which something is due that one round looks at.
-const DUE: u32 = 500;
+/// Limits of a round of an account without rules.
+const WITHOUT_RULES: SkimLimits = SkimLimits { locations: 50_000, devices: 1_000, carriers: 1_000 };
+/// Locations from which on a round counts as large.
+const LARGE_ROUND: usize = 1_000;
+/// Devices that one round looks at because something is due.
+const DUE_MAX: u32 = 500;
 
-impl Follower {
-    /// Judges the next part of an account's log.
+impl RuleEngine {
+    /// Evaluates the next part of an account's log.
     pub(super) async fn round(&self, account: AccountId) -> Result<Outcome> {
         let Some(mut followed) = self.take(account).await? else { return Ok(Outcome::Nothing) };
         let set = self.rules(&followed).await?;
-        // They may be newer than the account was when it was taken; what counts is that they are no older in the end.
+        // The rules may be newer than the lease. The transaction at the end checks that they are not older.
         followed.rules_revision = set.revision;
         if followed.catching_up.is_some() {
             return self.catch_up(followed, &set).await;
         }
         let started = Instant::now();
-        let limits = if set.is_empty() { PASSED } else { self.sizes.limits(account) };
+        let limits = if set.is_empty() { WITHOUT_RULES } else { self.sizes.limits(account) };
         let part = match self.app.store.skim_log(account, followed.cursor, limits).await {
             Err(StoreError::CursorExpired) => return self.catch_up(followed, &set).await,
             part => part?,
@@ -47,50 +47,50 @@ impl Follower {
             gauge!("perigee_rules_lag_seconds").set(lag_s);
         }
         counter!("perigee_rules_locations_total").increment(u64::try_from(part.count).unwrap_or(0));
-        let due = if part.more { Vec::new() } else { self.app.store.due_by_rule(account, DUE).await? };
-        let mut memory = self.memories.take(&followed);
-        let mut devices = self.judge_all(&followed, &set, &part, &due, &mut memory).await?;
-        if devices.values().map(episodes).sum::<usize>() > EPISODES && self.sizes.shrink(account, part.count)
+        let due = if part.more { Vec::new() } else { self.app.store.due_by_rule(account, DUE_MAX).await? };
+        let mut cache = self.state_caches.take(&followed);
+        let mut devices = self.judge_all(&followed, &set, &part, &due, &mut cache).await?;
+        if devices.values().map(episodes).sum::<usize>() > EPISODES_MAX
+            && self.sizes.shrink(account, part.count)
         {
             return Ok(Outcome::More);
         }
-        let statuses =
-            self.look_at_statuses(&followed, &set, &part.devices, &mut devices, &mut memory).await?;
+        let statuses = self.update_statuses(&followed, &set, &part.devices, &mut devices, &mut cache).await?;
         let moved = part.next != followed.cursor;
         if !moved && devices.is_empty() && statuses.is_empty() {
-            self.memories.put_back(&followed, memory);
+            self.state_caches.put_back(&followed, cache);
             return Ok(Outcome::Nothing);
         }
-        let told =
-            devices.values().any(says_something) || statuses.iter().any(|one| one.from != Some(one.to));
-        memory.learn(&mut devices, &due, followed.now);
-        devices.retain(|_, device| device.save || says_something(device));
+        let has_news =
+            devices.values().any(has_findings) || statuses.iter().any(|one| one.from != Some(one.to));
+        cache.update(&mut devices, &due, followed.now);
+        devices.retain(|_, device| device.save || has_findings(device));
         let round = finished(followed, part.next, &set, devices, statuses);
-        let kept = self.app.store.finish_round(round, self.lease()).await?;
-        if kept {
-            self.memories.put(&followed, memory);
+        let stored = self.app.store.finish_round(round, self.lease()).await?;
+        if stored {
+            self.state_caches.put(&followed, cache);
         }
         if !set.is_empty() {
             self.sizes.note(account, part.count, started.elapsed());
         }
-        if kept && told {
+        if stored && has_news {
             self.app.signals.announce(account);
         }
         Ok(match part.count {
-            _ if part.more || !kept => Outcome::More,
-            LOT.. if !set.is_empty() => Outcome::DoneALot,
+            _ if part.more || !stored => Outcome::More,
+            LARGE_ROUND.. if !set.is_empty() => Outcome::DoneALot,
             _ => Outcome::Done,
         })
     }
 
-    /// What carried alerts and rules say of each device; those of which they say nothing are left out.
+    /// The carried alerts and judgements by device, without devices that have neither.
     async fn judge_all(
         &self,
         followed: &Followed,
         set: &RuleSet,
         part: &Skimmed,
         due: &[DeviceId],
-        memory: &mut Memory,
+        cache: &mut StateCache,
     ) -> Result<BTreeMap<DeviceId, DeviceRound>> {
         let mut devices: BTreeMap<DeviceId, DeviceRound> = BTreeMap::new();
         for (device, stored) in &part.carriers {
@@ -99,10 +99,10 @@ impl Follower {
                 devices.entry(*device).or_insert_with(|| blank(*device)).carried.extend(carried);
             }
         }
-        // Without rules there is nothing to judge, but what is due of those there were is to be forgotten.
+        // Without rules only devices with due state are looked at: the state of deleted rules is discarded.
         let arrived = part.devices.iter().filter(|_| !set.is_empty());
         let ids: BTreeSet<DeviceId> = arrived.chain(due).copied().collect();
-        let known = self.known(followed.account, set, ids, memory).await?;
+        let known = self.known(followed.account, set, ids, cache).await?;
         let mut new = self.new_of(followed, part, &known).await?;
         for (known, is_behind) in known {
             let device = known.device;
@@ -117,22 +117,21 @@ impl Follower {
         Ok(devices)
     }
 
-    /// What is known of those of these devices of which a rule says or said something, and whether that is of some
-    /// time ago.
+    /// The state of those devices that a rule covers or covered, and whether it is older than the cursor.
     async fn known(
         &self,
         account: AccountId,
         set: &RuleSet,
         devices: BTreeSet<DeviceId>,
-        memory: &mut Memory,
+        cache: &mut StateCache,
     ) -> Result<Vec<(FollowedDevice, bool)>> {
-        let (remembered, others): (Vec<DeviceId>, Vec<DeviceId>) =
-            devices.into_iter().partition(|device| memory.has(*device));
-        let mut all = Vec::with_capacity(remembered.len() + others.len());
-        for mut known in self.remembered(account, set, remembered).await? {
+        let (cached, others): (Vec<DeviceId>, Vec<DeviceId>) =
+            devices.into_iter().partition(|device| cache.has(*device));
+        let mut all = Vec::with_capacity(cached.len() + others.len());
+        for mut known in self.cached_devices(account, set, cached).await? {
             let by_location = || !set.rules_by_location(known.device, &known.groups).is_empty();
-            if memory.was_judged(known.device) || by_location() {
-                known.trail.current = memory.take(known.device);
+            if cache.was_judged(known.device) || by_location() {
+                known.trail.current = cache.take(known.device);
                 all.push((known, false));
             }
         }
@@ -144,8 +143,8 @@ impl Follower {
         Ok(all)
     }
 
-    /// These devices with their groups, if it matters which. Without that, one that is gone is found out in the end.
-    async fn remembered(
+    /// These devices, with their groups if a rule asks for groups. A deleted device is noticed when results are stored.
+    async fn cached_devices(
         &self,
         account: AccountId,
         set: &RuleSet,
@@ -158,7 +157,7 @@ impl Follower {
         Ok(devices.into_iter().map(bare).collect())
     }
 
-    /// What these devices sent.
+    /// The new locations of these devices.
     async fn new_of(
         &self,
         followed: &Followed,
@@ -178,24 +177,24 @@ impl Follower {
         Ok(new)
     }
 
-    /// Which devices are late, offline or back.
-    async fn look_at_statuses(
+    /// Devices that became late or offline, or report again.
+    async fn update_statuses(
         &self,
         followed: &Followed,
         set: &RuleSet,
         arrived: &[DeviceId],
         devices: &mut BTreeMap<DeviceId, DeviceRound>,
-        memory: &mut Memory,
+        cache: &mut StateCache,
     ) -> Result<Vec<StatusChange>> {
         let mut statuses = Vec::new();
         let heard: Vec<DeviceId> =
-            arrived.iter().copied().filter(|device| !memory.is_online(*device)).collect();
-        let watched = self.app.store.load_watched(followed.account, &heard, DUE).await?;
-        // Those heard of which nothing else is told are online.
-        memory.hear(heard);
+            arrived.iter().copied().filter(|device| !cache.is_online(*device)).collect();
+        let watched = self.app.store.load_watched(followed.account, &heard, DUE_MAX).await?;
+        // Devices that reported are online unless a change below says otherwise.
+        cache.hear(heard);
         for watched in watched {
             let found = status::look(&watched, set, followed.now);
-            memory.note(&found.change);
+            cache.note(&found.change);
             statuses.push(found.change);
             if !found.silent.is_empty() || !found.heard.is_empty() {
                 let device = devices.entry(watched.device).or_insert_with(|| blank(watched.device));
@@ -207,19 +206,19 @@ impl Follower {
     }
 }
 
-/// Whether somebody may want to hear of what was found.
-fn says_something(device: &DeviceRound) -> bool {
+/// Whether the round found an alert or an episode of the device.
+fn has_findings(device: &DeviceRound) -> bool {
     let judged = device.judgement.as_ref().is_some_and(|judgement| !judgement.touched.is_empty());
     judged || !(device.carried.is_empty() && device.silent.is_empty() && device.heard.is_empty())
 }
 
-/// How many alerts and episodes were found.
+/// Alerts and episodes found for a device.
 fn episodes(device: &DeviceRound) -> usize {
     let judged = device.judgement.iter().flat_map(|judgement| &judgement.touched);
     device.carried.len() + judged.map(|touched| touched.episodes.len()).sum::<usize>()
 }
 
-/// A device of which nothing is known yet.
+/// A device without findings.
 pub(super) const fn blank(device: DeviceId) -> DeviceRound {
     DeviceRound {
         device,
@@ -232,7 +231,7 @@ pub(super) const fn blank(device: DeviceId) -> DeviceRound {
     }
 }
 
-/// The round with the rules that its devices name.
+/// The results of a round, with the rules that its devices refer to.
 pub(super) fn finished(
     followed: Followed,
     cursor: i64,

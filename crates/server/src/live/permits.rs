@@ -1,4 +1,4 @@
-//! How many streams, or waiting polls, a user and an account have open here.
+//! Limits how many streams, or waiting polls, a user and an account have open on this node.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use perigee_core::id::{AccountId, UserId};
 
-/// The streams or polls that are open.
+/// The permits of streams or of polls.
 #[derive(Debug)]
-pub(super) struct Seats {
-    /// The name of their metric.
+pub(super) struct Permits {
+    /// Name of the metric that counts taken permits.
     gauge: &'static str,
     per_user: usize,
     per_account: usize,
@@ -22,59 +22,59 @@ struct Taken {
     accounts: HashMap<AccountId, usize>,
 }
 
-/// A place for one stream or poll, free again when it is dropped.
+/// Permits one stream or poll until it is dropped.
 #[derive(Debug)]
-pub struct Seat {
-    seats: Arc<Seats>,
+pub struct Permit {
+    permits: Arc<Permits>,
     account: AccountId,
     user: UserId,
 }
 
-/// Why there is no place for one more.
+/// Which limit is reached, and how many it allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Full {
-    /// The user has this many.
+pub enum LimitReached {
+    /// That of the user.
     User(usize),
-    /// The account has this many.
+    /// That of the account.
     Account(usize),
 }
 
-impl Seats {
+impl Permits {
     pub(super) fn new(gauge: &'static str, per_user: usize, per_account: usize) -> Self {
         Self { gauge, per_user, per_account, taken: Mutex::default() }
     }
 
-    pub(super) fn take(self: &Arc<Self>, account: AccountId, user: UserId) -> Result<Seat, Full> {
+    pub(super) fn take(self: &Arc<Self>, account: AccountId, user: UserId) -> Result<Permit, LimitReached> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         if taken.users.get(&user).is_some_and(|count| *count >= self.per_user) {
-            return Err(Full::User(self.per_user));
+            return Err(LimitReached::User(self.per_user));
         }
         if taken.accounts.get(&account).is_some_and(|count| *count >= self.per_account) {
-            return Err(Full::Account(self.per_account));
+            return Err(LimitReached::Account(self.per_account));
         }
         *taken.users.entry(user).or_default() += 1;
         *taken.accounts.entry(account).or_default() += 1;
         metrics::gauge!(self.gauge).increment(1.0);
-        Ok(Seat { seats: Arc::clone(self), account, user })
+        Ok(Permit { permits: Arc::clone(self), account, user })
     }
 
-    /// How many are taken by an account.
+    /// Permits taken by the users of an account.
     pub(super) fn taken_by(&self, account: AccountId) -> usize {
         let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         taken.accounts.get(&account).copied().unwrap_or_default()
     }
 }
 
-impl Drop for Seat {
+impl Drop for Permit {
     fn drop(&mut self) {
-        let mut taken = self.seats.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        leave(&mut taken.users, &self.user);
-        leave(&mut taken.accounts, &self.account);
-        metrics::gauge!(self.seats.gauge).decrement(1.0);
+        let mut taken = self.permits.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        decrement(&mut taken.users, &self.user);
+        decrement(&mut taken.accounts, &self.account);
+        metrics::gauge!(self.permits.gauge).decrement(1.0);
     }
 }
 
-fn leave<K: Eq + Hash>(counts: &mut HashMap<K, usize>, key: &K) {
+fn decrement<K: Eq + Hash>(counts: &mut HashMap<K, usize>, key: &K) {
     if let Some(count) = counts.get_mut(key) {
         *count -= 1;
         if *count == 0 {
@@ -88,20 +88,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_bounded_by_user_and_account_and_come_free() {
+    fn permits_are_limited_by_user_and_account_and_returned_on_drop() {
         let (here, there) = (AccountId::from_i64(1), AccountId::from_i64(2));
         let user = UserId::from_i64;
-        let seats = Arc::new(Seats::new("test_seats", 2, 3));
-        let first = seats.take(here, user(1)).unwrap();
-        let second = seats.take(here, user(1)).unwrap();
-        assert_eq!(seats.take(here, user(1)).unwrap_err(), Full::User(2));
-        let third = seats.take(here, user(2)).unwrap();
-        assert_eq!(seats.take(here, user(3)).unwrap_err(), Full::Account(3));
-        let elsewhere = seats.take(there, user(4)).unwrap();
+        let permits = Arc::new(Permits::new("test_permits", 2, 3));
+        let first = permits.take(here, user(1)).unwrap();
+        let second = permits.take(here, user(1)).unwrap();
+        assert_eq!(permits.take(here, user(1)).unwrap_err(), LimitReached::User(2));
+        let third = permits.take(here, user(2)).unwrap();
+        assert_eq!(permits.take(here, user(3)).unwrap_err(), LimitReached::Account(3));
+        let elsewhere = permits.take(there, user(4)).unwrap();
         drop(first);
-        let again = seats.take(here, user(1)).unwrap();
+        let again = permits.take(here, user(1)).unwrap();
         drop((second, third, elsewhere, again));
-        let taken = seats.taken.lock().unwrap();
+        let taken = permits.taken.lock().unwrap();
         assert!(taken.users.is_empty() && taken.accounts.is_empty());
     }
 }

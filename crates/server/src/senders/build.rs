@@ -1,40 +1,40 @@
-//! The ways messages leave, built from configuration: for the service, and for whoever tries them out.
+//! The senders of messages to people, built from configuration: for the service, and for the command that tests them.
 
 use std::sync::Arc;
 
 use perigee_core::notification::{Compose, Receipt, Sender};
+use perigee_core::store::Store;
 use perigee_core::time::Clock;
 use perigee_notify::email::EmailSender;
 use perigee_notify::sms::smpp::SmppGateway;
 use perigee_notify::template::Composer;
 use tokio::sync::mpsc;
 
-use crate::app::App;
-use crate::background::{Outlet, Outlets};
+use super::channel_sender::{ChannelSender, ChannelSenders};
+use super::template_cache::TemplateCache;
 use crate::config::{Config, ConfigError, SmsGateway};
-use crate::wording::StoredWording;
 
-/// The ways messages leave; none where nothing is configured.
+/// The configured senders.
 #[derive(Default)]
 pub struct Senders {
-    /// For e-mail.
+    /// None when SMTP is not configured.
     pub email: Option<Arc<dyn Sender>>,
-    /// For SMS.
+    /// None when no SMS gateway is configured.
     pub sms: Option<Arc<dyn Sender>>,
-    /// The session with a message centre, and the receipts it brings.
-    pub centre: Option<Centre>,
+    /// The SMPP session, when SMS go through one.
+    pub centre: Option<MessageCentre>,
 }
 
-/// A message centre that brings receipts for as long as somebody stays bound to it.
-pub struct Centre {
+/// A session with a message centre (SMSC), which delivers receipts only while it is bound.
+pub struct MessageCentre {
     /// The session.
     pub gateway: Arc<SmppGateway>,
-    /// What it says later of messages it took.
+    /// Delivery receipts of messages the centre accepted earlier.
     pub receipts: mpsc::Receiver<Receipt>,
 }
 
 impl Senders {
-    /// Builds what the settings ask for. Connects to nobody yet.
+    /// Builds the configured senders. Connects to nobody yet.
     pub fn build(config: &Config, clock: &Arc<dyn Clock>) -> Result<Self, ConfigError> {
         let mut senders = Self::default();
         if let Some(settings) = config.email.settings()? {
@@ -50,20 +50,23 @@ impl Senders {
                     .map_err(|error| refused("sms.gateway", &error))?;
                 let gateway = Arc::new(gateway);
                 senders.sms = Some(Arc::clone(&gateway) as Arc<dyn Sender>);
-                senders.centre = Some(Centre { gateway, receipts });
+                senders.centre = Some(MessageCentre { gateway, receipts });
             }
         }
         Ok(senders)
     }
-}
 
-impl Senders {
-    /// The ways out with somebody who writes the messages, and the centre apart from them.
-    pub fn into_outlets(self, app: &App) -> (Outlets, Option<Centre>) {
-        let wording = StoredWording::new(Arc::clone(&app.store), Arc::clone(&app.clock));
-        let compose: Arc<dyn Compose> = Arc::new(Composer::new(Arc::new(wording), app.config.sms.fitting()));
-        let outlet = |sender| Outlet { compose: Arc::clone(&compose), sender };
-        (Outlets { email: self.email.map(outlet), sms: self.sms.map(outlet) }, self.centre)
+    /// The senders with what writes their messages, and the message centre apart from them.
+    pub fn into_channels(
+        self,
+        config: &Config,
+        store: &Arc<dyn Store>,
+        clock: &Arc<dyn Clock>,
+    ) -> (ChannelSenders, Option<MessageCentre>) {
+        let templates = TemplateCache::new(Arc::clone(store), Arc::clone(clock));
+        let compose: Arc<dyn Compose> = Arc::new(Composer::new(Arc::new(templates), config.sms.fitting()));
+        let channel = |sender| ChannelSender { compose: Arc::clone(&compose), sender };
+        (ChannelSenders { email: self.email.map(channel), sms: self.sms.map(channel) }, self.centre)
     }
 }
 

@@ -1,4 +1,4 @@
-//! How long to wait before a message is sent again.
+//! Back-off between attempts to deliver a message.
 
 use perigee_core::backoff;
 

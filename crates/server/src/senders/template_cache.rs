@@ -1,4 +1,4 @@
-//! The templates of accounts as the writer of messages asks for them: for each message, and most often for the same.
+//! Caches the templates of accounts, which are needed for every message.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,20 +11,20 @@ use perigee_core::store::Store;
 use perigee_core::time::{Clock, Monotonic};
 use perigee_notify::template::{CustomTemplates, Customs};
 
-/// How long what was read is used before it is read again.
-const FRESH: Duration = Duration::from_secs(2);
-/// Accounts remembered at once.
-const REMEMBERED: usize = 1_000;
+/// How long cached templates are used.
+const TTL: Duration = Duration::from_secs(2);
+/// Accounts in the cache at most.
+const ACCOUNTS_MAX: usize = 1_000;
 
-/// The templates of accounts, from the store.
-pub struct StoredWording {
+/// The templates of accounts, read from the store and cached.
+pub struct TemplateCache {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     remembered: Mutex<HashMap<AccountId, (Monotonic, Customs)>>,
 }
 
-impl StoredWording {
-    /// Those of this store.
+impl TemplateCache {
+    /// An empty cache of this store.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
         Self { store, clock, remembered: Mutex::default() }
     }
@@ -35,10 +35,10 @@ impl StoredWording {
 }
 
 #[async_trait]
-impl CustomTemplates for StoredWording {
+impl CustomTemplates for TemplateCache {
     async fn custom_templates(&self, account: AccountId) -> Customs {
         let now = self.clock.monotonic();
-        let is_fresh = |read: Monotonic| now.since(read) < FRESH;
+        let is_fresh = |read: Monotonic| now.since(read) < TTL;
         if let Some((read, customs)) = self.remembered().get(&account)
             && is_fresh(*read)
         {
@@ -54,7 +54,7 @@ impl CustomTemplates for StoredWording {
         let own = all.into_iter().filter_map(|(kind, stored)| Some((kind.parse().ok()?, stored.source?)));
         let customs: Customs = Arc::new(own.collect());
         let mut remembered = self.remembered();
-        if remembered.len() >= REMEMBERED {
+        if remembered.len() >= ACCOUNTS_MAX {
             remembered.clear();
         }
         remembered.insert(account, (now, Arc::clone(&customs)));

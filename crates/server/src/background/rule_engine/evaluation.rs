@@ -1,4 +1,4 @@
-//! Rules judge locations off the threads that serve connections, a piece at a time.
+//! Evaluates rules off the threads that serve connections, a part of a history at a time.
 
 use std::sync::{Arc, LazyLock};
 use std::thread::available_parallelism;
@@ -9,18 +9,18 @@ use perigee_core::rule::{Judge, Judgement, Rule, RuleFences};
 use perigee_core::time::Timestamp;
 use tokio::sync::Semaphore;
 
-/// A judge that can be sent to another thread.
-pub(crate) type SharedJudge = Judge<Arc<Rule>, Arc<RuleFences>>;
+/// A judge that can be moved to another thread.
+pub(super) type SharedJudge = Judge<Arc<Rule>, Arc<RuleFences>>;
 
-/// Locations times rules that are judged where the caller is: some tens of microseconds.
-const SMALL: usize = 1_000;
+/// Locations times rules up to which evaluation runs on the caller's thread: some tens of microseconds.
+const INLINE_MAX: usize = 1_000;
 
-/// Pieces judged at once, of all accounts; who waits is served in the order of arrival. One core is left for others.
-static PLACES: LazyLock<Semaphore> =
+/// Parts evaluated at the same time, of all accounts; the others queue in order. One core is left for requests.
+static PERMITS: LazyLock<Semaphore> =
     LazyLock::new(|| Semaphore::new(available_parallelism().map_or(1, usize::from).max(2) - 1));
 
-/// Shows locations to a judge.
-pub(crate) async fn see(
+/// Shows locations to a judge, in order of time.
+pub(super) async fn see(
     mut judge: SharedJudge,
     part: Vec<StoredLocation>,
 ) -> Result<SharedJudge, StoreError> {
@@ -31,14 +31,14 @@ pub(crate) async fn see(
         }
         judge
     };
-    if cost <= SMALL {
+    if cost <= INLINE_MAX {
         return Ok(work());
     }
     compute(work).await
 }
 
-/// Shows the last locations to a judge and ends.
-pub(crate) async fn finish(
+/// Shows the last locations to a judge and gives its judgement.
+pub(super) async fn finish(
     judge: SharedJudge,
     part: Vec<StoredLocation>,
     now: Timestamp,
@@ -46,14 +46,12 @@ pub(crate) async fn finish(
     Ok(see(judge, part).await?.finish(now))
 }
 
-/// Computes on the blocking pool when there is a place.
-pub(crate) async fn compute<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, StoreError> {
-    let place = PLACES.acquire().await.map_err(|closed| StoreError::Internal(closed.into()))?;
+/// Runs on the blocking pool, once there is a permit.
+async fn compute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, StoreError> {
+    let permit = PERMITS.acquire().await.map_err(|closed| StoreError::Internal(closed.into()))?;
     let done = tokio::task::spawn_blocking(move || {
         let done = work();
-        drop(place);
+        drop(permit);
         done
     });
     done.await.map_err(|lost| StoreError::Internal(lost.into()))

@@ -1,4 +1,4 @@
-//! What the rules say of one device after some more locations.
+//! Evaluates the rules of one device on new locations.
 
 use std::sync::Arc;
 
@@ -9,30 +9,30 @@ use perigee_core::rule::{Judge, Judgement, RuleSet, Trail};
 use perigee_core::store::{Depth, Followed, FollowedDevice, Result, Store};
 use perigee_core::time::Timestamp;
 
-use crate::judging;
+use super::evaluation;
 
-/// Locations of a history read at a time.
+/// Locations of one read of a history.
 const PART: u32 = 5_000;
 
-/// How far the log is judged.
+/// How far the log is evaluated.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UpTo {
-    /// Up to this number.
+    /// Number of the last location.
     pub(super) number: i64,
-    /// What is known of the device may be of some time ago: the history has what came since.
+    /// Whether the state of the device may be older than the cursor; the history has the locations since.
     pub(super) is_behind: bool,
 }
 
-/// Whether a rule judges a device by its locations, or did.
+/// Whether a rule evaluates the locations of a device, or did before it was changed.
 pub(super) fn is_judged(set: &RuleSet, known: &FollowedDevice) -> bool {
     known.trail.current.as_ref().is_some_and(|current| !current.progresses.is_empty())
         || !set.rules_by_location(known.device, &known.groups).is_empty()
 }
 
-/// Judges a device's new locations; none when it is gone.
+/// Evaluates a device's new locations; none when the device was deleted.
 ///
-/// When one of them is older than what is known, the history is read from a checkpoint before it, as far as the log was
-/// judged: what is in the log after that is judged in its turn.
+/// When one of them is older than the state, the history is read again from a checkpoint before it, up to the cursor:
+/// locations after the cursor are evaluated in their own round.
 pub(super) async fn judge(
     store: &dyn Store,
     followed: &Followed,
@@ -56,11 +56,11 @@ pub(super) async fn judge(
     let mut start = device.trail.start(&rules, &times, followed.now);
     if upto.is_behind && is_known {
         start.read_after = start.progresses.iter().map(|progress| progress.at).min();
-        // What was raised since then is held against what the history says now: a late location may have undone it.
+        // Occurrences since then are compared with the history: a late location may have undone them.
         start.late.fill(true);
     }
     if start.too_old > 0 {
-        tracing::info!(device = %device.device, rules = start.too_old, "locations too old for rules to look back to");
+        tracing::info!(device = %device.device, rules = start.too_old, "locations are older than the oldest checkpoint of some rules");
     }
     let read_after = start.read_after;
     let mut judge = Judge::new(rules, Arc::clone(set.fences()), start);
@@ -68,15 +68,15 @@ pub(super) async fn judge(
         let mut history = History::from(followed, device.device, after.plus_millis(1));
         while let Some(mut part) = history.next(store).await? {
             part.retain(|stored| stored.number <= upto.number);
-            judge = judging::see(judge, part).await?;
+            judge = evaluation::see(judge, part).await?;
         }
         new.clear();
     }
     new.sort_by_key(|stored| (stored.location.time, stored.number));
-    Ok(Some(judging::finish(judge, new, followed.now).await?))
+    Ok(Some(evaluation::finish(judge, new, followed.now).await?))
 }
 
-/// A device's history from an instant on, read a part at a time.
+/// A device's history from an instant on, read in parts.
 pub(super) struct History {
     scope: Scope,
     device: DeviceId,

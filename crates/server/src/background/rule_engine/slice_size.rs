@@ -1,4 +1,4 @@
-//! How much of an account's log one slice takes: as much as is judged within a given time.
+//! The size of slices, adapted by account so that a slice takes about 100 ms.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,38 +7,37 @@ use std::time::Duration;
 use perigee_core::id::AccountId;
 use perigee_core::store::SkimLimits;
 
-/// How long a slice is meant to take.
+/// How long a slice should take.
 const TARGET: Duration = Duration::from_millis(100);
-/// Locations of an account's first slice, and of any slice at the least and at the most.
+/// Locations of an account's first slice, and the bounds of any slice.
 const FIRST: usize = 2_000;
 const LEAST: usize = 20;
 const MOST: usize = 20_000;
-/// Devices of a slice at the most: all that is found out about them is kept in one transaction.
+/// Devices of a slice at most: their results are stored in one transaction.
 const DEVICES: usize = 1_000;
-/// Alerts and episodes of a slice at the most, unless it is the smallest: they are raised in one transaction.
-pub(super) const EPISODES: usize = 500;
-/// Accounts whose sizes are remembered.
-const REMEMBERED: usize = 10_000;
+/// Alerts and episodes of a slice at most, unless it is the smallest: they are stored in one transaction.
+pub(super) const EPISODES_MAX: usize = 500;
+/// Accounts whose sizes are cached.
+const ACCOUNTS_MAX: usize = 10_000;
 
 /// The sizes of the next slices, by account; those not listed begin with [`FIRST`].
 #[derive(Debug, Default)]
 pub(super) struct SliceSizes(Mutex<HashMap<AccountId, usize>>);
 
 impl SliceSizes {
-    /// What the next slice of an account may take.
+    /// Limits of the next slice of an account.
     pub(super) fn limits(&self, account: AccountId) -> SkimLimits {
         let size = self.lock().get(&account).copied().unwrap_or(FIRST);
         let devices = (size / 2).clamp(LEAST, DEVICES);
         SkimLimits { locations: size, devices, carriers: devices }
     }
 
-    /// Notes how long a slice of so many locations took.
+    /// Adapts the size to how long a slice of so many locations took.
     pub(super) fn note(&self, account: AccountId, locations: usize, took: Duration) {
         self.set(account, |size| next_size(size, locations, took));
     }
 
-    /// Has the next slice be a quarter of one of so many locations, which found too much; no when it is as small as
-    /// can be.
+    /// Makes the next slice a quarter of this one, which had too many episodes; false when it is the smallest already.
     pub(super) fn shrink(&self, account: AccountId, locations: usize) -> bool {
         let can = locations > LEAST;
         if can {
@@ -50,7 +49,7 @@ impl SliceSizes {
     fn set(&self, account: AccountId, next: impl FnOnce(usize) -> usize) {
         let mut sizes = self.lock();
         let size = next(sizes.remove(&account).unwrap_or(FIRST));
-        if sizes.len() >= REMEMBERED {
+        if sizes.len() >= ACCOUNTS_MAX {
             sizes.clear();
         }
         if size != FIRST {
@@ -93,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_finds_too_much_is_cut_down_until_it_is_small() {
+    fn slices_with_too_many_episodes_shrink_to_the_smallest() {
         let (sizes, account) = (SliceSizes::default(), AccountId::from_i64(1));
         assert_eq!(sizes.limits(account).locations, FIRST);
         assert!(sizes.shrink(account, 2_000));

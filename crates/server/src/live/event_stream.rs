@@ -1,96 +1,115 @@
-//! One stream: what was missed is read from the log, what happens is taken from the channel, and whoever watches is
-//! looked at again all the time.
+//! One stream of events to one client: missed events are read from the log, new ones come from the channel, and the
+//! viewer's rights are checked again every two seconds.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use perigee_core::actor::Reach;
+use perigee_core::actor::{Reach, Scope};
 use perigee_core::error::StoreError;
 use perigee_core::event::EventFilter;
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, sleep_until};
 
+use super::Live;
 use super::batch::{Batch, Sight, write_frame};
 use super::channel::Channel;
-use super::seats::Seat;
-use crate::app::App;
-use crate::http::error::ApiError;
-use crate::http::extract::Caller;
-use crate::http::routes::events::body::event_id;
+use super::permits::Permit;
 
-/// Events read from the log at once by a stream that was away.
+/// Events of one read of the log by a stream that catches up.
 const PAGE: u32 = 500;
 const PING_EVERY: Duration = Duration::from_secs(15);
-/// How often it is looked at who watches, well within the promised five seconds.
-const CHECK_EVERY: Duration = Duration::from_secs(2);
-/// What a client waits before it connects again.
+/// How often the viewer is checked again, well within the promised five seconds.
+const RECHECK_EVERY: Duration = Duration::from_secs(2);
+/// Milliseconds a client waits before it connects again.
 const RETRY_MS: u32 = 2_000;
 
+/// Who watches a stream, and what they may see.
+pub trait Viewer: Sized + Send {
+    /// What they may see at present.
+    fn scope(&self) -> Scope;
+
+    /// Changes when a user was changed on this node, so that their rights are checked at once.
+    fn changes(&self) -> watch::Receiver<()>;
+
+    /// The viewer as the store knows them now, or why they may not watch any longer.
+    fn recheck(&self) -> impl Future<Output = Result<Self, Recheck>> + Send;
+}
+
+/// Why a viewer could not be confirmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recheck {
+    /// They may not watch any longer; the code of the error they are told.
+    Refused(&'static str),
+    /// The store cannot be asked at present.
+    Unavailable,
+}
+
 /// A stream of events to one client.
-pub struct Watcher {
-    app: App,
-    caller: Caller,
+pub struct EventStream<V> {
+    live: Arc<Live>,
+    viewer: V,
     filter: EventFilter,
     channel: Arc<Channel>,
-    /// Everything up to this number was sent, or is not for this client.
+    /// Every event up to this number was sent, or is not for this client.
     after: i64,
     source: Source,
     changes: watch::Receiver<()>,
-    check_at: Instant,
+    recheck_at: Instant,
     ping_at: Instant,
-    _seat: Seat,
+    _permit: Permit,
 }
 
 /// Where a stream takes its events from.
 enum Source {
-    /// The log: it was away, and does not know yet where the channel is.
+    /// The log, because it resumes after a gap and has not joined the channel.
     Log,
-    /// The log up to where it joined the channel, which it takes over from there.
+    /// The log up to the number at which it joined the channel.
     Joined(broadcast::Receiver<Arc<Batch>>, i64),
     /// The channel.
     Channel(broadcast::Receiver<Arc<Batch>>),
-    /// Nothing more.
+    /// None: the stream has ended.
     Over,
 }
 
 /// Why a stream ends, as its last comment says.
 enum End {
-    Refused(ApiError),
+    Refused(&'static str),
     TooSlow,
     Failed(StoreError),
 }
 
-impl Watcher {
-    /// A stream that goes on after this number. Fails when that is not kept any more.
+impl<V: Viewer> EventStream<V> {
+    /// A stream that continues after this number, and its first bytes. Fails when the log was trimmed beyond it.
     pub async fn new(
-        app: App,
-        caller: Caller,
+        live: Arc<Live>,
+        viewer: V,
         filter: EventFilter,
-        seat: Seat,
+        permit: Permit,
         after: i64,
     ) -> Result<(Self, Bytes), StoreError> {
-        let channel = app.live.channel(&app, caller.scope().account);
-        let changes = app.identities.changes();
+        let channel = live.channel(viewer.scope().account);
+        let changes = viewer.changes();
         let now = Instant::now();
-        let mut watcher = Self {
-            app,
-            caller,
+        let mut stream = Self {
+            live,
+            viewer,
             filter,
             channel,
             after,
             source: Source::Log,
             changes,
-            check_at: now + CHECK_EVERY,
+            recheck_at: now + RECHECK_EVERY,
             ping_at: now + PING_EVERY,
-            _seat: seat,
+            _permit: permit,
         };
-        let mut opening = format!("retry: {RETRY_MS}\nid: {}\n\n", event_id(after)).into_bytes();
-        opening.extend_from_slice(&watcher.read_log().await?);
-        Ok((watcher, Bytes::from(opening)))
+        let mut opening =
+            format!("retry: {RETRY_MS}\nid: {}\n\n", (stream.live.parts.format.id)(after)).into_bytes();
+        opening.extend_from_slice(&stream.read_log().await?);
+        Ok((stream, Bytes::from(opening)))
     }
 
-    /// What to send next, when there is something; none when the stream is over.
+    /// Waits for the next bytes to send; none when the stream has ended.
     pub async fn next(&mut self) -> Option<Bytes> {
         loop {
             match self.step().await {
@@ -102,17 +121,17 @@ impl Watcher {
                 Ok(_) => {}
                 Err(end) => {
                     self.source = Source::Over;
-                    return Some(end.farewell());
+                    return Some(end.last_comment());
                 }
             }
         }
     }
 
     async fn step(&mut self) -> Result<Option<Bytes>, End> {
-        if Instant::now() >= self.check_at {
-            self.check().await?;
+        if Instant::now() >= self.recheck_at {
+            self.recheck().await?;
         }
-        let stopping = self.app.signals.stopping().clone();
+        let stopping = self.live.parts.signals.stopping().clone();
         let receiver = match &mut self.source {
             Source::Over => return Ok(None),
             Source::Log | Source::Joined(..) => return Ok(Some(self.read_log().await.map_err(End::Failed)?)),
@@ -125,37 +144,39 @@ impl Watcher {
                 Ok(None)
             }
             _changed = self.changes.changed() => {
-                self.check_at = Instant::now();
+                self.recheck_at = Instant::now();
                 Ok(None)
             }
             heard = receiver.recv() => match heard {
                 Ok(batch) => Ok(Some(self.show(&batch).await?)),
                 Err(_lagged) => Err(End::TooSlow),
             },
-            () = sleep_until(self.check_at) => Ok(None),
+            () = sleep_until(self.recheck_at) => Ok(None),
             () = sleep_until(self.ping_at) => self.ping().await.map(Some),
         }
     }
 
-    /// Looks at who watches: they may see less now, or nothing.
-    async fn check(&mut self) -> Result<(), End> {
-        self.check_at = Instant::now() + CHECK_EVERY;
-        match self.caller.again(&self.app).await {
-            Ok(caller) => {
-                self.caller = caller;
+    /// Checks the viewer again: they may see less now, or nothing.
+    async fn recheck(&mut self) -> Result<(), End> {
+        self.recheck_at = Instant::now() + RECHECK_EVERY;
+        match self.viewer.recheck().await {
+            Ok(viewer) => {
+                self.viewer = viewer;
                 Ok(())
             }
-            // A store that cannot be asked for a moment ends no stream: nothing new comes from it either.
-            Err(error) if error.code.status().is_server_error() => Ok(()),
-            Err(error) => Err(End::Refused(error)),
+            // A store that is away for a moment ends no stream: it delivers no events meanwhile either.
+            Err(Recheck::Unavailable) => Ok(()),
+            Err(Recheck::Refused(code)) => Err(End::Refused(code)),
         }
     }
 
-    /// What of a batch is for this client.
+    /// The part of a batch that this client sees.
     async fn show(&mut self, batch: &Batch) -> Result<Bytes, End> {
-        let scope = self.caller.scope();
+        let scope = self.viewer.scope();
         let members = match scope.reach {
-            Reach::Group(group) => Some(self.channel.members(&self.app, group).await.map_err(End::Failed)?),
+            Reach::Group(group) => {
+                Some(self.channel.members(&*self.live.parts.store, group).await.map_err(End::Failed)?)
+            }
             Reach::Account | Reach::Device(_) => None,
         };
         let sight = Sight { scope, filter: &self.filter, members: members.as_deref() };
@@ -164,41 +185,42 @@ impl Watcher {
         Ok(shown)
     }
 
-    /// A sign of life that also tells where to go on: a client that sees little must not be left with an old place.
+    /// A comment that keeps the connection open, with the current cursor: a client that sees few events must not be left
+    /// with one that expires.
     async fn ping(&mut self) -> Result<Bytes, End> {
         let Source::Channel(receiver) = &mut self.source else { return Ok(Bytes::new()) };
-        // Asked before the receiver: whatever was sent up to here has arrived in it.
+        // Read before the receiver: every batch sent up to this position is in it.
         let position = self.channel.position();
         match receiver.try_recv() {
             Ok(batch) => return self.show(&batch).await,
             Err(broadcast::error::TryRecvError::Lagged(_)) => return Err(End::TooSlow),
             Err(_empty) => self.after = self.after.max(position),
         }
-        Ok(Bytes::from(format!(": ping\nid: {}\n\n", event_id(self.after))))
+        Ok(Bytes::from(format!(": ping\nid: {}\n\n", (self.live.parts.format.id)(self.after))))
     }
 
-    /// Some of what was missed; takes over from the channel when nothing was.
+    /// One page of the missed events; switches to the channel when none are left.
     async fn read_log(&mut self) -> Result<Bytes, StoreError> {
         let page = {
-            // Nobody closes it.
-            let _turn = self.app.live.catching_up.acquire().await;
-            let scope = self.caller.scope();
-            self.app.store.read_events(scope, &self.filter, self.after, PAGE).await?
+            // Never an error: the semaphore is not closed.
+            let _permit = self.live.catching_up.acquire().await;
+            let scope = self.viewer.scope();
+            self.live.parts.store.read_events(scope, &self.filter, self.after, PAGE).await?
         };
         let limit = match &self.source {
             Source::Joined(_, from) => *from,
             _ => i64::MAX,
         };
         let mut text = Vec::new();
-        let now = self.app.clock.now();
+        let (format, now) = (self.live.parts.format, self.live.parts.clock.now());
         for event in page.events.iter().filter(|event| event.number <= limit) {
-            write_frame(&mut text, event, now);
+            write_frame(&mut text, format, event, now);
         }
         let is_end = page.next == self.after;
         self.after = page.next.min(limit).max(self.after);
         self.source = match std::mem::replace(&mut self.source, Source::Over) {
             Source::Log if is_end => {
-                self.app.signals.stopping().run_until_cancelled(self.channel.begun()).await;
+                self.live.parts.signals.stopping().run_until_cancelled(self.channel.begun()).await;
                 let (receiver, from) = self.channel.join();
                 Source::Joined(receiver, from)
             }
@@ -213,10 +235,10 @@ impl Watcher {
 }
 
 impl End {
-    /// The last comment of a stream.
-    fn farewell(&self) -> Bytes {
+    /// The comment that tells the client why the stream ends.
+    fn last_comment(&self) -> Bytes {
         let why = match self {
-            Self::Refused(error) => error.code.name(),
+            Self::Refused(code) => code,
             Self::TooSlow => "too slow; connect again with Last-Event-ID",
             Self::Failed(error) => {
                 tracing::warn!(error = error as &dyn std::error::Error, "a stream broke off");

@@ -1,6 +1,6 @@
 //! What arrives is judged once, whoever judges it and in whatever order it comes.
 
-use perigee_server::background::Follower;
+use perigee_server::background::RuleEngine;
 use serde_json::{Value, json};
 
 use crate::support::{Engine, Person, TestApp, on_both_engines};
@@ -31,7 +31,7 @@ struct World {
     app: TestApp,
     owner: Person,
     device: String,
-    follower: Follower,
+    rule_engine: RuleEngine,
 }
 
 /// The clock begins at 2026-01-01T00:00:00Z.
@@ -44,12 +44,12 @@ async fn world_of(engine: Engine, licenses: u32) -> World {
     let app = TestApp::new(engine).await;
     let owner = app.tenant("acme", licenses).await.owner;
     let device = app.device(&owner, &json!({"name": "A", "expectedIntervalSeconds": 60})).await;
-    let follower = follower(&app);
-    World { app, owner, device, follower }
+    let rule_engine = rule_engine(&app);
+    World { app, owner, device, rule_engine }
 }
 
-fn follower(app: &TestApp) -> Follower {
-    Follower::new(app.app.clone())
+fn rule_engine(app: &TestApp) -> RuleEngine {
+    RuleEngine::new(app.app.clone())
 }
 
 impl World {
@@ -77,7 +77,7 @@ impl World {
     /// Judges until there is nothing more.
     async fn follow(&self) {
         for _ in 0..100 {
-            if self.follower.run_once().await == std::time::Duration::from_secs(1) {
+            if self.rule_engine.run_once().await == std::time::Duration::from_secs(1) {
                 return;
             }
         }
@@ -239,7 +239,7 @@ async fn silence_is_told_when_the_hours_of_a_rule_begin(engine: Engine) {
     on.rule_with(offline).await;
     on.app.clock().advance_seconds(1_000);
     on.follow().await;
-    follower(&on.app).run_once().await;
+    rule_engine(&on.app).run_once().await;
     assert_eq!(on.alerts().await.len(), 1, "once, and not by a rule made in its hours while it was silent");
     on.send(&[(2_200, 0)]).await;
     on.follow().await;
@@ -310,7 +310,7 @@ async fn several_nodes_raise_once(engine: Engine) {
     on.rule_with(json!({"name": "R", "allDevices": true, "conditions": [{"type": "speed", "above": 90}]}))
         .await;
     on.app.clock().advance_seconds(2_000);
-    let nodes = [follower(&on.app), follower(&on.app), follower(&on.app)];
+    let nodes = [rule_engine(&on.app), rule_engine(&on.app), rule_engine(&on.app)];
     for part in 0..10_i64 {
         let fixes: Vec<(i64, i64)> =
             (0..20).map(|step| (part * 100 + step * 5, if step % 2 == 0 { 95 } else { 50 })).collect();
@@ -370,10 +370,10 @@ async fn nodes_share_a_long_catching_up(engine: Engine) {
         on.app.clock().advance_seconds(seconds);
         on.app.store.trim_location_log(50_000).await.unwrap();
     }
-    on.follower.run_once().await;
+    on.rule_engine.run_once().await;
     assert_eq!(occurrences(&on).await.len(), 100);
     on.app.clock().advance_seconds(20);
-    let other = follower(&on.app);
+    let other = rule_engine(&on.app);
     other.run_once().await;
     assert_eq!(occurrences(&on).await.len(), 103, "it goes on where the first one stopped");
     on.app.clock().advance_seconds(20);
@@ -472,7 +472,7 @@ async fn a_node_that_knows_nothing_goes_on_from_what_was_kept(engine: Engine) {
     on.send(&[(20, 95)]).await;
     on.follow().await;
     on.app.clock().advance_seconds(20);
-    let next = follower(&on.app);
+    let next = rule_engine(&on.app);
     on.send(&[(55, 95), (60, 50)]).await;
     while next.run_once().await != std::time::Duration::from_secs(1) {}
     assert_eq!(on.alerts().await, [raised("SpeedLimit", 55, Some(60))]);
@@ -488,7 +488,7 @@ impl World {
     /// Judges by a node that knows nothing, when nobody else has the account any more.
     async fn follow_anew(&self) {
         self.app.clock().advance_seconds(20);
-        let next = follower(&self.app);
+        let next = rule_engine(&self.app);
         while next.run_once().await != std::time::Duration::from_secs(1) {}
     }
 }
@@ -562,7 +562,7 @@ async fn a_slice_takes_a_part_of_a_long_log(engine: Engine) {
             (0..500).map(|second| (part * 500 + second, if second == 499 { 95 } else { 50 })).collect();
         on.send(&fixes).await;
     }
-    let rest = on.follower.run_once().await;
+    let rest = on.rule_engine.run_once().await;
     assert_eq!(rest, std::time::Duration::ZERO, "there is more, and other accounts have their turn first");
     let raised_before = on.alerts().await.len();
     assert!(raised_before < 5, "{raised_before}");
@@ -581,7 +581,7 @@ async fn a_node_judges_until_it_is_stopped(engine: Engine) {
     on.app.clock().advance_seconds(1_000);
     let mut told = on.app.app.signals.any_account();
     let stop = tokio_util::sync::CancellationToken::new();
-    let running = tokio::spawn(std::sync::Arc::new(follower(&on.app)).run(stop.clone()));
+    let running = tokio::spawn(std::sync::Arc::new(rule_engine(&on.app)).run(stop.clone()));
     on.send(&[(10, 50), (20, 95)]).await;
     let fix = json!([{"dateTime": at(30), "latitude": 42, "longitude": -8, "speed": 99}]);
     on.app.send(&other, &format!("POST /api/devices/{there}/locations"), &fix).await;

@@ -1,4 +1,4 @@
-//! Going on when the log was trimmed before it was judged: what it told is in the histories.
+//! Catching up from the histories when the log was trimmed before it was evaluated.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,43 +10,43 @@ use perigee_core::rule::{Judge, LOOK_BACK_MS, RuleSet, carried_alerts};
 use perigee_core::store::{CatchingUp, Depth, DeviceRound, Followed, Result, Round};
 use perigee_core::time::Timestamp;
 
+use super::engine::{Outcome, RuleEngine};
+use super::evaluation;
 use super::judge::History;
-use super::node::{Follower, Outcome};
 use super::round::{blank, finished};
-use crate::judging;
 
-/// Devices of one slice, and locations after which it looks at no further one: other accounts have their turn.
+/// Devices of one slice, and the number of locations after which the slice ends so that other accounts have their turn.
 const DEVICES: u32 = 100;
 const LOCATIONS: usize = 10_000;
 
-impl Follower {
-    /// Judges some more devices of an account from their histories, and after the last of them goes on from where the
-    /// log ended when this began.
+impl RuleEngine {
+    /// Evaluates the histories of the next devices of an account. After the last device the cursor is set to where the
+    /// log ended when catching up began.
     ///
-    /// What was judged before is judged again, which changes nothing: the same episodes are the same occurrences, and
-    /// the same alerts are stored once. How far it has come is kept, so that any node goes on with it.
+    /// Locations that were evaluated before are evaluated again without effect: occurrences are identified by their
+    /// episode, and an alert is stored once. Progress is stored, so that any node can continue.
     pub(super) async fn catch_up(&self, followed: Followed, set: &RuleSet) -> Result<Outcome> {
         let account = followed.account;
-        let end = if let Some(place) = followed.catching_up {
-            place.end
+        let end = if let Some(progress) = followed.catching_up {
+            progress.end
         } else {
-            tracing::warn!(%account, "the log was trimmed before rules had judged it; judging the histories instead");
+            tracing::warn!(%account, "the log was trimmed before rules were evaluated; evaluating the histories instead");
             self.app.store.feed_end(Scope::whole(account)).await?
         };
-        let after = followed.catching_up.map(|place| place.after);
+        let after = followed.catching_up.map(|progress| progress.after);
         let mut ids = self.app.store.list_followed(account, after, DEVICES).await?;
         let is_last = ids.len() < usize::try_from(DEVICES).unwrap_or(usize::MAX);
         let (devices, looked_at) = self.judge_histories(&followed, set, &ids, end).await?;
         let is_done = is_last && looked_at == ids.len();
         ids.truncate(looked_at);
-        let place = ids.last().filter(|_| !is_done).map(|after| CatchingUp { after: *after, end });
-        let cursor = if place.is_some() { followed.cursor } else { end };
-        let round = Round { catching_up: place, ..finished(followed, cursor, set, devices, Vec::new()) };
+        let progress = ids.last().filter(|_| !is_done).map(|after| CatchingUp { after: *after, end });
+        let cursor = if progress.is_some() { followed.cursor } else { end };
+        let round = Round { catching_up: progress, ..finished(followed, cursor, set, devices, Vec::new()) };
         self.app.store.finish_round(round, self.lease()).await?;
         Ok(Outcome::More)
     }
 
-    /// What the histories of the first of these devices say, and of how many.
+    /// The results of the first of these devices, and how many devices were evaluated.
     async fn judge_histories(
         &self,
         followed: &Followed,
@@ -64,7 +64,7 @@ impl Follower {
             }
             looked_at = ids.partition_point(|id| *id <= device);
             let rules = set.rules_by_location(device, &known.groups);
-            // As if the earliest location that each rule can judge had come late.
+            // Starts each rule as if the earliest location it can evaluate had arrived late.
             let oldest = known.trail.checkpoints.first().map_or(back, |oldest| oldest.at.plus_millis(1));
             let times: Vec<Timestamp> = rules.iter().map(|rule| rule.since.max(oldest)).collect();
             let start = known.trail.start(&rules, &times, followed.now);
@@ -76,9 +76,9 @@ impl Follower {
                 locations += part.len();
                 part.retain(|stored| stored.number <= end);
                 carried.extend(part.iter().flat_map(|stored| carried_alerts(&stored.location)));
-                judge = judging::see(judge, part).await?;
+                judge = evaluation::see(judge, part).await?;
             }
-            let judgement = judging::finish(judge, Vec::new(), followed.now).await?;
+            let judgement = evaluation::finish(judge, Vec::new(), followed.now).await?;
             let judged = !judgement.snapshot.progresses.is_empty();
             if judged || !carried.is_empty() {
                 let judgement = judged.then_some(judgement);

@@ -1,0 +1,33 @@
+//! For each configured channel, who writes its messages and who sends them.
+
+use std::sync::Arc;
+
+use perigee_core::notification::{Channel, Compose, Sender};
+
+/// Writes and sends the messages of one channel.
+#[derive(Clone)]
+pub struct ChannelSender {
+    /// Writes a message from its content.
+    pub compose: Arc<dyn Compose>,
+    /// Makes one attempt to send a message.
+    pub sender: Arc<dyn Sender>,
+}
+
+/// The configured channels. Messages of the others are recorded as suppressed.
+#[derive(Clone, Default)]
+pub struct ChannelSenders {
+    /// None when SMTP is not configured.
+    pub email: Option<ChannelSender>,
+    /// None when no SMS gateway is configured.
+    pub sms: Option<ChannelSender>,
+}
+
+impl ChannelSenders {
+    /// The sender of this channel, if it is configured.
+    pub fn of(&self, channel: Channel) -> Option<&ChannelSender> {
+        match channel {
+            Channel::Email => self.email.as_ref(),
+            Channel::Sms => self.sms.as_ref(),
+        }
+    }
+}
