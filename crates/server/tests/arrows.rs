@@ -1,0 +1,226 @@
+//! Which folder may import which, inside `server` and `store`. Cargo enforces the same between crates.
+//!
+//! The check reads paths that begin with `crate::` or `super::`. Modules of tests are not checked.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// A folder (or file) directly under `src`, and the others it may import.
+type Row = (&'static str, &'static [&'static str]);
+
+/// Each row may name earlier rows only, so that there is no cycle.
+const SERVER: &[Row] = &[
+    ("compaction_status", &[]),
+    ("event_format", &[]),
+    ("readiness", &[]),
+    ("recorder", &[]),
+    ("serve", &[]),
+    ("signals", &[]),
+    ("config", &["serve"]),
+    ("budget", &["config"]),
+    ("disk", &["config"]),
+    ("tiles", &["config"]),
+    ("auth", &["budget"]),
+    ("access", &["auth", "config"]),
+    ("live", &["config", "event_format", "signals"]),
+    ("senders", &["config"]),
+    ("webhook", &["config", "event_format", "serve", "signals"]),
+    (
+        "app",
+        &[
+            "access",
+            "auth",
+            "budget",
+            "compaction_status",
+            "config",
+            "disk",
+            "event_format",
+            "live",
+            "readiness",
+            "serve",
+            "signals",
+            "tiles",
+            "webhook",
+        ],
+    ),
+    ("background", &["app", "disk", "recorder", "senders", "webhook"]),
+    (
+        "http",
+        &[
+            "access",
+            "app",
+            "auth",
+            "budget",
+            "config",
+            "disk",
+            "event_format",
+            "live",
+            "recorder",
+            "serve",
+            "tiles",
+            "webhook",
+        ],
+    ),
+    ("run", &["app", "auth", "background", "config", "http", "recorder", "senders", "serve"]),
+];
+
+/// Inside `http` only these import the routes.
+const IMPORT_ROUTES: [&str; 3] = ["http/router.rs", "http/document/", "http/routes/"];
+
+/// The paths of the source of a module, each as its segments from the root of the crate.
+fn imports(module: &[String], source: &str) -> Vec<Vec<String>> {
+    let code: String =
+        source.lines().map(|line| line.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n");
+    let code = code.split("#[cfg(test)]\nmod tests {").next().unwrap_or("");
+    let mut found = Vec::new();
+    for root in ["crate::", "super::"] {
+        for (at, _) in code.match_indices(root) {
+            let before = code[..at].chars().next_back();
+            if before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | ':' | '$')) {
+                continue;
+            }
+            let mut rest = &code[at..];
+            let mut base = Vec::new();
+            if let Some(after) = rest.strip_prefix("crate::") {
+                rest = after;
+            } else {
+                base = module.to_vec();
+                while let Some(after) = rest.strip_prefix("super::") {
+                    rest = after;
+                    base.pop();
+                }
+            }
+            read_tree(rest, &base, &mut found);
+        }
+    }
+    found
+}
+
+/// Reads a path or a tree of paths, such as `a::{b, c::d}`, and gives what follows it.
+fn read_tree<'c>(code: &'c str, base: &[String], found: &mut Vec<Vec<String>>) -> &'c str {
+    let code = code.trim_start();
+    if let Some(mut rest) = code.strip_prefix('{') {
+        loop {
+            rest = rest.trim_start();
+            if let Some(after) = rest.strip_prefix('}') {
+                return after;
+            }
+            let after = read_tree(rest, base, found);
+            // What follows a path up to the next comma or brace is a rename.
+            let end = after.find([',', '}']).unwrap_or(after.len());
+            rest = after[end..].strip_prefix(',').unwrap_or(&after[end..]);
+            if after.is_empty() {
+                return after;
+            }
+        }
+    }
+    let end = code.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(code.len());
+    let (name, rest) = code.split_at(end);
+    let mut path = base.to_vec();
+    if !name.is_empty() {
+        path.push(name.to_owned());
+    }
+    match rest.strip_prefix("::") {
+        Some(after) => read_tree(after, &path, found),
+        None => {
+            found.push(path);
+            rest
+        }
+    }
+}
+
+/// The segments of the module in a file, such as `live/batch.rs`.
+fn module_of(file: &str) -> Vec<String> {
+    let mut segments: Vec<String> = file.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
+    if segments.last().is_some_and(|last| last == "mod") {
+        segments.pop();
+    }
+    segments
+}
+
+/// What a file imports against the table.
+fn violations(table: &[Row], file: &str, source: &str) -> Vec<String> {
+    let module = module_of(file);
+    let folder = &module[0];
+    let Some((_, allowed)) = table.iter().find(|(name, _)| name == folder) else {
+        return vec![format!("{file}: {folder} is missing in the table of folders")];
+    };
+    let mut found = BTreeSet::new();
+    for path in imports(&module, source) {
+        let Some(target) = path.first().filter(|first| table.iter().any(|(name, _)| name == first)) else {
+            continue;
+        };
+        if target != folder && !allowed.contains(&target.as_str()) {
+            found.insert(format!("{file} imports {}: {folder} may import {allowed:?}", path.join("::")));
+        }
+        let is_route = path.iter().take(2).eq(["http", "routes"]);
+        if is_route && !IMPORT_ROUTES.iter().any(|start| file.starts_with(start)) {
+            found.insert(format!("{file} imports {}: only {IMPORT_ROUTES:?} may", path.join("::")));
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// The files under a folder, by their path from it, with their text.
+fn sources(folder: &Path) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(&next).expect("the folder can be read") {
+            let path = entry.expect("the entry can be read").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let name = path.strip_prefix(folder).expect("it is inside").to_string_lossy().into_owned();
+                files.push((name, fs::read_to_string(&path).expect("the file can be read")));
+            }
+        }
+    }
+    files
+}
+
+fn check(krate: &str, table: &[Row]) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(krate).join("src");
+    let is_test = |file: &str| file.ends_with("tests.rs") || file.contains("/tests/");
+    let wrong: Vec<String> = sources(&folder)
+        .into_iter()
+        .filter(|(file, _)| file != "lib.rs" && !is_test(file))
+        .flat_map(|(file, source)| violations(table, &file, &source))
+        .collect();
+    assert!(wrong.is_empty(), "imports against the direction:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn folders_of_the_server_import_in_one_direction() {
+    for (index, (folder, allowed)) in SERVER.iter().enumerate() {
+        for name in *allowed {
+            let is_earlier = SERVER[..index].iter().any(|(earlier, _)| earlier == name);
+            assert!(is_earlier, "{folder} may not import {name}, which stands after it");
+        }
+    }
+    check("server", SERVER);
+}
+
+#[test]
+fn a_reversed_import_is_caught() {
+    let caught = |file: &str, source: &str| violations(SERVER, file, source).len();
+    assert_eq!(caught("live/batch.rs", "use crate::http::error::ApiError;"), 1);
+    assert_eq!(
+        caught("live/batch.rs", "use crate::{config::Events, http::{code::Code, error::ApiError}};"),
+        2
+    );
+    assert_eq!(caught("live/batch.rs", "use super::super::app::App;"), 1);
+    assert_eq!(caught("live/mod.rs", "use super::app::App;"), 1);
+    assert_eq!(caught("access/rates.rs", "fn wait() -> crate::http::error::ApiResult<()> { todo!() }"), 1);
+    assert_eq!(caught("http/extract/caller.rs", "use crate::http::routes::users::UserView;"), 1);
+    assert_eq!(caught("news.rs", "use crate::config::Config;"), 1, "a new folder needs a row");
+}
+
+#[test]
+fn an_import_in_the_right_direction_is_not() {
+    let caught = |file: &str, source: &str| violations(SERVER, file, source).len();
+    assert_eq!(caught("http/routes/users.rs", "use crate::app::App;\nuse crate::http::routes::groups;"), 0);
+    assert_eq!(caught("live/batch.rs", "use super::channel::Channel;\n// not crate::http::error"), 0);
+    assert_eq!(caught("live/batch.rs", "#[cfg(test)]\nmod tests {\n    use crate::app::App;\n}"), 0);
+}
