@@ -238,7 +238,7 @@ impl End {
     /// The comment that tells the client why the stream ends.
     fn last_comment(&self) -> Bytes {
         let why = match self {
-            Self::Refused(code) => code,
+            Self::Refused(code) => *code,
             Self::TooSlow => "too slow; connect again with Last-Event-ID",
             Self::Failed(error) => {
                 tracing::warn!(error = error as &dyn std::error::Error, "a stream broke off");
