@@ -1,5 +1,6 @@
 //! Why a permit was refused.
 
+use tokio::sync::oneshot::error::RecvError;
 use tokio::task::JoinError;
 
 /// Which bound was reached.
@@ -54,4 +55,10 @@ pub enum RunError {
     /// It panicked, or the service stopped meanwhile.
     #[error("work off the connection threads was lost")]
     Lost(#[from] JoinError),
+    /// It panicked on the thread that was started for it.
+    #[error("large work was lost with its thread")]
+    LostThread(#[from] RecvError),
+    /// The operating system has no thread for it.
+    #[error("no thread can be started for large work")]
+    NoThread(#[source] std::io::Error),
 }

@@ -13,6 +13,9 @@ use super::payer::{Key, Payer};
 
 /// Work that needs no more bytes than this does not wait for memory, only for its turn.
 const SMALL: usize = 1024 * 1024;
+/// Work that needs more bytes than this gets a thread of its own, which ends with it. The allocator keeps freed memory
+/// for the thread that freed it; threads of a pool would each keep as much as their largest work ever needed.
+const LARGE: usize = 4 * 1024 * 1024;
 
 /// The bounds of a queue.
 #[derive(Clone, Copy, Debug)]
@@ -103,12 +106,13 @@ impl Queue {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, RunError> {
         let slot = self.acquire(payer, memory).await?;
-        let done = tokio::task::spawn_blocking(move || {
+        let is_large = slot.memory > LARGE;
+        let work = move || {
             let result = work();
             drop(slot);
             result
-        });
-        Ok(done.await?)
+        };
+        if is_large { run_on_new_thread(work).await } else { Ok(tokio::task::spawn_blocking(work).await?) }
     }
 
     /// Work under way and work that waits.
@@ -227,6 +231,21 @@ impl Drop for Slot {
         }
         self.queue.serve();
     }
+}
+
+/// Does work on a thread that is started for it.
+async fn run_on_new_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, RunError> {
+    let (sender, done) = oneshot::channel();
+    std::thread::Builder::new()
+        .name("large-work".to_owned())
+        .spawn(move || {
+            // Nobody listens any more when the request was given up.
+            let _gone = sender.send(work());
+        })
+        .map_err(RunError::NoThread)?;
+    Ok(done.await?)
 }
 
 /// Somebody in the queue, who leaves it when they no longer wait.

@@ -179,7 +179,7 @@ impl From<RunError> for ApiError {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Exhausted(exhausted) => exhausted.into(),
-            RunError::Lost(lost) => internal(lost),
+            lost => internal(lost),
         }
     }
 }

@@ -135,3 +135,16 @@ async fn one_client_leaves_a_place_to_others() {
     drop(second.await.unwrap());
     assert_eq!(queue.load(), (0, 0));
 }
+
+#[tokio::test]
+async fn large_work_ends_with_its_thread() {
+    let queue = queue(1, 1, 1);
+    let thread = async |memory| {
+        queue.run(account(1), memory, || std::thread::current().name().map(str::to_owned)).await.unwrap()
+    };
+    assert_eq!(thread(10 * MIB).await.as_deref(), Some("large-work"));
+    assert_ne!(thread(MIB).await.as_deref(), Some("large-work"));
+    let lost = queue.run(account(1), 10 * MIB, || assert_eq!(1, 2, "a mistake in the work")).await;
+    assert!(matches!(lost, Err(RunError::LostThread(_))), "{lost:?}");
+    assert_eq!(queue.load(), (0, 0), "the place came free");
+}
