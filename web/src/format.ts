@@ -46,7 +46,7 @@ export function coordinates(latitude: number, longitude: number): string {
   return `${latitude.toFixed(5)}, ${longitude.toFixed(5)}`
 }
 
-const points = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW']
+const points = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'] as const
 export function course(degrees: number): string {
   const point = points[Math.round(degrees / 45) % 8] ?? 'N'
   return `${number(degrees)}° ${t(`common.compass.${point}`)}`

@@ -43,6 +43,11 @@ test('each figure has its limits', () => {
   expect(told({ store: { ...well.store, freeBytes: 2e9 } })).toEqual(['warn disk'])
   expect(told({ store: { ...well.store, freeBytes: 1e8 } })).toEqual(['bad disk'])
   expect(told({ store: { ...well.store, freeBytes: null } })).toEqual([])
+  const spaceLow = { spaceLow: true, freeBytes: 2e10, diskBytes: 5e11 }
+  expect(told({ store: { ...well.store, ...spaceLow } })).toEqual(['warn spaceLow'])
+  expect(told({ store: { ...well.store, ...spaceLow, freeBytes: 2e9 } })).toEqual(['warn disk'])
+  expect(told({ store: { ...well.store, damagedRows: 1 } })).toEqual(['bad damaged'])
+  expect(told({ store: { ...well.store, quarantinedRows: 3 } })).toEqual(['warn quarantined'])
   expect(told({ rulesLagSeconds: 61 })).toEqual(['warn rules'])
   expect(told({ intake: { writes: 10, locations: 1_000 } })).toEqual(['warn intake'])
   expect(told({ intake: { writes: 0, locations: 9_500 } })).toEqual(['bad intake'])

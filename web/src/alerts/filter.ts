@@ -1,5 +1,6 @@
 // Which alerts are asked for: by the address of the page, of the API, and of what arrives live.
 import type { Schemas } from '../api/client'
+import { alertStageValues, severityValues } from '../api/schema'
 
 type Alert = Schemas['Alert']
 export type Stage = Schemas['AlertStage']
@@ -18,8 +19,8 @@ export interface AlertFilter {
   to: number | null
 }
 
-export const stages: Stage[] = ['open', 'acknowledged', 'ended']
-export const severities: Severity[] = ['info', 'warning', 'critical']
+export const stages = alertStageValues
+export const severities = severityValues
 
 export function stageOf({ acknowledgedAt, endedAt }: Alert): Stage {
   if (endedAt) return 'ended'

@@ -1,6 +1,6 @@
 // What alerts are called in plain words; the same words that messages about them use.
 import type { Schemas } from '../api/client'
-import { has, t } from '../i18n/index.svelte'
+import { t, tIfKnown } from '../i18n/index.svelte'
 
 export type Severity = Schemas['Severity']
 export type Alert = Schemas['Alert']
@@ -9,9 +9,10 @@ const sensor = /^Sensor(\d+)(On|Off|Time)$/
 
 /** The name of an alert in the user's language; a name of somebody's own as it is. */
 export function alertTitle(name: string): string {
-  if (has(`alerts.name.${name}`)) return t(`alerts.name.${name}`)
+  const known = tIfKnown(`alerts.name.${name}`)
+  if (known) return known
   const [, number, what] = sensor.exec(name) ?? []
-  return number && what ? t(`alerts.sensor${what}`, { number }) : name
+  return number && what ? t(`alerts.sensor${what as 'On' | 'Off' | 'Time'}`, { number }) : name
 }
 
 /** The tint of each severity. */

@@ -1,8 +1,11 @@
 // The API, typed by its own document. A call gives the answer or throws a Problem that says what to do.
 import createClient from 'openapi-fetch'
-import type { components, paths } from './schema'
+import { problemCodeValues, type components, type paths } from './schema'
 
 export type Schemas = components['schemas']
+
+/** The codes of the API's document; `unreachable` when no answer came, `unknown` for a code that is not in it. */
+export type ErrorCode = Schemas['Problem']['code'] | 'unreachable' | 'unknown'
 
 /** The address under which the server's root is found; it ends with a slash. */
 export const root = new URL('./', document.baseURI)
@@ -16,7 +19,7 @@ export const api = createClient<paths>({ baseUrl: root.href.replace(/\/$/, ''), 
 export class Problem extends Error {
   constructor(
     readonly status: number,
-    readonly code: string,
+    readonly code: ErrorCode,
     message: string,
     readonly fields: Record<string, string> = {}
   ) {
@@ -28,6 +31,10 @@ export class Problem extends Error {
     return this.status === 0
   }
 }
+
+/** Whether a call failed with one of these codes. */
+export const isProblem = (error: unknown, ...codes: ErrorCode[]): error is Problem =>
+  error instanceof Problem && codes.includes(error.code)
 
 interface Answer<T> {
   data?: T
@@ -70,5 +77,6 @@ function problemOf(status: number, body: ProblemBody | undefined): Problem {
   for (const { pointer, detail } of body?.errors ?? []) {
     fields[pointer.replace(/^\//, '').replaceAll('/', '.')] = detail
   }
-  return new Problem(status, body?.code ?? String(status), body?.error ?? `HTTP ${status}`, fields)
+  const code = problemCodeValues.find((known) => known === body?.code) ?? 'unknown'
+  return new Problem(status, code, body?.error ?? `HTTP ${status}`, fields)
 }

@@ -1,33 +1,53 @@
-// Every word the console shows comes from the message files beside this one, one folder a language, one file an area.
+// Every text the console shows comes from the message files beside this one: a folder for each language, a file for
+// each area. Keys are typed by the English files, so that a wrong key and a missing translation are type errors.
 import { preferences } from '../preferences.svelte'
+import en from './en'
+import es from './es'
 
-type Messages = Record<string, string>
-type Files = Record<string, { default: Messages }>
+type Areas = typeof en
+type Messages<L extends Record<string, object>> = {
+  [A in keyof L & string]: `${A}.${keyof L[A] & string}`
+}[keyof L & string]
 
-const files: Record<string, Files> = {
-  en: import.meta.glob('./en/*.json', { eager: true }),
-  es: import.meta.glob('./es/*.json', { eager: true })
-}
+/** A message as it stands in the files, such as `device.days_one`. */
+export type MessageName = Messages<Areas>
+type Singular<K> = K extends `${infer Base}_one` ? Base : never
+type Plural<K> = K extends `${infer Base}_other` ? Base : never
 
-/** All messages of a language, by `area.key`. */
-export function messagesOf(language: string): Messages {
-  const all: Messages = {}
-  for (const [path, { default: messages }] of Object.entries(files[language] ?? {})) {
-    const area = path.replace(/^.*\/(.*)\.json$/, '$1')
+/** A message without the plural form, as `t` takes it: `device.days`. */
+export type MessageKey =
+  Exclude<MessageName, `${string}_one` | `${string}_other`> | (Singular<MessageName> & Plural<MessageName>)
+
+/** The keys of an area that begin with a prefix, without it: `MessagesUnder<'rules.kind'>`. */
+export type MessagesUnder<Prefix extends string> = MessageKey extends infer K
+  ? K extends `${Prefix}.${infer Rest}`
+    ? Rest
+    : never
+  : never
+
+/** Fails to compile, naming the keys, unless both languages have the same ones. */
+type Missing = Exclude<MessageName, Messages<typeof es>> | Exclude<Messages<typeof es>, MessageName>
+const complete: [Missing] extends [never] ? true : Missing = true
+
+/** All messages of a language by their names. */
+function flatten(areas: Record<string, Record<string, string>>): Record<string, string> {
+  const all: Record<string, string> = {}
+  for (const [area, messages] of Object.entries(areas)) {
     for (const [key, text] of Object.entries(messages)) all[`${area}.${key}`] = text
   }
   return all
 }
 
-const tables: Record<string, Messages> = { en: messagesOf('en'), es: messagesOf('es') }
+/** All messages of both languages. */
+export const messages = { en: flatten(en), es: complete && flatten(es) }
 
 /**
- * The message of a key in the user's language, with `{name}` filled in. With a `count`, `key_one` and `key_other` are
- * chosen between as the language does.
+ * The message of a key in the user's language, with `{name}` filled in. With a `count`, `key_one` or `key_other` is
+ * chosen by the plural rules of the language.
  */
-export function t(key: string, values: Record<string, string | number> = {}): string {
-  const language = preferences.language
-  const text = find(language, key, values.count) ?? find('en', key, values.count) ?? key
+export function t(key: MessageKey, values: Record<string, string | number> = {}): string {
+  const { language } = preferences
+  const text = find(key, values.count) ?? key
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => {
     const value = values[name]
     if (value === undefined) return whole
@@ -35,14 +55,15 @@ export function t(key: string, values: Record<string, string | number> = {}): st
   })
 }
 
-function find(language: string, key: string, count: string | number | undefined): string | undefined {
-  const table = tables[language] ?? {}
+/** The message of a key made from a name that a newer server may have added to; undefined for an unknown one. */
+export const tIfKnown = (key: string): string | undefined => find(key)
+
+function find(key: string, count?: string | number): string | undefined {
+  const { language } = preferences
+  const table = messages[language]
   if (typeof count === 'number') {
     const form = table[`${key}_${new Intl.PluralRules(language).select(count)}`] ?? table[`${key}_other`]
     if (form !== undefined) return form
   }
   return table[key]
 }
-
-/** Whether there is a message of this key, for names the server may add to. */
-export const has = (key: string): boolean => tables.en?.[key] !== undefined

@@ -1,6 +1,7 @@
 // All visible devices with their last locations, kept current by the stream. Plain objects outside of the framework:
 // thousands of changes a second are gathered, and views are told a few times a second at most.
 import { api, ok, type Schemas } from '../api/client'
+import { deviceStatusValues } from '../api/schema'
 import { allPages } from '../api/pages'
 import { Stream, type Connection, type Event } from './stream'
 
@@ -8,6 +9,8 @@ export type Device = Schemas['Device']
 export type Location = Schemas['Location']
 export type Group = Schemas['Group']
 export type Status = Schemas['DeviceStatus'] | 'expired'
+
+export const statuses: readonly Status[] = [...deviceStatusValues, 'expired']
 
 /** A device as it is at a moment: replaced, never changed, so that a view sees by identity what is new. */
 export interface Tracked {

@@ -1,10 +1,18 @@
 // What becomes of a form that is sent: under way, refused at some field, refused as a whole, or overtaken by another.
-import { Problem } from '../api/client'
+import { isProblem, Problem, type ErrorCode } from '../api/client'
 import { t } from '../i18n/index.svelte'
 import { reason } from './toast.svelte'
 
 /** Refusals that are about one field, though they do not say so. */
-const fieldOfCode: Record<string, string> = { 'email-taken': 'email', 'identifier-taken': 'identifier' }
+const fieldOfCode: Partial<Record<ErrorCode, string>> = { 'email-taken': 'email', 'identifier-taken': 'identifier' }
+
+type Path<T> = {
+  [K in keyof T & string]:
+    K | (NonNullable<T[K]> extends unknown[] ? never : `${K}.${keyof NonNullable<T[K]> & string}`)
+}[keyof T & string]
+
+/** Names of fields of a body, checked against the API's document: `fieldsOf<Schemas['GroupInput']>('name')`. */
+export const fieldsOf = <T extends object>(...names: Path<T>[]): string[] => names
 
 export class Submission {
   busy = $state(false)
@@ -36,7 +44,7 @@ export class Submission {
   }
 
   async #refused(error: unknown): Promise<void> {
-    if (error instanceof Problem && error.status === 412 && this.reload) {
+    if (isProblem(error, 'precondition-failed') && this.reload) {
       await this.reload().catch(() => undefined)
       this.problem = t('form.changedElsewhere')
     } else if (error instanceof Problem && Object.keys(error.fields).length > 0) {

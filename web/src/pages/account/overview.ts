@@ -1,7 +1,8 @@
 // The report that owners get of each day or week, as a form holds it and back.
 import type { Schemas } from '../../api/client'
+import { overviewFrequencyValues } from '../../api/schema'
 
-export const frequencies = ['off', 'daily', 'weekly'] as const
+export const frequencies = overviewFrequencyValues
 type Frequency = Schemas['OverviewFrequency']
 export type OverviewReport = Schemas['OverviewReport']
 

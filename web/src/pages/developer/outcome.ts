@@ -1,8 +1,9 @@
 // What became of a message to a webhook, in words.
 import type { Schemas } from '../../api/client'
+import type { t } from '../../i18n/index.svelte'
 
 type Delivery = Pick<Schemas['WebhookDelivery'], 'state' | 'attempts' | 'lastStatus' | 'lastError'>
-type Say = (key: string, values?: Record<string, string | number>) => string
+type Say = typeof t
 
 export function outcome(say: Say, { state, attempts, lastStatus, lastError }: Delivery): string {
   if (state === 'delivered') return say('developer.outcome.delivered', { status: lastStatus ?? 200 })

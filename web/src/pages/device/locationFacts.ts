@@ -24,13 +24,26 @@ export type Kind =
 
 export interface Fact {
   /** The member's name in the API, which also names its message. */
-  key: string
+  key: Shown
   kind: Kind
   value: Value | Value[]
 }
 
-/** Members with a place of their own; the order is that in which they are shown. */
-const kinds: Partial<Record<keyof Location, Kind>> = {
+/** Members that the view shows elsewhere, and `milleage`, which repeats `mileage` under an old name. */
+type Elsewhere =
+  | 'dateTime'
+  | 'receivedAt'
+  | 'latitude'
+  | 'longitude'
+  | 'late'
+  | 'suspect'
+  | 'attributes'
+  | 'accessoriesAttributes'
+  | 'milleage'
+type Shown = Exclude<keyof Location, Elsewhere>
+
+/** Every other member, in the order in which they are shown. A new one in the API's document is a type error here. */
+const kinds: Record<Shown, Kind> = {
   speed: 'speed',
   course: 'course',
   altitude: 'height',
@@ -65,7 +78,7 @@ const isEmpty = (value: unknown): boolean => value == null || (Array.isArray(val
 
 export function factsOf(location: Location): Fact[] {
   const facts: Fact[] = []
-  for (const [key, kind] of Object.entries(kinds) as [keyof Location, Kind][]) {
+  for (const [key, kind] of Object.entries(kinds) as [Shown, Kind][]) {
     const value = location[key]
     if (!isEmpty(value)) facts.push({ key, kind, value: value as Value | Value[] })
   }

@@ -1,5 +1,6 @@
 // Which messages are looked for, as the address of the page says it.
 import type { Schemas } from '../../api/client'
+import { channelValues, notificationStateValues } from '../../api/schema'
 
 type State = Schemas['NotificationState']
 export interface Filter {
@@ -8,12 +9,12 @@ export interface Filter {
   device?: string
 }
 
-export const states: State[] = ['waiting', 'sending', 'sent', 'suppressed', 'failed', 'unclear']
+export const states = notificationStateValues
 
 /** What an address asks for; what it asks for that does not exist is left out. */
 export function filterOf(query: URLSearchParams): Filter {
   const state = states.find((one) => one === query.get('state'))
-  const channel = (['email', 'sms'] as const).find((one) => one === query.get('channel'))
+  const channel = channelValues.find((one) => one === query.get('channel'))
   const device = query.get('device')
   return { ...(state ? { state } : {}), ...(channel ? { channel } : {}), ...(device ? { device } : {}) }
 }

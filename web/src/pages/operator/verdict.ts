@@ -1,20 +1,25 @@
 // How the server is, and what of it needs somebody's attention.
 import type { Schemas } from '../../api/client'
+import type { MessagesUnder } from '../../i18n/index.svelte'
 
 export type Health = Schemas['Health']
 export type Backlog = Schemas['HealthBacklog']
 
-/** Something that needs attention; `what` names its message. */
-export interface Concern {
-  kind: 'warn' | 'bad'
-  what: string
+type Warning = MessagesUnder<'operator.warn'>
+type Alarm = MessagesUnder<'operator.bad'>
+
+interface Values {
   count?: number
   seconds?: number
   bytes?: number
   open?: number
   limit?: number
+  disk?: number
   when?: string
 }
+
+/** Something that needs attention; `what` names its message. */
+export type Concern = Values & ({ kind: 'warn'; what: Warning } | { kind: 'bad'; what: Alarm })
 
 const gib = 2 ** 30
 const hour = 3600
@@ -32,13 +37,21 @@ function queuedIn(past: Health[]): number {
 /** The worst first; nothing when all is well. The past has the present in it. */
 export function concerns(health: Health, now: number, past: Health[]): Concern[] {
   const found: Concern[] = []
-  /** Notes how bad a figure is, by the limits of a warning and of an alarm. */
-  const note = (what: string, value: number, warn: number, bad: number, more: Partial<Concern>): void => {
-    if (value >= warn) found.push({ kind: value >= bad ? 'bad' : 'warn', what, ...more })
+  /** Adds a concern if a figure has reached the limit of a warning or of an alarm. */
+  const note = (what: Warning & Alarm, value: number, warn: number, bad: number, values: Values): void => {
+    if (value >= warn) found.push({ kind: value >= bad ? 'bad' : 'warn', what, ...values })
+  }
+  const warnIf = (isSo: boolean, what: Warning, values: Values = {}): void => {
+    if (isSo) found.push({ kind: 'warn', what, ...values })
   }
   const waited = ({ oldest }: Backlog): number => (oldest ? (now - Date.parse(oldest)) / 1000 : 0)
   const { store, messages, webhooks, connections, lastBackup } = health
-  if (store.freeBytes != null) note('disk', -store.freeBytes, -4 * gib, -gib, { bytes: store.freeBytes })
+  const { freeBytes, diskBytes, damagedRows, quarantinedRows } = store
+  if (freeBytes != null) note('disk', -freeBytes, -4 * gib, -gib, { bytes: freeBytes })
+  // The operator's own limit may be higher than those.
+  warnIf(store.spaceLow && (freeBytes ?? 0) > 4 * gib, 'spaceLow', { bytes: freeBytes ?? 0, disk: diskBytes ?? 0 })
+  if (damagedRows > 0) found.push({ kind: 'bad', what: 'damaged', count: damagedRows })
+  warnIf(quarantinedRows > 0, 'quarantined', { count: quarantinedRows })
   // The server refuses more when ten thousand submissions wait, which may be of one location each.
   const queued = queuedIn(past)
   note('intake', queued, 1_000, 8_000, { count: queued })
@@ -48,13 +61,12 @@ export function concerns(health: Health, now: number, past: Health[]): Concern[]
     note(channel, seconds, 600, 2 * hour, { count: messages[channel].waiting, seconds })
   }
   // A receiver of an account may be gone for days: that is its owner's matter.
-  note('webhooks', waited(webhooks), hour, Infinity, { count: webhooks.waiting, seconds: waited(webhooks) })
+  warnIf(waited(webhooks) >= hour, 'webhooks', { count: webhooks.waiting, seconds: waited(webhooks) })
   note('connections', connections.open / Math.max(1, connections.limit), 0.8, 0.95, connections)
   if (store.engine === 'sqlite') {
-    if (!lastBackup) {
-      // A server of today need not have one yet.
-      if (health.uptimeSeconds > day) found.push({ kind: 'warn', what: 'noBackup' })
-    } else note('backup', (now - Date.parse(lastBackup)) / 1000, 8 * day, Infinity, { when: lastBackup })
+    // A server that started today need not have a backup yet.
+    if (!lastBackup) warnIf(health.uptimeSeconds > day, 'noBackup')
+    else warnIf(now - Date.parse(lastBackup) >= 8 * day * 1000, 'backup', { when: lastBackup })
   }
   return found.sort((a, b) => Number(b.kind === 'bad') - Number(a.kind === 'bad'))
 }

@@ -4,6 +4,9 @@ import type { UnitSystem } from '../../preferences.svelte'
 import { fromUser, toUser, type Quantity } from './units'
 
 export type Condition = Schemas['RuleCondition']
+/** What is asked of a geofence, as the document describes `RuleCondition.when`. */
+export const crossings = ['enter', 'leave', 'inside', 'outside'] as const
+export type Crossing = (typeof crossings)[number]
 export type Compare = 'above' | 'below' | 'reached' | 'equals'
 
 /** What the form of a kind of condition asks for. */

@@ -1,5 +1,6 @@
 // A rule as a form, from the API and for it, and what the API said about its fields.
 import type { Schemas } from '../../api/client'
+import { weekdayValues } from '../../api/schema'
 import type { UnitSystem } from '../../preferences.svelte'
 import { conditionBody, conditionForm, newCondition, type ConditionForm } from './conditions'
 
@@ -7,7 +8,7 @@ export type Rule = Schemas['Rule']
 export type RuleInput = Schemas['RuleInput']
 type Weekday = Schemas['Weekday']
 
-export const weekdays: Weekday[] = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']
+export const weekdays = weekdayValues
 
 export interface RuleForm {
   name: string

@@ -1,13 +1,14 @@
 // A rule in plain words: "When speed is above 90 km/h for 30 s, on weekdays 08:00 to 18:00, for group Trucks: raise
 // “Speed limit exceeded”, critical." Everything it needs is given, so that it says the same in tests.
 import type { Schemas } from '../../api/client'
+import type { MessagesUnder, t } from '../../i18n/index.svelte'
 import type { UnitSystem } from '../../preferences.svelte'
-import { kindOf, type Condition } from './conditions'
+import { kindOf, type Condition, type Crossing } from './conditions'
 import { weekdays as week } from './ruleForm'
 import { toUser, unitOf, type Quantity } from './units'
 
 export interface Words {
-  say: (key: string, values?: Record<string, string | number>) => string
+  say: typeof t
   duration: (seconds: number) => string
   language: string
   units: UnitSystem
@@ -46,7 +47,7 @@ export function conditionWords(words: Words, condition: Condition): string {
   if (parts.includes('compare')) return measureWords(words, condition, quantity)
   switch (type) {
     case 'geofence':
-      return say(`rules.say.geofence.${condition.when ?? 'enter'}`, { places: places() })
+      return say(`rules.say.geofence.${(condition.when as Crossing | undefined) ?? 'enter'}`, { places: places() })
     case 'route':
       return say('rules.say.route', { places: places() })
     case 'idle':
@@ -88,7 +89,10 @@ export function conditionWords(words: Words, condition: Condition): string {
 
 function measureWords(words: Words, condition: Condition, quantity: Quantity): string {
   const { say } = words
-  const what = condition.type === 'attribute' ? (condition.name ?? '') : say(`rules.what.${condition.type}`)
+  const what =
+    condition.type === 'attribute'
+      ? (condition.name ?? '')
+      : say(`rules.what.${condition.type as MessagesUnder<'rules.what'>}`)
   if (condition.equals != null) return say('rules.say.equals', { what, limit: String(condition.equals) })
   const compare = condition.reached != null ? 'reached' : condition.below != null ? 'below' : 'above'
   const told = say(`rules.say.${compare}`, { what, limit: amount(words, quantity, condition[compare]) })

@@ -1,5 +1,5 @@
 // What a share link shows, asked for again and again; and why it shows nothing any more.
-import { address, ok, Problem, type Schemas } from '../../api/client'
+import { address, isProblem, ok, type Schemas } from '../../api/client'
 import { endOf, type End } from './ends'
 import { addTrails, trailSince, type SharedThing } from './trails'
 
@@ -17,7 +17,6 @@ export class SharedWatch {
   #wait = every
   #isClosed = false
   #isBusy = false
-  #knowsTrails = true
 
   constructor(private readonly secret: string) {
     document.addEventListener('visibilitychange', this.#look)
@@ -40,7 +39,7 @@ export class SharedWatch {
   }
 
   readonly #look = (): void => {
-    if (!document.hidden && ['live', 'unreachable', 'waiting'].includes(this.state)) this.retry()
+    if (!document.hidden && (this.state === 'live' || this.state === 'unreachable')) this.retry()
   }
 
   async #ask(): Promise<void> {
@@ -52,7 +51,7 @@ export class SharedWatch {
       this.view = view
       this.things = addTrails(this.things, view.devices)
       this.#wait = every
-      this.state = Date.parse(view.from) > Date.now() ? 'waiting' : 'live'
+      this.state = 'live'
     } catch (error) {
       if (this.#isClosed) return
       if (this.#ended(error)) return
@@ -64,27 +63,17 @@ export class SharedWatch {
   }
 
   async #fetch(): Promise<View> {
-    const url = address(`/api/shared/${encodeURIComponent(this.secret)}`)
-    if (!this.#knowsTrails) return ok<View>(read(url))
     const query = new URLSearchParams({ trail: trailSince(this.things) })
-    // Only the first time is an opening.
+    // Only the first request counts as an opening of the link.
     if (this.view) query.set('again', 'true')
-    try {
-      return await ok<View>(read(`${url}?${query}`))
-    } catch (error) {
-      // A server of before refuses what it does not know: the trail is then what is seen from now on.
-      if (!(error instanceof Problem) || error.status !== 400) throw error
-      this.#knowsTrails = false
-      return this.#fetch()
-    }
+    return ok<View>(read(address(`/api/shared/${encodeURIComponent(this.secret)}?${query}`)))
   }
 
-  /** Whether the link is over; else it is tried again, later each time. */
+  /** Whether the link has ended; any other failure is tried again, with a longer wait each time. */
   #ended(error: unknown): boolean {
-    const problem = error instanceof Problem ? error : null
-    if (problem && (problem.status === 404 || problem.status === 410)) {
-      this.state = endOf(problem.code, this.view?.until, Date.now())
-      return this.state !== 'waiting'
+    if (isProblem(error, 'not-found')) {
+      this.state = endOf(this.view?.until, Date.now())
+      return true
     }
     this.#wait = Math.min(longestWait, this.#wait * 2)
     this.state = 'unreachable'

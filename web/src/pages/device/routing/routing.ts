@@ -1,5 +1,6 @@
 // Recipients of alerts as a form holds them, and back.
 import type { Schemas } from '../../../api/client'
+import { weekdayValues } from '../../../api/schema'
 
 type Recipient = Schemas['Recipient']
 type RecipientInput = Schemas['RecipientInput']
@@ -8,7 +9,10 @@ export type Weekday = Schemas['Weekday']
 /** A webhook that alerts are routed to. */
 export type RoutedWebhook = Schemas['AlertRouting']['webhooks'][number]
 
-export const weekdays: Weekday[] = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']
+export const weekdays = weekdayValues
+
+/** As the document describes `Recipient.status`. */
+export type RecipientStatus = 'active' | 'unsubscribed' | 'unconfirmed'
 
 export interface RecipientForm {
   channel: Schemas['Channel']
@@ -24,8 +28,8 @@ export interface RecipientForm {
   timeZone: string
   units: Schemas['Units']
   language: string
-  /** Whether messages reach them: active, unsubscribed or unconfirmed. Only they change it. */
-  status: string
+  /** Whether messages reach them. Only they change it. */
+  status: RecipientStatus
 }
 
 export const newRecipient = (language: string, units: Schemas['Units']): RecipientForm => ({
@@ -60,7 +64,7 @@ export function formOf(recipient: Recipient): RecipientForm {
     timeZone: recipient.timeZone ?? '',
     units: recipient.units,
     language: recipient.language,
-    status: recipient.status
+    status: recipient.status as RecipientStatus
   }
 }
 
@@ -86,7 +90,8 @@ export function inputOf(form: RecipientForm): RecipientInput {
 
 /** Days in as few words as can be: all, Monday to Friday, the weekend, or each. */
 export function daysKind(days: Weekday[]): 'all' | 'working' | 'weekend' | 'some' {
-  const has = (some: Weekday[]): boolean => some.length === days.length && some.every((day) => days.includes(day))
+  const has = (some: readonly Weekday[]): boolean =>
+    some.length === days.length && some.every((day) => days.includes(day))
   if (has(weekdays)) return 'all'
   if (has(weekdays.slice(0, 5))) return 'working'
   return has(weekdays.slice(5)) ? 'weekend' : 'some'

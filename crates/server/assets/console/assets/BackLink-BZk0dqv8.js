@@ -1,1 +1,0 @@
-import{At as e,Et as t,K as n,Nt as r,Ut as i,Wt as a,Xt as o,b as s,dt as c,pt as l,rt as u}from"./format-C090lQIo.js";import{Et as d}from"./index-sE_MwkSY.js";var f=l(`<a class="svelte-zv8x4v"><!><!></a>`);function p(l,p){a(p,!0);var m=f(),h=e(m);s(h,{name:`back`});var g=r(h);u(g,()=>p.children),o(m),t(e=>n(m,`href`,e),[()=>d(p.to)]),c(l,m),i()}export{p as t};

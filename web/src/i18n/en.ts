@@ -1,0 +1,42 @@
+// The messages in English, by area.
+import account from './en/account.json'
+import alerts from './en/alerts.json'
+import common from './en/common.json'
+import developer from './en/developer.json'
+import device from './en/device.json'
+import form from './en/form.json'
+import groups from './en/groups.json'
+import history from './en/history.json'
+import map from './en/map.json'
+import notifications from './en/notifications.json'
+import operator from './en/operator.json'
+import places from './en/places.json'
+import rules from './en/rules.json'
+import settings from './en/settings.json'
+import share from './en/share.json'
+import shared from './en/shared.json'
+import signin from './en/signin.json'
+import users from './en/users.json'
+import welcome from './en/welcome.json'
+
+export default {
+  account,
+  alerts,
+  common,
+  developer,
+  device,
+  form,
+  groups,
+  history,
+  map,
+  notifications,
+  operator,
+  places,
+  rules,
+  settings,
+  share,
+  shared,
+  signin,
+  users,
+  welcome
+}

@@ -1,0 +1,42 @@
+// The messages in Spanish, by area.
+import account from './es/account.json'
+import alerts from './es/alerts.json'
+import common from './es/common.json'
+import developer from './es/developer.json'
+import device from './es/device.json'
+import form from './es/form.json'
+import groups from './es/groups.json'
+import history from './es/history.json'
+import map from './es/map.json'
+import notifications from './es/notifications.json'
+import operator from './es/operator.json'
+import places from './es/places.json'
+import rules from './es/rules.json'
+import settings from './es/settings.json'
+import share from './es/share.json'
+import shared from './es/shared.json'
+import signin from './es/signin.json'
+import users from './es/users.json'
+import welcome from './es/welcome.json'
+
+export default {
+  account,
+  alerts,
+  common,
+  developer,
+  device,
+  form,
+  groups,
+  history,
+  map,
+  notifications,
+  operator,
+  places,
+  rules,
+  settings,
+  share,
+  shared,
+  signin,
+  users,
+  welcome
+}
