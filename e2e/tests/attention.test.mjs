@@ -77,7 +77,7 @@ test('whoever refuses is told what to do, and nothing is switched on', async ({ 
   await page.goto(`${server.url}/alerts`)
   const message = page.getByRole('button', { name: 'Show a browser notification' })
   await message.click()
-  await page.getByText('The browser does not allow notifications').waitFor()
+  await page.getByText('The browser blocks notifications').waitFor()
   assert.equal(await message.getAttribute('aria-pressed'), 'false')
 })
 

@@ -23,7 +23,7 @@ test('a new device and its first location appear without loading the page', asyn
   await page.getByRole('searchbox').waitFor()
   const device = await api.device('Late comer')
   const row = page.getByRole('listitem').filter({ hasText: 'Late comer' })
-  await row.getByText('Never heard').first().waitFor()
+  await row.getByText('Never reported').first().waitFor()
   await api.locate(device.id, 1, 1, { speed: 33 })
   await row.getByText('33 km/h').waitFor()
 })

@@ -28,7 +28,7 @@ test('a rule drawn and made by hand fires when a device enters', async ({ page, 
 
   await page.goto(`${server.url}/rules/new`)
   await page.getByLabel('Name', { exact: true }).fill('Somebody in the harbour')
-  await page.getByLabel('What', { exact: true }).selectOption({ label: 'Geofence' })
+  await page.getByLabel('Type', { exact: true }).selectOption({ label: 'Geofence' })
   await page.getByRole('checkbox', { name: 'Harbour' }).check()
   await page.getByText('it enters Harbour').first().waitFor()
   await page.getByRole('button', { name: 'Save', exact: true }).click()
@@ -55,18 +55,18 @@ test('a rule that is not saved is tried on history, and stays unsaved', async ({
   )
   const before = (await api.get('/api/rules')).rules.length
   await page.goto(`${server.url}/rules/new`)
-  await page.getByLabel('What', { exact: true }).selectOption({ label: 'Speed' })
+  await page.getByLabel('Type', { exact: true }).selectOption({ label: 'Speed' })
   const limit = page.getByLabel(/^Limit|km\/h/).first()
   await limit.fill('90')
-  await page.getByRole('button', { name: 'Try', exact: true }).click()
+  await page.getByRole('button', { name: 'Run test', exact: true }).click()
   await page.getByText('2 alerts would have been raised').waitFor()
-  const found = page.getByRole('list', { name: 'What would have been raised' }).getByRole('listitem')
+  const found = page.getByRole('list', { name: 'Alerts that would have been raised' }).getByRole('listitem')
   await until('both are listed', async () => (await found.count()) === 2)
   assert.match(await found.first().innerText(), /Racer/)
 
   // What is wrong is told at the field, as when it is saved.
   await limit.fill('')
-  await page.getByRole('button', { name: 'Try', exact: true }).click()
+  await page.getByRole('button', { name: 'Run test', exact: true }).click()
   await page.locator('[aria-invalid="true"]').first().waitFor()
   assert.equal((await api.get('/api/rules')).rules.length, before)
 }, { expected: [/status of 400/] })

@@ -48,7 +48,7 @@ test('a link shows the device, follows it, and is over when it is taken back', a
   for (const hidden of [shared.id, secret.id, 'For nobody', server.owner.email]) assert.ok(!told.includes(hidden), hidden)
 
   await api.delete(`/api/shares/${link.id}`)
-  await page.getByRole('heading', { name: 'This view was taken back' }).waitFor()
+  await page.getByRole('heading', { name: 'This link was revoked' }).waitFor()
   assert.doesNotMatch(await page.locator('body').innerText(), /For everybody/)
 }, stranger)
 
@@ -58,12 +58,12 @@ test('a link is over when its time is', async ({ page, api }) => {
   await api.locate(device.id, 1, 1)
   await page.goto(link.page)
   await page.getByRole('button', { name: /Short visit/ }).waitFor()
-  await page.getByRole('heading', { name: 'This view has ended' }).waitFor()
+  await page.getByRole('heading', { name: 'This link has expired' }).waitFor()
 }, stranger)
 
 test('a link that nobody made shows nothing', async ({ page, server }) => {
   await page.goto(`${server.url}/shared/${'x'.repeat(32)}`)
-  await page.getByRole('heading', { name: 'This link shows nothing' }).waitFor()
+  await page.getByRole('heading', { name: 'This link is not available' }).waitFor()
 }, stranger)
 
 test('a page that nobody looks at does not ask', async ({ page, context, api }) => {

@@ -153,7 +153,7 @@ test('a rule is told in one sentence', () => {
   expect(ruleWords(words('es'), told)).toBe(
     'Cuando la velocidad es superior a 90 km/h durante 30 s, de lunes a viernes de 08:00 a 18:00, para el grupo Trucks: alerta «SpeedLimit», crítica.'
   )
-  expect(ruleWords(words('en', 'imperial'), rule)).toContain('speed is above 55.92 mph (until back at 52.82 mph)')
+  expect(ruleWords(words('en', 'imperial'), rule)).toContain('speed is above 55.92 mph (clears at 52.82 mph)')
 })
 
 test.each(['en', 'es'])('every kind of condition has words in %s', (language) => {
