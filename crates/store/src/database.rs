@@ -1,4 +1,4 @@
-//! A database of either engine: opened, written, read, closed.
+//! A handle to an open database of either engine.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -10,30 +10,30 @@ use perigee_core::time::Clock;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
-use crate::bell::Bells;
 use crate::error::OpenError;
 use crate::migration::Migration;
+use crate::outbox_signal::OutboxSignals;
 use crate::postgres::Postgres;
-use crate::sql::Gatherer;
+use crate::sql::SubmissionQueues;
 use crate::sql::clock::{self, Stopwatch};
 use crate::sqlite::locations::save_all;
-use crate::sqlite::{Live, Sqlite};
+use crate::sqlite::{LocationMemory, Sqlite};
 use crate::stats::Stats;
 use crate::tx::Tx;
-use crate::url::{DatabaseUrl, Place};
+use crate::url::{DatabaseAddress, DatabaseUrl};
 
-/// How long a client of the service waits for a write at the most.
-const ANSWER_WITHIN: Duration = Duration::from_secs(9);
-/// How long a command does.
-const COMMAND_WITHIN: Duration = Duration::from_mins(10);
-/// How long to wait before the database is tried again when it cannot be reached: ever longer, up to the second.
-const FIRST_PAUSE: Duration = Duration::from_millis(500);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// How long a request of a server waits for a write.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(9);
+/// How long a command waits for a write.
+const COMMAND_TIMEOUT: Duration = Duration::from_mins(10);
+/// Exponential back-off between attempts to reach the database: the first delay and the longest.
+const FIRST_DELAY: Duration = Duration::from_millis(500);
+const DELAY_MAX: Duration = Duration::from_secs(5);
 
-/// The engines.
+/// The database engines that a store can run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
-    /// SQLite, in a file of this machine.
+    /// SQLite, in a local file.
     Sqlite,
     /// A PostgreSQL server.
     Postgres,
@@ -42,61 +42,61 @@ pub enum Engine {
 /// What the database is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// A server, which owns a SQLite file alone until it ends.
+    /// A server, which owns a SQLite file exclusively until it ends.
     Serve,
     /// A short command, which may run beside a server.
     Command,
 }
 
-/// How long a write may take on PostgreSQL.
+/// The time limit of a write on PostgreSQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Patience {
-    /// Somebody waits for the answer.
-    Short,
-    /// It is work in the background.
-    Long,
+pub(crate) enum TimeLimit {
+    /// The limit of a request: [`OpenOptions::answer_within`].
+    Request,
+    /// The long limit of background work.
+    Background,
 }
 
 /// How a database is opened.
 #[derive(Clone, Debug)]
 pub struct OpenOptions {
-    /// What for.
+    /// Whether a server or a command opens it.
     pub role: Role,
-    /// How many reads run at once on SQLite.
+    /// Concurrent reads on SQLite.
     pub readers: usize,
-    /// How many write jobs may wait on SQLite before more are refused.
+    /// Write jobs that may be queued on SQLite before more are refused.
     pub queue: usize,
-    /// How many connections to PostgreSQL.
+    /// Size of the connection pool to PostgreSQL.
     pub connections: usize,
-    /// How long a write of a server may take on PostgreSQL until it is answered, done or not.
+    /// How long a write of a request may take on PostgreSQL before it is answered as unknown.
     pub answer_within: Duration,
-    /// Values of PostgreSQL's `synchronous_commit` that are taken although they can lose what was acknowledged.
+    /// Values of PostgreSQL's `synchronous_commit` that are accepted although they can lose acknowledged data.
     pub allow_synchronous_commit: Vec<String>,
-    /// Whether PostgreSQL transactions take their time from the given clock instead of the server's, for tests.
+    /// Whether PostgreSQL transactions use the given clock instead of the server's, for tests.
     pub use_given_clock: bool,
 }
 
 impl OpenOptions {
-    /// For a server.
+    /// The options of a server.
     pub fn serve() -> Self {
         Self {
             role: Role::Serve,
             readers: 8,
             queue: 10_000,
             connections: 16,
-            answer_within: ANSWER_WITHIN,
+            answer_within: REQUEST_TIMEOUT,
             allow_synchronous_commit: Vec::new(),
             use_given_clock: false,
         }
     }
 
-    /// For a command.
+    /// The options of a command.
     pub fn command() -> Self {
         Self {
             role: Role::Command,
             readers: 1,
             connections: 2,
-            answer_within: COMMAND_WITHIN,
+            answer_within: COMMAND_TIMEOUT,
             ..Self::serve()
         }
     }
@@ -108,42 +108,42 @@ pub struct Database(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    place: Opened,
-    /// Locations that wait to be stored.
-    gatherer: Gatherer,
+    engine: EngineHandle,
+    /// Locations that wait for their group commit.
+    submission_queues: SubmissionQueues,
     /// Write jobs that wait for their commit.
     writes: AtomicU64,
-    /// Tells how long ago the store's clock was noted.
+    /// Measures the time since the store's clock was last saved.
     stopwatch: Stopwatch,
     answer_within: Duration,
-    /// What opening it did.
+    /// The counters after opening, which [`Database::stats`] subtracts.
     at_open: OnceLock<Stats>,
 }
 
-/// Counts a write job for as long as it waits.
-struct Waiting<'a>(&'a AtomicU64);
+/// Counts a write job while it waits.
+struct PendingWrite<'a>(&'a AtomicU64);
 
-impl<'a> Waiting<'a> {
+impl<'a> PendingWrite<'a> {
     fn begin(count: &'a AtomicU64) -> Self {
         count.fetch_add(1, Ordering::Relaxed);
         Self(count)
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for PendingWrite<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 #[derive(Debug)]
-enum Opened {
+enum EngineHandle {
     Sqlite(Sqlite),
     Postgres(Postgres),
 }
 
 impl Database {
-    /// Opens the database and brings its schema up to date.
+    /// Opens the database and applies pending migrations.
     pub async fn open(
         url: &DatabaseUrl,
         options: OpenOptions,
@@ -151,43 +151,45 @@ impl Database {
     ) -> Result<Self, OpenError> {
         let stopwatch = Stopwatch::start(Arc::clone(&clock));
         let (role, answer_within) = (options.role, options.answer_within);
-        let place = match &url.0 {
-            Place::Sqlite(path) => {
+        let engine = match &url.0 {
+            DatabaseAddress::Sqlite(path) => {
                 let path = path.clone();
                 let open = tokio::task::spawn_blocking(move || Sqlite::open(&path, &options, clock));
-                Opened::Sqlite(open.await.map_err(OpenError::other)??)
+                EngineHandle::Sqlite(open.await.map_err(OpenError::other)??)
             }
-            Place::Postgres(place) => Opened::Postgres(Postgres::open(place, &options, clock).await?),
+            DatabaseAddress::Postgres(address) => {
+                EngineHandle::Postgres(Postgres::open(address, &options, clock).await?)
+            }
         };
         let database = Self(Arc::new(Inner {
-            place,
-            gatherer: Gatherer::new(Handle::current()),
+            engine,
+            submission_queues: SubmissionQueues::new(Handle::current()),
             writes: AtomicU64::new(0),
             stopwatch,
             answer_within,
             at_open: OnceLock::new(),
         }));
         if role == Role::Serve {
-            clock::believed(&database).await.map_err(OpenError::other)?;
+            clock::trusted_now(&database).await.map_err(OpenError::other)?;
         }
         database.0.at_open.get_or_init(|| database.all_stats());
         Ok(database)
     }
 
-    /// Opens the database, and waits for one that cannot be reached for up to so long. Says so in the log.
+    /// Opens the database; retries for up to `timeout` while it cannot be reached, and logs that.
     pub async fn open_within(
         url: &DatabaseUrl,
         options: OpenOptions,
         clock: Arc<dyn Clock>,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Self, OpenError> {
-        let (begun, mut pause) = (Instant::now(), FIRST_PAUSE);
+        let (started, mut delay) = (Instant::now(), FIRST_DELAY);
         loop {
             let error = match Self::open(url, options.clone(), Arc::clone(&clock)).await {
                 Err(error) if error.may_pass() => error,
                 opened => return opened,
             };
-            let left = patience.saturating_sub(begun.elapsed());
+            let left = timeout.saturating_sub(started.elapsed());
             if left.is_zero() {
                 return Err(error);
             }
@@ -196,84 +198,84 @@ impl Database {
                 waiting_s = left.as_secs(),
                 "waiting for the database; see store.wait_seconds"
             );
-            tokio::time::sleep(pause.min(left)).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            tokio::time::sleep(delay.min(left)).await;
+            delay = (delay * 2).min(DELAY_MAX);
         }
     }
 
-    /// What opening this database would change in its schema; makes and changes nothing.
+    /// The migrations that opening this database would apply; creates and changes nothing.
     pub async fn pending_migrations(url: &DatabaseUrl) -> Result<Vec<Migration>, OpenError> {
         match &url.0 {
-            Place::Sqlite(path) => {
+            DatabaseAddress::Sqlite(path) => {
                 let path = path.clone();
                 let look = tokio::task::spawn_blocking(move || Sqlite::pending_migrations(&path));
                 look.await.map_err(OpenError::other)?
             }
-            Place::Postgres(place) => Postgres::pending_migrations(place).await,
+            DatabaseAddress::Postgres(address) => Postgres::pending_migrations(address).await,
         }
     }
 
-    /// Runs the job in a transaction and returns what it made once that is committed and synced. When the job
-    /// fails or panics, nothing of it is kept. Written `db.write(move |tx| Box::pin(async move { ... }))`.
+    /// Runs the job in a transaction and returns its result once that is committed and synced. When the job fails or
+    /// panics, its changes are rolled back. Written `db.write(move |tx| Box::pin(async move { ... }))`.
     pub async fn write<T, F>(&self, job: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
     {
-        let _counted = Waiting::begin(&self.0.writes);
-        match &self.0.place {
-            Opened::Sqlite(sqlite) => sqlite.write(job).await,
-            Opened::Postgres(postgres) => postgres.write(job, Patience::Short).await,
+        let _counted = PendingWrite::begin(&self.0.writes);
+        match &self.0.engine {
+            EngineHandle::Sqlite(sqlite) => sqlite.write(job).await,
+            EngineHandle::Postgres(postgres) => postgres.write(job, TimeLimit::Request).await,
         }
     }
 
-    /// The same for work that nobody waits for and that may take long.
-    pub(crate) async fn write_aside<T, F>(&self, job: F) -> Result<T, StoreError>
+    /// The same for background work, which may take longer.
+    pub(crate) async fn write_background<T, F>(&self, job: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
     {
-        let _counted = Waiting::begin(&self.0.writes);
-        match &self.0.place {
-            Opened::Sqlite(sqlite) => sqlite.write(job).await,
-            Opened::Postgres(postgres) => postgres.write(job, Patience::Long).await,
+        let _counted = PendingWrite::begin(&self.0.writes);
+        match &self.0.engine {
+            EngineHandle::Sqlite(sqlite) => sqlite.write(job).await,
+            EngineHandle::Postgres(postgres) => postgres.write(job, TimeLimit::Background).await,
         }
     }
 
-    /// Runs a job that only reads. On PostgreSQL each statement sees what was committed before it, so a job of
-    /// several statements that must agree wants [`Self::read_snapshot`].
+    /// Runs a job that only reads. On PostgreSQL each statement sees what was committed before it; a job of several
+    /// statements that must agree needs [`Self::read_snapshot`].
     pub async fn read<T, F>(&self, job: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
     {
-        match &self.0.place {
-            Opened::Sqlite(sqlite) => sqlite.read(job).await,
-            Opened::Postgres(postgres) => postgres.read(job).await,
+        match &self.0.engine {
+            EngineHandle::Sqlite(sqlite) => sqlite.read(job).await,
+            EngineHandle::Postgres(postgres) => postgres.read(job).await,
         }
     }
 
-    /// Runs a job that only reads and that nobody waits for at the moment: on SQLite, after everybody else's.
-    pub(crate) async fn read_aside<T, F>(&self, job: F) -> Result<T, StoreError>
+    /// Runs a background job that only reads: on SQLite, on a low-priority thread.
+    pub(crate) async fn read_low_priority<T, F>(&self, job: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
     {
-        match &self.0.place {
-            Opened::Sqlite(sqlite) => sqlite.read_aside(job).await,
-            Opened::Postgres(postgres) => postgres.read(job).await,
+        match &self.0.engine {
+            EngineHandle::Sqlite(sqlite) => sqlite.read_low_priority(job).await,
+            EngineHandle::Postgres(postgres) => postgres.read(job).await,
         }
     }
 
-    /// Runs a job that only reads, all of it from one moment of the database.
+    /// Runs a job that only reads, all of it from one snapshot.
     pub async fn read_snapshot<T, F>(&self, job: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
     {
-        match &self.0.place {
-            Opened::Sqlite(sqlite) => sqlite.read(job).await,
-            Opened::Postgres(postgres) => postgres.read_snapshot(job).await,
+        match &self.0.engine {
+            EngineHandle::Sqlite(sqlite) => sqlite.read(job).await,
+            EngineHandle::Postgres(postgres) => postgres.read_snapshot(job).await,
         }
     }
 
@@ -288,33 +290,33 @@ impl Database {
         .await
     }
 
-    /// What is kept in memory of the locations of a SQLite store.
-    pub(crate) fn live(&self) -> Option<&Arc<Live>> {
-        match &self.0.place {
-            Opened::Sqlite(sqlite) => Some(sqlite.live()),
-            Opened::Postgres(_) => None,
+    /// The location memory of a SQLite store; `None` on PostgreSQL.
+    pub(crate) fn memory(&self) -> Option<&Arc<LocationMemory>> {
+        match &self.0.engine {
+            EngineHandle::Sqlite(sqlite) => Some(sqlite.memory()),
+            EngineHandle::Postgres(_) => None,
         }
     }
 
-    /// What tells those who wait for something to send.
-    pub(crate) fn bells(&self) -> &Arc<Bells> {
-        match &self.0.place {
-            Opened::Sqlite(sqlite) => &sqlite.live().bells,
-            Opened::Postgres(postgres) => postgres.bells(),
+    /// The signals on which outbox workers wait.
+    pub(crate) fn outbox_signals(&self) -> &Arc<OutboxSignals> {
+        match &self.0.engine {
+            EngineHandle::Sqlite(sqlite) => &sqlite.memory().outbox_signals,
+            EngineHandle::Postgres(postgres) => postgres.outbox_signals(),
         }
     }
 
-    /// Where locations wait to be stored.
-    pub(crate) fn gatherer(&self) -> &Gatherer {
-        &self.0.gatherer
+    /// The queues in which locations wait for their group commit.
+    pub(crate) fn submission_queues(&self) -> &SubmissionQueues {
+        &self.0.submission_queues
     }
 
-    /// How long somebody waits for a write.
+    /// How long a request waits for a write.
     pub(crate) fn answer_within(&self) -> Duration {
         self.0.answer_within
     }
 
-    /// Tells how long ago the store's clock was noted.
+    /// Measures the time since the store's clock was last saved.
     pub(crate) fn stopwatch(&self) -> &Stopwatch {
         &self.0.stopwatch
     }
@@ -324,46 +326,46 @@ impl Database {
         self.0.writes.load(Ordering::Relaxed)
     }
 
-    /// Which engine it is.
+    /// The engine of this database.
     pub fn engine(&self) -> Engine {
-        match &self.0.place {
-            Opened::Sqlite(_) => Engine::Sqlite,
-            Opened::Postgres(_) => Engine::Postgres,
+        match &self.0.engine {
+            EngineHandle::Sqlite(_) => Engine::Sqlite,
+            EngineHandle::Postgres(_) => Engine::Postgres,
         }
     }
 
-    /// What it has done since it was opened.
+    /// Counters since the database was opened.
     pub fn stats(&self) -> Stats {
         self.all_stats().since(self.0.at_open.get().copied().unwrap_or_default())
     }
 
     fn all_stats(&self) -> Stats {
-        match &self.0.place {
-            Opened::Sqlite(sqlite) => sqlite.stats(),
-            Opened::Postgres(postgres) => postgres.stats(),
+        match &self.0.engine {
+            EngineHandle::Sqlite(sqlite) => sqlite.stats(),
+            EngineHandle::Postgres(postgres) => postgres.stats(),
         }
     }
 
-    /// Lets go of the database as a crash would, as far as a living process can: nothing is saved that is not yet.
+    /// Releases the database without saving anything, as a crash would, for tests.
     #[cfg(feature = "testing")]
     pub async fn abandon(&self) {
-        match &self.0.place {
-            Opened::Sqlite(sqlite) => sqlite.close().await,
-            Opened::Postgres(postgres) => postgres.close(),
+        match &self.0.engine {
+            EngineHandle::Sqlite(sqlite) => sqlite.close().await,
+            EngineHandle::Postgres(postgres) => postgres.close(),
         }
     }
 
-    /// Finishes the work accepted so far, refuses more and lets go of the database. Closing twice is harmless.
+    /// Finishes accepted work, refuses more and releases the database. Closing twice is harmless.
     pub async fn close(&self) {
-        match &self.0.place {
-            Opened::Sqlite(sqlite) => {
-                if let Err(error) = save_all(self, sqlite.live()).await {
-                    // The log has it, and opening reads that.
+        match &self.0.engine {
+            EngineHandle::Sqlite(sqlite) => {
+                if let Err(error) = save_all(self, sqlite.memory()).await {
+                    // Nothing is lost: opening replays it from the log.
                     tracing::warn!(error = &error as &dyn std::error::Error, "closing without a last save");
                 }
                 sqlite.close().await;
             }
-            Opened::Postgres(postgres) => postgres.close(),
+            EngineHandle::Postgres(postgres) => postgres.close(),
         }
     }
 }

@@ -17,7 +17,6 @@
 //! - A job waits for its own [`Tx`] and nothing else; on SQLite anything else is an error.
 //! - No deferred constraints: they fail at the commit, which jobs share.
 
-mod bell;
 pub mod codec;
 mod damage;
 mod database;
@@ -28,6 +27,7 @@ mod job;
 #[cfg(feature = "unsafe-late-limit")]
 mod late_limit;
 mod migration;
+mod outbox_signal;
 mod placeholder;
 mod postgres;
 mod row;

@@ -37,30 +37,30 @@ macro_rules! on_both_engines {
     };
 }
 
-/// An empty place for a database that goes when this does, and the clock of what is opened there.
+/// Storage for one test database, removed on drop, and the clock of the databases opened there.
 #[derive(Debug)]
 pub struct Scratch {
     url: DatabaseUrl,
     clock: MockClock,
-    /// Holds the file, or gives it a name to be dropped by.
-    place: Place,
+    /// The temporary directory, or the schema to drop.
+    storage: ScratchStorage,
 }
 
 #[derive(Debug)]
-enum Place {
+enum ScratchStorage {
     Directory { _kept: TempDir },
     Schema { server: String, name: String },
 }
 
 impl Scratch {
-    /// Makes one. Panics when PostgreSQL is asked for and no server is given, rather than to skip the test.
+    /// Creates one. Panics when PostgreSQL is asked for and no server is given, rather than skipping the test.
     pub async fn new(engine: Engine) -> Self {
         let clock = MockClock::at(START);
         match engine {
             Engine::Sqlite => {
                 let directory = TempDir::new().expect("a temporary directory can be made");
                 let url = DatabaseUrl::sqlite(directory.path().join("perigee.db"));
-                Self { url, clock, place: Place::Directory { _kept: directory } }
+                Self { url, clock, storage: ScratchStorage::Directory { _kept: directory } }
             }
             Engine::Postgres => {
                 let server = std::env::var(SERVER).unwrap_or_else(|_unset| {
@@ -71,21 +71,21 @@ impl Scratch {
                 let join = if server.contains('?') { '&' } else { '?' };
                 let url = format!("{server}{join}options=-c%20search_path%3D{name}");
                 let url = url.parse().expect("the test server's address is valid");
-                Self { url, clock, place: Place::Schema { server, name } }
+                Self { url, clock, storage: ScratchStorage::Schema { server, name } }
             }
         }
     }
 
-    /// Where it is.
+    /// The address to open a database with.
     pub fn url(&self) -> &DatabaseUrl {
         &self.url
     }
 
-    /// The same place with further options of PostgreSQL's command line, each as `-c%20name%3Dvalue`.
+    /// The same address with further PostgreSQL command-line options, each as `-c%20name%3Dvalue`.
     pub fn url_with(&self, options: &str) -> DatabaseUrl {
-        match &self.place {
-            Place::Directory { .. } => self.url.clone(),
-            Place::Schema { server, name } => {
+        match &self.storage {
+            ScratchStorage::Directory { .. } => self.url.clone(),
+            ScratchStorage::Schema { server, name } => {
                 let join = if server.contains('?') { '&' } else { '?' };
                 let url = format!("{server}{join}options=-c%20search_path%3D{name}%20{options}");
                 url.parse().expect("the test server's address is valid")
@@ -98,48 +98,48 @@ impl Scratch {
         &self.clock
     }
 
-    /// Options as a server has, with this place's clock.
+    /// A server's options, with the clock of this storage.
     pub fn options(&self) -> OpenOptions {
         OpenOptions { use_given_clock: true, connections: 8, ..OpenOptions::serve() }
     }
 
-    /// Opens it as a server would.
+    /// Opens the database as a server would.
     pub async fn open(&self) -> Database {
         let clock = Arc::new(self.clock.clone());
         Database::open(&self.url, self.options(), clock).await.expect("the scratch database opens")
     }
 
-    /// Runs a script directly, with no migration before it and no rule of ours applied.
+    /// Runs a script directly, without migrations and past all checks of the store.
     pub async fn run(&self, sql: &str) {
-        match &self.place {
-            Place::Directory { .. } => {
+        match &self.storage {
+            ScratchStorage::Directory { .. } => {
                 let path = self.url.sqlite_path().expect("a directory is for SQLite");
                 let connection = rusqlite::Connection::open(path).expect("the scratch file opens");
                 connection.execute_batch(sql).expect("the script runs");
             }
-            Place::Schema { server, name } => {
+            ScratchStorage::Schema { server, name } => {
                 on_server(server, &format!("SET search_path = {name}; {sql}")).await;
             }
         }
     }
 }
 
-/// What kind of column is damaged.
+/// How [`Scratch::flip`] damages a column.
 #[derive(Clone, Copy, Debug)]
 pub enum Flip {
-    /// One bit in the middle of its bytes.
+    /// Flips one bit in the middle of its bytes.
     Bytes,
-    /// One bit of its first letter.
+    /// Flips one bit of its first letter.
     Text,
-    /// One bit of its number, or the one beside it.
+    /// Adds 4, which flips at least one bit.
     Number,
 }
 
 impl Scratch {
-    /// Flips a bit of a column in every row of a table that meets the condition, past every rule of the store and by
-    /// a connection of its own, as a bad disk would.
+    /// Damages a column in every row of a table that meets the condition, through a separate connection and past all
+    /// checks of the store, as a failing disk would.
     pub async fn flip(&self, table: &str, column: &str, kind: Flip, condition: &str) {
-        if let Place::Directory { .. } = self.place {
+        if let ScratchStorage::Directory { .. } = self.storage {
             let value = match kind {
                 Flip::Bytes | Flip::Text => format!("flip({column})"),
                 Flip::Number => format!("{column} + 4"),
@@ -166,9 +166,9 @@ impl Scratch {
 }
 
 fn flipped(call: &rusqlite::functions::Context<'_>) -> rusqlite::Result<rusqlite::types::Value> {
-    let flip = |bytes: &[u8], place: usize| {
+    let flip = |bytes: &[u8], index: usize| {
         let mut bytes = bytes.to_vec();
-        bytes[place] ^= 1;
+        bytes[index] ^= 1;
         bytes
     };
     Ok(match call.get_raw(0) {
@@ -182,9 +182,9 @@ fn flipped(call: &rusqlite::functions::Context<'_>) -> rusqlite::Result<rusqlite
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        if let Place::Schema { server, name } = &self.place {
+        if let ScratchStorage::Schema { server, name } = &self.storage {
             let (server, sql) = (server.clone(), format!("DROP SCHEMA IF EXISTS {name} CASCADE"));
-            // A runtime of its own: the test's cannot be waited for from here, and may be unwinding.
+            // A runtime of its own: the test's cannot be blocked on from here, and may be unwinding.
             let work = std::thread::spawn(move || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
                 if let Ok(runtime) = runtime {
@@ -204,7 +204,7 @@ fn panic_without_server() -> ! {
 fn schema_name() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    // The process id alone would meet the leavings of an earlier process of the same number.
+    // The process id alone could collide with a schema left by an earlier process of the same id.
     let chance = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), count);
     format!("test_{}_{count}_{chance:016x}", std::process::id())
 }

@@ -1,4 +1,4 @@
-//! A transaction, the one thing domain SQL sees of either engine.
+//! A transaction: all that domain SQL sees of either engine.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,29 +11,29 @@ use crate::damage::Damage;
 use crate::database::Engine;
 use crate::error::DbError;
 use crate::row::Row;
-use crate::sqlite::Live;
+use crate::sqlite::LocationMemory;
 use crate::value::{self, Value};
 use crate::{postgres, sqlite};
 
-/// No account has this number.
+/// A value that is no account's id.
 const NO_ACCOUNT: i64 = -1;
 
-/// What is done once a transaction is committed, before anybody hears of it.
-pub(crate) type Afterwards = Box<dyn FnOnce() + Send>;
+/// Work that runs after the commit and before the caller is answered.
+pub(crate) type AfterCommit = Box<dyn FnOnce() + Send>;
 
-/// A transaction of a job. Its statements take `?1` placeholders on both engines.
+/// The transaction of a job. Its statements use `?1` placeholders on both engines.
 pub struct Tx {
     session: Session,
     now: Timestamp,
     failed: AtomicBool,
-    /// The account locked last, since most jobs lock one and more than once.
+    /// The account locked last: most jobs lock one account several times.
     locked: AtomicI64,
-    /// What the server keeps in memory of a SQLite store.
-    live: Option<Arc<Live>>,
-    /// Where rows are noted that cannot be read.
+    /// The location memory of a SQLite store.
+    memory: Option<Arc<LocationMemory>>,
+    /// Records rows that cannot be read.
     damage: Arc<Damage>,
-    afterwards: Mutex<Vec<Afterwards>>,
-    leaves_facts: AtomicBool,
+    after_commit: Mutex<Vec<AfterCommit>>,
+    keeps_device_cache_valid: AtomicBool,
 }
 
 impl std::fmt::Debug for Tx {
@@ -49,9 +49,9 @@ enum Session {
 }
 
 impl Tx {
-    pub(crate) fn sqlite(session: sqlite::Session, now: Timestamp, live: Arc<Live>) -> Self {
-        let damage = Arc::clone(&live.damage);
-        Self { live: Some(live), ..Self::new(Session::Sqlite(session), now, damage) }
+    pub(crate) fn sqlite(session: sqlite::Session, now: Timestamp, memory: Arc<LocationMemory>) -> Self {
+        let damage = Arc::clone(&memory.damage);
+        Self { memory: Some(memory), ..Self::new(Session::Sqlite(session), now, damage) }
     }
 
     pub(crate) fn postgres(session: postgres::Session, now: Timestamp) -> Self {
@@ -65,51 +65,52 @@ impl Tx {
             now,
             failed: AtomicBool::new(false),
             locked: AtomicI64::new(NO_ACCOUNT),
-            live: None,
+            memory: None,
             damage,
-            afterwards: Mutex::default(),
-            leaves_facts: AtomicBool::new(false),
+            after_commit: Mutex::default(),
+            keeps_device_cache_valid: AtomicBool::new(false),
         }
     }
 
-    /// What the server keeps in memory of a SQLite store; nothing on PostgreSQL, which other nodes write too.
-    pub(crate) fn live(&self) -> Option<&Arc<Live>> {
-        self.live.as_ref()
+    /// The location memory of a SQLite store; `None` on PostgreSQL, where other nodes write too.
+    pub(crate) fn memory(&self) -> Option<&Arc<LocationMemory>> {
+        self.memory.as_ref()
     }
 
-    /// Has this done after the commit and before anybody hears of it.
+    /// Runs this after the commit and before the caller is answered.
     pub(crate) fn after_commit(&self, work: impl FnOnce() + Send + 'static) {
-        self.afterwards.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(work));
+        self.after_commit.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(work));
     }
 
-    /// Wakes who sends by this channel, once what is to be sent is committed.
-    pub(crate) fn ring_after_commit(&self, channel: Channel) {
-        let bells = match (&self.live, &self.session) {
-            (Some(live), _) => Some(&live.bells),
-            (None, Session::Postgres(session)) => Some(session.bells()),
+    /// Wakes the outbox worker of this channel after the commit.
+    pub(crate) fn signal_outbox_after_commit(&self, channel: Channel) {
+        let outbox_signals = match (&self.memory, &self.session) {
+            (Some(memory), _) => Some(&memory.outbox_signals),
+            (None, Session::Postgres(session)) => Some(session.outbox_signals()),
             (None, Session::Sqlite(_)) => None,
         };
-        if let Some(bells) = bells.map(Arc::clone) {
-            self.after_commit(move || bells.of(channel).notify_one());
+        if let Some(outbox_signals) = outbox_signals.map(Arc::clone) {
+            self.after_commit(move || outbox_signals.of(channel).notify_one());
         }
     }
 
-    /// Where rows are noted that cannot be read.
+    /// Records rows that cannot be read.
     pub(crate) fn damage(&self) -> &Arc<Damage> {
         &self.damage
     }
 
-    pub(crate) fn take_afterwards(&self) -> Vec<Afterwards> {
-        std::mem::take(&mut self.afterwards.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(crate) fn take_after_commit(&self) -> Vec<AfterCommit> {
+        std::mem::take(&mut self.after_commit.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Says that this job changes nothing of accounts, devices and groups that is remembered.
-    pub(crate) fn leave_facts(&self) {
-        self.leaves_facts.store(true, Ordering::Relaxed);
+    /// Declares that this job changes nothing that the device cache holds of accounts, devices and groups. Without
+    /// this call, the cache is invalidated after the job.
+    pub(crate) fn keep_device_cache_valid(&self) {
+        self.keeps_device_cache_valid.store(true, Ordering::Relaxed);
     }
 
-    pub(crate) fn leaves_facts(&self) -> bool {
-        self.leaves_facts.load(Ordering::Relaxed)
+    pub(crate) fn keeps_device_cache_valid(&self) -> bool {
+        self.keeps_device_cache_valid.load(Ordering::Relaxed)
     }
 
     /// The PostgreSQL session, to commit it.
@@ -133,12 +134,12 @@ impl Tx {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// The present by the store's clock, read once when the transaction began.
+    /// The time by the store's clock, read once when the transaction began.
     pub fn now(&self) -> Timestamp {
         self.now
     }
 
-    /// Which engine runs it, for the few statements that must differ.
+    /// The engine that runs it, for the few statements that must differ.
     pub fn engine(&self) -> Engine {
         match self.session {
             Session::Sqlite(_) => Engine::Sqlite,
@@ -183,12 +184,12 @@ impl Tx {
         self.note(sql, answer)
     }
 
-    /// Waits until no other job holds this account, and holds it until the end of the transaction, so that what
-    /// is read afterwards stays true until the commit. On SQLite every job has the whole database to itself.
+    /// Locks this account until the end of the transaction, so that what is read after it stays true until the commit.
+    /// On SQLite every write job has the whole database to itself.
     pub async fn lock_account(&self, account: AccountId) -> Result<(), DbError> {
         let locked = self.locked.load(Ordering::Relaxed) == account.as_i64();
         if self.engine() == Engine::Postgres && !locked {
-            // Not FOR UPDATE, which would also hold up whoever inserts a row that refers to the account.
+            // Not FOR UPDATE, which would also block inserts of rows that refer to the account.
             let sql = "SELECT id FROM account WHERE id = ?1 FOR NO KEY UPDATE";
             self.query(sql, crate::params![account]).await?;
             self.locked.store(account.as_i64(), Ordering::Relaxed);
@@ -196,7 +197,7 @@ impl Tx {
         Ok(())
     }
 
-    /// SQLite would go on after a failure, PostgreSQL would not: neither does.
+    /// SQLite would continue after a failed statement, PostgreSQL would not; here neither does.
     fn admit(&self, params: &[Value]) -> Result<(), DbError> {
         if self.has_failed() {
             return Err(DbError::internal("an earlier statement of this transaction has failed"));

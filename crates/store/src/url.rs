@@ -1,4 +1,4 @@
-//! Where a database is: `sqlite:PATH` or `postgres://...`, never shown with its password.
+//! The address of a database, `sqlite:PATH` or `postgres://...`; its password is never shown.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,44 +8,44 @@ use std::time::Duration;
 use tokio_postgres::config::{Config, Host, SslMode, TargetSessionAttrs};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// A peer that vanished is noticed within this time even while nothing is sent.
-const KEEPALIVE: Duration = Duration::from_secs(10);
-/// Sent data must be confirmed within this time.
-const UNCONFIRMED: Duration = Duration::from_secs(15);
+/// Interval of TCP keepalive probes, by which a vanished peer is noticed while nothing is sent.
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
+/// Within this time sent data must be acknowledged (`TCP_USER_TIMEOUT`).
+const TCP_USER_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Where a database is.
+/// The address of a database, as the operator configures it.
 #[derive(Clone)]
-pub struct DatabaseUrl(pub(crate) Place);
+pub struct DatabaseUrl(pub(crate) DatabaseAddress);
 
 #[derive(Clone)]
-pub(crate) enum Place {
+pub(crate) enum DatabaseAddress {
     Sqlite(PathBuf),
-    Postgres(Box<PostgresPlace>),
+    Postgres(Box<PostgresAddress>),
 }
 
-/// How to reach a PostgreSQL server.
+/// How to connect to a PostgreSQL server.
 #[derive(Clone)]
-pub(crate) struct PostgresPlace {
+pub(crate) struct PostgresAddress {
     pub(crate) config: Config,
-    /// Whether the server's certificate must be one we trust.
+    /// Whether the server's certificate is verified.
     pub(crate) verify: bool,
-    /// Certificates to trust instead of the public ones.
+    /// A file of certificates to trust instead of the public ones.
     pub(crate) root_cert: Option<PathBuf>,
 }
 
-/// Why a text does not say where a database is.
+/// Why a text is not the address of a database.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseUrlError {
-    /// It begins with neither of the known words.
+    /// It begins with neither `sqlite:` nor `postgres://`.
     #[error("a database is sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE")]
     UnknownScheme,
-    /// There is no path behind `sqlite:`.
+    /// `sqlite:` without a path.
     #[error("sqlite: needs the path of a file, as in sqlite:./data/perigee.db")]
     NoPath,
-    /// SQLite would take it for something else than a file.
+    /// SQLite would not take the path for a plain file.
     #[error("sqlite: takes the path of a file only; a database in memory or with options is not supported")]
     NotAFile,
-    /// The rest of a PostgreSQL address is wrong.
+    /// The rest of a PostgreSQL address is invalid.
     #[error("the postgres:// address is wrong: {0}")]
     Postgres(String),
 }
@@ -53,14 +53,14 @@ pub enum ParseUrlError {
 impl DatabaseUrl {
     /// The SQLite database in this file.
     pub fn sqlite(path: impl Into<PathBuf>) -> Self {
-        Self(Place::Sqlite(path.into()))
+        Self(DatabaseAddress::Sqlite(path.into()))
     }
 
     /// The file, when it is SQLite.
     pub fn sqlite_path(&self) -> Option<&Path> {
         match &self.0 {
-            Place::Sqlite(path) => Some(path),
-            Place::Postgres(_) => None,
+            DatabaseAddress::Sqlite(path) => Some(path),
+            DatabaseAddress::Postgres(_) => None,
         }
     }
 }
@@ -79,15 +79,15 @@ impl FromStr for DatabaseUrl {
             };
         }
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
-            return parse_postgres(text).map(|place| Self(Place::Postgres(Box::new(place))));
+            return parse_postgres(text).map(|address| Self(DatabaseAddress::Postgres(Box::new(address))));
         }
         Err(ParseUrlError::UnknownScheme)
     }
 }
 
-/// Reads what libpq knows and tokio-postgres does not, `sslrootcert` and the verifying modes, and leaves it the rest.
-fn parse_postgres(text: &str) -> Result<PostgresPlace, ParseUrlError> {
-    let (address, query) = text.split_once('?').unwrap_or((text, ""));
+/// Handles the libpq parameters that tokio-postgres lacks, `sslrootcert` and the verifying modes, and passes on the rest.
+fn parse_postgres(text: &str) -> Result<PostgresAddress, ParseUrlError> {
+    let (base, query) = text.split_once('?').unwrap_or((text, ""));
     let mut verify = false;
     let mut root_cert = None;
     let mut rest = Vec::new();
@@ -105,7 +105,7 @@ fn parse_postgres(text: &str) -> Result<PostgresPlace, ParseUrlError> {
             _ => rest.push(pair),
         }
     }
-    let mut config: Config = format!("{address}?{}", rest.join("&"))
+    let mut config: Config = format!("{base}?{}", rest.join("&"))
         .parse()
         .map_err(|error| ParseUrlError::Postgres(crate::error::describe(&error)))?;
     if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
@@ -119,19 +119,22 @@ fn parse_postgres(text: &str) -> Result<PostgresPlace, ParseUrlError> {
         config.connect_timeout(CONNECT_TIMEOUT);
     }
     if config.get_tcp_user_timeout().is_none() {
-        config.tcp_user_timeout(UNCONFIRMED);
+        config.tcp_user_timeout(TCP_USER_TIMEOUT);
     }
     if !query.contains("keepalives") {
-        config.keepalives_idle(KEEPALIVE).keepalives_interval(KEEPALIVE).keepalives_retries(3);
+        config
+            .keepalives_idle(KEEPALIVE_INTERVAL)
+            .keepalives_interval(KEEPALIVE_INTERVAL)
+            .keepalives_retries(3);
     }
     if config.get_application_name().is_none() {
         config.application_name("perigee");
     }
-    // With several hosts, the one that takes writes; a standby would refuse every job.
+    // With several hosts, the primary: a standby would refuse every write.
     if config.get_target_session_attrs() == TargetSessionAttrs::Any {
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
     }
-    Ok(PostgresPlace { config, verify, root_cert })
+    Ok(PostgresAddress { config, verify, root_cert })
 }
 
 fn percent_decode(text: &str) -> String {
@@ -153,13 +156,13 @@ fn percent_decode(text: &str) -> String {
 impl fmt::Display for DatabaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Place::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
-            Place::Postgres(place) => place.fmt(f),
+            DatabaseAddress::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+            DatabaseAddress::Postgres(address) => address.fmt(f),
         }
     }
 }
 
-impl fmt::Display for PostgresPlace {
+impl fmt::Display for PostgresAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("postgres://")?;
         if let Some(user) = self.config.get_user() {
@@ -242,14 +245,16 @@ mod tests {
 
     #[test]
     fn certificates_are_checked_when_asked_for() {
-        let place = |text: &str| match text.parse::<DatabaseUrl>().unwrap().0 {
-            Place::Postgres(place) => (place.verify, place.config.get_ssl_mode(), place.root_cert),
-            Place::Sqlite(_) => unreachable!(),
+        let address = |text: &str| match text.parse::<DatabaseUrl>().unwrap().0 {
+            DatabaseAddress::Postgres(address) => {
+                (address.verify, address.config.get_ssl_mode(), address.root_cert)
+            }
+            DatabaseAddress::Sqlite(_) => unreachable!(),
         };
-        assert_eq!(place("postgres://h/d"), (false, SslMode::Prefer, None));
-        assert_eq!(place("postgres://h/d?sslmode=require"), (true, SslMode::Require, None));
+        assert_eq!(address("postgres://h/d"), (false, SslMode::Prefer, None));
+        assert_eq!(address("postgres://h/d?sslmode=require"), (true, SslMode::Require, None));
         assert_eq!(
-            place("postgres://h/d?sslrootcert=%2Fetc%2Fca.pem"),
+            address("postgres://h/d?sslrootcert=%2Fetc%2Fca.pem"),
             (true, SslMode::Require, Some("/etc/ca.pem".into()))
         );
     }

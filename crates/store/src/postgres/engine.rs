@@ -15,15 +15,15 @@ use super::error::unique_indexes;
 use super::migrate;
 use super::pool::{self, Pool, no_connection};
 use super::session::{Session, Shared};
-use crate::bell::Bells;
-use crate::database::{OpenOptions, Patience};
+use crate::database::{OpenOptions, TimeLimit};
 use crate::error::{DbError, OpenError, describe};
 use crate::job;
 use crate::migration::Migration;
+use crate::outbox_signal::OutboxSignals;
 use crate::placeholder::Translations;
 use crate::stats::{Counters, Stats};
-use crate::tx::{Afterwards, Tx};
-use crate::url::PostgresPlace;
+use crate::tx::{AfterCommit, Tx};
+use crate::url::PostgresAddress;
 
 /// How long a job is given that nobody waits for: as long as PostgreSQL gives a statement, and some.
 const LONG_JOB_LIMIT: Duration = Duration::from_mins(10);
@@ -53,11 +53,11 @@ pub(crate) struct Postgres {
 impl Postgres {
     /// Checks the server, brings the schema up to date and opens the pool.
     pub(crate) async fn open(
-        place: &PostgresPlace,
+        address: &PostgresAddress,
         options: &OpenOptions,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, OpenError> {
-        let mut client = pool::connect(place).await?;
+        let mut client = pool::connect(address).await?;
         check(&client, &options.allow_synchronous_commit).await?;
         let clock = options.use_given_clock.then_some(clock);
         migrate::apply(&mut client, clock.as_ref().map(|clock| clock.now())).await?;
@@ -66,11 +66,11 @@ impl Postgres {
             translations: Translations::default(),
             indexes,
             clock,
-            bells: Arc::default(),
+            outbox_signals: Arc::default(),
             damage: Arc::default(),
         };
         Ok(Self {
-            pool: pool::build(place, options.connections, options.allow_synchronous_commit.clone())?,
+            pool: pool::build(address, options.connections, options.allow_synchronous_commit.clone())?,
             writers: Arc::new(Semaphore::new(writers(options.connections))),
             runtime: Handle::current(),
             shared: Arc::new(shared),
@@ -80,13 +80,13 @@ impl Postgres {
     }
 
     /// What opening would change.
-    pub(crate) async fn pending_migrations(place: &PostgresPlace) -> Result<Vec<Migration>, OpenError> {
-        let client = pool::connect(place).await?;
+    pub(crate) async fn pending_migrations(address: &PostgresAddress) -> Result<Vec<Migration>, OpenError> {
+        let client = pool::connect(address).await?;
         check(&client, &UNSAFE_COMMITS.map(str::to_owned)).await?;
         Ok(migrate::pending(&client).await?.to_vec())
     }
 
-    pub(crate) async fn write<T, F>(&self, job: F, patience: Patience) -> Result<T, StoreError>
+    pub(crate) async fn write<T, F>(&self, job: F, patience: TimeLimit) -> Result<T, StoreError>
     where
         F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>>,
     {
@@ -101,15 +101,15 @@ impl Postgres {
         result
     }
 
-    async fn run_and_commit<T, F>(&self, job: F, patience: Patience) -> Result<T, StoreError>
+    async fn run_and_commit<T, F>(&self, job: F, patience: TimeLimit) -> Result<T, StoreError>
     where
         F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>>,
     {
         let begun = Instant::now();
         let (job_limit, commit_limit) = match patience {
             // Some of the time is left for the commit.
-            Patience::Short => (self.answer_within * 7 / 8, self.answer_within),
-            Patience::Long => (LONG_JOB_LIMIT, LONG_JOB_LIMIT),
+            TimeLimit::Request => (self.answer_within * 7 / 8, self.answer_within),
+            TimeLimit::Background => (LONG_JOB_LIMIT, LONG_JOB_LIMIT),
         };
         let run = async {
             let turn = Arc::clone(&self.writers).acquire_owned().await.ok();
@@ -123,9 +123,9 @@ impl Postgres {
             return Err(StoreError::Unavailable(cause.into()));
         };
         let (made, tx, turn) = ran?;
-        let afterwards = tx.take_afterwards();
+        let after_commit = tx.take_after_commit();
         if let Some(session) = tx.into_postgres() {
-            self.commit(session, afterwards, turn, begun + commit_limit).await?;
+            self.commit(session, after_commit, turn, begun + commit_limit).await?;
         }
         Ok(made)
     }
@@ -135,7 +135,7 @@ impl Postgres {
     async fn commit(
         &self,
         session: Session,
-        afterwards: Vec<Afterwards>,
+        after_commit: Vec<AfterCommit>,
         turn: Option<OwnedSemaphorePermit>,
         deadline: Instant,
     ) -> Result<(), DbError> {
@@ -143,7 +143,7 @@ impl Postgres {
             let committed = session.commit().await;
             drop(turn);
             if committed.is_ok() {
-                for work in afterwards {
+                for work in after_commit {
                     work();
                 }
             }
@@ -186,8 +186,8 @@ impl Postgres {
     }
 
     /// What tells those who wait for something to send.
-    pub(crate) fn bells(&self) -> &Arc<Bells> {
-        &self.shared.bells
+    pub(crate) fn outbox_signals(&self) -> &Arc<OutboxSignals> {
+        &self.shared.outbox_signals
     }
 
     pub(crate) fn stats(&self) -> Stats {

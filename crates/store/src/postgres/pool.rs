@@ -12,7 +12,7 @@ use super::check::{check, set_limits};
 use super::connection::Connection;
 use super::tls;
 use crate::error::{DbError, OpenError, describe};
-use crate::url::PostgresPlace;
+use crate::url::PostgresAddress;
 
 /// How long a job waits for a connection.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -27,14 +27,14 @@ pub(crate) type Object = managed::Object<Connections>;
 /// A pool of this many connections. Each is checked when it is made, since a server can be replaced by another or
 /// its settings changed while we run.
 pub(crate) fn build(
-    place: &PostgresPlace,
+    address: &PostgresAddress,
     connections: usize,
     allowed: Vec<String>,
 ) -> Result<Pool, OpenError> {
     let manager = Connections {
-        name: place.to_string(),
-        config: place.config.clone(),
-        tls: tls::connector(place)?,
+        name: address.to_string(),
+        config: address.config.clone(),
+        tls: tls::connector(address)?,
         allowed,
         runtime: Handle::current(),
     };
@@ -84,9 +84,9 @@ impl Manager for Connections {
 }
 
 /// A connection outside of any pool, unchecked.
-pub(crate) async fn connect(place: &PostgresPlace) -> Result<Client, OpenError> {
-    let name = place.to_string();
-    let connecting = place.config.connect(tls::connector(place)?);
+pub(crate) async fn connect(address: &PostgresAddress) -> Result<Client, OpenError> {
+    let name = address.to_string();
+    let connecting = address.config.connect(tls::connector(address)?);
     let Ok(made) = tokio::time::timeout(CONNECT_LIMIT, connecting).await else {
         return Err(OpenError::no_answer(&name, CONNECT_LIMIT));
     };

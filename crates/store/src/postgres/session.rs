@@ -12,9 +12,9 @@ use super::bind;
 use super::connection::Committed;
 use super::error::{UniqueIndexes, commit_failure, from_postgres};
 use super::pool::Object;
-use crate::bell::Bells;
 use crate::damage::Damage;
 use crate::error::DbError;
+use crate::outbox_signal::OutboxSignals;
 use crate::placeholder::Translations;
 use crate::row::Row;
 use crate::value::Value;
@@ -29,7 +29,7 @@ pub(crate) struct Shared {
     /// The clock to use instead of the server's.
     pub(crate) clock: Option<Arc<dyn Clock>>,
     /// Told when there is something to send.
-    pub(crate) bells: Arc<Bells>,
+    pub(crate) outbox_signals: Arc<OutboxSignals>,
     /// Rows that could not be read.
     pub(crate) damage: Arc<Damage>,
 }
@@ -80,8 +80,8 @@ impl Session {
     }
 
     /// What tells those who wait for something to send.
-    pub(crate) fn bells(&self) -> &Arc<Bells> {
-        &self.shared.bells
+    pub(crate) fn outbox_signals(&self) -> &Arc<OutboxSignals> {
+        &self.shared.outbox_signals
     }
 
     /// Rows that could not be read.

@@ -4,13 +4,13 @@ use perigee_tls::{Trust, client_config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::OpenError;
-use crate::url::PostgresPlace;
+use crate::url::PostgresAddress;
 
 /// How connections to this server are encrypted. `sslmode=prefer` would also take a connection without encryption, so
 /// that asking for a certificate would only keep honest servers with home-made ones out.
-pub(crate) fn connector(place: &PostgresPlace) -> Result<MakeRustlsConnect, OpenError> {
-    let trust = match &place.root_cert {
-        _ if !place.verify => Trust::Anyone,
+pub(crate) fn connector(address: &PostgresAddress) -> Result<MakeRustlsConnect, OpenError> {
+    let trust = match &address.root_cert {
+        _ if !address.verify => Trust::Anyone,
         Some(path) => Trust::File(path.clone()),
         None => Trust::Public,
     };

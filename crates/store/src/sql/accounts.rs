@@ -33,7 +33,7 @@ pub(crate) async fn find(tx: &Tx, id: AccountId) -> Result<Option<Account>> {
     tx.query_opt(&sql, params![id]).await?.as_ref().map(from_row).transpose()
 }
 
-/// The account, held until the end of the transaction: the first step of every change.
+/// Locks the account until the end of the transaction and reads it: the first step of every change.
 pub(crate) async fn lock(tx: &Tx, id: AccountId) -> Result<Account> {
     tx.lock_account(id).await?;
     find(tx, id).await?.ok_or(StoreError::NotFound(Kind::Account))
@@ -177,10 +177,10 @@ async fn replace(tx: &Tx, actor: Actor, seen: Revision, settings: AccountSetting
     )
     .await?;
     if let Some(day) = account.day_in_progress {
-        account.api_usage.day_ends = api_usage::run_on(tx, account.id, day.ends).await?;
+        account.api_usage.day_ends = api_usage::extend_day(tx, account.id, day.ends).await?;
     } else if let Some(undone) = before.day_in_progress {
         let ends = end_of_date(undone.date, &account.settings.time_zone);
-        account.api_usage.day_ends = api_usage::end_sooner(tx, account.id, ends).await?;
+        account.api_usage.day_ends = api_usage::shorten_day(tx, account.id, ends).await?;
     }
     let (target, detail) =
         (account.id.to_string(), changed(&account.settings.changes_since(&before.settings)));

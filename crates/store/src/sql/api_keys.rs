@@ -1,4 +1,4 @@
-//! API keys: one a user at the most.
+//! API keys: at most one per user.
 
 use perigee_core::actor::Origin;
 use perigee_core::credential::ApiKey;
@@ -11,7 +11,7 @@ use super::{audit, column, users};
 use crate::params;
 use crate::tx::Tx;
 
-/// The user's key.
+/// The key of a user, if they have one.
 pub(super) async fn find(tx: &Tx, user: &User) -> Result<Option<ApiKey>> {
     let row = tx
         .query_opt(
@@ -29,7 +29,7 @@ pub(super) async fn find(tx: &Tx, user: &User) -> Result<Option<ApiKey>> {
     }))
 }
 
-/// Gives the user this key in place of the one they had.
+/// Replaces the key of a user.
 pub(super) async fn put(tx: &Tx, origin: Origin, user: UserId, key: ApiKey) -> Result<()> {
     let user = users::lock(tx, user).await?;
     tx.execute(
@@ -43,13 +43,13 @@ pub(super) async fn put(tx: &Tx, origin: Origin, user: UserId, key: ApiKey) -> R
     audit::record(tx, user.account, &origin, "apiKey.create", Some(user.id.to_string())).await
 }
 
-/// Takes the user's key away.
+/// Deletes the key of a user; says whether there was one.
 pub(super) async fn delete(tx: &Tx, origin: Origin, user: UserId) -> Result<bool> {
     let user = users::lock(tx, user).await?;
     end(tx, &origin, &user).await
 }
 
-/// Takes the key of a user whose account is locked.
+/// Deletes the key of a user whose account is locked.
 pub(super) async fn end(tx: &Tx, origin: &Origin, user: &User) -> Result<bool> {
     let sql = "DELETE FROM api_key WHERE account_id = ?1 AND user_id = ?2";
     let existed = tx.execute(sql, params![user.account, user.id]).await? > 0;
@@ -59,7 +59,7 @@ pub(super) async fn end(tx: &Tx, origin: &Origin, user: &User) -> Result<bool> {
     Ok(existed)
 }
 
-/// Notes that a token was issued for this key, unless it was replaced or a later one is noted.
+/// Records that a token was issued for this key, unless the key was replaced or a later use is recorded.
 pub(super) async fn touch(tx: &Tx, user: UserId, key: KeyId, at: Timestamp) -> Result<()> {
     tx.execute(
         "UPDATE api_key SET last_used = ?3

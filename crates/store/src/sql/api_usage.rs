@@ -1,4 +1,4 @@
-//! How often an account called the API, in all and on its present day.
+//! API calls of an account: in total and on its current day.
 
 use perigee_core::account::ApiUsage;
 use perigee_core::id::AccountId;
@@ -12,8 +12,8 @@ use crate::tx::Tx;
 
 /// Adds the calls and gives the sums, in the order of the reports.
 pub(super) async fn add(tx: &Tx, reports: Vec<UsageReport>) -> Result<Vec<ApiUsage>> {
-    tx.leave_facts();
-    // Every node goes through the accounts in the same order, so that none waits for another in a circle.
+    tx.keep_device_cache_valid();
+    // Every node locks the accounts in the same order, which prevents deadlocks.
     let mut ordered: Vec<(usize, UsageReport)> = reports.into_iter().enumerate().collect();
     ordered.sort_by_key(|(_place, report)| report.account);
     let mut sums = vec![ApiUsage::default(); ordered.len()];
@@ -26,25 +26,24 @@ pub(super) async fn add(tx: &Tx, reports: Vec<UsageReport>) -> Result<Vec<ApiUsa
     Ok(sums)
 }
 
-/// Lets the count of the day under way run on with the day, to this end. Gives the end of the day counted.
-pub(super) async fn run_on(tx: &Tx, account: AccountId, ends: Timestamp) -> Result<i64> {
+/// Extends the current day's count to this end, after a change of zone made the day longer. Gives the end in effect.
+pub(super) async fn extend_day(tx: &Tx, account: AccountId, ends: Timestamp) -> Result<i64> {
     let sql = "UPDATE account SET api_day_ends = \
                    CASE WHEN api_day_ends > ?2 AND api_day_ends < ?3 THEN ?3 ELSE api_day_ends END \
                WHERE id = ?1 RETURNING api_day_ends";
     Ok(tx.query_one(sql, params![account, tx.now(), ends]).await?.i64("api_day_ends")?)
 }
 
-/// Lets the count of the day under way end with the day, which ends sooner than it seemed. Gives the end of the day
-/// counted.
-pub(super) async fn end_sooner(tx: &Tx, account: AccountId, ends: Timestamp) -> Result<i64> {
+/// Shortens the current day's count to this end, after a change of zone was undone. Gives the end in effect.
+pub(super) async fn shorten_day(tx: &Tx, account: AccountId, ends: Timestamp) -> Result<i64> {
     let sql = "UPDATE account SET api_day_ends = \
                    CASE WHEN api_day_ends > ?2 AND api_day_ends > ?3 THEN ?3 ELSE api_day_ends END \
                WHERE id = ?1 RETURNING api_day_ends";
     Ok(tx.query_one(sql, params![account, tx.now(), ends]).await?.i64("api_day_ends")?)
 }
 
-/// Adds to what the row holds by then: other nodes add to it at the same time. Locked, for a change of zone moves
-/// the end of the day.
+/// Adds calls to the row, to which other nodes add at the same time. The account is locked, because a change of zone
+/// moves the end of the day.
 async fn add_one(tx: &Tx, report: UsageReport) -> Result<ApiUsage> {
     let account = accounts::lock(tx, report.account).await?;
     let (day, _zone) = account.day_at(tx.now());
@@ -65,7 +64,7 @@ async fn add_one(tx: &Tx, report: UsageReport) -> Result<ApiUsage> {
     from_row(&row)
 }
 
-/// The figures as they were last saved.
+/// The counts in a row of `account`.
 pub(super) fn from_row(row: &Row) -> Result<ApiUsage> {
     Ok(ApiUsage {
         total: row.int("api_total")?,

@@ -1,4 +1,4 @@
-//! The audit log.
+//! The audit log: who did what, by which way, and what was refused.
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
@@ -14,7 +14,7 @@ use crate::params;
 use crate::row::Row;
 use crate::tx::Tx;
 
-/// Notes that this was done; the account is locked.
+/// Records an action; the account must be locked.
 pub(crate) async fn record(
     tx: &Tx,
     account: AccountId,
@@ -25,7 +25,7 @@ pub(crate) async fn record(
     record_with(tx, account, origin, action, target, None).await
 }
 
-/// The same, with more in words.
+/// Records an action with a detail text.
 pub(crate) async fn record_with(
     tx: &Tx,
     account: AccountId,
@@ -56,7 +56,7 @@ pub(crate) async fn record_with(
     Ok(())
 }
 
-/// The next id is above every earlier one of the account, whatever the clock does: lists go by it.
+/// The next id, above every earlier one of the account even if the clock was set back: lists are ordered by it.
 async fn next_id(tx: &Tx, account: AccountId) -> Result<AuditId> {
     let last = tx
         .query_one("SELECT MAX(id) AS last FROM audit WHERE account_id = ?1", params![account])
@@ -67,7 +67,7 @@ async fn next_id(tx: &Tx, account: AccountId) -> Result<AuditId> {
 }
 
 async fn add_refusals(tx: &Tx, account: AccountId, refusals: Vec<Refusals>) -> Result<()> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     accounts::lock(tx, account).await?;
     for each in refusals {
         let id = next_id(tx, account).await?;

@@ -1,4 +1,4 @@
-//! How often the API was called, hour by hour.
+//! API calls per hour, user and kind of credential.
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
@@ -13,8 +13,8 @@ use crate::row::Row;
 use crate::tx::Tx;
 
 async fn add(tx: &Tx, mut calls: Vec<HourCalls>) -> Result<()> {
-    tx.leave_facts();
-    // Every node goes through the rows in the same order, so that none waits for another in a circle.
+    tx.keep_device_cache_valid();
+    // Every node locks the rows in the same order, which prevents deadlocks.
     calls.sort_by_key(|one| (one.account, one.hour, one.user, one.by_key));
     let count = |calls: u64| i64::try_from(calls).unwrap_or(i64::MAX);
     let rows: Vec<_> = calls

@@ -1,17 +1,17 @@
-//! Checksums of rows, by which damage is noticed.
+//! Checksums of rows, by which damage is detected.
 //!
-//! A checksum is the CRC-32 of the columns that change together, plus the whole numbers that statements change by
-//! themselves. So such a statement corrects it by what it changes, without reading the row, and one flipped bit in any
-//! of the columns still gives another checksum. Null counts as 0.
+//! A checksum is the CRC-32 of the columns that are written together, plus the sum of the integer columns that other
+//! statements update alone. Such a statement adjusts the checksum by the difference, without reading the row, and a
+//! flipped bit in any of the columns still changes the checksum. NULL counts as 0.
 
 use perigee_core::store::Result;
 
 use crate::{Row, Value};
 
-/// Ids are taken modulo this prime, the largest below 2^32, so that sums stay far from the largest number.
+/// Ids are taken modulo this prime, the largest below 2^32, so that sums cannot overflow.
 pub(crate) const ID_MODULUS: i64 = 4_294_967_291;
 
-/// The CRC-32 of these values with their types; truth values count as 0 and 1, which is how SQLite keeps them.
+/// The CRC-32 of these values with their types; booleans count as 0 and 1, as SQLite stores them.
 pub(crate) fn crc(values: &[Value]) -> i64 {
     let mut hasher = crc32fast::Hasher::new();
     for value in values {
@@ -33,7 +33,7 @@ fn add(hasher: &mut crc32fast::Hasher, kind: u8, bytes: &[u8]) {
     hasher.update(bytes);
 }
 
-/// The sum of whole numbers, truth values and nulls.
+/// The sum of integers, booleans and nulls.
 pub(crate) fn sum(values: &[Value]) -> i64 {
     values.iter().fold(0, |sum: i64, value| {
         sum.wrapping_add(match value {
@@ -44,7 +44,7 @@ pub(crate) fn sum(values: &[Value]) -> i64 {
     })
 }
 
-/// What an id counts for in a sum.
+/// The contribution of an id to a sum.
 pub(crate) fn id_part(id: &Value) -> i64 {
     sum(std::slice::from_ref(id)) % ID_MODULUS
 }

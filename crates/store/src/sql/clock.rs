@@ -1,9 +1,8 @@
-//! The store's clock: what was last read of it, which steps it made, and the time by which age is measured when something
-//! is deleted.
+//! The store's clock: its last saved reading, its steps, and the trusted time by which age is measured before deleting.
 //!
-//! SQLite goes by the machine's clock, PostgreSQL by the server's. Either may be wrong for a while, most of all after a
-//! start. A step ahead deletes nothing until it is confirmed; after a step back, leases and due times that were
-//! written meanwhile end as soon as they were meant to.
+//! SQLite uses the machine's clock, PostgreSQL the server's. Either may be wrong for a while, above all after a start.
+//! After a step ahead nothing is deleted by age until the step is confirmed; after a step back, leases and due times
+//! that were written meanwhile are moved back by the same amount.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -15,10 +14,10 @@ use perigee_core::time::{Clock, Monotonic, Timestamp};
 
 use crate::{Database, Engine, Tx, params};
 
-/// How often a reading is saved while nothing happens.
+/// How often a reading is saved while the clock makes no step.
 const SAVE_EVERY_MS: i64 = 60_000;
 
-/// How long ago a reading was last saved by this process, in monotonic time.
+/// Measures the monotonic time since this process last saved a reading.
 #[derive(Debug)]
 pub(crate) struct Stopwatch {
     clock: Arc<dyn Clock>,
@@ -26,7 +25,7 @@ pub(crate) struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Begins to measure.
+    /// Starts now.
     pub(crate) fn start(clock: Arc<dyn Clock>) -> Self {
         let saved = Mutex::new(clock.monotonic());
         Self { clock, saved }
@@ -42,9 +41,9 @@ impl Stopwatch {
     }
 }
 
-/// Reads the store's clock, notes its steps, and gives the time by which age is measured when something is deleted.
-/// It is never later than the clock.
-pub(crate) async fn believed(database: &Database) -> Result<Timestamp> {
+/// Reads the store's clock, records its steps, and gives the time by which age is measured before deleting. It is never
+/// later than the clock.
+pub(crate) async fn trusted_now(database: &Database) -> Result<Timestamp> {
     let (elapsed, reading) = database.stopwatch().elapsed();
     let known = database.read(|tx| async move { Ok((find(tx, "").await?, tx.now())) }.boxed()).await?;
     if let (Some(mut known), now) = known {
@@ -53,18 +52,18 @@ pub(crate) async fn believed(database: &Database) -> Result<Timestamp> {
             return Ok(known.believed);
         }
     }
-    let (watch, step) = database.write_aside(move |tx| note(tx, elapsed).boxed()).await?;
+    let (watch, step) = database.write_background(move |tx| note(tx, elapsed).boxed()).await?;
     database.stopwatch().restart(reading);
     report(&watch, step);
     Ok(watch.believed)
 }
 
 async fn note(tx: &Tx, elapsed: Duration) -> Result<(ClockWatch, ClockStep)> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     let lock = if tx.engine() == Engine::Postgres { "FOR UPDATE" } else { "" };
     let mut watch = match find(tx, lock).await? {
         Some(watch) => watch,
-        None => ClockWatch::begin(newest(tx).await?.unwrap_or(tx.now())),
+        None => ClockWatch::begin(newest_event(tx).await?.unwrap_or(tx.now())),
     };
     let step = watch.read(tx.now(), elapsed);
     if let ClockStep::Back { by_ms } = step {
@@ -88,15 +87,15 @@ async fn find(tx: &Tx, lock: &str) -> Result<Option<ClockWatch>> {
     }))
 }
 
-/// When something last happened in a store whose clock was never noted.
-async fn newest(tx: &Tx) -> Result<Option<Timestamp>> {
+/// The time of the newest event, for a store whose clock was never saved.
+async fn newest_event(tx: &Tx) -> Result<Option<Timestamp>> {
     let sql = "SELECT MAX(e.at) AS at FROM account a JOIN event e ON e.account_id = a.id \
                AND e.number = (SELECT MAX(n.number) FROM event n WHERE n.account_id = a.id)";
-    // Later than the clock says, it was written by one that was ahead.
+    // An event later than the clock was written while a clock was ahead.
     Ok(tx.query_one(sql, &[]).await?.opt_timestamp("at")?.map(|at| at.min(tx.now())))
 }
 
-/// Leases and due times as columns that the clock writes, and which rows hold one.
+/// Leases and due times: table, column, and a condition on the rows.
 const WAITS: &[(&str, &str, &str)] = &[
     ("rule_follower", "leased_until", ""),
     ("device_watch", "due", ""),
@@ -106,8 +105,8 @@ const WAITS: &[(&str, &str, &str)] = &[
     ("overview", "claimed_until", ""),
 ];
 
-/// Brings forward every lease and due time by as much as the clock was set back. One from before the clock was ahead
-/// comes early, which costs an attempt; none comes late.
+/// Moves every lease and due time back by as much as the clock was set back. One from before the clock was ahead then
+/// comes early, which costs one attempt; none comes late.
 async fn shorten_waits(tx: &Tx, by_ms: i64) -> Result<()> {
     for (table, column, and) in WAITS {
         let sql = format!("UPDATE {table} SET {column} = {column} - ?2 WHERE {column} > ?1 {and}");

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::row::Row;
 
-/// The thing whose text is in this column.
+/// Parses the text in this column.
 pub(crate) fn parsed<T>(row: &Row, column: &str) -> Result<T>
 where
     T: FromStr,
@@ -17,7 +17,7 @@ where
     row.str(column)?.parse().map_err(|cause: T::Err| unreadable(column, cause))
 }
 
-/// The thing whose text is in this column, if any.
+/// Parses the text in this column; `None` when it is null.
 pub(crate) fn opt_parsed<T>(row: &Row, column: &str) -> Result<Option<T>>
 where
     T: FromStr,
@@ -26,18 +26,18 @@ where
     row.opt_str(column)?.map(str::parse).transpose().map_err(|cause: T::Err| unreadable(column, cause))
 }
 
-/// The thing whose JSON is in this column.
+/// Deserialises the JSON in this column.
 pub(crate) fn json<T: DeserializeOwned>(row: &Row, column: &str) -> Result<T> {
     serde_json::from_str(row.str(column)?).map_err(|cause| unreadable(column, cause))
 }
 
-/// The hash in this column.
+/// The 32-byte hash in this column.
 pub(crate) fn hash(row: &Row, column: &str) -> Result<[u8; 32]> {
     let bytes = row.bytes(column)?;
     bytes.try_into().map_err(|_bytes: Vec<u8>| unreadable(column, "not 32 bytes"))
 }
 
-/// A stored value this program cannot have written.
+/// The error for a stored value that this program cannot have written.
 pub(crate) fn unreadable(column: &str, cause: impl Into<Cause>) -> StoreError {
     StoreError::Internal(format!("cannot read column {column}: {}", cause.into()).into())
 }

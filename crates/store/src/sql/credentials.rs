@@ -1,4 +1,4 @@
-//! What lets people in, as the server asks for it.
+//! The `Credentials` trait: keys, sessions, passwords, links and second factors.
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;

@@ -82,7 +82,7 @@ pub(super) async fn try_out(
     webhook: WebhookId,
     new: NewDelivery,
 ) -> Result<WebhookDelivery> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, actor.scope.account).await?.id;
     require(tx, actor.scope, webhook).await?;
     let rows = insert(tx, account, webhook, vec![new]).await?;
@@ -98,7 +98,7 @@ pub(super) async fn retry(
     webhook: WebhookId,
     id: DeliveryId,
 ) -> Result<WebhookDelivery> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, actor.scope.account).await?.id;
     require(tx, actor.scope, webhook).await?;
     // A loan under way ends with it: what comes of that attempt is not noted, and the message is sent once more.
@@ -122,7 +122,7 @@ pub(super) async fn work(
     wanted: u32,
     lease_ms: i64,
 ) -> Result<Option<Lease>> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     let is_gone = settled.iter().any(|settled| settled.fate == Fate::Gone);
     if is_gone {
         // Events are told under the account's lock, which comes before every other.

@@ -1,4 +1,4 @@
-//! Where to find a user by id or address on the whole server.
+//! The directory of users across all accounts, by id and by e-mail address.
 
 use perigee_core::error::{StoreError, Unique};
 use perigee_core::id::{AccountId, UserId};
@@ -10,7 +10,7 @@ use crate::error::DbError;
 use crate::params;
 use crate::tx::Tx;
 
-/// The account a user belongs to.
+/// The account of a user.
 pub(super) async fn account_of(tx: &Tx, user: UserId) -> Result<Option<AccountId>> {
     let row = tx.query_opt("SELECT account_id FROM user_directory WHERE user_id = ?1", params![user]).await?;
     Ok(row.map(|row| row.i64("account_id")).transpose()?.map(AccountId::from_i64))
@@ -23,21 +23,21 @@ pub(super) async fn find(tx: &Tx, email: &Email) -> Result<Option<UserId>> {
     Ok(row.map(|row| row.i64("user_id")).transpose()?.map(UserId::from_i64))
 }
 
-/// Lists a new user, unless the address is taken.
+/// Adds a new user, unless the address is taken.
 pub(super) async fn add(tx: &Tx, user: &User) -> Result<()> {
     let sql = "INSERT INTO user_directory (user_id, account_id, email_folded) VALUES (?1, ?2, ?3)";
     let values = params![user.id, user.account, user.profile.email.folded()];
     tx.execute(sql, values).await.map(drop).map_err(taken)
 }
 
-/// Lists the user under the address they have now, unless it is taken.
+/// Changes the user's address, unless it is taken.
 pub(super) async fn set_email(tx: &Tx, user: &User) -> Result<()> {
     let sql = "UPDATE user_directory SET email_folded = ?2 WHERE user_id = ?1";
     let values = params![user.id, user.profile.email.folded()];
     tx.execute(sql, values).await.map(drop).map_err(taken)
 }
 
-/// Takes a user off the list.
+/// Removes a user from the directory.
 pub(super) async fn remove(tx: &Tx, user: UserId) -> Result<()> {
     tx.execute("DELETE FROM user_directory WHERE user_id = ?1", params![user]).await?;
     Ok(())

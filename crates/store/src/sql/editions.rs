@@ -1,8 +1,8 @@
-//! Editions of a group's members: written in slices, shown at once, and followed up in slices.
+//! Editions of a group's members: a large change is written in slices, published at once, and followed up in slices.
 //!
-//! A large change writes the whole list of members as a new edition, which nobody sees, shows it by one short
-//! transaction, and then notes the change of each device that came or went. No transaction touches more than
-//! [`SLICE`] members, so that others who write wait for a few milliseconds.
+//! It writes the complete list of members as a new, hidden edition, publishes it in one short transaction, and then
+//! records the change of each device that joined or left. No transaction touches more than [`SLICE`] members, so that
+//! other writers wait for a few milliseconds only.
 
 use std::collections::BTreeMap;
 
@@ -16,11 +16,11 @@ use super::query::insert_many;
 use super::scope;
 use crate::{Row, Tx, Value, params};
 
-/// Members that one transaction writes, removes or notes at the most.
+/// Members that one transaction writes, removes or follows up.
 pub(super) const SLICE: usize = 250;
-/// What a change replaces when there was no group before.
+/// The edition that a change replaces when the group is new.
 pub(super) const NO_EDITION: i64 = -1;
-/// After this long, in milliseconds, an edition that was not shown has no writer any more.
+/// After this time a hidden edition is taken to be abandoned by its writer.
 const ABANDONED_MS: i64 = 10 * 60 * 1000;
 
 /// An edition of a group.
@@ -31,16 +31,16 @@ pub(super) struct Edition {
     pub(super) number: i64,
 }
 
-/// Begins an edition, which nobody sees yet.
+/// Begins a hidden edition.
 pub(super) async fn begin(tx: &Tx, account: AccountId, group: GroupId) -> Result<Edition> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     tx.lock_account(account).await?;
     let edition = Edition { account, group, number: next(tx, account, group).await? };
     note(tx, edition, NO_EDITION, false).await?;
     Ok(edition)
 }
 
-/// The next number; no row has it.
+/// The next unused edition number.
 async fn next(tx: &Tx, account: AccountId, group: GroupId) -> Result<i64> {
     let sql = "SELECT COALESCE(MAX(e.edition), -1) + 1 AS next FROM ( \
                    SELECT edition FROM device_group WHERE account_id = ?1 AND id = ?2 \
@@ -57,9 +57,9 @@ async fn note(tx: &Tx, edition: Edition, replaces: i64, shown: bool) -> Result<(
     Ok(())
 }
 
-/// Writes some more members of an edition, which must be in sight.
+/// Adds members to an edition; they must be visible to the scope.
 pub(super) async fn write(tx: &Tx, scope: Scope, edition: Edition, devices: Vec<DeviceId>) -> Result<()> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     tx.lock_account(edition.account).await?;
     scope::require_devices(tx, scope, &devices).await?;
     let Edition { account, group, number } = edition;
@@ -70,7 +70,7 @@ pub(super) async fn write(tx: &Tx, scope: Scope, edition: Edition, devices: Vec<
     Ok(())
 }
 
-/// Notes that an edition is shown from now on in place of another.
+/// Publishes an edition in place of another.
 pub(super) async fn show(tx: &Tx, edition: Edition, replaces: i64) -> Result<()> {
     let sql = "UPDATE group_change SET shown = TRUE, replaces = ?4 \
                WHERE account_id = ?1 AND group_id = ?2 AND edition = ?3 AND shown = FALSE";
@@ -81,15 +81,15 @@ pub(super) async fn show(tx: &Tx, edition: Edition, replaces: i64) -> Result<()>
     Ok(())
 }
 
-/// Notes that a group which showed this edition is no more.
+/// Records that a group which showed this edition is deleted.
 pub(super) async fn hide(tx: &Tx, account: AccountId, group: GroupId, shown: i64) -> Result<()> {
     let number = next(tx, account, group).await?.max(shown + 1);
     note(tx, Edition { account, group, number }, shown, true).await
 }
 
-/// Removes a part of an edition that is not shown; says whether there is more.
+/// Removes a slice of a hidden edition; says whether there is more.
 pub(super) async fn discard_some(tx: &Tx, edition: Edition) -> Result<bool> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     tx.lock_account(edition.account).await?;
     let Edition { account, group, number } = edition;
     let some = members_after(tx, edition, number, i64::MIN).await?;
@@ -103,10 +103,10 @@ pub(super) async fn discard_some(tx: &Tx, edition: Edition) -> Result<bool> {
     Ok(false)
 }
 
-/// Notes the change of some more devices that came or went with the oldest change of a group that is shown, and removes
-/// what they were before; says whether there is more.
+/// Records the change of a slice of devices that joined or left with the oldest published change of a group, and removes
+/// their old memberships; says whether there is more.
 pub(super) async fn follow_up_some(tx: &Tx, account: AccountId, group: GroupId) -> Result<bool> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     tx.lock_account(account).await?;
     let sql = "SELECT edition, replaces, after_device FROM group_change \
                WHERE account_id = ?1 AND group_id = ?2 AND shown = TRUE ORDER BY edition LIMIT 1";
@@ -115,7 +115,7 @@ pub(super) async fn follow_up_some(tx: &Tx, account: AccountId, group: GroupId) 
     let (replaces, after) = (row.i64("replaces")?, row.i64("after_device")?);
     let before = members_after(tx, edition, replaces, after).await?;
     let now = members_after(tx, edition, edition.number, after).await?;
-    // What lies behind the end of a list that is not whole is left for the next time.
+    // Beyond the end of an incomplete list the two cannot be compared; that part is left for the next slice.
     let ends = [&before, &now].into_iter().filter(|list| list.len() >= SLICE);
     let end = ends.filter_map(|list| list.last().copied()).min();
     let mut sides: BTreeMap<i64, usize> = BTreeMap::new();
@@ -139,11 +139,11 @@ pub(super) async fn follow_up_some(tx: &Tx, account: AccountId, group: GroupId) 
     Ok(true)
 }
 
-/// Notes the change of a device now whose turn would come later: whoever changes it must have seen in which groups it is.
+/// Records the change of one device ahead of its slice: a client that changes it must have seen its current groups.
 pub(super) async fn follow_up_device(tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
     let changes = changes_of(tx, account, device).await?;
     for (group, edition, replaces) in &changes {
-        // Both editions agree on it afterwards, so that it has no turn later.
+        // Both editions then agree on the device, so that its slice skips it.
         let sql = "DELETE FROM group_membership \
                    WHERE account_id = ?1 AND group_id = ?2 AND edition = ?3 AND device_id = ?4";
         if tx.execute(sql, params![account, *group, *replaces, device]).await? == 0 {
@@ -156,12 +156,12 @@ pub(super) async fn follow_up_device(tx: &Tx, account: AccountId, device: Device
     if changes.is_empty() { Ok(()) } else { touch_devices(tx, account, &[device]).await }
 }
 
-/// Whether the change of a device is still to be noted.
+/// Whether the change of a device is still to be recorded.
 pub(super) async fn is_to_follow_up(tx: &Tx, account: AccountId, device: DeviceId) -> Result<bool> {
     Ok(!changes_of(tx, account, device).await?.is_empty())
 }
 
-/// The changes with which a device came or went and which do not tell it yet: group, edition and the one before.
+/// The changes with which a device joined or left and that are not recorded for it yet: group, edition, replaced edition.
 async fn changes_of(tx: &Tx, account: AccountId, device: DeviceId) -> Result<Vec<(i64, i64, i64)>> {
     let sql = "SELECT c.group_id, c.edition, c.replaces FROM group_change c \
                WHERE c.account_id = ?1 AND c.shown = TRUE AND c.after_device < ?2 \
@@ -172,15 +172,15 @@ async fn changes_of(tx: &Tx, account: AccountId, device: DeviceId) -> Result<Vec
     tx.query(sql, params![account, device]).await?.iter().map(read).collect()
 }
 
-/// A change that somebody began and did not end.
+/// A change that was begun and not finished.
 pub(super) enum Unfinished {
-    /// It is shown, and devices are to be told.
+    /// Published; devices are still to be followed up.
     Shown(AccountId, GroupId),
-    /// It never was.
+    /// Never published.
     Abandoned(Edition),
 }
 
-/// Changes that are to be ended by whoever finds them.
+/// Changes that any node may finish.
 pub(super) async fn unfinished(tx: &Tx) -> Result<Vec<Unfinished>> {
     let sql = "SELECT account_id, group_id, edition, shown FROM group_change \
                WHERE shown = TRUE OR creation < ?1 ORDER BY creation LIMIT 100";

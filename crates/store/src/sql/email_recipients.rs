@@ -30,7 +30,7 @@ pub(super) async fn find(tx: &Tx, account: AccountId, folded: &str) -> Result<Em
 }
 
 async fn change(tx: &Tx, account: AccountId, address: Email, change: ConsentChange) -> Result<EmailConsent> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     accounts::lock(tx, account).await?;
     let folded = address.folded();
     let (unsubscribed, confirmed) = match change {
@@ -87,7 +87,7 @@ pub(super) async fn ask(
 }
 
 async fn ask_locked(tx: &Tx, account: AccountId, recipients: Vec<(String, Preferences)>) -> Result<usize> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     accounts::lock(tx, account).await?;
     ask(tx, account, recipients).await
 }

@@ -14,12 +14,13 @@ const TRIMMED_AT_ONCE: i64 = 1_000;
 
 /// Forgets events of this long ago, in small transactions of one account each. Gives how many went.
 pub(super) async fn trim(database: &Database, keep_ms: i64) -> Result<u64> {
-    let now = clock::believed(database).await?;
+    let now = clock::trusted_now(database).await?;
     let accounts = database.read(|tx| accounts::ids(tx).boxed()).await?;
     let mut gone = 0;
     for account in accounts {
         loop {
-            let some = database.write_aside(move |tx| trim_some(tx, account, keep_ms, now).boxed()).await?;
+            let some =
+                database.write_background(move |tx| trim_some(tx, account, keep_ms, now).boxed()).await?;
             gone += some;
             if some < u64::try_from(TRIMMED_AT_ONCE).unwrap_or(u64::MAX) {
                 break;
@@ -30,7 +31,7 @@ pub(super) async fn trim(database: &Database, keep_ms: i64) -> Result<u64> {
 }
 
 async fn trim_some(tx: &Tx, account: AccountId, keep_ms: i64, now: Timestamp) -> Result<u64> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     tx.lock_account(account).await?;
     // The oldest alone are looked at: what follows is newer.
     let sql = "DELETE FROM event WHERE account_id = ?1 AND number IN ( \

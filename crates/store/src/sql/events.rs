@@ -15,7 +15,7 @@ use perigee_core::id::{AccountId, DeviceId, WebhookId};
 use perigee_core::store::{Events, Result};
 
 use super::event_filter::Wanted;
-use super::{column, event_things, event_trim, locations};
+use super::{column, event_subjects, event_trim, locations};
 use crate::database::Database;
 use crate::params;
 use crate::row::Row;
@@ -63,7 +63,7 @@ async fn read(tx: &Tx, scope: Scope, filter: EventFilter, after: i64, limit: u32
         events.truncate(limit);
         next = events.last().map_or(next, |last| last.number);
     }
-    event_things::attach(tx, scope, &mut events).await?;
+    event_subjects::attach(tx, scope, &mut events).await?;
     Ok(EventPage { events, next })
 }
 

@@ -215,7 +215,8 @@ impl Groups for Database {
     ) -> Result<Created<Group>> {
         let actor = actor.clone();
         if large_groups::is_large(settings.devices.len()) && actor.scope.is_whole() {
-            return large_groups::apart(large_groups::create(self.clone(), actor, settings, once)).await;
+            return large_groups::run_detached(large_groups::create(self.clone(), actor, settings, once))
+                .await;
         }
         self.write(move |tx| create(tx, actor, settings, once).boxed()).await
     }
@@ -252,7 +253,8 @@ impl Groups for Database {
             return Err(StoreError::RevisionMismatch(Kind::Group));
         }
         if large_groups::is_large(members::difference(&before.settings.devices, &settings.devices)) {
-            return large_groups::apart(large_groups::replace(self.clone(), actor, before, settings)).await;
+            return large_groups::run_detached(large_groups::replace(self.clone(), actor, before, settings))
+                .await;
         }
         self.write(move |tx| replace(tx, actor, id, seen, settings).boxed()).await
     }
@@ -261,7 +263,7 @@ impl Groups for Database {
         let actor = actor.clone();
         let group = self.find_group(actor.scope, id).await?.ok_or(StoreError::NotFound(Kind::Group))?;
         if large_groups::is_large(group.settings.devices.len()) {
-            return large_groups::apart(large_groups::delete(self.clone(), actor, group, seen)).await;
+            return large_groups::run_detached(large_groups::delete(self.clone(), actor, group, seen)).await;
         }
         self.write(move |tx| delete(tx, actor, id, seen).boxed()).await
     }

@@ -7,7 +7,7 @@ use perigee_core::time::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use super::column;
-use super::locations::Sent;
+use super::locations::PendingLocation;
 use crate::Row;
 use crate::codec::{Point, Writer};
 
@@ -23,7 +23,7 @@ pub(crate) struct Identity {
 
 impl Identity {
     /// Two locations are the same when every submitted field is.
-    pub(crate) fn of_location(Sent { fix, readings }: &Sent) -> Self {
+    pub(crate) fn of_location(PendingLocation { fix, readings }: &PendingLocation) -> Self {
         Self::of_fields(fix.time, fix.latitude, fix.longitude, readings)
     }
 

@@ -1,4 +1,4 @@
-//! Groups that change by many devices at once: whole or not at all, and without holding up others who write.
+//! Changes of groups by many devices: atomic for readers, and without blocking other writers for long.
 
 use futures_util::FutureExt as _;
 use perigee_core::actor::Actor;
@@ -16,26 +16,26 @@ use super::editions::{self, Edition, NO_EDITION, SLICE, Unfinished};
 use super::{accounts, groups, idempotency, ids};
 use crate::{Database, Tx, params};
 
-/// Large changes at once, on this node; the others wait for their turn.
-static AT_ONCE: Semaphore = Semaphore::const_new(1);
+/// One large change at a time on this node.
+static PERMIT: Semaphore = Semaphore::const_new(1);
 
-/// Whether so many devices are too many for one transaction.
+/// Whether a change of this many devices is too large for one transaction.
 pub(super) const fn is_large(devices: usize) -> bool {
     devices > SLICE
 }
 
-/// Makes a large change in a task of its own, which goes on when nobody waits for it any more.
-pub(super) async fn apart<T: Send + 'static>(
+/// Runs a large change in a task of its own, which continues when the caller is cancelled.
+pub(super) async fn run_detached<T: Send + 'static>(
     change: impl Future<Output = Result<T>> + Send + 'static,
 ) -> Result<T> {
     let task = tokio::spawn(async move {
-        let _turn = AT_ONCE.acquire().await.map_err(|closed| StoreError::Internal(closed.into()))?;
+        let _permit = PERMIT.acquire().await.map_err(|closed| StoreError::Internal(closed.into()))?;
         change.await
     });
     task.await.map_err(|lost| StoreError::Internal(lost.into()))?
 }
 
-/// Makes a group.
+/// Creates a group with many members.
 pub(super) async fn create(
     database: Database,
     actor: Actor,
@@ -59,16 +59,16 @@ pub(super) async fn create(
     Ok(made)
 }
 
-/// What became of a request to make a group.
+/// How far a request to create a group has got.
 enum Begun {
-    /// The same request made it before.
+    /// The same request has created it already.
     Before(Group),
-    /// Its members are to be written.
+    /// The members are to be written to this edition.
     Now(Edition),
 }
 
 async fn begin_new(tx: &Tx, account: AccountId, once: Option<IdempotencyKey>) -> Result<Begun> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     accounts::lock(tx, account).await?;
     if let Some(made) = idempotency::find(tx, account, once.as_ref()).await? {
         return Ok(Begun::Before(made));
@@ -105,7 +105,7 @@ async fn show_new(
     Ok(Created::Now(group))
 }
 
-/// Replaces a group as it was seen.
+/// Replaces a group, if it is still as the client saw it.
 pub(super) async fn replace(
     database: Database,
     actor: Actor,
@@ -139,7 +139,7 @@ async fn show(
     Ok(after)
 }
 
-/// Deletes a group as it was seen.
+/// Deletes a group, if it is still as the client saw it.
 pub(super) async fn delete(
     database: Database,
     actor: Actor,
@@ -162,7 +162,7 @@ async fn delete_row(tx: &Tx, actor: Actor, group: Group, seen: Option<Revision>)
     groups::tell(tx, &actor, (EventKind::GroupDeleted, "group.delete"), &group, None).await
 }
 
-/// The edition that a group shows, which must be at this revision.
+/// The published edition of a group, which must be at this revision.
 async fn shown(tx: &Tx, group: &Group, seen: Revision) -> Result<i64> {
     let sql = "SELECT edition, revision FROM device_group WHERE account_id = ?1 AND id = ?2";
     let row = tx.query_opt(sql, params![group.account, group.id]).await?;
@@ -179,7 +179,7 @@ fn in_order(mut settings: GroupSettings) -> GroupSettings {
     settings
 }
 
-/// Writes the members of an edition in slices; when that fails, nothing of it stays.
+/// Writes the members of an edition in slices; on failure the edition is removed.
 async fn write_members(
     database: &Database,
     actor: &Actor,
@@ -194,7 +194,7 @@ async fn write_members(
     Ok(())
 }
 
-/// Removes an edition when what was to show it failed.
+/// Removes an edition when publishing it failed.
 async fn or_discard<T>(database: &Database, edition: Edition, result: Result<T>) -> Result<T> {
     if result.is_err()
         && let Err(error) = discard(database, edition).await
@@ -209,7 +209,7 @@ async fn discard(database: &Database, edition: Edition) -> Result<()> {
     Ok(())
 }
 
-/// Notes the changes of devices that came or went. What fails is made up for later: the group is changed already.
+/// Follows up the devices that joined or left. A failure is retried later: the group itself is changed already.
 async fn follow_up_or_later(database: &Database, account: AccountId, group: GroupId) {
     if let Err(error) = follow_up(database, account, group).await {
         tracing::warn!(%error, %group, "devices that came or went with a group are noted later");
@@ -221,7 +221,7 @@ async fn follow_up(database: &Database, account: AccountId, group: GroupId) -> R
     Ok(())
 }
 
-/// Ends what others began and did not end.
+/// Finishes the changes that other calls or nodes left unfinished.
 pub(super) async fn finish_changes(database: &Database) -> Result<()> {
     for change in database.read(|tx| editions::unfinished(tx).boxed()).await? {
         match change {

@@ -1,4 +1,4 @@
-//! What is needed to let a user in, and to know who asks.
+//! Reading what a sign-in or an authenticated request needs to know of a user.
 
 use perigee_core::account::Account;
 use perigee_core::credential::{Identity, Login, Totp};
@@ -15,7 +15,7 @@ use crate::params;
 use crate::row::Row;
 use crate::tx::Tx;
 
-/// The user with this address and all that is needed to let them in.
+/// The sign-in data of the user with this e-mail address.
 pub(super) async fn find_by_email(tx: &Tx, email: Email) -> Result<Option<Login>> {
     match directory::find(tx, &email).await? {
         Some(user) => find(tx, user).await,
@@ -23,7 +23,7 @@ pub(super) async fn find_by_email(tx: &Tx, email: Email) -> Result<Option<Login>
     }
 }
 
-/// The same by id.
+/// The sign-in data of the user with this id.
 pub(super) async fn find(tx: &Tx, id: UserId) -> Result<Option<Login>> {
     let Some((user, row)) = find_row(tx, id).await? else { return Ok(None) };
     let totp = match row.opt_bytes("totp_secret")? {
@@ -62,8 +62,7 @@ async fn find_row(tx: &Tx, id: UserId) -> Result<Option<(User, Row)>> {
     }
 }
 
-/// How the user of this row wants things shown. What a program of another version chose and this one does not know is as
-/// if it had not been chosen.
+/// The display preferences in this row. A choice that this version does not know falls back to the default.
 fn preferences(row: &Row) -> Result<Preferences> {
     Ok(row.opt_str("preferences")?.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default())
 }

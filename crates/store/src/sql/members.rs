@@ -4,7 +4,7 @@ use perigee_core::event::EventKind;
 use perigee_core::id::{AccountId, DeviceId, GroupId};
 use perigee_core::store::Result;
 
-use super::notes::{Note, append_notes};
+use super::event_append::{NewEvent, append_events};
 use super::query::{for_ids, insert_many};
 use crate::{Tx, Value, params};
 
@@ -78,13 +78,13 @@ pub(crate) async fn touch_groups(tx: &Tx, account: AccountId, groups: &[GroupId]
     let mut notes = Vec::with_capacity(ids.len());
     for row in for_ids(tx, sql, params![account, tx.now()], &ids).await? {
         let subject = GroupId::from_i64(row.i64("id")?).to_string();
-        notes.push(Note {
+        notes.push(NewEvent {
             subject,
             device: None,
             data: format!(r#"{{"revision":{}}}"#, row.i64("revision")?),
         });
     }
-    append_notes(tx, account, EventKind::GroupUpdated, notes).await
+    append_events(tx, account, EventKind::GroupUpdated, notes).await
 }
 
 /// Notes a change of each of these devices.
@@ -97,7 +97,7 @@ pub(crate) async fn touch_devices(tx: &Tx, account: AccountId, devices: &[Device
     for row in for_ids(tx, sql, params![account, tx.now()], &ids).await? {
         let device = DeviceId::from_i64(row.i64("id")?);
         let data = format!(r#"{{"revision":{}}}"#, row.i64("revision")?);
-        notes.push(Note { subject: device.to_string(), device: Some(device), data });
+        notes.push(NewEvent { subject: device.to_string(), device: Some(device), data });
     }
-    append_notes(tx, account, EventKind::DeviceUpdated, notes).await
+    append_events(tx, account, EventKind::DeviceUpdated, notes).await
 }

@@ -46,7 +46,7 @@ async fn replace(
     seen: Revision,
     settings: OverviewSettings,
 ) -> Result<StoredOverview> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, actor.scope.account).await?;
     let before = find(tx, account.id).await?;
     if before.revision != seen {
@@ -117,7 +117,7 @@ async fn candidates(tx: &Tx, lease_ms: i64) -> Result<Vec<AccountId>> {
 
 /// Claims an account's report, if it is still due and nobody is at it.
 async fn claim(tx: &Tx, account: AccountId, lease_ms: i64) -> Result<Option<OverviewTask>> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, account).await?;
     let until = tx.now().plus_millis(lease_ms);
     let sql = format!("UPDATE overview SET claimed_until = ?2 WHERE account_id = ?3 AND {UNCLAIMED}");
@@ -178,7 +178,7 @@ async fn group_names(tx: &Tx, account: AccountId, groups: Vec<GroupId>) -> Resul
 }
 
 async fn file(tx: &Tx, task: OverviewTask, overview: Overview) -> Result<bool> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, task.account.id).await?.id;
     let present = find(tx, account).await?;
     let is_told = present.mark.is_none_or(|mark| mark.last >= task.period.last);

@@ -10,8 +10,7 @@ use super::{api_keys, audit, sessions, user_rows, users};
 use crate::params;
 use crate::tx::Tx;
 
-/// Writes the password of a user whose account is locked. Whoever came in by the old one, or holds a link to set
-/// another, is shut out.
+/// Writes the password of a user whose account is locked, and ends the sessions and links that the old one allowed.
 pub(super) async fn put(tx: &Tx, user: &User, hash: String, keep: Option<SessionId>) -> Result<()> {
     tx.execute(
         "UPDATE account_user SET password_hash = ?3 WHERE account_id = ?1 AND id = ?2",
@@ -67,7 +66,7 @@ pub(super) async fn create_link(tx: &Tx, origin: Origin, new: NewLink) -> Result
     audit::record(tx, user.account, &origin, "link.create", Some(user.id.to_string())).await
 }
 
-/// Whom a link lets in, if it still does.
+/// The user of a link, unless the link has expired.
 pub(super) async fn find_link(tx: &Tx, hash: SecretHash) -> Result<Option<User>> {
     let row = tx
         .query_opt(
@@ -89,7 +88,7 @@ pub(super) async fn redeem_link(
 ) -> Result<Option<UserId>> {
     let Some(user) = find_link(tx, hash).await? else { return Ok(None) };
     tx.lock_account(user.account).await?;
-    // Somebody else may have used it while this job waited for the account.
+    // Another request may have used it while this job waited for the account's lock.
     if tx.execute("DELETE FROM link WHERE hash = ?1", params![hash]).await? == 0 {
         return Ok(None);
     }

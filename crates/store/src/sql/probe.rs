@@ -11,7 +11,7 @@ const FILLER: usize = 4_096;
 
 /// Writes a row, before it removes the one of the last time: room must be found for both.
 pub(super) async fn write(tx: &Tx) -> Result<()> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     let sql = "INSERT INTO readiness (at, filler) VALUES (?1, ?2) RETURNING id";
     let id = tx.query_one(sql, params![tx.now(), vec![0_u8; FILLER]]).await?.i64("id")?;
     tx.execute("DELETE FROM readiness WHERE id < ?1", params![id]).await?;

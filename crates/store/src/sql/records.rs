@@ -69,7 +69,8 @@ async fn in_slices(
 ) -> Result<u64> {
     let mut gone = 0;
     loop {
-        let some = database.write_aside(move |tx| slice(tx, account, sql, cut, first_id).boxed()).await?;
+        let some =
+            database.write_background(move |tx| slice(tx, account, sql, cut, first_id).boxed()).await?;
         gone += some;
         if some < u64::from(SLICE) {
             return Ok(gone);
@@ -84,7 +85,7 @@ async fn slice(
     cut: Timestamp,
     first_id: fn(Timestamp) -> i64,
 ) -> Result<u64> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     // Rows another transaction holds wait for the next run: waiting for them could become a deadlock.
     let free = match tx.engine() {
         Engine::Sqlite => "",

@@ -16,7 +16,7 @@ type Key = (AccountId, DeviceId);
 
 /// Deletes what is older, a part of a device's history in each transaction. Gives how many went.
 pub(super) async fn apply(database: &Database) -> Result<u64> {
-    let now = clock::believed(database).await?;
+    let now = clock::trusted_now(database).await?;
     let mut after = Some((AccountId::from_i64(i64::MIN), DeviceId::from_i64(i64::MIN)));
     let mut gone = 0;
     while let Some(from) = after {
@@ -25,7 +25,7 @@ pub(super) async fn apply(database: &Database) -> Result<u64> {
             loop {
                 let _alone = locations::alone(database).await;
                 let (some, more) =
-                    database.write_aside(move |tx| retire_some(tx, device, now).boxed()).await?;
+                    database.write_background(move |tx| retire_some(tx, device, now).boxed()).await?;
                 gone += some;
                 if !more {
                     break;

@@ -1,4 +1,4 @@
-//! Console sessions.
+//! Sessions of the console, found by the hash of their secret.
 
 use perigee_core::actor::Origin;
 use perigee_core::credential::{NewSession, SecretHash, Session};
@@ -10,7 +10,7 @@ use super::{audit, users};
 use crate::params;
 use crate::tx::Tx;
 
-/// Keeps a session and notes the sign-in.
+/// Creates a session and records the sign-in.
 pub(super) async fn create(tx: &Tx, origin: Origin, new: NewSession) -> Result<Session> {
     let user = users::lock(tx, new.user).await?;
     let session = Session { id: SessionId::new(tx.now()), user: user.id, expires: new.expires };
@@ -28,7 +28,7 @@ pub(super) async fn create(tx: &Tx, origin: Origin, new: NewSession) -> Result<S
     Ok(session)
 }
 
-/// The session with this secret, unless it is over.
+/// The session with this secret, unless it has expired.
 pub(super) async fn find(tx: &Tx, hash: SecretHash) -> Result<Option<Session>> {
     let row = tx
         .query_opt(

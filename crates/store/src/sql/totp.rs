@@ -1,4 +1,4 @@
-//! Second factors.
+//! Second factors (TOTP): enrolled, confirmed, used and removed.
 
 use perigee_core::actor::Origin;
 use perigee_core::credential::ProvedTotp;
@@ -10,7 +10,7 @@ use super::{audit, sessions, users};
 use crate::params;
 use crate::tx::Tx;
 
-/// Keeps a factor to be confirmed; one that was confirmed meanwhile stays.
+/// Stores a factor to be confirmed; fails if one was confirmed meanwhile.
 pub(super) async fn begin(tx: &Tx, user: UserId, secret: Vec<u8>) -> Result<()> {
     let user = users::lock(tx, user).await?;
     let kept = tx
@@ -23,8 +23,7 @@ pub(super) async fn begin(tx: &Tx, user: UserId, secret: Vec<u8>) -> Result<()> 
     if kept == 0 { Err(StoreError::RevisionMismatch(Kind::Credential)) } else { Ok(()) }
 }
 
-/// Confirms the factor that was proved and ends the sessions that came in without it, but for the one to keep. One that
-/// was begun since is not the one that was proved.
+/// Confirms the factor that was proved, unless another was begun since, and ends all sessions except the one to keep.
 pub(super) async fn confirm(
     tx: &Tx,
     origin: Origin,
@@ -63,7 +62,7 @@ pub(super) async fn delete(tx: &Tx, origin: Origin, user: UserId) -> Result<()> 
     Ok(())
 }
 
-/// Uses up a time step in one statement, so that of two codes at once only one works.
+/// Marks a time step as used in one statement, so that of two concurrent requests with one code only one succeeds.
 pub(super) async fn use_step(tx: &Tx, user: UserId, step: i64) -> Result<bool> {
     let changed = tx
         .execute(

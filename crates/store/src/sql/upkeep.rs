@@ -28,7 +28,7 @@ type Over = (&'static str, &'static str, &'static str, i64);
 
 /// Deletes some rows of one table that are over. Gives how many.
 async fn forget_some(tx: &Tx, now: Timestamp, (table, key, column, kept_ms): Over) -> Result<u64> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     // Rows that another job is at are left for the next time: waiting for them could become a deadlock.
     let free = match tx.engine() {
         Engine::Sqlite => "",
@@ -47,7 +47,7 @@ impl Upkeep for Database {
     }
 
     async fn watch_clock(&self) -> Result<()> {
-        clock::believed(self).await?;
+        clock::trusted_now(self).await?;
         Ok(())
     }
 
@@ -62,11 +62,11 @@ impl Upkeep for Database {
 
     async fn forget_expired(&self) -> Result<u64> {
         large_groups::finish_changes(self).await?;
-        let now = clock::believed(self).await?;
-        let mut gone = self.write_aside(move |tx| signing_keys::forget(tx, now).boxed()).await?;
+        let now = clock::trusted_now(self).await?;
+        let mut gone = self.write_background(move |tx| signing_keys::forget(tx, now).boxed()).await?;
         for table in OVER {
             loop {
-                let some = self.write_aside(move |tx| forget_some(tx, now, table).boxed()).await?;
+                let some = self.write_background(move |tx| forget_some(tx, now, table).boxed()).await?;
                 gone += some;
                 if some < u64::from(AT_ONCE) {
                     break;
@@ -77,7 +77,7 @@ impl Upkeep for Database {
     }
 
     async fn delete_old_records(&self, retention: RecordRetention) -> Result<DeletedRecords> {
-        let now = clock::believed(self).await?;
+        let now = clock::trusted_now(self).await?;
         records::delete_old(self, retention, now).await
     }
 }

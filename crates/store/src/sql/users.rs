@@ -116,7 +116,7 @@ async fn set_operator(tx: &Tx, id: UserId, operator: bool) -> Result<User> {
 }
 
 async fn set_preferences(tx: &Tx, id: UserId, preferences: Preferences) -> Result<()> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     let text = serde_json::to_string(&preferences).map_err(|error| StoreError::Internal(error.into()))?;
     let account = directory::account_of(tx, id).await?.ok_or(StoreError::NotFound(Kind::User))?;
     tx.execute(

@@ -38,7 +38,7 @@ async fn advance(
     (from, to): (i64, i64),
     new: Vec<NewDelivery>,
 ) -> Result<bool> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     let sql = "UPDATE webhook SET read_to = ?4 WHERE account_id = ?1 AND id = ?2 AND read_to = ?3 AND enabled = TRUE";
     if tx.execute(sql, params![account, id, from, to]).await? == 0 {
         return Ok(false);
@@ -48,7 +48,7 @@ async fn advance(
 }
 
 async fn note_gap(tx: &Tx, account: AccountId, id: WebhookId) -> Result<()> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     tx.lock_account(account).await?;
     let Some(webhook) = hold(tx, account, id).await? else { return Ok(()) };
     let kept_after = event_trim::trimmed_to(tx, account).await?;
@@ -78,7 +78,7 @@ async fn due(tx: &Tx) -> Result<Vec<(AccountId, WebhookId)>> {
 
 /// Gives up what was tried for long enough, also when its webhook was switched off meanwhile.
 async fn give_up(tx: &Tx, now: Timestamp) -> Result<u64> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     let sql = format!(
         "UPDATE webhook_delivery SET state = 'failed', \
              last_error = COALESCE(last_error, 'It was not tried: the webhook was switched off.') \
@@ -91,7 +91,7 @@ async fn give_up(tx: &Tx, now: Timestamp) -> Result<u64> {
 }
 
 async fn forget_some(tx: &Tx, before: Timestamp) -> Result<u64> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     let sql = format!(
         "DELETE FROM webhook_delivery WHERE (account_id, webhook_id, id) IN ( \
              SELECT account_id, webhook_id, id FROM webhook_delivery \
@@ -147,12 +147,12 @@ impl WebhookWork for Database {
 
     async fn trim_deliveries(&self, keep_ms: i64) -> Result<u64> {
         let many = u64::try_from(TRIMMED_AT_ONCE).unwrap_or(u64::MAX);
-        let now = clock::believed(self).await?;
+        let now = clock::trusted_now(self).await?;
         let before = now.plus_millis(-keep_ms);
-        while self.write_aside(move |tx| give_up(tx, now).boxed()).await? >= many {}
+        while self.write_background(move |tx| give_up(tx, now).boxed()).await? >= many {}
         let mut gone = 0;
         loop {
-            let some = self.write_aside(move |tx| forget_some(tx, before).boxed()).await?;
+            let some = self.write_background(move |tx| forget_some(tx, before).boxed()).await?;
             gone += some;
             if some < u64::try_from(TRIMMED_AT_ONCE).unwrap_or(u64::MAX) {
                 return Ok(gone);

@@ -26,7 +26,7 @@ async fn create(
     secret: WebhookSecret,
     once: Option<IdempotencyKey>,
 ) -> Result<Created<Webhook>> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, actor.scope.account).await?.id;
     if let Some(made) = idempotency::find(tx, account, once.as_ref()).await? {
         return Ok(Created::Before(made));
@@ -87,7 +87,7 @@ async fn replace(
     seen: Revision,
     settings: WebhookSettings,
 ) -> Result<Webhook> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, actor.scope.account).await?.id;
     let present = require(tx, actor.scope, id).await?;
     if present.revision != seen {
@@ -141,7 +141,7 @@ async fn rotate(
     secret: WebhookSecret,
     until: Timestamp,
 ) -> Result<Webhook> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, actor.scope.account).await?.id;
     require(tx, actor.scope, id).await?;
     let sql = format!(
@@ -154,7 +154,7 @@ async fn rotate(
 }
 
 async fn delete(tx: &Tx, actor: Actor, id: WebhookId, seen: Option<Revision>) -> Result<()> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, actor.scope.account).await?.id;
     let present = require(tx, actor.scope, id).await?;
     if seen.is_some_and(|seen| seen != present.revision) {

@@ -8,16 +8,16 @@ use perigee_core::error::Cause;
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
+use super::abandoned_copy::{EXTENSION, remove_abandoned_copies};
 use super::connection::open_reader;
-use super::leftover::{ENDING, remove_leftovers};
 use super::migrate;
 use crate::damage::Damaged;
 use crate::error::OpenError;
 use crate::migration::Migration;
 use crate::verify::verify_file;
 
-/// Pages copied between two looks at the progress.
-const PAGES_A_STEP: i32 = 1024;
+/// Pages copied between two reports of progress.
+const PAGES_PER_STEP: i32 = 1024;
 
 /// Why a store could not be backed up or restored.
 #[derive(Debug, thiserror::Error)]
@@ -25,39 +25,39 @@ pub enum BackupError {
     /// There is no store to copy.
     #[error("there is no store at {0}")]
     NoStore(PathBuf),
-    /// A file stands where the copy would go.
+    /// The target file exists already.
     #[error("{0} is there already; name another file or move it away")]
     Exists(PathBuf),
     /// A file could not be read or written.
     #[error("cannot use {path}")]
     File {
-        /// The file.
+        /// The file that could not be used.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The copy is not a sound store.
+    /// The copy is not a valid store.
     #[error("{path} is not a sound store: {reason}")]
     Unsound {
-        /// The copy.
+        /// The file of the copy.
         path: PathBuf,
         /// What is wrong with it.
         reason: String,
     },
-    /// The store or the copy holds rows that are damaged.
+    /// The store or the copy holds damaged rows.
     #[error("{path} holds {} damaged rows, the first of them {}; {remedy}", damaged.len(), first(damaged))]
     Damaged {
-        /// The file.
+        /// The file with the damaged rows.
         path: PathBuf,
-        /// What is damaged.
+        /// The damaged rows.
         damaged: Vec<Damaged>,
-        /// What to do.
+        /// What the operator can do about it.
         remedy: &'static str,
     },
     /// The store to be replaced cannot be taken, or its schema does not fit.
     #[error(transparent)]
     Store(#[from] OpenError),
-    /// Copying failed.
+    /// SQLite could not copy the pages.
     #[error("copying failed")]
     Copy(#[source] Cause),
 }
@@ -77,26 +77,26 @@ fn first(damaged: &[Damaged]) -> String {
     damaged.first().map(ToString::to_string).unwrap_or_default()
 }
 
-/// What becomes of damaged rows in a copy.
+/// How a copy treats damaged rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DamagedRows {
-    /// They are an error.
+    /// A damaged row is an error.
     Refuse,
-    /// They are copied as they are.
+    /// Damaged rows are copied unchanged.
     Allow,
 }
 
 /// A copy that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackedUp {
-    /// Bytes of the copy.
+    /// Size of the copy in bytes.
     pub bytes: u64,
-    /// Rows of it that are damaged, when these are allowed.
+    /// Damaged rows in it, where [`DamagedRows::Allow`] was given.
     pub damaged: Vec<Damaged>,
 }
 
-/// Copies the store into a new file, readable by its owner only, as it was at one moment, and reads the copy from end
-/// to end. Servers and commands go on meanwhile. `progress` is told pages done and pages in all. Blocks.
+/// Copies a consistent snapshot of the store into a new file, readable by its owner only, and verifies the copy from end
+/// to end. Servers and commands may run meanwhile. `progress` gets pages done and pages in total. Blocks.
 pub fn back_up(
     store: &Path,
     to: &Path,
@@ -109,26 +109,26 @@ pub fn back_up(
     if to.exists() {
         return Err(BackupError::Exists(to.to_owned()));
     }
-    let draft = Draft::beside(to)?;
-    copy(store, &draft.path, progress)?;
+    let partial = PartialCopy::beside(to)?;
+    copy(store, &partial.path, progress)?;
     let remedy = "run perigee repair, which sets them aside, or back up with --allow-damaged";
-    let damaged = check(&draft.path, (store, rows, remedy))?;
-    Ok(BackedUp { bytes: draft.finish(to)?, damaged })
+    let damaged = check(&partial.path, (store, rows, remedy))?;
+    Ok(BackedUp { bytes: partial.finish(to)?, damaged })
 }
 
-/// A file under way, removed unless it is finished. It is locked meanwhile: one that nobody has locked was left by a
-/// process that was killed.
-pub(super) struct Draft {
+/// A file being written, removed unless it is finished. It is locked meanwhile, so that one without a lock is known to
+/// be abandoned by a process that was killed.
+pub(super) struct PartialCopy {
     pub(super) path: PathBuf,
     _locked: File,
 }
 
-impl Draft {
+impl PartialCopy {
     pub(super) fn beside(target: &Path) -> Result<Self, BackupError> {
         let mut name = target.as_os_str().to_owned();
-        name.push(format!(".{}{ENDING}", std::process::id()));
+        name.push(format!(".{}{EXTENSION}", std::process::id()));
         let path = PathBuf::from(name);
-        remove_leftovers(folder_of(target));
+        remove_abandoned_copies(folder_of(target));
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
         #[cfg(unix)]
@@ -138,7 +138,7 @@ impl Draft {
         Ok(Self { path, _locked: file })
     }
 
-    /// Gives it its name once it is on disk; gives its size.
+    /// Syncs the file, then renames it to the target. Gives its size in bytes.
     pub(super) fn finish(self, target: &Path) -> Result<u64, BackupError> {
         let file = File::open(&self.path).map_err(BackupError::file(&self.path))?;
         file.sync_all().map_err(BackupError::file(&self.path))?;
@@ -149,7 +149,7 @@ impl Draft {
     }
 }
 
-impl Drop for Draft {
+impl Drop for PartialCopy {
     fn drop(&mut self) {
         let _gone_once_it_is_finished = fs::remove_file(&self.path);
     }
@@ -159,26 +159,26 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes sure that a name given or taken in this file's folder outlives a power cut.
+/// Syncs the folder of this file, so that a rename in it survives a power cut.
 pub(super) fn sync_folder_of(path: &Path) -> Result<(), BackupError> {
     let folder = folder_of(path);
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(BackupError::file(folder))
 }
 
-/// Copies every page of one moment.
+/// Copies every page of one snapshot.
 pub(super) fn copy(from: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<(), BackupError> {
     let source = open_reader(from).map_err(BackupError::copy)?;
     let mut target =
         Connection::open_with_flags(to, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(BackupError::copy)?;
-    // Nothing is worth keeping until all of it is there, and then the file is synced as a whole.
+    // A partial copy is worthless, and a complete one is synced as a whole.
     target
         .execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")
         .map_err(BackupError::copy)?;
-    // One transaction for all steps: else every commit of the server would begin the copy anew.
+    // One transaction for all steps: otherwise every commit of a server would restart the copy.
     source.execute_batch("BEGIN; SELECT COUNT(*) FROM sqlite_schema;").map_err(BackupError::copy)?;
     let backup = Backup::new(&source, &mut target).map_err(BackupError::copy)?;
     loop {
-        let step = backup.step(PAGES_A_STEP).map_err(BackupError::copy)?;
+        let step = backup.step(PAGES_PER_STEP).map_err(BackupError::copy)?;
         let state = backup.progress();
         let all = u64::try_from(state.pagecount).unwrap_or(0);
         progress(all.saturating_sub(u64::try_from(state.remaining).unwrap_or(0)), all);
@@ -189,13 +189,13 @@ pub(super) fn copy(from: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) -
         }
     }
     drop(backup);
-    // The copied header asks for a log beside the file; a copy is one file.
+    // The copied header asks for a write-ahead log; a backup is a single file.
     target.query_row("PRAGMA journal_mode = DELETE", [], |_row| Ok(())).map_err(BackupError::copy)?;
     target.close().map_err(|(_, error)| BackupError::copy(error))
 }
 
-/// Reads a copy from end to end: its pages, and every row by its checksum. Gives the rows that are damaged, where they
-/// are allowed; the error names the file that `shown` does.
+/// Verifies a copy from end to end: its pages, and every row against its checksum. Gives the damaged rows, where they
+/// are allowed. Errors name the file `shown`.
 pub(super) fn check(
     path: &Path,
     (shown, rows, remedy): (&Path, DamagedRows, &'static str),

@@ -1,4 +1,4 @@
-//! Moves committed pages from the log into the database file, beside the writer so that no commit waits for it.
+//! Checkpoints: a thread moves committed pages from the write-ahead log into the database file while the writer goes on.
 
 use std::ffi::c_int;
 use std::path::Path;
@@ -17,19 +17,19 @@ use super::error::abort_if_fatal;
 use super::file::Ownership;
 use crate::stats::Counters;
 
-/// Log pages (of 4 KiB) not yet moved from which a checkpoint is worth its syncs.
-const WORTHWHILE: c_int = 1000;
-/// Log pages in all from which writers are made to wait a moment, so that the log can begin anew: while commits
-/// follow each other closely it never does by itself.
-const OVERDUE: c_int = 16_000;
-/// Log pages left to move that may be moved while they wait, and how often it is tried to come so far beforehand.
-const FEW: c_int = 200;
-const TRIES: usize = 4;
-/// How long beginning anew may hold them up; a reader that is in the way for longer is waited for next time.
-const OVERDUE_PATIENCE: Duration = Duration::from_millis(10);
+/// Log pages (of 4 KiB) not yet moved at which a checkpoint runs.
+const CHECKPOINT_AT_PAGES: c_int = 1000;
+/// Log pages in total at which the log is restarted, for which writers are blocked briefly: while commits follow each
+/// other closely, SQLite never restarts it by itself.
+const RESTART_AT_PAGES: c_int = 16_000;
+/// Log pages that may remain to be moved while writers are blocked, and how many passive checkpoints try to get there.
+const RESTART_REMAINING_PAGES_MAX: c_int = 200;
+const PASSIVE_ATTEMPTS_MAX: usize = 4;
+/// How long the restart may block writers. If a reader prevents it for longer, the next checkpoint tries again.
+const RESTART_BUSY_TIMEOUT: Duration = Duration::from_millis(10);
 
-/// Starts the thread. It ends, after a last checkpoint, when the writer's connection is gone, and gives up the
-/// ownership of the file with that.
+/// Starts the thread. When the writer's connection is closed, it runs a last checkpoint, releases the ownership of the
+/// file and ends.
 pub(crate) fn start(
     path: &Path,
     ownership: Option<Ownership>,
@@ -38,10 +38,10 @@ pub(crate) fn start(
 ) -> Result<JoinHandle<()>, Box<dyn std::error::Error + Send + Sync>> {
     let moved = Arc::new(AtomicI32::new(0));
     let checkpointer = Checkpointer { connection: open_writer(path)?, moved: Arc::clone(&moved), counters };
-    // Room for one: while a checkpoint is due there is nothing to add.
+    // Capacity 1: while a checkpoint is due, a second request adds nothing.
     let (due, dues) = sync_channel(1);
     writer.wal_hook(Some(move |_wal: &mut Wal, pages: c_int| {
-        if outstanding(pages, moved.load(Ordering::Relaxed)) >= WORTHWHILE {
+        if outstanding(pages, moved.load(Ordering::Relaxed)) >= CHECKPOINT_AT_PAGES {
             let _ = due.try_send(pages);
         }
         Ok(())
@@ -50,7 +50,7 @@ pub(crate) fn start(
     Ok(std::thread::Builder::new().name("sqlite-checkpoint".into()).spawn(work)?)
 }
 
-/// How many pages of the log wait to be moved. A log shorter than what was moved has begun anew.
+/// How many pages of the log are not yet moved. A log shorter than what was moved has been restarted.
 const fn outstanding(pages: c_int, moved: c_int) -> c_int {
     if pages < moved { pages } else { pages - moved }
 }
@@ -66,35 +66,37 @@ impl Checkpointer {
     fn run(&self, owned: Option<&Ownership>, dues: &Receiver<c_int>) {
         while let Ok(pages) = dues.recv() {
             self.checkpoint(CheckpointMode::PASSIVE, Duration::ZERO);
-            if pages >= OVERDUE {
-                self.begin_anew();
+            if pages >= RESTART_AT_PAGES {
+                self.restart_log();
             }
         }
         if owned.is_some() {
             self.checkpoint(CheckpointMode::TRUNCATE, BUSY_TIMEOUT);
         } else {
-            // A server may be running, and emptying the log would hold it up.
+            // Another process may be serving, and truncating the log would block it.
             self.checkpoint(CheckpointMode::PASSIVE, Duration::ZERO);
         }
     }
 
-    /// Makes the log begin anew. What came in during the checkpoint before is moved first, and what came in during
-    /// that: the rest is moved while writers wait.
-    fn begin_anew(&self) {
-        for _ in 0..TRIES {
-            if self.checkpoint(CheckpointMode::PASSIVE, Duration::ZERO).is_some_and(|left| left <= FEW) {
+    /// Restarts the log. Passive checkpoints move most of the pages first, so that writers are blocked only for the rest.
+    fn restart_log(&self) {
+        for _ in 0..PASSIVE_ATTEMPTS_MAX {
+            if self
+                .checkpoint(CheckpointMode::PASSIVE, Duration::ZERO)
+                .is_some_and(|left| left <= RESTART_REMAINING_PAGES_MAX)
+            {
                 break;
             }
         }
-        self.checkpoint(CheckpointMode::RESTART, OVERDUE_PATIENCE);
+        self.checkpoint(CheckpointMode::RESTART, RESTART_BUSY_TIMEOUT);
     }
 
-    /// Moves what it can, and says how many pages were left when it began to.
-    fn checkpoint(&self, mode: CheckpointMode, patience: Duration) -> Option<c_int> {
+    /// Runs a checkpoint, and gives how many pages were outstanding when it began.
+    fn checkpoint(&self, mode: CheckpointMode, busy_timeout: Duration) -> Option<c_int> {
         let before = self.moved.load(Ordering::Relaxed);
         let outcome = self
             .connection
-            .busy_timeout(patience)
+            .busy_timeout(busy_timeout)
             .and_then(|()| self.connection.wal_checkpoint_v2(None::<&str>, mode));
         match outcome {
             Ok((pages, moved)) => {
@@ -104,8 +106,8 @@ impl Checkpointer {
             }
             Err(error) => {
                 abort_if_fatal(&error, "checkpoint");
-                // Busy or full: the log keeps everything and the next commit asks again.
-                tracing::debug!(%error, "checkpoint put off");
+                // Busy or disk full: the log keeps everything, and a later commit requests another.
+                tracing::debug!(%error, "checkpoint postponed");
                 None
             }
         }
@@ -117,7 +119,7 @@ mod tests {
     use super::outstanding;
 
     #[test]
-    fn what_was_moved_does_not_count() {
+    fn moved_pages_are_not_outstanding() {
         assert_eq!(outstanding(1500, 0), 1500);
         assert_eq!(outstanding(1500, 1400), 100);
         assert_eq!(outstanding(3, 1400), 3);

@@ -1,4 +1,4 @@
-//! A SQLite database as a whole: opened with its owner's lock and threads, closed without loss.
+//! An open SQLite database: its ownership lock, its writer, readers and threads.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +11,7 @@ use perigee_core::time::Clock;
 
 use super::connection::{open_reader, open_writer};
 use super::file::{Against, Ownership, prepare};
-use super::locations::{Live, replay, set_aside};
+use super::locations::{LocationMemory, quarantine_rows, replay};
 use super::reader::Readers;
 use super::session::Session;
 use super::writer::Writer;
@@ -29,8 +29,8 @@ pub(crate) struct Sqlite {
     writer: Writer,
     readers: Readers,
     counters: Arc<Counters>,
-    live: Arc<Live>,
-    /// In the order in which they end.
+    memory: Arc<LocationMemory>,
+    /// In the order in which they are joined at close.
     threads: Arc<Mutex<Vec<JoinHandle<()>>>>,
 }
 
@@ -44,13 +44,13 @@ impl Sqlite {
         let checkpointer = checkpoint::start(&path, ownership, &mut connection, Arc::clone(&counters))
             .map_err(OpenError::other)?;
         let session = Session::new(connection);
-        let live = Arc::new(Live::new(Arc::clone(&clock)));
+        let memory = Arc::new(LocationMemory::new(Arc::clone(&clock)));
         if options.role == Role::Serve {
-            let tx = Tx::sqlite(session.clone(), clock.now(), Arc::clone(&live));
+            let tx = Tx::sqlite(session.clone(), clock.now(), Arc::clone(&memory));
             let damaged = run_now(|tx| replay(tx).boxed(), &tx).map_err(OpenError::other)?;
             if !damaged.is_empty() {
                 session.control("BEGIN IMMEDIATE").map_err(OpenError::other)?;
-                run_now(|tx| set_aside(tx, damaged).boxed(), &tx).map_err(OpenError::other)?;
+                run_now(|tx| quarantine_rows(tx, damaged).boxed(), &tx).map_err(OpenError::other)?;
                 session.control("COMMIT").map_err(OpenError::other)?;
             }
         }
@@ -58,22 +58,22 @@ impl Sqlite {
             session,
             options.queue,
             Arc::clone(&clock),
-            Arc::clone(&live),
+            Arc::clone(&memory),
             Arc::clone(&counters),
         )
         .map_err(OpenError::other)?;
-        let (readers, aside) =
-            Readers::start(path, options.readers, clock, Arc::clone(&live)).map_err(OpenError::other)?;
+        let (readers, low_priority) =
+            Readers::start(path, options.readers, clock, Arc::clone(&memory)).map_err(OpenError::other)?;
         Ok(Self {
             writer,
             readers,
             counters,
-            live,
-            threads: Arc::new(Mutex::new(vec![aside, thread, checkpointer])),
+            memory,
+            threads: Arc::new(Mutex::new(vec![low_priority, thread, checkpointer])),
         })
     }
 
-    /// What opening would change. Blocks.
+    /// The migrations that opening would apply. Blocks.
     pub(crate) fn pending_migrations(path: &Path) -> Result<Vec<Migration>, OpenError> {
         if !path.exists() {
             return Ok(SQLITE.to_vec());
@@ -98,30 +98,29 @@ impl Sqlite {
         self.readers.read(job).await
     }
 
-    pub(crate) async fn read_aside<T, F>(&self, job: F) -> Result<T, StoreError>
+    pub(crate) async fn read_low_priority<T, F>(&self, job: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
     {
-        self.readers.read_aside(job).await
+        self.readers.read_low_priority(job).await
     }
 
-    /// What is kept in memory of its locations.
-    pub(crate) fn live(&self) -> &Arc<Live> {
-        &self.live
+    pub(crate) fn memory(&self) -> &Arc<LocationMemory> {
+        &self.memory
     }
 
     pub(crate) fn stats(&self) -> Stats {
         self.counters.read()
     }
 
-    /// Ends the threads after the work they accepted, empties the log and gives up the file.
+    /// Finishes accepted work, joins the threads, truncates the log and releases the file.
     pub(crate) async fn close(&self) {
         self.readers.close();
         self.writer.close();
         let threads = Arc::clone(&self.threads);
         let end = tokio::task::spawn_blocking(move || {
-            // Held while joining, so that whoever closes at the same time also waits for the end.
+            // Held while joining, so that a concurrent close also waits.
             let mut threads = threads.lock().unwrap_or_else(PoisonError::into_inner);
             for thread in threads.drain(..) {
                 if thread.join().is_err() {
@@ -135,8 +134,8 @@ impl Sqlite {
     }
 }
 
-/// Brings the schema up to date. A server owns the file from then on; commands only while they change the schema,
-/// which must not happen under a running server.
+/// Applies pending migrations. A server owns the file from then on; a command owns it only while it migrates, which
+/// must not happen under a running server.
 fn migrate_as(role: Role, path: &Path, clock: &dyn Clock) -> Result<Option<Ownership>, OpenError> {
     match role {
         Role::Serve => {

@@ -1,4 +1,4 @@
-//! What SQLite's error codes mean to us, and which of them end the process.
+//! Mapping SQLite's error codes, and those that end the process.
 
 use rusqlite::ErrorCode;
 use rusqlite::ffi;
@@ -27,7 +27,7 @@ pub(crate) fn from_sqlite(error: rusqlite::Error) -> DbError {
             | ErrorCode::SystemIoFailure
             | ErrorCode::CannotOpen
             | ErrorCode::FileLockingProtocolFailed
-            // Whoever asks can do nothing about it, and another node or a repaired store can.
+            // The caller cannot correct it; a repaired store can answer the same request.
             | ErrorCode::DatabaseCorrupt
             | ErrorCode::NotADatabase
             | ErrorCode::ReadOnly,
@@ -36,13 +36,13 @@ pub(crate) fn from_sqlite(error: rusqlite::Error) -> DbError {
     }
 }
 
-/// Whether what is on the disk can no longer be known. After a failed sync the kernel may have dropped the very
-/// pages it could not write, and a second sync would report success over the hole.
+/// Whether the content of the disk is unknown. After a failed sync the kernel may have dropped the pages it could not
+/// write, and a second sync would report success although they are lost.
 pub(crate) fn is_fatal(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::SystemIoFailure)
 }
 
-/// Ends the process when a commit or checkpoint failed so that only reading the file anew can tell what it holds.
+/// Aborts the process when a commit or checkpoint failed in a way after which only a restart can tell what is stored.
 pub(crate) fn abort_if_fatal(error: &rusqlite::Error, attempted: &'static str) {
     if is_fatal(error) {
         tracing::error!(%error, attempted, "the disk failed to keep data; ending so that nothing is acknowledged wrongly");

@@ -1,56 +1,55 @@
-//! The database file and its locks: private to the user, owned by one server.
+//! The database file and its locks: readable by its user only, owned by one server.
 //!
-//! The lock is on the inode of the database itself (`flock`), so that it holds however the file is reached: after the
-//! lock file was deleted, and through a hard link. `flock` and the record locks of SQLite do not see each other. The
-//! lock file beside it is taken too: versions before this one take nothing else, and it covers the moment in which
-//! `restore` gives the name to another inode.
+//! The lock is a `flock` on the inode of the database itself, so that it holds after the lock file was deleted and through
+//! a hard link. It does not interact with SQLite's record locks. The lock file beside the database is locked too: older
+//! versions lock nothing else, and it covers the moment in which `restore` gives the name to another inode.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::holder::holder_of;
+use super::lock_owner::lock_owner;
 use crate::error::OpenError;
 
-/// Makes the file and its directory where they do not exist, readable by their owner only.
+/// Creates the file and its directory if they do not exist, readable by their owner only.
 pub(crate) fn prepare(path: &Path) -> Result<PathBuf, OpenError> {
     if let Some(directory) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         make_directory(directory).map_err(|source| failure(directory, source))?;
     }
-    // Not opened when it is there: closing any descriptor of the file drops the record locks of this process on it.
+    // An existing file is not opened: closing any descriptor of it drops this process's record locks on it.
     if !path.exists() {
         private_file().open(path).map_err(|source| failure(path, source))?;
     }
     path.canonicalize().map_err(|source| failure(path, source))
 }
 
-/// The ownership of a database, kept for as long as this lives.
+/// The ownership of a database, released on drop.
 #[derive(Debug)]
 pub(crate) struct Ownership {
     _lock_file: File,
     _database: File,
 }
 
-/// Against whom a database is owned.
+/// Whom an ownership excludes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Against {
-    /// Every other owner.
+    /// Every other owner: an exclusive lock.
     All,
-    /// Those who own it against all.
+    /// Exclusive owners: a shared lock.
     Servers,
 }
 
-/// Why a database was not taken.
+/// Why the ownership of a database was not taken.
 #[derive(Debug)]
 pub(crate) enum Refused {
-    /// Another process owns it; its id, where the system tells.
+    /// Another process owns it; with its id, where the system tells.
     Owned(Option<u32>),
     /// A file could not be opened or locked.
     Failed(OpenError),
 }
 
 impl Refused {
-    /// The error of whoever wanted to own this file alone.
+    /// The error for a server, which needs the file exclusively.
     pub(crate) fn in_use(self, path: &Path) -> OpenError {
         match self {
             Self::Owned(holder) => OpenError::InUse { path: path.to_owned(), holder },
@@ -58,7 +57,7 @@ impl Refused {
         }
     }
 
-    /// The error of whoever wanted to change its schema.
+    /// The error for a command that needs to migrate.
     pub(crate) fn blocked(self, path: &Path) -> OpenError {
         match self {
             Self::Owned(holder) => OpenError::MigrationBlocked { path: path.to_owned(), holder },
@@ -68,11 +67,11 @@ impl Refused {
 }
 
 impl Ownership {
-    /// Takes it, unless another process has it.
+    /// Takes the ownership, unless another process excludes it.
     pub(crate) fn take(database: &Path, against: Against) -> Result<Self, Refused> {
         let mut name = database.as_os_str().to_owned();
         name.push(".lock");
-        // The lock file first: where that refuses, the database is not opened, whose closing would drop record locks.
+        // The lock file first: if it is locked, the database is not opened, so that no record locks are dropped by closing.
         let lock_file = lock(Path::new(&name), against)?;
         let database = lock(database, against)?;
         Ok(Self { _lock_file: lock_file, _database: database })
@@ -88,7 +87,7 @@ fn lock(path: &Path, against: Against) -> Result<File, Refused> {
     };
     match taken {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(Refused::Owned(holder_of(&file))),
+        Err(TryLockError::WouldBlock) => Err(Refused::Owned(lock_owner(&file))),
         Err(TryLockError::Error(source)) => Err(failed(source)),
     }
 }

@@ -1,10 +1,10 @@
-//! Functions PostgreSQL has and SQLite lacks, so that statements can be the same, and one that checks texts.
+//! SQL functions that PostgreSQL has and SQLite lacks, and `is_utf8` for the integrity check.
 
 use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::ValueRef;
 
-/// Adds them to a connection.
+/// Adds the functions to a connection.
 pub(crate) fn register(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection.create_scalar_function("is_utf8", 1, flags, |call| {
@@ -19,7 +19,7 @@ pub(crate) fn register(connection: &Connection) -> rusqlite::Result<()> {
     })
 }
 
-/// The place of the part in the text, counted in characters from 1; 0 when it is not there.
+/// The position of `part` in `text`, counted in characters from 1; 0 if it is absent.
 fn position(text: &str, part: &str) -> i64 {
     text.split_once(part).map_or(0, |(before, _after)| {
         i64::try_from(before.chars().count()).unwrap_or(i64::MAX).saturating_add(1)

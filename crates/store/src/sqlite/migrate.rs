@@ -1,4 +1,4 @@
-//! Brings the schema of a SQLite file up to date, each change in a transaction of its own.
+//! Migrating a SQLite file, each migration in a transaction of its own.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migration (
     applied_at INTEGER NOT NULL
 ) STRICT";
 
-/// What is still to be applied.
+/// The migrations that are still to be applied.
 pub(crate) fn pending(connection: &Connection) -> Result<&'static [Migration], OpenError> {
     Ok(migration::pending(SQLITE, &applied(connection).map_err(OpenError::other)?)?)
 }
@@ -36,10 +36,10 @@ fn applied(connection: &Connection) -> rusqlite::Result<Vec<Applied>> {
         .collect()
 }
 
-/// Applies what is missing. Whoever else tries at the same time waits for each change and finds it done.
+/// Applies pending migrations. A concurrent call waits for each of them and finds it applied.
 pub(crate) fn apply(path: &Path, clock: &dyn Clock) -> Result<(), OpenError> {
     let mut connection = open_writer(path).map_err(OpenError::other)?;
-    // Rebuilding a table needs references unchecked meanwhile; each change is checked as a whole before it commits.
+    // Rebuilding a table needs foreign keys off; each migration is checked as a whole before it commits.
     connection.execute_batch("PRAGMA foreign_keys = OFF").map_err(OpenError::other)?;
     loop {
         let tx =

@@ -1,6 +1,6 @@
-//! SQLite: one writer thread that commits jobs in groups, a pool of readers, checkpoints on the side.
+//! The SQLite engine: one writer thread that commits jobs in groups, a pool of readers, a checkpoint thread.
 
-mod aside;
+mod abandoned_copy;
 mod backup;
 mod checkpoint;
 mod connection;
@@ -8,9 +8,9 @@ mod engine;
 mod error;
 mod file;
 mod function;
-mod holder;
-mod leftover;
 pub(crate) mod locations;
+mod lock_owner;
+mod low_priority;
 mod migrate;
 mod reader;
 mod restore;
@@ -22,5 +22,5 @@ pub use restore::{Restored, restore};
 
 pub(crate) use connection::open_reader;
 pub(crate) use engine::Sqlite;
-pub(crate) use locations::Live;
+pub(crate) use locations::LocationMemory;
 pub(crate) use session::Session;

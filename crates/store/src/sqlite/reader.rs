@@ -1,4 +1,4 @@
-//! A pool of connections that read, each job on a blocking thread and from one snapshot.
+//! A pool of read-only connections. Each job runs on a blocking thread and reads one snapshot.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,42 +11,50 @@ use perigee_core::time::Clock;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
 
-use super::aside::Aside;
 use super::connection::open_reader;
 use super::error::from_sqlite;
-use super::locations::Live;
+use super::locations::LocationMemory;
+use super::low_priority::LowPriorityThread;
 use super::session::Session;
 use crate::job::run_now;
 use crate::tx::Tx;
 
-/// How long a read waits for its turn.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a read waits for a permit.
+const PERMIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The readers of one file.
 #[derive(Clone, Debug)]
 pub(crate) struct Readers {
     path: Arc<PathBuf>,
     clock: Arc<dyn Clock>,
-    live: Arc<Live>,
-    turns: Arc<Semaphore>,
-    /// Whose blocking threads do the reading, whichever thread asks.
+    memory: Arc<LocationMemory>,
+    permits: Arc<Semaphore>,
+    /// The runtime whose blocking threads run the reads, whichever thread asks.
     runtime: Handle,
     idle: Arc<Mutex<Vec<Session>>>,
-    aside: Aside,
+    low_priority: LowPriorityThread,
 }
 
 impl Readers {
-    /// To be called on the runtime that lives as long as the file is open.
+    /// Must be called on the runtime that lives as long as the file is open.
     pub(crate) fn start(
         path: PathBuf,
         limit: usize,
         clock: Arc<dyn Clock>,
-        live: Arc<Live>,
+        memory: Arc<LocationMemory>,
     ) -> std::io::Result<(Self, JoinHandle<()>)> {
-        let turns = Arc::new(Semaphore::new(limit.max(1)));
+        let permits = Arc::new(Semaphore::new(limit.max(1)));
         let runtime = Handle::current();
-        let (aside, thread) = Aside::start()?;
-        let readers = Self { path: Arc::new(path), clock, live, turns, runtime, idle: Arc::default(), aside };
+        let (low_priority, thread) = LowPriorityThread::start()?;
+        let readers = Self {
+            path: Arc::new(path),
+            clock,
+            memory,
+            permits,
+            runtime,
+            idle: Arc::default(),
+            low_priority,
+        };
         Ok((readers, thread))
     }
 
@@ -55,29 +63,29 @@ impl Readers {
         T: Send + 'static,
         F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
     {
-        let turn = tokio::time::timeout(PATIENCE, Arc::clone(&self.turns).acquire_owned())
+        let permit = tokio::time::timeout(PERMIT_TIMEOUT, Arc::clone(&self.permits).acquire_owned())
             .await
             .map_err(|elapsed| StoreError::Unavailable(elapsed.into()))?
             .map_err(|_closed| StoreError::Unavailable("the database is closed".into()))?;
         let readers = self.clone();
         let read = self.runtime.spawn_blocking(move || {
             let result = readers.run(job);
-            drop(turn);
+            drop(permit);
             result
         });
         read.await.unwrap_or_else(|stopped| Err(StoreError::Unavailable(stopped.into())))
     }
 
-    /// Reads on the thread that lets everybody else go first.
-    pub(crate) async fn read_aside<T, F>(&self, job: F) -> Result<T, StoreError>
+    /// Runs a job on the low-priority thread.
+    pub(crate) async fn read_low_priority<T, F>(&self, job: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
         let readers = self.clone();
-        // Whoever asked may have gone.
-        let accepted = self.aside.run(Box::new(move || drop(reply.send(readers.run(job)))));
+        // The caller may have been cancelled.
+        let accepted = self.low_priority.run(Box::new(move || drop(reply.send(readers.run(job)))));
         let gone = || StoreError::Unavailable("the database is closed".into());
         if accepted { answer.await.unwrap_or_else(|_gone| Err(gone())) } else { Err(gone()) }
     }
@@ -88,9 +96,9 @@ impl Readers {
     {
         let session = self.take()?;
         session.control("BEGIN").map_err(from_sqlite)?;
-        let result = run_now(job, &Tx::sqlite(session.clone(), self.clock.now(), Arc::clone(&self.live)));
-        // A connection that cannot even end its transaction is closed; the next read opens another.
-        if session.control("ROLLBACK").is_ok() && !self.turns.is_closed() {
+        let result = run_now(job, &Tx::sqlite(session.clone(), self.clock.now(), Arc::clone(&self.memory)));
+        // A connection that cannot end its transaction is closed; the next read opens another.
+        if session.control("ROLLBACK").is_ok() && !self.permits.is_closed() {
             self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(session);
         }
         result
@@ -104,10 +112,10 @@ impl Readers {
         }
     }
 
-    /// Takes no more reads and closes what is idle.
+    /// Refuses further reads and closes idle connections.
     pub(crate) fn close(&self) {
-        self.turns.close();
-        self.aside.close();
+        self.permits.close();
+        self.low_priority.close();
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }

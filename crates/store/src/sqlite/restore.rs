@@ -1,4 +1,4 @@
-//! Puts a copy in the place of a store that nobody serves, and keeps what was there.
+//! Replacing a store that no server uses by a backup, and keeping the old store beside it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use perigee_core::time::Timestamp;
 use rusqlite::{Connection, OpenFlags};
 
-use super::backup::{BackupError, DamagedRows, Draft, check, copy, sync_folder_of};
+use super::backup::{BackupError, DamagedRows, PartialCopy, check, copy, sync_folder_of};
 use super::connection::open_writer;
 use super::file::{Against, Ownership, prepare};
 use super::migrate;
@@ -14,21 +14,20 @@ use crate::damage::Damaged;
 
 const REMEDY: &str = "use another copy, or restore with --allow-damaged and run perigee repair";
 
-/// What restoring did.
+/// The result of a restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restored {
-    /// Bytes of the store now.
+    /// Size of the restored store in bytes.
     pub bytes: u64,
-    /// Where the store that was there went.
+    /// Where the previous store was kept, if there was one.
     pub kept: Option<PathBuf>,
-    /// How many changes of the schema the next start will make.
+    /// How many migrations the next start will apply.
     pub pending_migrations: usize,
-    /// Rows that are damaged, when these are allowed.
+    /// Damaged rows in it, where [`DamagedRows::Allow`] was given.
     pub damaged: Vec<Damaged>,
 }
 
-/// Replaces the store by a copy made earlier. The copy is read from end to end first; a server that owns the
-/// store is an error. Blocks.
+/// Replaces the store by a backup, which is verified from end to end first. Fails if a server owns the store. Blocks.
 pub fn restore(
     copy_at: &Path,
     store: &Path,
@@ -39,21 +38,21 @@ pub fn restore(
         return Err(BackupError::NoStore(copy_at.to_owned()));
     }
     let damaged = check(copy_at, (copy_at, rows, REMEDY))?;
-    let pending_migrations = judge(copy_at)?;
+    let pending_migrations = check_schema(copy_at)?;
     let was_there = store.exists();
     let store = prepare(store)?;
     let _owned_until_the_end =
         Ownership::take(&store, Against::All).map_err(|refused| refused.in_use(&store))?;
-    let draft = Draft::beside(&store)?;
-    copy(copy_at, &draft.path, &mut |_done, _all| {})?;
-    check(&draft.path, (&draft.path, rows, REMEDY))?;
-    let kept = if was_there { Some(keep(&store, now)?) } else { None };
-    let bytes = draft.finish(&store)?;
+    let partial = PartialCopy::beside(&store)?;
+    copy(copy_at, &partial.path, &mut |_done, _all| {})?;
+    check(&partial.path, (&partial.path, rows, REMEDY))?;
+    let kept = if was_there { Some(keep_old(&store, now)?) } else { None };
+    let bytes = partial.finish(&store)?;
     Ok(Restored { bytes, kept, pending_migrations, damaged })
 }
 
-/// Whether a file is a sound store that this program can use; gives how many changes its schema lacks.
-fn judge(copy_at: &Path) -> Result<usize, BackupError> {
+/// Checks that a file is a store that this program can use; gives how many migrations it lacks.
+fn check_schema(copy_at: &Path) -> Result<usize, BackupError> {
     let unsound = |error: rusqlite::Error| {
         let reason = error.to_string();
         BackupError::Unsound { path: copy_at.to_owned(), reason }
@@ -74,9 +73,9 @@ fn judge(copy_at: &Path) -> Result<usize, BackupError> {
     Ok(migrate::pending(&connection)?.len())
 }
 
-/// Gives the present store a second name, under which it stays when the first goes to the copy. Its log must
-/// not stay behind: SQLite would apply it to the copy.
-fn keep(store: &Path, now: Timestamp) -> Result<PathBuf, BackupError> {
+/// Hard-links the current store to a second name, under which it stays when the first goes to the copy. Its
+/// write-ahead log is moved with it: SQLite would otherwise apply it to the copy.
+fn keep_old(store: &Path, now: Timestamp) -> Result<PathBuf, BackupError> {
     let at = now.to_string().replace([':', '.'], "-");
     let beside = |of: &Path, ending: &str| {
         let mut name = of.as_os_str().to_owned();
@@ -84,7 +83,7 @@ fn keep(store: &Path, now: Timestamp) -> Result<PathBuf, BackupError> {
         PathBuf::from(name)
     };
     let kept = beside(store, &format!(".before-{at}"));
-    // A sound store takes its log in; one that is broken, which may be why it is replaced, keeps it.
+    // A healthy store is checkpointed first; a broken one, which may be why it is replaced, keeps its log.
     if let Ok(connection) = open_writer(store) {
         let _as_far_as_it_can = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_row| Ok(()));
     }

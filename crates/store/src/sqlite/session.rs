@@ -1,4 +1,4 @@
-//! Statements on a SQLite connection. They block, so only writer and reader threads come here.
+//! Statements on a SQLite connection. They block, so only writer and reader threads run them.
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
@@ -11,8 +11,8 @@ use crate::error::DbError;
 use crate::row::Row;
 use crate::value::Value;
 
-/// A connection shared with the jobs that run on it. The lock is never contended: jobs on a connection follow one
-/// another. It is there so that the futures of domain SQL are `Send`, which PostgreSQL needs.
+/// A connection shared with the jobs that run on it. The mutex is never contended, because jobs on a connection run one
+/// after the other; it makes the futures of domain SQL `Send`, which PostgreSQL needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Session(Arc<Mutex<Connection>>);
 
@@ -21,17 +21,17 @@ impl Session {
         Self(Arc::new(Mutex::new(connection)))
     }
 
-    /// The connection itself. A job that panicked has left it usable.
+    /// The connection itself, which is usable also after a job panicked.
     pub(crate) fn connection(&self) -> MutexGuard<'_, Connection> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs a statement that controls the transaction.
+    /// Runs a transaction statement, such as `BEGIN`.
     pub(crate) fn control(&self, sql: &str) -> rusqlite::Result<()> {
         self.connection().prepare_cached(sql)?.raw_execute().map(drop)
     }
 
-    /// Whether a transaction is under way.
+    /// Whether a transaction is open.
     pub(crate) fn in_transaction(&self) -> bool {
         !self.connection().is_autocommit()
     }
@@ -87,13 +87,12 @@ impl ToSql for Value {
     }
 }
 
-/// A text as far as it can be read: one flipped bit must not hide every other row of an answer. `perigee verify`
-/// finds such texts.
+/// Reads text lossily, so that one flipped bit does not fail a query over many rows. `perigee verify` finds such texts.
 fn read_text(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     if matches!(text, Cow::Owned(_)) {
-        static TOLD: Once = Once::new();
-        TOLD.call_once(|| tracing::error!("a text in the store is not UTF-8; run perigee verify"));
+        static LOGGED: Once = Once::new();
+        LOGGED.call_once(|| tracing::error!("a text in the store is not UTF-8; run perigee verify"));
     }
     text.into_owned()
 }

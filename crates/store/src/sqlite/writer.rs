@@ -1,4 +1,4 @@
-//! The one thread that writes. Jobs that wait while a commit runs share the next one.
+//! The writer thread. It commits jobs in groups: those that queue up while a commit runs share the next one.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -11,21 +11,21 @@ use perigee_core::time::Clock;
 use tokio::sync::oneshot;
 
 use super::error::{abort_if_fatal, from_sqlite};
-use super::locations::Live;
+use super::locations::LocationMemory;
 use super::session::Session;
 use crate::error::DbError;
 use crate::job::run_now;
 use crate::stats::Counters;
-use crate::tx::{Afterwards, Tx};
+use crate::tx::{AfterCommit, Tx};
 
-/// Jobs of one commit at most, so that the first of them is not kept waiting for the last.
-const GROUP_LIMIT: usize = 1000;
-/// From how many jobs in the last group on it pays to wait for those who are about to come back.
-const MANY: usize = 8;
-/// How long after the last commit to wait for them.
-const COMPANY: Duration = Duration::from_millis(1);
+/// Jobs of one commit; bounds the time that the first of them waits for the last.
+const GROUP_MAX: usize = 1000;
+/// The least size of the last group for which a wait before the next commit pays.
+const MIN_JOBS_TO_WAIT: usize = 8;
+/// The longest wait for further jobs, counted from the end of the last commit.
+const GROUP_COMMIT_WAIT: Duration = Duration::from_millis(1);
 
-/// The way to the writer thread.
+/// A handle to the writer thread.
 #[derive(Debug)]
 pub(crate) struct Writer {
     queue: RwLock<Option<SyncSender<Box<dyn Job>>>>,
@@ -33,19 +33,19 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Starts the thread on this connection. It ends, and lets go of the connection, after [`Self::close`].
+    /// Starts the thread on this connection. It ends, and closes the connection, after [`Self::close`].
     pub(crate) fn start(
         session: Session,
         limit: usize,
         clock: Arc<dyn Clock>,
-        live: Arc<Live>,
+        memory: Arc<LocationMemory>,
         counters: Arc<Counters>,
     ) -> std::io::Result<(Self, JoinHandle<()>)> {
         let (queue, jobs) = sync_channel(limit);
         let thread = Thread {
             session,
             clock,
-            live,
+            memory,
             counters: Arc::clone(&counters),
             data_version: None,
             last_size: 0,
@@ -56,7 +56,7 @@ impl Writer {
         Ok((Self { queue: RwLock::new(Some(queue)), counters }, handle))
     }
 
-    /// Runs the job in the next group and answers once that is committed.
+    /// Runs the job in the next group and returns once that is committed.
     pub(crate) async fn write<T, F>(&self, job: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -79,7 +79,7 @@ impl Writer {
         })
     }
 
-    /// Takes no more jobs; those accepted are still done.
+    /// Refuses further jobs; those accepted are still done.
     pub(crate) fn close(&self) {
         self.queue.write().unwrap_or_else(PoisonError::into_inner).take();
     }
@@ -89,12 +89,12 @@ fn unavailable(reason: &'static str) -> StoreError {
     StoreError::Unavailable(reason.into())
 }
 
-/// A job whatever its result: run inside the transaction, answered after it.
+/// A job with its result type erased: run inside the transaction, answered after the commit.
 trait Job: Send {
-    /// Runs it and says whether its changes are to be kept.
+    /// Runs the job and says whether its changes are to be committed.
     fn run(&mut self, tx: &Tx) -> bool;
 
-    /// Answers whoever waits: with its own result, or with this error when the group was not committed.
+    /// Answers the caller: with the job's own result, or with this error when the group was not committed.
     fn answer(self: Box<Self>, lost: Option<StoreError>);
 }
 
@@ -119,7 +119,7 @@ where
             Some(error) => Err(error),
             None => self.result.unwrap_or_else(|| Err(unavailable("the job did not run"))),
         };
-        // Whoever asked may have gone; what was done stays done.
+        // The caller may have been cancelled; what is committed stays committed.
         let _ = self.reply.send(result);
     }
 }
@@ -127,7 +127,7 @@ where
 struct Thread {
     session: Session,
     clock: Arc<dyn Clock>,
-    live: Arc<Live>,
+    memory: Arc<LocationMemory>,
     counters: Arc<Counters>,
     /// Changes when another process writes.
     data_version: Option<i64>,
@@ -139,24 +139,24 @@ impl Thread {
     fn run(mut self, queue: &Receiver<Box<dyn Job>>) {
         while let Ok(first) = queue.recv() {
             let mut group = vec![first];
-            self.gather(&mut group, queue);
+            self.fill_group(&mut group, queue);
             self.last_size = group.len();
             self.finish(group);
             self.last_end = Instant::now();
         }
     }
 
-    /// Adds whoever waits already. Right after a large group its writers are about to come back with their next
-    /// job, so it waits a moment for them; a lone writer never sees that.
-    fn gather(&self, group: &mut Vec<Box<dyn Job>>, queue: &Receiver<Box<dyn Job>>) {
-        group.extend(queue.try_iter().take(GROUP_LIMIT - group.len()));
+    /// Adds the jobs that are queued. Right after a large group its callers are about to submit their next job, so it
+    /// waits up to [`GROUP_COMMIT_WAIT`] for half of them; a lone caller never waits.
+    fn fill_group(&self, group: &mut Vec<Box<dyn Job>>, queue: &Receiver<Box<dyn Job>>) {
+        group.extend(queue.try_iter().take(GROUP_MAX - group.len()));
         let expected = self.last_size / 2;
-        let patience = COMPANY.saturating_sub(self.last_end.elapsed());
-        if self.last_size < MANY || group.len() >= expected || patience.is_zero() {
+        let wait = GROUP_COMMIT_WAIT.saturating_sub(self.last_end.elapsed());
+        if self.last_size < MIN_JOBS_TO_WAIT || group.len() >= expected || wait.is_zero() {
             return;
         }
         self.counters.waits.add(1);
-        let deadline = Instant::now() + patience;
+        let deadline = Instant::now() + wait;
         while group.len() < expected {
             match queue.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(job) => group.push(job),
@@ -195,46 +195,46 @@ impl Thread {
         }
     }
 
-    /// Runs every job of the group in one transaction, and says how many of them it kept.
+    /// Runs every job of the group in one transaction, and gives how many of them were committed.
     fn commit(&mut self, group: &mut [Box<dyn Job>]) -> rusqlite::Result<usize> {
-        let mut afterwards = Vec::new();
-        let mut leaves_facts = true;
+        let mut after_commit = Vec::new();
+        let mut keeps_device_cache_valid = true;
         let outcome = self.session.control("BEGIN IMMEDIATE").and_then(|()| {
-            self.notice_others()?;
-            let kept = self.run_jobs(group, &mut afterwards, &mut leaves_facts)?;
+            self.notice_other_processes()?;
+            let kept = self.run_jobs(group, &mut after_commit, &mut keeps_device_cache_valid)?;
             self.session
                 .control(if kept > 0 { "COMMIT" } else { "ROLLBACK" })
                 .inspect_err(|error| abort_if_fatal(error, "commit"))?;
             Ok(kept)
         });
-        // Once more: a reader may have remembered what was true until this commit.
-        if !leaves_facts || outcome.is_err() {
-            self.live.facts_mut().forget();
+        // Again after the commit: a reader may have cached the state before it meanwhile.
+        if !keeps_device_cache_valid || outcome.is_err() {
+            self.memory.device_cache_mut().invalidate();
         }
         if outcome.is_ok() {
-            for work in afterwards {
+            for work in after_commit {
                 work();
             }
         }
-        if self.live.present().is_crowded() {
-            self.live.present_mut().make_room();
+        if self.memory.device_states().is_over_capacity() {
+            self.memory.device_states_mut().evict_saved();
         }
         if outcome.is_err() && self.session.in_transaction() {
-            // Nothing more can be done here if even that fails; the next BEGIN will, and say so.
+            // If the rollback fails too, the next BEGIN fails and is reported.
             let _ = self.session.control("ROLLBACK");
         }
         outcome
     }
 
-    /// Forgets what may have been changed by a command beside this server.
-    fn notice_others(&mut self) -> rusqlite::Result<()> {
+    /// Invalidates the device cache if another process, such as a command, has written to the file.
+    fn notice_other_processes(&mut self) -> rusqlite::Result<()> {
         let version = self
             .session
             .connection()
             .prepare_cached("PRAGMA data_version")?
             .query_row([], |row| row.get::<_, i64>(0))?;
         if self.data_version.replace(version).is_some_and(|before| before != version) {
-            self.live.facts_mut().forget();
+            self.memory.device_cache_mut().invalidate();
         }
         Ok(())
     }
@@ -242,19 +242,19 @@ impl Thread {
     fn run_jobs(
         &self,
         group: &mut [Box<dyn Job>],
-        afterwards: &mut Vec<Afterwards>,
-        leaves_facts: &mut bool,
+        after_commit: &mut Vec<AfterCommit>,
+        keeps_device_cache_valid: &mut bool,
     ) -> rusqlite::Result<usize> {
         let mut kept = 0;
         for job in group {
             self.session.control("SAVEPOINT job")?;
-            let tx = Tx::sqlite(self.session.clone(), self.clock.now(), Arc::clone(&self.live));
+            let tx = Tx::sqlite(self.session.clone(), self.clock.now(), Arc::clone(&self.memory));
             let keep = job.run(&tx);
-            if !tx.leaves_facts() || !keep {
-                *leaves_facts = false;
-                self.live.facts_mut().forget();
+            if !tx.keeps_device_cache_valid() || !keep {
+                *keeps_device_cache_valid = false;
+                self.memory.device_cache_mut().invalidate();
             }
-            // A full disk and its like make SQLite undo the whole transaction, neighbours included.
+            // Errors such as a full disk make SQLite roll back the whole transaction, including other jobs.
             if !self.session.in_transaction() {
                 return Err(rusqlite::Error::SqliteFailure(
                     rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL),
@@ -262,7 +262,7 @@ impl Thread {
                 ));
             }
             if keep {
-                afterwards.append(&mut tx.take_afterwards());
+                after_commit.append(&mut tx.take_after_commit());
                 kept += 1;
             } else {
                 self.session.control("ROLLBACK TO job")?;

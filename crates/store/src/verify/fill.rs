@@ -25,7 +25,7 @@ pub(crate) async fn fill_checksums(database: &Database) -> Result<u64> {
 }
 
 async fn fill_some(tx: &Tx) -> Result<u64> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     let devices = fill(tx, "device", devices::checksum::of_row).await?;
     let alerts = fill(tx, "alert", alerts::checksum::of_row).await?;
     Ok(devices + alerts + fill_last(tx).await?)
@@ -33,7 +33,7 @@ async fn fill_some(tx: &Tx) -> Result<u64> {
 
 /// Rows that nobody else is changing: on PostgreSQL they are locked, so that the checksum is of what is there.
 fn locked(tx: &Tx) -> &'static str {
-    match tx.live() {
+    match tx.memory() {
         Some(_) => "",
         None => "FOR UPDATE SKIP LOCKED",
     }

@@ -35,7 +35,7 @@ async fn on_sqlite(tx: &Tx, [after, ..]: Cursor, has_checksums: bool) -> Result<
     let mut batch = Batch::of(rows.len(), limit, last.map(|last| [last, 0, 0, 0]));
     for row in &rows {
         batch.without_checksum += u64::from(row.opt_i64("checksum")?.is_none());
-        let shown = LogRow::of(row)?.show(|glimpse| {
+        let shown = LogRow::of(row)?.visit(|glimpse| {
             unpack_readings(glimpse.readings)?;
             Ok(true)
         });

@@ -7,7 +7,7 @@ use perigee_core::time::Timestamp;
 use serde::Serialize;
 
 use super::fill::fill_checksums;
-use super::mend::mend;
+use super::repair_row::repair_row;
 use super::report::{Progress, Report};
 use super::run::verify;
 use crate::damage::{Damaged, Table};
@@ -40,7 +40,7 @@ pub async fn repair(
     }
     for damaged in before.damaged.into_iter().filter(|damaged| damaged.table != Table::Other) {
         let _alone = alone(database).await;
-        database.write(move |tx| async move { mend(tx, damaged).await }.boxed()).await?;
+        database.write(move |tx| async move { repair_row(tx, damaged).await }.boxed()).await?;
     }
     fill_checksums(database).await?;
     let set_aside = database.read(move |tx| quarantine::list(tx, since).boxed()).await?;

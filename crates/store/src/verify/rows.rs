@@ -5,8 +5,8 @@ use perigee_core::store::Result;
 
 use super::report::{Batch, Cursor};
 use crate::damage::{Damaged, Table};
-use crate::sql::following::checked_trail;
 use crate::sql::locations::{LAST_COLUMNS, checked_last};
+use crate::sql::rule_engine::checked_trail;
 use crate::sql::{alerts, devices};
 use crate::{Row, Tx, params};
 

@@ -10,19 +10,19 @@ use perigee_core::time::{Clock, SystemClock};
 
 use crate::database::{Database, Engine};
 use crate::job::run_now;
-use crate::sqlite::{Live, Session, open_reader};
+use crate::sqlite::{LocationMemory, Session, open_reader};
 use crate::tx::Tx;
 
 pub(super) enum Source<'d> {
     Database(&'d Database),
-    File { session: Session, live: Arc<Live>, clock: SystemClock },
+    File { session: Session, memory: Arc<LocationMemory>, clock: SystemClock },
 }
 
 impl Source<'_> {
     /// A file, such as a copy that was just made.
     pub(super) fn file(path: &Path) -> rusqlite::Result<Self> {
         let (session, clock) = (Session::new(open_reader(path)?), SystemClock);
-        Ok(Self::File { session, live: Arc::new(Live::new(Arc::new(clock))), clock })
+        Ok(Self::File { session, memory: Arc::new(LocationMemory::new(Arc::new(clock))), clock })
     }
 
     pub(super) fn engine(&self) -> Engine {
@@ -39,8 +39,8 @@ impl Source<'_> {
     {
         match self {
             Self::Database(database) => database.read(job).await,
-            Self::File { session, live, clock } => {
-                run_now(job, &Tx::sqlite(session.clone(), clock.now(), Arc::clone(live)))
+            Self::File { session, memory, clock } => {
+                run_now(job, &Tx::sqlite(session.clone(), clock.now(), Arc::clone(memory)))
             }
         }
     }

@@ -13,14 +13,13 @@ mod devices;
 mod email;
 mod expiry;
 mod feed;
-mod figures;
 mod fixture;
-mod following;
 mod groups;
 mod large_groups;
 mod licenses;
 mod locations;
 mod logs;
+mod metrics;
 mod outbox;
 mod outbox_race;
 mod outbox_time;
@@ -31,6 +30,7 @@ mod records;
 mod retention;
 mod rhythm;
 mod routing;
+mod rule_engine;
 mod sample;
 mod shares;
 mod sinks;
@@ -88,7 +88,7 @@ conformance! {
     calls {
         calls_add_up_by_hour,
     }
-    figures {
+    metrics {
         the_store_tells_what_it_holds_and_what_waits,
         accounts_are_searched_in_pages,
     }
@@ -303,7 +303,7 @@ conformance! {
     templates {
         templates_are_kept_by_revision,
     }
-    following {
+    rule_engine {
         a_round_is_kept_once,
         a_round_is_kept_whole_or_not_at_all,
         a_round_by_old_rules_is_refused,

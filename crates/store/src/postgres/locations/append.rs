@@ -10,7 +10,7 @@ use super::candidate::Candidate;
 use super::ingest::{Kept, New};
 use super::known::list;
 use crate::postgres::Session;
-use crate::sql::locations::Sent;
+use crate::sql::locations::PendingLocation;
 
 /// The numbers of those kept come as one list, which is read faster than as many rows.
 const INSERT: &str = "WITH kept AS ( \
@@ -58,7 +58,7 @@ pub(super) async fn append<'a>(
         {
             *outcome = Outcome::Accepted;
         }
-        let Sent { fix, readings } = candidate.sent;
+        let PendingLocation { fix, readings } = candidate.sent;
         let kept = Kept { fix: Fix { number: *number, ..*fix }, trust: judge(fix, now), readings };
         new.entry((candidate.account, candidate.device)).or_default().push(kept);
     }
@@ -74,7 +74,7 @@ async fn insert(
 ) -> Result<HashSet<i64>> {
     let mut columns = Columns::default();
     for (candidate, number) in candidates.iter().zip(numbers) {
-        let Sent { fix, readings } = candidate.sent;
+        let PendingLocation { fix, readings } = candidate.sent;
         let trust = judge(fix, now);
         columns.number.push(*number);
         columns.account.push(candidate.account.as_i64());

@@ -5,14 +5,14 @@ use std::collections::HashSet;
 use perigee_core::id::{AccountId, DeviceId};
 
 use crate::sql::identity::Identity;
-use crate::sql::locations::{Sent, Submission};
+use crate::sql::locations::{PendingLocation, Submission};
 
 /// A location that may be new, and where its outcome goes: which submission, and the place in that.
 pub(super) struct Candidate<'a> {
     pub(super) account: AccountId,
     pub(super) device: DeviceId,
     pub(super) place: (usize, usize),
-    pub(super) sent: &'a Sent,
+    pub(super) sent: &'a PendingLocation,
     pub(super) identity: Identity,
 }
 

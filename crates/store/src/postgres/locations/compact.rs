@@ -28,7 +28,7 @@ pub(crate) async fn compact(database: &Database, budget: CompactionBudget) -> Re
     let mut done = Compacted { more, ..Compacted::default() };
     for some in due.chunks(DEVICES_AT_ONCE) {
         let some = some.to_vec();
-        let packed = database.write_aside(move |tx| pack_devices(tx, some).boxed()).await?;
+        let packed = database.write_background(move |tx| pack_devices(tx, some).boxed()).await?;
         done.devices += packed.devices;
         done.locations += packed.locations;
         done.more |= packed.more;

@@ -10,7 +10,7 @@ use super::candidate::{self, Candidate};
 use super::known::{self, Known};
 use super::{append, settle};
 use crate::postgres::Session;
-use crate::sql::locations::{Sent, Submission, first_results, known_in_chunks};
+use crate::sql::locations::{PendingLocation, Submission, first_results, known_in_chunks};
 use crate::tx::Tx;
 
 /// New locations of each device.
@@ -33,8 +33,8 @@ pub(crate) async fn ingest(
     // Packed and hashed before the accounts are locked, since others may wait for those.
     let mut candidates = candidate::prepare(submissions);
     let (known, numbers) = known::look(tx, session, submissions, candidates.len()).await?;
-    let standings: Vec<_> = submissions.iter().map(|submission| known.standing(submission)).collect();
-    let mut results = first_results(submissions, &standings);
+    let admissions: Vec<_> = submissions.iter().map(|submission| known.admission(submission)).collect();
+    let mut results = first_results(submissions, &admissions);
     candidate::keep_once(&mut candidates, |index| results.get(index).is_some_and(Result::is_ok));
     leave_out_packed(tx, &known, &mut candidates).await?;
     let new = append::append(session, tx.now(), &candidates, &numbers, &mut results).await?;
@@ -50,7 +50,7 @@ async fn leave_out_packed(tx: &Tx, known: &Known, candidates: &mut Vec<Candidate
     }
     let mut packed = HashSet::new();
     for ((account, device), places) in late {
-        let locations: Vec<&Sent> = places.iter().map(|place| candidates[*place].sent).collect();
+        let locations: Vec<&PendingLocation> = places.iter().map(|place| candidates[*place].sent).collect();
         let found = known_in_chunks(tx, account, device, &locations).await?;
         packed.extend(
             places.into_iter().zip(found).filter(|(_, is_packed)| *is_packed).map(|(place, _)| place),

@@ -15,7 +15,7 @@ use super::candidate::Candidate;
 use crate::error::{DbError, describe};
 use crate::postgres::{Session, bind};
 use crate::row::Row;
-use crate::sql::locations::{Standing, Submission, last_point};
+use crate::sql::locations::{Admission, Submission, last_point};
 use crate::tx::Tx;
 
 /// In the order of their ids, so that two batches never wait for each other in a circle.
@@ -57,16 +57,16 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub(super) fn standing(&self, Submission { scope, device, .. }: &Submission) -> Standing {
+    pub(super) fn admission(&self, Submission { scope, device, .. }: &Submission) -> Admission {
         let in_sight = match scope.reach {
             Reach::Account => true,
             Reach::Group(group) => self.members.contains(&(scope.account, group, *device)),
             Reach::Device(own) => own == *device,
         };
         match self.devices.get(&(scope.account, *device)) {
-            Some(device) if in_sight && device.active => Standing::Active,
-            Some(_) if in_sight => Standing::Expired,
-            _ => Standing::Unknown,
+            Some(device) if in_sight && device.active => Admission::Active,
+            Some(_) if in_sight => Admission::Expired,
+            _ => Admission::NotVisible,
         }
     }
 

@@ -14,7 +14,7 @@ use super::known::Known;
 use crate::codec::Point;
 use crate::error::DbError;
 use crate::postgres::Session;
-use crate::sql::locations::{Standing, Submission, last_checksum};
+use crate::sql::locations::{Admission, Submission, last_checksum};
 
 const LAST: &str = "INSERT INTO last_location (account_id, device_id, number, time, received_at, \
                                                latitude, longitude, late, readings, checksum) \
@@ -192,7 +192,7 @@ async fn hear(
 ) -> std::result::Result<(), DbError> {
     let heard: BTreeSet<(AccountId, DeviceId)> = submissions
         .iter()
-        .filter(|submission| known.standing(submission) != Standing::Unknown)
+        .filter(|submission| known.admission(submission) != Admission::NotVisible)
         .map(|submission| (submission.scope.account, submission.device))
         .collect();
     if heard.is_empty() {

@@ -6,8 +6,8 @@ use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
 use crate::sql::event_trim::wanted_by_webhooks;
-use crate::sql::following::judged_to;
 use crate::sql::locations::note_trimmed;
+use crate::sql::rule_engine::judged_to;
 use crate::{Database, Tx, params};
 
 /// Rows of the log one transaction looks at to trim it.
@@ -21,7 +21,8 @@ pub(crate) async fn trim(
 ) -> Result<u64> {
     let mut gone = 0;
     loop {
-        let some = database.write_aside(move |tx| trim_some(tx, account, (keep_ms, now)).boxed()).await?;
+        let some =
+            database.write_background(move |tx| trim_some(tx, account, (keep_ms, now)).boxed()).await?;
         gone += some;
         if some < u64::try_from(TRIMMED_AT_ONCE).unwrap_or(u64::MAX) {
             return Ok(gone);

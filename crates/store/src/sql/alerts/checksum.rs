@@ -58,7 +58,7 @@ pub(crate) fn fault(row: &Row) -> Result<Option<String>> {
 }
 
 /// Keeps an alert as it reads, without attributes that cannot be read.
-pub(crate) async fn mend(tx: &Tx, row: &Row) -> Result<()> {
+pub(crate) async fn repair(tx: &Tx, row: &Row) -> Result<()> {
     let key = params![row.i64("account_id")?, row.i64("id")?];
     let mut attributes = row.bytes("attributes")?;
     if unpack_readings(&attributes).is_err() {

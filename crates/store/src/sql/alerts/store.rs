@@ -10,8 +10,8 @@ use perigee_core::location::{Latitude, Longitude, Outcome, Readings};
 use perigee_core::severity::Severity;
 use perigee_core::store::{Result, SubmittedAlerts};
 
+use super::super::event_append::{NewEvent, append_events};
 use super::super::identity::Identity;
-use super::super::notes::{Note, append_notes};
 use super::super::outbox::{self, Audience, Raised};
 use super::super::query::{for_ids, insert_many};
 use super::super::{events, ids, locations};
@@ -77,11 +77,11 @@ pub(crate) async fn raise_all(
         notes.extend(each.raised.iter().map(|alert| {
             let webhooks = audience.as_ref().map(|audience| audience.webhooks(tx, alert.severity));
             let data = events::routing_note(&webhooks.unwrap_or_default());
-            Note { subject: alert.id.to_string(), device: Some(device), data }
+            NewEvent { subject: alert.id.to_string(), device: Some(device), data }
         }));
         audiences.push(audience);
     }
-    append_notes(tx, account, EventKind::AlertCreated, notes).await?;
+    append_events(tx, account, EventKind::AlertCreated, notes).await?;
     let mut answer = Vec::with_capacity(all.len());
     for (each, audience) in all.into_iter().zip(audiences) {
         if let Some(audience) = &audience {

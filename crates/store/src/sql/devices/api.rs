@@ -68,19 +68,19 @@ impl Devices for Database {
     }
 
     async fn find_device_id(&self, scope: Scope, device: &DeviceRef) -> Result<Option<DeviceId>> {
-        let known = self.live().map(|live| {
-            let facts = live.facts();
-            (facts.epoch(), facts.named(scope, device))
+        let cached = self.memory().map(|memory| {
+            let cache = memory.device_cache();
+            (cache.epoch(), cache.find_id(scope, device))
         });
-        if let Some((_, Some(id))) = known {
+        if let Some((_, Some(id))) = cached {
             return Ok(Some(id));
         }
         let wanted = device.clone();
-        // In a box of its own: it is large, and hardly ever needed.
+        // Boxed: the future is large and rarely needed, and would enlarge the caller's.
         let look = self.read(move |tx| async move { read::find_id(tx, scope, &wanted).await }.boxed());
         let found = Box::pin(look).await?;
-        if let (Some(live), Some((epoch, _)), Some(id)) = (self.live(), known, found) {
-            live.facts_mut().put_name(epoch, scope, device, id);
+        if let (Some(memory), Some((epoch, _)), Some(id)) = (self.memory(), cached, found) {
+            memory.device_cache_mut().put_id(epoch, scope, device, id);
         }
         Ok(found)
     }

@@ -51,7 +51,7 @@ pub(crate) fn fault(row: &Row) -> Result<Option<String>> {
 }
 
 /// Keeps a device as it reads, without tags or a date that cannot be read.
-pub(crate) async fn mend(tx: &Tx, row: &Row) -> Result<()> {
+pub(crate) async fn repair(tx: &Tx, row: &Row) -> Result<()> {
     let key = params![row.i64("account_id")?, row.i64("id")?];
     let fields = [Some(row.str("name")?), row.opt_str("identifier")?, row.opt_str("description")?];
     let tags = if are_tags_readable(row) { row.text("tags")? } else { search::tags_text(&Tags::default())? };

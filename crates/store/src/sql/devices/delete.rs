@@ -34,9 +34,9 @@ pub(super) async fn delete(tx: &Tx, actor: Actor, id: DeviceId, seen: Option<Rev
     let groups =
         rows.iter().map(|row| Ok(GroupId::from_i64(row.i64("group_id")?))).collect::<Result<Vec<_>>>()?;
     tx.execute("DELETE FROM device WHERE account_id = ?1 AND id = ?2", params![account.id, id]).await?;
-    if let Some(live) = tx.live() {
-        let (live, account) = (Arc::clone(live), account.id);
-        tx.after_commit(move || live.forget(account, id));
+    if let Some(memory) = tx.memory() {
+        let (memory, account) = (Arc::clone(memory), account.id);
+        tx.after_commit(move || memory.remove_device(account, id));
     }
     members::touch_groups(tx, account.id, &groups).await?;
     tell(tx, EventKind::DeviceDeleted, &device).await?;

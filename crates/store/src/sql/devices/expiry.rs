@@ -7,8 +7,8 @@ use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::{ExpiryAnnouncement, Result};
 use perigee_core::time::Timestamp;
 
+use super::super::event_append::{NewEvent, append_events};
 use super::super::license_check;
-use super::super::notes::{Note, append_notes};
 use crate::{Database, Row, Tx, params};
 
 /// An expiry that was not announced as come.
@@ -98,12 +98,12 @@ async fn tell(tx: &Tx, account: AccountId, kind: EventKind, rows: &[Row]) -> Res
         expiries.push((row.timestamp("expires")?, DeviceId::from_i64(row.i64("id")?)));
     }
     expiries.sort_unstable();
-    let note = |(expires, device): &(Timestamp, DeviceId)| Note {
+    let note = |(expires, device): &(Timestamp, DeviceId)| NewEvent {
         subject: device.to_string(),
         device: Some(*device),
         data: format!(r#"{{"expires":"{expires}"}}"#),
     };
-    append_notes(tx, account, kind, expiries.iter().map(note).collect()).await?;
+    append_events(tx, account, kind, expiries.iter().map(note).collect()).await?;
     let expired = kind == EventKind::DeviceExpired;
     Ok(expiries.into_iter().map(|(_, device)| ExpiryAnnouncement { account, device, expired }).collect())
 }

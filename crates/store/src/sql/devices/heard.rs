@@ -7,7 +7,7 @@ use perigee_core::license::{DeviceState, License};
 use perigee_core::store::Result;
 
 use super::super::query::Query;
-use super::super::{following, scope};
+use super::super::{rule_engine, scope};
 use crate::{Tx, params, postgres, sqlite};
 
 /// Notes that a device in sight was heard now, and says whether it may store what it sent. Locks the account.
@@ -22,11 +22,11 @@ pub(crate) async fn hear(tx: &Tx, scope: Scope, device: DeviceId) -> Result<bool
     let row = query.row(tx).await?.ok_or(StoreError::NotFound(Kind::Device))?;
     let license = License { licensed: row.bool("licensed")?, expires: row.opt_timestamp("expires")? };
     let now = tx.now().max(row.timestamp("decided_at")?);
-    match tx.live() {
-        Some(live) => sqlite::locations::hear(tx, live, (scope.account, device)).await?,
+    match tx.memory() {
+        Some(memory) => sqlite::locations::record_contact(tx, memory, (scope.account, device)).await?,
         None => postgres::locations::hear(tx, scope.account, device).await?,
     }
-    following::wake(tx, scope.account, device).await?;
+    rule_engine::wake(tx, scope.account, device).await?;
     let active = license.state(now) == DeviceState::Active;
     if license.licensed && !active {
         // Seen to be over once, it stays so, whatever the clock does next.

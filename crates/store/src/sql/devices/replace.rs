@@ -12,7 +12,7 @@ use perigee_core::revision::Revision;
 use perigee_core::store::Result;
 
 use super::super::checksum::{ID_MODULUS, sum};
-use super::super::{accounts, audit, editions, following, license_check, members};
+use super::super::{accounts, audit, editions, license_check, members, rule_engine};
 use super::change::{COLUMNS, admit, reread, tell, tell_expiry, values};
 use super::checksum::settings_crc;
 use super::{expiry, read};
@@ -51,7 +51,7 @@ pub(super) async fn replace(
     expiry::announce_device(tx, account.id, id, now).await?;
     update(tx, &account, id, &settings, license).await?;
     members::move_device(tx, account.id, id, &before.settings.groups, &settings.groups).await?;
-    following::wake(tx, account.id, id).await?;
+    rule_engine::wake(tx, account.id, id).await?;
     let after = reread(tx, &account, &actor, id).await?;
     tell(tx, EventKind::DeviceUpdated, &after).await?;
     match change {

@@ -17,7 +17,7 @@ use perigee_core::zone::Zone;
 use super::super::{column, ids, scope};
 use crate::damage::{Damage, Damaged, Table};
 use crate::error::describe;
-use crate::sqlite::Live;
+use crate::sqlite::LocationMemory;
 use crate::{Row, Tx};
 
 /// Every column of a device; `?1` is the account and `?2` the date of its day.
@@ -35,7 +35,7 @@ pub(super) const SELECT: &str = "\
 
 /// What the devices of one answer share: for whom they are read, and the account's day.
 pub(super) struct Frame {
-    live: Option<Arc<Live>>,
+    memory: Option<Arc<LocationMemory>>,
     damage: Arc<Damage>,
     pub(super) scope: Scope,
     pub(super) now: Timestamp,
@@ -46,8 +46,8 @@ pub(super) struct Frame {
 impl Frame {
     pub(super) fn new(tx: &Tx, account: &Account, scope: Scope) -> Self {
         let (day, zone) = account.day_at(tx.now());
-        let (live, damage) = (tx.live().cloned(), Arc::clone(tx.damage()));
-        Self { live, damage, scope, now: tx.now(), day, zone: zone.clone() }
+        let (memory, damage) = (tx.memory().cloned(), Arc::clone(tx.damage()));
+        Self { memory, damage, scope, now: tx.now(), day, zone: zone.clone() }
     }
 
     pub(super) fn account(&self) -> AccountId {
@@ -61,7 +61,8 @@ impl Frame {
 
     pub(super) fn device(&self, row: &Row) -> Result<Device> {
         let id = DeviceId::from_i64(row.i64("id")?);
-        let heard = self.live.as_ref().and_then(|live| live.present().get((self.account(), id)).cloned());
+        let heard =
+            self.memory.as_ref().and_then(|memory| memory.device_states().get((self.account(), id)).cloned());
         Ok(Device {
             id,
             account: self.account(),

@@ -13,8 +13,8 @@ use perigee_core::store::{LocationSink, LocationUpkeep, Locations, Result};
 use perigee_core::time::Timestamp;
 
 use super::super::retention;
-use super::lanes::Submission;
-use super::{delete, everywhere, gather, last, log, read};
+use super::submission_queue::Submission;
+use super::{delete, everywhere, group_commit, last, log, read};
 use crate::{Database, sqlite};
 
 #[async_trait]
@@ -28,7 +28,7 @@ impl Locations for Database {
         let submission = Submission::new(actor.scope, device, &locations);
         // They take several times the memory of what waits for the commit.
         drop(locations);
-        gather::submit(self, submission).await
+        group_commit::submit(self, submission).await
     }
 
     async fn list_locations(
@@ -37,7 +37,7 @@ impl Locations for Database {
         device: DeviceId,
         request: HistoryRequest,
     ) -> Result<History<StoredLocation>> {
-        let recent = self.live().map(|live| read::from_memory(live, (scope.account, device), &request));
+        let recent = self.memory().map(|memory| read::from_memory(memory, (scope.account, device), &request));
         self.read_snapshot(move |tx| read::list(tx, scope, device, request, recent).boxed()).await
     }
 
@@ -48,13 +48,13 @@ impl Locations for Database {
         request: HistoryRequest,
         sink: Box<dyn LocationSink>,
     ) -> Result<(Box<dyn LocationSink>, Option<HistoryCursor>)> {
-        let recent = self.live().map(|live| read::from_memory(live, (scope.account, device), &request));
+        let recent = self.memory().map(|memory| read::from_memory(memory, (scope.account, device), &request));
         self.read_snapshot(move |tx| read::read(tx, scope, device, request, recent, sink).boxed()).await
     }
 
     async fn find_last_location(&self, scope: Scope, device: DeviceId) -> Result<Option<StoredLocation>> {
-        match self.live() {
-            Some(live) => sqlite::locations::find_last(self, live, scope, device).await,
+        match self.memory() {
+            Some(memory) => sqlite::locations::find_last(self, memory, scope, device).await,
             None => self.read(move |tx| last::find_last_in_sight(tx, scope, device).boxed()).await,
         }
     }
@@ -90,8 +90,8 @@ impl LocationUpkeep for Database {
     }
 
     async fn until_pressed(&self) {
-        match self.live() {
-            Some(live) => live.until_pressed().await,
+        match self.memory() {
+            Some(memory) => memory.until_pressed().await,
             None => std::future::pending().await,
         }
     }

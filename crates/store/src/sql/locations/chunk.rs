@@ -11,8 +11,8 @@ use perigee_core::time::Timestamp;
 use super::super::quarantine::set_aside_chunk;
 use super::super::query::for_ids;
 use super::packed::{self, Packed};
+use super::pending_location::PendingLocation;
 use super::row::unreadable_readings;
-use super::sent::Sent;
 use super::tiers;
 use crate::codec::{CodecError, Point, pack_points, unpack_chunk};
 use crate::{Tx, params};
@@ -203,7 +203,7 @@ pub(crate) async fn known_in_chunks(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,
-    locations: &[&Sent],
+    locations: &[&PendingLocation],
 ) -> Result<Vec<bool>> {
     let mut known = vec![false; locations.len()];
     let mut places: Vec<usize> = (0..locations.len()).collect();
@@ -224,7 +224,7 @@ pub(crate) async fn known_in_chunks(
     Ok(known)
 }
 
-fn holds(chunk: &Chunk, sent: &Sent) -> bool {
+fn holds(chunk: &Chunk, sent: &PendingLocation) -> bool {
     // Nobody knows what a damaged chunk held: taking a location twice is better than refusing it.
     let Ok(points) = &chunk.points else { return false };
     let begin = points.partition_point(|point| point.location.time < sent.fix.time);

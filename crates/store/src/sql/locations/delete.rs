@@ -35,10 +35,10 @@ pub(super) async fn delete(
 /// Lets nobody else on this SQLite store change chunks or add locations meanwhile. On PostgreSQL the account's lock
 /// does that, whichever node they are on.
 pub(crate) async fn alone(database: &Database) -> Option<(MutexGuard<'_, ()>, MutexGuard<'_, ()>)> {
-    let live = database.live()?;
+    let memory = database.memory()?;
     // The same order as wherever both are held.
-    let chunks = live.chunks.lock().await;
-    Some((chunks, live.arriving.lock().await))
+    let chunks = memory.chunks.lock().await;
+    Some((chunks, memory.arriving.lock().await))
 }
 
 async fn delete_in_sight(tx: &Tx, actor: Actor, device: DeviceId, range: TimeRange) -> Result<u64> {
@@ -168,9 +168,9 @@ pub(crate) async fn renew_last(
     if let Some(last) = &last {
         put_last_points(tx, &[(owner, Point::pack(last))]).await?;
     }
-    if let Some(live) = tx.live() {
-        let live = Arc::clone(live);
-        tx.after_commit(move || live.present_mut().set_last(owner, last.as_ref()));
+    if let Some(memory) = tx.memory() {
+        let memory = Arc::clone(memory);
+        tx.after_commit(move || memory.device_states_mut().set_last(owner, last.as_ref()));
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use super::super::scope;
 use super::last::{DEVICES, last_in_row, last_points};
 use super::row::unreadable_readings;
 use crate::codec::Point;
-use crate::sqlite::Live;
+use crate::sqlite::LocationMemory;
 use crate::{Row, Tx, params};
 
 /// Devices looked at by one statement: a full page, and one to see whether there is more.
@@ -39,8 +39,8 @@ pub(super) async fn list_last(
         let few = (wanted - items.len()).clamp(AT_ONCE_MIN, AT_ONCE_MAX);
         // Where most may be filtered out, looking at many is looking seldom.
         let at_once = if narrows { AT_ONCE_MAX } else { few };
-        let found = match tx.live() {
-            Some(live) => in_memory_first(tx, live, scope, &filter, (after, at_once)).await?,
+        let found = match tx.memory() {
+            Some(memory) => in_memory_first(tx, memory, scope, &filter, (after, at_once)).await?,
             None => in_tables(tx, scope, &filter, (after, at_once)).await?,
         };
         let is_last = found.len() < at_once;
@@ -63,7 +63,7 @@ pub(super) async fn list_last(
 /// The next devices in sight: from memory, which is never behind the tables, and what it does not have from those.
 async fn in_memory_first(
     tx: &Tx,
-    live: &Live,
+    memory: &LocationMemory,
     scope: Scope,
     filter: &LastFilter,
     part: (i64, usize),
@@ -72,10 +72,10 @@ async fn in_memory_first(
     let mut found: Vec<Found> = Vec::with_capacity(rows.len());
     let mut unknown = Vec::new();
     {
-        let present = live.present();
+        let states = memory.device_states();
         for row in &rows {
             let device = DeviceId::from_i64(row.i64("device_id")?);
-            let entry = present.get((scope.account, device));
+            let entry = states.get((scope.account, device));
             if entry.is_none() {
                 unknown.push(device.as_i64());
             }

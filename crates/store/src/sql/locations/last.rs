@@ -33,9 +33,9 @@ enum Memory {
 }
 
 fn in_memory(tx: &Tx, account: AccountId, device: DeviceId) -> Memory {
-    let Some(live) = tx.live() else { return Memory::Nothing };
-    let present = live.present();
-    present.get((account, device)).map_or(Memory::Nothing, |entry| Memory::Last(entry.last.clone()))
+    let Some(memory) = tx.memory() else { return Memory::Nothing };
+    let states = memory.device_states();
+    states.get((account, device)).map_or(Memory::Nothing, |entry| Memory::Last(entry.last.clone()))
 }
 
 pub(super) async fn find_last_in_sight(

@@ -27,7 +27,7 @@ pub(crate) const fn number_column(engine: Engine) -> &'static str {
 
 /// Locations of devices in sight after this number.
 pub(super) async fn feed(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Feed> {
-    match tx.live() {
+    match tx.memory() {
         Some(_) => sqlite::locations::list(tx, scope, after, limit).await,
         None => postgres::locations::list(tx, scope, after, limit).await,
     }
@@ -35,7 +35,7 @@ pub(super) async fn feed(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Resul
 
 /// What the log says after this number.
 pub(crate) async fn skim(tx: &Tx, account: AccountId, after: i64, limits: SkimLimits) -> Result<Skimmed> {
-    match tx.live() {
+    match tx.memory() {
         Some(_) => sqlite::locations::skim(tx, account, after, limits).await,
         None => postgres::locations::skim(tx, account, after, limits).await,
     }
@@ -48,7 +48,7 @@ pub(crate) async fn read_log(
     part: (i64, i64),
     devices: Vec<DeviceId>,
 ) -> Result<Vec<(DeviceId, StoredLocation)>> {
-    match tx.live() {
+    match tx.memory() {
         Some(_) => sqlite::locations::read_log(tx, account, part, devices).await,
         None => postgres::locations::read_log(tx, account, part, devices).await,
     }
@@ -56,7 +56,7 @@ pub(crate) async fn read_log(
 
 /// The highest number of the account, also when its location is gone.
 pub(crate) async fn end(tx: &Tx, scope: Scope) -> Result<i64> {
-    match tx.live() {
+    match tx.memory() {
         Some(_) => sqlite::locations::end(tx, scope).await,
         None => postgres::locations::end(tx, scope).await,
     }
@@ -70,7 +70,7 @@ pub(crate) async fn events(
     after: i64,
     limit: u32,
 ) -> Result<(Vec<Event>, Option<i64>)> {
-    match tx.live() {
+    match tx.memory() {
         Some(_) => sqlite::locations::events(tx, scope, wanted, after, limit).await,
         None => postgres::locations::events(tx, scope, wanted, after, limit).await,
     }
@@ -97,10 +97,10 @@ pub(super) async fn recent(
     device: DeviceId,
     window: &Window,
 ) -> Result<Vec<Point>> {
-    match tx.live() {
-        Some(live) => {
+    match tx.memory() {
+        Some(memory) => {
             let places = (window.after, window.before);
-            Ok(live.tail().between((account, device), places, window.order, window.wanted()))
+            Ok(memory.unpacked().between((account, device), places, window.order, window.wanted()))
         }
         None => postgres::locations::recent(tx, account, device, window).await,
     }
@@ -114,8 +114,8 @@ pub(super) async fn erase(
     range: TimeRange,
     packed: u64,
 ) -> Result<u64> {
-    match tx.live() {
-        Some(live) => sqlite::locations::note_erased(tx, live, account, device, range, packed).await,
+    match tx.memory() {
+        Some(memory) => sqlite::locations::erase(tx, memory, account, device, range, packed).await,
         None => postgres::locations::erase(tx, account, device, range).await,
     }
 }
@@ -127,33 +127,33 @@ pub(super) async fn holds_before(
     device: DeviceId,
     before: Timestamp,
 ) -> Result<bool> {
-    let Some(live) = tx.live() else {
+    let Some(memory) = tx.memory() else {
         return postgres::locations::holds_before(tx, account, device, before).await;
     };
     let range = TimeRange { from: Timestamp::MIN, to: before.plus_millis(-1) };
-    Ok(live.tail().count_within((account, device), range) > 0)
+    Ok(memory.unpacked().count_within((account, device), range) > 0)
 }
 
 /// Packs what is due, up to so many devices.
 pub(super) async fn compact(database: &Database, budget: CompactionBudget) -> Result<Compacted> {
-    match database.live() {
-        Some(live) => sqlite::locations::compact(database, live, budget).await,
+    match database.memory() {
+        Some(memory) => sqlite::locations::compact(database, memory, budget).await,
         None => postgres::locations::compact(database, budget).await,
     }
 }
 
 /// Forgets what was received this long ago and is in chunks. Gives how many locations went.
 pub(super) async fn trim(database: &Database, keep_ms: i64) -> Result<u64> {
-    let now = clock::believed(database).await?;
+    let now = clock::trusted_now(database).await?;
     let accounts = database.read(|tx| accounts::ids(tx).boxed()).await?;
     let mut gone = 0;
-    if let Some(live) = database.live() {
+    if let Some(memory) = database.memory() {
         // What is saved need not be read again when the store is opened.
-        sqlite::locations::save_all(database, live).await?;
+        sqlite::locations::save_all(database, memory).await?;
     }
     for account in accounts {
-        gone += match database.live() {
-            Some(live) => sqlite::locations::trim(database, live, account, (keep_ms, now)).await?,
+        gone += match database.memory() {
+            Some(memory) => sqlite::locations::trim(database, memory, account, (keep_ms, now)).await?,
             None => postgres::locations::trim(database, account, (keep_ms, now)).await?,
         };
     }

@@ -3,38 +3,38 @@
 //! They arrive in a log, whose commit is what a sender waits for, and move from there into packed chunks. The log is
 //! each engine's own; what is written once for both is here.
 
+mod admission;
 mod api;
 mod chunk;
 mod delete;
 mod everywhere;
-mod gather;
-mod lanes;
+mod group_commit;
 mod last;
 mod log;
 mod merge;
 mod of_group;
 mod packed;
+mod pending_location;
 mod read;
 mod row;
-mod sent;
-mod standing;
+mod submission_queue;
 mod tiers;
 mod window;
 
+pub(crate) use admission::{Admission, first_results};
 pub(crate) use chunk::{
     Changes, FULL as CHUNK_FULL, Key as Place, apply, known_in_chunks, newest_packed, plan_merge,
 };
 pub(crate) use delete::{alone, holds_before, renew_last, retire_some};
-pub(crate) use lanes::{Gatherer, Submission};
 pub(crate) use last::{find_last, last_points, put_last_points};
 pub(crate) use log::{
     FEW_WAIT_MS, end, event_of, events, note_trimmed, number_column, read_log, skim, trimmed_to,
 };
 pub(crate) use of_group::last_of_group;
+pub(crate) use pending_location::PendingLocation;
 pub(crate) use row::{
     LAST_COLUMNS, checked_last, last_checksum, last_point, point_from_row, unpack_or_note,
     unreadable_readings,
 };
-pub(crate) use sent::Sent;
-pub(crate) use standing::{Standing, first_results};
+pub(crate) use submission_queue::{Submission, SubmissionQueues};
 pub(crate) use window::Window;

@@ -11,13 +11,13 @@ use super::window::Window;
 use super::{log, packed};
 use crate::Tx;
 use crate::codec::Point;
-use crate::sqlite::Live;
+use crate::sqlite::LocationMemory;
 use crate::sqlite::locations::Owner;
 
 /// What memory has of a part of a device's history.
-pub(super) fn from_memory(live: &Live, owner: Owner, request: &HistoryRequest) -> Vec<Point> {
+pub(super) fn from_memory(memory: &LocationMemory, owner: Owner, request: &HistoryRequest) -> Vec<Point> {
     let window = Window::of(request);
-    live.tail().between(owner, (window.after, window.before), window.order, window.wanted())
+    memory.unpacked().between(owner, (window.after, window.before), window.order, window.wanted())
 }
 
 /// Gives a part of the history of a device in sight to a sink, and the sink back with where to go on.

@@ -65,7 +65,7 @@ impl Outbox for Database {
     }
 
     async fn outbox_filled(&self, channel: Channel) {
-        self.bells().of(channel).notified().await;
+        self.outbox_signals().of(channel).notified().await;
     }
 
     async fn note_receipt(&self, channel: Channel, receipt: Receipt) -> Result<bool> {

@@ -169,7 +169,7 @@ pub(super) async fn write(
     let first = ids::fresh_ids(tx, "notification", account, drafts.len(), make).await?;
     let waits = |channel| drafts.iter().any(|draft| draft.channel == channel && draft.suppressed.is_none());
     for channel in Channel::ALL.iter().copied().filter(|channel| waits(*channel)) {
-        tx.ring_after_commit(channel);
+        tx.signal_outbox_after_commit(channel);
     }
     let mut rows: Vec<Vec<Value>> = Vec::with_capacity(drafts.len());
     for (draft, id) in drafts.into_iter().zip(first..) {

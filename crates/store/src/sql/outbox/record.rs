@@ -100,7 +100,7 @@ pub(super) async fn resend(tx: &Tx, actor: Actor, id: NotificationId) -> Result<
                    queued_at = ?3, counted_on = NULL, email_counted = FALSE, token = token + 1 \
                WHERE account_id = ?1 AND id = ?2";
     tx.execute(sql, params![account, id, tx.now()]).await?;
-    tx.ring_after_commit(before.channel);
+    tx.signal_outbox_after_commit(before.channel);
     audit::record(tx, account, &actor.origin, "notification.resend", Some(id.to_string())).await?;
     find(tx, actor.scope, id).await?.ok_or_else(missing)
 }

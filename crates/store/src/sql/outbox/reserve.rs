@@ -95,7 +95,7 @@ async fn decide(
     policy: SendingPolicy,
     counts: bool,
 ) -> Result<Reserved> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, account).await?;
     let ids: Vec<i64> = candidates.iter().map(|candidate| candidate.id.as_i64()).collect();
     let mut waiting = HashMap::new();

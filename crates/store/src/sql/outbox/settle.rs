@@ -33,7 +33,7 @@ fn tidy(reason: &str) -> String {
 }
 
 pub(super) async fn settle(tx: &Tx, reservation: Reservation, delivery: Delivery) -> Result<bool> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     match delivery {
         Delivery::Sent { reference } => sent(tx, reservation, reference.as_deref()).await,
         Delivery::Refused { reason } => {
@@ -48,7 +48,7 @@ pub(super) async fn settle(tx: &Tx, reservation: Reservation, delivery: Delivery
 
 /// Holds an attempt under way for so long from now on, unless it was lost.
 pub(super) async fn renew(tx: &Tx, held: Reservation, lease_ms: i64) -> Result<bool> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     let sql = "UPDATE notification SET due = ?4 \
                WHERE account_id = ?1 AND id = ?2 AND token = ?3 AND state = 'sending'";
     let values = params![held.account, held.id, held.token, tx.now().plus_millis(lease_ms)];
@@ -178,7 +178,7 @@ fn chance(id: NotificationId, attempts: u32) -> u16 {
 
 /// Records a provider's receipt. A failure told so late gives nothing back: the provider was paid.
 pub(super) async fn note_receipt(tx: &Tx, channel: Channel, receipt: Receipt) -> Result<bool> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     let reference = tidy(&receipt.reference);
     // Centres begin their numbers anew: a receipt is for the last message of that name, not for one of last year.
     let known = "(account_id, id) IN (SELECT account_id, id FROM notification \

@@ -19,7 +19,7 @@ fn free(tx: &Tx) -> &'static str {
 }
 
 async fn forget_some_repetitions(tx: &Tx, now: Timestamp) -> Result<u64> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     let over = now.plus_seconds(-2 * i64::from(Repetition::LONGEST_S));
     let sql = format!(
         "DELETE FROM notification_repetition WHERE (account_id, device_id, channel, address, name) IN ( \
@@ -31,7 +31,7 @@ async fn forget_some_repetitions(tx: &Tx, now: Timestamp) -> Result<u64> {
 }
 
 async fn forget_some_messages(tx: &Tx, before: Timestamp) -> Result<u64> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     let sql = format!(
         "DELETE FROM notification WHERE (account_id, id) IN ( \
              SELECT account_id, id FROM notification WHERE due IS NULL AND created < ?1 \
@@ -42,7 +42,7 @@ async fn forget_some_messages(tx: &Tx, before: Timestamp) -> Result<u64> {
 }
 
 async fn forget_some_hours(tx: &Tx, now: Timestamp) -> Result<u64> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     let over = now.plus_seconds(-2 * 3_600);
     let sql = format!(
         "DELETE FROM recipient_counter WHERE (account_id, address, hour) IN ( \
@@ -68,13 +68,14 @@ async fn in_slices<F: Future<Output = Result<u64>>>(slice: impl Fn() -> F) -> Re
 /// Forgets repetitions that are over and e-mails counted by hours that are. Gives how many rows went.
 pub(in crate::sql) async fn forget_repetitions(database: &Database, now: Timestamp) -> Result<u64> {
     let repetitions =
-        in_slices(|| database.write_aside(move |tx| Box::pin(forget_some_repetitions(tx, now)))).await?;
-    let hours = in_slices(|| database.write_aside(move |tx| Box::pin(forget_some_hours(tx, now)))).await?;
+        in_slices(|| database.write_background(move |tx| Box::pin(forget_some_repetitions(tx, now)))).await?;
+    let hours =
+        in_slices(|| database.write_background(move |tx| Box::pin(forget_some_hours(tx, now)))).await?;
     Ok(repetitions + hours)
 }
 
 /// Forgets messages written this long ago that are neither waiting nor under way. Gives how many.
 pub(super) async fn forget_messages(database: &Database, keep_ms: i64) -> Result<u64> {
-    let before = clock::believed(database).await?.plus_millis(-keep_ms);
-    in_slices(|| database.write_aside(move |tx| Box::pin(forget_some_messages(tx, before)))).await
+    let before = clock::trusted_now(database).await?.plus_millis(-keep_ms);
+    in_slices(|| database.write_background(move |tx| Box::pin(forget_some_messages(tx, before)))).await
 }

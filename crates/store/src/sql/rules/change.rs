@@ -9,8 +9,8 @@ use perigee_core::revision::Revision;
 use perigee_core::rule::{Rule, RuleSettings, RuleTarget};
 use perigee_core::store::Result;
 
-use super::super::following::end_occurrences;
 use super::super::query::{for_ids, insert_many};
+use super::super::rule_engine::end_occurrences;
 use super::super::{accounts, audit, geofences, idempotency, ids, scope, search};
 use super::read;
 use crate::{Row, Tx, Value, params};

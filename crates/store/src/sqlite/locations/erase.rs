@@ -1,4 +1,4 @@
-//! Erasing from the log, which is never rewritten: what is erased is noted, and left out wherever the log is read.
+//! Erasing from the log. Its rows are never rewritten: an erased range is recorded and filtered out on every read.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,43 +8,43 @@ use perigee_core::location::TimeRange;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
-use super::live::Live;
+use super::memory::LocationMemory;
 use super::save::save_some;
 use crate::{Tx, params};
 
-/// Erases what lies in a range from log and tail; gives how many were in no chunk, beside those `packed` that were.
-/// Whoever calls holds [`Live::arriving`] and [`Live::chunks`].
-pub(crate) async fn note_erased(
+/// Erases a time range from the log and from memory. `packed` is how many locations were erased from chunks; gives how
+/// many more were in no chunk. The caller holds [`LocationMemory::arriving`] and [`LocationMemory::chunks`].
+pub(crate) async fn erase(
     tx: &Tx,
-    live: &Arc<Live>,
+    memory: &Arc<LocationMemory>,
     account: AccountId,
     device: DeviceId,
     range: TimeRange,
     packed: u64,
 ) -> Result<u64> {
-    let head = live.tail().head();
-    let count = u64::try_from(live.tail().count_within((account, device), range)).unwrap_or(0);
+    let head = memory.unpacked().head();
+    let count = u64::try_from(memory.unpacked().count_within((account, device), range)).unwrap_or(0);
     if packed + count == 0 {
         return Ok(0);
     }
-    // What is erased is not replayed after a crash, so what followed from it must be in the tables by then.
-    save_some(tx, live, &[(account, device)]).await?;
+    // Erased locations are not replayed after a crash, so the state that followed from them is saved first.
+    save_some(tx, memory, &[(account, device)]).await?;
     let sql = "INSERT INTO location_erased (account_id, device_id, up_to, from_time, to_time) \
                VALUES (?1, ?2, ?3, ?4, ?5)";
     tx.execute(sql, params![account, device, head, range.from, range.to]).await?;
-    let live = Arc::clone(live);
+    let memory = Arc::clone(memory);
     tx.after_commit(move || {
-        live.tail_mut().erase((account, device), range, head);
+        memory.unpacked_mut().erase((account, device), range, head);
     });
     Ok(count)
 }
 
-/// What was erased from a part of the log.
+/// The erased ranges of a part of the log.
 #[derive(Debug, Default)]
 pub(super) struct Erased(HashMap<DeviceId, Vec<(i64, TimeRange)>>);
 
 impl Erased {
-    /// What was erased of an account's locations with higher numbers than this.
+    /// The ranges of an account that cover log numbers above this one.
     pub(super) async fn after(tx: &Tx, account: AccountId, number: i64) -> Result<Self> {
         let sql = "SELECT device_id, up_to, from_time, to_time FROM location_erased \
                    WHERE account_id = ?1 AND up_to > ?2";
@@ -61,7 +61,7 @@ impl Erased {
     }
 
     /// Whether a device's location of this number and time was erased.
-    pub(super) fn has(&self, device: DeviceId, number: i64, time: Timestamp) -> bool {
+    pub(super) fn contains(&self, device: DeviceId, number: i64, time: Timestamp) -> bool {
         self.0.get(&device).is_some_and(|erased| {
             erased.iter().any(|(up_to, range)| number <= *up_to && (range.from..=range.to).contains(&time))
         })

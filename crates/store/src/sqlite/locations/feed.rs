@@ -1,4 +1,4 @@
-//! The feed from the log: its rows are read in order and what is out of sight or erased is left out.
+//! The location feed: rows of the log in order, without locations that are erased or not visible to the reader.
 
 use std::collections::HashSet;
 
@@ -17,14 +17,14 @@ use crate::sql::locations::{event_of, trimmed_to, unpack_or_note};
 use crate::sql::scope::devices_in_sight;
 use crate::{Tx, params};
 
-/// Rows one statement reads.
+/// Rows that one statement reads while rows are small.
 const STRIDE: i64 = 16;
-/// Locations in the rows read so far from which these are large.
-const MANY: usize = 1_000;
-/// Locations one call looks at, however few of them are in sight.
-pub(super) const LOOKED_AT_MAX: usize = 50_000;
+/// Locations read so far from which rows are taken to be large and read one at a time.
+const LARGE_ROWS_AT: usize = 1_000;
+/// Locations that one call examines at most, however few of them are visible.
+pub(super) const EXAMINED_MAX: usize = 50_000;
 
-/// Locations of devices in sight after this number.
+/// Locations of visible devices after this log number.
 pub(crate) async fn list(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Feed> {
     if after > 0 && after < trimmed_to(tx, scope.account).await? {
         return Err(StoreError::CursorExpired);
@@ -36,7 +36,7 @@ pub(crate) async fn list(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Resul
     Ok(Feed { items: points.into_iter().filter_map(unpack).collect(), next })
 }
 
-/// The same locations as events, and up to which number they are, unless they are all there are.
+/// The same locations as events, and the number up to which the log was read if there is more of it.
 pub(crate) async fn events(
     tx: &Tx,
     scope: Scope,
@@ -53,23 +53,23 @@ pub(crate) async fn events(
     Ok((events, (!part.is_end).then_some(part.next)))
 }
 
-/// The highest number of the account, also when its location is gone.
+/// The highest number of the account's log, including rows that are trimmed.
 pub(crate) async fn end(tx: &Tx, scope: Scope) -> Result<i64> {
     let sql = "SELECT MAX(last_number) AS last FROM location_log WHERE account_id = ?1";
     let last = tx.query_one(sql, params![scope.account]).await?.opt_i64("last")?.unwrap_or(0);
     Ok(last.max(trimmed_to(tx, scope.account).await?))
 }
 
-/// A part of the log.
+/// A part of the log, filtered.
 struct Part {
     points: Vec<(DeviceId, Point)>,
-    /// The number to go on from.
+    /// The number to continue after.
     next: i64,
-    /// Whether there is nothing after it.
+    /// Whether this is the end of the log.
     is_end: bool,
 }
 
-/// Up to so many locations after this number, of the devices wanted.
+/// Up to `limit` locations after this number, of the wanted devices.
 async fn read(tx: &Tx, scope: Scope, wanted: Option<&Wanted<'_>>, after: i64, limit: u32) -> Result<Part> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let erased = Erased::after(tx, scope.account, after).await?;
@@ -77,7 +77,7 @@ async fn read(tx: &Tx, scope: Scope, wanted: Option<&Wanted<'_>>, after: i64, li
         "SELECT {COLUMNS} FROM location_log \
          WHERE account_id = ?1 AND last_number > ?2 ORDER BY last_number LIMIT ?3"
     );
-    let (mut items, mut next, mut looked_at) = (Vec::new(), after, 0);
+    let (mut items, mut next, mut examined) = (Vec::new(), after, 0);
     let mut stride = 1;
     loop {
         let rows = tx.query(&sql, params![scope.account, next, stride]).await?;
@@ -89,23 +89,23 @@ async fn read(tx: &Tx, scope: Scope, wanted: Option<&Wanted<'_>>, after: i64, li
             }
             read += 1;
             let keep = |glimpse: Glimpse<'_>| {
-                looked_at += 1;
+                examined += 1;
                 let device = glimpse.device;
                 let is_wanted = wanted.is_none_or(|wanted| wanted.has_device(device));
                 if glimpse.number > after
                     && is_wanted
-                    && !is_elsewhere(scope, device)
-                    && !erased.has(device, glimpse.number, glimpse.time)
+                    && !is_other_device(scope, device)
+                    && !erased.contains(device, glimpse.number, glimpse.time)
                 {
                     some.push((device, glimpse.to_point()));
                 }
                 Ok(true)
             };
-            LogRow::of(row)?.show_or_note(tx, keep);
+            LogRow::of(row)?.visit_or_note(tx, keep);
         }
         let devices: HashSet<DeviceId> = some.iter().map(|(device, _)| *device).collect();
-        let in_sight = devices_in_sight(tx, scope, devices).await?;
-        some.retain(|(device, _)| in_sight.contains(device));
+        let visible = devices_in_sight(tx, scope, devices).await?;
+        some.retain(|(device, _)| visible.contains(device));
         if items.len() + some.len() > limit {
             items.extend(some.into_iter().take(limit - items.len()));
             let last = items.last().map_or(next, |(_, point): &(DeviceId, Point)| point.number);
@@ -114,17 +114,17 @@ async fn read(tx: &Tx, scope: Scope, wanted: Option<&Wanted<'_>>, after: i64, li
         items.append(&mut some);
         next = rows[..read].last().map_or(Ok(next), |row| row.i64("last_number"))?;
         let is_end = read == rows.len() && rows.len() < usize::try_from(stride).unwrap_or(usize::MAX);
-        // Rows of many locations are read one by one, or most of them would be read in vain.
-        stride = if looked_at < MANY { STRIDE } else { 1 };
-        if is_end || items.len() == limit || looked_at >= LOOKED_AT_MAX {
-            // What was trimmed or erased at the end is passed too.
+        // Large rows are read one at a time: the limit is likely to be reached within the next one.
+        stride = if examined < LARGE_ROWS_AT { STRIDE } else { 1 };
+        if is_end || items.len() == limit || examined >= EXAMINED_MAX {
+            // The cursor also passes rows that are trimmed or erased at the end.
             let next = if is_end { next.max(end(tx, scope).await?) } else { next };
             return Ok(Part { points: items, next, is_end });
         }
     }
 }
 
-/// Whether a scope of one device leaves it out.
-fn is_elsewhere(scope: Scope, device: DeviceId) -> bool {
+/// Whether the scope is one other device.
+fn is_other_device(scope: Scope, device: DeviceId) -> bool {
     matches!(scope.reach, Reach::Device(own) if own != device)
 }

@@ -1,4 +1,4 @@
-//! Storing submissions on SQLite: a row of the log for each account, however many locations there are.
+//! Storing a batch of submissions on SQLite: one log row per account, however many locations it holds.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -8,49 +8,49 @@ use perigee_core::location::{Fix, Outcome, Whereabouts, judge};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
-use super::live::Live;
+use super::admission::admissions;
+use super::device_state::{Contact, load};
 use super::log_row::checksum;
-use super::present::{Heard, load};
-use super::standing::standings;
-use super::tail::Owner;
+use super::memory::LocationMemory;
+use super::unpacked::Owner;
 use crate::codec::{BatchWriter, Point};
-use crate::sql::locations::{Sent, Standing, Submission, first_results, known_in_chunks};
+use crate::sql::locations::{Admission, PendingLocation, Submission, first_results, known_in_chunks};
 use crate::{Tx, params};
 
-/// Where a location is: the submission, and the place in it.
-type Place = (usize, usize);
+/// Where a location stands in the batch: the index of its submission, and its index in that.
+type BatchIndex = (usize, usize);
 
-/// What one device sent.
+/// The locations of one device in the batch.
 #[derive(Default)]
 struct Arrival {
-    candidates: Vec<Place>,
-    /// What of it is new, in the order of arrival, and the place of each.
+    candidates: Vec<BatchIndex>,
+    /// Those that are new, in arrival order, and the batch index of each.
     points: Vec<Point>,
-    places: Vec<Place>,
-    /// The one of these that is the last location now.
+    places: Vec<BatchIndex>,
+    /// Which of `points` is the device's last location now.
     last: Option<usize>,
     whereabouts: Whereabouts,
 }
 
 type Arrivals = BTreeMap<Owner, Arrival>;
 
-/// Stores what is new and says of each location whether it is, or why its submission is refused.
+/// Stores new locations; says of each whether it was accepted or a duplicate, or why its submission is refused.
 pub(crate) async fn ingest(
     tx: &Tx,
-    live: &Arc<Live>,
+    memory: &Arc<LocationMemory>,
     submissions: &[Submission],
 ) -> Result<Vec<Result<Vec<Outcome>>>> {
-    tx.leave_facts();
-    let standings = standings(tx, live, submissions).await?;
-    let mut results = first_results(submissions, &standings);
-    let mut arrivals = arrivals(submissions, &standings);
-    load(tx, live, arrivals.keys().copied()).await?;
+    tx.keep_device_cache_valid();
+    let admissions = admissions(tx, memory, submissions).await?;
+    let mut results = first_results(submissions, &admissions);
+    let mut arrivals = arrivals(submissions, &admissions);
+    load(tx, memory, arrivals.keys().copied()).await?;
     for (owner, arrival) in &mut arrivals {
-        find_new(tx, live, *owner, submissions, arrival).await?;
+        find_new(tx, memory, *owner, submissions, arrival).await?;
     }
-    number(tx, &mut arrivals).await?;
+    assign_numbers(tx, &mut arrivals).await?;
     for (owner, arrival) in &mut arrivals {
-        believe(live, *owner, submissions, arrival);
+        judge_jumps(memory, *owner, submissions, arrival);
     }
     append(tx, &arrivals).await?;
     for arrival in arrivals.values() {
@@ -62,53 +62,54 @@ pub(crate) async fn ingest(
             }
         }
     }
-    let (live, at) = (Arc::clone(live), tx.now());
-    tx.after_commit(move || remember(&live, arrivals, at));
+    let (memory, at) = (Arc::clone(memory), tx.now());
+    tx.after_commit(move || apply_to_memory(&memory, arrivals, at));
     Ok(results)
 }
 
-fn arrivals(submissions: &[Submission], standings: &[Standing]) -> Arrivals {
+fn arrivals(submissions: &[Submission], admissions: &[Admission]) -> Arrivals {
     let mut arrivals = Arrivals::new();
-    for (index, (submission, standing)) in submissions.iter().zip(standings).enumerate() {
-        if *standing == Standing::Unknown {
+    for (index, (submission, admission)) in submissions.iter().zip(admissions).enumerate() {
+        if *admission == Admission::NotVisible {
             continue;
         }
-        // An expired device is heard all the same.
+        // The contact of an expired device is recorded all the same.
         let arrival = arrivals.entry((submission.scope.account, submission.device)).or_default();
-        if *standing == Standing::Active {
+        if *admission == Admission::Active {
             arrival.candidates.extend((0..submission.locations.len()).map(|place| (index, place)));
         }
     }
     arrivals
 }
 
-/// Finds the locations of a device that are neither in the tail nor in a chunk, each once.
+/// Finds the locations of a device that are neither in memory nor in a chunk nor earlier in the batch.
 async fn find_new(
     tx: &Tx,
-    live: &Live,
+    memory: &LocationMemory,
     owner: Owner,
     submissions: &[Submission],
     arrival: &mut Arrival,
 ) -> Result<()> {
-    let packed_until = live.present().get(owner).and_then(|entry| entry.packed_until);
+    let packed_until = memory.device_states().get(owner).and_then(|entry| entry.packed_until);
     let mut may_be_packed = false;
     {
-        let tail = live.tail();
-        let mut batch = Batch::default();
+        let unpacked = memory.unpacked();
+        let mut seen = Seen::default();
         for place in &arrival.candidates {
             let Some(point) = point(submissions, *place, tx.now()) else { continue };
-            if tail.holds(owner, &point) || batch.holds(&arrival.points, &point) {
+            if unpacked.holds(owner, &point) || seen.contains(&arrival.points, &point) {
                 continue;
             }
-            batch.add(&point, arrival.points.len());
+            seen.add(&point, arrival.points.len());
             may_be_packed |= packed_until.is_some_and(|until| point.time <= until);
             arrival.points.push(point);
             arrival.places.push(*place);
         }
     }
     if may_be_packed {
-        let sent: Vec<&Sent> = arrival.places.iter().filter_map(|place| sent(submissions, *place)).collect();
-        let known = known_in_chunks(tx, owner.0, owner.1, &sent).await?;
+        let pending: Vec<&PendingLocation> =
+            arrival.places.iter().filter_map(|place| pending(submissions, *place)).collect();
+        let known = known_in_chunks(tx, owner.0, owner.1, &pending).await?;
         let mut each = known.iter();
         arrival.points.retain(|_| !each.next().copied().unwrap_or(false));
         let mut each = known.iter();
@@ -117,12 +118,12 @@ async fn find_new(
     Ok(())
 }
 
-fn sent(submissions: &[Submission], (index, place): Place) -> Option<&Sent> {
+fn pending(submissions: &[Submission], (index, place): BatchIndex) -> Option<&PendingLocation> {
     submissions.get(index).and_then(|submission| submission.locations.get(place))
 }
 
-fn point(submissions: &[Submission], place: Place, received_at: Timestamp) -> Option<Point> {
-    let Sent { fix, readings } = sent(submissions, place)?;
+fn point(submissions: &[Submission], place: BatchIndex, received_at: Timestamp) -> Option<Point> {
+    let PendingLocation { fix, readings } = pending(submissions, place)?;
     Some(Point {
         time: fix.time,
         number: 0,
@@ -134,15 +135,15 @@ fn point(submissions: &[Submission], place: Place, received_at: Timestamp) -> Op
     })
 }
 
-/// Finds the same location within what one device sent. Ordinarily times ascend, and there is nothing to look for.
+/// Finds duplicates among the new locations of one device. Mostly times ascend, and no lookup is needed.
 #[derive(Default)]
-struct Batch {
-    /// Made when a time first does not.
+struct Seen {
+    /// Built when a time first does not ascend.
     by_time: Option<HashMap<Timestamp, Vec<usize>>>,
 }
 
-impl Batch {
-    fn holds(&mut self, points: &[Point], point: &Point) -> bool {
+impl Seen {
+    fn contains(&mut self, points: &[Point], point: &Point) -> bool {
         if self.by_time.is_none() && points.last().is_none_or(|last| last.time < point.time) {
             return false;
         }
@@ -165,8 +166,8 @@ impl Batch {
     }
 }
 
-/// Numbers what is new, from those of events. Their counter is the one behind AUTOINCREMENT.
-async fn number(tx: &Tx, arrivals: &mut Arrivals) -> Result<()> {
+/// Assigns log numbers, drawn from the event counter, which is the one behind AUTOINCREMENT.
+async fn assign_numbers(tx: &Tx, arrivals: &mut Arrivals) -> Result<()> {
     let count = arrivals.values().map(|arrival| arrival.points.len()).sum::<usize>();
     if count == 0 {
         return Ok(());
@@ -181,9 +182,9 @@ async fn number(tx: &Tx, arrivals: &mut Arrivals) -> Result<()> {
     Ok(())
 }
 
-/// Writes what is new, a row for each account.
+/// Writes the new locations, one log row per account.
 async fn append(tx: &Tx, arrivals: &Arrivals) -> Result<()> {
-    let mut rows: BTreeMap<AccountId, LogRow> = BTreeMap::new();
+    let mut rows: BTreeMap<AccountId, NewLogRow> = BTreeMap::new();
     for ((account, device), arrival) in arrivals.iter().filter(|(_, arrival)| !arrival.points.is_empty()) {
         let row = rows.entry(*account).or_default();
         let first = arrival.points.first().map_or(0, |point| point.number);
@@ -202,23 +203,25 @@ async fn append(tx: &Tx, arrivals: &Arrivals) -> Result<()> {
 }
 
 #[derive(Default)]
-struct LogRow {
+struct NewLogRow {
     first: Option<i64>,
     last: i64,
     batch: BatchWriter,
 }
 
-/// Judges the new locations of a device by where it was, and finds the last one.
-fn believe(live: &Live, owner: Owner, submissions: &[Submission], arrival: &mut Arrival) {
-    let mut whereabouts = live.present().get(owner).map(|entry| entry.whereabouts).unwrap_or_default();
+/// Flags implausible jumps among the new locations of a device, and finds its last location.
+fn judge_jumps(memory: &LocationMemory, owner: Owner, submissions: &[Submission], arrival: &mut Arrival) {
+    let mut whereabouts =
+        memory.device_states().get(owner).map(|entry| entry.whereabouts).unwrap_or_default();
     let before = whereabouts.last;
     let mut places: Vec<usize> = (0..arrival.points.len()).collect();
-    // In the order of time, so that the same locations give the same last one however they were sent.
+    // In time order, so that the result does not depend on the order of submission.
     places.sort_by_key(|place| arrival.points[*place].key());
     for place in places {
-        let Some(sent) = sent(submissions, arrival.places[place]) else { continue };
+        let Some(pending) = pending(submissions, arrival.places[place]) else { continue };
         let point = &mut arrival.points[place];
-        point.trust.suspect = whereabouts.see(Fix { number: point.number, ..sent.fix }, point.trust.suspect);
+        point.trust.suspect =
+            whereabouts.see(Fix { number: point.number, ..pending.fix }, point.trust.suspect);
         if whereabouts.last != before && whereabouts.last.is_some_and(|last| last.number == point.number) {
             arrival.last = Some(place);
         }
@@ -226,25 +229,25 @@ fn believe(live: &Live, owner: Owner, submissions: &[Submission], arrival: &mut 
     arrival.whereabouts = whereabouts;
 }
 
-/// Takes over into memory what was committed.
-fn remember(live: &Live, arrivals: Arrivals, at: Timestamp) {
+/// Applies a commit to memory.
+fn apply_to_memory(memory: &LocationMemory, arrivals: Arrivals, at: Timestamp) {
     let mut heard = Vec::with_capacity(arrivals.len());
     {
-        let mut tail = live.tail_mut();
+        let mut unpacked = memory.unpacked_mut();
         for (owner, arrival) in arrivals {
             let last = arrival.last.and_then(|place| arrival.points.get(place)).map(Point::detached);
             let number = |point: Option<&Point>| point.map(|point| point.number);
             let numbers = number(arrival.points.first()).zip(number(arrival.points.last()));
             let moved = numbers.map(|_| (last, arrival.whereabouts));
-            tail.add(owner, arrival.points);
-            heard.push((owner, Heard { at, numbers, moved }));
+            unpacked.add(owner, arrival.points);
+            heard.push((owner, Contact { at, numbers, moved }));
         }
-        if tail.is_pressed() {
-            live.pressed.notify_one();
+        if unpacked.is_pressed() {
+            memory.pressed.notify_one();
         }
     }
-    let mut present = live.present_mut();
+    let mut states = memory.device_states_mut();
     for (owner, heard) in heard {
-        present.hear(owner, heard);
+        states.record_contact(owner, heard);
     }
 }

@@ -1,4 +1,4 @@
-//! The last location of a device, from memory where that has it.
+//! The last location of a device, from memory if it is there.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,55 +10,62 @@ use perigee_core::id::DeviceId;
 use perigee_core::location::StoredLocation;
 use perigee_core::store::Result;
 
-use super::live::Live;
-use super::present::{Entry, read_missing};
-use super::standing::facts_of;
+use super::admission::read_visible;
+use super::device_state::{DeviceEntry, read_missing};
+use super::memory::LocationMemory;
 use crate::codec::Point;
 use crate::sql::locations::unreadable_readings;
 use crate::{Database, Tx};
 
-/// The newest location of a device in sight that can be trusted.
+/// The last trusted location of a visible device.
 pub(crate) async fn find_last(
     database: &Database,
-    live: &Arc<Live>,
+    memory: &Arc<LocationMemory>,
     scope: Scope,
     device: DeviceId,
 ) -> Result<Option<StoredLocation>> {
-    let found = if let Some(entry) = in_memory(live, scope, device) {
+    let found = if let Some(entry) = in_memory(memory, scope, device) {
         entry.last
     } else {
-        // Noted before the snapshot begins: what is forgotten after that must not come back.
-        let read = Read { epoch: live.facts().epoch(), departures: live.present().departures() };
-        let live = Arc::clone(live);
-        database.read(move |tx| async move { read.last(tx, &live, scope, device).await }.boxed()).await?
+        // Read before the snapshot begins: entries that are invalidated after that must not be put back.
+        let read =
+            Read { epoch: memory.device_cache().epoch(), evictions: memory.device_states().evictions() };
+        let memory = Arc::clone(memory);
+        database.read(move |tx| async move { read.last(tx, &memory, scope, device).await }.boxed()).await?
     };
     found.map(|point| point.unpack().map_err(unreadable_readings)).transpose()
 }
 
-/// The present of a device if memory knows both that and that it is in sight.
-fn in_memory(live: &Live, scope: Scope, device: DeviceId) -> Option<Entry> {
-    live.facts().get(scope, device)?;
-    live.present().get((scope.account, device)).cloned()
+/// The state of a device, if memory holds both the state and the fact that the device is visible.
+fn in_memory(memory: &LocationMemory, scope: Scope, device: DeviceId) -> Option<DeviceEntry> {
+    memory.device_cache().get(scope, device)?;
+    memory.device_states().get((scope.account, device)).cloned()
 }
 
-/// A read that leaves in memory what it found.
+/// A read that adds what it finds to memory.
 struct Read {
     epoch: u64,
-    departures: u64,
+    evictions: u64,
 }
 
 impl Read {
-    async fn last(self, tx: &Tx, live: &Live, scope: Scope, device: DeviceId) -> Result<Option<Point>> {
-        let facts = facts_of(tx, &HashSet::from([(scope, device)])).await?;
-        let fact = facts.get(&(scope, device)).ok_or(StoreError::NotFound(Kind::Device))?;
-        live.facts_mut().put(self.epoch, scope, device, *fact);
+    async fn last(
+        self,
+        tx: &Tx,
+        memory: &LocationMemory,
+        scope: Scope,
+        device: DeviceId,
+    ) -> Result<Option<Point>> {
+        let visible = read_visible(tx, &HashSet::from([(scope, device)])).await?;
+        let cached = visible.get(&(scope, device)).ok_or(StoreError::NotFound(Kind::Device))?;
+        memory.device_cache_mut().put(self.epoch, scope, device, *cached);
         let owner = (scope.account, device);
-        let found = read_missing(tx, live, [owner].into_iter()).await?.pop().map(|(_, entry)| entry);
-        let mut present = live.present_mut();
+        let found = read_missing(tx, memory, [owner].into_iter()).await?.pop().map(|(_, entry)| entry);
+        let mut states = memory.device_states_mut();
         if let Some(entry) = &found {
-            present.put_read(self.departures, owner, entry.clone());
+            states.put_read(self.evictions, owner, entry.clone());
         }
         // More may have arrived since the snapshot began.
-        Ok(present.get(owner).or(found.as_ref()).and_then(|entry| entry.last.clone()))
+        Ok(states.get(owner).or(found.as_ref()).and_then(|entry| entry.last.clone()))
     }
 }

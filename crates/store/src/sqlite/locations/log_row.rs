@@ -1,4 +1,4 @@
-//! A row of the log: the locations of one commit, checked before they are shown.
+//! A row of the log: the locations of one commit and account, checked before they are read.
 
 use perigee_core::id::AccountId;
 use perigee_core::store::Result;
@@ -17,7 +17,7 @@ pub(super) fn checksum(last: i64, first: i64, account: AccountId, received_at: T
     crc(params![last, first, account, received_at])
 }
 
-/// A row of the log.
+/// A row of the log, its packed locations unread.
 pub(crate) struct LogRow<'r> {
     row: &'r Row,
     pub(crate) account: AccountId,
@@ -37,19 +37,18 @@ impl<'r> LogRow<'r> {
         })
     }
 
-    /// Shows its locations for as long as more are wanted. When the row is damaged, none is shown, or the rest is
-    /// not.
-    pub(crate) fn show(
+    /// Visits the locations until the visitor returns false. Of a damaged row none is visited, or the rest is not.
+    pub(crate) fn visit(
         &self,
-        wants_more: impl FnMut(Glimpse<'r>) -> std::result::Result<bool, CodecError>,
+        visitor: impl FnMut(Glimpse<'r>) -> std::result::Result<bool, CodecError>,
     ) -> std::result::Result<(), Box<Damaged>> {
-        self.walk(wants_more).map_err(|reason| Box::new(self.damaged(reason)))
+        self.try_visit(visitor).map_err(|reason| Box::new(self.damaged(reason)))
     }
 
-    /// Shows its locations, or says what is wrong.
-    fn walk(
+    /// Visits the locations, or says what is wrong with the row.
+    fn try_visit(
         &self,
-        mut wants_more: impl FnMut(Glimpse<'r>) -> std::result::Result<bool, CodecError>,
+        mut visitor: impl FnMut(Glimpse<'r>) -> std::result::Result<bool, CodecError>,
     ) -> std::result::Result<(), String> {
         let kept = self.row.opt_i64("checksum").map_err(|error| error.to_string())?;
         if kept.is_some_and(|kept| kept != checksum(self.last, self.first, self.account, self.received_at)) {
@@ -59,12 +58,12 @@ impl<'r> LogRow<'r> {
         let (mut failed, mut ended_early, mut count) = (None, false, 0);
         let look = |glimpse| {
             count += 1;
-            let goes_on = wants_more(glimpse).unwrap_or_else(|error| {
+            let wants_more = visitor(glimpse).unwrap_or_else(|error| {
                 failed = Some(error);
                 false
             });
-            ended_early = !goes_on;
-            goes_on
+            ended_early = !wants_more;
+            wants_more
         };
         look_through(points, self.first, self.received_at, look).map_err(|error| error.to_string())?;
         if let Some(error) = failed {
@@ -76,18 +75,18 @@ impl<'r> LogRow<'r> {
         Ok(())
     }
 
-    /// The same; a damaged row is noted and passed over.
-    pub(super) fn show_or_note(
+    /// The same; a damaged row is recorded and skipped.
+    pub(super) fn visit_or_note(
         &self,
         tx: &Tx,
-        wants_more: impl FnMut(Glimpse<'r>) -> std::result::Result<bool, CodecError>,
+        visitor: impl FnMut(Glimpse<'r>) -> std::result::Result<bool, CodecError>,
     ) {
-        if let Err(damaged) = self.show(wants_more) {
+        if let Err(damaged) = self.visit(visitor) {
             tx.damage().note(&damaged);
         }
     }
 
-    /// What is known of it when it cannot be read.
+    /// What is known of the row when it cannot be read.
     fn damaged(&self, reason: String) -> Damaged {
         Damaged::new(Table::LocationLog, reason)
             .of(self.account, None)

@@ -1,38 +1,39 @@
-//! Locations on SQLite: a log that is only appended to, one row a commit, and in memory what is in no chunk yet.
+//! Locations on SQLite: an append-only log with one row per commit and account, and in memory what is in no chunk yet.
 //!
-//! The log is the truth. What is kept in memory beside it, the [`Tail`](tail::Tail) that waits to be packed and the
-//! [`Present`](present::Present) of devices ahead of its tables, changes only after a commit and is made anew from the
-//! log when the store is opened.
+//! The log is the source of truth. What is kept in memory beside it, the
+//! [`UnpackedLocations`](unpacked::UnpackedLocations) and the write-behind
+//! [`DeviceStates`](device_state::DeviceStates), changes only after a commit and is replayed from the log when the store
+//! is opened.
 
+mod admission;
 mod compact;
+mod device_cache;
+mod device_state;
 mod erase;
-mod facts;
 mod feed;
 mod ingest;
 mod last;
-mod live;
 mod log_row;
-mod present;
+mod memory;
 mod replay;
 mod save;
 mod skim;
-mod standing;
-mod tail;
 #[cfg(all(test, feature = "testing"))]
 #[expect(clippy::unwrap_used, reason = "a step that cannot go on has failed")]
 mod tests;
 mod trim;
+mod unpacked;
 
 pub(crate) use compact::compact;
-pub(crate) use erase::note_erased;
+pub(crate) use device_state::record_contact;
+pub(crate) use erase::erase;
 pub(crate) use feed::{end, events, list};
 pub(crate) use ingest::ingest;
 pub(crate) use last::find_last;
-pub(crate) use live::Live;
 pub(crate) use log_row::{COLUMNS as LOG_COLUMNS, LogRow};
-pub(crate) use present::hear;
-pub(crate) use replay::{replay, set_aside};
+pub(crate) use memory::LocationMemory;
+pub(crate) use replay::{quarantine_rows, replay};
 pub(crate) use save::save_all;
 pub(crate) use skim::{read as read_log, skim};
-pub(crate) use tail::Owner;
 pub(crate) use trim::trim;
+pub(crate) use unpacked::Owner;

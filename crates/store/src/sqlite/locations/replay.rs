@@ -1,4 +1,4 @@
-//! Making the memory of a store anew from its log when it is opened.
+//! Replaying the log into memory when a store is opened.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry::Vacant;
@@ -8,31 +8,31 @@ use perigee_core::location::{Fix, Whereabouts, judge};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
+use super::device_state::{Contact, load};
 use super::erase::Erased;
-use super::live::Live;
 use super::log_row::{COLUMNS, LogRow};
-use super::present::{Heard, load};
-use super::tail::Owner;
+use super::memory::LocationMemory;
+use super::unpacked::Owner;
 use crate::codec::Point;
 use crate::damage::Damaged;
 use crate::sql::quarantine::set_aside_log_row;
 use crate::sql::scope::existing_devices;
 use crate::{Tx, params};
 
-/// Rows one statement reads.
+/// Rows that one statement reads.
 const STRIDE: i64 = 64;
 
-/// Reads the log from where it is needed on. Gives the rows that cannot be read, which are left out.
+/// Replays the log from the saved number on. Gives the rows that cannot be read, which are skipped.
 pub(crate) async fn replay(tx: &Tx) -> Result<Vec<Damaged>> {
     let mut damaged = Vec::new();
-    let Some(live) = tx.live() else { return Ok(damaged) };
+    let Some(memory) = tx.memory() else { return Ok(damaged) };
     let from = tx.query_opt("SELECT number FROM location_replay WHERE id = 1", &[]).await?;
     let from = from.map(|row| row.i64("number")).transpose()?.unwrap_or(0);
-    live.set_replay_from(from);
-    // Numbers drawn are never drawn again, also when their rows are gone.
+    memory.set_replay_from(from);
+    // Assigned numbers are never assigned again, also when their rows are gone.
     let head = "SELECT seq FROM sqlite_sequence WHERE name = 'event'";
     let head = tx.query_one(head, &[]).await?.i64("seq")?;
-    live.tail_mut().pass(head);
+    memory.unpacked_mut().raise_head(head);
     let packed = packed(tx, from).await?;
     let mut erased: HashMap<AccountId, Erased> = HashMap::new();
     let sql =
@@ -48,27 +48,27 @@ pub(crate) async fn replay(tx: &Tx) -> Result<Vec<Damaged>> {
                 place.insert(Erased::after(tx, account, from - 1).await?);
             }
             let mut by_device: HashMap<Owner, Vec<Point>> = HashMap::new();
-            // A row may begin before what is needed: that part of it is in chunks and saved.
-            let shown = row.show(|glimpse| {
+            // A row may begin before the saved number: that part of it is in chunks and saved.
+            let visited = row.visit(|glimpse| {
                 if glimpse.number >= from {
                     let point = glimpse.to_point();
                     by_device.entry((account, glimpse.device)).or_default().push(point);
                 }
                 Ok(true)
             });
-            if let Err(row) = shown {
+            if let Err(row) = visited {
                 damaged.push(*row);
                 continue;
             }
             let owners: Vec<Owner> = by_device.keys().copied().collect();
             let existing = existing_devices(tx, &owners).await?;
             by_device.retain(|owner, _| existing.contains(owner));
-            load(tx, live, existing.into_iter()).await?;
+            load(tx, memory, existing.into_iter()).await?;
             for (owner, mut points) in by_device {
                 if let Some(erased) = erased.get(&account) {
-                    points.retain(|point| !erased.has(owner.1, point.number, point.time));
+                    points.retain(|point| !erased.contains(owner.1, point.number, point.time));
                 }
-                take_over(live, owner, points, received_at, packed.get(&owner).copied().unwrap_or(0));
+                apply(memory, owner, points, received_at, packed.get(&owner).copied().unwrap_or(0));
             }
         }
         if rows.len() < usize::try_from(STRIDE).unwrap_or(usize::MAX) {
@@ -77,8 +77,8 @@ pub(crate) async fn replay(tx: &Tx) -> Result<Vec<Damaged>> {
     }
 }
 
-/// Moves rows of the log out of the way that cannot be read, so that nothing that reads the log meets them again.
-pub(crate) async fn set_aside(tx: &Tx, damaged: Vec<Damaged>) -> Result<()> {
+/// Moves unreadable rows of the log into quarantine, so that no later read meets them.
+pub(crate) async fn quarantine_rows(tx: &Tx, damaged: Vec<Damaged>) -> Result<()> {
     for row in damaged {
         if let Some((_, last)) = row.numbers {
             set_aside_log_row(tx, &row, last).await?;
@@ -88,7 +88,7 @@ pub(crate) async fn set_aside(tx: &Tx, damaged: Vec<Damaged>) -> Result<()> {
     Ok(())
 }
 
-/// Up to which number the locations of devices are in chunks, where that matters.
+/// The log number up to which the locations of devices are in chunks, where it is at or above `from`.
 async fn packed(tx: &Tx, from: i64) -> Result<HashMap<Owner, i64>> {
     let sql = "SELECT account_id, device_id, packed_to FROM device_live WHERE packed_to >= ?1";
     let mut packed = HashMap::new();
@@ -99,26 +99,31 @@ async fn packed(tx: &Tx, from: i64) -> Result<HashMap<Owner, i64>> {
     Ok(packed)
 }
 
-/// Does again what follows from the locations of a device in one commit.
-fn take_over(live: &Live, owner: Owner, points: Vec<Point>, at: Timestamp, packed_to: i64) {
-    let observed_to = live.present().get(owner).map_or(0, |entry| entry.observed_to);
+/// Applies the locations of a device in one commit to memory again.
+fn apply(memory: &LocationMemory, owner: Owner, points: Vec<Point>, at: Timestamp, packed_to: i64) {
+    let observed_to = memory.device_states().get(owner).map_or(0, |entry| entry.observed_to);
     let observed: Vec<&Point> = points.iter().filter(|point| point.number > observed_to).collect();
     if let (Some(first), Some(last)) = (observed.first(), observed.last()) {
         let numbers = Some((first.number, last.number));
-        let moved = Some(believe(live, owner, observed));
-        live.present_mut().hear(owner, Heard { at, numbers, moved });
+        let moved = Some(recall_whereabouts(memory, owner, observed));
+        memory.device_states_mut().record_contact(owner, Contact { at, numbers, moved });
     }
     let unpacked = points.into_iter().filter(|point| point.number > packed_to).collect();
-    live.tail_mut().add(owner, unpacked);
+    memory.unpacked_mut().add(owner, unpacked);
 }
 
-/// The last location after these, if that is another, and what decides about the next.
-fn believe(live: &Live, owner: Owner, mut observed: Vec<&Point>) -> (Option<Point>, Whereabouts) {
-    let mut whereabouts = live.present().get(owner).map(|entry| entry.whereabouts).unwrap_or_default();
+/// The last location after these, if it changed, and the state that judges the next one.
+fn recall_whereabouts(
+    memory: &LocationMemory,
+    owner: Owner,
+    mut observed: Vec<&Point>,
+) -> (Option<Point>, Whereabouts) {
+    let mut whereabouts =
+        memory.device_states().get(owner).map(|entry| entry.whereabouts).unwrap_or_default();
     let mut last = None;
     observed.sort_by_key(|point| point.key());
     for point in observed {
-        // The row was whole, so this cannot fail by damage; should it, the location decides nothing.
+        // The checksum of the row was right, so this cannot fail by damage; if it does, the location is skipped.
         let Ok(stored) = point.unpack() else { continue };
         let fix = Fix::from(&stored);
         let by_itself = judge(&fix, point.received_at).suspect;

@@ -1,4 +1,4 @@
-//! The log as whoever judges it reads it: which devices are in it, what carries alerts, and all of some devices.
+//! The log as the rule engine reads it: which devices it names, locations that carry alerts, all locations of some devices.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -15,12 +15,12 @@ use crate::codec::{Glimpse, may_carry_alerts};
 use crate::sql::locations::trimmed_to;
 use crate::{Row, Tx, params};
 
-/// Rows one statement reads, unless the first were large.
+/// Rows that one statement reads while rows are small.
 const STRIDE: usize = 64;
-/// Locations in the rows read so far from which these are large.
-const MANY: usize = 1_000;
+/// Locations read so far from which rows are taken to be large and read one at a time.
+const LARGE_ROWS_AT: usize = 1_000;
 
-/// What the log says after this number. Readings are passed over where they carry no alert.
+/// Summarises the log after this number. Readings are unpacked only where they carry an alert.
 pub(crate) async fn skim(tx: &Tx, account: AccountId, after: i64, limits: SkimLimits) -> Result<Skimmed> {
     if after > 0 && after < trimmed_to(tx, account).await? {
         return Err(StoreError::CursorExpired);
@@ -36,11 +36,11 @@ pub(crate) async fn skim(tx: &Tx, account: AccountId, after: i64, limits: SkimLi
             }
         }
         if rows.len() < stride {
-            // What was trimmed at the end is passed too.
+            // The cursor also passes rows that are trimmed at the end.
             skimmer.next = skimmer.next.max(end(tx, Scope::whole(account)).await?);
             return Ok(skimmer.finish(false));
         }
-        stride = if skimmer.count < MANY { STRIDE } else { 1 };
+        stride = if skimmer.count < LARGE_ROWS_AT { STRIDE } else { 1 };
     }
 }
 
@@ -58,8 +58,8 @@ pub(crate) async fn read(
         let rows = rows(tx, account, (passed, up_to), stride).await?;
         for row in &rows {
             let mut is_one = None;
-            LogRow::of(row)?.show_or_note(tx, |glimpse| {
-                // Those of one device follow each other.
+            LogRow::of(row)?.visit_or_note(tx, |glimpse| {
+                // Locations of one device are adjacent, so the last answer is mostly still right.
                 let is_wanted = match is_one {
                     Some((device, is_wanted)) if device == glimpse.device => is_wanted,
                     _ => devices.contains(&glimpse.device),
@@ -79,11 +79,11 @@ pub(crate) async fn read(
         if rows.len() < stride {
             return Ok(found);
         }
-        stride = if found.len() < MANY { STRIDE } else { 1 };
+        stride = if found.len() < LARGE_ROWS_AT { STRIDE } else { 1 };
     }
 }
 
-/// Some rows with locations after the first number and up to the second.
+/// Up to `count` rows with locations after the first number and up to the second.
 async fn rows(tx: &Tx, account: AccountId, (after, up_to): (i64, i64), count: usize) -> Result<Vec<Row>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM location_log \
@@ -94,10 +94,10 @@ async fn rows(tx: &Tx, account: AccountId, (after, up_to): (i64, i64), count: us
 }
 
 fn is_erased(erased: &Erased, Glimpse { device, number, time, .. }: Glimpse<'_>) -> bool {
-    erased.has(device, number, time)
+    erased.contains(device, number, time)
 }
 
-/// What was found on the way.
+/// What was found so far.
 #[derive(Default)]
 struct Skimmer {
     after: i64,
@@ -111,15 +111,15 @@ struct Skimmer {
 }
 
 impl Skimmer {
-    /// Passes over a row; whether more of the log may follow.
+    /// Reads a row; says whether the limits allow another.
     fn pass(&mut self, tx: &Tx, row: &Row) -> Result<bool> {
         let (mut last_device, mut is_enough) = (None, false);
         let row = LogRow::of(row)?;
-        row.show_or_note(tx, |glimpse| {
+        row.visit_or_note(tx, |glimpse| {
             if glimpse.number <= self.after {
                 return Ok(true);
             }
-            // Those of one device follow each other.
+            // Locations of one device are adjacent: most need no lookup.
             let is_known = last_device == Some(glimpse.device) || self.devices.contains(&glimpse.device);
             is_enough = self.count >= self.limits.locations
                 || self.carriers.len() >= self.limits.carriers
@@ -141,7 +141,7 @@ impl Skimmer {
             self.oldest = Some(row.received_at);
         }
         if !is_enough {
-            // Also past a row that cannot be read.
+            // The cursor also passes a row that cannot be read.
             self.next = self.next.max(row.last);
         }
         Ok(!is_enough)

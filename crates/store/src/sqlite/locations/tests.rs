@@ -1,4 +1,4 @@
-//! What only shows when several devices share a commit, which nobody outside can bring about.
+//! Behaviour that only shows when several devices share a commit, which no public call can force.
 
 use futures_util::FutureExt as _;
 use perigee_core::account::{AccountSettings, NewAccount};
@@ -11,8 +11,8 @@ use perigee_core::location::{
 };
 use perigee_core::store::{Accounts as _, Devices as _, Events as _, LocationUpkeep as _, Locations as _};
 
-use super::feed::LOOKED_AT_MAX;
-use super::present::{Entry, MANY};
+use super::device_state::{DeviceEntry, ENTRIES_MAX};
+use super::feed::EXAMINED_MAX;
 use super::{Owner, ingest, save_all};
 use crate::sql::locations::{CHUNK_FULL, Submission, alone};
 use crate::testing::{START, Scratch};
@@ -56,11 +56,11 @@ impl Two {
 
     /// Stores what both devices sent in one commit.
     async fn store(&self, tracks: [Vec<Location>; 2]) -> [Vec<Outcome>; 2] {
-        let live = self.store.live().unwrap().clone();
+        let memory = self.store.memory().unwrap().clone();
         let both = self.devices.iter().zip(tracks);
         let both: Vec<_> =
             both.map(|(device, track)| Submission::new(self.actor.scope, *device, &track)).collect();
-        let job = self.store.write(move |tx| async move { ingest(tx, &live, &both).await }.boxed());
+        let job = self.store.write(move |tx| async move { ingest(tx, &memory, &both).await }.boxed());
         let [one, other] = job.await.unwrap().try_into().unwrap();
         [one.unwrap(), other.unwrap()]
     }
@@ -87,7 +87,7 @@ fn track(count: usize) -> Vec<Location> {
     (0..i64::try_from(count).unwrap()).map(location).collect()
 }
 
-/// A row whose first part is packed and whose second is not: the first must not be taken for unpacked again.
+/// A log row whose first part is packed and whose second is not: the first must not be unpacked again after replay.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_row_that_is_needed_in_part_is_read_in_part() {
     let mut two = Two::new().await;
@@ -95,7 +95,7 @@ async fn a_row_that_is_needed_in_part_is_read_in_part() {
     let ordinary = CompactionBudget { devices: 10, everything: false };
     assert_eq!(two.store.compact(ordinary).await.unwrap().devices, 1);
     two.reopen().await;
-    assert_eq!(two.store.live().unwrap().tail().count(), 5, "the rest is in a chunk");
+    assert_eq!(two.store.memory().unwrap().unpacked().count(), 5, "the rest is in a chunk");
     two.store.compact(ALL).await.unwrap();
     let sql = "SELECT CAST(SUM(count) AS BIGINT) AS count FROM location_chunk";
     let stored =
@@ -105,9 +105,9 @@ async fn a_row_that_is_needed_in_part_is_read_in_part() {
     assert_eq!(two.history(two.devices[1]).await, 5);
 }
 
-/// Memory that is crowded with other devices must not make those of a commit look as if nothing were known of them.
+/// Evicting other devices must not evict those that the running commit relies on.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_crowd_makes_nobody_forgotten() {
+async fn eviction_spares_the_devices_of_the_commit() {
     let mut two = Two::new().await;
     two.store([track(20), track(20)]).await;
     two.store.compact(ALL).await.unwrap();
@@ -115,12 +115,12 @@ async fn a_crowd_makes_nobody_forgotten() {
     let nobody =
         |id: usize| -> Owner { (AccountId::from_i64(-1), DeviceId::from_i64(i64::try_from(id).unwrap())) };
     {
-        let mut present = two.store.live().unwrap().present_mut();
-        let departures = present.departures();
-        for id in 0..MANY {
-            present.put_read(departures, nobody(id), Entry::default());
+        let mut states = two.store.memory().unwrap().device_states_mut();
+        let evictions = states.evictions();
+        for id in 0..ENTRIES_MAX {
+            states.put_read(evictions, nobody(id), DeviceEntry::default());
         }
-        assert!(present.is_crowded());
+        assert!(states.is_over_capacity());
     }
     let again = two.store([track(10), track(10)]).await;
     assert_eq!(again, [vec![Outcome::Duplicate; 10], vec![Outcome::Duplicate; 10]]);
@@ -128,27 +128,27 @@ async fn a_crowd_makes_nobody_forgotten() {
         let last = two.store.find_last_location(two.actor.scope, device).await.unwrap().unwrap();
         assert_eq!(last.location, track(20)[19], "what is older does not move it");
     }
-    assert!(!two.store.live().unwrap().present().is_crowded(), "and the crowd has gone");
+    assert!(!two.store.memory().unwrap().device_states().is_over_capacity(), "and the others are evicted");
 }
 
-/// What is erased must not be written again by whoever saves at the same time.
+/// Erased locations must not be written again by a save at the same time.
 #[tokio::test]
 async fn nothing_is_saved_while_locations_are_erased() {
     let two = Two::new().await;
     two.store([track(1), track(1)]).await;
-    let live = two.store.live().unwrap().clone();
+    let memory = two.store.memory().unwrap().clone();
     let erasing = alone(&two.store).await;
     let saving = tokio::spawn({
-        let (store, live) = (two.store.clone(), live.clone());
-        async move { save_all(&store, &live).await }
+        let (store, memory) = (two.store.clone(), memory.clone());
+        async move { save_all(&store, &memory).await }
     });
-    // It goes as far as it can, and the writer as far as there is work.
+    // The save runs until it blocks, and the writer until its queue is empty.
     tokio::task::yield_now().await;
     two.store.write(|_tx| async { Ok(()) }.boxed()).await.unwrap();
-    assert!(live.present().unsaved_from().is_some(), "it waits");
+    assert!(memory.device_states().unsaved_from().is_some(), "it waits");
     drop(erasing);
     saving.await.unwrap().unwrap();
-    assert_eq!(live.present().unsaved_from(), None);
+    assert_eq!(memory.device_states().unsaved_from(), None);
 }
 
 /// Events are asked for in parts, whatever the rows of the log they are read from.
@@ -170,11 +170,11 @@ async fn events_of_a_commit_come_in_parts() {
     assert_eq!(parts, all);
 }
 
-/// However much of others lies between, a reader of events meets its own locations in their place.
+/// A reader finds its own locations also behind more of others than one call examines.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn events_behind_many_of_others_are_found() {
     let two = Two::new().await;
-    for part in track(LOOKED_AT_MAX + 1).chunks(LOOKED_AT_MAX / 16) {
+    for part in track(EXAMINED_MAX + 1).chunks(EXAMINED_MAX / 16) {
         two.store([part.to_vec(), Vec::new()]).await;
     }
     two.store([Vec::new(), track(5)]).await;

@@ -1,4 +1,4 @@
-//! Trimming the log of what was received long ago and is needed for nothing but the feed.
+//! Trimming the log: old rows whose locations are in chunks serve only the feed and are deleted.
 
 use std::sync::Arc;
 
@@ -7,30 +7,30 @@ use perigee_core::id::AccountId;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
-use super::live::Live;
+use super::memory::LocationMemory;
 use crate::sql::event_trim::wanted_by_webhooks;
-use crate::sql::following::judged_to;
 use crate::sql::locations::{note_trimmed, trimmed_to};
+use crate::sql::rule_engine::judged_to;
 use crate::{Database, Row, Tx, params};
 
-/// Rows one transaction deletes; each may hold the locations of a whole commit.
-const AT_ONCE: i64 = 64;
+/// Rows that one transaction deletes; each may hold the locations of a whole commit.
+const ROWS_PER_JOB: i64 = 64;
 
-/// Forgets rows of an account's log that were received this long ago and are in chunks. Gives how many locations went.
+/// Deletes rows of an account's log that are older than `keep_ms` and in chunks. Gives how many locations that were.
 pub(crate) async fn trim(
     database: &Database,
-    live: &Arc<Live>,
+    memory: &Arc<LocationMemory>,
     account: AccountId,
     (keep_ms, now): (i64, Timestamp),
 ) -> Result<u64> {
     let mut gone = 0;
     loop {
-        let live = Arc::clone(live);
+        let memory = Arc::clone(memory);
         let job = database
-            .write(move |tx| async move { trim_some(tx, &live, account, (keep_ms, now)).await }.boxed());
+            .write(move |tx| async move { trim_some(tx, &memory, account, (keep_ms, now)).await }.boxed());
         let (rows, locations) = job.await?;
         gone += locations;
-        if rows < usize::try_from(AT_ONCE).unwrap_or(usize::MAX) {
+        if rows < usize::try_from(ROWS_PER_JOB).unwrap_or(usize::MAX) {
             return Ok(gone);
         }
     }
@@ -38,12 +38,12 @@ pub(crate) async fn trim(
 
 async fn trim_some(
     tx: &Tx,
-    live: &Live,
+    memory: &LocationMemory,
     account: AccountId,
     (keep_ms, now): (i64, Timestamp),
 ) -> Result<(usize, u64)> {
-    tx.leave_facts();
-    // The oldest rows alone are looked at: what follows is newer.
+    tx.keep_device_cache_valid();
+    // Only the oldest rows are examined: later ones are newer.
     let sql = "DELETE FROM location_log WHERE last_number IN ( \
                    SELECT o.last_number FROM (SELECT last_number, received_at FROM location_log \
                        WHERE account_id = ?1 ORDER BY last_number LIMIT ?4) o \
@@ -53,11 +53,11 @@ async fn trim_some(
                RETURNING last_number, first_number";
     let long_ago = now.plus_millis(-keep_ms);
     let (given_up, read) = wanted_by_webhooks(tx, account, now).await?;
-    // What rules have not judged yet stays as long again.
+    // What the rule engine has not judged yet is kept twice as long.
     let judged_to = judged_to(tx, account).await?.unwrap_or(i64::MAX);
     let longer_ago = long_ago.plus_millis(-keep_ms);
     let values =
-        params![account, long_ago, live.needed_from(), AT_ONCE, given_up, read, judged_to, longer_ago];
+        params![account, long_ago, memory.needed_from(), ROWS_PER_JOB, given_up, read, judged_to, longer_ago];
     let rows = tx.query(sql, values).await?;
     let numbers =
         |row: &Row| -> Result<(i64, i64)> { Ok((row.i64("first_number")?, row.i64("last_number")?)) };

@@ -73,7 +73,7 @@ pub(super) async fn take(
     owner: String,
     lease_ms: i64,
 ) -> Result<Option<Followed>> {
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     let sql = format!(
         "INSERT INTO rule_follower (account_id, owner, leased_until) VALUES (?1, ?2, ?3) \
          ON CONFLICT (account_id) DO UPDATE SET owner = excluded.owner, leased_until = excluded.leased_until \

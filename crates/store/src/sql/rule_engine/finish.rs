@@ -37,7 +37,7 @@ pub(super) async fn finish(
     (owner, lease_ms): (String, i64),
 ) -> Result<bool> {
     let account = round.followed.account;
-    tx.leave_facts();
+    tx.keep_device_cache_valid();
     tx.lock_account(account).await?;
     // Nobody else's lease is touched, but the round counts: what matters is that it is made once.
     let sql = "UPDATE rule_follower SET cursor = ?2, round = round + 1, caught_up_to = ?5, caught_up_end = ?6, \

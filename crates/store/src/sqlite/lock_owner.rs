@@ -1,40 +1,40 @@
-//! Which process holds the lock of a file, as Linux lists them.
+//! Finding the process that holds the lock of a file, in the list that Linux keeps.
 
 use std::fs::File;
 
-/// The id of a process that holds a lock of this file by `flock`; none where the system does not tell, or when the
-/// process is in another container.
+/// The id of a process that holds a `flock` lock of this file. `None` where the system does not tell, or when the process
+/// is in another container.
 #[cfg(target_os = "linux")]
-pub(super) fn holder_of(file: &File) -> Option<u32> {
+pub(super) fn lock_owner(file: &File) -> Option<u32> {
     use std::os::unix::fs::MetadataExt as _;
 
     let inode = file.metadata().ok()?.ino();
-    holder_in(&std::fs::read_to_string("/proc/locks").ok()?, inode)
+    owner_in(&std::fs::read_to_string("/proc/locks").ok()?, inode)
 }
 
-/// The id of a process that holds a lock of this file.
+/// The id of a process that holds a lock of this file: not known on this system.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn holder_of(_file: &File) -> Option<u32> {
+pub(super) fn lock_owner(_file: &File) -> Option<u32> {
     None
 }
 
 /// Finds the inode in a listing whose lines read `1: FLOCK  ADVISORY  WRITE 708 fe:00:386 0 EOF`. The device is not
 /// compared: on layered file systems it is not the one that a file's metadata names.
 #[cfg(target_os = "linux")]
-fn holder_in(listing: &str, inode: u64) -> Option<u32> {
-    let holder = |line: &str| {
+fn owner_in(listing: &str, inode: u64) -> Option<u32> {
+    let owner = |line: &str| {
         let mut words = line.split_whitespace().skip(1);
         let (kind, _advisory, _access) = (words.next()?, words.next()?, words.next()?);
         let process = words.next()?.parse::<u32>().ok()?;
         let listed = words.next()?.rsplit(':').next()?.parse::<u64>().ok()?;
         (kind == "FLOCK" && listed == inode && process > 0).then_some(process)
     };
-    listing.lines().find_map(holder)
+    listing.lines().find_map(owner)
 }
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use super::holder_in;
+    use super::owner_in;
 
     #[test]
     fn the_process_is_found_by_the_inode() {
@@ -42,8 +42,8 @@ mod tests {
                        2: FLOCK  ADVISORY  WRITE 708 fe:00:386 0 EOF\n\
                        2: -> FLOCK  ADVISORY  WRITE 9 fe:00:386 0 EOF\n\
                        3: FLOCK  ADVISORY  WRITE -1 00:1a:77 0 EOF\n";
-        assert_eq!(holder_in(listing, 386), Some(708));
-        assert_eq!(holder_in(listing, 77), None, "it is in another container");
-        assert_eq!(holder_in(listing, 1), None);
+        assert_eq!(owner_in(listing, 386), Some(708));
+        assert_eq!(owner_in(listing, 77), None, "it is in another container");
+        assert_eq!(owner_in(listing, 1), None);
     }
 }

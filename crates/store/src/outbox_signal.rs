@@ -1,16 +1,16 @@
-//! Wakes who waits for messages to send.
+//! Wakes the outbox workers when a message was committed.
 
 use perigee_core::notification::Channel;
 use tokio::sync::Notify;
 
-/// One bell for each channel. A ring that nobody waits for is heard by the next who does.
+/// One signal per channel. A signal without a waiting worker is kept for the next one that waits.
 #[derive(Debug, Default)]
-pub(crate) struct Bells {
+pub(crate) struct OutboxSignals {
     email: Notify,
     sms: Notify,
 }
 
-impl Bells {
+impl OutboxSignals {
     pub(crate) fn of(&self, channel: Channel) -> &Notify {
         match channel {
             Channel::Email => &self.email,

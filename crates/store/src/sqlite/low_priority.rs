@@ -1,49 +1,49 @@
-//! A thread for work that nobody waits for at the moment, such as packing: it lets everybody else go first.
+//! A low-priority thread for background work such as packing.
 
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// How much it lets others go first, as `nice` counts: it has a third of their weight. With much less, those who wait
-/// for it to make room would wait long beside others who compute.
+/// The nice value of the thread, which gives it a third of the usual weight. With much less, submitters that wait for
+/// compaction would starve beside other computing threads.
 #[cfg(target_os = "linux")]
 const NICE: i32 = 5;
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// The way to the thread.
+/// A handle to the thread.
 #[derive(Clone, Debug)]
-pub(super) struct Aside(Arc<Mutex<Option<Sender<Work>>>>);
+pub(super) struct LowPriorityThread(Arc<Mutex<Option<Sender<Work>>>>);
 
-impl Aside {
-    /// Starts the thread. It ends after [`Self::close`].
+impl LowPriorityThread {
+    /// Starts the thread, which ends after [`Self::close`].
     pub(super) fn start() -> io::Result<(Self, JoinHandle<()>)> {
         let (sender, works) = channel();
         let thread = std::thread::Builder::new().name("sqlite-aside".into()).spawn(move || run(&works))?;
         Ok((Self(Arc::new(Mutex::new(Some(sender)))), thread))
     }
 
-    /// Has this done; says whether it will be.
+    /// Queues work; false if the thread is closed.
     pub(super) fn run(&self, work: Work) -> bool {
         let sender = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         sender.as_ref().is_some_and(|sender| sender.send(work).is_ok())
     }
 
-    /// Takes no more; what was taken is still done.
+    /// Refuses further work; what is queued is still done.
     pub(super) fn close(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 }
 
 fn run(works: &Receiver<Work>) {
-    // On Linux the priority is the calling thread's own. Without it, packing is merely as urgent as the rest.
+    // On Linux the priority is per thread. Failure is harmless: packing then competes with everything else.
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::setpriority_process(None, NICE) {
-        tracing::warn!(%error, "packing is as urgent as everything else: its priority cannot be lowered");
+        tracing::warn!(%error, "cannot lower the priority of the packing thread");
     }
     while let Ok(work) = works.recv() {
-        // One piece of work that panics must not end all others; whoever waits for it sees that it is gone.
+        // A panic must not end the thread; the caller of that work sees its reply channel closed.
         let _panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
     }
 }

@@ -1,9 +1,9 @@
-//! Submissions that arrive while a commit runs share the next one.
+//! Group commit of locations: submissions that arrive while a commit runs share the next one.
 //!
-//! Callers leave what they have and wait; a flusher takes all that waits, stores it in one transaction and answers
-//! each. One caller alone is flushed at once. What went wrong for one submission is its own answer; when a whole
-//! transaction fails for a reason that is not the database's absence, each submission is tried by itself. A flusher that
-//! has answered many waits a moment until most of them are back, so that a commit serves many.
+//! Callers put their submission into a queue and wait. A committer task takes what is queued, stores it in one
+//! transaction and answers each caller; a lone caller is committed at once. An error of one submission is the answer to
+//! that one. If the whole transaction fails although the database is available, each submission is tried alone. After
+//! a commit for many callers, the committer waits up to a millisecond for most of them to submit again.
 
 use std::sync::Arc;
 
@@ -14,57 +14,58 @@ use perigee_core::store::Result;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use super::lanes::{Answer, Caller, Submission, lane_of};
+use super::submission_queue::{Answer, Caller, Submission, queue_of};
 use crate::{Database, Engine, Tx, postgres, sqlite};
 
-/// Devices packed at a time when no more fit into memory and nobody else packs.
-const DEVICES_AT_CAP: usize = 8;
+/// Devices that the committer packs at a time when memory is full and no compaction is running.
+const DEVICES_PACKED_WHEN_FULL: usize = 8;
 
-/// Stores a submission together with whatever else waits.
+/// Stores a submission together with whatever else is queued.
 pub(super) async fn submit(database: &Database, submission: Submission) -> Result<Vec<Outcome>> {
     let (reply, answered) = oneshot::channel();
-    let lane = lane_of(database.engine(), submission.scope.account);
-    if database.gatherer().push(lane, submission, Caller { runtime: Handle::current(), reply })? {
-        // A task of its own: it works for all, whoever goes away.
-        database.gatherer().spawn(flush(database.clone(), lane));
+    let queue = queue_of(database.engine(), submission.scope.account);
+    if database.submission_queues().push(queue, submission, Caller { runtime: Handle::current(), reply })? {
+        // A task of its own: it serves all callers, also when this one is cancelled.
+        database.submission_queues().spawn(run_committer(database.clone(), queue));
     }
     let gone = || Err(StoreError::Unavailable("the store has stopped".into()));
     if database.engine() == Engine::Sqlite {
         return answered.await.unwrap_or_else(|_gone| gone());
     }
-    // It may have to wait for a commit that hangs before it is stored itself.
+    // The submission may be queued behind a commit that hangs.
     match tokio::time::timeout(database.answer_within(), answered).await {
         Ok(answer) => answer.unwrap_or_else(|_gone| gone()),
         Err(_elapsed) => Err(StoreError::Unknown("the database did not confirm it in time".into())),
     }
 }
 
-async fn flush(database: Database, lane: usize) {
-    // Lets those who are about to submit on this runtime do so first.
+async fn run_committer(database: Database, queue: usize) {
+    // Lets tasks of this runtime that are about to submit do so first.
     tokio::task::yield_now().await;
-    // How many there seem to be who send one after the other.
-    let mut crowd = 0;
-    while let Some(batch) = database.gatherer().take(lane) {
+    // Estimates how many callers submit again as soon as they are answered; decays by a quarter per commit.
+    let mut expected_callers = 0;
+    while let Some(batch) = database.submission_queues().take(queue) {
         let arriving = make_room(&database).await;
         let (submissions, callers): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
         let together = callers.len();
         let results = store(&database, Arc::new(submissions)).await;
         drop(arriving);
-        crowd = (crowd * 3 / 4).max(together + database.gatherer().count(lane));
+        expected_callers =
+            (expected_callers * 3 / 4).max(together + database.submission_queues().count(queue));
         answer(callers.into_iter().zip(results));
-        database.gatherer().await_company(lane, crowd).await;
+        database.submission_queues().wait_for_callers(queue, expected_callers).await;
     }
 }
 
-/// Answers everyone. Waking one task of another thread costs a call of the system, so those that wait on one are
-/// answered there, together.
+/// Answers all callers. Waking a task on another runtime costs a system call, so the callers of each runtime are
+/// answered by one task there.
 fn answer(answers: impl Iterator<Item = (Caller, Answer)>) {
     type Answers = Vec<(oneshot::Sender<Answer>, Answer)>;
     let here = Handle::current().id();
     let mut elsewhere: Vec<(Handle, Answers)> = Vec::new();
     for (Caller { runtime, reply }, result) in answers {
         if runtime.id() == here {
-            // Whoever asked may have gone; what is stored stays.
+            // The caller may have been cancelled; what is stored stays stored.
             let _ = reply.send(result);
         } else if let Some((_, answers)) = elsewhere.iter_mut().find(|(other, _)| other.id() == runtime.id())
         {
@@ -82,20 +83,20 @@ fn answer(answers: impl Iterator<Item = (Caller, Answer)>) {
     }
 }
 
-/// Waits for whoever erases locations, and until memory has room for more: then packing goes before storing.
+/// Waits until memory has room, packing locations if nobody else does, and until no locations are being erased.
 async fn make_room(database: &Database) -> Option<tokio::sync::MutexGuard<'_, ()>> {
-    let live = database.live()?;
-    while live.is_full() {
-        if live.await_room().await {
+    let memory = database.memory()?;
+    while memory.is_full() {
+        if memory.wait_for_room().await {
             continue;
         }
-        let budget = CompactionBudget { devices: DEVICES_AT_CAP, everything: false };
-        if let Err(error) = sqlite::locations::compact(database, live, budget).await {
+        let budget = CompactionBudget { devices: DEVICES_PACKED_WHEN_FULL, everything: false };
+        if let Err(error) = sqlite::locations::compact(database, memory, budget).await {
             tracing::warn!(error = &error as &dyn std::error::Error, "could not pack locations to make room");
             break;
         }
     }
-    Some(live.arriving.lock().await)
+    Some(memory.arriving.lock().await)
 }
 
 /// Stores a batch in one transaction and gives each submission's result.
@@ -109,27 +110,27 @@ async fn store(database: &Database, batch: Arc<Vec<Submission>>) -> Vec<Result<V
         tokio::spawn(job);
         return answers;
     }
-    let everyone = 0..batch.len();
+    let indexes = 0..batch.len();
     let shared = Arc::clone(&batch);
     let job = database.write(move |tx| async move { ingest(tx, &shared).await }.boxed());
     match job.await {
         Ok(results) => results,
         Err(StoreError::Unavailable(cause)) => {
             let cause = cause.to_string();
-            everyone.map(|_| Err(StoreError::Unavailable(cause.clone().into()))).collect()
+            indexes.map(|_| Err(StoreError::Unavailable(cause.clone().into()))).collect()
         }
         Err(StoreError::Unknown(cause)) => {
             let cause = cause.to_string();
-            everyone.map(|_| Err(StoreError::Unknown(cause.clone().into()))).collect()
+            indexes.map(|_| Err(StoreError::Unknown(cause.clone().into()))).collect()
         }
         Err(error) if batch.len() == 1 => vec![Err(error)],
         Err(error) => {
             tracing::warn!(error = &error as &dyn std::error::Error, "a batch failed, trying each by itself");
             let mut results = Vec::with_capacity(batch.len());
-            for place in everyone {
+            for index in indexes {
                 let shared = Arc::clone(&batch);
                 let job = database.write(move |tx| {
-                    async move { ingest(tx, shared.get(place..=place).unwrap_or_default()).await }.boxed()
+                    async move { ingest(tx, shared.get(index..=index).unwrap_or_default()).await }.boxed()
                 });
                 results.push(job.await.and_then(|mut result| {
                     result.pop().unwrap_or_else(|| Err(StoreError::Internal("no result".into())))
@@ -140,10 +141,10 @@ async fn store(database: &Database, batch: Arc<Vec<Submission>>) -> Vec<Result<V
     }
 }
 
-/// Stores submissions in the way that is the engine's own.
+/// Stores submissions as the engine does it.
 async fn ingest(tx: &Tx, batch: &[Submission]) -> Result<Vec<Result<Vec<Outcome>>>> {
-    match (tx.live(), tx.as_postgres()) {
-        (Some(live), _) => sqlite::locations::ingest(tx, live, batch).await,
+    match (tx.memory(), tx.as_postgres()) {
+        (Some(memory), _) => sqlite::locations::ingest(tx, memory, batch).await,
         (_, Some(session)) => postgres::locations::ingest(tx, session, batch).await,
         (None, None) => Err(StoreError::Internal("a store of neither engine".into())),
     }

@@ -91,6 +91,6 @@ impl Figures for Database {
     }
 
     fn intake(&self) -> Intake {
-        Intake { writes: self.writes_waiting(), locations: self.gatherer().waiting() }
+        Intake { writes: self.writes_waiting(), locations: self.submission_queues().waiting() }
     }
 }

@@ -9,7 +9,7 @@ use perigee_core::rhythm::Rhythm;
 use perigee_core::store::{Result, StatusChange, Watched};
 
 use super::super::column;
-use super::super::notes::{Note, append_notes};
+use super::super::event_append::{NewEvent, append_events};
 use super::super::query::{for_ids, insert_many};
 use super::trail::groups_of;
 use crate::{Tx, params};
@@ -41,9 +41,9 @@ pub(super) async fn load(
     let mut watched = HashMap::new();
     for row in for_ids(tx, sql, params![account], &ids).await? {
         let device = DeviceId::from_i64(row.i64("id")?);
-        let present = tx.live().and_then(|live| live.present().get((account, device)).cloned());
-        let rhythm = match &present {
-            Some(present) => present.rhythm.clone(),
+        let state = tx.memory().and_then(|memory| memory.device_states().get((account, device)).cloned());
+        let rhythm = match &state {
+            Some(state) => state.rhythm.clone(),
             None => row.opt_bytes_ref("rhythm")?.map(Rhythm::from_bytes).unwrap_or_default(),
         };
         let told = row
@@ -53,7 +53,7 @@ pub(super) async fn load(
             device,
             groups: groups.remove(&device).unwrap_or_default(),
             told: told.transpose()?,
-            last_seen: row.opt_timestamp("last_seen")?.max(present.and_then(|present| present.last_seen)),
+            last_seen: row.opt_timestamp("last_seen")?.max(state.and_then(|state| state.last_seen)),
             interval_s: row.opt_int("expected_interval_s")?.or(rhythm.interval_s()),
         };
         watched.insert(device, known);
@@ -77,12 +77,12 @@ pub(super) async fn save(tx: &Tx, account: AccountId, changes: &[StatusChange]) 
         (DeviceStatus::Offline, EventKind::DeviceOffline),
     ] {
         let told = changes.iter().filter(|change| change.to == status && change.from != Some(status));
-        let notes = told.map(|change| Note {
+        let notes = told.map(|change| NewEvent {
             subject: change.device.to_string(),
             device: Some(change.device),
             data: "{}".to_owned(),
         });
-        append_notes(tx, account, kind, notes.collect()).await?;
+        append_events(tx, account, kind, notes.collect()).await?;
     }
     Ok(())
 }

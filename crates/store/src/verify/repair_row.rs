@@ -15,40 +15,40 @@ use crate::{Engine, Tx, Value, params};
 const NO_TIME: TimeRange = TimeRange { from: Timestamp::from_millis(1), to: Timestamp::from_millis(0) };
 
 /// Mends a damaged row, after keeping a copy of it.
-pub(super) async fn mend(tx: &Tx, damaged: Damaged) -> Result<()> {
+pub(super) async fn repair_row(tx: &Tx, damaged: Damaged) -> Result<()> {
     let Some(account) = damaged.account else { return Ok(()) };
     tx.lock_account(account).await?;
     match (damaged.table, damaged.device) {
-        (Table::LocationLog, _) => mend_log(tx, &damaged, account).await,
+        (Table::LocationLog, _) => repair_log(tx, &damaged, account).await,
         (Table::LocationChunk, Some(device)) => {
             let (Some((_, last)), Some((_, number))) = (damaged.times, damaged.numbers) else {
                 return Ok(());
             };
             set_aside_chunk(tx, (account, device), (last, number), &damaged.reason).await
         }
-        (Table::LastLocation, Some(device)) => mend_last(tx, &damaged, account, device).await,
+        (Table::LastLocation, Some(device)) => repair_last(tx, &damaged, account, device).await,
         (Table::Alert, _) => {
             let Some((id, _)) = damaged.numbers else { return Ok(()) };
             let sql = "SELECT * FROM alert WHERE account_id = ?1 AND id = ?2";
             let Some(row) = tx.query_opt(sql, params![account, id]).await? else { return Ok(()) };
             keep(tx, &damaged, as_json(&row)).await?;
-            alerts::checksum::mend(tx, &row).await
+            alerts::checksum::repair(tx, &row).await
         }
         (Table::Device, Some(device)) => {
             let sql = "SELECT * FROM device WHERE account_id = ?1 AND id = ?2";
             let Some(row) = tx.query_opt(sql, params![account, device]).await? else { return Ok(()) };
             keep(tx, &damaged, as_json(&row)).await?;
-            devices::checksum::mend(tx, &row).await
+            devices::checksum::repair(tx, &row).await
         }
         (Table::RuleTrail | Table::RuleCheckpoint, Some(device)) => {
-            forget_snapshot(tx, &damaged, account, device).await
+            delete_snapshot(tx, &damaged, account, device).await
         }
         (_, None) | (Table::Other, _) => Ok(()),
     }
 }
 
 /// Rules begin anew without what they knew.
-async fn forget_snapshot(tx: &Tx, damaged: &Damaged, account: AccountId, device: DeviceId) -> Result<()> {
+async fn delete_snapshot(tx: &Tx, damaged: &Damaged, account: AccountId, device: DeviceId) -> Result<()> {
     let sql = match damaged.times {
         None => "DELETE FROM rule_trail WHERE account_id = ?1 AND device_id = ?2 RETURNING snapshot",
         Some(_) => {
@@ -63,7 +63,7 @@ async fn forget_snapshot(tx: &Tx, damaged: &Damaged, account: AccountId, device:
     Ok(())
 }
 
-async fn mend_log(tx: &Tx, damaged: &Damaged, account: AccountId) -> Result<()> {
+async fn repair_log(tx: &Tx, damaged: &Damaged, account: AccountId) -> Result<()> {
     let Some((number, last)) = damaged.numbers else { return Ok(()) };
     match tx.engine() {
         Engine::Sqlite => set_aside_log_row(tx, damaged, last).await,
@@ -79,7 +79,7 @@ async fn mend_log(tx: &Tx, damaged: &Damaged, account: AccountId) -> Result<()> 
 }
 
 /// The last location follows from the history.
-async fn mend_last(tx: &Tx, damaged: &Damaged, account: AccountId, device: DeviceId) -> Result<()> {
+async fn repair_last(tx: &Tx, damaged: &Damaged, account: AccountId, device: DeviceId) -> Result<()> {
     let sql = "SELECT * FROM last_location WHERE account_id = ?1 AND device_id = ?2";
     if let Some(row) = tx.query_opt(sql, params![account, device]).await? {
         keep(tx, damaged, as_json(&row)).await?;

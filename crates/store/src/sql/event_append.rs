@@ -1,4 +1,4 @@
-//! Many events of one kind, appended to the log by few statements.
+//! Appending many events of one kind to the log, with few statements.
 
 use perigee_core::event::EventKind;
 use perigee_core::id::{AccountId, DeviceId};
@@ -7,26 +7,27 @@ use perigee_core::store::Result;
 use super::query::insert_many;
 use crate::{Tx, Value, params};
 
-/// What an event says beside its kind.
-pub(crate) struct Note {
-    /// The id of what it happened to.
+/// An event to append, without its kind.
+pub(crate) struct NewEvent {
+    /// The id of the object that changed.
     pub(crate) subject: String,
     /// The device it concerns, if one.
     pub(crate) device: Option<DeviceId>,
-    /// Figures, as a JSON object.
+    /// Details, as a JSON object.
     pub(crate) data: String,
 }
 
-/// Appends one event of this kind for each note, in their order.
-pub(crate) async fn append_notes(
+/// Appends events of one kind, in this order.
+pub(crate) async fn append_events(
     tx: &Tx,
     account: AccountId,
     kind: EventKind,
-    notes: Vec<Note>,
+    events: Vec<NewEvent>,
 ) -> Result<()> {
-    let row =
-        |note: Note| params![account, tx.now(), kind.name(), note.subject, note.device, note.data].to_vec();
-    let rows: Vec<Vec<Value>> = notes.into_iter().map(row).collect();
+    let row = |event: NewEvent| {
+        params![account, tx.now(), kind.name(), event.subject, event.device, event.data].to_vec()
+    };
+    let rows: Vec<Vec<Value>> = events.into_iter().map(row).collect();
     let head = "INSERT INTO event (account_id, at, kind, subject, device_id, data)";
     insert_many(tx, head, &rows, "").await?;
     Ok(())

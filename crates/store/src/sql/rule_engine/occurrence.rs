@@ -8,7 +8,7 @@ use perigee_core::rule::{Episode, Occurrence};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
-use super::super::notes::{Note, append_notes};
+use super::super::event_append::{NewEvent, append_events};
 use super::super::query::{for_ids, insert_many};
 use crate::{Row, Tx, Value, params};
 
@@ -167,10 +167,10 @@ async fn end_alerts(
         ended.insert(row.i64("id")?);
     }
     let told = alerts.iter().filter(|(_, alert)| ended.contains(&alert.as_i64()));
-    let notes = told.map(|(device, alert)| Note {
+    let notes = told.map(|(device, alert)| NewEvent {
         subject: alert.to_string(),
         device: Some(*device),
         data: "{}".to_owned(),
     });
-    append_notes(tx, account, EventKind::AlertEnded, notes.collect()).await
+    append_events(tx, account, EventKind::AlertEnded, notes.collect()).await
 }

@@ -1,0 +1,31 @@
+//! Locations that wait for their commit, kept small: time and place as they are, the readings packed.
+
+use bytes::Bytes;
+use perigee_core::location::{Fix, Location, StoredLocation};
+
+use crate::codec::{pack_all_readings, pack_readings};
+
+/// A submitted location that is not stored yet.
+#[derive(Debug)]
+pub(crate) struct PendingLocation {
+    /// Time and place; its number is 0 until the location is stored.
+    pub(crate) fix: Fix,
+    /// Everything else, packed. Locations of one submission share one allocation.
+    pub(crate) readings: Bytes,
+}
+
+impl PendingLocation {
+    /// Packs locations on the caller's thread, before the writer or a lock is involved.
+    pub(super) fn pack_all(locations: &[Location]) -> Vec<Self> {
+        let readings = pack_all_readings(locations.iter().map(|location| &location.readings));
+        let pending = |(location, readings)| Self { fix: Fix::of(location, 0), readings };
+        locations.iter().zip(readings).map(pending).collect()
+    }
+
+    /// Whether a stored location is equal in every submitted field. Equal readings give equal bytes.
+    pub(super) fn is_same(&self, stored: &StoredLocation) -> bool {
+        let Location { time, latitude, longitude, readings } = &stored.location;
+        (self.fix.time, self.fix.latitude, self.fix.longitude) == (*time, *latitude, *longitude)
+            && self.readings == pack_readings(readings)
+    }
+}

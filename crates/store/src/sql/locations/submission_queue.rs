@@ -1,0 +1,215 @@
+//! Queues of submissions that wait for their group commit.
+//!
+//! Each queue has one committer, and an account always uses the same queue: two committers with submissions of one
+//! account would block each other on its row lock while they hold other accounts.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use perigee_core::actor::Scope;
+use perigee_core::error::StoreError;
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::location::{Location, Outcome};
+use perigee_core::store::Result;
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, oneshot};
+
+use super::pending_location::PendingLocation;
+use crate::Engine;
+
+/// Submissions that may be queued before more are refused.
+const SUBMISSIONS_MAX: usize = 10_000;
+/// Locations that may be queued; a single submission is always accepted.
+const LOCATIONS_MAX: usize = 200_000;
+/// Locations of one transaction; bounds the time that the first of them waits for the last.
+const BATCH_MAX: usize = 8_000;
+/// The least number of callers for which a wait before the commit pays.
+const MIN_CALLERS_TO_WAIT: usize = 16;
+/// The longest wait before a commit. Timers have about this resolution.
+const GROUP_COMMIT_WAIT: Duration = Duration::from_millis(1);
+/// Queues on PostgreSQL, and so concurrent transactions that store locations.
+const POSTGRES_QUEUES: usize = 4;
+
+/// Locations that a caller submitted for a device.
+#[derive(Debug)]
+pub(crate) struct Submission {
+    pub(crate) scope: Scope,
+    pub(crate) device: DeviceId,
+    pub(crate) locations: Vec<PendingLocation>,
+}
+
+impl Submission {
+    pub(crate) fn new(scope: Scope, device: DeviceId, locations: &[Location]) -> Self {
+        Self { scope, device, locations: PendingLocation::pack_all(locations) }
+    }
+}
+
+/// The outcome of each location of a submission.
+pub(super) type Answer = Result<Vec<Outcome>>;
+
+/// A caller that waits for its answer, and the runtime it waits on.
+#[derive(Debug)]
+pub(super) struct Caller {
+    pub(super) runtime: Handle,
+    pub(super) reply: oneshot::Sender<Answer>,
+}
+
+/// The submission queues of a store.
+#[derive(Debug)]
+pub(crate) struct SubmissionQueues {
+    queues: Mutex<[Queue; POSTGRES_QUEUES]>,
+    /// The runtime of the committers. Not one that serves connections: there a committer would be scheduled behind
+    /// request bodies, and the writer would idle meanwhile.
+    runtime: Handle,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: Vec<(Submission, Caller)>,
+    /// Locations in `waiting`.
+    locations: usize,
+    has_committer: bool,
+    /// How many submissions the committer waits for, 0 if it does not wait; `arrived` is signalled when they are there.
+    wanted: usize,
+    arrived: Arc<Notify>,
+}
+
+/// The queue of an account: always the first on SQLite, which has one writer.
+pub(super) fn queue_of(engine: Engine, account: AccountId) -> usize {
+    match engine {
+        Engine::Sqlite => 0,
+        // The low bits of an id are random.
+        Engine::Postgres => usize::from(account.as_i64().to_le_bytes()[0]) % POSTGRES_QUEUES,
+    }
+}
+
+impl SubmissionQueues {
+    /// Empty queues whose committers run on this runtime.
+    pub(crate) fn new(runtime: Handle) -> Self {
+        Self { queues: Mutex::default(), runtime }
+    }
+
+    fn queues(&self) -> MutexGuard<'_, [Queue; POSTGRES_QUEUES]> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Queued locations.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.queues().iter().map(|queue| queue.locations as u64).sum()
+    }
+
+    /// Starts a committer.
+    pub(super) fn spawn(&self, committer: impl Future<Output = ()> + Send + 'static) {
+        self.runtime.spawn(committer);
+    }
+
+    /// Queues a submission, and says whether a committer must be started for the queue.
+    pub(super) fn push(&self, queue: usize, submission: Submission, caller: Caller) -> Result<bool> {
+        let mut queues = self.queues();
+        let count = submission.locations.len();
+        let submissions = queues.iter().map(|queue| queue.waiting.len()).sum::<usize>();
+        let locations = queues.iter().map(|queue| queue.locations).sum::<usize>();
+        if submissions >= SUBMISSIONS_MAX || (locations + count > LOCATIONS_MAX && submissions > 0) {
+            return Err(StoreError::Unavailable("too many locations are waiting".into()));
+        }
+        let queue = &mut queues[queue];
+        queue.waiting.push((submission, caller));
+        queue.locations += count;
+        if queue.wanted > 0 && queue.is_worth_a_commit(queue.wanted) {
+            queue.wanted = 0;
+            queue.arrived.notify_one();
+        }
+        Ok(!std::mem::replace(&mut queue.has_committer, true))
+    }
+
+    /// Waits up to [`GROUP_COMMIT_WAIT`] until three quarters of so many callers are queued. Without it, commits follow
+    /// each other as fast as they can, each for a few callers, and the processor is busy with committing. Half of the
+    /// callers would not do: they could split into two halves that always wait for each other's commit.
+    pub(super) async fn wait_for_callers(&self, queue: usize, callers: usize) {
+        let most = callers * 3 / 4;
+        let arrived = {
+            let queue = &mut self.queues()[queue];
+            if callers < MIN_CALLERS_TO_WAIT || queue.is_worth_a_commit(most) {
+                return;
+            }
+            queue.wanted = most;
+            Arc::clone(&queue.arrived)
+        };
+        let _arrived_or_elapsed = tokio::time::timeout(GROUP_COMMIT_WAIT, arrived.notified()).await;
+        self.queues()[queue].wanted = 0;
+    }
+
+    /// Submissions in a queue.
+    pub(super) fn count(&self, queue: usize) -> usize {
+        self.queues()[queue].waiting.len()
+    }
+
+    /// The next batch of a queue. `None` when it is empty: the committer must then end.
+    pub(super) fn take(&self, queue: usize) -> Option<Vec<(Submission, Caller)>> {
+        let queue = &mut self.queues()[queue];
+        if queue.waiting.is_empty() {
+            queue.has_committer = false;
+            return None;
+        }
+        let mut count = 0;
+        let fitting = queue.waiting.iter().take_while(|(submission, _)| {
+            count += submission.locations.len();
+            count <= BATCH_MAX
+        });
+        let size = fitting.count().max(1);
+        let rest = queue.waiting.split_off(size);
+        let batch = std::mem::replace(&mut queue.waiting, rest);
+        queue.locations -= batch.iter().map(|(submission, _)| submission.locations.len()).sum::<usize>();
+        Some(batch)
+    }
+}
+
+impl Queue {
+    /// Whether this many submissions are queued, or half as many locations as a commit takes.
+    fn is_worth_a_commit(&self, submissions: usize) -> bool {
+        self.waiting.len() >= submissions || self.locations >= BATCH_MAX / 2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+    use tokio::time::Instant;
+
+    use super::*;
+
+    const QUEUE: usize = 0;
+
+    /// Queues an empty submission without waiting for the answer.
+    fn send(submission_queues: &SubmissionQueues) {
+        let scope = Scope::whole(AccountId::from_i64(1));
+        let submission = Submission::new(scope, DeviceId::from_i64(2), &[]);
+        let caller = Caller { runtime: Handle::current(), reply: oneshot::channel().0 };
+        submission_queues.push(QUEUE, submission, caller).expect("there is room");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_wait_ends_when_three_quarters_are_queued() {
+        let submission_queues = SubmissionQueues::new(Handle::current());
+        let begin = Instant::now();
+        let mut wait = std::pin::pin!(submission_queues.wait_for_callers(QUEUE, 40));
+        for queued in 0..30 {
+            assert!(wait.as_mut().now_or_never().is_none(), "{queued} of 40 are not most of them");
+            send(&submission_queues);
+        }
+        wait.await;
+        assert_eq!(begin.elapsed(), Duration::ZERO);
+        submission_queues.wait_for_callers(QUEUE, 40).await;
+        assert_eq!(begin.elapsed(), Duration::ZERO, "they are there already");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_wait_is_short_and_few_callers_do_not_wait() {
+        let submission_queues = SubmissionQueues::new(Handle::current());
+        let begin = Instant::now();
+        submission_queues.wait_for_callers(QUEUE, MIN_CALLERS_TO_WAIT - 1).await;
+        assert_eq!(begin.elapsed(), Duration::ZERO);
+        submission_queues.wait_for_callers(QUEUE, MIN_CALLERS_TO_WAIT).await;
+        assert_eq!(begin.elapsed(), GROUP_COMMIT_WAIT);
+    }
+}

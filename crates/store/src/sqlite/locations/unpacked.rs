@@ -1,0 +1,256 @@
+//! Unpacked locations: those in the log and in no chunk yet, kept in memory by device and in time order.
+
+use std::collections::HashMap;
+
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::location::{Order, TimeRange};
+use perigee_core::time::Timestamp;
+
+use crate::codec::Point;
+use crate::sql::locations::{CHUNK_FULL, Place};
+
+/// The account and device that locations belong to.
+pub(crate) type Owner = (AccountId, DeviceId);
+
+/// Locations above which devices with less than a full chunk are packed too, those with the most first.
+pub(super) const PACK_ALL_ABOVE: usize = 250_000;
+/// Locations at which submitters wait for compaction.
+pub(super) const FULL_AT: usize = 400_000;
+/// Locations of devices with at least a full chunk, above which compaction runs without pause and at which submitters
+/// wait. Waiting longer would not make packing them cheaper.
+pub(super) const CHUNKABLE_PRESSED_ABOVE: usize = 24_000;
+pub(super) const CHUNKABLE_FULL_AT: usize = 48_000;
+/// How many log numbers the oldest unpacked location may lie behind the newest; bounds the replay at open.
+const LAG_MAX: i64 = 2_000_000;
+
+/// The unpacked locations of all devices.
+#[derive(Debug, Default)]
+pub(crate) struct UnpackedLocations {
+    devices: HashMap<Owner, DeviceLocations>,
+    count: usize,
+    /// How many of `count` belong to devices with at least a full chunk.
+    chunkable: usize,
+    /// The highest log number ever assigned.
+    head: i64,
+}
+
+#[derive(Debug)]
+struct DeviceLocations {
+    /// Sorted by time and number.
+    points: Vec<Point>,
+    /// The lowest number among them.
+    oldest: i64,
+    /// When the one with that number was received.
+    since: Timestamp,
+}
+
+impl DeviceLocations {
+    fn find_oldest(&mut self) {
+        if let Some(oldest) = self.points.iter().min_by_key(|point| point.number) {
+            self.oldest = oldest.number;
+            self.since = oldest.received_at;
+        }
+    }
+}
+
+/// Selects the devices to pack.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Due {
+    /// Whether devices with few locations are included.
+    pub(super) everything: bool,
+    /// Devices whose oldest location was received by then are included.
+    pub(super) long_ago: Timestamp,
+    /// Devices with a later receipt time are included: the clock was set back since.
+    pub(super) now: Timestamp,
+}
+
+impl UnpackedLocations {
+    #[cfg(all(test, feature = "testing"))]
+    pub(super) const fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Whether compaction must run without pause.
+    pub(super) const fn is_pressed(&self) -> bool {
+        self.must_pack_all() || self.chunkable > CHUNKABLE_PRESSED_ABOVE
+    }
+
+    /// Whether devices with less than a full chunk must be packed too.
+    pub(super) const fn must_pack_all(&self) -> bool {
+        self.count > PACK_ALL_ABOVE
+    }
+
+    /// Whether submitters must wait for compaction.
+    pub(super) const fn is_full(&self) -> bool {
+        self.count >= FULL_AT || self.chunkable >= CHUNKABLE_FULL_AT
+    }
+
+    /// Updates the totals after a device's count changed from `before` to `after`.
+    const fn recount(&mut self, before: usize, after: usize) {
+        self.count = self.count - before + after;
+        self.chunkable = self.chunkable - chunkable(before) + chunkable(after);
+    }
+
+    /// Locations of this device.
+    pub(super) fn count_of(&self, owner: Owner) -> usize {
+        self.devices.get(&owner).map_or(0, |device| device.points.len())
+    }
+
+    /// The highest log number ever assigned.
+    pub(super) const fn head(&self) -> i64 {
+        self.head
+    }
+
+    /// The lowest log number that is in no chunk.
+    pub(super) fn oldest(&self) -> Option<i64> {
+        self.devices.values().map(|device| device.oldest).min()
+    }
+
+    /// Raises the head to a number that was assigned.
+    pub(super) fn raise_head(&mut self, number: i64) {
+        self.head = self.head.max(number);
+    }
+
+    /// Adds locations of a device, in any order.
+    pub(super) fn add(&mut self, owner: Owner, points: Vec<Point>) {
+        let Some(first) = points.first() else { return };
+        let (oldest, since) = (first.number, first.received_at);
+        let device = self.devices.entry(owner).or_insert_with(|| DeviceLocations {
+            points: Vec::new(),
+            oldest,
+            since,
+        });
+        let ordered = device.points.len();
+        for point in points {
+            self.head = self.head.max(point.number);
+            device.points.push(point);
+        }
+        let first_new = device.points.get(ordered).map(Point::key);
+        let last_old = ordered.checked_sub(1).and_then(|last| device.points.get(last)).map(Point::key);
+        let fits = first_new > last_old && device.points[ordered..].is_sorted_by_key(Point::key);
+        if !fits {
+            device.points.sort_by_key(Point::key);
+        }
+        let count = device.points.len();
+        self.recount(ordered, count);
+    }
+
+    /// Whether an equal location is unpacked.
+    pub(super) fn holds(&self, owner: Owner, point: &Point) -> bool {
+        let Some(device) = self.devices.get(&owner) else { return false };
+        let points = &device.points;
+        if points.last().is_none_or(|last| last.time < point.time) {
+            return false;
+        }
+        let begin = points.partition_point(|other| other.time < point.time);
+        points[begin..].iter().take_while(|other| other.time == point.time).any(|other| other.is_same(point))
+    }
+
+    /// Up to `wanted` locations between two keys, both exclusive, in this order.
+    pub(crate) fn between(
+        &self,
+        owner: Owner,
+        (after, before): (Place, Place),
+        order: Order,
+        wanted: usize,
+    ) -> Vec<Point> {
+        let Some(device) = self.devices.get(&owner) else { return Vec::new() };
+        let begin = device.points.partition_point(|point| point.key() <= after);
+        let end = device.points.partition_point(|point| point.key() < before);
+        let within = device.points.get(begin..end).unwrap_or_default();
+        match order {
+            Order::Ascending => within.iter().take(wanted).cloned().collect(),
+            Order::Descending => within.iter().rev().take(wanted).cloned().collect(),
+        }
+    }
+
+    /// How many of a device's locations lie in this range.
+    pub(crate) fn count_within(&self, owner: Owner, range: TimeRange) -> usize {
+        self.devices.get(&owner).map_or(0, |device| {
+            let points = &device.points;
+            let begin = points.partition_point(|point| point.time < range.from);
+            points.partition_point(|point| point.time <= range.to).saturating_sub(begin)
+        })
+    }
+
+    /// The `most` locations of a device with the lowest log numbers, in time order.
+    pub(super) fn first_arrived(&self, owner: Owner, most: usize) -> Vec<Point> {
+        let Some(DeviceLocations { points, .. }) = self.devices.get(&owner) else { return Vec::new() };
+        if points.len() <= most {
+            return points.clone();
+        }
+        // Selecting before copying keeps the time short for which the lock is held.
+        let mut numbers: Vec<i64> = points.iter().map(|point| point.number).collect();
+        let (_, first_left, _) = numbers.select_nth_unstable(most);
+        points.iter().filter(|point| point.number < *first_left).cloned().collect()
+    }
+
+    /// Drops a device's locations up to this number: they are in chunks now.
+    pub(super) fn drop_packed(&mut self, owner: Owner, up_to: i64) {
+        self.retain(owner, |point| point.number > up_to);
+    }
+
+    /// Drops the locations within a time range up to this log number.
+    pub(super) fn erase(&mut self, owner: Owner, range: TimeRange, up_to: i64) {
+        self.retain(owner, |point| point.number > up_to || !(range.from..=range.to).contains(&point.time));
+    }
+
+    pub(super) fn remove(&mut self, owner: Owner) {
+        self.retain(owner, |_| false);
+    }
+
+    fn retain(&mut self, owner: Owner, keep: impl Fn(&Point) -> bool) {
+        let Some(device) = self.devices.get_mut(&owner) else { return };
+        let before = device.points.len();
+        device.points.retain(keep);
+        let after = device.points.len();
+        if after == 0 {
+            self.devices.remove(&owner);
+        } else {
+            device.find_oldest();
+            if after < device.points.capacity() / 4 {
+                device.points.shrink_to(after * 2);
+            }
+        }
+        self.recount(before, after);
+    }
+
+    /// The devices to pack, those with the most locations first.
+    pub(super) fn due(&self, due: Due) -> Vec<Owner> {
+        let lagging = self.head - LAG_MAX;
+        let is_due = |device: &DeviceLocations| {
+            due.everything
+                || device.points.len() >= CHUNK_FULL
+                || device.since <= due.long_ago
+                || device.since > due.now
+                || device.oldest < lagging
+        };
+        let mut owners: Vec<(usize, Owner)> = Vec::new();
+        let mut rest: Vec<(usize, Owner)> = Vec::new();
+        let mut left = self.count;
+        for (owner, device) in &self.devices {
+            let entry = (device.points.len(), *owner);
+            if is_due(device) {
+                left -= entry.0;
+                owners.push(entry);
+            } else if self.count > PACK_ALL_ABOVE {
+                rest.push(entry);
+            }
+        }
+        owners.sort_unstable_by(|one, other| other.cmp(one));
+        rest.sort_unstable_by(|one, other| other.cmp(one));
+        for (count, owner) in rest {
+            if left <= PACK_ALL_ABOVE / 2 {
+                break;
+            }
+            left -= count;
+            owners.push((count, owner));
+        }
+        owners.into_iter().map(|(_, owner)| owner).collect()
+    }
+}
+
+/// How many of a device's locations count as chunkable.
+const fn chunkable(count: usize) -> usize {
+    if count < CHUNK_FULL { 0 } else { count }
+}
