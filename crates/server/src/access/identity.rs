@@ -1,11 +1,10 @@
-//! What is known of the users who ask, read from the store at most every two seconds each.
+//! Caches users and sessions, each read from the store at most every two seconds.
 //!
-//! A change made here acts at once; one made by another node or by command acts when the entry is read anew,
+//! A change made on this node takes effect at once; one made by another node or by command when the entry expires,
 //! well within the promised five seconds.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use perigee_core::credential::{Identity, SecretHash, Session};
@@ -14,35 +13,39 @@ use perigee_core::store::{Result, Store};
 use perigee_core::time::{Clock, Monotonic};
 use tokio::sync::watch;
 
-const FRESH: Duration = Duration::from_secs(2);
-/// A key that was just refused is not looked for again within this time, so that an old token cannot have the store
-/// read with every request.
-const LOOK_AGAIN: Duration = Duration::from_millis(200);
-const KEPT: usize = 10_000;
+use crate::cache::TtlCache;
 
-/// The users and sessions asked for lately.
+/// How long a user or session is used before it is read again.
+const TTL: Duration = Duration::from_secs(2);
+/// A key that was just refused is not read again within this time, so that an old token does not cause a read of the
+/// store with every request.
+const REFUSED_TTL: Duration = Duration::from_millis(200);
+/// Users, sessions or refused keys in each cache, at most.
+const ENTRIES_MAX: usize = 10_000;
+
+/// The users and sessions of recent requests.
 #[derive(Debug)]
 pub struct Identities {
     clock: Arc<dyn Clock>,
-    users: Mutex<HashMap<UserId, (Monotonic, Arc<Identity>)>>,
-    sessions: Mutex<HashMap<SecretHash, (Monotonic, Session)>>,
-    /// The keys that the store was asked for again lately.
-    asked_again: Mutex<HashMap<(UserId, KeyId), Monotonic>>,
-    /// Counts what was forgotten, so that a read under way meanwhile is not remembered.
-    forgotten: AtomicU64,
-    /// Changes whenever somebody was changed here.
+    users: TtlCache<UserId, Arc<Identity>>,
+    sessions: TtlCache<SecretHash, Session>,
+    /// Keys for which the store was read again although the user was cached.
+    reread: TtlCache<(UserId, KeyId), ()>,
+    /// Counts invalidations, so that a read that was running meanwhile is not cached.
+    invalidations: AtomicU64,
+    /// Changes with each invalidation.
     changed: watch::Sender<()>,
 }
 
 impl Identities {
-    /// Nobody yet; spans are measured by this clock.
+    /// An empty cache; ages are measured by this clock.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self {
             clock,
-            users: Mutex::default(),
-            sessions: Mutex::default(),
-            asked_again: Mutex::default(),
-            forgotten: AtomicU64::default(),
+            users: TtlCache::new(ENTRIES_MAX, TTL),
+            sessions: TtlCache::new(ENTRIES_MAX, TTL),
+            reread: TtlCache::new(ENTRIES_MAX, REFUSED_TTL),
+            invalidations: AtomicU64::default(),
             changed: watch::Sender::default(),
         }
     }
@@ -50,14 +53,14 @@ impl Identities {
     /// The user, at most two seconds old.
     pub async fn user(&self, store: &dyn Store, id: UserId) -> Result<Option<Arc<Identity>>> {
         let now = self.clock.monotonic();
-        if let Some(known) = fresh(&self.users, &id, now) {
-            return Ok(Some(known));
+        if let Some(cached) = self.users.get(&id, now) {
+            return Ok(Some(cached));
         }
         self.read_user(store, id, now).await
     }
 
-    /// The user as the store has them now, for a key that what is remembered does not fit: it may be newer. None
-    /// when this key was looked for a moment ago.
+    /// The user as the store has them now, for a key that does not match the cached user and may be newer. None when
+    /// this key was looked up less than 200 ms ago.
     pub async fn user_again(
         &self,
         store: &dyn Store,
@@ -65,19 +68,14 @@ impl Identities {
         key: KeyId,
     ) -> Result<Option<Arc<Identity>>> {
         let now = self.clock.monotonic();
-        if self.may_ask_again(id, key, now) { self.read_user(store, id, now).await } else { Ok(None) }
+        if self.may_reread(id, key, now) { self.read_user(store, id, now).await } else { Ok(None) }
     }
 
-    fn may_ask_again(&self, id: UserId, key: KeyId, now: Monotonic) -> bool {
-        let is_recent = |asked: &Monotonic| now.since(*asked) < LOOK_AGAIN;
-        let mut asked = lock(&self.asked_again);
-        if asked.get(&(id, key)).is_some_and(is_recent) {
+    fn may_reread(&self, id: UserId, key: KeyId, now: Monotonic) -> bool {
+        if self.reread.get(&(id, key), now).is_some() {
             return false;
         }
-        if asked.len() >= KEPT {
-            asked.retain(|_, asked| is_recent(asked));
-        }
-        asked.insert((id, key), now);
+        self.reread.insert((id, key), (), now);
         true
     }
 
@@ -87,77 +85,54 @@ impl Identities {
         id: UserId,
         now: Monotonic,
     ) -> Result<Option<Arc<Identity>>> {
-        let before = self.forgotten.load(Ordering::SeqCst);
+        let before = self.invalidations.load(Ordering::SeqCst);
         let found = store.find_identity(id).await?.map(Arc::new);
-        self.remember(&self.users, id, found.clone(), now, before);
+        self.update(&self.users, id, found.clone(), now, before);
         Ok(found)
     }
 
     /// The session with this secret, at most two seconds old.
     pub async fn session(&self, store: &dyn Store, hash: &SecretHash) -> Result<Option<Session>> {
         let now = self.clock.monotonic();
-        if let Some(known) = fresh(&self.sessions, hash, now) {
-            return Ok(Some(known));
+        if let Some(cached) = self.sessions.get(hash, now) {
+            return Ok(Some(cached));
         }
-        let before = self.forgotten.load(Ordering::SeqCst);
+        let before = self.invalidations.load(Ordering::SeqCst);
         let found = store.find_session(hash).await?;
-        self.remember(&self.sessions, *hash, found, now, before);
+        self.update(&self.sessions, *hash, found, now, before);
         Ok(found)
     }
 
-    /// Forgets a user and their sessions, because they were changed here.
+    /// Invalidates a user and their sessions after a change on this node.
     pub fn forget_user(&self, id: UserId) {
-        self.forgotten.fetch_add(1, Ordering::SeqCst);
-        lock(&self.users).remove(&id);
-        lock(&self.sessions).retain(|_, (_, session)| session.user != id);
+        self.invalidations.fetch_add(1, Ordering::SeqCst);
+        self.users.remove(&id);
+        self.sessions.retain(|session| session.user != id);
         self.changed.send_replace(());
     }
 
-    /// Forgets the users of an account, because it was changed here.
+    /// Invalidates the users of an account after a change on this node.
     pub fn forget_account(&self, account: AccountId) {
-        self.forgotten.fetch_add(1, Ordering::SeqCst);
-        lock(&self.users).retain(|_, (_, identity)| identity.account.id != account);
+        self.invalidations.fetch_add(1, Ordering::SeqCst);
+        self.users.retain(|identity| identity.account.id != account);
         self.changed.send_replace(());
     }
 
-    /// What changes whenever somebody was changed here: whose request goes on is looked at again at once.
+    /// Changes after each invalidation, so that the callers of open streams are checked again at once.
     pub fn changes(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }
 
-    fn remember<K: Eq + std::hash::Hash, V>(
+    fn update<K: Eq + std::hash::Hash + Clone, V: Clone>(
         &self,
-        known: &Known<K, V>,
+        cache: &TtlCache<K, V>,
         key: K,
         value: Option<V>,
         now: Monotonic,
         before: u64,
     ) {
-        let mut known = lock(known);
-        if known.len() >= KEPT {
-            known.retain(|_, (read_at, _)| now.since(*read_at) < FRESH);
-        }
-        match value {
-            Some(value) if self.forgotten.load(Ordering::SeqCst) == before => {
-                known.insert(key, (now, value));
-            }
-            _ => {
-                known.remove(&key);
-            }
-        }
+        cache.replace_if(key, value, now, || self.invalidations.load(Ordering::SeqCst) == before);
     }
-}
-
-type Known<K, V> = Mutex<HashMap<K, (Monotonic, V)>>;
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn fresh<K: Eq + std::hash::Hash, V: Clone>(known: &Known<K, V>, key: &K, now: Monotonic) -> Option<V> {
-    let known = lock(known);
-    let (read_at, value) = known.get(key)?;
-    (now.since(*read_at) < FRESH).then(|| value.clone())
 }
 
 #[cfg(test)]
@@ -167,12 +142,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_old_key_is_looked_for_now_and_then_only() {
+    fn an_old_key_is_read_again_only_every_200_ms() {
         let clock = MockClock::at(Timestamp::from_millis(0));
         let identities = Identities::new(Arc::new(clock));
         let ask = |user, key, millis| {
             let (user, key) = (UserId::from_i64(user), KeyId::from_i64(key));
-            identities.may_ask_again(user, key, Monotonic::from_start(Duration::from_millis(millis)))
+            identities.may_reread(user, key, Monotonic::from_start(Duration::from_millis(millis)))
         };
         assert!(ask(1, 1, 1_000));
         assert!(!ask(1, 1, 1_199));

@@ -7,22 +7,22 @@ use std::sync::Arc;
 use perigee_core::id::{AccountId, KeyId};
 use perigee_core::time::{Clock, Monotonic};
 
-use super::buckets::{Allowance, Buckets, Quota};
+use super::token_bucket::{Allowance, Quota, TokenBuckets};
 use crate::config::Limits;
 
 /// Every bucket of the service.
 #[derive(Debug)]
 pub struct Rates {
     clock: Arc<dyn Clock>,
-    requests: Buckets<AccountId>,
-    own: HashMap<AccountId, Buckets<()>>,
-    submissions: Option<Buckets<AccountId>>,
-    failures: Buckets<IpAddr>,
-    named_failures: Buckets<(String, IpAddr)>,
-    bad_tokens: Buckets<IpAddr>,
-    key_uses: Buckets<KeyId>,
-    viewers: Buckets<IpAddr>,
-    views: Buckets<String>,
+    requests: TokenBuckets<AccountId>,
+    own: HashMap<AccountId, TokenBuckets<()>>,
+    submissions: Option<TokenBuckets<AccountId>>,
+    failures: TokenBuckets<IpAddr>,
+    named_failures: TokenBuckets<(String, IpAddr)>,
+    bad_tokens: TokenBuckets<IpAddr>,
+    key_uses: TokenBuckets<KeyId>,
+    viewers: TokenBuckets<IpAddr>,
+    views: TokenBuckets<String>,
 }
 
 /// How often one address may open share links each second, and at once.
@@ -51,27 +51,27 @@ fn source(address: IpAddr) -> IpAddr {
 }
 
 impl Rates {
-    /// Buckets as configured.
+    /// TokenBuckets as configured.
     pub fn new(limits: &Limits, clock: Arc<dyn Clock>) -> Self {
         let own = limits.accounts.iter().map(|(account, limit)| {
-            (*account, Buckets::new(Quota::per_second(limit.requests_per_second, limit.burst)))
+            (*account, TokenBuckets::new(Quota::per_second(limit.requests_per_second, limit.burst)))
         });
         Self {
             clock,
-            requests: Buckets::new(Quota::per_second(limits.requests_per_second, limits.burst)),
+            requests: TokenBuckets::new(Quota::per_second(limits.requests_per_second, limits.burst)),
             own: own.collect(),
             submissions: (limits.submissions_per_second > 0).then(|| {
-                Buckets::new(Quota::per_second(limits.submissions_per_second, limits.submissions_burst))
+                TokenBuckets::new(Quota::per_second(limits.submissions_per_second, limits.submissions_burst))
             }),
-            failures: Buckets::new(Quota::per_minute(limits.token_failures_per_minute)),
-            named_failures: Buckets::new(Quota::per_minute(limits.token_failures_per_minute)),
-            bad_tokens: Buckets::new(Quota::per_second(
+            failures: TokenBuckets::new(Quota::per_minute(limits.token_failures_per_minute)),
+            named_failures: TokenBuckets::new(Quota::per_minute(limits.token_failures_per_minute)),
+            bad_tokens: TokenBuckets::new(Quota::per_second(
                 limits.bad_tokens_per_second,
                 limits.bad_tokens_per_second,
             )),
-            key_uses: Buckets::new(Quota::per_minute(1)),
-            viewers: Buckets::new(Quota::per_second(VIEWER.0, VIEWER.1)),
-            views: Buckets::new(Quota::per_second(VIEWED.0, VIEWED.1)),
+            key_uses: TokenBuckets::new(Quota::per_minute(1)),
+            viewers: TokenBuckets::new(Quota::per_second(VIEWER.0, VIEWER.1)),
+            views: TokenBuckets::new(Quota::per_second(VIEWED.0, VIEWED.1)),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The channel of an account: one task reads its log as it grows and broadcasts it to every stream.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use perigee_core::actor::{Reach, Scope};
 use perigee_core::error::StoreError;
 use perigee_core::event::EventFilter;
 use perigee_core::id::{AccountId, DeviceId, GroupId};
-use perigee_core::store::Store;
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::batch::Batch;
 use super::{Live, LiveParts};
+use crate::cache::TtlCache;
 
 /// Events of one batch at most.
 const BATCH_EVENTS: u32 = 1_000;
@@ -25,6 +25,8 @@ const BATCH_PAUSE: Duration = Duration::from_millis(50);
 const READ_AT_LEAST_EVERY: Duration = Duration::from_secs(1);
 /// How long the cached devices of a group are used.
 const MEMBERS_TTL: Duration = Duration::from_secs(2);
+/// Groups of an account whose devices are cached.
+const GROUPS_MAX: usize = 10_000;
 /// The position before the reader has begun.
 const NOT_BEGUN: i64 = -1;
 
@@ -37,7 +39,9 @@ pub struct Channel {
     position: watch::Sender<i64>,
     /// Held while a batch is sent and the position moves, so that a stream that joins sees both or neither.
     joining: Mutex<()>,
-    members: tokio::sync::Mutex<HashMap<GroupId, (Instant, Members)>>,
+    members: TtlCache<GroupId, Members>,
+    /// Held while members are read, so that streams of one group share a read.
+    reading_members: tokio::sync::Mutex<()>,
 }
 
 /// The devices of a group.
@@ -50,7 +54,8 @@ impl Channel {
             sender: broadcast::Sender::new(BATCHES_BEHIND_MAX),
             position: watch::Sender::new(NOT_BEGUN),
             joining: Mutex::default(),
-            members: tokio::sync::Mutex::default(),
+            members: TtlCache::new(GROUPS_MAX, MEMBERS_TTL),
+            reading_members: tokio::sync::Mutex::default(),
         }
     }
 
@@ -86,19 +91,17 @@ impl Channel {
     }
 
     /// The devices of a group, at most two seconds old, and read after every change that was sent.
-    pub(super) async fn members(&self, store: &dyn Store, group: GroupId) -> Result<Members, StoreError> {
-        let mut known = self.members.lock().await;
-        if let Some((read_at, members)) = known.get(&group)
-            && read_at.elapsed() < MEMBERS_TTL
-        {
-            return Ok(Arc::clone(members));
+    pub(super) async fn members(&self, parts: &LiveParts, group: GroupId) -> Result<Members, StoreError> {
+        let _one_reader = self.reading_members.lock().await;
+        let now = parts.clock.monotonic();
+        if let Some(members) = self.members.get(&group, now) {
+            return Ok(members);
         }
         let scope = Scope { account: self.account, reach: Reach::Group(group) };
-        let read_at = Instant::now();
-        let found = store.find_group(scope, group).await?;
+        let found = parts.store.find_group(scope, group).await?;
         let devices = found.into_iter().flat_map(|group| group.settings.devices).collect();
         let members = Arc::new(devices);
-        known.insert(group, (read_at, Arc::clone(&members)));
+        self.members.insert(group, Arc::clone(&members), now);
         Ok(members)
     }
 }
@@ -146,7 +149,8 @@ async fn advance(live: &Live, channel: &Channel) -> Result<bool, StoreError> {
     }
     let batch = Batch::new(page.events, page.next, clock.now(), *format);
     if batch.changes_members() {
-        channel.members.lock().await.clear();
+        let _one_reader = channel.reading_members.lock().await;
+        channel.members.clear();
     }
     channel.send(batch);
     Ok(true)

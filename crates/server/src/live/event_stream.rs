@@ -175,7 +175,7 @@ impl<V: Viewer> EventStream<V> {
         let scope = self.viewer.scope();
         let members = match scope.reach {
             Reach::Group(group) => {
-                Some(self.channel.members(&*self.live.parts.store, group).await.map_err(End::Failed)?)
+                Some(self.channel.members(&self.live.parts, group).await.map_err(End::Failed)?)
             }
             Reach::Account | Reach::Device(_) => None,
         };

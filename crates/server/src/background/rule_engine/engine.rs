@@ -17,6 +17,7 @@ use super::account_queue::AccountQueue;
 use super::slice_size::SliceSizes;
 use super::state_cache::StateCaches;
 use crate::app::App;
+use crate::cache::BoundedMap;
 
 /// Milliseconds for which an account stays with the node that made its last round.
 const LEASE_MS: i64 = 10_000;
@@ -37,7 +38,7 @@ const VERY_BUSY: Duration = Duration::from_millis(600);
 pub struct RuleEngine {
     pub(super) app: App,
     owner: String,
-    sets: Mutex<HashMap<AccountId, Arc<RuleSet>>>,
+    rule_sets: Mutex<BoundedMap<AccountId, Arc<RuleSet>>>,
     pub(super) state_caches: StateCaches,
     pub(super) sizes: SliceSizes,
 }
@@ -78,7 +79,7 @@ impl RuleEngine {
         Self {
             app,
             owner,
-            sets: Mutex::default(),
+            rule_sets: Mutex::new(BoundedMap::new(RULE_SETS_MAX)),
             state_caches: StateCaches::default(),
             sizes: SliceSizes::default(),
         }
@@ -179,15 +180,11 @@ impl RuleEngine {
         let (revision, rules, fences) = self.app.store.load_rules(followed.account).await?;
         let made = tokio::task::spawn_blocking(move || RuleSet::new(revision, rules, &fences)).await;
         let made = Arc::new(made.map_err(|cause| perigee_core::error::StoreError::Internal(cause.into()))?);
-        let mut sets = self.lock();
-        if sets.len() >= RULE_SETS_MAX {
-            sets.clear();
-        }
-        sets.insert(followed.account, Arc::clone(&made));
+        self.lock().insert(followed.account, Arc::clone(&made), |_| true);
         Ok(made)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<AccountId, Arc<RuleSet>>> {
-        self.sets.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, BoundedMap<AccountId, Arc<RuleSet>>> {
+        self.rule_sets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

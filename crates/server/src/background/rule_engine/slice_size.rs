@@ -1,11 +1,12 @@
 //! The size of slices, adapted by account so that a slice takes about 100 ms.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use perigee_core::id::AccountId;
 use perigee_core::store::SkimLimits;
+
+use crate::cache::BoundedMap;
 
 /// How long a slice should take.
 const TARGET: Duration = Duration::from_millis(100);
@@ -21,8 +22,14 @@ pub(super) const EPISODES_MAX: usize = 500;
 const ACCOUNTS_MAX: usize = 10_000;
 
 /// The sizes of the next slices, by account; those not listed begin with [`FIRST`].
-#[derive(Debug, Default)]
-pub(super) struct SliceSizes(Mutex<HashMap<AccountId, usize>>);
+#[derive(Debug)]
+pub(super) struct SliceSizes(Mutex<BoundedMap<AccountId, usize>>);
+
+impl Default for SliceSizes {
+    fn default() -> Self {
+        Self(Mutex::new(BoundedMap::new(ACCOUNTS_MAX)))
+    }
+}
 
 impl SliceSizes {
     /// Limits of the next slice of an account.
@@ -49,15 +56,12 @@ impl SliceSizes {
     fn set(&self, account: AccountId, next: impl FnOnce(usize) -> usize) {
         let mut sizes = self.lock();
         let size = next(sizes.remove(&account).unwrap_or(FIRST));
-        if sizes.len() >= ACCOUNTS_MAX {
-            sizes.clear();
-        }
         if size != FIRST {
-            sizes.insert(account, size);
+            sizes.insert(account, size, |_| true);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<AccountId, usize>> {
+    fn lock(&self) -> MutexGuard<'_, BoundedMap<AccountId, usize>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

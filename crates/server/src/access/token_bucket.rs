@@ -7,15 +7,15 @@ use std::sync::{Mutex, PoisonError};
 use perigee_core::time::Monotonic;
 
 const SHARDS: usize = 16;
-/// Keys a shard keeps before it forgets those whose buckets are full again.
+/// Keys of a shard above which those whose buckets are full again are removed.
 const SWEEP_ABOVE: usize = 4_096;
 
-/// How many at once, and how long until a spent bucket is full again.
+/// Size of a bucket and the rate at which it refills.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quota {
-    /// The bucket's size.
+    /// Tokens in a full bucket.
     pub burst: u32,
-    /// Microseconds until one is given back.
+    /// Microseconds in which one token is added.
     pub interval_us: i64,
 }
 
@@ -46,50 +46,50 @@ impl DivCeil for i64 {
     }
 }
 
-/// What a bucket says.
+/// The state of a bucket after it was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
-    /// Whether there was one to take.
+    /// Whether there was a token.
     pub allowed: bool,
-    /// How many are left.
+    /// Tokens left.
     pub remaining: u32,
     /// Seconds until it is worth trying again, or until the bucket is full.
     pub wait_s: i64,
 }
 
-/// Buckets, one a key, each made full when first asked for.
+/// Token buckets by key, each full when it is first used.
 ///
-/// The generic cell rate algorithm: one number a key, the instant at which the bucket will be full.
+/// This is the generic cell rate algorithm: one number for a key, the time at which its bucket will be full.
 #[derive(Debug)]
-pub struct Buckets<K> {
+pub struct TokenBuckets<K> {
     quota: Quota,
     hasher: RandomState,
     shards: Vec<Mutex<HashMap<K, i64>>>,
 }
 
-impl<K: Eq + Hash + Clone> Buckets<K> {
+impl<K: Eq + Hash + Clone> TokenBuckets<K> {
     /// Buckets of this quota.
     pub fn new(quota: Quota) -> Self {
         let shards = (0..SHARDS).map(|_| Mutex::new(HashMap::new())).collect();
         Self { quota, hasher: RandomState::new(), shards }
     }
 
-    /// Their quota.
+    /// The quota of every bucket.
     pub const fn quota(&self) -> Quota {
         self.quota
     }
 
-    /// Takes one if there is one.
+    /// Takes a token if there is one.
     pub fn take(&self, key: &K, now: Monotonic) -> Allowance {
         self.ask(key, now, true)
     }
 
-    /// Looks without taking.
+    /// Tells whether there is a token, without taking it.
     pub fn look(&self, key: &K, now: Monotonic) -> Allowance {
         self.ask(key, now, false)
     }
 
-    /// Gives one back that was taken.
+    /// Returns a token that was taken.
     pub fn give_back(&self, key: &K, now: Monotonic) {
         let now_us = now.as_micros();
         let shard = usize::try_from(self.hasher.hash_one(key) % SHARDS as u64).unwrap_or(0);
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn gives_the_burst_then_the_rate() {
-        let buckets = Buckets::new(Quota::per_second(10, 3));
+        let buckets = TokenBuckets::new(Quota::per_second(10, 3));
         let left: Vec<_> = (0..3).map(|_| buckets.take(&"a", at(0)).remaining).collect();
         assert_eq!(left, [2, 1, 0]);
         let refused = buckets.take(&"a", at(0));
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_look_takes_nothing() {
-        let buckets = Buckets::new(Quota::per_minute(1));
+        let buckets = TokenBuckets::new(Quota::per_minute(1));
         assert!(buckets.look(&1, at(0)).allowed);
         assert!(buckets.take(&1, at(0)).allowed);
         assert!(!buckets.look(&1, at(0)).allowed);
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn what_is_given_back_can_be_taken_again() {
-        let buckets = Buckets::new(Quota::per_minute(2));
+        let buckets = TokenBuckets::new(Quota::per_minute(2));
         assert!(buckets.take(&1, at(0)).allowed && buckets.take(&1, at(0)).allowed);
         assert!(!buckets.take(&1, at(0)).allowed);
         buckets.give_back(&1, at(0));
