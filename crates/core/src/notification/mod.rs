@@ -1,5 +1,6 @@
 //! Messages to people: by which channel, to whom, and what became of each.
 
+mod addressee;
 mod channel;
 mod consent;
 mod content;
@@ -12,6 +13,7 @@ mod repetition;
 mod retry;
 mod template;
 
+pub use addressee::{Addressee, Notice};
 pub use channel::{Channel, UnknownChannel};
 pub use consent::{ConsentChange, EmailConsent, MailedAccount};
 pub use content::{Compose, ComposeError, Composed, Content, DeviceFacts, Occasion};

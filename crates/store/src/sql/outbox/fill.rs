@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use perigee_core::account::Account;
 use perigee_core::id::{AccountId, AlertId, DeviceId, NotificationId, WebhookId};
-use perigee_core::notification::{Channel, NotificationState, Repetition, SuppressedReason};
+use perigee_core::notification::{Channel, Notice, NotificationState, Repetition, SuppressedReason};
 use perigee_core::routing::{AlertRouting, Recipient};
 use perigee_core::severity::Severity;
 use perigee_core::store::Result;
@@ -69,15 +69,15 @@ pub(in crate::sql) async fn fill(
         return Ok(());
     }
     let mut memory = Memory::load(tx, account.id, device).await?;
-    let people = people(tx, account, &routing.recipients);
+    let addressees = routing.addressees(tx.now(), &account.settings.time_zone);
     let mut drafts = Vec::new();
     for alert in alerts {
-        for person in &people {
-            let Some(wish) = person.wish(alert.severity) else { continue };
-            let suppressed = match wish {
-                Wish::Later => Some(SuppressedReason::Schedule),
-                Wish::Now(_) => {
-                    let theme = (person.channel, person.address.clone(), alert.name.clone());
+        for addressee in &addressees {
+            let Some(notice) = addressee.notice(alert.severity) else { continue };
+            let suppressed = match notice {
+                Notice::OutsideSchedule(_) => Some(SuppressedReason::Schedule),
+                Notice::Now(_) => {
+                    let theme = (addressee.channel, addressee.address.to_owned(), alert.name.clone());
                     (!memory.meet(tx, theme)).then_some(SuppressedReason::Repeated)
                 }
             };
@@ -85,9 +85,9 @@ pub(in crate::sql) async fn fill(
                 alert: Some(alert.id),
                 name: alert.name.clone(),
                 critical: alert.severity == Severity::Critical,
-                channel: person.channel,
-                address: person.address.clone(),
-                preferences: preferences(wish.recipient(person))?,
+                channel: addressee.channel,
+                address: addressee.address.to_owned(),
+                preferences: preferences(notice.recipient())?,
                 document: None,
                 suppressed,
             });
@@ -97,61 +97,8 @@ pub(in crate::sql) async fn fill(
     write(tx, account.id, Some(device), drafts).await
 }
 
-/// One address, and the recipients that name it: groups that share a device may name somebody twice.
-struct Person<'r> {
-    channel: Channel,
-    address: String,
-    /// Each with whether this is a time at which they want to be told.
-    entries: Vec<(&'r Recipient, bool)>,
-}
-
-enum Wish<'r> {
-    Now(&'r Recipient),
-    Later,
-}
-
-impl<'r> Wish<'r> {
-    fn recipient(&self, person: &Person<'r>) -> Option<&'r Recipient> {
-        match self {
-            Self::Now(recipient) => Some(recipient),
-            Self::Later => person.entries.first().map(|(recipient, _)| *recipient),
-        }
-    }
-}
-
-impl<'r> Person<'r> {
-    /// Whether they want to be told of this at all, and now.
-    fn wish(&self, severity: Severity) -> Option<Wish<'r>> {
-        let wanted = || self.entries.iter().filter(|(recipient, _)| severity >= recipient.minimum_severity);
-        let now = wanted().find(|(_, awake)| *awake).map(|(recipient, _)| Wish::Now(recipient));
-        now.or_else(|| wanted().next().map(|_| Wish::Later))
-    }
-}
-
-fn people<'r>(tx: &Tx, account: &Account, recipients: &'r [Recipient]) -> Vec<Person<'r>> {
-    let mut people: Vec<Person<'r>> = Vec::new();
-    for recipient in recipients {
-        let zone = recipient.preferences.time_zone.as_ref().unwrap_or(&account.settings.time_zone);
-        let awake = recipient.schedule.as_ref().is_none_or(|schedule| schedule.contains(tx.now(), zone));
-        let (channel, address) = (recipient.destination.channel(), recipient.destination.as_str());
-        let same = |person: &&mut Person<'_>| {
-            person.channel == channel && person.address.eq_ignore_ascii_case(address)
-        };
-        match people.iter_mut().find(same) {
-            Some(person) => person.entries.push((recipient, awake)),
-            None => people.push(Person {
-                channel,
-                address: address.to_owned(),
-                entries: vec![(recipient, awake)],
-            }),
-        }
-    }
-    people
-}
-
-fn preferences(recipient: Option<&Recipient>) -> Result<String> {
-    let preferences = recipient.map(|recipient| recipient.preferences.clone()).unwrap_or_default();
-    serde_json::to_string(&preferences)
+fn preferences(recipient: &Recipient) -> Result<String> {
+    serde_json::to_string(&recipient.preferences)
         .map_err(|cause| perigee_core::error::StoreError::Internal(cause.into()))
 }
 
