@@ -1,4 +1,4 @@
-//! Everything the service is made of, built from configuration. Tests build the same.
+//! The parts of the service, built from configuration. Tests build the same. No part imports this module.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -28,73 +28,73 @@ use crate::signals::Signals;
 use crate::tiles::Tiles;
 use crate::webhook::{ClientError, WebhookParts, Webhooks};
 
-/// The service, cheap to clone.
+/// The service. Clones share its parts.
 #[derive(Clone)]
 pub struct App(Arc<Parts>);
 
-/// What the service is made of.
+/// The parts of the service.
 pub struct Parts {
-    /// Where everything is kept.
+    /// The database of every account.
     pub store: Arc<dyn Store>,
-    /// The present.
+    /// The source of time.
     pub clock: Arc<dyn Clock>,
     /// When the service was built.
     pub started: Timestamp,
-    /// The same, to measure how long ago that was.
+    /// The same on the monotonic clock, for the uptime.
     pub started_monotonic: Monotonic,
     /// What compaction has done since the start.
     pub compaction: CompactionStatus,
-    /// Whether the store writes and reads.
+    /// The last probe of the store.
     pub readiness: Readiness,
-    /// When the disk was last warned of.
+    /// When the last warning of a full disk was logged.
     pub disk_warning: DiskWarning,
-    /// Connections that are open.
+    /// Count of open connections.
     pub connections: OpenConnections,
-    /// What the operator set.
+    /// The settings of the operator.
     pub config: Config,
     /// The address clients use.
     pub base_url: BaseUrl,
     /// Issues and checks tokens, and checks sessions.
     pub authenticator: Authenticator,
-    /// The users asked for lately.
+    /// Cache of users and sessions.
     pub identities: Arc<Identities>,
-    /// Links in mails by which recipients end or confirm them.
+    /// Signs links with which recipients unsubscribe or confirm.
     pub mail_links: MailLinks,
-    /// Hashing of passwords.
+    /// Hashes passwords off the connection threads.
     pub passwords: Passwords,
-    /// The operator's map tiles.
+    /// The operator's map tiles, if configured.
     pub tiles: Option<Tiles>,
-    /// Limits on use.
+    /// Rate limits by account and address.
     pub rates: Arc<Rates>,
-    /// What requests hold and compute at once.
+    /// Memory and work that requests may use.
     pub budget: Budget,
-    /// Waits after wrong codes of the second factor.
+    /// Back-off after wrong codes of the second factor.
     pub code_backoff: CodeBackoff,
-    /// Calls counted.
+    /// Calls by account, not yet saved.
     pub usage: UsageBook,
-    /// The same by user and hour.
+    /// Calls by user and hour, not yet saved.
     pub hours: HourBook,
-    /// Openings of share links counted.
+    /// Openings of share links, not yet saved.
     pub views: ViewBook,
-    /// Refusals counted for the audit log.
+    /// Refusals for the audit log, not yet saved.
     pub refusals: RefusalBook,
-    /// Requests with an idempotency key that are running now.
+    /// Idempotency keys of requests that are running.
     pub running_keys: RunningKeys,
-    /// Wakes tasks that wait for a commit.
+    /// Announces commits and the end of the service.
     pub signals: Arc<Signals>,
-    /// Events on their way to those who watch.
+    /// Streams and waiting polls.
     pub live: Arc<Live>,
-    /// Answers to polls for events, shared by who waited for the same.
+    /// Answers to polls for events, shared by callers that waited for the same.
     pub event_polls: SharedReads<EventPollKey, PollAnswer>,
-    /// The same of the feed of locations.
+    /// Answers to polls for locations, shared in the same way.
     pub feed_polls: SharedReads<FeedPollKey, PollAnswer>,
-    /// What share links show.
+    /// Cached pages of share links.
     pub share_cache: ShareCache,
-    /// Events on their way to webhooks.
+    /// State of sending to webhooks.
     pub webhooks: Arc<Webhooks>,
     /// Work that outlives its request; awaited when the service stops.
     pub background: TaskTracker,
-    /// Where work runs that is nobody's request.
+    /// Runtime for work that belongs to no request.
     pub runtime: Handle,
 }
 
@@ -107,7 +107,7 @@ impl Deref for App {
 }
 
 impl App {
-    /// Builds the service on a store. The first one to open a store makes the keys that sign tokens.
+    /// Builds the service on a store. In a new store it creates the key that signs tokens.
     pub async fn build(
         config: Config,
         base_url: BaseUrl,
@@ -180,7 +180,7 @@ impl App {
     }
 }
 
-/// The keys of the store, newest first; the first to ask makes one.
+/// The signing keys of the store; one is created if there is none.
 async fn signing_keys(store: &dyn Store, now: Timestamp) -> Result<SigningKeys, BuildError> {
     let fresh = signing::SigningKey::generate()?;
     Ok(read_keys(&store.signing_keys(fresh.to_stored(now)).await?)?)
@@ -189,16 +189,16 @@ async fn signing_keys(store: &dyn Store, now: Timestamp) -> Result<SigningKeys, 
 /// Why the service could not be built.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// The store failed.
+    /// The store could not be read.
     #[error("cannot read the keys that sign tokens")]
     Store(#[from] StoreError),
-    /// Nothing can be sent.
+    /// The client of webhooks cannot be set up.
     #[error("cannot set up what webhooks are sent with")]
     Webhooks(#[from] ClientError),
-    /// The map cannot be shown.
+    /// The file of map tiles cannot be read.
     #[error(transparent)]
     Map(#[from] ConfigError),
-    /// The kept keys cannot be used.
+    /// The stored signing keys are damaged.
     #[error("the keys that sign tokens cannot be used")]
     Keys(#[from] SigningKeyError),
 }

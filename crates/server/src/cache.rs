@@ -48,7 +48,7 @@ impl<K: Eq + Hash + Clone, V> BoundedMap<K, V> {
         }
     }
 
-    /// Removes a key.
+    /// Removes the entry of a key.
     pub fn remove(&mut self, key: &K) -> Option<V> {
         let removed = self.entries.remove(key);
         if removed.is_some() {
@@ -63,7 +63,7 @@ impl<K: Eq + Hash + Clone, V> BoundedMap<K, V> {
         self.order.retain(|key| self.entries.contains_key(key));
     }
 
-    /// Removes every entry.
+    /// Removes every entry, fresh or not.
     pub fn clear(&mut self) {
         self.entries.clear();
         self.order.clear();
@@ -118,7 +118,7 @@ impl<K: Eq + Hash + Clone, V: Clone> TtlCache<K, V> {
         }
     }
 
-    /// Removes a key.
+    /// Removes the entry of a key.
     pub fn remove(&self, key: &K) {
         self.lock().remove(key);
     }
@@ -128,7 +128,7 @@ impl<K: Eq + Hash + Clone, V: Clone> TtlCache<K, V> {
         self.lock().retain(|_, (_, value)| keep(value));
     }
 
-    /// Removes every entry.
+    /// Removes every entry, fresh or not.
     pub fn clear(&self) {
         self.lock().clear();
     }

@@ -34,19 +34,19 @@ pub struct Config {
     pub server: Server,
     /// Where data is kept.
     pub store: Store,
-    /// What the first start makes.
+    /// The account that the first start creates.
     pub first_start: FirstStart,
-    /// Tokens and sessions.
+    /// Lifetimes of tokens, sessions and links.
     pub auth: Auth,
-    /// Limits on use.
+    /// Rate limits by account and address.
     pub limits: Limits,
-    /// What may be held and computed at once.
+    /// Memory and work of requests that run at the same time.
     pub budget: BudgetSection,
-    /// The log of events.
+    /// Retention of the event log, and limits on streams and polls.
     pub events: Events,
     /// How long records are kept.
     pub retention: Retention,
-    /// Messages to people.
+    /// Channels, caps and retention of messages to people.
     pub notifications: Notifications,
     /// How e-mail is sent.
     pub email: EmailSection,
@@ -54,9 +54,9 @@ pub struct Config {
     pub sms: Sms,
     /// What is sent to webhooks.
     pub webhooks: Webhooks,
-    /// The maps of the console.
+    /// Maps the console shows.
     pub map: Map,
-    /// Figures for the operator.
+    /// Who may read `/metrics`.
     pub metrics: Metrics,
     /// What is logged, and how.
     pub log: Log,
@@ -80,9 +80,9 @@ pub struct Server {
     pub forwarded_header: ForwardedBy,
     /// Origins whose pages may read answers of the API.
     pub cors_origins: Vec<String>,
-    /// Connections at once, in all.
+    /// Connections open at the same time.
     pub max_connections: usize,
-    /// Connections at once from one address.
+    /// Connections open at the same time from one address.
     pub max_connections_per_address: usize,
     /// Seconds that accepted work has to finish when the service is stopped.
     pub shutdown_seconds: u64,
@@ -94,7 +94,7 @@ pub struct Server {
 pub enum ForwardedBy {
     /// `X-Forwarded-For` and its companions.
     XForwardedFor,
-    /// `Forwarded` (RFC 7239).
+    /// The `Forwarded` header of RFC 7239.
     Forwarded,
 }
 
@@ -119,45 +119,45 @@ pub struct Store {
     pub warn_free_percent: u8,
 }
 
-/// What the first start makes.
+/// The account that the first start creates.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct FirstStart {
-    /// The account's name.
+    /// Name of the first account.
     pub account_name: String,
-    /// The owner's e-mail address.
+    /// E-mail address with which its owner signs in.
     pub owner_email: Email,
-    /// The account's licences.
+    /// Devices the account may have active.
     pub licenses: u32,
-    /// The account's zone.
+    /// Time zone that begins the account's days.
     pub time_zone: Zone,
 }
 
-/// Tokens and sessions.
+/// Lifetimes of tokens, sessions and links.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Auth {
-    /// Seconds a token lives.
+    /// Seconds for which a token is valid.
     pub token_seconds: u32,
-    /// Seconds a console session lives.
+    /// Seconds for which a console session is valid.
     pub session_seconds: u32,
-    /// Seconds a link to set a new password lives.
+    /// Seconds for which a link to set a new password is valid.
     pub reset_link_seconds: u32,
-    /// Seconds an invitation lives.
+    /// Seconds for which an invitation is valid.
     pub invitation_seconds: u32,
 }
 
-/// Limits on use.
+/// Rate limits by account and address.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
     /// Calls an account may make each second, on average.
     pub requests_per_second: u32,
-    /// Calls it may make at once.
+    /// Calls an account may make in a burst.
     pub burst: u32,
     /// Submissions of locations and alerts a second; 0 for no limit but the queue.
     pub submissions_per_second: u32,
-    /// Submissions at once.
+    /// Submissions an account may make in a burst.
     pub submissions_burst: u32,
     /// Failed attempts a minute, per address and per name and address.
     pub token_failures_per_minute: u32,
@@ -173,11 +173,11 @@ pub struct Limits {
 pub struct AccountLimit {
     /// Calls each second, on average.
     pub requests_per_second: u32,
-    /// Calls at once.
+    /// Calls the account may make in a burst.
     pub burst: u32,
 }
 
-/// The log of events.
+/// Retention of the event log, and limits on streams and polls.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Events {
@@ -205,7 +205,7 @@ pub struct Retention {
     pub rule_occurrence_days: u32,
 }
 
-/// Messages to people.
+/// Channels, caps and retention of messages to people.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Notifications {
@@ -225,7 +225,7 @@ pub struct Notifications {
     pub email_recipient_hourly: u32,
     /// Whether recipients who are no users of the account get e-mail only after they confirmed once by a link.
     pub confirm_recipients: bool,
-    /// Messages under way at once, by each channel.
+    /// Messages of one channel that are sent at the same time.
     pub concurrency: usize,
     /// Days that messages are kept after they were written; 0 for as long as their device.
     pub retention_days: u32,
@@ -251,17 +251,17 @@ pub struct Webhooks {
     pub allow_private: bool,
     /// Addresses or networks that may be sent to whatever they are.
     pub allowed_networks: Vec<String>,
-    /// Messages under way to one address at once.
+    /// Messages sent to one address at the same time.
     pub concurrency_per_endpoint: usize,
-    /// Messages under way for one account at once.
+    /// Messages sent for one account at the same time.
     pub concurrency_per_account: usize,
-    /// Messages under way for all accounts at once.
+    /// Messages sent for all accounts at the same time.
     pub concurrency: usize,
     /// Seconds to wait for an answer.
     pub timeout_seconds: u32,
 }
 
-/// Figures for the operator.
+/// Who may read `/metrics`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metrics {
@@ -287,13 +287,13 @@ pub struct Log {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
-    /// For people.
+    /// Lines for people to read.
     Text,
-    /// One JSON object a line.
+    /// One JSON object on each line.
     Json,
 }
 
-/// A setting that cannot stand.
+/// A setting that is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: {problem}")]
 pub struct ConfigError {

@@ -1,4 +1,4 @@
-//! Room on the disk of the embedded store.
+//! Free space on the disk of the embedded store.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -11,17 +11,17 @@ const MIB: u64 = 1024 * 1024;
 /// Free bytes below which the disk counts as full: the next batches would not fit into the store's log.
 const FULL_BELOW: u64 = MIB;
 
-/// Room on a disk.
+/// Free and total space of a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskSpace {
     /// Bytes that the service can still write.
     pub free: u64,
-    /// Bytes in all.
+    /// Size of the file system in bytes.
     pub total: u64,
 }
 
 impl DiskSpace {
-    /// Room on the disk of the embedded store; none when the store is elsewhere or cannot be asked for.
+    /// Free space on the disk of the embedded store; none with PostgreSQL or when it cannot be read.
     pub fn of_store(config: &Config) -> Option<Self> {
         let url = config.store.database_url().ok()?;
         let folder = url.sqlite_path()?.parent()?;
@@ -33,14 +33,14 @@ impl DiskSpace {
         })
     }
 
-    /// Whether less is free than the operator wants to be warned of.
+    /// Whether less is free than the configured warning level.
     pub fn is_low(self, settings: &Store) -> bool {
         let below_size = self.free < settings.warn_free_mib.saturating_mul(MIB);
         let share = u128::from(self.total) * u128::from(settings.warn_free_percent);
         below_size || u128::from(self.free) * 100 < share
     }
 
-    /// Whether there is hardly room for anything.
+    /// Whether the next batches would not fit.
     pub const fn is_full(self) -> bool {
         self.free < FULL_BELOW
     }

@@ -1,4 +1,4 @@
-//! Whether the service can do its work: a row is written and read, at most once a second however many ask.
+//! Readiness: a row is written to the store and read back, at most once a second.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,27 +10,27 @@ use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
-/// How long an outcome holds.
+/// How long the outcome of a probe is used.
 const FRESH: Duration = Duration::from_secs(1);
-/// How long the store may take.
+/// Time limit of a probe.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// Whether the store wrote and read, or why it did not.
+/// The outcome of a probe: fine, or the reason of the failure.
 pub type Outcome = Result<(), Arc<str>>;
 
-/// The latest outcome, and the attempt under way.
+/// The last outcome, and the probe that is running.
 #[derive(Debug, Default)]
 pub struct Readiness(Mutex<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
     last: Option<(Instant, Outcome)>,
-    /// One that took too long goes on, and no other is begun meanwhile.
+    /// A probe that exceeds its time limit goes on, and no other is started meanwhile.
     running: Option<JoinHandle<Result<(), StoreError>>>,
 }
 
 impl Readiness {
-    /// Whether the store writes and reads, by the latest outcome or by trying.
+    /// The last outcome, or that of a new probe.
     pub async fn check(&self, store: &Arc<dyn Store>, runtime: &Handle) -> Outcome {
         let mut inner = self.0.lock().await;
         if let Some((at, outcome)) = &inner.last
@@ -57,7 +57,7 @@ impl Readiness {
         outcome
     }
 
-    /// Forgets the latest outcome, so that the next who asks tries anew.
+    /// Discards the last outcome, so that the next check probes again.
     pub async fn forget(&self) {
         self.0.lock().await.last = None;
     }

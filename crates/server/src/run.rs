@@ -1,4 +1,4 @@
-//! From configuration to a running service and back, in an order that loses nothing.
+//! Starts the service from configuration and stops it, in an order that loses no acknowledged data.
 
 mod metrics_server;
 
@@ -36,23 +36,23 @@ pub struct Service {
     metrics: Option<Listener>,
     tls: Option<Tls>,
     limits: ServeConfig,
-    /// The ways out for messages to people.
+    /// Senders of messages to people.
     senders: Senders,
 }
 
-/// The owner the first start made. The password is kept nowhere else.
+/// The owner created by the first start. The password is stored nowhere else.
 #[derive(Debug)]
 pub struct FirstOwner {
     /// Their address, with which they sign in.
     pub email: Email,
-    /// Their password.
+    /// Shown once, when the service first starts.
     pub password: SecretString,
 }
 
 /// Why a service could not be opened. Each message says what to change.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// A setting cannot stand.
+    /// A setting is not valid.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The address cannot be listened on.
@@ -73,13 +73,13 @@ pub enum StartError {
     /// The system gives no more threads.
     #[error("cannot start the threads that serve connections")]
     Threads(#[source] std::io::Error),
-    /// The store did not do what it was asked.
+    /// The first account could not be stored.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl Service {
-    /// Listens, opens the store and brings it up to date. The address comes first: what cannot be listened on
+    /// Binds the address, opens the store and migrates it. The address comes first: a start that fails to listen
     /// changes no store.
     pub async fn open(config: Config, clock: Arc<dyn Clock>) -> Result<Self, StartError> {
         config.validate()?;
@@ -113,7 +113,7 @@ impl Service {
         Ok(Self { app, database, listener, metrics, tls, limits, senders })
     }
 
-    /// Makes the first account and its owner if the store has no account.
+    /// Creates the first account and its owner if the store has no account.
     pub async fn first_owner(&self) -> Result<Option<FirstOwner>, StartError> {
         if self.app.store.has_accounts().await? {
             return Ok(None);
@@ -135,32 +135,32 @@ impl Service {
         Ok(made.map(|(_, owner)| FirstOwner { email: owner.profile.email, password }))
     }
 
-    /// Sends messages to people by these ways instead of the configured ones.
+    /// Replaces the configured senders.
     pub fn send_by(&mut self, senders: Senders) {
         self.senders = senders;
     }
 
-    /// What the service is made of.
+    /// The parts of the service.
     pub fn app(&self) -> &App {
         &self.app
     }
 
-    /// The address really listened on.
+    /// The address of the listener, with the port the system chose.
     pub fn address(&self) -> SocketAddr {
         self.listener.local_addr()
     }
 
-    /// The certificate it shows, to have it read again; none when it speaks no TLS itself.
+    /// The certificate, to reload it; none without TLS.
     pub fn tls(&self) -> Option<Tls> {
         self.tls.clone()
     }
 
-    /// The address on which `/metrics` alone is answered, if there is one.
+    /// The address of the listener of `/metrics`, if there is one.
     pub fn metrics_address(&self) -> Option<SocketAddr> {
         self.metrics.as_ref().map(Listener::local_addr)
     }
 
-    /// Whether it speaks TLS itself.
+    /// Whether the listener uses TLS.
     pub fn is_encrypted(&self) -> bool {
         self.tls.is_some()
     }
@@ -170,7 +170,7 @@ impl Service {
         &self.app.base_url
     }
 
-    /// Serves until told to stop; then finishes accepted work, saves what is counted and closes the store.
+    /// Serves until told to stop; then finishes accepted work, saves counters and closes the store.
     pub async fn run(self, stop: impl Future<Output = ()>) -> ShutdownReport {
         let (channels, centre) =
             self.senders.into_channels(&self.app.config, &self.app.store, &self.app.clock);
@@ -185,13 +185,13 @@ impl Service {
             stop.await;
             app.signals.stop();
         };
-        // Work that outlives its request goes on there until the store is closed.
+        // Kept until the store is closed: work that outlives its request runs on them.
         let threads = self.limits.threads.clone();
         let figures = MetricsServer::start(self.metrics, &self.app, &self.limits);
         let report = serve(self.listener, self.tls, routes, self.limits, stop).await;
         figures.end().await;
         jobs.stop().await;
-        // Only now has every message that was being sent its answer.
+        // Closed after the jobs: messages that were being sent have their answers now.
         if let Some(gateway) = gateway {
             gateway.close().await;
         }

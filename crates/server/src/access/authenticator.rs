@@ -69,7 +69,7 @@ pub enum AccessError {
     /// The address presented more bad tokens than its limit allows.
     #[error("too many bad tokens from this address")]
     TooManyBadTokens(Rated),
-    /// The store failed.
+    /// The store could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The signing keys of the store cannot be used.

@@ -1,5 +1,5 @@
-//! Back-off after wrong codes of the second factor, by user and from all addresses together: six digits would not
-//! stand against many guesses.
+//! Back-off after wrong codes of the second factor. It is counted by user, whatever the address: a code has only six
+//! digits, so guesses from many addresses must add up.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -8,18 +8,18 @@ use std::time::Duration;
 use perigee_core::id::UserId;
 use perigee_core::time::Monotonic;
 
-/// Wrong codes in a row that cost no wait.
+/// Wrong codes in a row before the first wait.
 const FREE: u32 = 5;
-/// The wait after the last free one; it doubles with each further wrong code.
+/// The first wait; it doubles with each further wrong code.
 const FIRST_WAIT: Duration = Duration::from_secs(30);
-/// Long enough to make guessing hopeless (0.03 % a day), short enough to sit out.
+/// The longest wait. A guesser finds the code with a chance of 0.03 % a day; the user loses a quarter of an hour.
 const LONGEST_WAIT: Duration = Duration::from_mins(15);
 /// Wrong codes are forgotten after so long without another one.
 const FORGOTTEN_AFTER: Duration = Duration::from_hours(24);
-/// Users remembered before those who are forgotten anyway are removed.
+/// Users above which those whose wrong codes are forgotten are removed from memory.
 const SWEEP_ABOVE: usize = 1_024;
 
-/// Who presented wrong codes lately. Only who knows a user's password adds to it.
+/// Users with recent wrong codes. Codes are checked after the password, so only somebody who knows it adds an entry.
 #[derive(Debug, Default)]
 pub struct CodeBackoff {
     users: Mutex<HashMap<UserId, Wrong>>,
@@ -27,7 +27,7 @@ pub struct CodeBackoff {
 
 #[derive(Clone, Copy, Debug)]
 struct Wrong {
-    /// Codes in a row that were not right, with those being judged now.
+    /// Wrong codes in a row, including those being checked now.
     codes: u32,
     /// When the last one came, and when the next one may.
     last: Monotonic,
@@ -35,8 +35,8 @@ struct Wrong {
 }
 
 impl CodeBackoff {
-    /// Begins to judge a code, which counts as wrong until [`Self::succeed`] says otherwise: of a thousand guesses at
-    /// once no more than the free ones are judged. Otherwise says how long to wait.
+    /// Begins to check a code. It counts as wrong until [`Self::succeed`] is called, so that of a thousand parallel
+    /// guesses only the first five are checked. Fails with the time to wait.
     pub fn begin(&self, user: UserId, now: Monotonic) -> Result<(), Duration> {
         let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
         if users.len() >= SWEEP_ABOVE {

@@ -1,5 +1,5 @@
-//! How often each user called in each hour: counted in memory, added to the store by the minute. A crash loses a minute
-//! of these figures at the most, which decide nothing.
+//! Calls by user and hour, counted in memory and added to the store every minute. A crash loses at most a minute of
+//! them; they are shown as statistics and enforce no limit.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,13 +19,13 @@ pub struct HourBook {
 type Key = (AccountId, UserId, bool, i64);
 
 impl HourBook {
-    /// Counts a call: of a key's token, or of the console.
+    /// Counts a call, by token (`by_key`) or by console session.
     pub fn count(&self, account: AccountId, user: UserId, by_key: bool, now: Timestamp) {
         let hour = now.as_millis().div_euclid(HOUR_MS) * HOUR_MS;
         *self.lock().entry((account, user, by_key, hour)).or_default() += 1;
     }
 
-    /// Adds what was counted to the store. What cannot be added is kept for the next time.
+    /// Adds the counts to the store. After a failure they are kept for the next time.
     pub async fn save(&self, store: &dyn Calls) -> Result<()> {
         let taken = std::mem::take(&mut *self.lock());
         if taken.is_empty() {

@@ -1,4 +1,4 @@
-//! The signing keys of this node: replaced while it runs, when an operator rotates them.
+//! The signing keys of this node. They are replaced at run time when an operator rotates them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -11,27 +11,28 @@ use tokio::sync::Mutex;
 use crate::auth::signing::{SigningKey, SigningKeyError, SigningKeys};
 use crate::auth::token::Tokens;
 
-/// Names, not addresses: a token stays good when the address changes or another node answers.
+/// Issuer and audience are names, not addresses: a token stays valid when the address changes or another node
+/// answers.
 const ISSUER: &str = "perigee";
 const AUDIENCE: &str = "perigee-api";
 
-/// The keys in use, and the loading of newer ones.
+/// The keys in use, loaded again from the store on demand.
 #[derive(Debug)]
 pub(super) struct KeyRing {
     tokens: RwLock<Arc<Tokens>>,
     /// Counts the loads that have begun.
     loads: AtomicU64,
-    /// Held while keys are loaded: those who want the same wait for one load.
+    /// Held while keys are loaded, so that concurrent callers share one load.
     loading: Mutex<()>,
 }
 
 /// Why the keys of the store cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyLoadError {
-    /// The store failed.
+    /// The store could not be read.
     #[error("cannot read the keys that sign tokens")]
     Store(#[from] StoreError),
-    /// The kept keys cannot be used.
+    /// The stored keys are damaged, or there are none.
     #[error("the keys that sign tokens cannot be used")]
     Keys(#[from] SigningKeyError),
 }
@@ -42,13 +43,13 @@ impl KeyRing {
         Self { tokens, loads: AtomicU64::new(0), loading: Mutex::new(()) }
     }
 
-    /// What makes and judges tokens now.
+    /// Issues and verifies tokens with the keys in use.
     pub(super) fn tokens(&self) -> Arc<Tokens> {
         Arc::clone(&self.tokens.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Loads the keys of the store; true when they are others than before. A load that another caller began after
-    /// this call serves this one too.
+    /// Loads the keys of the store; true when they differ from those in use. A load that another caller began after
+    /// this call counts for this one too.
     pub(super) async fn load(&self, store: &dyn Store) -> Result<bool, KeyLoadError> {
         let seen = self.loads.load(Ordering::SeqCst);
         let _one_at_a_time = self.loading.lock().await;
@@ -66,7 +67,7 @@ impl KeyRing {
     }
 }
 
-/// The keys as a store gave them, the one that signs first.
+/// Decodes the keys of the store; the first one signs.
 pub(crate) fn read_keys(stored: &[StoredKey]) -> Result<SigningKeys, SigningKeyError> {
     let read = |key: &StoredKey| Ok(SigningKey::from_pkcs8(&key.pkcs8)?.expiring(key.expires));
     let mut keys = stored.iter().map(read);

@@ -1,4 +1,4 @@
-//! The limits on use: by account for the API, by address for failures.
+//! The rate limits: by account for the API, by address for failed attempts and share links.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -10,7 +10,7 @@ use perigee_core::time::{Clock, Monotonic};
 use super::token_bucket::{Allowance, Quota, TokenBuckets};
 use crate::config::Limits;
 
-/// Every bucket of the service.
+/// The token buckets of every limit.
 #[derive(Debug)]
 pub struct Rates {
     clock: Arc<dyn Clock>,
@@ -25,19 +25,19 @@ pub struct Rates {
     views: TokenBuckets<String>,
 }
 
-/// How often one address may open share links each second, and at once.
+/// Share links one address may open: rate per second and burst.
 const VIEWER: (u32, u32) = (10, 100);
-/// How often one share link may be opened each second, and at once, by everybody together.
+/// Openings of one share link by all addresses together: rate per second and burst.
 const VIEWED: (u32, u32) = (100, 500);
 
-/// A bucket's answer, with the name and quota that headers tell.
+/// The state of a bucket, with the policy and quota for the `RateLimit` headers.
 #[derive(Clone, Copy, Debug)]
 pub struct Rated {
-    /// The policy's name.
+    /// Name of the policy in the `RateLimit` headers.
     pub policy: &'static str,
-    /// Its quota.
+    /// Size and rate of the bucket.
     pub quota: Quota,
-    /// Its answer.
+    /// Whether there was a token, and how many are left.
     pub allowance: Allowance,
 }
 
@@ -51,7 +51,7 @@ fn source(address: IpAddr) -> IpAddr {
 }
 
 impl Rates {
-    /// TokenBuckets as configured.
+    /// Full buckets, sized as configured.
     pub fn new(limits: &Limits, clock: Arc<dyn Clock>) -> Self {
         let own = limits.accounts.iter().map(|(account, limit)| {
             (*account, TokenBuckets::new(Quota::per_second(limit.requests_per_second, limit.burst)))
@@ -79,7 +79,7 @@ impl Rates {
         self.clock.monotonic()
     }
 
-    /// One call of an account.
+    /// Takes a token for a call of an account.
     pub fn request(&self, account: AccountId) -> Rated {
         let (quota, allowance) = match self.own.get(&account) {
             Some(bucket) => (bucket.quota(), bucket.take(&(), self.now())),
@@ -88,7 +88,7 @@ impl Rates {
         Rated { policy: "account", quota, allowance }
     }
 
-    /// What calls an account has left.
+    /// The calls an account has left, without taking one.
     pub fn requests_left(&self, account: AccountId) -> Rated {
         let (quota, allowance) = match self.own.get(&account) {
             Some(bucket) => (bucket.quota(), bucket.look(&(), self.now())),
@@ -97,7 +97,7 @@ impl Rates {
         Rated { policy: "account", quota, allowance }
     }
 
-    /// One submission of locations or alerts; none when these have no bucket of their own and are not limited.
+    /// Takes a token for a submission of locations or alerts; none when submissions are not limited.
     pub fn submission(&self, account: AccountId) -> Option<Rated> {
         let bucket = self.submissions.as_ref()?;
         Some(Rated {
@@ -107,7 +107,7 @@ impl Rates {
         })
     }
 
-    /// Whether somebody at this address may try to prove who they are, as this name.
+    /// Whether an attempt to sign in with this name from this address is allowed, without taking a token.
     pub fn attempt(&self, name: &str, address: IpAddr) -> Rated {
         let address = source(address);
         let by_address = self.failures.look(&address, self.now());
@@ -116,7 +116,8 @@ impl Rates {
         Rated { policy: "failures", quota: self.failures.quota(), allowance }
     }
 
-    /// Takes a failure of this name and address before it is known whether the attempt fails; both, or none.
+    /// Takes a token from the buckets of name and address before the outcome of the attempt is known; from both or
+    /// from none.
     pub fn begin_attempt(&self, name: &str, address: IpAddr) -> Rated {
         let (address, name, now) = (source(address), name.to_lowercase(), self.now());
         let by_address = self.failures.take(&address, now);
@@ -131,14 +132,14 @@ impl Rates {
         rated(if by_name.remaining < by_address.remaining || !by_name.allowed { by_name } else { by_address })
     }
 
-    /// Gives the failure of an attempt back that was none.
+    /// Returns the tokens of an attempt that did not fail.
     pub fn end_attempt(&self, name: &str, address: IpAddr) {
         let (address, now) = (source(address), self.now());
         self.failures.give_back(&address, now);
         self.named_failures.give_back(&(name.to_lowercase(), address), now);
     }
 
-    /// Whether this address may still present tokens that were not good.
+    /// Whether this address may present an unknown token; takes a token from its bucket when one was bad (`failed`).
     pub fn bad_token(&self, address: IpAddr, failed: bool) -> Rated {
         let address = source(address);
         let allowance = if failed {
@@ -149,8 +150,8 @@ impl Rates {
         Rated { policy: "address", quota: self.bad_tokens.quota(), allowance }
     }
 
-    /// One opening of the share link with this secret, right or wrong, which both the address and the link must bear:
-    /// anybody on the internet may open one, and a large group takes a while to read.
+    /// Takes a token for opening the share link with this secret, valid or not, from the buckets of the address and
+    /// of the link: anybody on the internet can open one, and a page of a large group is expensive.
     pub fn view(&self, secret: &str, address: IpAddr) -> Rated {
         let by_address = self.viewers.take(&source(address), self.now());
         if !by_address.allowed {
@@ -164,7 +165,7 @@ impl Rates {
         }
     }
 
-    /// Whether it is time to note that this key is used: once a minute.
+    /// Whether to record the use of this key: once a minute.
     pub fn note_key_use(&self, key: KeyId) -> bool {
         self.key_uses.take(&key, self.now()).allowed
     }

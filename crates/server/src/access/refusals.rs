@@ -8,9 +8,9 @@ use perigee_core::id::AccountId;
 use perigee_core::store::{Audits, Result};
 use perigee_core::time::Timestamp;
 
-/// Kinds held at once. Rate limits keep far below it between two saves; a store that is away for long does not.
+/// Kinds in memory at most. Rate limits keep the number far below this unless the store is away for long.
 const MOST_KINDS: usize = 10_000;
-/// The kind of refusals that come when no other fits any more.
+/// The kind under which refusals are counted once memory is full.
 const OTHER: &str = "other";
 
 /// Refusals that are not in the store yet.
@@ -21,7 +21,7 @@ pub struct RefusalBook(Mutex<HashMap<Key, Refusals>>);
 type Key = (AccountId, Timestamp, String);
 
 impl RefusalBook {
-    /// Counts one refusal, or several of one kind.
+    /// Adds one or more refusals of one kind.
     pub fn add(&self, refusals: Refusals) {
         let mut held = self.lock();
         let hour = Refusals::hour_of(refusals.first_at);
@@ -41,7 +41,7 @@ impl RefusalBook {
         }
     }
 
-    /// Adds what was counted to the store. What cannot be added is kept for the next time.
+    /// Adds the counts to the store. After a failure they are kept for the next time.
     pub async fn save(&self, store: &dyn Audits) -> Result<()> {
         let taken = std::mem::take(&mut *self.lock());
         let mut by_account: HashMap<AccountId, Vec<Refusals>> = HashMap::new();
@@ -50,7 +50,7 @@ impl RefusalBook {
         }
         let mut saved = Ok(());
         for (account, mut refusals) in by_account {
-            // Ids of entries rise with time.
+            // Ids of audit entries must rise with time.
             refusals.sort_by_key(|each| each.first_at);
             if let Err(error) = store.add_refusals(account, refusals.clone()).await {
                 for each in refusals {

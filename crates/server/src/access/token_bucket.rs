@@ -51,7 +51,7 @@ impl DivCeil for i64 {
 pub struct Allowance {
     /// Whether there was a token.
     pub allowed: bool,
-    /// Tokens left.
+    /// Tokens left in the bucket.
     pub remaining: u32,
     /// Seconds until it is worth trying again, or until the bucket is full.
     pub wait_s: i64,

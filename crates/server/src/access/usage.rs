@@ -1,4 +1,4 @@
-//! How many calls each account made: counted in memory, saved every few seconds.
+//! Calls by account, counted in memory and saved every few seconds.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use perigee_core::id::AccountId;
 use perigee_core::store::{Accounts, Result, UsageReport};
 use perigee_core::time::Timestamp;
 
-/// Calls of an account, as answers tell them.
+/// Calls of an account, as shown in the envelope of answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
     /// Since the API was activated.
@@ -17,21 +17,20 @@ pub struct Usage {
     pub today: u64,
 }
 
-/// The calls of every account this process has seen.
+/// The calls of every account seen since the start.
 #[derive(Debug, Default)]
 pub struct UsageBook {
     entries: Mutex<HashMap<AccountId, Entry>>,
-    /// Held while a save is under way: one at a time, so that what is pending is of that one.
+    /// Held during a save, so that pending calls belong to one save.
     saving: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug)]
 struct Entry {
     saved: ApiUsage,
-    /// Calls that no save has taken yet.
+    /// Calls counted since the last save began.
     fresh: Calls,
-    /// Calls that a save has taken and that the saved sums do not have yet. They stay in the figures meanwhile,
-    /// which would go back without them.
+    /// Calls that are being saved. They are counted until the save ends; without them the totals shown would go back.
     pending: Calls,
 }
 
@@ -40,7 +39,7 @@ struct Entry {
 struct Calls {
     /// On the account's present day.
     today: u64,
-    /// On days before.
+    /// On earlier days, not yet saved.
     earlier: u64,
 }
 
@@ -55,11 +54,11 @@ impl Calls {
 }
 
 impl Entry {
-    /// Starts the count of today anew when the day is over.
+    /// Resets the count of today when the account's day is over.
     fn turn_day(&mut self, account: &Account, now: Timestamp) {
         let kept = account.api_usage.day_ends;
         if (now.as_millis()..self.saved.day_ends).contains(&kept) {
-            // A change of zone was undone, and the day ends sooner again.
+            // A change of zone was undone, so the day ends earlier again.
             self.saved.day_ends = kept;
         }
         if now.as_millis() >= self.saved.day_ends {
@@ -67,7 +66,7 @@ impl Entry {
             let (counted, _) = account.day_at(Timestamp::from_millis(self.saved.day_ends - 1));
             self.saved.day_ends = day.ends.as_millis();
             if counted.date == day.date {
-                // A change of zone let the day run on.
+                // A change of zone made the day longer.
                 return;
             }
             self.saved.today = 0;
@@ -83,7 +82,7 @@ impl Entry {
         }
     }
 
-    /// Takes what is to be saved, if anything is.
+    /// Moves the new calls to pending; none when there are none.
     fn take_report(&mut self, account: AccountId) -> Option<UsageReport> {
         self.pending = std::mem::take(&mut self.fresh);
         let Calls { today, earlier } = self.pending;
@@ -91,18 +90,18 @@ impl Entry {
         (self.pending != Calls::default()).then_some(UsageReport { account, today, earlier, day_ends })
     }
 
-    /// The sums hold what was pending now.
+    /// Called after a save: the stored sums include the pending calls.
     fn settle(&mut self, sum: ApiUsage) {
         self.pending = Calls::default();
         if sum.day_ends >= self.saved.day_ends {
             self.saved = sum;
         } else {
-            // The day turned here while yesterday's last figures were being saved.
+            // The day ended while the last calls of yesterday were being saved.
             self.saved.total = sum.total;
         }
     }
 
-    /// What was pending waits for the next save.
+    /// Called after a failed save: pending calls are saved the next time.
     fn restore(&mut self) {
         let Calls { today, earlier } = std::mem::take(&mut self.pending);
         self.fresh.today += today;
@@ -111,7 +110,7 @@ impl Entry {
 }
 
 impl UsageBook {
-    /// Counts one call and gives the figures with it.
+    /// Counts one call and gives the totals including it.
     pub fn count(&self, account: &Account, now: Timestamp) -> Usage {
         let mut entries = self.lock();
         let entry = entries.entry(account.id).or_insert_with(|| Entry {
@@ -124,7 +123,7 @@ impl UsageBook {
         entry.usage()
     }
 
-    /// Saves what is not saved. What cannot be saved is kept for the next time.
+    /// Saves the new calls. After a failure they are kept for the next time.
     pub async fn save(&self, store: &dyn Accounts) -> Result<()> {
         let _alone = self.saving.lock().await;
         let reports = self.take_reports();

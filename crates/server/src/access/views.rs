@@ -1,5 +1,5 @@
-//! How often each share link was opened: counted in memory, saved every few seconds, so that no viewer waits for the
-//! store's writer and none holds it up.
+//! Openings of share links, counted in memory and saved every few seconds, so that a viewer does not wait for a write
+//! to the store.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -14,7 +14,7 @@ use perigee_core::time::Timestamp;
 pub struct ViewBook(Mutex<HashMap<(AccountId, ShareId), (u64, Timestamp)>>);
 
 impl ViewBook {
-    /// Counts one opening.
+    /// Counts an opening of this link.
     pub fn count(&self, share: &Share, now: Timestamp) {
         self.add((share.account, share.id), 1, now);
     }
@@ -26,7 +26,7 @@ impl ViewBook {
         *last = at.max(*last);
     }
 
-    /// Saves what is not saved. What cannot be saved is kept for the next time.
+    /// Saves the new openings. After a failure they are kept for the next time.
     pub async fn save(&self, store: &dyn Shares) -> Result<()> {
         let fresh = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         if fresh.is_empty() {

@@ -1,4 +1,4 @@
-//! API keys: a prefix that scanners for leaked secrets know, chance, and a checksum that finds typing errors.
+//! API keys: a prefix that secret scanners recognise, random characters, and a checksum that detects typing errors.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::secret::SecretHash;
 
 const PREFIX: &str = "pgk_";
 const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/// 178 bits of chance.
+/// Random characters of a key: 178 bits.
 const CHANCE: usize = 30;
 const CHECKSUM: usize = 6;
 
@@ -17,7 +17,7 @@ const CHECKSUM: usize = 6;
 pub struct ApiKey(String);
 
 impl ApiKey {
-    /// A new key.
+    /// A new random key.
     pub fn generate() -> Self {
         let mut rng = rand::rng();
         let mut text = PREFIX.to_owned();
@@ -26,7 +26,7 @@ impl ApiKey {
         Self(text + &checksum)
     }
 
-    /// The hash of whatever a client presents as a key. Costs the same whether it can be one or not.
+    /// The hash of a text presented as a key. It takes the same time whether or not the text has the form of a key.
     pub fn hash_presented(text: &str) -> SecretHash {
         SecretHash::of(&[text.as_bytes()])
     }
@@ -41,7 +41,7 @@ impl ApiKey {
         &self.0
     }
 
-    /// What a store keeps and finds the key by. The key has too many bits to guess, so one SHA-256 is enough.
+    /// The hash by which the store finds the key. A random key of 178 bits needs no slow hash: one SHA-256 is enough.
     pub fn hash(&self) -> SecretHash {
         Self::hash_presented(&self.0)
     }
@@ -53,7 +53,7 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// The CRC-32 of the text in base 62, always as long.
+/// The CRC-32 of the text in base 62, with a fixed length.
 fn checksum(text: &str) -> String {
     let mut crc = flate2::Crc::new();
     crc.update(text.as_bytes());

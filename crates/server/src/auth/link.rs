@@ -7,12 +7,12 @@ use super::secret::{Secret, SecretHash};
 pub enum LinkPurpose {
     /// Setting a new password for one that was forgotten.
     PasswordReset,
-    /// Setting the first password of a user somebody else made.
+    /// Setting the first password of a user that an administrator created.
     Invitation,
 }
 
 impl LinkPurpose {
-    /// The word a store keeps for it.
+    /// The name of the purpose in the store.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::PasswordReset => "password-reset",
@@ -20,7 +20,7 @@ impl LinkPurpose {
         }
     }
 
-    /// What to keep of a link's secret. The purpose goes into it, so that a link made for one fits no other.
+    /// The hash of a link's secret. The purpose is part of it, so that a link works for one purpose only.
     pub fn hash(self, secret: &Secret) -> SecretHash {
         secret.hash(self.as_str())
     }

@@ -1,4 +1,4 @@
-//! The links in mails by which recipients end, resume or confirm them: an account and an address, signed.
+//! Signed links in e-mails with which recipients unsubscribe, resubscribe or confirm: an account and an address.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -6,7 +6,7 @@ use perigee_core::id::AccountId;
 use perigee_core::text::Email;
 use ring::hmac;
 
-/// Makes and reads the last part of such links. They work for as long as the key does, also from old mails.
+/// Signs and verifies the tokens of such links. They do not expire, so that links in old e-mails work.
 pub struct MailLinks(hmac::Key);
 
 /// Bytes of the account's number before the address.

@@ -1,6 +1,6 @@
-//! Proof of who somebody is: passwords, API keys, tokens, one-time codes, links and sessions.
+//! Authentication: passwords, API keys, tokens, one-time codes, links and sessions.
 //!
-//! Nothing here speaks HTTP, keeps anything or reads a clock.
+//! Nothing here knows HTTP, a store or a clock.
 
 pub mod api_key;
 mod ed25519;

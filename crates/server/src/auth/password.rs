@@ -1,4 +1,4 @@
-//! Passwords: hashed with Argon2id, never more at once than there are cores.
+//! Passwords, hashed with Argon2id, at most one per core at the same time.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ pub const MOST_CHARS: usize = 128;
 
 const SALT_BYTES: usize = 16;
 
-/// What one hash costs.
+/// The cost parameters of Argon2id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PasswordCost {
-    /// Memory in KiB.
+    /// Memory of one hash, in KiB.
     pub memory_kib: u32,
     /// Passes over that memory.
     pub passes: u32,
@@ -31,30 +31,30 @@ impl PasswordCost {
     pub const CHEAPEST: Self = Self { memory_kib: 8, passes: 1 };
 }
 
-/// Why a password could be neither hashed nor compared.
+/// Why a password could not be hashed or compared.
 #[derive(Debug, thiserror::Error)]
 pub enum PasswordError {
-    /// The costs are outside of what Argon2 allows.
+    /// Argon2 does not allow these parameters.
     #[error("these costs cannot be used for hashing")]
     Cost(#[source] argon2::Error),
-    /// The kept hash is not one.
+    /// The stored hash cannot be parsed.
     #[error("the kept password hash is broken")]
     Broken(#[source] argon2::password_hash::Error),
     /// The hashing itself failed.
     #[error("hashing a password failed")]
     Failed(#[source] argon2::password_hash::Error),
-    /// There was no place for it, or it was given up, as when the program ends.
+    /// The queue was full, or the service stopped meanwhile.
     #[error(transparent)]
     NotRun(#[from] RunError),
 }
 
-/// Why a new password is refused, as a sentence for the one who chose it.
+/// Why a new password is refused, as a sentence for the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyProblem {
-    /// Too few characters.
+    /// Fewer than [`LEAST_CHARS`] characters.
     #[error("The password must have at least 10 characters.")]
     TooShort,
-    /// Too many characters.
+    /// More than [`MOST_CHARS`] characters.
     #[error("The password must have at most 128 characters.")]
     TooLong,
     /// The e-mail address, or the part of it before the @.
@@ -78,7 +78,7 @@ pub fn check_policy(password: &str, email: &str) -> Result<(), PolicyProblem> {
     }
 }
 
-/// A new password that can be read out: four groups of five letters and digits that look like no other, 100 bits.
+/// A new password that can be read aloud: four groups of five unambiguous letters and digits, 100 bits.
 pub fn generate() -> SecretString {
     const LETTERS: &[u8; 32] = b"23456789abcdefghijkmnpqrstuvwxyz";
     let mut rng = rand::rng();
@@ -86,7 +86,7 @@ pub fn generate() -> SecretString {
     [group(), group(), group(), group()].join("-").into()
 }
 
-/// Hashes passwords and compares them with kept hashes, off the threads that serve requests.
+/// Hashes passwords and compares them with stored hashes, off the threads that serve requests.
 #[derive(Clone, Debug)]
 pub struct Passwords {
     argon2: Argon2<'static>,
@@ -153,7 +153,8 @@ impl Passwords {
         .await
     }
 
-    /// Does the work of [`Self::verify`] for a user who does not exist, so that time tells nobody.
+    /// Does the work of [`Self::verify`] for a user who does not exist, so that the time does not tell whether they
+    /// do.
     pub async fn verify_dummy(&self, payer: Payer, password: SecretString) -> Result<(), PasswordError> {
         self.work(payer, move |argon2| {
             let hash = argon2.hash_password_with_salt(password.expose_secret().as_bytes(), &[0; SALT_BYTES]);
@@ -162,8 +163,7 @@ impl Passwords {
         .await
     }
 
-    /// Whether the kept hash was made another way than hashes are made now, and should be made anew when its
-    /// password is next presented.
+    /// Whether the stored hash has other parameters than new ones have, and should be replaced at the next sign-in.
     pub fn needs_rehash(&self, kept: &str) -> bool {
         let Ok(hash) = PasswordHash::new(kept) else {
             return true;

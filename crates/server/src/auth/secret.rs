@@ -1,4 +1,4 @@
-//! Secrets made of chance that are handed out once and kept as a hash.
+//! Random secrets that are shown once and stored as a hash.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ use rand::RngCore as _;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-/// What a store keeps of a secret.
+/// The hash of a secret, as stored.
 #[derive(Clone, Copy)]
 pub struct SecretHash([u8; 32]);
 
 impl SecretHash {
-    /// The hash of these parts. Secrets here have too many bits to guess, so one round is enough.
+    /// The hash of these parts. Random secrets need no slow hash.
     pub(super) fn of(parts: &[&[u8]]) -> Self {
         let mut digest = Sha256::new();
         for part in parts {
@@ -34,7 +34,7 @@ impl SecretHash {
 }
 
 impl PartialEq for SecretHash {
-    /// Takes the same time wherever the difference is.
+    /// Compares in constant time.
     fn eq(&self, other: &Self) -> bool {
         same_bytes(&self.0, &other.0)
     }
@@ -48,32 +48,32 @@ impl fmt::Debug for SecretHash {
     }
 }
 
-/// Whether two byte strings are equal, in a time that depends on their length alone.
+/// Whether two byte strings are equal, in a time that depends only on their length.
 pub(crate) fn same_bytes(left: &[u8], right: &[u8]) -> bool {
     left.ct_eq(right).into()
 }
 
-/// 192 bits of chance as 32 letters that are safe in an address and in a cookie.
+/// 192 random bits as 32 characters that are safe in a URL and in a cookie.
 #[derive(Clone)]
 pub struct Secret(String);
 
 impl Secret {
     const BYTES: usize = 24;
 
-    /// A new secret.
+    /// A new random secret.
     pub fn generate() -> Self {
         let mut bytes = [0; Self::BYTES];
         rand::rng().fill_bytes(&mut bytes);
         Self(URL_SAFE_NO_PAD.encode(bytes))
     }
 
-    /// The secret a client presents, if the text can be one at all.
+    /// Parses a secret presented by a client; none when it does not have the form of one.
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
         (bytes.len() == Self::BYTES).then(|| Self(text.to_owned()))
     }
 
-    /// The text to hand out. It is shown once and kept nowhere.
+    /// The text to show to its owner. It is stored nowhere.
     pub fn expose(&self) -> &str {
         &self.0
     }

@@ -20,12 +20,12 @@ pub enum SigningKeyError {
     /// The bytes are not an Ed25519 key in PKCS#8.
     #[error("not an Ed25519 key in PKCS#8")]
     Unreadable,
-    /// The system gave no key.
+    /// The random number generator failed.
     #[error("making a signing key failed")]
     NotMade,
 }
 
-/// One key pair.
+/// A key pair with its `kid`.
 #[derive(Clone)]
 pub struct SigningKey {
     id: String,
@@ -37,14 +37,14 @@ pub struct SigningKey {
 }
 
 impl PartialEq for SigningKey {
-    /// The id follows from the key.
+    /// Compares ids, which are derived from the keys.
     fn eq(&self, other: &Self) -> bool {
         (&self.id, self.expires) == (&other.id, other.expires)
     }
 }
 
 impl SigningKey {
-    /// A new key.
+    /// A new random key.
     pub fn generate() -> Result<Self, SigningKeyError> {
         let pkcs8 = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new())
             .map_err(|_unspecified| SigningKeyError::NotMade)?;
@@ -55,7 +55,7 @@ impl SigningKey {
     pub fn from_pkcs8(pkcs8: &[u8]) -> Result<Self, SigningKeyError> {
         let pair = ed25519::key_pair(pkcs8).ok_or(SigningKeyError::Unreadable)?;
         let public = URL_SAFE_NO_PAD.encode(pair.public_key().as_ref());
-        // The thumbprint of RFC 7638, so that the id follows from the key and nothing more need be kept.
+        // The thumbprint of RFC 7638: the id is derived from the key and need not be stored.
         let canonical = format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{public}"}}"#);
         Ok(Self {
             id: URL_SAFE_NO_PAD.encode(Sha256::digest(canonical)),
@@ -125,17 +125,17 @@ pub struct SigningKeys {
 }
 
 impl SigningKeys {
-    /// These keys.
+    /// The key that signs, and older ones that still verify.
     pub fn new(current: SigningKey, older: Vec<SigningKey>) -> Self {
         Self { current, older }
     }
 
-    /// One new key.
+    /// A key set of one new random key.
     pub fn generate() -> Result<Self, SigningKeyError> {
         SigningKey::generate().map(|current| Self::new(current, Vec::new()))
     }
 
-    /// Signs with this key from now on; what the others signed stays good.
+    /// Signs with this key from now on; tokens of the other keys stay valid.
     #[must_use]
     pub fn rotated(self, next: SigningKey) -> Self {
         let mut older = self.older;
@@ -148,12 +148,12 @@ impl SigningKeys {
         &self.current
     }
 
-    /// The key with this id, unless it is over.
+    /// The key with this id, unless it is expired.
     pub fn find(&self, id: &str, now: Timestamp) -> Option<&SigningKey> {
         self.good(now).find(|key| key.id == id)
     }
 
-    /// The public halves as a JSON Web Key Set (RFC 7517, RFC 8037), without keys that are over.
+    /// The public keys as a JSON Web Key Set (RFC 7517, RFC 8037), without expired ones.
     pub fn jwks(&self, now: Timestamp) -> Value {
         json!({ "keys": self.good(now).map(SigningKey::to_jwk).collect::<Vec<_>>() })
     }

@@ -1,4 +1,4 @@
-//! Access tokens: JWTs as RFC 9068 has them, signed with Ed25519 and nothing else.
+//! Access tokens: JWTs of RFC 9068, signed with Ed25519; no other algorithm is accepted.
 
 use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::{Algorithm, Header, Validation};
@@ -11,25 +11,25 @@ use super::secret::Secret;
 use super::signing::{SigningKey, SigningKeys};
 
 const TYPE: &str = "at+jwt";
-/// Tokens made here have some 600 letters.
+/// Longer texts are refused unread; tokens issued here have about 600 characters.
 const MOST_LETTERS: usize = 4096;
 
-/// What a token says.
+/// The claims of a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claims {
-    /// Who made it.
+    /// Issuer, the same for every node.
     pub iss: String,
-    /// Who it is for.
+    /// Audience, the same for every node.
     pub aud: String,
-    /// The user who asks with it.
+    /// The user it was issued to.
     pub sub: UserId,
     /// Seconds since 1970 at which it ends.
     pub exp: i64,
     /// Seconds since 1970 at which it was made.
     pub iat: i64,
-    /// Its own id.
+    /// Random id of the token.
     pub jti: String,
-    /// The generation of the API key it was made from; it dies with that.
+    /// The API key it was issued for; it becomes invalid when that is replaced.
     pub key: KeyId,
     /// The account of the user.
     pub acc: AccountId,
@@ -50,9 +50,9 @@ impl Claims {
 /// Whom a new token is for.
 #[derive(Clone, Copy, Debug)]
 pub struct NewToken {
-    /// The user.
+    /// The user it is issued to.
     pub user: UserId,
-    /// The user's account.
+    /// The account of that user.
     pub account: AccountId,
     /// The API key it is made from.
     pub key: KeyId,
@@ -66,27 +66,27 @@ pub enum TokenError {
     /// Not an access token at all.
     #[error("the token is malformed")]
     Malformed,
-    /// Signed by nobody known, in another way, or changed since.
+    /// Another algorithm, or changed after it was signed.
     #[error("the token's signature is wrong")]
     BadSignature,
-    /// Signed by a key that is not known, or is over.
+    /// Signed by an unknown or expired key.
     #[error("the token's key is not known")]
     UnknownKey,
-    /// It has ended.
+    /// It is past its `exp`.
     #[error("the token is expired")]
     Expired,
     /// It is for somebody else.
     #[error("the token is for another audience")]
     WrongAudience,
-    /// Somebody else made it.
+    /// It is from another issuer.
     #[error("the token is from another issuer")]
     WrongIssuer,
-    /// It could not be made.
+    /// It could not be signed.
     #[error("signing a token failed")]
     NotSigned,
 }
 
-/// Makes tokens and judges them.
+/// Issues and verifies tokens.
 #[derive(Clone, Debug)]
 pub struct Tokens {
     keys: SigningKeys,
@@ -100,7 +100,7 @@ impl Tokens {
     pub fn new(keys: SigningKeys, issuer: impl Into<String>, audience: impl Into<String>) -> Self {
         ed25519::install();
         let mut validation = Validation::new(Algorithm::EdDSA);
-        // Time comes from the caller, and the claims are judged here, where each failure has its own name.
+        // The time comes from the caller, and claims are checked below, where each failure has its own error.
         validation.required_spec_claims.clear();
         validation.validate_exp = false;
         validation.validate_aud = false;
@@ -112,7 +112,7 @@ impl Tokens {
         &self.keys
     }
 
-    /// Makes a token, and tells what it says.
+    /// Issues a token, and gives its claims.
     pub fn issue(&self, new: NewToken, now: Timestamp) -> Result<(String, Claims), TokenError> {
         let iat = now.as_seconds();
         let claims = Claims {
@@ -129,7 +129,7 @@ impl Tokens {
         Ok((token, claims))
     }
 
-    /// What a token says, if it is good now.
+    /// The claims of a token, if it is valid at this time.
     pub fn verify(&self, token: &str, now: Timestamp) -> Result<Claims, TokenError> {
         if token.len() > MOST_LETTERS {
             return Err(TokenError::Malformed);

@@ -9,12 +9,12 @@ use totp_rs::{Builder, Secret, Totp};
 const STEP_SECONDS: u64 = 30;
 const BYTES: usize = 20;
 
-/// What a user's authenticator app and this server both know.
+/// The secret shared with a user's authenticator app.
 #[derive(Clone)]
 pub struct TotpSecret([u8; BYTES]);
 
 impl TotpSecret {
-    /// A new secret.
+    /// A new random secret.
     pub fn generate() -> Self {
         let mut bytes = [0; BYTES];
         rand::rng().fill_bytes(&mut bytes);
@@ -35,7 +35,7 @@ impl TotpSecret {
     pub fn to_base32(&self) -> String {
         const LETTERS: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
         let mut text = String::with_capacity(BYTES * 8 / 5);
-        // Twenty bytes are four times forty bits, which are eight letters each: nothing is left to pad.
+        // Twenty bytes are four blocks of five, each of eight characters, so that no padding is needed.
         for five in self.0.chunks_exact(5) {
             let bits = five.iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
             text.extend((0..8).rev().map(|place| {
@@ -46,7 +46,7 @@ impl TotpSecret {
         text
     }
 
-    /// The address behind the square that an app scans.
+    /// The `otpauth` address of the QR code that an app scans.
     pub fn otpauth_uri(&self, issuer: &str, account: &str) -> String {
         let (issuer, account) = (percent_encode(issuer), percent_encode(account));
         let secret = self.to_base32();
@@ -55,8 +55,8 @@ impl TotpSecret {
         )
     }
 
-    /// The step a code belongs to, if it is right now or was or will be within thirty seconds, and no code of that
-    /// step or a later one was used yet. The caller keeps the step as the last used, in the same transaction.
+    /// The step of a valid code: the present one or a neighbour, and later than the last step used. The caller stores
+    /// the step as the last used one, in the same transaction.
     pub fn check(&self, code: &str, now: Timestamp, last_used: Option<u64>) -> Option<u64> {
         let seconds = u64::try_from(now.as_seconds()).ok()?;
         let digits: String = code.chars().filter(|letter| !letter.is_whitespace()).take(7).collect();

@@ -41,7 +41,7 @@ impl VerifiedTokens {
         self.shard(&digest).insert(digest, claims, |claims| !claims.is_expired(now));
     }
 
-    /// Removes every token.
+    /// Removes every token, valid or not.
     pub fn clear(&self) {
         for shard in &self.shards {
             lock(shard).clear();

@@ -1,4 +1,4 @@
-//! Packs locations away and trims the logs.
+//! Compacts the location log into chunks, and trims the logs.
 
 use std::time::{Duration, Instant};
 
@@ -6,13 +6,13 @@ use perigee_core::location::CompactionBudget;
 
 use crate::app::App;
 
-/// Devices one call packs.
+/// Devices compacted by one call.
 const BUDGET: CompactionBudget = CompactionBudget { devices: 64, everything: false };
-/// How long to rest when there is nothing to pack.
+/// Pause when there is nothing to compact.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// Packs what is due, and says how long to rest. A backlog takes half of one core, for it rests as long as it works;
-/// one that fills the memory takes what it needs.
+/// Compacts what is due, and gives the pause until the next call. A backlog uses half of one core, because the pause
+/// is as long as the work; a backlog that fills memory is compacted without pause.
 pub async fn compact_locations(app: &App) -> Duration {
     let begun = Instant::now();
     app.compaction.set_running(true);
@@ -35,7 +35,7 @@ pub async fn compact_locations(app: &App) -> Duration {
 /// Milliseconds that deliveries to webhooks are kept, seven days.
 const DELIVERIES_KEPT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 
-/// Trims the logs of what is older than feed and events go back, and forgets old deliveries to webhooks.
+/// Trims the logs to the retention of feed and events, and deletes old deliveries to webhooks.
 pub async fn trim_logs(app: &App) {
     let kept_ms = app.config.events.kept_ms();
     match app.store.trim_location_log(kept_ms).await {

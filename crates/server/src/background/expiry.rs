@@ -1,15 +1,16 @@
-//! Announces devices that expire. Their state follows from the instant and never waits for this.
+//! Announces devices that expire. Whether a device is expired is computed from the time and does not depend on this
+//! job.
 
 use std::time::Duration;
 
 use crate::app::App;
 
-/// The longest rest: a change made meanwhile is announced no later than this.
+/// The longest pause: an expiry that was changed meanwhile is announced within this time.
 const LONGEST_REST: Duration = Duration::from_secs(30);
-/// The shortest rest, when the store's clock is a little behind ours.
+/// The shortest pause, when the store's clock is a little behind.
 const SHORTEST_REST: Duration = Duration::from_secs(1);
 
-/// Announces every expiry that has come or is near, and says how long to rest until the next one.
+/// Announces every expiry that has come or is near, and gives the pause until the next one.
 pub async fn announce_expiries(app: &App) -> Duration {
     match app.store.announce_expiries().await {
         Ok(announced) if announced.is_empty() => {}

@@ -1,4 +1,4 @@
-//! The loops: each job runs, says how long to rest, and ends between two runs when it is told to.
+//! The loops of the jobs. A job gives the pause until its next run, and is stopped between two runs.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::senders::{ChannelSenders, MessageCentre};
 use crate::webhook;
 
 const SAVE_USAGE_EVERY: Duration = Duration::from_secs(2);
-/// Together with the time a commit takes well within the five seconds in which a rotation acts on every node.
+/// A rotation takes effect on every node within five seconds, commits included.
 const LOAD_KEYS_EVERY: Duration = Duration::from_secs(2);
 const SAVE_HOURS_EVERY: Duration = Duration::from_mins(1);
 const WATCH_CLOCK_EVERY: Duration = Duration::from_secs(10);
@@ -27,10 +27,10 @@ const PUBLISH_EVERY: Duration = Duration::from_secs(5);
 const WATCH_EVERY: Duration = Duration::from_secs(30);
 const TRIM_EVERY: Duration = Duration::from_mins(10);
 const FORGET_EVERY: Duration = Duration::from_hours(1);
-/// After a start there is more urgent work than deleting.
+/// Deletion begins a minute after the start, so that it does not compete with more urgent work.
 const RETIRE_FIRST: Duration = Duration::from_mins(1);
 const RETIRE_EVERY: Duration = Duration::from_hours(1);
-/// How long a job rests after it panicked; the panic itself is in the log.
+/// Pause of a job after a panic, which is in the log.
 const AFTER_PANIC: Duration = Duration::from_secs(30);
 
 /// The jobs of a running service.
@@ -142,7 +142,7 @@ impl Jobs {
         jobs
     }
 
-    /// Runs a worker until the service stops, anew should it break off.
+    /// Runs a worker until the service stops; restarts it after a panic.
     fn send(&self, worker: Worker) {
         let stop = self.stop.clone();
         self.tasks.spawn(async move {
@@ -166,7 +166,7 @@ impl Jobs {
         });
     }
 
-    /// Stays bound to a message centre until the service stops, and notes the receipts it brings.
+    /// Keeps the session with a message centre bound until the service stops, and records its receipts.
     pub fn stay_bound(&self, app: &App, centre: MessageCentre) {
         let (stop, app) = (self.stop.clone(), app.clone());
         self.tasks.spawn(async move {
@@ -179,7 +179,7 @@ impl Jobs {
         });
     }
 
-    /// Runs a job again and again; it says how long to rest.
+    /// Runs a job repeatedly, with the pause it gives.
     fn repeat<F, R>(&self, name: &'static str, first_rest: Duration, run: F)
     where
         F: Fn() -> R + Send + 'static,
@@ -188,7 +188,7 @@ impl Jobs {
         self.repeat_or_when(name, first_rest, std::future::pending, run);
     }
 
-    /// The same, and its rest ends early when something happens.
+    /// The same, with a pause that ends early when `when` resolves.
     fn repeat_or_when<W, H, F, R>(&self, name: &'static str, first_rest: Duration, when: W, run: F)
     where
         W: Fn() -> H + Send + 'static,
@@ -214,7 +214,7 @@ impl Jobs {
         });
     }
 
-    /// Ends every job, each after the run it is in.
+    /// Stops every job after its current run.
     pub async fn stop(self) {
         self.stop.cancel();
         self.tasks.close();

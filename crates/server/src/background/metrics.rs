@@ -1,11 +1,11 @@
-//! Publishes what only a look at the store can tell.
+//! Publishes the counters of the store as metrics.
 
 use metrics::{counter, describe_counter, describe_gauge};
 use perigee_store::Stats;
 
 use crate::recorder::recorder;
 
-/// Publishes the store's counters, and lets the recorder tidy up what it has gathered.
+/// Publishes the store's counters, and runs the upkeep of the recorder.
 pub fn publish_store(stats: Stats) {
     if let Some(recorder) = recorder() {
         recorder.run_upkeep();

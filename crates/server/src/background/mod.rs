@@ -1,4 +1,4 @@
-//! What the service does by itself, each piece a function that tests call directly, and the loops that drive them.
+//! Background jobs: each is a function that tests call directly; `jobs` runs them in loops.
 
 mod compaction;
 mod expiry;

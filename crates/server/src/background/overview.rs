@@ -14,19 +14,19 @@ use perigee_core::store::{Appetite, LocationSink};
 
 use crate::app::App;
 
-/// How long a report is left to one node. Two that write the same one do no harm: it is filed once.
+/// Milliseconds for which a report is claimed by one node. If two nodes write the same one it is stored once.
 const CLAIM_MS: i64 = 10 * 60 * 1000;
-/// How long to rest when no report is due; none comes later than this.
+/// Pause when no report is due; a report is at most this late.
 const IDLE: Duration = Duration::from_mins(1);
-/// Devices looked at together.
+/// Devices of one page.
 const DEVICES: u32 = 200;
-/// Locations read at once.
+/// Locations of one read.
 const LOCATIONS: u32 = 10_000;
-/// How far back the place is looked for from which a device set out, in milliseconds, and among how many locations.
+/// How far before the period the starting point of a device is looked for: milliseconds, and number of locations.
 const BEFORE_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 const BEFORE_MOST: u32 = 20;
 
-/// Writes one report that is due, and says how long to rest until the next.
+/// Writes one report that is due, and gives the pause until the next.
 pub async fn write_overview(app: &App) -> Duration {
     match write_one(app).await {
         Ok(true) => Duration::ZERO,
@@ -47,7 +47,7 @@ async fn write_one(app: &App) -> Result<bool, StoreError> {
     Ok(true)
 }
 
-/// Looks at one device after another, and at one part of its history after another.
+/// Sums up one device after another, reading histories in parts.
 async fn summarise(app: &App, task: &OverviewTask) -> Result<Overview, StoreError> {
     let (account, period) = (task.account.id, task.period);
     let mut summary = Summary::new(&task.settings);
@@ -77,7 +77,7 @@ async fn summarise(app: &App, task: &OverviewTask) -> Result<Overview, StoreErro
     Ok(summary.finish(period, names))
 }
 
-/// How far a device went: from where it was before, over every location that can be believed.
+/// The distance of a device in metres, from its last location before the period over every trusted location.
 async fn travelled(app: &App, device: &Device, period: Period) -> Result<u64, StoreError> {
     let scope = Scope::whole(device.account);
     let to = period.begins.plus_millis(-1);
@@ -105,7 +105,7 @@ async fn travelled(app: &App, device: &Device, period: Period) -> Result<u64, St
     }
 }
 
-/// A device that was deleted while the report was being written did nothing.
+/// A device that was deleted meanwhile counts as not moving.
 fn unless_gone<T>(read: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
     match read {
         Err(StoreError::NotFound(_)) => Ok(None),
@@ -113,7 +113,7 @@ fn unless_gone<T>(read: Result<T, StoreError>) -> Result<Option<T>, StoreError> 
     }
 }
 
-/// Goes a device's way.
+/// Adds up the distance while a history is read.
 struct Way(Journey);
 
 impl LocationSink for Way {

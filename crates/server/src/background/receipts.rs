@@ -1,4 +1,4 @@
-//! Receipts: what a message centre says later of messages it took.
+//! Records delivery receipts that a message centre sends after it accepted a message.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use tokio::task::JoinSet;
 
 use crate::app::App;
 
-/// A receipt can be quicker than the record that the message was taken: how long to wait before looking again.
+/// A receipt may arrive before the acceptance is stored: pauses before each look for its message.
 const LOOKS: [Duration; 4] =
     [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(10), Duration::from_mins(1)];
-/// Receipts looked for at once.
+/// Receipts that are looked up at the same time.
 const AT_ONCE: usize = 1_000;
 
-/// Notes every receipt, for as long as there are some.
+/// Records receipts until the session ends.
 pub async fn note_receipts(app: &App, mut receipts: mpsc::Receiver<Receipt>) {
     let mut under_way = JoinSet::new();
     while let Some(receipt) = receipts.recv().await {

@@ -1,8 +1,8 @@
-//! Deletes locations that were kept as long as their accounts and devices want.
+//! Deletes locations that are older than the retention of their account or device.
 
 use crate::app::App;
 
-/// Deletes what is older than its retention. What fails is tried again the next time.
+/// Deletes expired locations. After a failure it is tried again the next time.
 pub async fn retire_locations(app: &App) {
     match app.store.retire_locations().await {
         Ok(0) => {}

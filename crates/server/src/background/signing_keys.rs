@@ -1,8 +1,8 @@
-//! Takes over signing keys that an operator rotated while the service runs.
+//! Loads signing keys that an operator rotated while the service runs.
 
 use crate::app::App;
 
-/// Looks for newer keys. Other nodes and the command line change them in the store.
+/// Loads newer keys, which other nodes and the command line write to the store.
 pub async fn load_signing_keys(app: &App) {
     match app.authenticator.load_keys().await {
         Ok(true) => tracing::info!("new tokens are signed with a new key"),

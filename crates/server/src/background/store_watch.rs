@@ -1,11 +1,11 @@
-//! Watches what an operator has to act on before it becomes an outage: damaged rows, and a disk that fills up.
+//! Watches for damaged rows and a full disk, which an operator has to act on before they cause an outage.
 
 use metrics::{describe_gauge, gauge};
 
 use crate::app::App;
 use crate::disk::DiskSpace;
 
-/// Publishes how much room there is and how many rows are damaged, and warns when room becomes short.
+/// Publishes free space and the number of damaged rows, and warns when the disk is nearly full.
 pub async fn watch_store(app: &App) {
     describe_gauge!("perigee_data_disk_free_bytes", "Bytes free on the disk of the embedded store.");
     describe_gauge!("perigee_data_disk_bytes", "Bytes of the disk of the embedded store.");
@@ -33,7 +33,7 @@ pub async fn watch_store(app: &App) {
     }
 }
 
-/// As metrics are kept; sizes of disks lose nothing that matters.
+/// Metrics are floating-point numbers.
 #[expect(clippy::cast_precision_loss, reason = "exact up to 8 PiB")]
 const fn as_f64(number: u64) -> f64 {
     number as f64

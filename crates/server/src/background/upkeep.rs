@@ -1,11 +1,11 @@
-//! Saves what is counted in memory and forgets what is over.
+//! Saves counters that are kept in memory, and deletes expired rows.
 
 use perigee_core::retention::DeletedRecords;
 
 use crate::app::App;
 
-/// Saves the calls, the openings of share links and the refusals that were counted. What cannot be saved now is kept
-/// for the next time.
+/// Saves the counters of calls, of openings of share links and of refusals. After a failure they are kept for the
+/// next time.
 pub async fn save_usage(app: &App) {
     if let Err(error) = app.usage.save(&*app.store).await {
         tracing::warn!(error = &error as &dyn std::error::Error, "could not save the count of calls");
@@ -18,7 +18,7 @@ pub async fn save_usage(app: &App) {
     }
 }
 
-/// Reads the store's clock and notes its steps.
+/// Reads the store's clock and records when it was set.
 pub async fn watch_clock(app: &App) {
     if let Err(error) = app.store.watch_clock().await {
         tracing::warn!(error = &error as &dyn std::error::Error, "could not note the time");
@@ -27,15 +27,15 @@ pub async fn watch_clock(app: &App) {
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// Saves the calls of each hour. What cannot be saved now is kept for the next time.
+/// Saves the calls by user and hour. After a failure they are kept for the next time.
 pub async fn save_hours(app: &App) {
     if let Err(error) = app.hours.save(&*app.store).await {
         tracing::warn!(error = &error as &dyn std::error::Error, "could not save the calls of the hour");
     }
 }
 
-/// Forgets sessions, links and idempotency keys that are over, and messages kept as long as the operator wants; gives
-/// checksums to rows from before there were any.
+/// Deletes expired sessions, links and idempotency keys, and messages beyond their retention; adds checksums to rows
+/// written before there were checksums.
 pub async fn forget_expired(app: &App) {
     match app.store.forget_expired().await {
         Ok(rows) => tracing::debug!(rows, "forgot what is over"),

@@ -25,7 +25,7 @@ impl Bound {
     }
 }
 
-/// A budget has nothing left for this client at present; the request is shed before it costs anything.
+/// A budget has nothing left for this client; the request is refused before it costs anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the budget \"{budget}\" is exhausted ({})", bound.label())]
 pub struct Exhausted {
@@ -49,7 +49,7 @@ impl Exhausted {
 /// Why work was not done.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// There was no place for it.
+    /// The queue was full.
     #[error(transparent)]
     Exhausted(#[from] Exhausted),
     /// It panicked, or the service stopped meanwhile.

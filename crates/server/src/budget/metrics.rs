@@ -1,4 +1,4 @@
-//! Figures of every budget.
+//! Metrics of every budget.
 
 use std::time::Duration;
 

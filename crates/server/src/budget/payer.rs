@@ -1,22 +1,22 @@
-//! Who pays for what a request costs.
+//! The address and account whose share of a budget a request uses.
 
 use std::net::{IpAddr, Ipv6Addr};
 
 use perigee_core::id::AccountId;
 
-/// Who pays: a client address, an account, or both.
+/// A client address, an account, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Payer {
     address: Option<IpAddr>,
     account: Option<AccountId>,
 }
 
-/// What shares are counted by.
+/// The key by which shares are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Key {
     Address(IpAddr),
     Account(AccountId),
-    /// The service itself.
+    /// Work of the service for itself.
     Own,
 }
 
@@ -44,13 +44,13 @@ impl Payer {
         self.account.map(Key::Account)
     }
 
-    /// The one key that queues are fair by: the account, or the address of who has none yet.
+    /// The key by which queues take turns: the account, or the address of a client without one.
     pub(super) fn lane(self) -> Key {
         self.account_key().or_else(|| self.address_key()).unwrap_or(Key::Own)
     }
 }
 
-/// The network that an address is counted as: one customer has a whole /64 of IPv6.
+/// The network that an address counts as: a customer usually has a whole /64 of IPv6.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(six) => IpAddr::V6(Ipv6Addr::from_bits(six.to_bits() >> 64 << 64)),

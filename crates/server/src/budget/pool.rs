@@ -1,4 +1,4 @@
-//! Bytes in flight: counted as they arrive, refused when there are too many.
+//! A pool of bytes for request bodies in memory. A body that does not fit is refused.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,7 +20,7 @@ pub struct Pool {
     shares: Shares,
 }
 
-/// The right to hold some bytes, given back when dropped.
+/// Permits some bytes, until it is dropped.
 #[derive(Debug)]
 pub struct Permit {
     pool: Arc<Pool>,
@@ -90,7 +90,7 @@ impl Permit {
         let pool = &self.pool;
         let total = self.bytes.saturating_add(more);
         pool.add(more, if total > SMALL { pool.most - pool.most / 4 } else { pool.most })?;
-        // What was not counted in the shares before is now.
+        // A small permit was not counted in the shares; a grown one is.
         let unshared = if self.shared { more } else { total };
         if let Err(bound) = pool.shares.take(self.payer, unshared) {
             pool.used.fetch_sub(more, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Places for work: a few run at once, a bounded number waits, and clients take turns.
+//! A fair queue: a few pieces of work run at the same time, a bounded number waits, and clients take turns.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use super::exhausted::{Bound, Exhausted, RunError};
 use super::metrics::record_wait;
 use super::payer::{Key, Payer};
 
-/// Work that needs no more bytes than this does not wait for memory, only for its turn.
+/// Work that needs no more bytes than this does not wait for memory, only for a slot.
 const SMALL: usize = 1024 * 1024;
 /// Work that needs more bytes than this gets a thread of its own, which ends with it. The allocator keeps freed memory
 /// for the thread that freed it; threads of a pool would each keep as much as their largest work ever needed.
@@ -20,19 +20,19 @@ const LARGE: usize = 4 * 1024 * 1024;
 /// The bounds of a queue.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueLimits {
-    /// Work under way at once.
+    /// Pieces of work that run at the same time.
     pub running: usize,
-    /// Work under way at once of one account, or of one address that has no account yet.
+    /// The same for one account, or for one address without an account.
     pub running_each: usize,
-    /// Bytes that all work under way may need.
+    /// Bytes that all running work may need together.
     pub memory: usize,
-    /// Who waits, in all.
+    /// Pieces of work that may wait.
     pub waiting: usize,
-    /// Who waits of one account, or of one address that has no account yet.
+    /// The same for one account, or for one address without an account.
     pub waiting_each: usize,
 }
 
-/// A queue that serves accounts and addresses in turn: who sends much waits for itself.
+/// A queue that serves accounts and addresses in turn: a client that sends much waits behind its own work only.
 #[derive(Debug)]
 pub struct Queue {
     name: &'static str,
@@ -59,7 +59,7 @@ struct Waiter {
     ready: oneshot::Sender<Slot>,
 }
 
-/// The right to do one piece of work, given back when dropped.
+/// Permits one piece of work, until it is dropped.
 #[derive(Debug)]
 pub struct Slot {
     queue: Arc<Queue>,
@@ -68,22 +68,21 @@ pub struct Slot {
 }
 
 impl Queue {
-    /// An empty queue.
+    /// An empty queue; the name labels its metrics.
     pub fn new(name: &'static str, limits: QueueLimits) -> Arc<Self> {
         Arc::new(Self { name, limits, state: Mutex::default() })
     }
 
-    /// Takes a place that is free, for work that needs so many bytes; none when it would have to wait.
+    /// Takes a free slot for work that needs so many bytes; none when it would have to wait.
     pub fn try_acquire(self: &Arc<Self>, payer: Payer, memory: usize) -> Option<Slot> {
         let mut state = self.lock();
         let (key, memory) = (payer.lane(), memory.min(self.limits.memory));
-        // Nobody overtakes those of their own lane, nor those who wait for memory.
+        // Work does not overtake its own lane, nor work that waits for memory.
         let is_next = !state.lanes.contains_key(&key) && (state.waiting == 0 || memory <= SMALL);
         (is_next && self.fits(&state, key, memory)).then(|| self.start(&mut state, key, memory))
     }
 
-    /// Takes a place for work that needs so many bytes, after waiting for its turn if it must. Refused at once when
-    /// too many wait.
+    /// Waits for a slot for work that needs so many bytes. Refused at once when too many wait.
     pub async fn acquire(self: &Arc<Self>, payer: Payer, memory: usize) -> Result<Slot, Exhausted> {
         if let Some(slot) = self.try_acquire(payer, memory) {
             record_wait(self.name, Duration::ZERO);
@@ -97,8 +96,8 @@ impl Queue {
         Ok(slot)
     }
 
-    /// Does work that needs so many bytes of memory, off the threads that serve connections, when it is the payer's
-    /// turn. The work goes on to its end, and holds its place, when the one who asked for it has gone away.
+    /// Runs work that needs so many bytes of memory off the threads that serve connections, when it is the payer's
+    /// turn. The work runs to its end, and holds its slot, even if the caller is cancelled.
     pub async fn run<T: Send + 'static>(
         self: &Arc<Self>,
         payer: Payer,
@@ -115,7 +114,7 @@ impl Queue {
         if is_large { run_on_new_thread(work).await } else { Ok(tokio::task::spawn_blocking(work).await?) }
     }
 
-    /// Work under way and work that waits.
+    /// Pieces of work that run, and that wait.
     pub fn load(&self) -> (usize, usize) {
         let state = self.lock();
         (state.running, state.waiting)
@@ -150,7 +149,7 @@ impl Queue {
             }
             id
         };
-        // A place may have become free between the first look and now.
+        // A slot may have become free since the first look.
         self.serve();
         Ok((Waiting { queue: self, key, id, served: false }, receiver))
     }
@@ -173,20 +172,20 @@ impl Queue {
         Slot { queue: Arc::clone(self), key, memory }
     }
 
-    /// Gives free places to those whose turn it is.
+    /// Gives free slots to the next waiters.
     fn serve(self: &Arc<Self>) {
         loop {
             let mut state = self.lock();
             let Some((key, waiter)) = self.next(&mut state) else { return };
             let slot = self.start(&mut state, key, waiter.memory);
             drop(state);
-            // One who has gone away meanwhile gives the slot back by dropping it, here.
+            // A cancelled waiter returns the slot by dropping it here.
             let _gone = waiter.ready.send(slot);
         }
     }
 
-    /// The next to be served. Who needs more memory than is free is overtaken only by small work, which needs none; who
-    /// has as much under way as they may is passed over.
+    /// The next waiter. One that needs more memory than is free is overtaken only by small work; a client at its
+    /// limit is skipped.
     fn next(&self, state: &mut State) -> Option<(Key, Waiter)> {
         let mut overtaken = false;
         let turn = (0..state.turns.len()).find(|turn| {
@@ -233,7 +232,7 @@ impl Drop for Slot {
     }
 }
 
-/// Does work on a thread that is started for it.
+/// Runs work on a thread that is started for it.
 async fn run_on_new_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, RunError> {
@@ -241,14 +240,14 @@ async fn run_on_new_thread<T: Send + 'static>(
     std::thread::Builder::new()
         .name("large-work".to_owned())
         .spawn(move || {
-            // Nobody listens any more when the request was given up.
+            // An error means that the request was cancelled.
             let _gone = sender.send(work());
         })
         .map_err(RunError::NoThread)?;
     Ok(done.await?)
 }
 
-/// Somebody in the queue, who leaves it when they no longer wait.
+/// A waiter, removed from the queue when it is dropped.
 struct Waiting<'q> {
     queue: &'q Arc<Queue>,
     key: Key,
@@ -272,7 +271,7 @@ impl Drop for Waiting<'_> {
             state.turns.retain(|key| *key != self.key);
         }
         drop(state);
-        // It may have been the one that others waited behind for memory.
+        // Others may have waited behind it for memory.
         self.queue.serve();
     }
 }

@@ -11,31 +11,31 @@ use super::queue::{Queue, QueueLimits};
 use crate::config::BudgetSection;
 
 const MIB: usize = 1024 * 1024;
-/// Bytes that all password hashes under way may take: eight at once on machines of many cores.
+/// Bytes that all running password hashes may take: eight at the same time on machines of many cores.
 const HASHES_MEMORY: usize = 160 * MIB;
-/// Attempts under way at once, and those of one address.
+/// Attempts to sign in that run at the same time, in all and of one address.
 const ATTEMPTS: usize = 64;
 const ATTEMPTS_EACH: usize = 4;
-/// How many times more attempts may wait than other work. They are small, and an office or a fleet behind one address
-/// signs in at the same minute.
+/// Factor by which more attempts may wait than other work. They are small, and an office behind one address signs in
+/// within the same minute.
 const ATTEMPTS_WAITING: usize = 4;
 
-/// Everything that a request draws from, cheap to clone.
+/// The budgets of a node. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Budget {
     /// Bytes of request bodies that are received or kept until their request is done.
     pub bodies: Arc<Pool>,
-    /// Work whose cost the sender chooses: unpacking, reading large bodies, patches, templates.
+    /// Work whose cost the client chooses: decompression, reading large bodies, patches, templates.
     pub work: Arc<Queue>,
-    /// Hashing of passwords, apart from the other work so that neither holds up the other.
+    /// Hashing of passwords, separate from other work so that neither delays the other.
     pub hashes: Arc<Queue>,
-    /// Attempts to prove who somebody is. Few of one address run at once, so that they cannot take all of its failures
-    /// before any of them is known to be one.
+    /// Attempts to sign in. Few of one address run at the same time, so that they cannot use up its limit on failures
+    /// before the first outcome is known.
     pub attempts: Arc<Queue>,
 }
 
 impl Budget {
-    /// Budgets as configured.
+    /// Unused budgets, sized as configured.
     pub fn new(config: &BudgetSection) -> Self {
         metrics::describe();
         let cores = available_parallelism().map_or(1, usize::from);
@@ -70,8 +70,8 @@ impl Budget {
         }
     }
 
-    /// Does work that needs so many bytes of memory, off the threads that serve connections, when it is the payer's
-    /// turn. The work goes on to its end when the one who asked for it has gone away.
+    /// Runs work that needs so many bytes of memory off the threads that serve connections, when it is the payer's
+    /// turn. The work runs to its end even if the caller is cancelled.
     pub async fn run<T: Send + 'static>(
         &self,
         payer: Payer,
@@ -81,7 +81,7 @@ impl Budget {
         self.work.run(payer, memory, work).await
     }
 
-    /// Publishes what is held and waits at present.
+    /// Publishes the metrics of every budget.
     pub fn publish(&self) {
         metrics::publish_pool(&self.bodies);
         metrics::publish_queue(&self.work);
@@ -90,7 +90,7 @@ impl Budget {
     }
 }
 
-/// What one client may have under way, so that there is a place for others.
+/// Slots one client may use, so that one is left for others.
 const fn all_but_one(running: usize) -> usize {
     if running > 1 { running - 1 } else { 1 }
 }

@@ -1,4 +1,4 @@
-//! How much each address and each account holds of a pool.
+//! The bytes each address and each account holds of a pool.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -9,7 +9,7 @@ use super::payer::{Key, Payer};
 
 const SHARDS: usize = 16;
 
-/// Amounts held by key. A key that holds nothing takes no memory.
+/// Amounts by key. A key without an amount takes no memory.
 #[derive(Debug)]
 pub(super) struct Shares {
     per_address: usize,

@@ -1,4 +1,4 @@
-//! CPU steps: what one request may make the service compute, counted where the work is done.
+//! CPU steps of one request, counted where the work is done.
 
 /// The steps are used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -12,12 +12,12 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// So many steps.
+    /// A budget of this many steps.
     pub const fn new(steps: u64) -> Self {
         Self { left: steps }
     }
 
-    /// Takes steps before they are made.
+    /// Takes steps before the work is done.
     pub const fn charge(&mut self, steps: u64) -> Result<(), OutOfSteps> {
         if let Some(left) = self.left.checked_sub(steps) {
             self.left = left;

@@ -4,7 +4,7 @@ use url::Url;
 
 use super::ConfigError;
 
-/// The address clients use: every link, cookie path and the document follow it.
+/// The address clients use. Links, the path of cookies and the API document are built from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaseUrl {
     origin: String,

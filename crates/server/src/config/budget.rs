@@ -1,25 +1,25 @@
-//! What the service may hold and compute at once for those who send requests.
+//! `[budget]`: memory and work of requests that run at the same time.
 
 use serde::{Deserialize, Serialize};
 
 use super::ConfigError;
 use super::check::refuse;
 
-/// Bounds on bytes in flight and on work that waits.
+/// Limits on bytes of request bodies and on work that waits.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Budget {
-    /// MiB of request bodies in memory at once.
+    /// MiB of request bodies in memory at the same time.
     pub body_mib: usize,
     /// MiB of these from one client address.
     pub body_mib_per_address: usize,
     /// MiB of these from one account.
     pub body_mib_per_account: usize,
-    /// MiB that unpacking and reading of bodies may need at once.
+    /// MiB that decompression and reading of bodies may need at the same time.
     pub work_mib: usize,
     /// Threads for that work; 0 for one more than there are cores.
     pub work_threads: usize,
-    /// Pieces of work that may wait for a place.
+    /// Pieces of work that may wait for a thread.
     pub waiting: usize,
     /// Pieces of work of one account, or of one address without one, that may wait.
     pub waiting_per_client: usize,

@@ -1,4 +1,4 @@
-//! What types cannot check of settings, and what settings mean to the parts they configure.
+//! Checks of settings beyond their types, and their conversion for the parts they configure.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -95,7 +95,7 @@ impl Server {
             return BaseUrl::parse(&self.base_url);
         }
         let scheme = if self.tls_certificate.is_some() { "https" } else { "http" };
-        // Nobody can connect to the address that stands for all of them.
+        // Clients cannot connect to the unspecified address.
         let host = if address.ip().is_unspecified() {
             format!("localhost:{}", address.port())
         } else {
@@ -133,10 +133,10 @@ impl Store {
 }
 
 impl Metrics {
-    /// Anybody may guess at it, so that it must be long.
+    /// The secret can be guessed from anywhere, so it must be long.
     const LEAST_SECRET: usize = 16;
 
-    /// Where the listener for figures is, if there is one.
+    /// The address of the listener of `/metrics`, if one is configured.
     pub fn listen_at(&self) -> Result<Option<SocketAddr>, ConfigError> {
         if self.listen.is_empty() {
             return Ok(None);
@@ -204,7 +204,7 @@ impl Limits {
 }
 
 impl Events {
-    /// A year: the log is for reading on after an outage, not for history.
+    /// A year: the log is for resuming after an outage, not for history.
     const MOST_HOURS: u32 = 8_760;
 
     fn validate(&self) -> Result<(), ConfigError> {
@@ -221,7 +221,8 @@ impl Events {
 }
 
 impl Retention {
-    /// Late locations are judged again up to seven days back and compared with the episodes that are kept.
+    /// Rules are evaluated again up to seven days back when a location is late, and compared with the stored
+    /// episodes.
     const LEAST_OCCURRENCE_DAYS: u32 = 30;
     const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 

@@ -1,4 +1,4 @@
-//! `[email]`: the mail server, and whom messages are from.
+//! `[email]`: the mail server and the sender of messages.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,34 +17,34 @@ use super::{ConfigError, redact};
 pub struct Email {
     /// The mail server; empty for none.
     pub host: String,
-    /// Its port.
+    /// Port of the mail server.
     pub port: u16,
     /// How connections are encrypted.
     pub security: EmailSecurity,
-    /// Who signs in; empty for nobody.
+    /// User name for the mail server; empty without authentication.
     pub user_name: String,
-    /// The password.
+    /// Password for the mail server.
     #[serde(serialize_with = "redact::secret")]
     pub password: SecretString,
-    /// The file that holds it.
+    /// File with the password, instead of `password`.
     pub password_file: PathBuf,
     /// Authorities (PEM) to trust instead of the public ones.
     pub ca_file: PathBuf,
-    /// Whom messages are from.
+    /// Sender (`From`) of every message.
     pub from: String,
-    /// Where answers go, if elsewhere.
+    /// `Reply-To` of every message; empty for none.
     pub reply_to: String,
     /// The domain of message ids; empty for that of the sender.
     pub domain: String,
-    /// Where recipients ask to be taken off.
+    /// Address or link for `List-Unsubscribe`.
     pub unsubscribe: String,
-    /// Seconds until the message is handed over.
+    /// Seconds until the server must have accepted the message.
     pub timeout_seconds: u64,
-    /// Seconds for the server's last word.
+    /// Seconds to wait for the reply after the message was sent.
     pub final_timeout_seconds: u64,
-    /// Connections at once.
+    /// Connections open at the same time.
     pub connections: usize,
-    /// Seconds an idle one is kept.
+    /// Seconds for which an idle connection stays open.
     pub idle_seconds: u64,
 }
 
@@ -52,25 +52,25 @@ pub struct Email {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EmailSecurity {
-    /// By STARTTLS, or not connected at all.
+    /// STARTTLS; a server without it is refused.
     Starttls,
-    /// By STARTTLS where it is offered, unverified.
+    /// STARTTLS when the server offers it, without checking its certificate.
     StarttlsIfOffered,
-    /// From the first byte.
+    /// TLS from the first byte.
     Tls,
-    /// Not.
+    /// No encryption; for servers on the same machine.
     None,
 }
 
 impl Email {
-    /// Seconds a whole attempt may take: less than whoever waits for its end has patience.
+    /// Seconds a whole attempt may take at most, below the time limit of the outbox.
     const ATTEMPT_MAX: u64 = 110;
 
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
         self.settings().map(drop)
     }
 
-    /// What the sender is told; none when no e-mail is to be sent.
+    /// Settings of the sender; none when no mail server is configured.
     pub fn settings(&self) -> Result<Option<EmailSettings>, ConfigError> {
         if self.host.is_empty() {
             return Ok(None);
@@ -139,7 +139,7 @@ fn key_of(error: &SettingsError) -> &'static str {
     }
 }
 
-/// Seconds an attempt may take: bounded, because somebody waits for its end.
+/// A duration of at most this many seconds.
 pub(super) fn seconds(key: &'static str, value: u64, most: u64) -> Result<Duration, ConfigError> {
     if (1..=most).contains(&value) {
         Ok(Duration::from_secs(value))

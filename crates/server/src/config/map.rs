@@ -1,4 +1,4 @@
-//! The maps the console offers beside its own.
+//! `[map]`: the maps the console offers besides the built-in one.
 
 use std::path::PathBuf;
 
@@ -8,31 +8,31 @@ use url::Url;
 use super::check::refuse;
 use super::{ConfigError, redact};
 
-/// The farthest in that any map goes.
+/// The largest zoom level of any map.
 const ZOOM_MAX: u8 = 24;
-/// As far from the equator as a square map reaches.
+/// Degrees of latitude that a square (Web Mercator) map shows.
 const LATITUDE_MAX: f64 = 85.0;
 
-/// The maps the console offers beside its own.
+/// The maps the console offers besides the built-in one.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Map {
-    /// A file of tiles that we serve; empty for none.
+    /// A file of tiles that this service serves; empty for none.
     pub pmtiles: PathBuf,
-    /// Whom its tiles are from.
+    /// Attribution of that file.
     pub pmtiles_attribution: String,
-    /// Where tiles of another server are; empty for none.
+    /// URL of tiles on another server; empty for none.
     #[serde(serialize_with = "redact::address")]
     pub tile_url: String,
-    /// Whom these are from.
+    /// Attribution of those tiles.
     pub tile_attribution: String,
     /// The first zoom at which that server has tiles.
     pub tile_min_zoom: u8,
-    /// The last.
+    /// The last zoom at which that server has tiles.
     pub tile_max_zoom: u8,
-    /// What is in the middle of a map that has nothing to show: longitude and latitude.
+    /// Centre of a map without devices: longitude and latitude in degrees.
     pub center: [f64; 2],
-    /// How near it is shown then.
+    /// Zoom level of a map without devices.
     pub zoom: f64,
 }
 
@@ -66,7 +66,7 @@ impl Map {
         let plain =
             matches!(url.scheme(), "http" | "https") && url.username().is_empty() && url.password().is_none();
         let origin = url.origin().ascii_serialization();
-        // It becomes part of the page's policy, where other signs would have a meaning.
+        // It becomes part of the Content-Security-Policy, where other characters have a meaning.
         let is_safe = |sign: char| sign.is_ascii_alphanumeric() || ".-:/[]_".contains(sign);
         (plain && origin.chars().all(is_safe)).then_some(origin)
     }

@@ -1,4 +1,4 @@
-//! Settings as they are shown: what may be a secret is replaced, what helps to find a mistake stays.
+//! Hides secrets when settings are printed, and keeps what helps to find a mistake.
 
 use std::collections::BTreeMap;
 
@@ -68,7 +68,7 @@ pub(super) fn json<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S:
 
 fn shown_database(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
-    // A password may hold any sign but the last @; one that was not escaped takes what follows with it.
+    // A password may contain @ unescaped, so it ends at the last one.
     let rest = match rest.rsplit_once('@') {
         Some((user, place)) => match user.split_once(':') {
             Some((user, _password)) => format!("{user}:{HIDDEN}@{place}"),

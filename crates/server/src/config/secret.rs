@@ -11,8 +11,8 @@ use super::check::refuse;
 /// Bytes a file with a secret may have.
 const FILE_MAX: usize = 64 * 1024;
 
-/// The secret of a setting or of the file another setting names, without the line end editors leave behind. None when
-/// neither is set.
+/// The secret in a setting, or in the file that another setting names, without a final line end. None when neither is
+/// set.
 pub(super) fn secret(
     secret: &SecretString,
     file: &Path,

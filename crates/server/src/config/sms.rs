@@ -1,4 +1,4 @@
-//! `[sms]`: by which way SMS go, how long they may be, and where they may go.
+//! `[sms]`: the gateway, the length of messages and the countries they may go to.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,117 +21,117 @@ use super::{ConfigError, redact};
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sms {
-    /// By which way.
+    /// The kind of gateway.
     pub gateway: SmsGateway,
-    /// Whom they are from.
+    /// Sender shown to recipients.
     pub sender: String,
-    /// Segments one message may take.
+    /// Segments of one message at most.
     pub max_segments: usize,
-    /// Whether plain letters stand for others when that saves segments.
+    /// Whether letters are replaced by plain ones when that saves segments.
     pub plain_letters: bool,
-    /// Countries they may go to, and beginnings of numbers; everywhere when empty.
+    /// Countries or prefixes of numbers that messages may go to; all when empty.
     pub countries: Vec<String>,
-    /// Seconds until an answer must be there.
+    /// Seconds to wait for an answer.
     pub timeout_seconds: u64,
     /// Authorities (PEM) to trust instead of the public ones.
     pub ca_file: PathBuf,
-    /// How the provider is asked.
+    /// Method of the request to the provider.
     pub http_method: HttpMethod,
-    /// Where.
+    /// URL of the provider.
     #[serde(serialize_with = "redact::address")]
     pub http_url: String,
-    /// Whether without encryption.
+    /// Whether that URL may be without TLS.
     pub http_allow_plain: bool,
-    /// With which headers.
+    /// Headers of the request, with placeholders.
     #[serde(serialize_with = "redact::values")]
     pub http_headers: BTreeMap<String, String>,
-    /// With which form.
+    /// Form fields of the request, with placeholders.
     #[serde(serialize_with = "redact::values")]
     pub http_form: BTreeMap<String, String>,
-    /// With which JSON document.
+    /// JSON body of the request, with placeholders.
     #[serde(serialize_with = "redact::json")]
     pub http_json: String,
-    /// As whom.
+    /// User name of basic authentication.
     pub http_user_name: String,
-    /// With which password.
+    /// Password of basic authentication.
     #[serde(serialize_with = "redact::secret")]
     pub http_password: SecretString,
-    /// The file that holds it.
+    /// File with that password, instead of `http_password`.
     pub http_password_file: PathBuf,
-    /// With which token.
+    /// Token of bearer authentication.
     #[serde(serialize_with = "redact::secret")]
     pub http_token: SecretString,
-    /// The file that holds it.
+    /// File with that token, instead of `http_token`.
     pub http_token_file: PathBuf,
-    /// Where in an answer the provider's name for the message stands.
+    /// JSON pointer to the provider's id of the message in its answer.
     pub http_reference_pointer: String,
-    /// Where in an answer it stands whether the message was taken.
+    /// JSON pointer to the outcome in the provider's answer.
     pub http_success_pointer: String,
-    /// What stands there when it was.
+    /// Values of the outcome that mean accepted.
     pub http_success_values: Vec<String>,
-    /// What stands there when it may be later.
+    /// Values of the outcome that mean try again later.
     pub http_later_values: Vec<String>,
-    /// Further statuses that refuse.
+    /// HTTP statuses, besides the usual ones, that mean refused.
     pub http_refused_statuses: Vec<u16>,
-    /// Further statuses that put off.
+    /// HTTP statuses, besides the usual ones, that mean try again later.
     pub http_later_statuses: Vec<u16>,
-    /// The message centre.
+    /// Host of the message centre.
     pub smpp_host: String,
-    /// Its port.
+    /// Port of the message centre.
     pub smpp_port: u16,
-    /// Whether encrypted.
+    /// Whether the connection uses TLS.
     pub smpp_tls: bool,
-    /// As whom.
+    /// `system_id` of the bind.
     pub smpp_system_id: String,
-    /// With which password.
+    /// Password of the bind.
     #[serde(serialize_with = "redact::secret")]
     pub smpp_password: SecretString,
-    /// The file that holds it.
+    /// File with that password, instead of `smpp_password`.
     pub smpp_password_file: PathBuf,
-    /// As what kind of system.
+    /// `system_type` of the bind.
     pub smpp_system_type: String,
-    /// How long texts travel.
+    /// How texts of several segments are sent.
     pub smpp_long_texts: SmppLongTexts,
-    /// Messages that wait for their answer at once.
+    /// Messages that may wait for their answer at the same time.
     pub smpp_window: usize,
-    /// Messages a second.
+    /// Messages sent per second at most.
     pub smpp_per_second: u32,
-    /// Seconds between two questions whether the centre is still there.
+    /// Seconds between two `enquire_link` requests.
     pub smpp_enquire_seconds: u64,
 }
 
-/// The way SMS go.
+/// The kind of SMS gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SmsGateway {
-    /// Not at all.
+    /// No SMS are sent.
     #[serde(rename = "")]
     None,
     /// By a provider's HTTP interface.
     Http,
-    /// To a message centre.
+    /// By SMPP to a message centre.
     Smpp,
 }
 
-/// How a provider is asked.
+/// Method of the request to a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum HttpMethod {
-    /// GET.
+    /// Placeholders in the URL only.
     Get,
-    /// POST.
+    /// With a form or JSON body.
     Post,
-    /// PUT.
+    /// With a form or JSON body, for providers that ask for it.
     Put,
 }
 
-/// How long texts travel to a message centre.
+/// How texts of several segments are sent to a message centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SmppLongTexts {
-    /// Cut here.
+    /// Split into segments by this service.
     Segments,
-    /// Cut by the centre.
+    /// Sent whole in `message_payload`; the centre splits them.
     Payload,
 }
 
@@ -194,7 +194,7 @@ impl Sms {
             refused_statuses: self.http_refused_statuses.clone(),
             later_statuses: self.http_later_statuses.clone(),
             authorities: self.authorities(),
-            // Shorter than the whole, so that what never connected is known not to be sent.
+            // Shorter than the whole time limit: after a failed connect it is certain that nothing was sent.
             connect_time_out: Duration::from_secs(10).min(self.time_out()? / 2),
             time_out: self.time_out()?,
         })
@@ -223,7 +223,7 @@ impl Sms {
         }
     }
 
-    /// What the sender by SMPP is told.
+    /// Settings of the SMPP session.
     pub fn smpp_settings(&self) -> Result<SmppSettings, ConfigError> {
         let password = secret(&self.smpp_password, &self.smpp_password_file, "sms.smpp_password_file")?;
         let settings = SmppSettings {

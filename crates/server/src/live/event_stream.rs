@@ -66,7 +66,7 @@ enum Source {
     Log,
     /// The log up to the number at which it joined the channel.
     Joined(broadcast::Receiver<Arc<Batch>>, i64),
-    /// The channel.
+    /// The channel of the account.
     Channel(broadcast::Receiver<Arc<Batch>>),
     /// None: the stream has ended.
     Over,

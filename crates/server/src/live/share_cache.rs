@@ -62,12 +62,12 @@ impl PageKey {
     }
 }
 
-/// A page, encoded.
+/// A page of a share link, encoded.
 #[derive(Clone, Debug)]
 pub struct SharePage {
-    /// The JSON body.
+    /// The JSON body of the answer.
     pub body: Bytes,
-    /// Devices it shows.
+    /// Number of devices it shows.
     pub devices: usize,
 }
 
@@ -78,7 +78,7 @@ pub enum PageError<E> {
     Busy,
     /// The task that built it panicked or was cancelled.
     Lost(JoinError),
-    /// Building it failed.
+    /// Building it failed with this error.
     Build(E),
 }
 

@@ -1,4 +1,4 @@
-//! Reads of which the answer depends on their key alone: who asks for the same shares one read and one answer.
+//! Shares reads: concurrent callers with the same key wait for one read and get one answer.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
@@ -7,16 +7,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::sync::{OnceCell, Semaphore};
 
-/// Reads under way at once. The rest wait their turn, so that readers of the store stay free for others.
+/// Reads that run at the same time. The others wait, so that connections of the store stay free for other requests.
 const AT_ONCE: usize = 4;
-/// Answers kept for those who come a moment later.
+/// Answers kept for callers that arrive a moment later.
 const KEPT: usize = 4;
-/// Entries of which nobody needs the answer any more are removed when there are more than this.
+/// Entries above which those without a caller are removed.
 const SWEEP_ABOVE: usize = 256;
 
 type Cell<V> = OnceCell<Arc<V>>;
 
-/// Reads under way and the last answers.
+/// The running reads, and the last answers.
 pub struct SharedReads<K, V> {
     state: Mutex<State<K, V>>,
     turns: Semaphore,
@@ -36,7 +36,7 @@ impl<K, V> Default for SharedReads<K, V> {
 }
 
 impl<K: Eq + Hash, V> SharedReads<K, V> {
-    /// The answer of this key: that of a read under way or just done, or of this one. What fails is not shared.
+    /// The answer for this key, from a read that is running or just ended, or from `read`. Errors are not shared.
     pub async fn get<E>(&self, key: K, read: impl Future<Output = Result<V, E>>) -> Result<Arc<V>, E> {
         let cell = self.cell(key);
         let answer = cell
@@ -49,7 +49,7 @@ impl<K: Eq + Hash, V> SharedReads<K, V> {
         answer.cloned()
     }
 
-    /// How many reads were made, however many asked.
+    /// Reads made since the start, however many callers there were.
     pub fn made(&self) -> u64 {
         self.made.load(Ordering::Relaxed)
     }

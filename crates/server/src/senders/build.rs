@@ -14,7 +14,7 @@ use super::channel_sender::{ChannelSender, ChannelSenders};
 use super::template_cache::TemplateCache;
 use crate::config::{Config, ConfigError, SmsGateway};
 
-/// The configured senders.
+/// The senders of the configured channels.
 #[derive(Default)]
 pub struct Senders {
     /// None when SMTP is not configured.
@@ -27,7 +27,7 @@ pub struct Senders {
 
 /// A session with a message centre (SMSC), which delivers receipts only while it is bound.
 pub struct MessageCentre {
-    /// The session.
+    /// The SMPP session with the centre.
     pub gateway: Arc<SmppGateway>,
     /// Delivery receipts of messages the centre accepted earlier.
     pub receipts: mpsc::Receiver<Receipt>,

@@ -1,4 +1,4 @@
-//! What is going on in one connection, and whether its peer still deserves it.
+//! The activity of one connection, which decides whether it is kept open.
 //!
 //! The socket, the request service and the answer bodies report here; the connection's task asks
 //! for a verdict whenever its timer fires.
@@ -18,9 +18,9 @@ const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// The verdict on a connection.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// In order; look again at this time, or earlier if [`Activity::next_check`] says so.
+    /// Kept; check again at this time, or earlier if [`Activity::next_check`] says so.
     KeepUntil(Instant),
-    /// To be closed.
+    /// Closed for this reason.
     Close(CloseReason),
 }
 
@@ -191,7 +191,7 @@ impl Activity {
         }
     }
 
-    /// Judges the connection.
+    /// Decides whether the connection is kept or closed.
     pub(super) fn verdict(&self, now: Instant) -> Verdict {
         let mut record = self.lock();
         if let Some((deadline, reason)) = record.quiet_deadline(&self.config) {

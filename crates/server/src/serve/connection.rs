@@ -112,7 +112,7 @@ enum Event {
     Entered(Phase),
 }
 
-/// Polls a connection to its end, or to the verdict that it has to end.
+/// Polls a connection until it ends or has to be closed.
 async fn drive<C, E>(
     mut connection: Pin<&mut C>,
     finish: impl Fn(Pin<&mut C>),

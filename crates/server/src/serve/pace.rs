@@ -1,4 +1,4 @@
-//! Judges how fast a peer moves bytes, counting only the time spent waiting for it.
+//! Measures how fast a peer sends or takes bytes, counting only the time spent waiting for it.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 const SLOTS: u8 = 8;
 
-/// The least that has to move in a stretch of waiting.
+/// The minimum number of bytes in a window of waiting.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PaceLimit {
     slot: Duration,
@@ -18,19 +18,19 @@ impl PaceLimit {
     pub(super) fn new(window: Duration, bytes_per_s: u32) -> Self {
         let slot = (window / u32::from(SLOTS)).max(Duration::from_millis(1));
         let millis = u64::try_from(window.as_millis()).unwrap_or(u64::MAX);
-        // Rounded up: a rate that is asked for at all asks for one byte at least.
+        // Rounded up: a rate above zero means at least one byte.
         let minimum_bytes = u64::from(bytes_per_s).saturating_mul(millis).div_ceil(1000);
         Self { slot, minimum_bytes }
     }
 
-    /// How often a pace under this limit has to be looked at.
+    /// How often a pace under this limit has to be checked.
     pub(super) fn tick(&self) -> Duration {
         self.slot
     }
 }
 
-/// The bytes moved in the last window of waiting, in slots so that the window slides: a burst
-/// buys no more than one window of silence.
+/// The bytes moved in the last window of waiting, in slots so that the window slides: after a burst the peer may be
+/// silent for one window at most.
 #[derive(Debug)]
 pub(super) struct Pace {
     limit: PaceLimit,
@@ -61,18 +61,18 @@ impl Pace {
         self.waiting_since.is_some()
     }
 
-    /// The peer's turn begins.
+    /// The service begins to wait for the peer.
     pub(super) fn wait(&mut self, now: Instant) {
         self.waiting_since.get_or_insert(now);
         self.still_since.get_or_insert(now);
     }
 
-    /// Since when the peer is waited for without a byte moving.
+    /// Since when the peer has moved no byte.
     pub(super) fn still_since(&self) -> Option<Instant> {
         self.still_since
     }
 
-    /// The peer owes nothing any more.
+    /// The service does not wait for the peer any more.
     pub(super) fn rest(&mut self, now: Instant) {
         self.count_waiting(now);
         self.waiting_since = None;
@@ -87,7 +87,7 @@ impl Pace {
         *slot = slot.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
     }
 
-    /// Whether a whole window of waiting brought too little.
+    /// Whether the peer moved too few bytes in a whole window.
     pub(super) fn is_too_slow(&mut self, now: Instant) -> bool {
         self.count_waiting(now);
         self.too_slow
@@ -103,7 +103,7 @@ impl Pace {
         let Some(since) = self.waiting_since else { return };
         self.waited_in_slot += now.saturating_duration_since(since);
         self.waiting_since = Some(now);
-        // Once round the ring is enough: after that every slot is empty.
+        // One round is enough: after that every slot is empty.
         for _ in 0..SLOTS {
             if self.waited_in_slot < self.limit.slot {
                 return;

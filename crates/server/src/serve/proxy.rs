@@ -27,9 +27,9 @@ pub struct PublicOrigin {
 /// Whether a request travelled encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
-    /// Plain HTTP.
+    /// `http`, without TLS.
     Http,
-    /// HTTP over TLS.
+    /// `https`, with TLS.
     Https,
 }
 
@@ -56,7 +56,7 @@ pub enum ForwardedHeader {
     /// `X-Forwarded-For`, `X-Forwarded-Proto` and `X-Forwarded-Host`.
     #[default]
     XForwarded,
-    /// `Forwarded` (RFC 7239).
+    /// The `Forwarded` header of RFC 7239.
     Rfc7239,
 }
 

@@ -1,4 +1,4 @@
-//! The phases of a server's life, told to every connection, and what a shutdown came to.
+//! The phases of a server, followed by every connection, and the report of its shutdown.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use super::counters::{CloseReason, Counters};
 
-/// What happened to the connections of a server, told when it has shut down.
+/// What happened to the connections of a server until its shutdown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShutdownReport {
     /// Connections that were served since the start.
@@ -31,21 +31,21 @@ impl ShutdownReport {
     }
 }
 
-/// Where a server is in its life.
+/// The phase of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Serving.
+    /// Accepting and serving connections.
     Running,
-    /// Finishing accepted work.
+    /// Finishing accepted work; no new connections.
     Draining,
-    /// Out of time.
+    /// The time limit is over: connections are closed.
     Cutting,
 }
 
 /// Resolves when the server begins to drain.
 pub(super) type Draining = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// The server's end: decides the phase, and knows when everybody has gone.
+/// The server's side: sets the phase, and waits until every connection has ended.
 #[derive(Debug)]
 pub(super) struct Lifecycle(watch::Sender<Phase>);
 
@@ -60,7 +60,7 @@ impl Lifecycle {
 
     /// Lets connections finish for `limit`, then cuts them.
     pub(super) async fn drain(self, limit: Duration, counters: &Counters) -> ShutdownReport {
-        /// What is cut has only to be dropped.
+        /// Time for closed connections to be dropped.
         const CUT_TIME: Duration = Duration::from_secs(1);
         let open_at_start = counters.open_now();
         self.0.send_replace(Phase::Draining);
@@ -83,7 +83,7 @@ impl Lifecycle {
     }
 }
 
-/// A connection's end: follows the phase. A server that is dropped cuts its connections.
+/// A connection's side: follows the phase. Dropping the server closes its connections.
 #[derive(Debug, Clone)]
 pub(super) struct PhaseWatch(watch::Receiver<Phase>);
 

@@ -1,4 +1,4 @@
-//! The threads connections are served on, one a core.
+//! The threads that serve connections, one per core.
 //!
 //! A connection stays on its thread: what a request allocates is freed where it was allocated, and while it waits for
 //! a commit no other core takes it over (`docs/adr/0012-connections-stay-on-a-thread.md`).

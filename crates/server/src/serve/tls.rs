@@ -23,7 +23,7 @@ pub enum TlsError {
     /// A file cannot be read.
     #[error("cannot read {path}")]
     Read {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// What the operating system says.
         source: io::Error,
@@ -31,21 +31,21 @@ pub enum TlsError {
     /// The certificate file is not PEM or holds no certificate.
     #[error("{path} holds no PEM certificate")]
     NoCertificate {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// The key file is not PEM or holds no private key.
     #[error("{path} holds no PEM private key without a passphrase")]
     NoKey {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// The key is of a kind that is not supported, or the certificate is damaged.
     #[error("the certificate in {certificate} or the key in {key} cannot be used")]
     Unusable {
-        /// The certificate file.
+        /// Path of the certificate file.
         certificate: PathBuf,
-        /// The key file.
+        /// Path of the key file.
         key: PathBuf,
         /// What the TLS library says.
         source: rustls::Error,
@@ -53,9 +53,9 @@ pub enum TlsError {
     /// The key is another certificate's.
     #[error("the key in {key} does not belong to the certificate in {certificate}")]
     Mismatch {
-        /// The certificate file.
+        /// Path of the certificate file.
         certificate: PathBuf,
-        /// The key file.
+        /// Path of the key file.
         key: PathBuf,
     },
 }

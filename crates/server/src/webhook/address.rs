@@ -1,4 +1,4 @@
-//! Which addresses may be sent to: those of the public Internet, and what the operator allows beside.
+//! Which addresses webhooks may have: those of the public Internet, and those the operator allows.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -6,36 +6,36 @@ use url::{Host, Url};
 
 use crate::serve::Network;
 
-/// Decides where webhooks may go.
+/// Decides which addresses webhooks may have.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     /// Whether plain HTTP is allowed.
     pub allow_http: bool,
-    /// Whether every address is.
+    /// Whether addresses of private and special networks are allowed.
     pub allow_private: bool,
     /// Addresses that are allowed whatever they are.
     pub allowed: Vec<Network>,
 }
 
-/// Why nothing is sent there, as a sentence for the person who set it.
+/// Why an address is refused, as a sentence for the person who set it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// It is no address of a web server.
+    /// It is not an HTTP address.
     #[error("must be an address that begins with https://")]
     NotWeb,
     /// It is not encrypted.
     #[error("must begin with https://; the operator allows no others")]
     NotEncrypted,
-    /// A password would be sent to it.
+    /// It contains a user name or password.
     #[error("must have no user name or password in it; receivers check the signature instead")]
     HasPassword,
-    /// It does not lie on the public Internet.
+    /// It is not on the public Internet.
     #[error("must not be an address of a private or special network")]
     NotGlobal,
 }
 
 impl Guard {
-    /// Whether something may be sent to this address, as far as it can be told before its name is looked up.
+    /// Checks an address before its name is resolved.
     pub fn check_url(&self, url: &Url) -> Result<(), Refused> {
         match url.scheme() {
             "https" => {}
@@ -54,7 +54,7 @@ impl Guard {
         }
     }
 
-    /// Whether something may be sent to this address.
+    /// Checks a resolved address.
     pub fn check(&self, address: IpAddr) -> Result<(), Refused> {
         let is_allowed = self.allow_private
             || is_global(address)
@@ -89,7 +89,7 @@ fn is_global_v4(address: Ipv4Addr) -> bool {
 }
 
 fn is_global_v6(address: Ipv6Addr) -> bool {
-    // An IPv4 address in IPv6's clothes is what it is inside: mapped, translated, or tunnelled.
+    // IPv4 addresses inside IPv6 (mapped, translated, tunnelled) are checked as IPv4.
     let low = |bits: u128| is_global_v4(Ipv4Addr::from_bits(u32::try_from(bits & 0xffff_ffff).unwrap_or(0)));
     let bits = address.to_bits();
     match address.segments() {

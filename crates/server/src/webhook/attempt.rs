@@ -1,4 +1,4 @@
-//! One attempt to deliver a message, and what follows from its answer.
+//! One attempt to deliver a message, and its outcome.
 
 use http::header;
 use perigee_core::time::Timestamp;
@@ -12,19 +12,19 @@ use super::client::Client;
 use super::resolve::NoAddress;
 use super::signature::sign;
 
-/// So much of an answer is read, so that the connection can be used again; who says more is cut off.
+/// Bytes of an answer that are read so that the connection can be reused; a longer answer closes it.
 const READ_MAX: usize = 16 * 1024;
 const GONE: u16 = 410;
 
-/// What an attempt showed.
+/// The answer of the receiver, or the error.
 struct Answer {
     status: Option<u16>,
     error: Option<String>,
-    /// How long the receiver asked everybody to wait.
+    /// Milliseconds the receiver asked to wait (`Retry-After`).
     rest_ms: Option<i64>,
 }
 
-/// Sends a message and says what follows. Ends within the client's time and never fails: failing is an answer too.
+/// Sends a message and gives the outcome, within the client's time limit. An error is an outcome too.
 pub(super) async fn attempt(
     client: &Client,
     webhook: &Webhook,
@@ -73,12 +73,12 @@ async fn post(
     request.send().await.map_err(|error| explain(client, &error))
 }
 
-/// Reads as much of an answer as matters: its status, and that it ends.
+/// Reads the status of an answer, and its body to the end or to the limit.
 async fn read_answer(mut response: Response) -> Answer {
     let status = response.status().as_u16();
     let rest_ms = asked_rest_s(response.headers()).map(|seconds| i64::from(seconds) * 1_000);
     let mut read = 0;
-    // The status has been given: how the rest ends changes nothing.
+    // The status decides; an error in the body changes nothing.
     while let Ok(Some(some)) = response.chunk().await {
         read += some.len();
         if read > READ_MAX {
@@ -95,7 +95,7 @@ fn describe(status: u16) -> String {
     }
 }
 
-/// What went wrong, without what only the log should say.
+/// What went wrong, without details that only the operator may see.
 fn explain(client: &Client, error: &reqwest::Error) -> String {
     let mut source: Option<&dyn std::error::Error> = Some(error);
     while let Some(cause) = source {

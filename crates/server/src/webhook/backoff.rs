@@ -2,10 +2,10 @@
 
 use perigee_core::backoff;
 
-/// Waits after each attempt, in seconds; the last one again and again, until the window of 72 hours is over.
+/// Seconds to wait after each attempt; the last value repeats until the window of 72 hours is over.
 const WAITS_S: [i64; 9] = [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 28_800];
 
-/// Milliseconds to wait after this many attempts have failed, by chance a fifth more or less.
+/// Milliseconds to wait after this many failed attempts, with a random variation of a fifth.
 pub(super) fn wait_ms(failed: u32) -> i64 {
     backoff::wait_ms(&WAITS_S, failed, rand::random_range(0..=1_000))
 }

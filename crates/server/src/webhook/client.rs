@@ -14,7 +14,7 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Connections kept open to one receiver while nothing is sent.
 const IDLE_CONNECTIONS: usize = 8;
 
-/// What posts messages.
+/// Posts messages to the addresses that the guard allows.
 #[derive(Clone, Debug)]
 pub struct Client {
     pub(super) http: reqwest::Client,
@@ -22,7 +22,7 @@ pub struct Client {
     pub(super) timeout: Duration,
 }
 
-/// Why there is no client.
+/// Why the client cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// TLS cannot be set up.
@@ -34,7 +34,7 @@ pub enum ClientError {
 }
 
 impl Client {
-    /// A client that goes where the guard lets it and waits no longer than this for a whole answer.
+    /// A client for the addresses the guard allows, with this time limit for a whole answer.
     pub fn new(guard: Guard, timeout: Duration) -> Result<Self, ClientError> {
         let guard = Arc::new(guard);
         let http = reqwest::Client::builder()

@@ -1,4 +1,5 @@
-//! Looks names up once: what comes out is judged, and what is connected to is exactly that.
+//! Resolves names once and checks the addresses. The connection goes to exactly these, so that a second, different
+//! DNS answer cannot lead it elsewhere.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -9,18 +10,18 @@ use tokio::sync::Semaphore;
 
 use super::address::Guard;
 
-/// Names looked up at once. A look cannot be broken off, and goes on when nobody waits for it any more.
+/// Names resolved at the same time. A lookup cannot be cancelled and goes on after its caller gave up.
 const LOOKS_MAX: usize = 64;
-/// Shorter than the time to connect, so that a look that takes too long ends in the same error as one that fails.
+/// Shorter than the time to connect, so that a slow lookup ends with the same error as a failed one.
 const LOOK_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// No address was found that may be sent to. One error for unknown names, for names of private addresses and for looks
-/// that took too long: whoever manages webhooks must not learn which names exist inside of the operator's network.
+/// No allowed address was found. Unknown names, names of private addresses and slow lookups give the same error:
+/// users who manage webhooks must not learn which names exist in the operator's network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no address of the public Internet was found for this name")]
 pub(super) struct NoAddress;
 
-/// A resolver that gives no address the guard refuses.
+/// A resolver that drops addresses the guard refuses.
 #[derive(Debug)]
 pub(super) struct Guarded {
     guard: Arc<Guard>,
@@ -56,7 +57,7 @@ impl Resolve for Guarded {
 
 async fn look_up(name: String, looks: Arc<Semaphore>) -> Result<Vec<SocketAddr>, String> {
     let place = looks.acquire_owned().await.map_err(|closed| closed.to_string())?;
-    // A task of its own keeps the place until the look is over, whoever still wants to know.
+    // A separate task holds the permit until the lookup is over, even if the caller gave up.
     let look = tokio::spawn(async move {
         let found = tokio::net::lookup_host((name.as_str(), 0)).await;
         drop(place);
@@ -68,7 +69,7 @@ async fn look_up(name: String, looks: Arc<Semaphore>) -> Result<Vec<SocketAddr>,
     }
 }
 
-/// Tells the operator why, and the caller only that there is no address.
+/// Logs the reason for the operator; the caller learns only that there is no address.
 fn refuse(name: &str, reason: &str) -> Result<Addrs, Box<dyn std::error::Error + Send + Sync>> {
     tracing::info!(name, reason, "no webhook is sent to this name");
     Err(NoAddress.into())

@@ -1,4 +1,4 @@
-//! Signatures as Standard Webhooks has them: a receiver knows who sent a message, and when.
+//! Signatures of the Standard Webhooks specification: a receiver can check the sender and the time of a message.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -6,16 +6,16 @@ use perigee_core::time::Timestamp;
 use perigee_core::webhook::{Webhook, WebhookSecret};
 use ring::hmac;
 
-/// What a secret begins with when it is shown.
+/// Prefix of a secret when it is shown.
 const PREFIX: &str = "whsec_";
 const SECRET_BYTES: usize = 32;
 
-/// A new secret.
+/// A new random secret.
 pub fn generate_secret() -> WebhookSecret {
     WebhookSecret(rand::random::<[u8; SECRET_BYTES]>().to_vec())
 }
 
-/// A secret as its owner gets to see it, once.
+/// A secret as it is shown to its owner, once.
 pub fn show_secret(secret: &WebhookSecret) -> String {
     format!("{PREFIX}{}", STANDARD.encode(&secret.0))
 }

@@ -1,4 +1,4 @@
-//! What this node is sending, and when it may take over what another was.
+//! The messages this node is sending, and when it may take over those of another node.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,36 +8,36 @@ use perigee_core::id::NotificationId;
 use perigee_core::notification::Content;
 use tokio::time::Instant;
 
-/// How long a reservation holds without being renewed: what a node that died was sending waits no longer.
+/// Lease of a reservation. Messages of a node that died are taken over after this time.
 pub(super) const LEASE: Duration = Duration::from_mins(1);
-/// How often it is renewed while the message is being sent.
+/// How often a lease is renewed while its message is being sent.
 pub(super) const RENEW_EVERY: Duration = Duration::from_secs(15);
 
-/// What is under way here. Clones share it.
+/// The messages being sent by this node. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hold(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
     under_way: HashSet<NotificationId>,
-    /// While the store was away nobody could renew: others are given the time to do so before they are taken for dead.
+    /// While the store was away no node could renew. Until this time others may do so before they are taken for dead.
     patient_until: Option<Instant>,
 }
 
-/// A message under way, until it is dropped.
+/// A message being sent, until it is dropped.
 pub(super) struct UnderWay {
     hold: Hold,
     id: NotificationId,
 }
 
 impl Hold {
-    /// Notes that a message is being sent.
+    /// Records that a message is being sent.
     pub(super) fn begin(&self, id: NotificationId) -> UnderWay {
         self.state().under_way.insert(id);
         UnderWay { hold: self.clone(), id }
     }
 
-    /// Notes that the store did not answer.
+    /// Records that the store did not answer.
     pub(super) fn lost_touch(&self) {
         self.state().patient_until = Some(Instant::now() + LEASE);
     }

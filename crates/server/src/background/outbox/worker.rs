@@ -1,4 +1,4 @@
-//! The worker of one channel. A channel that hangs keeps no other waiting.
+//! The worker of one channel, so that a slow channel does not delay another.
 
 use std::time::Duration;
 
@@ -15,17 +15,17 @@ use super::hold::{Hold, LEASE, RENEW_EVERY, UnderWay};
 use crate::app::App;
 use crate::senders::{ChannelSender, ChannelSenders};
 
-/// How long an attempt may take before nobody waits for its answer any more; senders give up before.
+/// Time limit of an attempt; senders have shorter ones of their own.
 const ATTEMPT_LIMIT: Duration = Duration::from_mins(5);
-/// How long settling is tried before the attempt is left to be found lost.
+/// How long storing an outcome is tried; then the lease expires and the attempt counts as lost.
 const SETTLE_LIMIT: Duration = Duration::from_mins(2);
 const SETTLE_PAUSE: Duration = Duration::from_secs(1);
-/// The longest rest: another node may have written or lost something meanwhile.
+/// The longest pause: another node may have added or lost a message meanwhile.
 const LONGEST_REST: Duration = Duration::from_secs(5);
-/// The shortest rest, when others were quicker or the store's clock is a little behind ours.
+/// The shortest pause, when another node was faster or the store's clock is a little behind.
 const SHORTEST_REST: Duration = Duration::from_millis(100);
 const AFTER_ERROR: Duration = Duration::from_secs(2);
-/// Messages decided on at once where there is nothing to send.
+/// Messages recorded as suppressed in one step when the channel is off.
 const SUPPRESSED_AT_ONCE: u32 = 500;
 
 /// Sends the messages of one channel.
@@ -34,23 +34,23 @@ pub struct Worker {
     app: App,
     channel: Channel,
     sender: Option<ChannelSender>,
-    /// Beginnings of numbers that SMS may go to; all when empty.
+    /// Prefixes of numbers that SMS may go to; all when empty.
     sms_prefixes: Vec<String>,
     hold: Hold,
 }
 
-/// What a look at the outbox led to.
+/// The outcome of a look at the outbox.
 enum Begun {
-    /// Something; there may be more.
+    /// Messages were taken; there may be more.
     Some,
-    /// Nothing; look again after a rest.
+    /// None was taken; look again after this pause.
     Nothing(Duration),
 }
 
 impl Worker {
     /// The worker of this channel.
     pub fn new(app: &App, senders: &ChannelSenders, channel: Channel) -> Self {
-        // The settings were checked at the start; were they wrong all the same, nothing would be sent.
+        // The settings were checked at the start. If they are invalid all the same, nothing is sent.
         let allowed = app.config.sms.allowed().ok();
         let sender = senders.of(channel).cloned().filter(|_| allowed.is_some());
         let sms_prefixes = allowed.map(|allowed| allowed.prefixes()).unwrap_or_default();
@@ -104,7 +104,7 @@ impl Worker {
         }
     }
 
-    /// Begins to send as many messages as there is room for.
+    /// Starts to send as many messages as the limit on concurrency allows.
     async fn begin(&self, under_way: &mut JoinSet<()>) -> Result<Begun, StoreError> {
         while under_way.try_join_next().is_some() {}
         let at_once = self.sender.as_ref().map_or(usize::MAX, |channel| channel.sender.at_once());
@@ -147,7 +147,7 @@ impl Worker {
         Ok(if nothing { Begun::Nothing(SHORTEST_REST) } else { Begun::Some })
     }
 
-    /// How long there is nothing to do, as far as one can know.
+    /// Time until the next message is due.
     async fn rest(&self) -> Result<Duration, StoreError> {
         let next = self.app.store.next_due(self.channel).await?;
         let millis = next.map_or(i64::MAX, |next| next.as_millis() - self.app.clock.now().as_millis());
@@ -190,14 +190,14 @@ impl Worker {
             matches!(&content.occasion, Occasion::Alert { alert, .. } if alert.alert.position.is_none());
         if let Some(device) = content.device.as_ref().filter(|_| placeless) {
             let scope = Scope::whole(content.account);
-            // A text without a place is better than none.
+            // On an error the message is sent without a location.
             content.last_location =
                 self.app.store.find_last_location(scope, device.id).await.unwrap_or_default();
         }
         channel.compose.compose(&content).await.map_err(|error| error.to_string())
     }
 
-    /// Makes an attempt and records what became of it; holds the reservation meanwhile.
+    /// Makes an attempt and stores the outcome; renews the reservation meanwhile.
     async fn send(&self, _held: UnderWay, reservation: Reservation, message: &Message) {
         tokio::select! {
             () = self.attempt(reservation, message) => {}
@@ -205,7 +205,7 @@ impl Worker {
         }
     }
 
-    /// Renews a reservation again and again.
+    /// Renews a reservation until it is cancelled.
     async fn renew(&self, reservation: Reservation) {
         loop {
             tokio::time::sleep(RENEW_EVERY).await;
@@ -241,8 +241,8 @@ impl Worker {
         self.settle(reservation, delivery).await;
     }
 
-    /// Records what became of an attempt, again and again while the store is away: what is not recorded would be
-    /// taken for lost and, if it is an e-mail, be sent a second time.
+    /// Stores the outcome of an attempt, with retries while the store is away: an attempt without an outcome counts
+    /// as lost, and an e-mail would be sent a second time.
     async fn settle(&self, reservation: Reservation, delivery: Delivery) {
         let settle = async {
             loop {
