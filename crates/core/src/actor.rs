@@ -2,8 +2,10 @@
 
 use std::net::IpAddr;
 
+use crate::credential::Identity;
 use crate::id::{AccountId, DeviceId, GroupId, UserId};
 use crate::privilege::Privileges;
+use crate::share::Share;
 
 /// The part of an account somebody sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,7 +19,11 @@ pub enum Reach {
 }
 
 /// An account and how much of it is in sight: the key to every read of a tenant's data.
+///
+/// Only the constructors below build one (`non_exhaustive`), so that code outside of this crate has to name where the
+/// right to see an account comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Scope {
     /// The tenant.
     pub account: AccountId,
@@ -26,9 +32,39 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// The whole of an account.
-    pub const fn whole(account: AccountId) -> Self {
+    /// What an authenticated user sees.
+    pub fn of_user(identity: &Identity) -> Self {
+        Self { account: identity.account.id, reach: identity.user.profile.reach() }
+    }
+
+    /// The whole account, for a job of the service that no user asked for.
+    pub const fn for_background_job(account: AccountId) -> Self {
+        Self::whole(account)
+    }
+
+    /// The whole account, for what a valid share link shows. The link itself limits which devices are read.
+    pub const fn for_share_link(share: &Share) -> Self {
+        Self::whole(share.account)
+    }
+
+    /// The whole account, for the operator of the service.
+    pub const fn for_operator(account: AccountId) -> Self {
+        Self::whole(account)
+    }
+
+    /// The whole account, for a check inside the store whose outcome does not depend on who asks.
+    pub const fn for_store_check(account: AccountId) -> Self {
+        Self::whole(account)
+    }
+
+    const fn whole(account: AccountId) -> Self {
         Self { account, reach: Reach::Account }
+    }
+
+    /// The same account limited to a part of it. A scope that is limited already stays as it is.
+    #[must_use]
+    pub const fn limited_to(self, reach: Reach) -> Self {
+        if self.is_whole() { Self { account: self.account, reach } } else { self }
     }
 
     /// Whether everything in the account is in sight.
@@ -92,6 +128,7 @@ impl Origin {
 
 /// Somebody who changes an account.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Actor {
     /// What is in sight.
     pub scope: Scope,
@@ -102,8 +139,25 @@ pub struct Actor {
 }
 
 impl Actor {
+    /// An authenticated user, with what they see and may do.
+    pub fn of_user(identity: &Identity, origin: Origin) -> Self {
+        let privileges = identity.user.profile.privileges;
+        Self { scope: Scope::of_user(identity), privileges, origin }
+    }
+
     /// The operator, acting on an account by command.
     pub const fn operator(account: AccountId) -> Self {
-        Self { scope: Scope::whole(account), privileges: Privileges::OWNER, origin: Origin::command() }
+        Self::for_operator(account, Origin::command())
+    }
+
+    /// The operator, acting on an account as this origin says.
+    pub const fn for_operator(account: AccountId, origin: Origin) -> Self {
+        Self { scope: Scope::for_operator(account), privileges: Privileges::OWNER, origin }
+    }
+
+    /// The same actor, seeing a part of the account only.
+    #[must_use]
+    pub fn limited_to(self, reach: Reach) -> Self {
+        Self { scope: self.scope.limited_to(reach), ..self }
     }
 }

@@ -69,6 +69,34 @@ const SERVER: &[Row] = &[
 /// Inside `http` only these import the routes.
 const IMPORT_ROUTES: [&str; 3] = ["http/router.rs", "http/document/", "http/routes/"];
 
+/// Who may build a scope or an actor without an authenticated user, and where. Any other way does not compile: `Scope`
+/// and `Actor` are `non_exhaustive`.
+const EXCEPTIONS: [(&str, &[&str]); 5] = [
+    ("Scope::for_background_job", &["background/", "live/", "senders/", "webhook/"]),
+    ("Scope::for_share_link", &["http/routes/shares_public.rs"]),
+    ("Actor::for_operator", &["http/routes/operator/"]),
+    ("Scope::for_operator", &[]),
+    ("Scope::for_store_check", &[]),
+];
+
+/// The constructors that only `Caller` calls, once it has authenticated the user.
+const FROM_CALLER: [&str; 2] = ["Scope::of_user", "Actor::of_user"];
+
+/// Scopes and actors that a file of the server builds although it may not.
+fn unnamed_rights(file: &str, source: &str) -> Vec<String> {
+    let from_caller = FROM_CALLER.iter().map(|name| (*name, &["http/extract/caller.rs"][..]));
+    let mut found = Vec::new();
+    for (name, files) in EXCEPTIONS.into_iter().chain(from_caller) {
+        if source.contains(name) && !files.iter().any(|start| file.starts_with(start)) {
+            found.push(format!("{file} calls {name}, which only {files:?} may"));
+        }
+    }
+    if source.contains(".reach = ") {
+        found.push(format!("{file} changes the reach of a scope"));
+    }
+    found
+}
+
 /// The paths of the source of a module, each as its segments from the root of the crate.
 fn imports(module: &[String], source: &str) -> Vec<Vec<String>> {
     let code: String =
@@ -224,4 +252,17 @@ fn an_import_in_the_right_direction_is_not() {
     assert_eq!(caught("http/routes/users.rs", "use crate::app::App;\nuse crate::http::routes::groups;"), 0);
     assert_eq!(caught("live/batch.rs", "use super::channel::Channel;\n// not crate::http::error"), 0);
     assert_eq!(caught("live/batch.rs", "#[cfg(test)]\nmod tests {\n    use crate::app::App;\n}"), 0);
+}
+
+#[test]
+fn a_scope_comes_from_a_caller_or_a_named_exception() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let wrong: Vec<String> =
+        sources(&folder).iter().flat_map(|(file, source)| unnamed_rights(file, source)).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let caught = |file: &str, source: &str| unnamed_rights(file, source).len();
+    assert_eq!(caught("http/routes/devices/read.rs", "let scope = Scope::for_background_job(account);"), 1);
+    assert_eq!(caught("http/routes/devices/read.rs", "let scope = Scope::of_user(&identity);"), 1);
+    assert_eq!(caught("http/routes/users.rs", "scope.reach = Reach::Account;"), 1);
+    assert_eq!(caught("webhook/follow.rs", "let scope = Scope::for_background_job(account);"), 0);
 }

@@ -53,7 +53,10 @@ async fn summarise(app: &App, task: &OverviewTask) -> Result<Overview, StoreErro
     let mut summary = Summary::new(&task.settings);
     let mut page = PageRequest::first(DEVICES);
     loop {
-        let devices = app.store.list_devices(Scope::whole(account), &DeviceFilter::default(), page).await?;
+        let devices = app
+            .store
+            .list_devices(Scope::for_background_job(account), &DeviceFilter::default(), page)
+            .await?;
         let (last, is_end) = (devices.items.last().map(|device| device.id.as_i64()), devices.next.is_none());
         let told = devices.items.into_iter().filter(|device| task.settings.tells_of(&device.settings.groups));
         let told: Vec<Device> = told.collect();
@@ -79,7 +82,7 @@ async fn summarise(app: &App, task: &OverviewTask) -> Result<Overview, StoreErro
 
 /// The distance of a device in metres, from its last location before the period over every trusted location.
 async fn travelled(app: &App, device: &Device, period: Period) -> Result<u64, StoreError> {
-    let scope = Scope::whole(device.account);
+    let scope = Scope::for_background_job(device.account);
     let to = period.begins.plus_millis(-1);
     let range = TimeRange { from: period.begins.plus_millis(-BEFORE_MS), to };
     let request = HistoryRequest { range, order: Order::Descending, after: None, limit: BEFORE_MOST };

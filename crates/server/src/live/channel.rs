@@ -97,7 +97,7 @@ impl Channel {
         if let Some(members) = self.members.get(&group, now) {
             return Ok(members);
         }
-        let scope = Scope { account: self.account, reach: Reach::Group(group) };
+        let scope = Scope::for_background_job(self.account).limited_to(Reach::Group(group));
         let found = parts.store.find_group(scope, group).await?;
         let devices = found.into_iter().flat_map(|group| group.settings.devices).collect();
         let members = Arc::new(devices);
@@ -136,7 +136,7 @@ pub(super) async fn read(live: Arc<Live>, channel: Arc<Channel>) {
 /// Reads and sends the next batch; true when there was one.
 async fn advance(live: &Live, channel: &Channel) -> Result<bool, StoreError> {
     let LiveParts { store, clock, format, .. } = &live.parts;
-    let scope = Scope::whole(channel.account);
+    let scope = Scope::for_background_job(channel.account);
     let position = channel.position();
     if position == NOT_BEGUN {
         let end = store.event_end(scope).await?;

@@ -52,7 +52,7 @@ async fn follow(live: Arc<Live>, account: AccountId, sender: watch::Sender<Optio
     // Subscribed before the first read, so that no commit between two reads goes unnoticed.
     let mut commits = live.parts.signals.of_account(account);
     while !live.log_ends.release(account, &sender) {
-        match live.parts.store.event_end(Scope::whole(account)).await {
+        match live.parts.store.event_end(Scope::for_background_job(account)).await {
             Ok(end) => {
                 sender.send_if_modified(|known| {
                     let moved = *known != Some(end);

@@ -38,7 +38,7 @@ impl CustomTemplates for TemplateCache {
         if let Some(customs) = self.accounts.get(&account, now) {
             return customs;
         }
-        let all = match self.store.templates(Scope::whole(account)).await {
+        let all = match self.store.templates(Scope::for_background_job(account)).await {
             Ok(all) => all,
             Err(error) => {
                 tracing::warn!(%account, %error, "templates cannot be read; the built-in ones are used");

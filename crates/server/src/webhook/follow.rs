@@ -66,7 +66,7 @@ async fn follow(webhooks: &Arc<Webhooks>, webhook: Webhook) -> Result<(), StoreE
     }
     let filter = EventFilter { reader: Some(webhook.id), ..webhook.settings.filter.clone() };
     for _ in 0..PAGES_MAX {
-        let scope = Scope::whole(webhook.account);
+        let scope = Scope::for_background_job(webhook.account);
         let read = store.read_events(scope, &filter, cursor.read_to, PAGE).await;
         let page = match read {
             Err(StoreError::CursorExpired) => {

@@ -238,7 +238,7 @@ async fn denied_attempts_are_audited(engine: Engine) {
     let filter = AuditFilter { user: Some(reader.id), ..AuditFilter::default() };
     let entries = app
         .store
-        .list_audits(Scope::whole(tenant.account.id), &filter, PageRequest::first(10))
+        .list_audits(Scope::for_operator(tenant.account.id), &filter, PageRequest::first(10))
         .await
         .unwrap();
     assert_eq!(entries.items[0].action, "request.denied");

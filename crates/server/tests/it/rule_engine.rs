@@ -100,7 +100,7 @@ impl World {
         use perigee_core::actor::Scope;
         use perigee_core::store::{Accounts as _, Events as _};
         let account = self.app.store.list_accounts().await.unwrap()[0].account.id;
-        let events = self.app.store.list_events(Scope::whole(account), 0, 1_000).await.unwrap();
+        let events = self.app.store.list_events(Scope::for_operator(account), 0, 1_000).await.unwrap();
         let names = events.iter().map(|event| event.kind.name());
         names.filter(|name| !name.starts_with("location") && !name.ends_with("created")).collect()
     }

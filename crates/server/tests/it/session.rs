@@ -53,7 +53,7 @@ async fn who(app: &TestApp, cookie: &str) -> Answer {
 async fn audits(app: &TestApp, tenant: &Tenant, action: &str) -> Vec<AuditEntry> {
     app.settle().await;
     let filter = AuditFilter { action: Some(action.to_owned()), ..AuditFilter::default() };
-    let scope = Scope::whole(tenant.account.id);
+    let scope = Scope::for_operator(tenant.account.id);
     app.store.list_audits(scope, &filter, PageRequest::first(100)).await.unwrap().items
 }
 
@@ -461,7 +461,8 @@ async fn sign_ins_are_audited(engine: Engine) {
     let outcomes: Vec<_> = entries.iter().map(|entry| (entry.outcome.name(), entry.target.clone())).collect();
     let target = Some(tenant.owner.id.to_string());
     assert_eq!(outcomes, [("denied", target.clone()), ("done", target)]);
-    let user = app.store.find_user(Scope::whole(tenant.account.id), tenant.owner.id).await.unwrap().unwrap();
+    let user =
+        app.store.find_user(Scope::for_operator(tenant.account.id), tenant.owner.id).await.unwrap().unwrap();
     assert_eq!(user.last_login, Some(app.app.clock.now()));
 }
 

@@ -35,7 +35,7 @@ async fn ask(app: &TestApp, name: &str, key: &str, address: &str) -> Answer {
 }
 
 async fn change(app: &TestApp, tenant: &Tenant, person: &Person, change: impl FnOnce(&mut UserProfile)) {
-    let user = app.store.find_user(Scope::whole(tenant.account.id), person.id).await.unwrap().unwrap();
+    let user = app.store.find_user(Scope::for_operator(tenant.account.id), person.id).await.unwrap().unwrap();
     let mut profile = user.profile;
     change(&mut profile);
     let actor = Actor::operator(tenant.account.id);
@@ -326,7 +326,7 @@ async fn refusals_of_known_users_are_audited(engine: Engine) {
     let filter = AuditFilter { action: Some("token.create".to_owned()), ..AuditFilter::default() };
     let entries = app
         .store
-        .list_audits(Scope::whole(tenant.account.id), &filter, PageRequest::first(10))
+        .list_audits(Scope::for_operator(tenant.account.id), &filter, PageRequest::first(10))
         .await
         .unwrap();
     let [entry] = entries.items.as_slice() else { panic!("{entries:?}") };

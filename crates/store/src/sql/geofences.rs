@@ -52,7 +52,7 @@ pub(super) fn select(columns: &str, scope: Scope) -> Query {
 
 /// Every geofence of an account, by id.
 pub(super) async fn all(tx: &Tx, account: AccountId) -> Result<Vec<Geofence>> {
-    let rows = select(COLUMNS, Scope::whole(account)).rows(tx).await?;
+    let rows = select(COLUMNS, Scope::for_store_check(account)).rows(tx).await?;
     rows.iter().map(|row| from_row(account, row)).collect()
 }
 

@@ -127,7 +127,7 @@ pub(crate) async fn existing_devices(
     }
     let mut existing = HashSet::new();
     for (account, devices) in by_account {
-        let found = devices_in_sight(tx, Scope::whole(account), devices).await?;
+        let found = devices_in_sight(tx, Scope::for_store_check(account), devices).await?;
         existing.extend(found.into_iter().map(|device| (account, device)));
     }
     Ok(existing)

@@ -116,7 +116,7 @@ async fn open(tx: &Tx, secret: String) -> Result<Option<SharedView>> {
     let Some(account) = accounts::find(tx, share.account).await? else { return Ok(None) };
     let (shown, mut last) = match share.link.target {
         ShareTarget::Device(device) => {
-            let whole = Scope::whole(account.id);
+            let whole = Scope::for_store_check(account.id);
             let shown = read::find(tx, &account, whole, &DeviceRef::Id(device)).await?;
             let last = locations::find_last(tx, account.id, device).await?;
             (Vec::from_iter(shown), last.into_iter().map(|last| (device, last)).collect())

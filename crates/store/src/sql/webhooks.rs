@@ -51,7 +51,7 @@ async fn create(
         filter_text(&settings)?,
         settings.enabled,
         secret.0,
-        events::end(tx, Scope::whole(account)).await?,
+        events::end(tx, Scope::for_store_check(account)).await?,
         actor.origin.user,
         tx.now(),
     ];

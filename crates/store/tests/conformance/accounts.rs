@@ -35,7 +35,7 @@ pub(crate) async fn an_account_comes_with_its_owner(on: Fixture) {
     assert_eq!(owner.profile.time_zone, account.settings.time_zone);
     assert_eq!(owner.profile.privileges, Privileges::OWNER);
     assert!(owner.profile.is_lasting_owner(on.now()));
-    let whole = perigee_core::actor::Scope::whole(account.id);
+    let whole = perigee_core::actor::Scope::for_operator(account.id);
     assert_eq!(on.store.find_user(whole, owner.id).await.unwrap(), Some(owner));
 
     let again = on.store.create_account(&Origin::command(), new_account("alfa")).await;

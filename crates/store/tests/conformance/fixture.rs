@@ -32,21 +32,18 @@ pub(crate) struct Tenant {
 impl Tenant {
     /// The owner, changing things in a console session.
     pub(crate) fn actor(&self) -> Actor {
-        Actor {
-            scope: self.scope(),
-            privileges: Privileges::OWNER,
-            origin: Origin {
-                via: Via::Session,
-                user: Some(self.owner.id),
-                address: Some([192, 0, 2, 7].into()),
-                request: Some("req-1".into()),
-            },
-        }
+        let origin = Origin {
+            via: Via::Session,
+            user: Some(self.owner.id),
+            address: Some([192, 0, 2, 7].into()),
+            request: Some("req-1".into()),
+        };
+        Actor::for_operator(self.account.id, origin)
     }
 
     /// All of the account.
     pub(crate) fn scope(&self) -> Scope {
-        Scope::whole(self.account.id)
+        Scope::for_operator(self.account.id)
     }
 
     /// A request of the owner that may be sent twice.

@@ -46,7 +46,7 @@ pub(crate) async fn events_come_in_order_and_in_sight(on: Fixture) {
     let group_name = group.to_string();
 
     let list = async |reach, after, limit| {
-        let scope = Scope { account: alfa.account.id, reach };
+        let scope = Scope::for_operator(alfa.account.id).limited_to(reach);
         on.store.list_events(scope, after, limit).await.unwrap()
     };
     let all = list(Reach::Account, after, 100).await;
@@ -184,7 +184,7 @@ pub(crate) async fn audits_are_filtered(on: Fixture) {
     let filter = AuditFilter { target: Some(user.id.to_string()), ..AuditFilter::default() };
     assert_eq!(list(whole, filter).await, ["user.create"]);
 
-    let device = Scope { reach: Reach::Device(DeviceId::from_i64(1)), ..whole };
+    let device = whole.limited_to(Reach::Device(DeviceId::from_i64(1)));
     assert!(list(device, AuditFilter::default()).await.is_empty());
     let entry = on.audits(&tenant).await.swap_remove(1);
     assert_eq!(entry.address, Some([192, 0, 2, 7].into()));

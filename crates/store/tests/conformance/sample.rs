@@ -1,6 +1,6 @@
 //! Devices, groups, locations and alerts to test with.
 
-use perigee_core::actor::{Actor, Reach, Scope};
+use perigee_core::actor::{Actor, Reach};
 use perigee_core::alert::Alert;
 use perigee_core::device::{Device, DeviceRef, DeviceSettings};
 use perigee_core::event::EventKind;
@@ -63,7 +63,7 @@ pub(crate) fn at(text: &str) -> Timestamp {
 impl Tenant {
     /// The owner, seeing no more than this.
     pub(crate) fn within(&self, reach: Reach) -> Actor {
-        Actor { scope: Scope { account: self.account.id, reach }, ..self.actor() }
+        self.actor().limited_to(reach)
     }
 }
 

@@ -46,7 +46,8 @@ fn message(name: &str) -> NewDelivery {
 }
 
 pub(crate) async fn queue(on: &Fixture, webhook: &Webhook, names: &[&str]) {
-    let present = on.store.find_webhook(perigee_core::actor::Scope::whole(webhook.account), webhook.id).await;
+    let present =
+        on.store.find_webhook(perigee_core::actor::Scope::for_operator(webhook.account), webhook.id).await;
     let from = present.unwrap().unwrap().read_to;
     let new = names.iter().map(|name| message(name)).collect();
     assert!(on.store.advance_webhook(webhook.account, webhook.id, from, from, new).await.unwrap());

@@ -189,7 +189,7 @@ impl Worker {
         let placeless =
             matches!(&content.occasion, Occasion::Alert { alert, .. } if alert.alert.position.is_none());
         if let Some(device) = content.device.as_ref().filter(|_| placeless) {
-            let scope = Scope::whole(content.account);
+            let scope = Scope::for_background_job(content.account);
             // On an error the message is sent without a location.
             content.last_location =
                 self.app.store.find_last_location(scope, device.id).await.unwrap_or_default();

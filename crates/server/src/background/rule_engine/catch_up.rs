@@ -31,7 +31,7 @@ impl RuleEngine {
             progress.end
         } else {
             tracing::warn!(%account, "the log was trimmed before rules were evaluated; evaluating the histories instead");
-            self.app.store.feed_end(Scope::whole(account)).await?
+            self.app.store.feed_end(Scope::for_background_job(account)).await?
         };
         let after = followed.catching_up.map(|progress| progress.after);
         let mut ids = self.app.store.list_followed(account, after, DEVICES).await?;

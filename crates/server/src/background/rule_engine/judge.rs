@@ -87,7 +87,7 @@ impl History {
     pub(super) const fn from(followed: &Followed, device: DeviceId, from: Timestamp) -> Self {
         let range = TimeRange { from, to: Timestamp::MAX };
         let request = HistoryRequest { range, order: Order::Ascending, after: None, limit: PART };
-        Self { scope: Scope::whole(followed.account), device, request: Some(request) }
+        Self { scope: Scope::for_background_job(followed.account), device, request: Some(request) }
     }
 
     /// The next part; none at the end.

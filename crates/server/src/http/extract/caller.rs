@@ -150,12 +150,12 @@ impl Caller {
 
     /// What they see.
     pub fn scope(&self) -> Scope {
-        Scope { account: self.identity.account.id, reach: self.identity.user.profile.reach() }
+        Scope::of_user(&self.identity)
     }
 
     /// Them, as the store wants to know it.
     pub fn actor(&self) -> Actor {
-        Actor { scope: self.scope(), privileges: self.privileges(), origin: self.origin() }
+        Actor::of_user(&self.identity, self.origin())
     }
 
     /// Where their changes come from.

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{Method, header};
 use perigee_core::actor::Scope;
 use perigee_core::error::Kind;
-use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::id::DeviceId;
 use perigee_core::location::{HistoryRequest, Milli, Order, StoredLocation, TimeRange};
 use perigee_core::store::SharedView;
 use perigee_core::time::Timestamp;
@@ -95,6 +95,7 @@ const DEVICE_POINTS: (usize, usize) = (1_000, 20);
 
 impl SharedAnswer {
     async fn of(app: &App, view: SharedView, trail: Option<Timestamp>, now: Timestamp) -> ApiResult<Self> {
+        let scope = Scope::for_share_link(&view.share);
         let link = view.share.link;
         let each = (TRAIL_POINTS / view.devices.len().max(1)).clamp(DEVICE_POINTS.1, DEVICE_POINTS.0);
         let mut devices = Vec::with_capacity(view.devices.len());
@@ -104,7 +105,7 @@ impl SharedAnswer {
                 Some(since) if last.as_ref().is_none_or(|last| last.location.time < since) => {
                     Some(Vec::new())
                 }
-                Some(since) => Some(read_trail(app, view.share.account, device.id, since, each).await?),
+                Some(since) => Some(read_trail(app, scope, device.id, since, each).await?),
                 None => None,
             };
             devices.push(SharedDevice {
@@ -129,7 +130,7 @@ fn key(secret: &str, device: DeviceId) -> String {
 /// Where a device was since then, oldest first: the newest of it when there is more.
 async fn read_trail(
     app: &App,
-    account: AccountId,
+    scope: Scope,
     device: DeviceId,
     since: Timestamp,
     most: usize,
@@ -140,7 +141,7 @@ async fn read_trail(
         after: None,
         limit: u32::try_from(most).unwrap_or(u32::MAX),
     };
-    let history = app.store.list_locations(Scope::whole(account), device, request).await?;
+    let history = app.store.list_locations(scope, device, request).await?;
     let trusted = history.items.into_iter().filter(|stored| !stored.trust.suspect);
     let mut trail: Vec<SharedLocation> = trusted.map(SharedLocation::from).collect();
     trail.reverse();
@@ -207,7 +208,7 @@ pub async fn get_shared(
     if method != Method::HEAD && !again {
         app.views.count(&share, now);
     }
-    let end = app.store.event_end(Scope::whole(share.account)).await?;
+    let end = app.store.event_end(Scope::for_share_link(&share)).await?;
     let make = make_page(app.clone(), share.link.secret.clone(), trail, now);
     let key = PageKey { trail, end, now };
     match app.share_cache.get(&app.runtime, &share.link.secret, key, make).await {

@@ -399,7 +399,7 @@ impl World {
             Kind::Webhook => {
                 // One for each request, or the account would soon have enough of them.
                 let page = PageRequest::first(1);
-                let scope = Scope::whole(tenant.account.id);
+                let scope = Scope::for_operator(tenant.account.id);
                 match self.app.store.list_webhooks(scope, page).await.unwrap().items.first() {
                     Some(webhook) if !fresh => webhook.id.to_string(),
                     _ => make_webhook(&self.app, tenant).await.id.to_string(),
@@ -458,8 +458,7 @@ async fn make_fence(app: &TestApp, tenant: &Tenant, group: Option<GroupId>) -> S
     let shape = Shape::Circle { centre, radius_m: 1.0 };
     let settings = GeofenceSettings { name: "Fence".to_owned(), description: None, shape };
     let reach = group.map_or(Reach::Account, Reach::Group);
-    let scope = Scope { account: tenant.account.id, reach };
-    let actor = Actor { scope, ..Actor::operator(tenant.account.id) };
+    let actor = Actor::operator(tenant.account.id).limited_to(reach);
     app.store.create_geofence(&actor, settings, None).await.unwrap().into_inner().id.to_string()
 }
 
@@ -539,7 +538,7 @@ async fn make_share(app: &TestApp, tenant: &Tenant, device: DeviceId) -> (String
         until: now.plus_seconds(3_600),
         secret: secret.clone(),
     };
-    let actor = Actor { origin: Origin::command(), ..Actor::operator(tenant.account.id) };
+    let actor = Actor::operator(tenant.account.id);
     let share = app.store.create_share(&actor, new, None).await.unwrap().into_inner();
     (share.id.to_string(), secret)
 }

@@ -24,7 +24,7 @@ pub(crate) async fn skim(tx: &Tx, account: AccountId, after: i64, limits: SkimLi
         return Err(StoreError::CursorExpired);
     }
     // Read before the locations: what is not seen below has a higher number than this end.
-    let end = end(tx, Scope::whole(account)).await?.max(after);
+    let end = end(tx, Scope::for_store_check(account)).await?.max(after);
     let sql = format!(
         "SELECT device_id, {COLUMNS} FROM location_log WHERE account_id = ?1 AND number > ?2 AND number <= ?3 \
          ORDER BY number LIMIT ?4"

@@ -90,7 +90,7 @@ pub(crate) async fn find_many(tx: &Tx, account: &Account, scope: Scope, ids: &[i
 
 /// Every device of a group, by id.
 pub(crate) async fn of_group(tx: &Tx, account: &Account, group: GroupId) -> Result<Vec<Device>> {
-    let frame = Frame::new(tx, account, Scope::whole(account.id));
+    let frame = Frame::new(tx, account, Scope::for_store_check(account.id));
     let mut query = select(&frame);
     keep_members(&mut query, group);
     query.push(" ORDER BY d.id");

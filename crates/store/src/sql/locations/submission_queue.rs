@@ -182,7 +182,7 @@ mod tests {
 
     /// Queues an empty submission without waiting for the answer.
     fn send(submission_queues: &SubmissionQueues) {
-        let scope = Scope::whole(AccountId::from_i64(1));
+        let scope = Scope::for_store_check(AccountId::from_i64(1));
         let submission = Submission::new(scope, DeviceId::from_i64(2), &[]);
         let caller = Caller { runtime: Handle::current(), reply: oneshot::channel().0 };
         submission_queues.push(QUEUE, submission, caller).expect("there is room");

@@ -54,7 +54,8 @@ pub(super) async fn finish(
         round.devices.iter().map(|device| device.device).chain(round.statuses.iter().map(|one| one.device));
     let named: HashSet<DeviceId> = named.collect();
     // What was deleted meanwhile has neither alerts nor a status.
-    let there: HashSet<DeviceId> = scope::devices_in_sight(tx, Scope::whole(account), named).await?;
+    let there: HashSet<DeviceId> =
+        scope::devices_in_sight(tx, Scope::for_store_check(account), named).await?;
     let rules: Rules<'_> = round.rules.iter().map(|rule| (rule.id, rule)).collect();
     let devices: Vec<&DeviceRound> =
         round.devices.iter().filter(|device| there.contains(&device.device)).collect();

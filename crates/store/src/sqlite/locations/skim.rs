@@ -37,7 +37,7 @@ pub(crate) async fn skim(tx: &Tx, account: AccountId, after: i64, limits: SkimLi
         }
         if rows.len() < stride {
             // The cursor also passes rows that are trimmed at the end.
-            skimmer.next = skimmer.next.max(end(tx, Scope::whole(account)).await?);
+            skimmer.next = skimmer.next.max(end(tx, Scope::for_store_check(account)).await?);
             return Ok(skimmer.finish(false));
         }
         stride = if skimmer.count < LARGE_ROWS_AT { STRIDE } else { 1 };

@@ -2,7 +2,7 @@
 
 use futures_util::FutureExt as _;
 use perigee_core::account::{AccountSettings, NewAccount};
-use perigee_core::actor::{Actor, Origin, Reach, Scope};
+use perigee_core::actor::{Actor, Origin, Reach};
 use perigee_core::device::DeviceSettings;
 use perigee_core::event::EventKind;
 use perigee_core::id::{AccountId, DeviceId};
@@ -178,7 +178,7 @@ async fn events_behind_many_of_others_are_found() {
         two.store([part.to_vec(), Vec::new()]).await;
     }
     two.store([Vec::new(), track(5)]).await;
-    let scope = Scope { reach: Reach::Device(two.devices[1]), ..two.actor.scope };
+    let scope = two.actor.scope.limited_to(Reach::Device(two.devices[1]));
     let events = two.store.list_events(scope, 0, 1_000).await.unwrap();
     let locations = events.iter().filter(|event| event.kind == EventKind::LocationCreated);
     assert_eq!(locations.count(), 5);

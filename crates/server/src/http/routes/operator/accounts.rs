@@ -3,11 +3,10 @@
 use axum::extract::State;
 use axum::response::Response;
 use perigee_core::account::{AccountSettings, NewAccount};
-use perigee_core::actor::{Actor, Scope};
+use perigee_core::actor::Actor;
 use perigee_core::error::{Kind, StoreError, Unique};
 use perigee_core::id::AccountId;
 use perigee_core::page::PageRequest;
-use perigee_core::privilege::Privileges;
 use perigee_core::store::AccountOverview;
 
 use super::view::{
@@ -134,7 +133,7 @@ pub async fn update_operator_account(
             (present.account.id, present.account.revision, present.account.settings.clone());
         let wanted = read_account(&change.apply(&OperatorAccountView::from(present)).await?)
             .map_err(|error| change.place(error))?;
-        let actor = Actor { scope: Scope::whole(id), privileges: Privileges::OWNER, origin: caller.origin() };
+        let actor = Actor::for_operator(id, caller.origin());
         let settings = AccountSettings { name: wanted.name, time_zone: wanted.time_zone, ..settings };
         let changed = app.store.replace_account_and_licenses(&actor, seen, settings, wanted.licenses).await;
         Ok(changed.map(|account| account.id))
