@@ -1,4 +1,4 @@
-//! What requests cost is paid for first: patches, packed bodies, bodies that never end.
+//! Budgets: patches, compressed bodies and endless bodies are limited before they cost anything.
 
 use std::convert::Infallible;
 use std::io::Write as _;
@@ -29,13 +29,13 @@ on_both_engines!(
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
-/// Takes every place of a queue.
+/// Takes every slot of a queue.
 pub(crate) fn fill(queue: &std::sync::Arc<Queue>) -> Vec<Slot> {
     let payers = (1..).map(|id| Payer::account(AccountId::from_i64(id)));
     payers.map_while(|payer| queue.try_acquire(payer, 0)).collect()
 }
 
-/// Lets everything else run until so many wait in a queue.
+/// Yields until so many wait in a queue.
 pub(crate) async fn until_waiting(queue: &Queue, count: usize) {
     while queue.load().1 < count {
         tokio::task::yield_now().await;
@@ -96,7 +96,7 @@ async fn every_patch_goes_the_same_way(engine: Engine) {
         let line = format!("PATCH /api/{path}");
         app.send(owner, &line, &costly).await.expect_error(422, "patch-too-costly");
     }
-    // A patch that takes a while and is allowed is applied elsewhere.
+    // An expensive patch is applied off the connection threads.
     let tags: Vec<Value> = (0..900)
         .map(|number| json!({"op": "add", "path": "/tags/name", "value": format!("{number}{}", "x".repeat(200))}))
         .collect();
@@ -128,7 +128,7 @@ async fn who_may_not_store_is_refused_before_unpacking(engine: Engine) {
         let call = app.call(&line).by(&maker).header("content-encoding", coding);
         call.body("application/json", body).send().await
     };
-    // Not even gzip: whoever unpacks it says so.
+    // Not even gzip: decompression would answer with another error.
     send("gzip", vec![b'x'; 17 * KIB]).await.expect_error(403, "forbidden");
     send("gzip", gzip(&vec![b' '; 8 * MIB])).await.expect_error(403, "forbidden");
     let range = json!({"from": "2026-05-01T00:00:00Z", "to": "2026-05-02T00:00:00Z"}).to_string();
@@ -173,7 +173,7 @@ async fn packed_bodies_wait_for_their_turn_and_are_bounded(engine: Engine) {
     let (answers, ()) = tokio::join!(answers, async {
         until_waiting(&work, 3).await;
         assert_eq!(work.load().1, 3, "the others were refused");
-        // What is small and plain does not wait.
+        // A small uncompressed body does not wait.
         post("identity", location(30).to_string().into_bytes()).await.expect(201);
         drop(held);
     });
@@ -183,13 +183,13 @@ async fn packed_bodies_wait_for_their_turn_and_are_bounded(engine: Engine) {
         refused.expect_error(429, "rate-limited");
         assert_eq!(refused.header("retry-after"), "1");
     }
-    // What takes the careful way is read elsewhere too, and refused as before.
+    // A body that needs the general parser is also read off the connection threads, with the same refusal.
     let values = format!("[[{}0]]", "0,".repeat(900_000));
     post("gzip", gzip(values.as_bytes())).await.expect_error(400, "invalid-body");
     assert_eq!((work.load(), app.app.budget.bodies.used()), ((0, 0), 0));
 }
 
-/// A body of which so many bytes come, in pieces, and never its end.
+/// A body that sends so many bytes in pieces and never ends.
 fn endless(bytes: usize) -> Body {
     let piece = Bytes::from(vec![b' '; 16 * KIB]);
     let frames = (0..bytes / piece.len()).map(move |_| Ok::<_, Infallible>(Frame::data(piece.clone())));

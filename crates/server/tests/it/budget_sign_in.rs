@@ -1,4 +1,5 @@
-//! Signing in: a failure is taken before a hash is computed, waiters are bounded, and nothing is hashed in vain.
+//! Signing in: a failure is counted before a hash is computed, waiting attempts are bounded, and no hash is computed
+//! for nothing.
 
 use futures_util::future::join_all;
 use serde_json::json;
@@ -32,7 +33,7 @@ async fn a_failure_is_taken_before_the_hash(engine: Engine) {
     let wrong = join_all((0..100).map(|_| sign_in(&app, "192.0.2.1", &owner.email, "wrong password")));
     let right = sign_in(&app, "192.0.2.2", &owner.email, PASSWORD);
     let (wrong, right, ()) = tokio::join!(wrong, right, async {
-        // Four of the one address, one of the other: nobody else has got as far as a hash.
+        // Four of one address and one of the other: no other attempt has reached the hash.
         until_waiting(&hashes, 5).await;
         until_waiting(&app.app.budget.attempts, 96).await;
         assert_eq!(hashes.load().1, 5);
@@ -110,7 +111,7 @@ async fn what_is_refused_is_not_hashed(engine: Engine) {
     let other = create("eva@acme.test", None, "").await.expect(201);
     let hashes = app.app.budget.hashes.clone();
     let held = fill(&hashes);
-    // Whatever would be hashed waits from now on.
+    // Every further hash waits from now on.
     create("ana@acme.test", None, "").await.expect_error(409, "email-taken");
     create("ANA@acme.test", None, "two").await.expect_error(409, "email-taken");
     create("new@acme.test", Some("grp_0000000000001"), "").await.expect_error(400, "invalid-body");

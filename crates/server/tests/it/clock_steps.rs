@@ -1,4 +1,4 @@
-//! The machine's clock is set back or ahead while the service runs: nobody is locked out and nothing waits for it.
+//! The machine's clock is set back or ahead while the service runs: no user is locked out and no wait gets longer.
 
 use serde_json::json;
 

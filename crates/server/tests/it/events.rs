@@ -1,4 +1,4 @@
-//! Events by polling: in one form, in order, in sight, and never a gap.
+//! Events by polling: in one format, in order, limited to the caller's scope, without gaps.
 
 use perigee_core::privilege::Privilege;
 use perigee_core::store::{Events as _, LocationUpkeep as _};
@@ -54,14 +54,14 @@ async fn every_event_carries_what_it_is_about(engine: Engine) {
     let alerts = app.get(owner, &format!("/api/devices/{device}/alerts")).await;
     assert_eq!(alerted["data"], alerts["alerts"][0], "the alert as the API writes it");
 
-    // Every id is a place from which to go on.
+    // Every id is a cursor to continue from.
     for (place, event) in events.iter().enumerate() {
         let path = format!("/api/events?cursor={}", event["id"].as_str().unwrap());
         let rest = app.get(owner, &path).await;
         assert_eq!(rest["events"].as_array().unwrap()[..], events[place + 1..]);
         assert_eq!(rest["nextCursor"], answer["nextCursor"]);
     }
-    // What is gone has its id alone.
+    // A deleted object has its id only.
     app.call(&format!("DELETE /api/devices/{device}")).by(owner).send().await.expect(200);
     let answer = app.get(owner, &format!("/api/events?cursor={cursor}&types=device.*")).await;
     assert!(types(&answer).contains(&"device.deleted"));
@@ -118,7 +118,7 @@ async fn filters_and_scopes_leave_no_gap(engine: Engine) {
     }
 }
 
-/// A cursor of a narrow scope stays good however much of others is trimmed, as long as it is used now and then.
+/// A cursor of a narrow scope stays valid while events of others are trimmed, as long as it is used regularly.
 async fn only_what_is_gone_is_410(engine: Engine) {
     let app = TestApp::new(engine).await;
     let tenant = app.tenant("acme", 10).await;
@@ -155,7 +155,7 @@ async fn a_poll_waits_until_something_happens(engine: Engine) {
     let new = json!({"name": "one"});
     let (answer, device) = tokio::join!(app.get(owner, &path), app.device(owner, &new));
     assert_eq!((types(&answer), &answer["events"][0]["device"]), (vec!["device.created"], &json!(device)));
-    // Who loses their rights waits no longer than that is known.
+    // A caller who loses their rights stops waiting at the next check.
     let reader =
         app.person(&tenant, "reader", Traits { privileges: vec![Privilege::Api], ..Traits::default() }).await;
     let next = app.get(&reader, "/api/events").await["nextCursor"].as_str().unwrap().to_owned();

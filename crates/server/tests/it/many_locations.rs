@@ -169,7 +169,7 @@ async fn the_feed_gives_everything_once(engine: Engine) {
         assert_eq!(found, [1, 2, 3, 50, 50, 50]);
         assert_eq!(cursor, now, "at the end one is where the others are");
     }
-    // Late ones come when they arrive.
+    // Late locations appear in the order of arrival.
     fleet.post(&fleet.devices[2], &at(1, 33, 0)).await;
     let part = fleet.get(&format!("/api/locations/feed?cursor={now}")).await;
     assert_eq!((latitudes(&part), devices(&part)), (vec![33], vec![fleet.devices[2].as_str()]));
@@ -199,7 +199,7 @@ async fn the_feed_waits(engine: Engine) {
     let sending = fleet.post(&fleet.devices[0], &arriving);
     let (part, ()) = tokio::join!(waiting, sending);
     assert_eq!(latitudes(&part), [44]);
-    // Told to stop, it keeps nobody.
+    // When the service stops, waiting polls end.
     fleet.app.app.signals.stop();
     let next = part["nextCursor"].as_str().unwrap();
     let part = fleet.get(&format!("/api/locations/feed?cursor={next}&wait=30")).await;

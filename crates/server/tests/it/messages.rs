@@ -1,4 +1,4 @@
-//! From an alert to a mail server that talks back: the ways out as the service builds them from its settings.
+//! From an alert to a real SMTP conversation, with the senders that the service builds from its settings.
 
 #[path = "../../../notify/tests/it/smtp.rs"]
 mod smtp;

@@ -1,4 +1,4 @@
-//! Health, figures, background jobs, the description of the API and the service's own pages.
+//! Health, metrics, background jobs, the API document and the service's own pages.
 
 use std::net::IpAddr;
 
@@ -117,7 +117,7 @@ fn the_retention_of_events_has_bounds() {
     }
 }
 
-/// A request for the figures from this address.
+/// A request for the metrics from this address.
 async fn figures(app: &TestApp, address: &str, headers: &[(&str, &str)]) -> (StatusCode, String) {
     let mut request = Request::get("/metrics");
     for (name, value) in headers {
@@ -283,7 +283,7 @@ async fn everything_follows_the_prefix() {
     app.call("GET /track/healthz").send().await.expect(200);
 }
 
-/// Strangers may ask for the reference page: what is large about it is compressed once and not for each of them.
+/// The reference page is public: it is compressed once and not for each request.
 #[tokio::test]
 async fn files_of_the_reference_page_are_compressed_beforehand() {
     let app = TestApp::new(Engine::Sqlite).await;

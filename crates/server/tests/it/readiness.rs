@@ -1,4 +1,4 @@
-//! Readiness: the store writes and reads, and what an operator must act on is shown before it is an outage.
+//! Readiness: the store is probed, and conditions an operator must act on are shown before they cause an outage.
 
 use futures_util::future::join_all;
 use perigee_core::location::CompactionBudget;
@@ -61,7 +61,7 @@ async fn a_store_that_cannot_be_read_is_not_ready(engine: Engine) {
     app.call("GET /readyz").send().await.expect_error(503, "unavailable");
 }
 
-/// A page that is overwritten is told as trouble of the store, not as a defect of the service.
+/// A damaged page of the database is reported as a failure of the store, not of the service.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn overwritten_pages_answer_503() {
     let app = TestApp::new(Engine::Sqlite).await;

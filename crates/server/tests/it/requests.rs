@@ -1,4 +1,4 @@
-//! What every request meets, whatever it asks for.
+//! What applies to every request: headers, ids, errors and the log.
 
 use axum::Router;
 use axum::body::Body;

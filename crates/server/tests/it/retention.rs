@@ -1,4 +1,4 @@
-//! How long locations are kept, as clients set it and the service does it.
+//! Retention of locations: how clients set it, and that the service deletes by it.
 
 use perigee_server::background::retire_locations;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What arrives is judged once, whoever judges it and in whatever order it comes.
+//! The rule engine: each location is evaluated once, by whichever node and in whatever order it arrives.
 
 use perigee_server::background::RuleEngine;
 use serde_json::{Value, json};
@@ -62,7 +62,7 @@ impl World {
         made["id"].as_str().unwrap().to_owned()
     }
 
-    /// Stores locations so many seconds after the beginning, each with this speed.
+    /// Stores locations at these seconds after the beginning, each with this speed.
     async fn send(&self, fixes: &[(i64, i64)]) {
         let fix = |(second, speed): &(i64, i64)| json!({"dateTime": at(*second), "latitude": 42, "longitude": -8, "speed": speed});
         self.submit(json!(fixes.iter().map(fix).collect::<Vec<_>>())).await;
@@ -74,7 +74,7 @@ impl World {
         assert!(answer.status.is_success(), "{}", answer.json());
     }
 
-    /// Judges until there is nothing more.
+    /// Runs the rule engine until the log is evaluated.
     async fn follow(&self) {
         for _ in 0..100 {
             if self.rule_engine.run_once().await == std::time::Duration::from_secs(1) {
@@ -202,7 +202,7 @@ async fn silence_is_told_without_locations(engine: Engine) {
     let expect = ["device.online", "device.late", "device.offline", "alert.ended", "device.online"];
     assert_eq!(on.events().await, expect);
     assert_eq!(on.alerts().await[0].2, Some(at(781)));
-    // An alert that a device sends shows that it is there, too.
+    // An alert from a device also counts as a report.
     on.app.clock().advance_seconds(1_000);
     on.follow().await;
     let path = format!("POST /api/devices/{}/alerts", on.device);
@@ -296,7 +296,7 @@ async fn a_location_of_the_second_in_which_a_rule_is_made_counts(engine: Engine)
     on.rule(json!({"type": "geofence", "when": "enter", "geofences": [fence["id"]]})).await;
     on.app.clock().set(perigee_store::testing::START.plus_millis(10_800));
     let fix = |second: i64, east: f64| json!({"dateTime": at(second), "latitude": 40, "longitude": east});
-    // Taken after the rule was made, though dated before by a clock of whole seconds.
+    // Stored after the rule was created, though its time in whole seconds is before.
     on.submit(fix(10, 10.05)).await;
     on.follow().await;
     on.app.clock().advance_seconds(610);
@@ -315,7 +315,7 @@ async fn several_nodes_raise_once(engine: Engine) {
         let fixes: Vec<(i64, i64)> =
             (0..20).map(|step| (part * 100 + step * 5, if step % 2 == 0 { 95 } else { 50 })).collect();
         on.send(&fixes).await;
-        // Each lease is over at once: what keeps them from raising twice must be the commit.
+        // Leases expire at once: only the commit keeps nodes from raising an alert twice.
         on.app.clock().advance_seconds(20);
         tokio::join!(nodes[0].run_once(), nodes[1].run_once(), nodes[2].run_once());
     }
@@ -353,7 +353,7 @@ async fn a_trimmed_log_is_made_up_for_from_history(engine: Engine) {
 async fn nodes_share_a_long_catching_up(engine: Engine) {
     use perigee_core::location::CompactionBudget;
     use perigee_core::store::LocationUpkeep as _;
-    // One node judges a hundred devices in a round.
+    // A round evaluates at most a hundred devices.
     let mut on = world_of(engine, 103).await;
     on.rule_with(json!({"name": "R", "allDevices": true, "conditions": [{"type": "speed", "above": 90}]}))
         .await;
@@ -381,7 +381,7 @@ async fn nodes_share_a_long_catching_up(engine: Engine) {
     assert_eq!(occurrences(&on).await.len(), 103);
 }
 
-/// Begin, alert and end of what was raised by the rule and not withdrawn, in milliseconds.
+/// Begin, alert and end of the rule's occurrences that were not withdrawn, in milliseconds.
 async fn occurrences(on: &World) -> Vec<(i64, i64, Option<i64>)> {
     let job = on.app.store.read(|tx| {
         Box::pin(async move {
@@ -396,7 +396,7 @@ async fn occurrences(on: &World) -> Vec<(i64, i64, Option<i64>)> {
     job.await.unwrap()
 }
 
-/// What the same rule finds in the history, put in the same way.
+/// The episodes the same rule finds in the history, in the same form.
 async fn replayed(on: &World, rule: &str) -> Vec<(i64, i64, Option<i64>)> {
     let line = format!("POST /api/rules/{rule}/test?from={}&to={}", at(0), at(100_000));
     let found = on.app.call(&line).by(&on.owner).send().await.expect(200);
@@ -450,7 +450,7 @@ async fn what_a_crash_interrupts_is_judged_by_the_next(engine: Engine) {
     on.rule(json!({"type": "speed", "above": 90})).await;
     on.app.clock().advance_seconds(1_000);
     on.send(&[(10, 95), (20, 50)]).await;
-    // A node takes the account, judges, and is gone before it has kept anything.
+    // A node leases the account and crashes before it has stored anything.
     let account = on.app.store.list_accounts().await.unwrap()[0].account.id;
     assert!(on.app.store.follow_account(account, GONE).await.unwrap().is_some());
     on.follow().await;
@@ -458,7 +458,7 @@ async fn what_a_crash_interrupts_is_judged_by_the_next(engine: Engine) {
     on.app.clock().advance_seconds(10);
     on.follow().await;
     assert_eq!(on.alerts().await, [raised("SpeedLimit", 10, Some(20))]);
-    // What it comes back with is refused.
+    // Its late result is refused.
     assert!(on.app.store.follow_account(account, GONE).await.unwrap().is_none());
 }
 
@@ -466,7 +466,7 @@ async fn a_node_that_knows_nothing_goes_on_from_what_was_kept(engine: Engine) {
     let on = world(engine).await;
     let rule = on.rule_with(json!({"name": "R", "allDevices": true, "forSeconds": 30, "conditions": [{"type": "speed", "above": 90}]})).await;
     on.app.clock().advance_seconds(1_000);
-    // What the first node judged last says nothing yet, so it was not kept: it is in the history.
+    // The last state of the first node was not stored; the next node computes it from the history.
     on.send(&[(10, 50)]).await;
     on.follow().await;
     on.send(&[(20, 95)]).await;
@@ -476,7 +476,7 @@ async fn a_node_that_knows_nothing_goes_on_from_what_was_kept(engine: Engine) {
     on.send(&[(55, 95), (60, 50)]).await;
     while next.run_once().await != std::time::Duration::from_secs(1) {}
     assert_eq!(on.alerts().await, [raised("SpeedLimit", 55, Some(60))]);
-    // And the first one does not believe what it remembers when it comes back.
+    // The first node discards its cache when it continues.
     on.app.clock().advance_seconds(20);
     on.send(&[(70, 95), (101, 95)]).await;
     on.follow().await;
@@ -485,7 +485,7 @@ async fn a_node_that_knows_nothing_goes_on_from_what_was_kept(engine: Engine) {
 }
 
 impl World {
-    /// Judges by a node that knows nothing, when nobody else has the account any more.
+    /// Evaluates on a node with an empty cache, after every lease has expired.
     async fn follow_anew(&self) {
         self.app.clock().advance_seconds(20);
         let next = rule_engine(&self.app);
@@ -499,7 +499,7 @@ async fn what_a_new_rule_has_seen_outlives_a_crash(engine: Engine) {
     on.app.clock().advance_seconds(100);
     on.send(&[(100, 50)]).await;
     on.follow().await;
-    // The device is known and was kept a moment ago; of this rule nothing is.
+    // State of the device is stored, but none of this rule.
     let above = json!([{"type": "speed", "above": 90}]);
     on.rule_with(json!({"name": "R", "allDevices": true, "forSeconds": 30, "conditions": above})).await;
     on.app.clock().advance_seconds(10);

@@ -1,4 +1,4 @@
-//! The whole service on real sockets: what depends on how a request came here.
+//! The whole service on real sockets: what depends on the connection of a request.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -319,7 +319,7 @@ async fn wrong_codes_are_limited_from_everywhere(engine: Engine) {
         app.clock().advance_seconds(1);
         present("nonsense", 13).await.expect_error(401, "invalid-credentials");
     }
-    // The wait is by time that passes, whatever the wall clock is set to.
+    // The wait is measured on the monotonic clock.
     app.clock().step_seconds(86_400);
     present(&secret.code(app.app.clock.now()), 14).await.expect_error(429, "rate-limited");
     app.clock().advance_seconds(900);
@@ -342,7 +342,7 @@ async fn many_codes_at_once_are_not_all_judged(engine: Engine) {
     assert_eq!(judged, 5, "the others are refused unheard");
 }
 
-/// A code of the first secret must not confirm the second, which nobody has proved to have.
+/// A code of the first secret must not confirm the second one.
 async fn a_factor_begun_anew_is_not_confirmed_by_an_old_code(engine: Engine) {
     let app = TestApp::new(engine).await;
     let owner = app.tenant("acme", 10).await.owner;
@@ -350,7 +350,7 @@ async fn a_factor_begun_anew_is_not_confirmed_by_an_old_code(engine: Engine) {
     begin_totp(&app, &cookie, PASSWORD).await.expect(200);
     let first = app.store.find_login_by_id(owner.id).await.unwrap().unwrap().totp.unwrap();
     begin_totp(&app, &cookie, PASSWORD).await.expect(200);
-    // What the handler does whose look at the store came before the second beginning.
+    // As a handler does that read the store before the second secret was stored.
     let proved = ProvedTotp { secret: first.secret, step: 1 };
     let confirmed = app.store.confirm_totp(&Origin::command(), owner.id, proved, None).await;
     assert!(confirmed.is_err(), "{confirmed:?}");

@@ -1,4 +1,4 @@
-//! The stream: what happens as it happens, for who may see it, without a gap.
+//! The stream: events as they happen, limited to the viewer's scope, without gaps.
 
 use serde_json::{Value, json};
 
@@ -78,7 +78,7 @@ async fn a_stream_shows_no_more_than_its_user_sees(engine: Engine) {
     assert_eq!((&renamed["data"]["name"], &renamed["data"]["groups"]), (&json!("renamed"), &json!([group])));
     assert!(!renamed.to_string().contains(&hidden));
 
-    // Who comes into the group is seen from then on.
+    // A device that joins the group is visible from then on.
     let change = json!({"devices": [one, two]});
     app.send(owner, &format!("PATCH /api/groups/{group}"), &change).await.expect(200);
     locate(&app, owner, &two, 2).await;
@@ -103,7 +103,7 @@ async fn rights_end_streams_and_change_what_they_show(engine: Engine) {
     assert_eq!(narrowed.event().await["device"], json!(one));
     let user = format!("PATCH /api/users/{}", reader.id);
     app.send(owner, &user, &json!({"deviceId": two})).await.expect(200);
-    // The stream hears of the change at once; it must not show what it showed before.
+    // The change takes effect at once; the stream must not show the other devices any more.
     locate(&app, owner, &one, 1).await;
     locate(&app, owner, &two, 2).await;
     loop {
@@ -116,7 +116,7 @@ async fn rights_end_streams_and_change_what_they_show(engine: Engine) {
     app.send(owner, &user, &json!({"disabled": true})).await.expect(200);
     assert!(narrowed.end().await.unwrap().text.contains("user-disabled"));
 
-    // What another node changed acts when it is read anew.
+    // A change on another node takes effect when the cached user expires.
     let other = app.person(&tenant, "other", Traits::default()).await;
     let mut replaced = app.stream(&other, "/api/stream", None).await;
     app.equip(&tenant.account, other.id, other.email.clone()).await;
@@ -158,7 +158,7 @@ async fn streams_are_bounded(engine: Engine) {
     app.call("GET /api/stream?cursor=x").by(&tenant.owner).send().await.expect_error(400, "invalid-cursor");
 }
 
-/// Somebody who takes nothing is cut off; nobody else notices.
+/// A client that reads nothing is disconnected; others are not affected.
 async fn who_is_too_slow_is_cut_off(engine: Engine) {
     let app = TestApp::new(engine).await;
     let tenant = app.tenant("acme", 10).await;

@@ -1,4 +1,4 @@
-//! Webhooks: managed by admins, signed, delivered at least once, and stopped by nobody who misbehaves.
+//! Webhooks: managed by admins, signed, delivered at least once, and independent of receivers that misbehave.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -26,7 +26,7 @@ async fn locate(app: &TestApp, person: &Person, device: &str, second: u32) {
     app.send(person, &format!("POST /api/devices/{device}/locations"), &fix).await.expect(201);
 }
 
-/// Takes what is new and sends what is due, until nothing is under way any more.
+/// Stores new deliveries and sends what is due, until nothing is being sent.
 async fn work(app: &TestApp) {
     webhook::turn(&app.app.webhooks).await.unwrap();
     app.settle().await;
@@ -37,7 +37,7 @@ async fn deliveries(app: &TestApp, person: &Person, id: &str) -> Vec<Value> {
     answer["deliveries"].as_array().unwrap().clone()
 }
 
-/// Checks a signature as a receiver does, with nothing of ours.
+/// Checks a signature as a receiver does, without code of this crate.
 fn verifies(secret: &str, received: &Received) -> bool {
     let key = STANDARD.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
     let key = hmac::Key::new(hmac::HMAC_SHA256, &key);
@@ -210,7 +210,7 @@ async fn events_are_delivered_signed_and_once(engine: Engine) {
     assert!(!verifies(&secret, &again) && verifies(&new, &again), "the old secret has had its time");
 }
 
-/// Whatever a receiver does, its message waits for the next attempt under its name, and arrives in the end.
+/// Whatever a receiver answers, the message is retried with the same id and arrives in the end.
 async fn bad_receivers_are_tried_again(engine: Engine) {
     let app = TestApp::with(engine, open).await;
     let tenant = app.tenant("acme", 10).await;
@@ -293,8 +293,8 @@ async fn a_receiver_may_ask_for_rest_or_say_that_it_is_gone(engine: Engine) {
     assert!(names.contains(&json!("one")) && names.contains(&json!("two")), "nothing is lost: {names:?}");
 }
 
-/// A name that stands for an address inside is found out when it is looked up, and looks like one that nobody knows:
-/// the difference would tell tenants which names the operator's network has.
+/// A name that resolves to a private address fails like an unknown name: a difference would tell tenants which names
+/// the operator's network has.
 async fn names_of_private_addresses_are_refused(engine: Engine) {
     let app = TestApp::with(engine, |config| config.webhooks.allow_http = true).await;
     let tenant = app.tenant("acme", 10).await;
@@ -315,7 +315,7 @@ async fn names_of_private_addresses_are_refused(engine: Engine) {
     assert!(sink.try_next().is_none(), "nobody was connected to");
 }
 
-/// A receiver that hangs holds up its own messages and nobody else's.
+/// A receiver that hangs delays its own messages only.
 async fn who_hangs_holds_up_nobody_else(engine: Engine) {
     let app = TestApp::with(engine, |config| {
         open(config);

@@ -1,4 +1,4 @@
-//! A good client is served while two hundred bad ones of every kind hold what they can.
+//! A good client is served while two hundred bad clients hold connections open.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use crate::server::{TestServer, quick};
 
 const OF_EACH_KIND: usize = 40;
 
-/// What ninety-nine of a hundred requests of the good client take at the most: far less than bad clients can hold a place,
-/// far more than a busy machine lets a request wait.
+/// Limit of the 99th percentile of the good client: far less than bad clients can hold a slot, far more than a
+/// request waits on a busy machine.
 const P99_MOST: Duration = Duration::from_secs(1);
 
 const BAD: [&str; 5] = [

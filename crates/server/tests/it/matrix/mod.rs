@@ -53,7 +53,7 @@ async fn everybody_gets_what_they_may(engine: Engine) {
     assert!(checked > 1_000, "the matrix has only {checked} cells");
 }
 
-/// What becomes of a request as far as authority goes.
+/// The outcome of a request as far as authorization decides it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     /// 401 with this code.
@@ -89,7 +89,7 @@ fn verdict(answer: &Answer) -> Verdict {
     }
 }
 
-/// The rules of the house, in one place.
+/// The expected outcome by access, identity and object.
 fn expect(row: &Row, identity: Identity, object: Object) -> Verdict {
     if row.access == Access::Open {
         return if row.kind.is_reached_by_secret() && object != Object::Own {
@@ -105,7 +105,7 @@ fn expect(row: &Row, identity: Identity, object: Object) -> Verdict {
     if needs_session && identity != Identity::SignedIn {
         return Verdict::Forbidden("session-required");
     }
-    // Who is no operator is told so whatever the account.
+    // A caller who is not an operator gets the same answer for every account.
     if row.access != Access::Operator && !identity.sees(row.kind, object) {
         return Verdict::OutOfSight;
     }

@@ -33,7 +33,7 @@ pub(crate) struct Person {
     pub(crate) token: String,
 }
 
-/// What is special about somebody.
+/// Traits of a user that differ from the default.
 #[derive(Default)]
 pub(crate) struct Traits {
     pub(crate) privileges: Vec<Privilege>,
