@@ -66,6 +66,25 @@ const SERVER: &[Row] = &[
     ("run", &["app", "auth", "background", "config", "http", "recorder", "senders", "serve"]),
 ];
 
+/// In `store`, `codec` and `sql` are portable: what differs between the engines stands in `sqlite` and `postgres`.
+const STORE: &[(&str, &[&str])] = &[
+    ("codec", &["sql", "sqlite", "postgres", "database", "tx", "verify"]),
+    ("sql", &["sqlite", "postgres"]),
+    ("sqlite", &["postgres"]),
+    ("postgres", &["sqlite"]),
+];
+
+/// Files of `sql` that still choose between the engines themselves. No other may, and none should be added.
+const CHOOSE_ENGINE: [&str; 7] = [
+    "sql/devices/heard.rs",
+    "sql/devices/row.rs",
+    "sql/locations/api.rs",
+    "sql/locations/everywhere.rs",
+    "sql/locations/gather.rs",
+    "sql/locations/log.rs",
+    "sql/locations/read.rs",
+];
+
 /// Inside `http` only these import the routes.
 const IMPORT_ROUTES: [&str; 3] = ["http/router.rs", "http/document/", "http/routes/"];
 
@@ -191,6 +210,15 @@ fn violations(table: &[Row], file: &str, source: &str) -> Vec<String> {
     found.into_iter().collect()
 }
 
+/// What a file of the store imports although it may not.
+fn store_violations(file: &str, source: &str) -> Vec<String> {
+    let module = module_of(file);
+    let Some((_, forbidden)) = STORE.iter().find(|(name, _)| *name == module[0]) else { return Vec::new() };
+    let paths = imports(&module, source).into_iter();
+    let wrong = paths.filter(|path| path.first().is_some_and(|first| forbidden.contains(&first.as_str())));
+    wrong.map(|path| format!("{file} imports {}", path.join("::"))).collect()
+}
+
 /// The files under a folder, by their path from it, with their text.
 fn sources(folder: &Path) -> Vec<(String, String)> {
     let mut files = Vec::new();
@@ -209,13 +237,14 @@ fn sources(folder: &Path) -> Vec<(String, String)> {
     files
 }
 
-fn check(krate: &str, table: &[Row]) {
+/// Checks every file of a crate that is not a test.
+fn check(krate: &str, violations: impl Fn(&str, &str) -> Vec<String>) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(krate).join("src");
     let is_test = |file: &str| file.ends_with("tests.rs") || file.contains("/tests/");
     let wrong: Vec<String> = sources(&folder)
         .into_iter()
         .filter(|(file, _)| file != "lib.rs" && !is_test(file))
-        .flat_map(|(file, source)| violations(table, &file, &source))
+        .flat_map(|(file, source)| violations(&file, &source))
         .collect();
     assert!(wrong.is_empty(), "imports against the direction:\n{}", wrong.join("\n"));
 }
@@ -228,7 +257,20 @@ fn folders_of_the_server_import_in_one_direction() {
             assert!(is_earlier, "{folder} may not import {name}, which stands after it");
         }
     }
-    check("server", SERVER);
+    check("server", |file, source| violations(SERVER, file, source));
+}
+
+#[test]
+fn portable_sql_knows_no_engine() {
+    check(
+        "store",
+        |file, source| {
+            if CHOOSE_ENGINE.contains(&file) { Vec::new() } else { store_violations(file, source) }
+        },
+    );
+    assert_eq!(store_violations("sql/devices/new.rs", "use crate::sqlite::locations::Memory;").len(), 1);
+    assert_eq!(store_violations("codec/chunk/mod.rs", "use super::super::sql::query;").len(), 1);
+    assert_eq!(store_violations("sqlite/locations/log.rs", "use crate::sql::locations::Log;").len(), 0);
 }
 
 #[test]
