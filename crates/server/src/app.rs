@@ -10,8 +10,8 @@ use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
 use crate::access::{
-    Authenticator, CodeBackoff, HourBook, Identities, Rates, RefusalBook, RunningKeys, UsageBook, ViewBook,
-    read_keys,
+    Authenticator, CodeBackoff, HourlyCalls, Identities, RateLimits, RefusalCounter, RunningKeys,
+    ShareViewCounter, UsageCounter, read_keys,
 };
 use crate::auth::mail_link::MailLinks;
 use crate::auth::password::Passwords;
@@ -65,19 +65,19 @@ pub struct Parts {
     /// The operator's map tiles, if configured.
     pub tiles: Option<Tiles>,
     /// Rate limits by account and address.
-    pub rates: Arc<Rates>,
+    pub rates: Arc<RateLimits>,
     /// Memory and work that requests may use.
     pub budget: Budget,
     /// Back-off after wrong codes of the second factor.
     pub code_backoff: CodeBackoff,
     /// Calls by account, not yet saved.
-    pub usage: UsageBook,
+    pub usage: UsageCounter,
     /// Calls by user and hour, not yet saved.
-    pub hours: HourBook,
+    pub hours: HourlyCalls,
     /// Openings of share links, not yet saved.
-    pub views: ViewBook,
+    pub views: ShareViewCounter,
     /// Refusals for the audit log, not yet saved.
-    pub refusals: RefusalBook,
+    pub refusals: RefusalCounter,
     /// Idempotency keys of requests that are running.
     pub running_keys: RunningKeys,
     /// Announces commits and the end of the service.
@@ -119,7 +119,7 @@ impl App {
         let budget = Budget::new(&config.budget);
         let passwords = passwords.in_queue(Arc::clone(&budget.hashes));
         let identities = Arc::new(Identities::new(Arc::clone(&clock)));
-        let rates = Arc::new(Rates::new(&config.limits, Arc::clone(&clock)));
+        let rates = Arc::new(RateLimits::new(&config.limits, Arc::clone(&clock)));
         let authenticator = Authenticator::new(
             signing_keys(&*store, clock.now()).await?,
             config.auth.token_seconds,
@@ -164,10 +164,10 @@ impl App {
             clock,
             passwords,
             code_backoff: CodeBackoff::default(),
-            usage: UsageBook::default(),
-            hours: HourBook::default(),
-            views: ViewBook::default(),
-            refusals: RefusalBook::default(),
+            usage: UsageCounter::default(),
+            hours: HourlyCalls::default(),
+            views: ShareViewCounter::default(),
+            refusals: RefusalCounter::default(),
             compaction: CompactionStatus::default(),
             readiness: Readiness::default(),
             disk_warning: DiskWarning::default(),

@@ -80,7 +80,7 @@ const CHOOSE_ENGINE: [&str; 7] = [
     "sql/devices/row.rs",
     "sql/locations/api.rs",
     "sql/locations/everywhere.rs",
-    "sql/locations/gather.rs",
+    "sql/locations/group_commit.rs",
     "sql/locations/log.rs",
     "sql/locations/read.rs",
 ];

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::identity::Identities;
 use super::key_ring::{KeyLoadError, KeyRing};
-use super::rates::{Rated, Rates};
+use super::rate_limits::{RateLimits, Rated};
 use crate::auth::signing::{SigningKeyError, SigningKeys};
 use crate::auth::token::{Claims, NewToken, TokenError};
 use crate::auth::verified::VerifiedTokens;
@@ -28,7 +28,7 @@ pub struct Authenticator {
     token_seconds: u32,
     store: Arc<dyn Store>,
     identities: Arc<Identities>,
-    rates: Arc<Rates>,
+    rates: Arc<RateLimits>,
 }
 
 /// Somebody whose token or session is good.
@@ -93,7 +93,7 @@ impl Authenticator {
         token_seconds: u32,
         store: Arc<dyn Store>,
         identities: Arc<Identities>,
-        rates: Arc<Rates>,
+        rates: Arc<RateLimits>,
     ) -> Self {
         let verified = VerifiedTokens::new(VERIFIED_TOKENS_MAX);
         Self { keys: KeyRing::new(keys), verified, token_seconds, store, identities, rates }

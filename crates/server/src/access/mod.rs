@@ -2,25 +2,25 @@
 
 mod authenticator;
 mod code_backoff;
-mod hours;
+mod hourly_calls;
 mod identity;
 mod key_ring;
-mod rates;
-mod refusals;
+mod rate_limits;
+mod refusal_counter;
 mod running_keys;
+mod share_view_counter;
 mod token_bucket;
-mod usage;
-mod views;
+mod usage_counter;
 
 pub use authenticator::{AccessError, Admitted, Authenticator, Proof};
 pub use code_backoff::CodeBackoff;
-pub use hours::HourBook;
+pub use hourly_calls::HourlyCalls;
 pub use identity::Identities;
 pub use key_ring::KeyLoadError;
 pub(crate) use key_ring::read_keys;
-pub use rates::{Rated, Rates};
-pub use refusals::RefusalBook;
+pub use rate_limits::{RateLimits, Rated};
+pub use refusal_counter::RefusalCounter;
 pub use running_keys::{RunningKey, RunningKeys};
+pub use share_view_counter::ShareViewCounter;
 pub use token_bucket::{Allowance, Quota, TokenBuckets};
-pub use usage::{Usage, UsageBook};
-pub use views::ViewBook;
+pub use usage_counter::{Usage, UsageCounter};

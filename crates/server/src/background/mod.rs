@@ -3,6 +3,7 @@
 mod compaction;
 mod expiry;
 mod jobs;
+mod maintenance;
 mod metrics;
 mod outbox;
 mod overview;
@@ -11,11 +12,11 @@ mod retention;
 mod rule_engine;
 mod signing_keys;
 mod store_watch;
-mod upkeep;
 
 pub use compaction::{compact_locations, trim_logs};
 pub use expiry::announce_expiries;
 pub use jobs::Jobs;
+pub use maintenance::{delete_old_records, forget_expired, save_hours, save_usage, watch_clock};
 pub use metrics::publish_store;
 pub use outbox::Worker;
 pub use overview::write_overview;
@@ -24,4 +25,3 @@ pub use retention::retire_locations;
 pub use rule_engine::RuleEngine;
 pub use signing_keys::load_signing_keys;
 pub use store_watch::watch_store;
-pub use upkeep::{delete_old_records, forget_expired, save_hours, save_usage, watch_clock};

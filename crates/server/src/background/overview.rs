@@ -66,7 +66,7 @@ async fn summarise(app: &App, task: &OverviewTask) -> Result<Overview, StoreErro
             let counts = counts.get(&device.id).copied().unwrap_or_default();
             let is_active = device.state(app.clock.now()) == DeviceState::Active;
             let was_heard = device.last_seen.is_some_and(|seen| seen >= period.begins);
-            let metres = if was_heard { travelled(app, &device, period).await? } else { 0 };
+            let metres = if was_heard { distance_m(app, &device, period).await? } else { 0 };
             let name = device.settings.name;
             let figures = DeviceFigures { name, metres, counts, is_silent: is_active && !was_heard };
             summary.add(&device.settings.groups, &figures);
@@ -81,7 +81,7 @@ async fn summarise(app: &App, task: &OverviewTask) -> Result<Overview, StoreErro
 }
 
 /// The distance of a device in metres, from its last location before the period over every trusted location.
-async fn travelled(app: &App, device: &Device, period: Period) -> Result<u64, StoreError> {
+async fn distance_m(app: &App, device: &Device, period: Period) -> Result<u64, StoreError> {
     let scope = Scope::for_background_job(device.account);
     let to = period.begins.plus_millis(-1);
     let range = TimeRange { from: period.begins.plus_millis(-BEFORE_MS), to };
@@ -97,10 +97,10 @@ async fn travelled(app: &App, device: &Device, period: Period) -> Result<u64, St
     let range = TimeRange { from: period.begins, to: period.ends.plus_millis(-1) };
     let mut request = HistoryRequest { range, order: Order::Ascending, after: None, limit: LOCATIONS };
     loop {
-        let read = app.store.read_locations(scope, device.id, request, Box::new(Way(journey))).await;
+        let read = app.store.read_locations(scope, device.id, request, Box::new(DistanceSink(journey))).await;
         let Some((sink, next)) = unless_gone(read)? else { return Ok(0) };
         let sink: Box<dyn Any> = sink;
-        journey = sink.downcast::<Way>().map(|way| way.0).unwrap_or_default();
+        journey = sink.downcast::<DistanceSink>().map(|sink| sink.0).unwrap_or_default();
         request.after = next;
         if next.is_none() {
             return Ok(journey.metres());
@@ -117,9 +117,9 @@ fn unless_gone<T>(read: Result<T, StoreError>) -> Result<Option<T>, StoreError> 
 }
 
 /// Adds up the distance while a history is read.
-struct Way(Journey);
+struct DistanceSink(Journey);
 
-impl LocationSink for Way {
+impl LocationSink for DistanceSink {
     fn take(&mut self, stored: &StoredLocation) -> Appetite {
         self.0.go_on(stored);
         Appetite::Hungry

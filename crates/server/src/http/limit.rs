@@ -6,17 +6,17 @@ use perigee_core::id::AccountId;
 use super::code::Code;
 use super::context::RequestContext;
 use super::error::{ApiError, ApiResult};
-use crate::access::{Rated, Rates};
+use crate::access::{RateLimits, Rated};
 
 /// Counts a call against its account's limit.
-pub fn limit_request(rates: &Rates, context: &RequestContext, account: AccountId) -> ApiResult<()> {
+pub fn limit_request(rates: &RateLimits, context: &RequestContext, account: AccountId) -> ApiResult<()> {
     let rated = rates.request(account);
     context.set_rated(rated);
     if rated.allowance.allowed { Ok(()) } else { Err(too_many(rated, "Too many requests.")) }
 }
 
 /// Counts a submission of locations or alerts, which has a bucket of its own, or none.
-pub fn limit_submission(rates: &Rates, context: &RequestContext, account: AccountId) -> ApiResult<()> {
+pub fn limit_submission(rates: &RateLimits, context: &RequestContext, account: AccountId) -> ApiResult<()> {
     let Some(rated) = rates.submission(account) else {
         context.set_rated(rates.requests_left(account));
         return Ok(());

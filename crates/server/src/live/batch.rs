@@ -34,7 +34,7 @@ struct Item {
 
 /// What one stream may and wants to show.
 #[derive(Debug)]
-pub(super) struct Sight<'s> {
+pub(super) struct ViewerFilter<'s> {
     pub(super) scope: Scope,
     pub(super) filter: &'s EventFilter,
     /// The devices of the group, when the scope is one.
@@ -90,16 +90,16 @@ impl Batch {
     }
 
     /// The events after this number that a stream shows, encoded; empty when there are none.
-    pub(super) fn shown(&self, sight: &Sight<'_>, after: i64) -> Bytes {
+    pub(super) fn shown(&self, viewer: &ViewerFilter<'_>, after: i64) -> Bytes {
         let is_new = self.items.first().is_none_or(|first| first.number > after);
-        if is_new && sight.scope.is_whole() && *sight.filter == EventFilter::default() {
+        if is_new && viewer.scope.is_whole() && *viewer.filter == EventFilter::default() {
             return self.text.clone();
         }
         let mut shown = BytesMut::new();
-        for item in self.items.iter().filter(|item| item.number > after && sight.has(item)) {
+        for item in self.items.iter().filter(|item| item.number > after && viewer.has(item)) {
             match &item.whole {
-                Some(event) if !sight.scope.is_whole() => {
-                    shown.extend_from_slice(&self.narrow(event, sight.scope));
+                Some(event) if !viewer.scope.is_whole() => {
+                    shown.extend_from_slice(&self.narrow(event, viewer.scope));
                 }
                 _ => shown.extend_from_slice(&item.text),
             }
@@ -119,9 +119,9 @@ impl Batch {
     }
 }
 
-impl Sight<'_> {
+impl ViewerFilter<'_> {
     fn has(&self, item: &Item) -> bool {
-        let in_sight = match self.scope.reach {
+        let in_scope = match self.scope.reach {
             Reach::Account => true,
             Reach::Device(own) => item.device == Some(own),
             Reach::Group(group) => {
@@ -130,7 +130,7 @@ impl Sight<'_> {
             }
         };
         let devices = &self.filter.devices;
-        in_sight
+        in_scope
             && self.filter.wants_kind(item.kind)
             && (devices.is_empty() || item.device.is_some_and(|device| devices.contains(&device)))
     }

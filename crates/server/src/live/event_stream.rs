@@ -12,7 +12,7 @@ use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, sleep_until};
 
 use super::Live;
-use super::batch::{Batch, Sight, write_frame};
+use super::batch::{Batch, ViewerFilter, write_frame};
 use super::channel::Channel;
 use super::permits::Permit;
 
@@ -179,8 +179,8 @@ impl<V: Viewer> EventStream<V> {
             }
             Reach::Account | Reach::Device(_) => None,
         };
-        let sight = Sight { scope, filter: &self.filter, members: members.as_deref() };
-        let shown = batch.shown(&sight, self.after);
+        let viewer = ViewerFilter { scope, filter: &self.filter, members: members.as_deref() };
+        let shown = batch.shown(&viewer, self.after);
         self.after = self.after.max(batch.to());
         Ok(shown)
     }

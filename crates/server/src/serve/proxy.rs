@@ -158,13 +158,13 @@ pub(super) fn identify<B>(
 }
 
 /// What trusted proxies say of a request.
-struct Told {
+struct Forwarded {
     client: IpAddr,
     scheme: Option<Scheme>,
     host: Option<String>,
 }
 
-fn from_x_forwarded(headers: &HeaderMap, peer: IpAddr, proxies: &TrustedProxies) -> Told {
+fn from_x_forwarded(headers: &HeaderMap, peer: IpAddr, proxies: &TrustedProxies) -> Forwarded {
     const FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
     const PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
     const HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
@@ -180,7 +180,7 @@ fn from_x_forwarded(headers: &HeaderMap, peer: IpAddr, proxies: &TrustedProxies)
     }
     let hops = items(headers, &FOR).count();
     let told = |name| value_of_hop(headers, name, trusted_hops, hops);
-    Told { client, scheme: told(&PROTO).and_then(Scheme::parse), host: told(&HOST).and_then(valid_host) }
+    Forwarded { client, scheme: told(&PROTO).and_then(Scheme::parse), host: told(&HOST).and_then(valid_host) }
 }
 
 /// What the outermost trusted proxy wrote. When every proxy of a chain appends to this header as to the one with the
@@ -196,8 +196,8 @@ fn value_of_hop<'a>(
     items(headers, name).rev().nth(if is_parallel { trusted_hops - 1 } else { 0 })
 }
 
-fn from_forwarded(headers: &HeaderMap, peer: IpAddr, proxies: &TrustedProxies) -> Told {
-    let mut told = Told { client: peer, scheme: None, host: None };
+fn from_forwarded(headers: &HeaderMap, peer: IpAddr, proxies: &TrustedProxies) -> Forwarded {
+    let mut told = Forwarded { client: peer, scheme: None, host: None };
     for element in items(headers, &header::FORWARDED).rev() {
         let parameter = |name: &str| {
             let pairs = element.split(';').filter_map(|pair| pair.split_once('='));

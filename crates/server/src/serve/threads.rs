@@ -31,13 +31,13 @@ impl Threads {
     }
 
     /// The thread for the next connection: the one with the fewest.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn assign(&self) -> ThreadPermit {
         match self.0.iter().min_by_key(|thread| thread.open.load(Ordering::Relaxed)) {
             Some(thread) => {
                 thread.open.fetch_add(1, Ordering::Relaxed);
-                Place { runtime: thread.runtime.clone(), open: Some(Arc::clone(&thread.open)) }
+                ThreadPermit { runtime: thread.runtime.clone(), open: Some(Arc::clone(&thread.open)) }
             }
-            None => Place { runtime: Handle::current(), open: None },
+            None => ThreadPermit { runtime: Handle::current(), open: None },
         }
     }
 }
@@ -58,12 +58,12 @@ impl Thread {
 
 /// Where a connection is served, counted there as long as this lives.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ThreadPermit {
     pub(super) runtime: Handle,
     open: Option<Arc<AtomicUsize>>,
 }
 
-impl Drop for Place {
+impl Drop for ThreadPermit {
     fn drop(&mut self) {
         if let Some(open) = &self.open {
             open.fetch_sub(1, Ordering::Relaxed);
@@ -78,27 +78,27 @@ mod tests {
     #[tokio::test]
     async fn connections_are_spread_evenly() {
         let threads = Threads([0, 1].map(|number| Thread::start(number).unwrap()).into_iter().collect());
-        let mut places: Vec<Place> = (0..4).map(|_| threads.place()).collect();
+        let mut permits: Vec<ThreadPermit> = (0..4).map(|_| threads.assign()).collect();
         let open = |threads: &Threads| -> Vec<usize> {
             threads.0.iter().map(|thread| thread.open.load(Ordering::Relaxed)).collect()
         };
         assert_eq!(open(&threads), [2, 2]);
-        places.retain(|place| place.runtime.id() == threads.0[0].runtime.id());
+        permits.retain(|permit| permit.runtime.id() == threads.0[0].runtime.id());
         assert_eq!(open(&threads), [2, 0]);
-        assert_eq!(threads.place().runtime.id(), threads.0[1].runtime.id());
+        assert_eq!(threads.assign().runtime.id(), threads.0[1].runtime.id());
     }
 
     #[tokio::test]
     async fn without_threads_of_their_own_they_stay_here() {
-        assert_eq!(Threads::default().place().runtime.id(), Handle::current().id());
+        assert_eq!(Threads::default().assign().runtime.id(), Handle::current().id());
     }
 
     #[tokio::test]
     async fn what_runs_on_them_ends_with_them() {
         let threads = Threads::one_a_core().unwrap();
         let (kept, dropped) = oneshot::channel::<()>();
-        let place = threads.place();
-        place.runtime.spawn(async move {
+        let permit = threads.assign();
+        permit.runtime.spawn(async move {
             let _kept = kept;
             std::future::pending::<()>().await;
         });

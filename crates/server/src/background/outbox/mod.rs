@@ -1,6 +1,6 @@
 //! Sends the messages of the outbox: a message that is due is written, reserved, sent and settled.
 
-mod hold;
+mod in_flight;
 mod worker;
 
 pub use worker::Worker;

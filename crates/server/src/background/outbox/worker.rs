@@ -11,7 +11,7 @@ use perigee_core::notification::{
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::hold::{Hold, LEASE, RENEW_EVERY, UnderWay};
+use super::in_flight::{InFlight, InFlightMessage, LEASE, RENEW_EVERY};
 use crate::app::App;
 use crate::senders::{ChannelSender, ChannelSenders};
 
@@ -36,13 +36,13 @@ pub struct Worker {
     sender: Option<ChannelSender>,
     /// Prefixes of numbers that SMS may go to; all when empty.
     sms_prefixes: Vec<String>,
-    hold: Hold,
+    in_flight: InFlight,
 }
 
 /// The outcome of a look at the outbox.
-enum Begun {
+enum Look {
     /// Messages were taken; there may be more.
-    Some,
+    Taken,
     /// None was taken; look again after this pause.
     Nothing(Duration),
 }
@@ -54,39 +54,39 @@ impl Worker {
         let allowed = app.config.sms.allowed().ok();
         let sender = senders.of(channel).cloned().filter(|_| allowed.is_some());
         let sms_prefixes = allowed.map(|allowed| allowed.prefixes()).unwrap_or_default();
-        Self { app: app.clone(), channel, sender, sms_prefixes, hold: Hold::default() }
+        Self { app: app.clone(), channel, sender, sms_prefixes, in_flight: InFlight::default() }
     }
 
     /// Sends until told to stop, and then finishes what is being sent.
     pub async fn run(self, stop: CancellationToken) {
-        let mut under_way = JoinSet::new();
+        let mut sending = JoinSet::new();
         while !stop.is_cancelled() {
-            let rest = match self.begin(&mut under_way).await {
-                Ok(Begun::Some) => continue,
-                Ok(Begun::Nothing(rest)) => rest,
+            let rest = match self.begin(&mut sending).await {
+                Ok(Look::Taken) => continue,
+                Ok(Look::Nothing(rest)) => rest,
                 Err(error) => {
                     tracing::warn!(
                         channel = self.channel.name(),
                         error = &error as &dyn std::error::Error,
                         "could not look for messages to send"
                     );
-                    self.hold.lost_touch();
+                    self.in_flight.store_failed();
                     AFTER_ERROR
                 }
             };
             tokio::select! {
                 () = stop.cancelled() => {}
-                Some(_) = under_way.join_next() => {}
+                Some(_) = sending.join_next() => {}
                 () = self.app.store.outbox_filled(self.channel) => {}
                 () = tokio::time::sleep(rest) => {}
             }
         }
         let limit = Duration::from_secs(self.app.config.server.shutdown_seconds);
-        let finish = async { while under_way.join_next().await.is_some() {} };
+        let finish = async { while sending.join_next().await.is_some() {} };
         if tokio::time::timeout(limit, finish).await.is_err() {
             tracing::warn!(
                 channel = self.channel.name(),
-                messages = under_way.len(),
+                messages = sending.len(),
                 "messages were still being sent; they are recorded as unclear"
             );
         }
@@ -94,35 +94,35 @@ impl Worker {
 
     /// Sends everything that is due now, and waits until it is settled.
     pub async fn send_due(&self) -> Result<(), StoreError> {
-        let mut under_way = JoinSet::new();
+        let mut sending = JoinSet::new();
         loop {
-            let begun = self.begin(&mut under_way).await?;
-            let ended = under_way.join_next().await;
-            if matches!(begun, Begun::Nothing(_)) && ended.is_none() {
+            let begun = self.begin(&mut sending).await?;
+            let ended = sending.join_next().await;
+            if matches!(begun, Look::Nothing(_)) && ended.is_none() {
                 return Ok(());
             }
         }
     }
 
     /// Starts to send as many messages as the limit on concurrency allows.
-    async fn begin(&self, under_way: &mut JoinSet<()>) -> Result<Begun, StoreError> {
-        while under_way.try_join_next().is_some() {}
+    async fn begin(&self, sending: &mut JoinSet<()>) -> Result<Look, StoreError> {
+        while sending.try_join_next().is_some() {}
         let at_once = self.sender.as_ref().map_or(usize::MAX, |channel| channel.sender.at_once());
         let at_once = at_once.min(self.app.config.notifications.concurrency);
-        let room = at_once.saturating_sub(under_way.len());
+        let room = at_once.saturating_sub(sending.len());
         let policy = self.policy();
         let most = match (self.is_on(), u32::try_from(room)) {
             (false, _) => SUPPRESSED_AT_ONCE,
-            (true, Ok(0)) => return Ok(Begun::Nothing(LONGEST_REST)),
+            (true, Ok(0)) => return Ok(Look::Nothing(LONGEST_REST)),
             (true, room) => room.unwrap_or(SUPPRESSED_AT_ONCE),
         };
         let mut due = self.app.store.due_notifications(self.channel, most).await?;
         if due.is_empty() {
-            return self.rest().await.map(Begun::Nothing);
+            return self.rest().await.map(Look::Nothing);
         }
-        due.retain(|content| self.hold.admits(content));
+        due.retain(|content| self.in_flight.admits(content));
         if due.is_empty() {
-            return Ok(Begun::Nothing(AFTER_ERROR));
+            return Ok(Look::Nothing(AFTER_ERROR));
         }
         let mut messages = Vec::with_capacity(due.len());
         let mut candidates = Vec::with_capacity(due.len());
@@ -137,14 +137,14 @@ impl Worker {
         let nothing = reserved.granted.is_empty() && reserved.suppressed == 0;
         self.count("suppressed", reserved.suppressed);
         for reservation in reserved.granted {
-            let Some(place) = messages.iter().position(|message| message.id == reservation.id) else {
+            let Some(index) = messages.iter().position(|message| message.id == reservation.id) else {
                 continue;
             };
-            let (worker, message) = (self.clone(), messages.swap_remove(place));
-            let held = self.hold.begin(reservation.id);
-            under_way.spawn(async move { worker.send(held, reservation, &message).await });
+            let (worker, message) = (self.clone(), messages.swap_remove(index));
+            let held = self.in_flight.begin(reservation.id);
+            sending.spawn(async move { worker.send(held, reservation, &message).await });
         }
-        Ok(if nothing { Begun::Nothing(SHORTEST_REST) } else { Begun::Some })
+        Ok(if nothing { Look::Nothing(SHORTEST_REST) } else { Look::Taken })
     }
 
     /// Time until the next message is due.
@@ -186,9 +186,9 @@ impl Worker {
             let token = self.app.mail_links.token(content.account, &content.to);
             content.mail_link = Some(self.app.base_url.join(&format!("/mail/{token}")));
         }
-        let placeless =
+        let has_no_position =
             matches!(&content.occasion, Occasion::Alert { alert, .. } if alert.alert.position.is_none());
-        if let Some(device) = content.device.as_ref().filter(|_| placeless) {
+        if let Some(device) = content.device.as_ref().filter(|_| has_no_position) {
             let scope = Scope::for_background_job(content.account);
             // On an error the message is sent without a location.
             content.last_location =
@@ -198,7 +198,7 @@ impl Worker {
     }
 
     /// Makes an attempt and stores the outcome; renews the reservation meanwhile.
-    async fn send(&self, _held: UnderWay, reservation: Reservation, message: &Message) {
+    async fn send(&self, _in_flight: InFlightMessage, reservation: Reservation, message: &Message) {
         tokio::select! {
             () = self.attempt(reservation, message) => {}
             () = self.renew(reservation) => {}
@@ -215,7 +215,7 @@ impl Worker {
                     tracing::warn!(notification = %reservation.id, "the reservation of a message was lost");
                 }
                 Err(error) => {
-                    self.hold.lost_touch();
+                    self.in_flight.store_failed();
                     tracing::warn!(%error, notification = %reservation.id, "could not renew a reservation");
                 }
             }
@@ -253,7 +253,7 @@ impl Worker {
                         break;
                     }
                     Err(error) => {
-                        self.hold.lost_touch();
+                        self.in_flight.store_failed();
                         tracing::warn!(
                             notification = %reservation.id,
                             error = &error as &dyn std::error::Error,

@@ -15,39 +15,39 @@ pub(super) const RENEW_EVERY: Duration = Duration::from_secs(15);
 
 /// The messages being sent by this node. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Hold(Arc<Mutex<State>>);
+pub(super) struct InFlight(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
-    under_way: HashSet<NotificationId>,
+    messages: HashSet<NotificationId>,
     /// While the store was away no node could renew. Until this time others may do so before they are taken for dead.
-    patient_until: Option<Instant>,
+    renewal_grace_until: Option<Instant>,
 }
 
 /// A message being sent, until it is dropped.
-pub(super) struct UnderWay {
-    hold: Hold,
+pub(super) struct InFlightMessage {
+    in_flight: InFlight,
     id: NotificationId,
 }
 
-impl Hold {
+impl InFlight {
     /// Records that a message is being sent.
-    pub(super) fn begin(&self, id: NotificationId) -> UnderWay {
-        self.state().under_way.insert(id);
-        UnderWay { hold: self.clone(), id }
+    pub(super) fn begin(&self, id: NotificationId) -> InFlightMessage {
+        self.state().messages.insert(id);
+        InFlightMessage { in_flight: self.clone(), id }
     }
 
     /// Records that the store did not answer.
-    pub(super) fn lost_touch(&self) {
-        self.state().patient_until = Some(Instant::now() + LEASE);
+    pub(super) fn store_failed(&self) {
+        self.state().renewal_grace_until = Some(Instant::now() + LEASE);
     }
 
     /// Whether a message that is due may be sent by this node now.
     pub(super) fn admits(&self, content: &Content) -> bool {
         let state = self.state();
-        let is_taken = state.under_way.contains(&content.id);
-        let is_patient = state.patient_until.is_some_and(|until| Instant::now() < until);
-        !is_taken && (!content.is_lost || !is_patient)
+        let is_taken = state.messages.contains(&content.id);
+        let is_grace = state.renewal_grace_until.is_some_and(|until| Instant::now() < until);
+        !is_taken && (!content.is_lost || !is_grace)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -55,9 +55,9 @@ impl Hold {
     }
 }
 
-impl Drop for UnderWay {
+impl Drop for InFlightMessage {
     fn drop(&mut self) {
-        self.hold.state().under_way.remove(&self.id);
+        self.in_flight.state().messages.remove(&self.id);
     }
 }
 
@@ -92,16 +92,16 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn nobody_is_taken_for_dead_while_the_store_was_away() {
-        let hold = Hold::default();
-        let under_way = hold.begin(NotificationId::from_i64(1));
-        assert!(!hold.admits(&content(1, true)), "this node is at it");
-        assert!(hold.admits(&content(2, true)) && hold.admits(&content(2, false)));
-        hold.lost_touch();
-        assert!(!hold.admits(&content(2, true)) && hold.admits(&content(2, false)));
+    async fn no_node_is_taken_for_dead_while_the_store_was_away() {
+        let in_flight = InFlight::default();
+        let messages = in_flight.begin(NotificationId::from_i64(1));
+        assert!(!in_flight.admits(&content(1, true)), "this node is sending it");
+        assert!(in_flight.admits(&content(2, true)) && in_flight.admits(&content(2, false)));
+        in_flight.store_failed();
+        assert!(!in_flight.admits(&content(2, true)) && in_flight.admits(&content(2, false)));
         tokio::time::advance(LEASE).await;
-        assert!(hold.admits(&content(2, true)), "who lives has renewed by now");
-        drop(under_way);
-        assert!(hold.admits(&content(1, true)));
+        assert!(in_flight.admits(&content(2, true)), "a live node has renewed by now");
+        drop(messages);
+        assert!(in_flight.admits(&content(1, true)));
     }
 }

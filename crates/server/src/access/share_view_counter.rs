@@ -11,9 +11,9 @@ use perigee_core::time::Timestamp;
 
 /// The openings that are not saved yet.
 #[derive(Debug, Default)]
-pub struct ViewBook(Mutex<HashMap<(AccountId, ShareId), (u64, Timestamp)>>);
+pub struct ShareViewCounter(Mutex<HashMap<(AccountId, ShareId), (u64, Timestamp)>>);
 
-impl ViewBook {
+impl ShareViewCounter {
     /// Counts an opening of this link.
     pub fn count(&self, share: &Share, now: Timestamp) {
         self.add((share.account, share.id), 1, now);

@@ -12,7 +12,7 @@ use crate::config::Limits;
 
 /// The token buckets of every limit.
 #[derive(Debug)]
-pub struct Rates {
+pub struct RateLimits {
     clock: Arc<dyn Clock>,
     requests: TokenBuckets<AccountId>,
     own: HashMap<AccountId, TokenBuckets<()>>,
@@ -50,7 +50,7 @@ fn source(address: IpAddr) -> IpAddr {
     }
 }
 
-impl Rates {
+impl RateLimits {
     /// Full buckets, sized as configured.
     pub fn new(limits: &Limits, clock: Arc<dyn Clock>) -> Self {
         let own = limits.accounts.iter().map(|(account, limit)| {
@@ -182,7 +182,7 @@ mod tests {
         let limits: crate::config::Config =
             toml::from_str(include_str!("../../../../config.default.toml")).unwrap();
         let clock = MockClock::at(Timestamp::from_millis(1_000_000));
-        let rates = Rates::new(&limits.limits, Arc::new(clock));
+        let rates = RateLimits::new(&limits.limits, Arc::new(clock));
         let view = |secret: &str, address: u32| rates.view(secret, IpAddr::from(address.to_be_bytes()));
         let opened = (0..1_000).filter(|address| view("one", *address).allowance.allowed).count();
         assert_eq!(opened, 500);

@@ -12,13 +12,13 @@ const HOUR_MS: i64 = 3_600_000;
 
 /// Calls that are not in the store yet.
 #[derive(Debug, Default)]
-pub struct HourBook {
+pub struct HourlyCalls {
     calls: Mutex<HashMap<Key, u64>>,
 }
 
 type Key = (AccountId, UserId, bool, i64);
 
-impl HourBook {
+impl HourlyCalls {
     /// Counts a call, by token (`by_key`) or by console session.
     pub fn count(&self, account: AccountId, user: UserId, by_key: bool, now: Timestamp) {
         let hour = now.as_millis().div_euclid(HOUR_MS) * HOUR_MS;

@@ -19,7 +19,7 @@ pub struct Usage {
 
 /// The calls of every account seen since the start.
 #[derive(Debug, Default)]
-pub struct UsageBook {
+pub struct UsageCounter {
     entries: Mutex<HashMap<AccountId, Entry>>,
     /// Held during a save, so that pending calls belong to one save.
     saving: tokio::sync::Mutex<()>,
@@ -109,7 +109,7 @@ impl Entry {
     }
 }
 
-impl UsageBook {
+impl UsageCounter {
     /// Counts one call and gives the totals including it.
     pub fn count(&self, account: &Account, now: Timestamp) -> Usage {
         let mut entries = self.lock();
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn figures_never_go_back_while_they_are_saved() {
-        let (book, account) = (UsageBook::default(), account());
+        let (book, account) = (UsageCounter::default(), account());
         let count = |now| book.count(&account, now);
         assert_eq!(count(MORNING), Usage { total: 11, today: 6 });
         let reports = book.take_reports();
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_day_that_runs_on_is_the_same_day() {
-        let (book, mut account) = (UsageBook::default(), account());
+        let (book, mut account) = (UsageCounter::default(), account());
         book.count(&account, MORNING);
         let (day, zone) = account.day_at(MORNING);
         let zone = zone.clone();
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn calls_stay_on_the_day_they_were_made() {
-        let (book, account) = (UsageBook::default(), account());
+        let (book, account) = (UsageCounter::default(), account());
         book.count(&account, MORNING);
         let pending = book.take_reports();
         book.count(&account, MORNING);

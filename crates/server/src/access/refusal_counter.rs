@@ -15,12 +15,12 @@ const OTHER: &str = "other";
 
 /// Refusals that are not in the store yet.
 #[derive(Debug, Default)]
-pub struct RefusalBook(Mutex<HashMap<Key, Refusals>>);
+pub struct RefusalCounter(Mutex<HashMap<Key, Refusals>>);
 
 /// The account, the start of the hour and the kind.
 type Key = (AccountId, Timestamp, String);
 
-impl RefusalBook {
+impl RefusalCounter {
     /// Adds one or more refusals of one kind.
     pub fn add(&self, refusals: Refusals) {
         let mut held = self.lock();
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_kind_is_one_entry_an_hour() {
-        let book = RefusalBook::default();
+        let book = RefusalCounter::default();
         for (account, kind, at) in
             [(1, "a", 0), (1, "a", 5), (1, "a", 3_599_999), (1, "a", 3_600_000), (1, "b", 1), (2, "a", 2)]
         {
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_and_nothing_goes_uncounted() {
-        let book = RefusalBook::default();
+        let book = RefusalCounter::default();
         for number in 0..MOST_KINDS + 500 {
             book.add(refusal(1, &number.to_string(), 0));
         }
