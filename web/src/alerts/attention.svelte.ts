@@ -77,7 +77,7 @@ class Attention {
   }
 
   #message(alert: Alert): void {
-    const device = fleet.devices.get(alert.deviceId)?.device.name ?? ''
+    const device = fleet.snapshot.get(alert.deviceId)?.device.name ?? ''
     try {
       const shown = new Notification(`${alertTitle(alert.alertName)} · ${device}`, {
         body: alert.text ?? severityWord(alert.severity),

@@ -1,5 +1,10 @@
-// All visible devices with their last locations, kept current by the stream. Plain objects outside of the framework:
-// thousands of changes a second are gathered, and views are told a few times a second at most.
+// All devices the user may see with their last locations, kept current by the event stream.
+//
+// Devices are kept in a plain Map, not in a SvelteMap: at 1,000 updates a second a SvelteMap would mark every view that
+// reads the list as changed with each update, and would hold a signal for each of 10,000 devices. Views read through
+// `get`, `nameOf`, `all` and `size`, which all depend on one private counter that changes at most twice a second; the
+// map layers read `snapshot` and follow `listen`. Groups change rarely and are in a SvelteMap.
+import { SvelteMap } from 'svelte/reactivity'
 import { api, ok, type Schemas } from '../api/client'
 import { deviceStatusValues } from '../api/schema'
 import { allPages } from '../api/pages'
@@ -38,26 +43,75 @@ export function statusOf({ device }: Tracked): Status {
   return device.state === 'expired' ? 'expired' : device.status
 }
 
-/** How often lists are told that something changed. */
+/** How often views are updated at most, in milliseconds. */
 const viewEvery = 500
 
+export interface Named {
+  id: string
+  name: string
+}
+
+const collator = new Intl.Collator(undefined, { numeric: true })
+/** Orders by name as people do: Truck 2 before Truck 10. */
+export const byName = (a: Named, b: Named): number => collator.compare(a.name, b.name)
+
 class Fleet {
-  readonly devices = new Map<string, Tracked>()
-  readonly groups = new Map<string, Group>()
-  /** Grows whenever something changed; a view that reads it is drawn again. */
-  version = $state(0)
+  readonly groups = new SvelteMap<string, Group>()
+  readonly #devices = new Map<string, Tracked>()
+  /** Changes at most every `viewEvery` milliseconds while devices change; reading it subscribes a view. */
+  #version = $state(0)
   connection: Connection = $state('connecting')
   loaded = $state(false)
 
   #stream: Stream | null = null
-  #keys = 0
+  #lastKey = 0
   readonly #listeners = new Set<Listener>()
   readonly #events = new Set<EventListener>()
   #change: Change = noChange()
   #frame = 0
-  #view = 0
+  #viewTimer = 0
 
-  /** Loads everything, then goes on with what happened since. */
+  /** A device by its id; views that read it are updated. */
+  get(id: string): Tracked | undefined {
+    void this.#version
+    return this.#devices.get(id)
+  }
+
+  /** The name of a device; views that read it are updated. */
+  nameOf(id: string): string | undefined {
+    return this.get(id)?.device.name
+  }
+
+  /** All devices in no order; views that read them are updated. */
+  all(): Tracked[] {
+    void this.#version
+    return [...this.#devices.values()]
+  }
+
+  /** All devices by name, for lists to choose from; views that read them are updated. */
+  get deviceNames(): Named[] {
+    return this.all()
+      .map(({ device: { id, name } }) => ({ id, name }))
+      .sort(byName)
+  }
+
+  /** All groups by name, for lists to choose from. */
+  get groupNames(): Named[] {
+    return [...this.groups.values()].map(({ id, name }) => ({ id, name })).sort(byName)
+  }
+
+  /** How many devices there are; views that read it are updated. */
+  get size(): number {
+    void this.#version
+    return this.#devices.size
+  }
+
+  /** The devices as they are now, for code that is no view: reading them subscribes to nothing. */
+  get snapshot(): ReadonlyMap<string, Tracked> {
+    return this.#devices
+  }
+
+  /** Loads everything, then continues with what happened since. */
   async start(): Promise<void> {
     this.stop()
     // The place in the log is taken first: what happens while the rest is loaded is heard twice rather than missed.
@@ -73,7 +127,7 @@ class Fleet {
   stop(): void {
     this.#stream?.close()
     this.#stream = null
-    this.devices.clear()
+    this.#devices.clear()
     this.groups.clear()
     this.loaded = false
   }
@@ -92,17 +146,17 @@ class Fleet {
 
   /** Takes over a device as the API answered it. */
   put(device: Device): void {
-    const known = this.devices.get(device.id)
-    this.#replace(known ? { ...known, device } : { key: ++this.#keys, device, location: null })
+    const known = this.#devices.get(device.id)
+    this.#set(known ? { ...known, device } : { key: ++this.#lastKey, device, location: null })
   }
 
   remove(id: string): void {
-    const known = this.devices.get(id)
+    const known = this.#devices.get(id)
     if (!known) return
-    this.devices.delete(id)
+    this.#devices.delete(id)
     this.#change.changed.delete(id)
     this.#change.removed.set(id, known)
-    this.#soon()
+    this.#notifySoon()
   }
 
   async #restart(): Promise<void> {
@@ -126,63 +180,63 @@ class Fleet {
       ),
       ok(api.GET('/api/locations/last'))
     ])
-    this.devices.clear()
+    this.#devices.clear()
     this.groups.clear()
     for (const device of devices) this.put(device)
     for (const group of groups) this.groups.set(group.id, group)
     for (const { deviceId, ...location } of last.locations) {
-      const tracked = this.devices.get(deviceId)
-      if (tracked) this.#place(tracked, location)
+      const tracked = this.#devices.get(deviceId)
+      if (tracked) this.#locate(tracked, location)
     }
     this.#change.whole = true
     this.loaded = true
-    this.#soon()
+    this.#notifySoon()
   }
 
   #apply(event: Event): void {
     for (const listener of this.#events) listener(event)
     const { type, device: id, data } = event
     if (type === 'location.created') {
-      const tracked = id ? this.devices.get(id) : undefined
-      if (tracked) this.#place(tracked, data as unknown as Location)
+      const tracked = id ? this.#devices.get(id) : undefined
+      if (tracked) this.#locate(tracked, data as unknown as Location)
     } else if (type === 'device.deleted') {
       if (id) this.remove(id)
     } else if (type.startsWith('device.')) {
       if ('name' in data) this.put(data as unknown as Device)
     } else if (type === 'group.deleted') {
       this.groups.delete((data as unknown as { id: string }).id)
-      this.#soon()
+      this.#notifySoon()
     } else if (type.startsWith('group.')) {
       const group = data as unknown as Group
       if (group.name) this.groups.set(group.id, group)
-      this.#soon()
+      this.#notifySoon()
     }
   }
 
   /** A newer location that can be trusted becomes the last one; the server's rule. */
-  #place(tracked: Tracked, location: Location): void {
+  #locate(tracked: Tracked, location: Location): void {
     const isNewer = !location.suspect && (!tracked.location || tracked.location.dateTime <= location.dateTime)
     const device = { ...tracked.device, lastSeen: location.receivedAt ?? location.dateTime }
-    this.#replace({ ...tracked, device, location: isNewer ? location : tracked.location })
+    this.#set({ ...tracked, device, location: isNewer ? location : tracked.location })
   }
 
-  #replace(tracked: Tracked): void {
+  #set(tracked: Tracked): void {
     const { id } = tracked.device
-    this.devices.set(id, tracked)
+    this.#devices.set(id, tracked)
     this.#change.changed.set(id, tracked)
-    this.#soon()
+    this.#notifySoon()
   }
 
-  #soon(): void {
+  #notifySoon(): void {
     this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0
       const change = this.#change
       this.#change = noChange()
       for (const listener of this.#listeners) listener(change)
     })
-    this.#view ||= window.setTimeout(() => {
-      this.#view = 0
-      this.version++
+    this.#viewTimer ||= window.setTimeout(() => {
+      this.#viewTimer = 0
+      this.#version++
     }, viewEvery)
   }
 }

@@ -76,7 +76,7 @@ export class FleetLayer {
     this.#timer ||= window.setTimeout(() => {
       this.#timer = 0
       void this.#flush()
-    }, gatherFor(fleet.devices.size))
+    }, gatherFor(fleet.snapshot.size))
   }
 
   async #flush(): Promise<void> {
@@ -98,7 +98,7 @@ export class FleetLayer {
   #everything(): GeoJSON.FeatureCollection {
     this.#shown.clear()
     const features: GeoJSON.Feature[] = []
-    for (const tracked of fleet.devices.values()) {
+    for (const tracked of fleet.snapshot.values()) {
       if (!tracked.location || !this.options.shows(tracked)) continue
       this.#shown.add(tracked.key)
       features.push(feature(tracked))

@@ -117,7 +117,7 @@ export class Inbox {
     if (!filter) return
     const byId = new Map(this.alerts.map((alert) => [alert.id, alert]))
     for (const alert of changed) {
-      const groups = fleet.devices.get(alert.deviceId)?.device.groups ?? []
+      const groups = fleet.snapshot.get(alert.deviceId)?.device.groups ?? []
       if (isListed || matches(filter, alert, groups)) byId.set(alert.id, alert)
       else byId.delete(alert.id)
     }

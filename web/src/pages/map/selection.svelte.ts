@@ -21,14 +21,14 @@ class Selection {
 
   /** The devices shown, by name. */
   list(): Tracked[] {
-    const all = [...fleet.devices.values()].filter((tracked) => this.shows(tracked))
+    const all = fleet.all().filter((tracked) => this.shows(tracked))
     return all.sort((a, b) => byName.compare(a.device.name, b.device.name))
   }
 
   /** How many of each state there are, before the filter by state. */
   counts(): Record<Status, number> {
     const counts: Record<Status, number> = { online: 0, late: 0, offline: 0, never: 0, expired: 0 }
-    for (const tracked of fleet.devices.values()) counts[statusOf(tracked)]++
+    for (const tracked of fleet.all()) counts[statusOf(tracked)]++
     return counts
   }
 }

@@ -42,14 +42,13 @@ export const rules = new Rules()
 
 /** How rules are told to this user now. */
 export function speech(): Words {
-  void fleet.version
   return {
     say: t,
     duration,
     language: preferences.language,
     units: preferences.units,
     nameOf: {
-      device: (id) => fleet.devices.get(id)?.device.name ?? t('rules.device.unknown'),
+      device: (id) => fleet.nameOf(id) ?? t('rules.device.unknown'),
       group: (id) => fleet.groups.get(id)?.name ?? id,
       geofence: (id) => fences.get(id)?.properties.name ?? id
     },
