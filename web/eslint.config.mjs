@@ -31,6 +31,29 @@ export default ts.config(
       'svelte/prefer-svelte-reactivity': 'off'
     }
   },
+  {
+    files: ['src/pages/*/**'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            { regex: '^\\.\\./(?!\\.\\./)', message: 'A page imports no other page: move what they share to src/ui.' }
+          ]
+        }
+      ]
+    }
+  },
+  {
+    files: ['src/**'],
+    ignores: ['src/App.svelte', 'src/pages/**'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        { patterns: [{ regex: '/pages/', message: 'Only App.svelte imports pages.' }] }
+      ]
+    }
+  },
   // TypeScript finds undefined names.
   { files: ['**/*.ts', '**/*.svelte'], rules: { 'no-undef': 'off' } }
 )

@@ -1,1 +1,3 @@
-export default {}
+import { breakpoints } from './build/breakpoints.mjs'
+
+export default { preprocess: [breakpoints()] }

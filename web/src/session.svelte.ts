@@ -1,6 +1,6 @@
 // Who is signed in, and what they may do.
 import { api, ok, Problem, type Schemas } from './api/client'
-import { adopt } from './pages/settings/keep'
+import { adopt } from './savePreferences'
 
 type Session = Schemas['Session']
 

@@ -1,10 +1,11 @@
 // The forms of the account, its log in words, and mails made safe to show.
 import { expect, test } from 'vitest'
-import { formOf, inputOf, isShorter, prefixesOf } from '../src/pages/account/accountForm'
+import { isShorterRetention } from '../src/device/limits'
+import { formOf, inputOf, prefixesOf } from '../src/pages/account/accountForm'
 import { kindOf, partsOf } from '../src/pages/account/audit'
 import { disarm } from '../src/pages/account/htmlPreview'
 import { overviewForm, overviewInput } from '../src/pages/account/overview'
-import { filterOf, pathOf } from '../src/pages/notifications/filter'
+import { filterOf, pathOf } from '../src/messages/filter'
 
 test('an account that is not changed gives the same input', () => {
   const settings = { expiryNoticeDays: 7, retentionDays: null }
@@ -26,7 +27,9 @@ test.each([
   [30, 60, false],
   [30, null, false],
   [null, null, false]
-])('from %s to %s days deletes: %s', (before, after, deletes) => expect(isShorter(before, after)).toBe(deletes))
+])('from %s to %s days deletes: %s', (before, after, deletes) =>
+  expect(isShorterRetention(before, after)).toBe(deletes)
+)
 
 test('beginnings of numbers are read as people write them', () => {
   expect(prefixesOf(' +34, 351;0044\n')).toEqual(['+34', '+351', '+44'])

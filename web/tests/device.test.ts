@@ -1,9 +1,9 @@
 // What the device panel and its form make of the API's answers.
 import { expect, test } from 'vitest'
-import { formOf, inputOf, inputOfDevice } from '../src/pages/device/deviceForm'
-import { daysBetween, usageOf } from '../src/pages/device/limits'
-import { accessoriesOf, attributesOf, factsOf } from '../src/pages/device/locationFacts'
-import { daysKind, formOf as recipientForm, inputOf as recipientInput } from '../src/pages/device/routing/routing'
+import { formOf, inputOf, inputOfDevice } from '../src/device/deviceForm'
+import { daysBetween, usageOf } from '../src/device/limits'
+import { accessoriesOf, attributesOf, factsOf } from '../src/device/locationFacts'
+import { daysKind, formOf as recipientForm, inputOf as recipientInput } from '../src/recipients/routing'
 
 test.each([
   [0, null, 2, 'unlimited'],

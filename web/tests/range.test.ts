@@ -1,7 +1,7 @@
 // Days and clocks of a time zone, and what is passed over in playback.
 import { expect, test } from 'vitest'
 import { passOver } from '../src/pages/history/playback.svelte'
-import { fromField, rangeInQuery, rangeOf, startOfDay, toField } from '../src/pages/history/range'
+import { fromField, rangeInQuery, rangeOf, startOfDay, toField } from '../src/ui/range'
 
 const at = (text: string): number => Date.parse(text)
 const madrid = 'Europe/Madrid'

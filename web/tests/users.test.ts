@@ -1,7 +1,7 @@
 // What a user may do and when, and the form of a user.
 import { expect, test } from 'vitest'
-import { matches } from '../src/pages/groups/choose'
-import { isImplied, plain, standingOf } from '../src/pages/users/privileges'
+import { matches } from '../src/ui/deviceSearch'
+import { isImplied, plain, standingOf } from '../src/privileges'
 import { formOf, inputOf, newUser } from '../src/pages/users/userForm'
 
 test('owner and admin imply the rest', () => {

@@ -8,6 +8,7 @@ import { SvelteMap } from 'svelte/reactivity'
 import { api, ok, type Schemas } from '../api/client'
 import { deviceStatusValues } from '../api/schema'
 import { allPages } from '../api/pages'
+import { byName } from '../sort'
 import { Stream, type Connection, type Event } from './stream'
 
 export type Device = Schemas['Device']
@@ -50,10 +51,6 @@ export interface Named {
   id: string
   name: string
 }
-
-const collator = new Intl.Collator(undefined, { numeric: true })
-/** Orders by name as people do: Truck 2 before Truck 10. */
-export const byName = (a: Named, b: Named): number => collator.compare(a.name, b.name)
 
 class Fleet {
   readonly groups = new SvelteMap<string, Group>()

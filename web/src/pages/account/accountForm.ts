@@ -23,9 +23,6 @@ export const inputOf = (form: AccountForm): Schemas['AccountInput'] => ({
   settings: { expiryNoticeDays: form.expiryNoticeDays ?? 0, retentionDays: form.retentionDays ?? null }
 })
 
-/** Whether locations that are kept now would be deleted. */
-export const isShorter = (before: Figure, after: Figure): boolean => after != null && (before == null || after < before)
-
 export interface SendingForm {
   emailEnabled: boolean
   smsEnabled: boolean

@@ -8,7 +8,7 @@ import { stopsOf, totalsOf, type Stop, type Totals } from '../../map/trackStops'
 import { reason } from '../../ui/toast.svelte'
 import { loadAlerts, loadTrack, type Alert, type Progress } from './load'
 import { Playback } from './playback.svelte'
-import type { Range } from './range'
+import type { Range } from '../../ui/range'
 import type { Charted } from './series'
 
 export interface Found {

@@ -1,7 +1,7 @@
 // Looking at the whole fleet.
 import type { Map } from 'maplibre-gl'
 import { boundsOfPlaces } from '../../map/trackBounds'
-import { selection } from './selection.svelte'
+import { selection } from '../../live/selection.svelte'
 
 /** Shows all devices of the filter. */
 export function showAll(map: Map, animate = true): void {

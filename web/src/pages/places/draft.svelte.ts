@@ -1,7 +1,7 @@
 // A geofence being made or changed: what the form and the map both show, until it is saved.
 import { Problem, api, ok, okTagged } from '../../api/client'
 import { shapeOf, type DrawnKind, type Shape } from '../../map/drawShape'
-import { bodyOf, fences, type Geofence } from './fences.svelte'
+import { bodyOf, fences, type Geofence } from '../../live/geofences.svelte'
 
 export const usualRadius = 500
 export const usualWidth = 1000

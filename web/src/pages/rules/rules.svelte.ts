@@ -6,11 +6,10 @@ import { duration } from '../../format'
 import { t } from '../../i18n/index.svelte'
 import { fleet } from '../../live/fleet.svelte'
 import { preferences } from '../../preferences.svelte'
-import { fences } from '../places/fences.svelte'
+import { byName } from '../../sort'
+import { fences } from '../../live/geofences.svelte'
 import type { Rule } from './ruleForm'
 import type { Words } from './words'
-
-const byName = new Intl.Collator(undefined, { numeric: true })
 
 class Rules {
   all: Rule[] = $state.raw([])
@@ -25,12 +24,12 @@ class Rules {
       ),
       fences.load()
     ])
-    this.all = all.sort((a, b) => byName.compare(a.name, b.name))
+    this.all = all.sort((a, b) => byName(a, b))
     this.loaded = true
   }
 
   put(rule: Rule): void {
-    this.all = [...this.all.filter(({ id }) => id !== rule.id), rule].sort((a, b) => byName.compare(a.name, b.name))
+    this.all = [...this.all.filter(({ id }) => id !== rule.id), rule].sort((a, b) => byName(a, b))
   }
 
   remove(id: string): void {

@@ -1,1 +1,0 @@
-var e=new Intl.Collator(void 0,{numeric:!0}),t=(t,n)=>e.compare(t.device.name,n.device.name);function n({name:e,identifier:t},n){let r=`${e} ${t??``}`.toLocaleLowerCase();return n.toLocaleLowerCase().split(/\s+/).every(e=>r.includes(e))}export{n,t};

@@ -1,0 +1,30 @@
+// Which messages are looked for, as the address of the page says it.
+import type { Schemas } from '../api/client'
+import { channelValues, notificationStateValues } from '../api/schema'
+
+type State = Schemas['NotificationState']
+export interface Filter {
+  state?: State
+  channel?: Schemas['Channel']
+  device?: string
+}
+
+export const states = notificationStateValues
+
+/** What an address asks for; what it asks for that does not exist is left out. */
+export function filterOf(query: URLSearchParams): Filter {
+  const state = states.find((one) => one === query.get('state'))
+  const channel = channelValues.find((one) => one === query.get('channel'))
+  const device = query.get('device')
+  return { ...(state ? { state } : {}), ...(channel ? { channel } : {}), ...(device ? { device } : {}) }
+}
+
+/** The address with some of it changed; nothing takes a part away. */
+export function pathOf(query: URLSearchParams, change: Record<string, string | null>): string {
+  const next = new URLSearchParams(query)
+  for (const [name, value] of Object.entries(change)) {
+    if (value) next.set(name, value)
+    else next.delete(name)
+  }
+  return next.size > 0 ? `/notifications?${next.toString()}` : '/notifications'
+}
