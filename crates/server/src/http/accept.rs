@@ -1,15 +1,15 @@
-//! What a client accepts, as RFC 9110 section 12.5.1 has it.
+//! The `Accept` header (RFC 9110, section 12.5.1).
 
 use http::{HeaderMap, header};
 
-/// The media ranges of a request, with how much each is liked.
+/// The media ranges of a request with their quality values.
 #[derive(Debug)]
 pub struct Accept(Option<Vec<Range>>);
 
 #[derive(Debug)]
 struct Range {
     media: String,
-    /// In thousandths.
+    /// Quality value in thousandths, 0 to 1000.
     quality: u16,
 }
 
@@ -24,7 +24,8 @@ impl Accept {
         Self(Some(ranges.map(Range::read).collect()))
     }
 
-    /// How much a media type is liked, in thousandths; 0 is not at all. The range that fits it most closely counts.
+    /// The quality value of a media type in thousandths; 0 means not acceptable. The most specific matching range
+    /// decides.
     pub fn quality(&self, media: &str) -> u16 {
         let Some(ranges) = &self.0 else { return 1_000 };
         let fitting =
@@ -44,7 +45,7 @@ impl Range {
         Self { media, quality: quality.unwrap_or(1_000) }
     }
 
-    /// How closely this range fits a media type, if it does.
+    /// How specific this range is for a media type, or None if it does not match.
     fn closeness(&self, media: &str) -> Option<u8> {
         match self.media.split_once('/')? {
             _ if self.media == media => Some(2),
@@ -55,7 +56,7 @@ impl Range {
     }
 }
 
-/// Reads a weight; one that cannot be read counts in full, as if it were not there.
+/// Reads a quality value; one that cannot be parsed counts as 1, the default.
 pub(super) fn read_quality(text: &str) -> u16 {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let valid = decimals.len() <= 3 && decimals.bytes().all(|digit| digit.is_ascii_digit());

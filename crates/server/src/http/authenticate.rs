@@ -4,9 +4,9 @@ use http::request::Parts;
 use http::{HeaderMap, Method, header};
 use perigee_core::time::Timestamp;
 
-use super::code::Code;
 use super::context::RequestContext;
 use super::error::{ApiError, ApiResult, internal};
+use super::error_code::ErrorCode;
 use super::limit::too_many;
 use crate::access::{AccessError, Admitted, Rated};
 use crate::app::App;
@@ -57,7 +57,7 @@ impl From<AccessError> for ApiError {
                 "The API key of this token was replaced or deleted. Get a token with the present key from POST /api/Auth/Token.",
             ),
             AccessError::TokenExpired => challenged(
-                Code::TokenExpired,
+                ErrorCode::TokenExpired,
                 "The token is expired. Get a new one from POST /api/Auth/Token.",
             ),
             AccessError::SessionOver => session_over(),
@@ -113,32 +113,32 @@ pub fn refuse_foreign_origin(app: &App, parts: &Parts) -> ApiResult<()> {
         return Ok(());
     }
     Err(ApiError::new(
-        Code::ForeignOrigin,
+        ErrorCode::ForeignOrigin,
         "Changes with a session are taken from the console's own pages only.",
     ))
 }
 
 /// The session ended, or its user is gone.
 pub fn session_over() -> ApiError {
-    ApiError::new(Code::Unauthenticated, "The session is over. Sign in again with POST /api/session.")
+    ApiError::new(ErrorCode::Unauthenticated, "The session is over. Sign in again with POST /api/session.")
         .with_header(header::WWW_AUTHENTICATE, CHALLENGE)
 }
 
 fn unauthenticated() -> ApiError {
     ApiError::new(
-        Code::Unauthenticated,
+        ErrorCode::Unauthenticated,
         "Send \"Authorization: Bearer <token>\". Get a token from POST /api/Auth/Token with your user name and API key.",
     )
     .with_header(header::WWW_AUTHENTICATE, CHALLENGE)
 }
 
 fn invalid_token(message: &str) -> ApiError {
-    challenged(Code::InvalidToken, message)
+    challenged(ErrorCode::InvalidToken, message)
 }
 
-fn challenged(code: Code, message: &str) -> ApiError {
+fn challenged(code: ErrorCode, message: &str) -> ApiError {
     let description =
-        if code == Code::TokenExpired { "the token is expired" } else { "the token is not valid" };
+        if code == ErrorCode::TokenExpired { "the token is expired" } else { "the token is not valid" };
     let challenge = format!("{CHALLENGE}, error=\"invalid_token\", error_description=\"{description}\"");
     ApiError::new(code, message).with_header(header::WWW_AUTHENTICATE, &challenge)
 }

@@ -1,4 +1,4 @@
-//! Compressed answers, for those who take them.
+//! Compression of answers for clients that accept it.
 
 use std::convert::Infallible;
 use std::task::{Context, Poll};
@@ -13,11 +13,11 @@ use tower_http::CompressionLevel;
 use tower_http::compression::predicate::{And, DefaultPredicate, Predicate as _, SizeAbove};
 use tower_http::compression::{Compression, CompressionBody, ResponseFuture};
 
-use super::coding::Coding;
+use super::content_encoding::ContentEncoding;
 
 type Worthwhile = And<SizeAbove, DefaultPredicate>;
 
-/// A service whose answers are compressed when that is worth it.
+/// A service that compresses its answers when they are large enough.
 #[derive(Clone)]
 pub struct Compressing<S> {
     plain: S,
@@ -29,7 +29,7 @@ fn worthwhile() -> Worthwhile {
     SizeAbove::new(LEAST_BYTES).and(DefaultPredicate::new())
 }
 
-/// Compresses what is worth it. A client waits longer for slow compression than for some bytes more, and many
+/// Compresses answers at the fastest level: slower levels cost clients more time than the saved bytes, and many
 /// answers may be under way at once.
 pub fn compressing<S: Clone>(service: S) -> Compressing<S> {
     let compressed =
@@ -52,15 +52,16 @@ where
         self.plain.poll_ready(context)
     }
 
-    /// Whoever does not ask for compression, as trackers do not, is not charged for its buffers.
+    /// Requests without `Accept-Encoding`, such as those of trackers, skip the compression layer and its buffers.
     fn call(&mut self, mut request: Request) -> Self::Future {
         if !request.headers().contains_key(header::ACCEPT_ENCODING) {
             return Either::Left(self.plain.call(request).map_ok(vary));
         }
-        // The layer would answer 406 once everything is done to who refuses plain bytes as well: in doubt they get those.
-        if Coding::refuses_plain(request.headers()) {
-            match Coding::taken(request.headers()).first().and_then(|coding| coding.header()) {
-                Some(coding) => drop(request.headers_mut().insert(header::ACCEPT_ENCODING, coding)),
+        // The layer would answer 406, after the work is done, to a client that also refuses `identity`; send plain
+        // bytes instead.
+        if ContentEncoding::refuses_plain(request.headers()) {
+            match ContentEncoding::taken(request.headers()).first().and_then(|encoding| encoding.header()) {
+                Some(encoding) => drop(request.headers_mut().insert(header::ACCEPT_ENCODING, encoding)),
                 None => return Either::Left(self.plain.call(request).map_ok(vary)),
             }
         }
@@ -68,11 +69,11 @@ where
     }
 }
 
-/// Gives a compressed answer an entity tag of its own: it has other bytes than the plain one.
+/// Gives a compressed answer its own entity tag: a strong tag belongs to one sequence of bytes.
 fn tag_coding(mut answer: Response) -> Response {
     let headers = answer.headers();
-    let coding = headers.get(header::CONTENT_ENCODING).and_then(|coding| coding.to_str().ok());
-    let suffix = coding.and_then(Coding::tag_suffix);
+    let encoding = headers.get(header::CONTENT_ENCODING).and_then(|encoding| encoding.to_str().ok());
+    let suffix = encoding.and_then(ContentEncoding::tag_suffix);
     let tag = headers.get(header::ETAG).and_then(|tag| tag.to_str().ok());
     if let (Some(suffix), Some(tag)) = (suffix, tag)
         && let Some(inner) = tag.strip_suffix('"').filter(|inner| !inner.ends_with(suffix))
@@ -83,7 +84,7 @@ fn tag_coding(mut answer: Response) -> Response {
     answer
 }
 
-/// Says of an answer that it would have been compressed for others, so that caches keep the two apart.
+/// Adds `Vary: Accept-Encoding` to an uncompressed answer that could have been compressed, for caches.
 fn vary(mut answer: Response) -> Response {
     let headers = answer.headers();
     let is_final =
@@ -133,7 +134,7 @@ mod tests {
             let headers = [(header::CONTENT_TYPE, "application/json"), (header::ETAG, "\"r1\"")];
             Ok::<_, Infallible>((headers, "x".repeat(5_000)).into_response())
         }));
-        for (accept, coding, tag) in [
+        for (accept, encoding, tag) in [
             ("identity;q=0", None, "\"r1\""),
             ("*;q=0", None, "\"r1\""),
             ("zstd, identity;q=0", None, "\"r1\""),
@@ -145,8 +146,9 @@ mod tests {
             request.headers_mut().insert(header::ACCEPT_ENCODING, accept.parse().unwrap());
             let answer = service.clone().oneshot(request).await.unwrap();
             assert_eq!(answer.status(), 200, "{accept}");
-            let told = answer.headers().get(header::CONTENT_ENCODING).map(|coding| coding.to_str().unwrap());
-            assert_eq!((told, answer.headers()[header::ETAG].to_str().unwrap()), (coding, tag), "{accept}");
+            let told =
+                answer.headers().get(header::CONTENT_ENCODING).map(|encoding| encoding.to_str().unwrap());
+            assert_eq!((told, answer.headers()[header::ETAG].to_str().unwrap()), (encoding, tag), "{accept}");
         }
     }
 }

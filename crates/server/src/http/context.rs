@@ -1,4 +1,4 @@
-//! What a request carries with it from the first layer to the last.
+//! The context of one request, shared by all layers.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -13,7 +13,7 @@ use crate::access::{Rated, Usage};
 use crate::budget::Payer;
 use crate::serve::ClientAddress;
 
-/// One request: its id, where it comes from, and what was learned of it on the way.
+/// One request: its id, its client's address, and what layers found out about its caller.
 #[derive(Clone, Debug)]
 pub struct RequestContext(Arc<Inner>);
 
@@ -27,7 +27,7 @@ struct Inner {
 }
 
 impl RequestContext {
-    /// The context of a new request.
+    /// Takes the client's address from the extensions that the listener set.
     pub fn new(extensions: &Extensions) -> Self {
         let address =
             extensions.get::<ClientAddress>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |client| client.0);
@@ -46,47 +46,47 @@ impl RequestContext {
         &self.0.id
     }
 
-    /// The client's address.
+    /// The address of the client, as told by a trusted proxy if there is one.
     pub fn address(&self) -> IpAddr {
         self.0.address
     }
 
-    /// The account's calls, once it is known.
+    /// The account's call counts; None before the caller is identified.
     pub fn usage(&self) -> Option<Usage> {
         self.0.usage.get().copied()
     }
 
-    /// The bucket that was asked last, once one was.
+    /// The token bucket that was charged last; None before the first.
     pub fn rated(&self) -> Option<Rated> {
         *self.0.rated.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Who asks, once it is known.
+    /// The caller; None before it is identified.
     pub fn caller(&self) -> Option<(AccountId, UserId, Via)> {
         self.0.caller.get().copied()
     }
 
-    /// Who pays for what the request costs: the address, and the account once it is known.
+    /// The payer that the request's memory and work are charged to: the address, and the account once it is known.
     pub fn payer(&self) -> Payer {
         Payer::client(self.0.address, self.caller().map(|(account, _, _)| account))
     }
 
-    /// Notes the account's calls.
+    /// Sets the account's call counts.
     pub fn set_usage(&self, usage: Usage) {
         let _only_once = self.0.usage.set(usage);
     }
 
-    /// Notes the bucket that was asked.
+    /// Sets the token bucket that was charged.
     pub fn set_rated(&self, rated: Rated) {
         *self.0.rated.lock().unwrap_or_else(PoisonError::into_inner) = Some(rated);
     }
 
-    /// Notes who asks.
+    /// Sets the caller, for the log and the audit log.
     pub fn set_caller(&self, account: AccountId, user: UserId, via: Via) {
         let _only_once = self.0.caller.set((account, user, via));
     }
 
-    /// Where a change made by this request comes from.
+    /// The origin that the audit log records for changes made by this request.
     pub fn origin(&self, via: Via, user: Option<UserId>) -> Origin {
         Origin { via, user, address: Some(self.0.address), request: Some(self.0.id.clone()) }
     }

@@ -1,28 +1,28 @@
-//! Cursors: where a list goes on, opaque to clients and bound to the list they came from.
+//! Cursors of paged lists: opaque to clients, and valid only for the list that issued them.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
-use super::code::Code;
 use super::error::{ApiError, ApiResult};
+use super::error_code::ErrorCode;
 
-/// A place in a list.
+/// The position after an item of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cursor {
     /// The number of the last item seen.
     pub number: i64,
-    /// Its time, in lists ordered by time; zero elsewhere.
+    /// Its time in milliseconds, in lists ordered by time; zero in others.
     pub time: i64,
 }
 
 impl Cursor {
-    /// A place in a list ordered by number.
+    /// The position in a list ordered by number.
     pub const fn at(number: i64) -> Self {
         Self { number, time: 0 }
     }
 
-    /// The cursor as clients get it.
+    /// Encodes the position for a client.
     pub fn write(self, list: &str) -> String {
         let mut bytes = Vec::with_capacity(20);
         bytes.extend(self.number.to_be_bytes());
@@ -31,11 +31,11 @@ impl Cursor {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// Reads a cursor this list has given.
+    /// Decodes a cursor; refuses one that this list did not issue.
     pub fn read(list: &str, text: &str) -> ApiResult<Self> {
         Self::decode(list, text).ok_or_else(|| {
             ApiError::new(
-                Code::InvalidCursor,
+                ErrorCode::InvalidCursor,
                 "The cursor is not one this list gave. Start without a cursor and use \"nextCursor\" as it is.",
             )
         })
@@ -55,7 +55,7 @@ impl Cursor {
     }
 }
 
-/// Four bytes that a cursor of another list, or one made up, does not have.
+/// Four check bytes that depend on the list, so that other lists' and invented cursors are refused.
 fn check(list: &str, place: &[u8]) -> [u8; 4] {
     let digest: [u8; 32] = Sha256::new().chain_update(list).chain_update(place).finalize().into();
     [digest[0], digest[1], digest[2], digest[3]]

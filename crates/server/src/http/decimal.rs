@@ -1,15 +1,15 @@
-//! Numbers with a fixed count of decimals, written in JSON exactly as they are kept.
+//! Fixed-point numbers, written to JSON with exactly the decimals that are stored.
 
 use perigee_core::location::{Latitude, Longitude, Milli};
 use serde::{Serialize, Serializer};
 
-/// A whole number of units of `1 / SCALE`.
+/// A fixed-point number in units of `1 / SCALE`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal<const SCALE: i64>(i64);
 
-/// Degrees, to the seventh decimal.
+/// Degrees with seven decimals.
 pub type Degrees = Decimal<10_000_000>;
-/// A number to the thousandth.
+/// A number with three decimals.
 pub type Thousandths = Decimal<1_000>;
 
 impl From<Latitude> for Degrees {

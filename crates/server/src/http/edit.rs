@@ -1,4 +1,4 @@
-//! Changes of a thing: read it, decide, write on condition that it is still the same, again if it is not.
+//! Optimistic changes: read a resource, decide, write if its revision is unchanged, and retry if it is not.
 
 use std::future::Future;
 
@@ -10,19 +10,20 @@ use super::extract::Preconditions;
 /// Members of the envelope, which POST, PUT and PATCH ignore so that what was read can be sent back.
 pub const ENVELOPE: &[&str] = &["success", "apiUsage", "apiDailyUsage"];
 
-/// How often a change is tried again when others were quicker.
+/// How often a change is retried after concurrent changes.
 const TRIES: usize = 64;
 
-/// Whether a body makes a thing or changes one.
+/// Whether a body creates a resource or changes one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// POST.
+    /// POST, for a new resource.
     Create,
     /// PUT, and PATCH once it is applied.
     Replace,
 }
 
-/// Runs a change that reads first, until nobody was quicker. A client that named a revision is told instead.
+/// Runs a read-then-write change until no concurrent change interferes. With `If-Match` a conflict is reported
+/// instead.
 pub async fn retry_changed<T, F>(preconditions: &Preconditions, change: impl Fn() -> F) -> ApiResult<T>
 where
     F: Future<Output = ApiResult<Result<T, StoreError>>>,
@@ -36,8 +37,8 @@ where
     Err(unavailable("the thing was changed by others too often"))
 }
 
-/// Puts an unknown reference at the member a client wrote it in: the store knows what is missing, not where it
-/// was named.
+/// Points an unknown-reference error at the request's member: the store knows what is missing but not which member
+/// named it.
 pub fn place_reference<T>(outcome: Result<T, StoreError>, member: &str) -> ApiResult<Result<T, StoreError>> {
     match outcome {
         Err(error @ StoreError::UnknownReference { .. }) => Err(ApiError::from(error).at_member(member)),

@@ -1,4 +1,4 @@
-//! Files that are part of the program, answered with an entity tag and told how long they may be kept.
+//! Embedded files, answered with an entity tag and a `Cache-Control` header.
 
 use std::borrow::Cow;
 
@@ -7,19 +7,19 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 
-use super::coding::Coding;
+use super::compressed_file::kept;
+use super::content_encoding::ContentEncoding;
 use super::extract::Preconditions;
-use super::packed::kept;
 use super::reply::not_modified;
 
-/// How long a client may keep a file without asking.
+/// How long a client may cache a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// Not at all: it asks each time, and gets 304 while nothing changed.
+    /// Revalidated on every use; answered with 304 while unchanged.
     Never,
-    /// A day, and a week more while it fetches a newer one. Their names stay when the program is upgraded.
+    /// A day, and a week more while it is revalidated: the file name does not change with its content.
     Long,
-    /// For ever: another content has another name.
+    /// Immutable: the file name contains a hash of the content.
     Forever,
 }
 
@@ -33,53 +33,53 @@ impl Keep {
     }
 }
 
-/// A file, ready to be answered.
+/// A file with the headers of its answer.
 #[derive(Clone, Debug)]
 pub struct EmbeddedFile {
     content: Bytes,
     media_type: &'static str,
     tag: String,
     keep: Keep,
-    /// None where the layer around every answer chooses it.
-    coding: Option<Coding>,
+    /// None if the compression layer chooses the encoding.
+    encoding: Option<ContentEncoding>,
 }
 
 impl EmbeddedFile {
-    /// A file of this name, with the hash of its content.
+    /// The media type follows from the name, the entity tag from the hash.
     pub fn new(name: &str, content: Cow<'static, [u8]>, hash: [u8; 32], keep: Keep) -> Self {
         let tag = hash[..8].iter().fold(String::from("\""), |tag, byte| format!("{tag}{byte:02x}")) + "\"";
-        Self { content: kept(content), media_type: media_type(name), tag, keep, coding: None }
+        Self { content: kept(content), media_type: media_type(name), tag, keep, encoding: None }
     }
 
-    /// Its bytes.
+    /// The bytes in this encoding.
     pub(super) fn content(&self) -> Bytes {
         self.content.clone()
     }
 
-    /// How many bytes it has.
+    /// Length in bytes in this encoding.
     pub(super) fn len(&self) -> usize {
         self.content.len()
     }
 
-    /// The same file with these bytes.
+    /// The same file with its content replaced, for example by its compressed form.
     #[must_use]
     pub(super) fn with_content(self, content: Bytes) -> Self {
         Self { content, ..self }
     }
 
-    /// The same file, coded so beforehand.
+    /// The same file, whose content is already in this encoding.
     #[must_use]
-    pub fn coded(mut self, coding: Coding) -> Self {
-        // Other bytes need another strong tag.
-        let suffix = coding.suffix().trim_start_matches('.');
+    pub fn encoded(mut self, encoding: ContentEncoding) -> Self {
+        // A strong tag belongs to one sequence of bytes.
+        let suffix = encoding.suffix().trim_start_matches('.');
         if !suffix.is_empty() {
             self.tag.insert_str(self.tag.len() - 1, &format!("-{suffix}"));
         }
-        self.coding = Some(coding);
+        self.encoding = Some(encoding);
         self
     }
 
-    /// The file, or 304 when the client has it.
+    /// The file, or 304 if the client's entity tag matches.
     pub fn answer(&self, preconditions: &Preconditions) -> Response {
         let mut response = if let Some(tag) = preconditions.known(&self.tag) {
             not_modified(&tag)
@@ -87,12 +87,12 @@ impl EmbeddedFile {
             let mut response = Response::new(Body::from(self.content.clone()));
             insert(response.headers_mut(), header::CONTENT_TYPE, self.media_type);
             insert(response.headers_mut(), header::ETAG, &self.tag);
-            if let Some(coding) = self.coding.and_then(Coding::header) {
-                response.headers_mut().insert(header::CONTENT_ENCODING, coding);
+            if let Some(encoding) = self.encoding.and_then(ContentEncoding::header) {
+                response.headers_mut().insert(header::CONTENT_ENCODING, encoding);
             }
             response
         };
-        if self.coding.is_some() {
+        if self.encoding.is_some() {
             response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept-encoding"));
         }
         response.headers_mut().insert(header::CACHE_CONTROL, self.keep.header());
@@ -100,7 +100,7 @@ impl EmbeddedFile {
     }
 }
 
-/// Sends a browser on to this path of our own.
+/// A redirect to a path of this server.
 pub fn redirect(path: &str) -> Response {
     let mut response = StatusCode::PERMANENT_REDIRECT.into_response();
     insert(response.headers_mut(), header::LOCATION, path);

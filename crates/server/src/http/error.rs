@@ -1,4 +1,4 @@
-//! The one error type with a status. What a client sees of it is written by [`super::middleware`].
+//! The only error type with an HTTP status. [`super::middleware`] writes its body.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue};
 use perigee_core::error::{Cause, Kind, StoreError, Unique};
 
-use super::code::Code;
+use super::error_code::ErrorCode;
 use super::json::{PatchProblem, Pointer, Problem};
 use crate::auth::password::PasswordError;
 use crate::budget::{Bound, Exhausted, RunError};
@@ -14,24 +14,24 @@ use crate::budget::{Bound, Exhausted, RunError};
 /// Why a request failed: what the client is told, and the cause for the log.
 #[derive(Clone, Debug)]
 pub struct ApiError {
-    /// The stable name.
-    pub code: Code,
+    /// Decides the status, and is sent as `code`.
+    pub code: ErrorCode,
     /// A sentence for a person that says what to do.
     pub message: String,
-    /// What is wrong where, for validation.
+    /// Problems by JSON pointer or parameter, from validation.
     pub problems: Vec<Problem>,
-    /// Headers that go with it.
+    /// Further headers of the answer, such as `Retry-After`.
     pub headers: Vec<(HeaderName, HeaderValue)>,
-    /// The cause, for the log alone.
+    /// The cause, logged and never sent.
     pub cause: Option<Arc<Cause>>,
 }
 
-/// What every handler gives.
+/// The result of every handler.
 pub type ApiResult<T> = Result<T, ApiError>;
 
 impl ApiError {
     /// An error with this code and sentence.
-    pub fn new(code: Code, message: impl Into<String>) -> Self {
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), problems: Vec::new(), headers: Vec::new(), cause: None }
     }
 
@@ -44,7 +44,7 @@ impl ApiError {
         self
     }
 
-    /// The same error, its problems that have no place put at this member.
+    /// The same error with its problems that have no pointer attributed to this member.
     #[must_use]
     pub fn at_member(mut self, name: &str) -> Self {
         for problem in self.problems.iter_mut().filter(|problem| problem.pointer == Pointer::root()) {
@@ -61,32 +61,35 @@ impl ApiError {
     }
 }
 
-/// There is no such thing, or it is out of sight: the two are told alike.
+/// The resource does not exist or is not visible to the caller; the two get the same answer.
 pub fn not_found(kind: Kind) -> ApiError {
-    ApiError::new(Code::NotFound, format!("There is no such {kind}, or you may not see it. Check the id."))
+    ApiError::new(
+        ErrorCode::NotFound,
+        format!("There is no such {kind}, or you may not see it. Check the id."),
+    )
 }
 
 /// The user may not do this.
 pub fn forbidden(message: impl Into<String>) -> ApiError {
-    ApiError::new(Code::Forbidden, message)
+    ApiError::new(ErrorCode::Forbidden, message)
 }
 
-/// The body is not what is wanted; every problem is listed.
+/// The body is JSON but not valid here; all problems are listed.
 pub fn invalid_body(problems: Vec<Problem>) -> ApiError {
-    invalid(Code::InvalidBody, problems)
+    invalid(ErrorCode::InvalidBody, problems)
 }
 
 /// The body is not JSON.
 pub fn malformed_json(problem: Problem) -> ApiError {
-    invalid(Code::MalformedJson, vec![problem])
+    invalid(ErrorCode::MalformedJson, vec![problem])
 }
 
-/// Parameters are not what is wanted; every problem is listed.
+/// Parameters are not valid; all problems are listed.
 pub fn invalid_parameters(problems: Vec<Problem>) -> ApiError {
-    invalid(Code::InvalidParameter, problems)
+    invalid(ErrorCode::InvalidParameter, problems)
 }
 
-fn invalid(code: Code, problems: Vec<Problem>) -> ApiError {
+fn invalid(code: ErrorCode, problems: Vec<Problem>) -> ApiError {
     let details: Vec<&str> = problems.iter().map(|problem| problem.detail.as_str()).collect();
     let message = details.join(" ");
     ApiError { problems, ..ApiError::new(code, message) }
@@ -94,33 +97,33 @@ fn invalid(code: Code, problems: Vec<Problem>) -> ApiError {
 
 /// A header is not valid.
 pub fn invalid_header(message: impl Into<String>) -> ApiError {
-    ApiError::new(Code::InvalidHeader, message)
+    ApiError::new(ErrorCode::InvalidHeader, message)
 }
 
-/// Our own fault, with the cause for the log.
+/// A server fault, with the cause for the log.
 pub fn internal(cause: impl Into<Cause>) -> ApiError {
     ApiError::new(
-        Code::Internal,
+        ErrorCode::Internal,
         "Something went wrong on our side. Sending the request again is safe; if it goes on, report the request id.",
     )
     .with_header(http::header::RETRY_AFTER, "1")
     .with_cause(cause)
 }
 
-/// Busy: sending again later is safe.
+/// The server is overloaded; the client may retry.
 pub fn unavailable(cause: impl Into<Cause>) -> ApiError {
     ApiError::new(
-        Code::Unavailable,
+        ErrorCode::Unavailable,
         "The service is busy or its store cannot be reached. Send the request again shortly; that is safe.",
     )
     .with_header(http::header::RETRY_AFTER, "1")
     .with_cause(cause)
 }
 
-/// The store did not confirm a change: it may be there or not.
+/// The outcome of a change is unknown: the commit was not confirmed.
 pub fn unknown(cause: impl Into<Cause>) -> ApiError {
     ApiError::new(
-        Code::Unavailable,
+        ErrorCode::Unavailable,
         "It is not known whether this was done, because the store did not confirm it. Look before you send it again, or \
          send it with the same Idempotency-Key; locations may always be sent again.",
     )
@@ -136,9 +139,9 @@ pub fn invalid_parameter(name: &str, detail: impl Into<String>) -> ApiError {
 impl From<PatchProblem> for ApiError {
     fn from(problem: PatchProblem) -> Self {
         let code = match &problem {
-            PatchProblem::TestFailed(_) => Code::PatchTestFailed,
-            PatchProblem::Malformed(_) | PatchProblem::MissingPath(_) => Code::InvalidPatch,
-            PatchProblem::TooCostly(_) => Code::PatchTooCostly,
+            PatchProblem::TestFailed(_) => ErrorCode::PatchTestFailed,
+            PatchProblem::Malformed(_) | PatchProblem::MissingPath(_) => ErrorCode::InvalidPatch,
+            PatchProblem::TooCostly(_) => ErrorCode::PatchTooCostly,
         };
         invalid(code, vec![problem.problem().clone()])
     }
@@ -149,16 +152,16 @@ impl From<Exhausted> for ApiError {
         let wait = Exhausted::RETRY_AFTER_S;
         let error = match exhausted.bound {
             Bound::Total => Self::new(
-                Code::Unavailable,
+                ErrorCode::Unavailable,
                 format!("The service is busy with other requests. Wait {wait} s and send this one again; nothing was stored."),
             )
             .with_cause(exhausted),
             Bound::Address => Self::new(
-                Code::RateLimited,
+                ErrorCode::RateLimited,
                 format!("Too many requests from this address are under way. Wait {wait} s, or send fewer at once."),
             ),
             Bound::Account => Self::new(
-                Code::RateLimited,
+                ErrorCode::RateLimited,
                 format!("Too many requests of this account are under way. Wait {wait} s, or send fewer at once."),
             ),
         };
@@ -184,7 +187,7 @@ impl From<RunError> for ApiError {
     }
 }
 
-/// A cause and what it came from, in one line for the log.
+/// An error and its sources in one line, for the log.
 pub(super) fn chain(cause: &dyn std::error::Error) -> String {
     let mut text = cause.to_string();
     let mut source = cause.source();
@@ -200,51 +203,52 @@ impl From<StoreError> for ApiError {
         match error {
             StoreError::NotFound(kind) => not_found(kind),
             StoreError::RevisionMismatch(kind) => Self::new(
-                Code::PreconditionFailed,
+                ErrorCode::PreconditionFailed,
                 format!(
                     "The {kind} was changed meanwhile. Read it again and repeat your change on what you find."
                 ),
             ),
             StoreError::Taken(Unique::Email) => {
-                Self::new(Code::EmailTaken, "Another user has this e-mail address. Choose another one.")
+                Self::new(ErrorCode::EmailTaken, "Another user has this e-mail address. Choose another one.")
             }
             StoreError::Taken(Unique::Identifier) => Self::new(
-                Code::IdentifierTaken,
+                ErrorCode::IdentifierTaken,
                 "Another device of the account has this identifier. Choose another one, or change that device.",
             ),
             StoreError::LicenseExhausted(_) => Self::new(
-                Code::LicenseExhausted,
+                ErrorCode::LicenseExhausted,
                 "Every licence of the account is used. Let a device expire, delete one, or ask the operator for more licences.",
             ),
             StoreError::LicensesInUse { used } => Self::new(
-                Code::LicensesInUse,
+                ErrorCode::LicensesInUse,
                 format!(
                     "{used} licences are in use. Let devices expire or delete them first, or set at least {used}."
                 ),
             ),
             StoreError::DeviceExpired(_) => Self::new(
-                Code::DeviceExpired,
+                ErrorCode::DeviceExpired,
                 "The device is expired and takes no data. Give it a later expiration date, or switch its expiry off, to bring it back.",
             ),
             StoreError::AdminDevicesExhausted(limit) => Self::new(
-                Code::DeviceQuotaReached,
+                ErrorCode::DeviceQuotaReached,
                 format!(
                     "You may have created at most {limit} devices at a time. Delete one, or ask for a larger adminDevices."
                 ),
             ),
             StoreError::LastOwner => Self::new(
-                Code::LastOwner,
+                ErrorCode::LastOwner,
                 "The account would be left without an owner who can act. Make another user an owner first.",
             ),
-            StoreError::InUse(Kind::Geofence) => {
-                Self::new(Code::InUse, "Some rule looks at this geofence. Change or delete that rule first.")
-            }
+            StoreError::InUse(Kind::Geofence) => Self::new(
+                ErrorCode::InUse,
+                "Some rule looks at this geofence. Change or delete that rule first.",
+            ),
             StoreError::InUse(Kind::Webhook) => Self::new(
-                Code::InUse,
+                ErrorCode::InUse,
                 "Alerts are routed to this webhook. Take it out of every alertRouting first.",
             ),
             StoreError::InUse(kind) => Self::new(
-                Code::InUse,
+                ErrorCode::InUse,
                 format!(
                     "Some user sees only this {kind}. Change that user's group or deviceId, or delete the user, first."
                 ),
@@ -253,7 +257,7 @@ impl From<StoreError> for ApiError {
                 "This {kind} reaches beyond the devices you see. Ask somebody who sees the whole account to do this."
             )),
             StoreError::TooMany { kind, most } => Self::new(
-                Code::TooMany,
+                ErrorCode::TooMany,
                 format!(
                     "The account may have at most {most} of these ({kind}). Delete one that is not needed any more."
                 ),
@@ -263,15 +267,15 @@ impl From<StoreError> for ApiError {
                 detail: format!("There is no {kind} {id} in this account."),
             }]),
             StoreError::IdempotencyMismatch => Self::new(
-                Code::IdempotencyMismatch,
+                ErrorCode::IdempotencyMismatch,
                 "This Idempotency-Key was used with another body. Use a new key for a new request.",
             ),
             StoreError::AlreadySent => Self::new(
-                Code::AlreadySent,
+                ErrorCode::AlreadySent,
                 "The message was sent. Only one that was suppressed, failed or is unclear can be sent again.",
             ),
             StoreError::CursorExpired => Self::new(
-                Code::CursorExpired,
+                ErrorCode::CursorExpired,
                 "The cursor points before what is still kept. Load everything anew and start with the cursor you get then.",
             ),
             StoreError::Unavailable(cause) => unavailable(cause),
@@ -282,7 +286,8 @@ impl From<StoreError> for ApiError {
 }
 
 impl IntoResponse for ApiError {
-    /// Leaves itself in the response; the outermost layer writes the body, which needs the request's id and usage.
+    /// Puts the error into the response's extensions; the outermost layer writes the body, which needs the request's
+    /// id and usage.
     fn into_response(self) -> Response {
         let mut response = self.code.status().into_response();
         response.headers_mut().extend(self.headers.iter().cloned());

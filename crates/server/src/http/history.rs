@@ -1,4 +1,4 @@
-//! Histories of a device: a span of time asked for by parameters or by a body, answered in the order of time.
+//! Histories of a device: a time range from query parameters or from a body, answered in time order.
 
 use std::fmt::Display;
 use std::future::Future;
@@ -15,45 +15,45 @@ use utoipa::ToSchema;
 use super::cursor::Cursor;
 use super::error::{ApiResult, invalid_body};
 use super::extract::{Caller, Params};
-use super::json::{Fields, When};
-use super::list::{Place, Wanted, answer_parts, written};
+use super::json::{Fields, InstantOrNever};
+use super::list::{PageQuery, Position, answer_parts, written};
 use crate::app::App;
 
-/// Items a page of a history may have.
+/// The most items in a page of a history.
 pub const LIMIT_MAX: u32 = 10_000;
 /// Items fetched at a time while a complete history is streamed.
 const CHUNK: u32 = 1_000;
 
-/// Which part of which history is wanted.
+/// The requested part of a history.
 #[derive(Debug)]
 pub struct HistoryPart {
     /// The name its cursors are bound to.
     pub(super) list: String,
-    /// Path and query to make the link to the next page from, if there can be a link.
+    /// Path and query for the `Link` to the next page; None if the request was a POST.
     pub(super) link: Option<String>,
-    /// One page, or everything.
+    /// Whether one page is wanted instead of everything.
     pub(super) paged: bool,
-    /// What to ask the store for first.
+    /// The first request to the store.
     pub(super) request: HistoryRequest,
 }
 
-/// The direction of a history.
+/// The order of a history.
 #[derive(ToSchema)]
 #[schema(as = Order, rename_all = "lowercase")]
 pub enum OrderName {
-    /// Oldest first.
+    /// By time, oldest first; the default.
     Asc,
-    /// Newest first.
+    /// By time, newest first.
     Desc,
 }
 
-impl Place for HistoryCursor {
+impl Position for HistoryCursor {
     fn cursor(self) -> Cursor {
         Cursor { number: self.number, time: self.time.as_millis() }
     }
 }
 
-/// The name a history's cursors are bound to: those of another device or direction mean nothing here.
+/// The list name in this history's cursors, so that those of another device or order are refused.
 fn list_name(name: &str, of: impl Display, order: Order) -> String {
     format!("{name} {of} {order:?}")
 }
@@ -70,8 +70,8 @@ fn page_size(limit: Option<u32>, paged: bool) -> u32 {
 }
 
 impl HistoryPart {
-    /// Takes `from`, `to`, `order`, `limit` and `cursor` from a query, and ends its reading. `zone` is that of times
-    /// without an offset.
+    /// Reads `from`, `to`, `order`, `limit` and `cursor` from a query and refuses other parameters. Times without an
+    /// offset are in `zone`.
     pub fn of_params(mut params: Params, zone: &Zone, name: &str, of: impl Display) -> ApiResult<Self> {
         let from = params.instant("from", zone).unwrap_or(Timestamp::MIN);
         let to = params.instant("to", zone).unwrap_or(Timestamp::MAX);
@@ -91,10 +91,10 @@ impl HistoryPart {
         Ok(Self { list, link: Some(link), paged, request })
     }
 
-    /// Takes `from`, `to`, `limit` and `cursor` from a body, and ends its reading.
+    /// Reads `from`, `to`, `limit` and `cursor` from a body and refuses other members.
     pub fn of_body(mut fields: Fields<'_>, name: &str, device: DeviceId) -> ApiResult<Self> {
-        let from = fields.when("from").required().map(When::or_last);
-        let to = fields.when("to").required().map(When::or_last);
+        let from = fields.when("from").required().map(InstantOrNever::or_max);
+        let to = fields.when("to").required().map(InstantOrNever::or_max);
         if from.zip(to).is_some_and(|(from, to)| to < from) {
             fields.refuse("to", "must not be before \"from\"");
         }
@@ -109,7 +109,7 @@ impl HistoryPart {
     }
 }
 
-/// Answers a history under its plural name: a page when one was asked for, else all of it, streamed.
+/// Answers a history under its plural name: one page if requested, else all of it as a stream.
 pub async fn answer_history<T, V, F, P, G>(
     app: &App,
     caller: &Caller,
@@ -130,6 +130,6 @@ where
         let items = fetch(HistoryRequest { after, ..request });
         async move { items.await.map(|history| (history.items, history.next)) }
     };
-    let wanted = Wanted { paged, after: request.after, list, link };
-    answer_parts(app, caller, name, wanted, fetch, written(view)).await
+    let query = PageQuery { paged, after: request.after, list, link };
+    answer_parts(app, caller, name, query, fetch, written(view)).await
 }

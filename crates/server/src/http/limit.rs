@@ -3,9 +3,9 @@
 use http::header::RETRY_AFTER;
 use perigee_core::id::AccountId;
 
-use super::code::Code;
 use super::context::RequestContext;
 use super::error::{ApiError, ApiResult};
+use super::error_code::ErrorCode;
 use crate::access::{RateLimits, Rated};
 
 /// Counts a call against its account's limit.
@@ -29,7 +29,7 @@ pub fn limit_submission(rates: &RateLimits, context: &RequestContext, account: A
 pub fn too_many(rated: Rated, what: &str) -> ApiError {
     let wait = rated.allowance.wait_s;
     ApiError::new(
-        Code::RateLimited,
+        ErrorCode::RateLimited,
         format!("{what} Wait {wait} s and try again; the RateLimit headers show what is left."),
     )
     .with_header(RETRY_AFTER, &wait.to_string())

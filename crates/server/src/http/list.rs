@@ -1,4 +1,4 @@
-//! Lists: complete and streamed as clients of the original expect, or in pages with a cursor.
+//! Lists: complete and streamed, as clients of the original API expect, or in pages with a cursor.
 
 use std::future::Future;
 
@@ -21,35 +21,35 @@ use crate::app::App;
 /// Items fetched at a time while a complete list is streamed.
 const CHUNK: u32 = 1_000;
 
-/// Where a list goes on: by number, or by time and number.
-pub(super) trait Place: Copy + Send + Sync + 'static {
-    /// The cursor of it.
+/// A position in a list ordered by number, or by time and number.
+pub(super) trait Position: Copy + Send + Sync + 'static {
+    /// The cursor of this position.
     fn cursor(self) -> Cursor;
 }
 
-impl Place for i64 {
+impl Position for i64 {
     fn cursor(self) -> Cursor {
         Cursor::at(self)
     }
 }
 
-/// Items of a list, and where it goes on.
+/// Items of a list and the position after them.
 pub(super) type Part<T, K> = (Vec<T>, Option<K>);
 
-/// Which part of a list is wanted, whatever it is ordered by.
+/// The requested part of a list.
 #[derive(Debug)]
-pub(super) struct Wanted<K> {
-    /// One page, or everything.
+pub(super) struct PageQuery<K> {
+    /// Whether one page is wanted instead of everything.
     pub(super) paged: bool,
-    /// Where to begin.
+    /// The position to begin after; None for the beginning.
     pub(super) after: Option<K>,
     /// The name its cursors are bound to.
     pub(super) list: String,
-    /// Path and query to make the link to the next page from, if there can be a link.
+    /// Path and query for the `Link` to the next page; None if the request was a POST.
     pub(super) link: Option<String>,
 }
 
-/// What is still to be sent of a complete list.
+/// The state of a complete list while it is streamed.
 struct Rest<F, G, K> {
     fetch: F,
     write: G,
@@ -77,7 +77,7 @@ where
     answer_written_list(app, caller, name, part, fetch, written(view)).await
 }
 
-/// The writer of what a client sees of an item.
+/// A function that writes the view of an item as JSON.
 pub(super) fn written<T, V: Serialize>(
     view: impl Fn(T) -> V + Send + Sync + 'static,
 ) -> impl Fn(&mut Vec<u8>, T) -> serde_json::Result<()> + Send + Sync + 'static {
@@ -100,7 +100,7 @@ where
     G: Fn(&mut Vec<u8>, T) -> serde_json::Result<()> + Send + Sync + 'static,
 {
     let limit = part.page.map_or(CHUNK, |page| page.limit);
-    let wanted = Wanted {
+    let query = PageQuery {
         paged: part.page.is_some(),
         after: part.page.and_then(|page| page.after),
         list: name.to_owned(),
@@ -110,32 +110,32 @@ where
         let page = fetch(PageRequest { after, limit });
         async move { page.await.map(|page| (page.items, page.next)) }
     };
-    answer_parts(app, caller, name, wanted, fetch, write).await
+    answer_parts(app, caller, name, query, fetch, write).await
 }
 
-/// Answers a page of a list, or all of it while only a part at a time is in memory.
+/// Answers one page of a list, or streams all of it with one part in memory at a time.
 pub(super) async fn answer_parts<T, K, F, P, G>(
     app: &App,
     caller: &Caller,
     name: &'static str,
-    wanted: Wanted<K>,
+    query: PageQuery<K>,
     fetch: F,
     write: G,
 ) -> ApiResult<Response>
 where
     T: Send + 'static,
-    K: Place,
+    K: Position,
     F: Fn(Option<K>) -> P + Send + Sync + 'static,
     P: Future<Output = StoreResult<Part<T, K>>> + Send + 'static,
     G: Fn(&mut Vec<u8>, T) -> serde_json::Result<()> + Send + Sync + 'static,
 {
-    let (items, next) = fetch(wanted.after).await?;
+    let (items, next) = fetch(query.after).await?;
     let mut bytes = open(caller, name)?;
     write_items(&mut bytes, items, &write, true).map_err(internal)?;
 
-    let next_cursor = next.filter(|_| wanted.paged).map(|next| next.cursor().write(&wanted.list));
+    let next_cursor = next.filter(|_| query.paged).map(|next| next.cursor().write(&query.list));
     let mut response = match next {
-        Some(next) if !wanted.paged => {
+        Some(next) if !query.paged => {
             let rest = Rest {
                 fetch,
                 write,
@@ -150,15 +150,15 @@ where
     };
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    if let (Some(link), Some(cursor)) = (wanted.link, next_cursor) {
+    if let (Some(link), Some(cursor)) = (query.link, next_cursor) {
         let link = format!("<{}{cursor}>; rel=\"next\"", app.base_url.join(&link));
         headers.insert(header::LINK, HeaderValue::from_str(&link).map_err(internal)?);
     }
     Ok(response)
 }
 
-/// Sends the next items while the client reads; a failure breaks the connection off, so that nobody takes
-/// half a list for a whole one.
+/// Sends the next items while the client reads. A failure closes the connection, so that a partial list is not
+/// mistaken for a complete one.
 async fn send_on<T, K, F, P, G>(mut rest: Rest<F, G, K>) -> Result<Option<(Bytes, Rest<F, G, K>)>, Cause>
 where
     F: Fn(Option<K>) -> P,
@@ -181,7 +181,7 @@ where
     match sent {
         Ok(()) => Ok(Some((Bytes::from(bytes), rest))),
         Err(cause) => {
-            // The answer has begun, so nothing but the log can tell why it ends here.
+            // The status was sent already, so the cause can only be logged.
             tracing::error!(request = rest.request, cause = chain(&*cause), "list broke off");
             Err(cause)
         }

@@ -1,4 +1,4 @@
-//! Devices and groups named in a request by identifier or name, where an id is wanted.
+//! Resolves devices and groups that a request names by identifier or name instead of id.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +11,10 @@ use super::extract::{Caller, Params};
 use super::json::{Pointer, Problem};
 use crate::app::App;
 
-/// Names one body may hold; whoever names more things gives their ids.
+/// The most names in one body; requests about more things must use ids.
 const NAMES_MAX: usize = 1_000;
 
-/// What a member names.
+/// The kind of thing that a member names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Named {
     /// Devices, by identifier or by a name that only one has.
@@ -23,7 +23,7 @@ pub enum Named {
     Group,
 }
 
-/// What a text stands for.
+/// What a name resolves to.
 enum Match {
     None,
     One(String),
@@ -38,7 +38,7 @@ impl Named {
         }
     }
 
-    /// Whether a text can be nothing but a name.
+    /// Whether a text is not an id.
     fn is_name(self, text: &str) -> bool {
         let is_id = match self {
             Self::Device => text.parse::<DeviceId>().is_ok(),
@@ -47,7 +47,7 @@ impl Named {
         !is_id && !text.is_empty() && text.chars().count() <= NAME_MAX
     }
 
-    /// The ids that each of these names stands for, among what the caller sees.
+    /// The ids behind each of these names, among what the caller sees.
     async fn look_up(
         self,
         app: &App,
@@ -85,8 +85,8 @@ impl Named {
     }
 }
 
-/// Puts ids in the place of names in these members of a body, each a text or an array of texts. An empty text where
-/// one thing is named means none. What nobody knows is left for the reader of the body to refuse.
+/// Replaces names by ids in these members of a body, each a string or an array of strings. An empty string means
+/// none. Unknown names stay, and the body's reader refuses them.
 pub async fn resolve_names(
     app: &App,
     caller: &Caller,
@@ -144,7 +144,7 @@ fn several(name: &Value, named: Named) -> String {
     format!("Several {} are called {name}. Give the id of one.", named.plural())
 }
 
-/// Takes a parameter that names a device, by id, identifier or name.
+/// Reads a query parameter that names a device by id, identifier or name.
 pub async fn device_param(
     app: &App,
     caller: &Caller,
@@ -155,7 +155,7 @@ pub async fn device_param(
     Ok(param(app, caller, params, name, Named::Device, must_be).await?.and_then(|id| id.parse().ok()))
 }
 
-/// Takes a parameter that names a group, by id or name.
+/// Reads a query parameter that names a group by id or name.
 pub async fn group_param(
     app: &App,
     caller: &Caller,
@@ -166,7 +166,7 @@ pub async fn group_param(
     Ok(param(app, caller, params, name, Named::Group, must_be).await?.and_then(|id| id.parse().ok()))
 }
 
-/// The id that a parameter stands for. An empty one means none.
+/// The id behind a parameter; None if it is empty.
 async fn param(
     app: &App,
     caller: &Caller,

@@ -2,8 +2,8 @@
 
 use http::header::RETRY_AFTER;
 
-use super::code::Code;
 use super::error::{ApiError, ApiResult};
+use super::error_code::ErrorCode;
 use super::extract::Caller;
 use crate::app::App;
 use crate::live::{LimitReached, Poll, Wake};
@@ -32,5 +32,5 @@ fn too_many_polls(reached: LimitReached) -> ApiError {
         "{whose} {most} requests with \"wait\" under way, which is the most. Wait for one of them to be answered, or \
          follow GET /api/stream, which serves any number of devices by one connection."
     );
-    ApiError::new(Code::RateLimited, message).with_header(RETRY_AFTER, RETRY_AFTER_S)
+    ApiError::new(ErrorCode::RateLimited, message).with_header(RETRY_AFTER, RETRY_AFTER_S)
 }

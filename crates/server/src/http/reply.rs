@@ -1,4 +1,4 @@
-//! Answers that succeed: the envelope, and the headers that go with a thing.
+//! Successful answers: the envelope, and the headers of a resource.
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
@@ -11,11 +11,11 @@ use super::error::internal;
 use super::extract::entity_tag;
 use crate::access::Usage;
 
-/// What every object answered begins with.
+/// The first members of every JSON object answered.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Envelope {
-    /// Whether the request was done.
+    /// Always true in successful answers.
     success: bool,
     /// Calls made by the account since the API was activated.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,7 +26,7 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// The beginning of an answer that succeeded.
+    /// The envelope of a successful answer.
     pub fn of(usage: Option<Usage>) -> Self {
         Self {
             success: true,
@@ -40,7 +40,7 @@ impl Envelope {
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct Done {}
 
-/// An answer that succeeded.
+/// A successful answer.
 #[derive(Debug)]
 pub struct Reply<T> {
     status: StatusCode,
@@ -57,7 +57,7 @@ struct Enveloped<'a, T> {
     body: &'a T,
 }
 
-/// The bytes of an answer: the envelope and the members of this.
+/// The JSON of an answer: the envelope, then the members of `body`.
 pub fn encode<T: Serialize>(usage: Option<Usage>, body: &T) -> Result<Vec<u8>, serde_json::Error> {
     serde_json::to_vec(&Enveloped { envelope: Envelope::of(usage), body })
 }
@@ -68,26 +68,26 @@ impl<T: Serialize> Reply<T> {
         Self { status: StatusCode::OK, usage, headers: Vec::new(), body }
     }
 
-    /// Another status.
+    /// The same answer with another status than 200.
     #[must_use]
     pub fn status(mut self, status: StatusCode) -> Self {
         self.status = status;
         self
     }
 
-    /// 201 with the address of what was made.
+    /// The same answer as 201, with the `Location` of the new resource.
     #[must_use]
     pub fn created(self, address: String) -> Self {
         self.status(StatusCode::CREATED).header(header::LOCATION, address)
     }
 
-    /// The entity tag of the thing.
+    /// The same answer with the entity tag of this revision.
     #[must_use]
     pub fn revision(self, revision: Revision) -> Self {
         self.header(header::ETAG, entity_tag(revision))
     }
 
-    /// A header.
+    /// The same answer with one more header.
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: String) -> Self {
         self.headers.push((name, value));

@@ -25,10 +25,10 @@ use crate::app::App;
 pub use super::routes::events::body::EVENT_FORMAT;
 pub use super::routes::metrics::metrics_router;
 
-/// Bytes of the form that ends e-mail.
+/// The most bytes in the body of the unsubscribe form.
 const MAIL_FORM_MAX: usize = 4_096;
 
-/// What an account has sent to people.
+/// Routes of messages to people.
 fn account_messages() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(
@@ -48,7 +48,7 @@ fn operations() -> OpenApiRouter<App> {
     device_operations().merge(account_operations())
 }
 
-/// What is about devices: where they are, what happens to them, and who is told.
+/// Routes of devices, locations, alerts and their routing.
 fn device_operations() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(devices::read::list_devices, devices::write::create_device))
@@ -109,7 +109,7 @@ fn device_operations() -> OpenApiRouter<App> {
         .routes(routes!(webhooks::deliveries::retry_delivery))
 }
 
-/// What is about an account and its people, and what they set up.
+/// Routes of accounts, users and their settings.
 fn account_operations() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(console::facts::get_console_facts))
@@ -164,7 +164,7 @@ fn account_operations() -> OpenApiRouter<App> {
         .routes(routes!(templates::get_template, templates::replace_template, templates::delete_template))
 }
 
-/// What is no operation of the API: its description, the service's own pages, and what an operator's tools ask.
+/// Routes outside the API: its document, the server's own pages, health and metrics.
 fn beside_the_api(document: &Value) -> [(&'static str, MethodRouter<App>); 12] {
     [
         ("/api/openapi.json", get(documents::get_openapi.layer(Extension(ApiDocument::new(document))))),
@@ -181,7 +181,7 @@ fn beside_the_api(document: &Value) -> [(&'static str, MethodRouter<App>); 12] {
         ("/healthz", get(operations::get_health)),
         ("/readyz", get(operations::get_readiness)),
         ("/metrics", get(metrics::get_metrics)),
-        // Browsers ask for it whatever a page says.
+        // Browsers request it even if no page names it.
         ("/favicon.ico", get(pages::get_icon)),
     ]
 }
@@ -192,7 +192,7 @@ pub fn api_document(base_url: &str) -> Value {
     document(api, base_url)
 }
 
-/// The whole service.
+/// The router of the whole service, with all layers.
 pub fn router(app: App) -> Router {
     let (operations, api) = operations().split_for_parts();
     let document = document(api, &app.base_url.to_string());

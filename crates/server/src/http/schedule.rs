@@ -1,4 +1,4 @@
-//! Hours on days of the week, as clients see and send them: of people who want to be told then, of rules that hold then.
+//! Weekly schedules as JSON: when a recipient is notified, and when a rule applies.
 
 use perigee_core::schedule::{Schedule, Weekday};
 use serde::Serialize;
@@ -13,16 +13,16 @@ const A_TIME_OF_DAY: &str = "a time of day such as \"08:30\", up to \"24:00\"";
 #[serde(rename_all = "camelCase")]
 #[schema(as = Schedule)]
 pub struct ScheduleView {
-    /// The days.
+    /// The days on which the hours begin.
     #[schema(value_type = Vec<WeekdayName>, example = json!(["monday", "friday"]), min_items = 1, max_items = 7)]
     weekdays: Vec<&'static str>,
-    /// When it begins.
+    /// The first minute, as HH:MM.
     #[schema(example = "08:00")]
     from: String,
-    /// The first minute after it, up to 24:00.
+    /// The first minute after the hours, up to 24:00.
     #[schema(example = "18:00")]
     to: String,
-    /// Whose clock it goes by, by IANA id; null for the recipient's, and for a rule the account's.
+    /// The IANA id of the time zone; null for the recipient's and, in a rule, for the account's.
     #[schema(example = json!(null))]
     time_zone: Option<String>,
 }
@@ -58,7 +58,7 @@ impl From<Schedule> for ScheduleView {
     }
 }
 
-/// Reads the hours; every day when none is named.
+/// Reads a schedule; without `weekdays` it applies every day.
 pub fn read_schedule(fields: &mut Fields<'_>) -> Option<Schedule> {
     let weekdays = fields.array::<Weekday>("weekdays", 1..=7).unique().nullable();
     let from = fields.parsed("from", A_TIME_OF_DAY).required();

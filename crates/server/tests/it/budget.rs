@@ -124,8 +124,8 @@ async fn who_may_not_store_is_refused_before_unpacking(engine: Engine) {
     let maker = app.person(&tenant, "maker", writer).await;
     let device = app.device(&maker, &json!({"name": "Star"})).await;
     let line = format!("POST /api/devices/{device}/locations");
-    let send = async |coding: &str, body: Vec<u8>| {
-        let call = app.call(&line).by(&maker).header("content-encoding", coding);
+    let send = async |encoding: &str, body: Vec<u8>| {
+        let call = app.call(&line).by(&maker).header("content-encoding", encoding);
         call.body("application/json", body).send().await
     };
     // Not even gzip: decompression would answer with another error.
@@ -162,8 +162,8 @@ async fn packed_bodies_wait_for_their_turn_and_are_bounded(engine: Engine) {
     let tenant = app.tenant("acme", 10).await;
     let device = app.device(&tenant.owner, &json!({"name": "Star"})).await;
     let line = format!("POST /api/devices/{device}/locations");
-    let post = |coding: &str, body: Vec<u8>| {
-        let call = app.call(&line).by(&tenant.owner).header("content-encoding", coding);
+    let post = |encoding: &str, body: Vec<u8>| {
+        let call = app.call(&line).by(&tenant.owner).header("content-encoding", encoding);
         call.body("application/json", body).send()
     };
     let work = app.app.budget.work.clone();

@@ -48,9 +48,9 @@ impl Tracker {
         self.app.send(&self.owner, &format!("POST {}/locations", self.path), body).await
     }
 
-    async fn post_raw(&self, media: &str, coding: &str, body: Vec<u8>) -> Answer {
+    async fn post_raw(&self, media: &str, encoding: &str, body: Vec<u8>) -> Answer {
         let call = self.app.call(&format!("POST {}/locations", self.path)).by(&self.owner);
-        let call = if coding.is_empty() { call } else { call.header("content-encoding", coding) };
+        let call = if encoding.is_empty() { call } else { call.header("content-encoding", encoding) };
         call.body(media, body).send().await
     }
 
@@ -245,18 +245,18 @@ async fn lines_and_packed_bodies_are_taken(engine: Engine) {
 async fn bombs_and_large_bodies_are_refused(engine: Engine) {
     let tracker = Tracker::new(engine).await;
     let over = vec![b' '; 8 * 1024 * 1024 + 1];
-    for (coding, body) in
+    for (encoding, body) in
         [("gzip", gzip(&over)), ("zstd", zstd::encode_all(&over[..], 1).unwrap()), ("", over)]
     {
-        tracker.post_raw("application/json", coding, body).await.expect_error(413, "body-too-large");
+        tracker.post_raw("application/json", encoding, body).await.expect_error(413, "body-too-large");
     }
-    for (coding, body) in
+    for (encoding, body) in
         [("gzip", b"[]".to_vec()), ("zstd", gzip(b"[]")), ("gzip", gzip(b"[]")[..12].to_vec())]
     {
-        tracker.post_raw("application/json", coding, body).await.expect_error(400, "malformed-json");
+        tracker.post_raw("application/json", encoding, body).await.expect_error(400, "malformed-json");
     }
-    for coding in ["br", "gzip, gzip", "deflate"] {
-        let answer = tracker.post_raw("application/json", coding, b"[]".to_vec()).await;
+    for encoding in ["br", "gzip, gzip", "deflate"] {
+        let answer = tracker.post_raw("application/json", encoding, b"[]".to_vec()).await;
         answer.expect_error(415, "unsupported-media-type");
     }
     tracker.post_raw("text/csv", "", b"[]".to_vec()).await.expect_error(415, "unsupported-media-type");

@@ -11,7 +11,7 @@ use perigee_core::device::DeviceSettings;
 use perigee_core::limits::Limits;
 use perigee_core::store::{Accounts as _, Devices as _, Events as _};
 use perigee_server::background::{announce_expiries, forget_expired, publish_store, save_usage, trim_logs};
-use perigee_server::http::code::Code;
+use perigee_server::http::error_code::ErrorCode;
 use perigee_server::serve::ClientAddress;
 use secrecy::SecretString;
 use tower::ServiceExt;
@@ -197,8 +197,10 @@ fn the_book_has_every_code_and_no_other() {
     let book = include_str!("../../../../docs/api/errors.md");
     let told: Vec<&str> =
         book.lines().filter(|line| line.starts_with("| ") && line.contains("| `")).collect();
-    let known: Vec<String> =
-        Code::ALL.iter().map(|code| format!("| {} | `{}` |", code.status().as_u16(), code.name())).collect();
+    let known: Vec<String> = ErrorCode::ALL
+        .iter()
+        .map(|code| format!("| {} | `{}` |", code.status().as_u16(), code.name()))
+        .collect();
     assert_eq!(told.len(), known.len());
     for (told, known) in told.iter().zip(&known) {
         assert!(told.starts_with(known), "{told} is not {known}");
@@ -293,14 +295,14 @@ async fn files_of_the_reference_page_are_compressed_beforehand() {
         "/api/openapi.json",
         "/pages/page.css",
     ];
-    for (path, coding) in files.into_iter().flat_map(|path| [(path, "br"), (path, "gzip")]) {
-        let request = Request::get(path).header("accept-encoding", coding).body(Body::empty()).unwrap();
+    for (path, encoding) in files.into_iter().flat_map(|path| [(path, "br"), (path, "gzip")]) {
+        let request = Request::get(path).header("accept-encoding", encoding).body(Body::empty()).unwrap();
         let response = app.router.clone().oneshot(request).await.unwrap();
         assert_eq!(response.status(), 200, "{path}");
-        assert_eq!(response.headers()["content-encoding"], coding);
+        assert_eq!(response.headers()["content-encoding"], encoding);
         assert_eq!(response.headers()["vary"], "accept-encoding", "{path}");
         // What is compressed while it is sent has no length beforehand.
-        assert!(response.body().size_hint().exact().is_some(), "{path} in {coding}");
+        assert!(response.body().size_hint().exact().is_some(), "{path} in {encoding}");
     }
 }
 
@@ -308,12 +310,12 @@ async fn files_of_the_reference_page_are_compressed_beforehand() {
 async fn large_texts_are_compressed_for_those_who_take_it() {
     let app = TestApp::new(Engine::Sqlite).await;
     let plain = app.call("GET /api/openapi.json").send().await;
-    for coding in ["br", "gzip"] {
-        let packed = app.call("GET /api/openapi.json").header("accept-encoding", coding).send().await;
-        assert_eq!((packed.status.as_u16(), packed.header("content-encoding")), (200, coding));
+    for encoding in ["br", "gzip"] {
+        let packed = app.call("GET /api/openapi.json").header("accept-encoding", encoding).send().await;
+        assert_eq!((packed.status.as_u16(), packed.header("content-encoding")), (200, encoding));
         assert!(packed.body.len() * 3 < plain.body.len(), "{} of {}", packed.body.len(), plain.body.len());
         assert_ne!(packed.header("etag"), plain.header("etag"), "other bytes have another tag");
-        let again = app.call("GET /api/openapi.json").header("accept-encoding", coding);
+        let again = app.call("GET /api/openapi.json").header("accept-encoding", encoding);
         let again = again.header("if-none-match", packed.header("etag")).send().await;
         assert_eq!((again.status.as_u16(), again.header("vary")), (304, "accept-encoding"));
     }

@@ -22,9 +22,9 @@ on_both_engines!(
 async fn nothing_is_made_for_who_refuses_the_answer(engine: Engine) {
     let app = TestApp::new(engine).await;
     let owner = app.tenant("acme", 10).await.owner;
-    for coding in ["identity;q=0", "*;q=0", "identity;q=0, *;q=0"] {
-        let call = app.call("POST /api/groups").by(&owner).header("accept-encoding", coding);
-        call.json(&json!({"name": coding})).send().await.expect(201);
+    for encoding in ["identity;q=0", "*;q=0", "identity;q=0, *;q=0"] {
+        let call = app.call("POST /api/groups").by(&owner).header("accept-encoding", encoding);
+        call.json(&json!({"name": encoding})).send().await.expect(201);
     }
     let call = app.call("POST /api/groups").by(&owner).header("accept", "text/html");
     call.json(&json!({"name": "html"})).send().await.expect_error(406, "not-acceptable");
@@ -60,8 +60,8 @@ async fn tags_differ_by_coding(engine: Engine) {
     let owner = app.tenant("acme", 10).await.owner;
     let group = app.group(&owner, &json!({"name": "North", "description": "x".repeat(1_900)})).await;
     let path = format!("/api/groups/{group}");
-    let get = async |coding: &str, known: &str| {
-        let call = app.call(&format!("GET {path}")).by(&owner).header("accept-encoding", coding);
+    let get = async |encoding: &str, known: &str| {
+        let call = app.call(&format!("GET {path}")).by(&owner).header("accept-encoding", encoding);
         call.header("if-none-match", known).send().await
     };
     let plain = get("identity", "\"none\"").await;

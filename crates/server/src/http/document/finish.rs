@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::example::example;
 use super::shared::{header_references, headers, problem_reference, problems};
 use super::tighten::tighten;
-use crate::http::code::Code;
+use crate::http::error_code::ErrorCode;
 use crate::http::middleware::TOKEN_PATH;
 
 /// Told in words: a body of two unlike types makes client generators write code that does not run.
@@ -289,6 +289,6 @@ fn with_envelope(schema: &Value, with_usage: bool) -> Value {
 
 /// Writes the closed list of codes into the schema of errors.
 fn name_error_codes(schemas: &mut Value) {
-    let codes: Vec<&str> = Code::ALL.iter().map(|code| code.name()).collect();
+    let codes: Vec<&str> = ErrorCode::ALL.iter().map(|code| code.name()).collect();
     schemas["Problem"]["properties"]["code"]["enum"] = json!(codes);
 }

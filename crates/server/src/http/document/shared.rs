@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::http::code::Code;
+use crate::http::error_code::ErrorCode;
 
 /// Every header that stands on every answer, with what it says.
 const HEADERS: [(&str, &str); 4] = [
@@ -30,7 +30,7 @@ pub(super) fn header_references() -> Value {
 /// The answers of errors, for the components of the document.
 pub(super) fn problems() -> Value {
     let mut problems = Map::new();
-    for code in Code::ALL {
+    for code in ErrorCode::ALL {
         let status = code.status().as_u16();
         problems.entry(name(status)).or_insert_with(|| problem(status));
     }
@@ -47,7 +47,8 @@ fn name(status: u16) -> String {
 }
 
 fn problem(status: u16) -> Value {
-    let codes: Vec<&Code> = Code::ALL.iter().filter(|code| code.status().as_u16() == status).collect();
+    let codes: Vec<&ErrorCode> =
+        ErrorCode::ALL.iter().filter(|code| code.status().as_u16() == status).collect();
     let names: Vec<String> = codes.iter().map(|code| format!("`{}`", code.name())).collect();
     json!({
         "description": format!("{}\n\nCodes: {}.", describe(status), names.join(", ")),
@@ -59,7 +60,7 @@ fn problem(status: u16) -> Value {
     })
 }
 
-fn example(code: Code) -> Value {
+fn example(code: ErrorCode) -> Value {
     let sentence = format!("{}.", code.title());
     let mut body = json!({
         "success": false,
@@ -71,7 +72,7 @@ fn example(code: Code) -> Value {
         "instance": "req_0f3a9c2d4b5e6f708192a3b4",
         "code": code.name(),
     });
-    if code == Code::InvalidBody {
+    if code == ErrorCode::InvalidBody {
         body["errors"] = json!([{ "pointer": "/name", "detail": "\"name\" is required." }]);
     }
     json!({ "value": body })

@@ -1,4 +1,4 @@
-//! Bodies: JSON alone, bounded before it is read, parsed strictly.
+//! JSON bodies, limited in size before they are read and parsed strictly.
 
 use axum::extract::{FromRequest, Request};
 use http::{HeaderMap, header};
@@ -9,45 +9,45 @@ use super::change::unnest;
 use super::receive::{Received, read_body};
 use crate::app::App;
 use crate::budget::{Payer, Permit};
-use crate::http::code::Code;
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult, internal, malformed_json};
+use crate::http::error_code::ErrorCode;
 use crate::http::json::{Parsed, Unread, parse_bounded};
 
-/// Bytes an ordinary body may have.
+/// The most bytes in an ordinary body.
 pub const BODY_MAX: usize = 1024 * 1024;
-/// Values an ordinary body may hold; the largest thing, a geofence, has far fewer.
+/// The most JSON values in an ordinary body; the largest resource, a geofence, has far fewer.
 pub const BODY_VALUES_MAX: usize = 100_000;
-/// Bytes a body of locations or alerts may have.
+/// The most bytes in a body of locations or alerts, also after decompression.
 pub const SUBMISSION_MAX: usize = 8 * 1024 * 1024;
-/// Bytes a body with credentials may have, which anybody can send.
+/// The most bytes in a body with credentials, which clients send before they are authenticated.
 pub const CREDENTIALS_MAX: usize = 8 * 1024;
-/// Bytes that a parsed value takes, without its text.
+/// Memory of a parsed value in bytes, without its text.
 pub(super) const VALUE_BYTES: usize = 80;
-/// Bodies up to this size are parsed where they arrive; larger ones off the threads that serve connections.
-const AT_ONCE: usize = 16 * 1024;
+/// Bodies up to this many bytes are parsed on the connection's thread, larger ones on a blocking thread.
+const INLINE_MAX: usize = 16 * 1024;
 
-/// A JSON body, and the hash that tells it from another.
+/// A JSON body and the hash of its bytes, which an idempotency key is bound to.
 #[derive(Debug)]
 pub struct JsonBody {
-    /// What was sent.
+    /// The parsed JSON.
     pub value: Value,
-    /// The hash of its bytes.
+    /// SHA-256 of the bytes as they were sent.
     pub hash: [u8; 32],
-    /// Pays for the value.
+    /// Accounts for the memory of `value`.
     pub(super) permit: Permit,
 }
 
-/// A JSON body of a few kilobytes, from somebody who has not proved who they are.
+/// A JSON body of a few kilobytes from an unauthenticated client.
 #[derive(Debug)]
 pub struct Credentials(pub JsonBody);
 
 /// Why a body was not read.
 #[derive(Debug)]
 pub(super) enum Refused {
-    /// It holds too many values.
+    /// It is valid so far and holds too many values.
     TooLarge(ApiError),
-    /// Anything else.
+    /// Any other error: not JSON, too large, too slow.
     Other(ApiError),
 }
 
@@ -82,7 +82,7 @@ impl FromRequest<App> for Credentials {
 }
 
 impl JsonBody {
-    /// The same body, taken out of the member it is answered under: what was read may be sent as it is.
+    /// The same body without the member that answers wrap it in, so that what was read can be sent back.
     #[must_use]
     pub fn nested(mut self, member: &str) -> Self {
         if let Some(inner) = unnest(&mut self.value, member) {
@@ -99,20 +99,20 @@ impl JsonBody {
         Ok(Self::parse(app, payer, received).await?)
     }
 
-    /// Parses what was received, and pays for the value that it becomes.
+    /// Parses the bytes and accounts for the memory of the result.
     pub(super) async fn parse(app: &App, payer: Payer, received: Received) -> Result<Self, Refused> {
         let Received { bytes, mut permit } = received;
         let size = bytes.len();
         let parse = move || (parse_bounded(&bytes, BODY_VALUES_MAX), Sha256::digest(&bytes).into());
-        let (parsed, hash) = if size <= AT_ONCE {
+        let (parsed, hash) = if size <= INLINE_MAX {
             parse()
         } else {
-            // A value takes two bytes of text at least.
+            // Every value takes at least two bytes of text.
             let memory = (size / 2).min(BODY_VALUES_MAX) * VALUE_BYTES;
             app.budget.run(payer, memory, parse).await.map_err(ApiError::from)?
         };
         let Parsed { value, values } = parsed.map_err(unread)?;
-        if size > AT_ONCE {
+        if size > INLINE_MAX {
             permit.grow(values * VALUE_BYTES).map_err(ApiError::from)?;
         }
         Ok(Self { value, hash, permit })
@@ -121,13 +121,13 @@ impl JsonBody {
 
 fn unread(unread: Unread) -> Refused {
     if unread.is_too_large {
-        Refused::TooLarge(ApiError::new(Code::BodyTooLarge, unread.problem.detail))
+        Refused::TooLarge(ApiError::new(ErrorCode::BodyTooLarge, unread.problem.detail))
     } else {
         Refused::Other(malformed_json(unread.problem))
     }
 }
 
-/// Who pays for a request.
+/// The payer that the request's memory and work are charged to.
 pub(super) fn payer(extensions: &http::Extensions) -> ApiResult<Payer> {
     let context = extensions.get::<RequestContext>();
     context.map(RequestContext::payer).ok_or_else(|| internal("the request has no context"))
@@ -138,7 +138,7 @@ pub(super) fn expect_media_type(headers: &HeaderMap, taken: &[&str]) -> ApiResul
     let media = media_type(headers);
     if !is_utf8(headers) {
         return Err(ApiError::new(
-            Code::UnsupportedMediaType,
+            ErrorCode::UnsupportedMediaType,
             "Send the body in UTF-8, with \"charset=utf-8\" or without a charset.",
         ));
     }
@@ -146,7 +146,7 @@ pub(super) fn expect_media_type(headers: &HeaderMap, taken: &[&str]) -> ApiResul
         return Ok(());
     }
     Err(ApiError::new(
-        Code::UnsupportedMediaType,
+        ErrorCode::UnsupportedMediaType,
         format!("Send the body with \"Content-Type: {}\".", taken.join("\" or \"")),
     ))
 }
@@ -168,13 +168,14 @@ pub(super) fn media_type(headers: &HeaderMap) -> &str {
     given.split(';').next().unwrap_or_default().trim()
 }
 
-/// Refuses a packed body.
+/// Refuses a body with a `Content-Encoding`.
 pub(super) fn expect_no_coding(headers: &HeaderMap) -> ApiResult<()> {
     match headers.get(header::CONTENT_ENCODING) {
         None => Ok(()),
-        Some(coding) if coding.as_bytes().eq_ignore_ascii_case(b"identity") => Ok(()),
-        Some(_) => {
-            Err(ApiError::new(Code::UnsupportedMediaType, "Send the body without Content-Encoding here."))
-        }
+        Some(encoding) if encoding.as_bytes().eq_ignore_ascii_case(b"identity") => Ok(()),
+        Some(_) => Err(ApiError::new(
+            ErrorCode::UnsupportedMediaType,
+            "Send the body without Content-Encoding here.",
+        )),
     }
 }

@@ -1,4 +1,4 @@
-//! Who asks: nothing of a tenant is reached without one of these in a handler's signature.
+//! Authenticated callers: handlers reach a tenant's data only with one of these in their signature.
 
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ use crate::access::{Admitted, Proof, Usage};
 use crate::app::App;
 use crate::budget::Payer;
 use crate::http::authenticate::admit;
-use crate::http::code::Code;
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult, forbidden};
+use crate::http::error_code::ErrorCode;
 use crate::http::limit::{limit_request, limit_submission};
 use crate::http::reply::Reply;
 
-/// Somebody who proved who they are and may act now.
+/// An authenticated user who may act now.
 #[derive(Clone, Debug)]
 pub struct Caller {
     identity: Arc<Identity>,
@@ -35,16 +35,16 @@ pub struct Caller {
     now: Timestamp,
 }
 
-/// Somebody who sends a body that may submit something: which limit it counts against is known once it is read.
+/// A caller whose body may be a submission; which rate limit applies is known after the body is read.
 #[derive(Clone, Debug)]
 pub struct Submitter(pub Caller);
 
-/// Somebody signed in to the console, not a token.
+/// A caller with a console session, not a token.
 #[derive(Clone, Debug)]
 pub struct SessionCaller {
-    /// Who.
+    /// The user of the session.
     pub caller: Caller,
-    /// Their session.
+    /// The session, for signing out and for ending others.
     pub session: Session,
 }
 
@@ -79,7 +79,7 @@ impl FromRequestParts<App> for SessionCaller {
         let caller = Caller::from_request_parts(parts, app).await?;
         let session = caller.session.ok_or_else(|| {
             ApiError::new(
-                Code::SessionRequired,
+                ErrorCode::SessionRequired,
                 "This needs a console session, not a token. Sign in with POST /api/session and send its cookie.",
             )
         })?;
@@ -91,21 +91,21 @@ fn refuse_bad_standing(user: &User, now: Timestamp) -> ApiResult<()> {
     let (code, otherwise) = match user.profile.standing(now) {
         Standing::Good => return Ok(()),
         Standing::Disabled => {
-            (Code::UserDisabled, "This user is disabled. Ask an administrator of the account.")
+            (ErrorCode::UserDisabled, "This user is disabled. Ask an administrator of the account.")
         }
         Standing::NotYetValid => {
-            (Code::UserExpired, "This user is not valid yet. Ask an administrator of the account.")
+            (ErrorCode::UserExpired, "This user is not valid yet. Ask an administrator of the account.")
         }
         Standing::Expired => {
-            (Code::UserExpired, "This user's validity is over. Ask an administrator of the account.")
+            (ErrorCode::UserExpired, "This user's validity is over. Ask an administrator of the account.")
         }
     };
-    let told = user.profile.disabled_message.as_deref().filter(|_| code == Code::UserDisabled);
+    let told = user.profile.disabled_message.as_deref().filter(|_| code == ErrorCode::UserDisabled);
     Err(ApiError::new(code, told.unwrap_or(otherwise)))
 }
 
 impl Caller {
-    /// Lets somebody in and counts the call, against no limit yet.
+    /// Authenticates the request and counts the call, without charging a rate limit.
     async fn admit(parts: &mut Parts, app: &App) -> ApiResult<Self> {
         let context = RequestContext::from_request_parts(parts, app).await?;
         let now = app.clock.now();
@@ -120,7 +120,7 @@ impl Caller {
         Ok(Self { identity, session, proof, context, usage, now })
     }
 
-    /// Them again at present, while their request goes on, or why it must not.
+    /// Authenticates the same caller again during a long request; an error says why it must end.
     pub async fn again(&self, app: &App) -> ApiResult<Self> {
         let now = app.clock.now();
         let identity = app.authenticator.admit_again(&self.proof, now).await?;
@@ -128,68 +128,68 @@ impl Caller {
         Ok(Self { identity, now, ..self.clone() })
     }
 
-    /// Counts the call against the account's limit.
+    /// Charges the call to the account's rate limit.
     pub fn limit_request(&self, app: &App) -> ApiResult<()> {
         limit_request(&app.rates, &self.context, self.identity.account.id)
     }
 
-    /// Counts the call against the account's limit on submissions.
+    /// Charges the call to the account's rate limit for submissions.
     pub fn limit_submission(&self, app: &App) -> ApiResult<()> {
         limit_submission(&app.rates, &self.context, self.identity.account.id)
     }
 
-    /// Who pays for what their request costs.
+    /// The payer that the request's memory and work are charged to.
     pub fn payer(&self) -> Payer {
         self.context.payer()
     }
 
-    /// The id of their request, for the log.
+    /// The request's id, for the log.
     pub fn request_id(&self) -> &str {
         self.context.id()
     }
 
-    /// What they see.
+    /// The part of the account that the user sees.
     pub fn scope(&self) -> Scope {
         Scope::of_user(&self.identity)
     }
 
-    /// Them, as the store wants to know it.
+    /// The user, scope and origin that the store needs for changes.
     pub fn actor(&self) -> Actor {
         Actor::of_user(&self.identity, self.origin())
     }
 
-    /// Where their changes come from.
+    /// The origin that the audit log records for the user's changes.
     pub fn origin(&self) -> Origin {
         let via = if self.session.is_some() { Via::Session } else { Via::Token };
         self.context.origin(via, Some(self.user_id()))
     }
 
-    /// Their id.
+    /// The id of the user.
     pub fn user_id(&self) -> UserId {
         self.identity.user.id
     }
 
-    /// They themselves, at most two seconds old.
+    /// The user, read at most two seconds ago.
     pub fn user(&self) -> &User {
         &self.identity.user
     }
 
-    /// Their account, at most two seconds old.
+    /// The user's account, read at most two seconds ago.
     pub fn account(&self) -> &Account {
         &self.identity.account
     }
 
-    /// Their time zone: that of times they write without an offset.
+    /// The user's time zone, which applies to times without an offset.
     pub fn zone(&self) -> &Zone {
         &self.identity.user.profile.time_zone
     }
 
-    /// Their console session, unless they came with a token.
+    /// The console session; None for a token.
     pub fn session(&self) -> Option<Session> {
         self.session
     }
 
-    /// What they may do.
+    /// The privileges of the user.
     pub fn privileges(&self) -> Privileges {
         self.identity.user.profile.privileges
     }
@@ -199,7 +199,7 @@ impl Caller {
         self.now
     }
 
-    /// Refuses them unless they may do this.
+    /// Refuses users without this privilege.
     pub fn require(&self, privilege: Privilege) -> ApiResult<()> {
         if self.privileges().allows(privilege) {
             return Ok(());
@@ -209,7 +209,7 @@ impl Caller {
         )))
     }
 
-    /// Refuses them unless they see the whole account.
+    /// Refuses users whose scope is a group or a device.
     pub fn require_whole_account(&self) -> ApiResult<()> {
         if self.scope().reach == Reach::Account {
             return Ok(());
@@ -217,12 +217,12 @@ impl Caller {
         Err(forbidden("This needs a user who sees the whole account; you see a group or a device only."))
     }
 
-    /// Their answer, with this in it.
+    /// A successful answer with the account's usage in its envelope.
     pub fn reply<T: Serialize>(&self, body: T) -> Reply<T> {
         Reply::new(Some(self.usage), body)
     }
 
-    /// The figures that stand in their answers.
+    /// The account's call counts, for the envelope.
     pub fn usage(&self) -> Usage {
         self.usage
     }

@@ -1,4 +1,4 @@
-//! PUT and PATCH as one thing: a new state, made from the body and, for a patch, from what there is.
+//! The body of PUT and PATCH: both give a new state, PATCH from the present one.
 
 use std::sync::Arc;
 
@@ -14,39 +14,40 @@ use super::conditional::Preconditions;
 use super::receive::read_body;
 use crate::app::App;
 use crate::budget::{Budget, Payer, Permit};
-use crate::http::code::Code;
 use crate::http::edit::ENVELOPE;
 use crate::http::error::{ApiError, ApiResult, internal};
+use crate::http::error_code::ErrorCode;
 use crate::http::json::{Pointer, apply_patch, apply_patch_at_once};
 
 const MERGE_PATCH: &str = "application/merge-patch+json";
-const JSON_PATCH: &str = "application/json-patch+json";
+/// The media type of a JSON Patch (RFC 6902).
+pub const JSON_PATCH: &str = "application/json-patch+json";
 const PATCH_TYPES: [&str; 3] = ["application/json", MERGE_PATCH, JSON_PATCH];
 
-/// Steps of a patch that is applied where it arrives: a fraction of a millisecond.
-const AT_ONCE_STEPS: u64 = 20_000;
+/// A patch of at most this many steps, a fraction of a millisecond, is applied on the connection's thread.
+const INLINE_STEPS: u64 = 20_000;
 
-/// Bytes that a patched thing may take: the patch, the thing itself, and as much again that is copied.
+/// Memory for applying a patch in bytes: the patch, the resource, and as much again for copies.
 const PATCHED_BYTES: usize = 2 * BODY_VALUES_MAX * VALUE_BYTES;
 
-/// A change a client asks for.
+/// A change of one resource.
 #[derive(Debug)]
 pub struct Change {
     body: Arc<Value>,
     is_patch: bool,
     work: Option<Work>,
-    /// Where the thing lies in the body.
+    /// The pointer of the resource in the body.
     place: Pointer,
-    /// What the client expects of the thing.
+    /// `If-Match` and `If-None-Match` of the request.
     pub preconditions: Preconditions,
 }
 
-/// Where a patch is applied that takes longer, and who pays for it.
+/// What is needed to apply an expensive patch on a blocking thread.
 #[derive(Debug)]
 struct Work {
     budget: Budget,
     payer: Payer,
-    /// Pays for the body as long as the change lives.
+    /// Accounts for the memory of the body while the change exists.
     _permit: Permit,
 }
 
@@ -63,7 +64,7 @@ impl FromRequest<App> for Change {
         let received = read_body(body, BODY_MAX, &app.budget.bodies, payer).await?;
         let JsonBody { value, permit, .. } =
             JsonBody::parse(app, payer, received).await.map_err(|refused| match refused {
-                Refused::TooLarge(error) if is_patch => ApiError { code: Code::PatchTooCostly, ..error },
+                Refused::TooLarge(error) if is_patch => ApiError { code: ErrorCode::PatchTooCostly, ..error },
                 other => other.into(),
             })?;
         if is_patch {
@@ -85,10 +86,10 @@ fn expect_shape(media_type: &str, patch: &Value) -> ApiResult<()> {
         }
         _ => return Ok(()),
     };
-    Err(ApiError::new(Code::InvalidPatch, message))
+    Err(ApiError::new(ErrorCode::InvalidPatch, message))
 }
 
-/// Takes a thing out of the answer it was read in: an object with nothing but it and the envelope.
+/// Unwraps a resource from the answer it was read in: an object with only it and the envelope.
 pub(super) fn unnest(body: &mut Value, member: &str) -> Option<Value> {
     let members = body.as_object_mut()?;
     let is_answer = members.get(member).is_some_and(Value::is_object)
@@ -97,7 +98,7 @@ pub(super) fn unnest(body: &mut Value, member: &str) -> Option<Value> {
 }
 
 impl Change {
-    /// The same change, taken out of the member it is answered under: what was read may be sent back as it is.
+    /// The same change without the member that answers wrap the resource in, so that what was read can be sent back.
     #[must_use]
     pub fn nested(mut self, member: &str) -> Self {
         if let Some(inner) = unnest(Arc::make_mut(&mut self.body), member) {
@@ -107,15 +108,15 @@ impl Change {
         self
     }
 
-    /// What the thing shall be, given how it is answered now.
+    /// The new state of the resource, given its present view.
     ///
-    /// A patch that takes long is applied off the threads that serve connections, when it is its sender's turn.
+    /// An expensive patch is applied on a blocking thread, queued fairly by payer.
     pub async fn apply(&self, present: &(impl serde::Serialize + Sync)) -> ApiResult<Value> {
         if !self.is_patch {
             return Ok(Value::clone(&self.body));
         }
         let present = serde_json::to_value(present).map_err(internal)?;
-        if let Some(applied) = apply_patch_at_once(&present, &self.body, AT_ONCE_STEPS) {
+        if let Some(applied) = apply_patch_at_once(&present, &self.body, INLINE_STEPS) {
             return Ok(applied?);
         }
         let body = Arc::clone(&self.body);
@@ -127,7 +128,7 @@ impl Change {
         Ok(applied?)
     }
 
-    /// Whether the body says anything of the member at this path, the thing's own or that of an object in it.
+    /// Whether the body sets the member at this path.
     pub fn sets(&self, path: &[&str]) -> bool {
         match &*self.body {
             Value::Array(operations) if self.is_patch => {
@@ -139,7 +140,7 @@ impl Change {
         }
     }
 
-    /// The error with its problems where the client wrote what they are about.
+    /// The error with its pointers relative to the body as the client sent it.
     pub fn place(&self, mut error: ApiError) -> ApiError {
         for problem in &mut error.problems {
             problem.pointer = problem.pointer.below(&self.place);
@@ -148,7 +149,7 @@ impl Change {
     }
 }
 
-/// Whether an operation of a JSON Patch writes this place or one that it lies in.
+/// Whether an operation of a JSON Patch writes this path or an ancestor of it.
 fn writes(operation: &Value, place: &str) -> bool {
     let holds = |member: &str| {
         operation[member].as_str().is_some_and(|path| {
@@ -162,7 +163,7 @@ fn writes(operation: &Value, place: &str) -> bool {
     }
 }
 
-/// Whether a JSON Merge Patch writes this place or one that it lies in.
+/// Whether a JSON Merge Patch writes this path or an ancestor of it.
 fn merges(patch: &Value, place: &[&str]) -> bool {
     match (patch, place.split_first()) {
         (Value::Object(members), Some((name, rest))) => {

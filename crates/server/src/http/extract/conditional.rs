@@ -1,4 +1,4 @@
-//! `If-Match` and `If-None-Match` against the revision of a thing.
+//! Preconditions: `If-Match` and `If-None-Match` against the revision of a resource.
 
 use std::borrow::Cow;
 
@@ -8,21 +8,21 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 use perigee_core::error::Kind;
 use perigee_core::revision::Revision;
 
-use crate::http::code::Code;
 use crate::http::error::{ApiError, ApiResult, invalid_header};
+use crate::http::error_code::ErrorCode;
 
 /// The entity tag of a revision.
 pub fn entity_tag(revision: Revision) -> String {
     format!("\"r{}\"", revision.0)
 }
 
-/// The tag of the same version without a coding.
+/// The entity tag without the suffix of a content encoding.
 fn plain(tag: &str) -> Cow<'_, str> {
     let inner = tag.strip_suffix("-gz\"").or_else(|| tag.strip_suffix("-br\""));
     inner.map_or(Cow::Borrowed(tag), |inner| Cow::Owned(format!("{inner}\"")))
 }
 
-/// What a client expects of the thing it asks for.
+/// The preconditions of a request.
 #[derive(Clone, Debug, Default)]
 pub struct Preconditions {
     matches: Option<Tags>,
@@ -73,15 +73,15 @@ impl<S: Send + Sync> FromRequestParts<S> for Preconditions {
 }
 
 impl Preconditions {
-    /// Whether the client named the revision it wants to change.
+    /// Whether `If-Match` names a revision.
     pub fn names_revision(&self) -> bool {
         matches!(self.matches, Some(Tags::Listed(_)))
     }
 
-    /// Refuses a change of another revision than the client knows.
+    /// Refuses a change with 412 if `If-Match` does not match this revision.
     pub fn check(&self, kind: Kind, revision: Revision) -> ApiResult<()> {
         let tag = entity_tag(revision);
-        // A change needs a strong match: a weak tag never fits.
+        // `If-Match` compares strongly: a weak tag never matches.
         let fits = match &self.matches {
             None | Some(Tags::Any) => true,
             Some(Tags::Listed(tags)) => tags.iter().any(|known| plain(known) == tag),
@@ -95,12 +95,12 @@ impl Preconditions {
             return Ok(());
         }
         Err(ApiError::new(
-            Code::PreconditionFailed,
+            ErrorCode::PreconditionFailed,
             format!("The {kind} is now at {tag}. Read it again and repeat your change on what you find."),
         ))
     }
 
-    /// The tag by which the client has this version already, in whichever coding.
+    /// The tag in `If-None-Match` that matches this version in any content encoding.
     pub fn known(&self, tag: &str) -> Option<String> {
         match &self.none_match {
             None => None,

@@ -13,7 +13,7 @@ mod submission;
 
 pub use body::{BODY_MAX, BODY_VALUES_MAX, CREDENTIALS_MAX, Credentials, JsonBody, SUBMISSION_MAX};
 pub use caller::{Caller, SessionCaller, Submitter};
-pub use change::Change;
+pub use change::{Change, JSON_PATCH};
 pub use conditional::{Preconditions, entity_tag};
 pub use once::{Held, Once};
 pub use operator::OperatorCaller;

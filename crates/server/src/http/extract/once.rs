@@ -8,8 +8,8 @@ use perigee_core::idempotency::IdempotencyKey;
 use super::{Caller, JsonBody};
 use crate::access::RunningKey;
 use crate::app::App;
-use crate::http::code::Code;
 use crate::http::error::{ApiError, ApiResult, invalid_header};
+use crate::http::error_code::ErrorCode;
 
 const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 const KEY_MAX: usize = 255;
@@ -54,7 +54,7 @@ impl Once {
             IdempotencyKey { user: caller.user_id(), endpoint: self.endpoint, key, body_hash: body.hash };
         let Some(running) = app.running_keys.hold(&key) else {
             return Err(ApiError::new(
-                Code::IdempotencyInProgress,
+                ErrorCode::IdempotencyInProgress,
                 "The first request with this Idempotency-Key is still running. Wait for its answer, or send this again shortly.",
             ));
         };

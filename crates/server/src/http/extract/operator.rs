@@ -7,8 +7,8 @@ use super::caller::{Caller, SessionCaller};
 use crate::app::App;
 use crate::http::error::{ApiError, ApiResult, forbidden};
 
-/// Somebody flagged as an operator of the server who signed in with a password: no key that lies about in a program
-/// reaches every account.
+/// A console session of a user flagged as operator. Tokens are not enough: an API key stored in some program must
+/// not reach every account.
 #[derive(Clone, Debug)]
 pub struct OperatorCaller(pub Caller);
 

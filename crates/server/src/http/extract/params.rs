@@ -1,4 +1,4 @@
-//! Query parameters: each known, each once, each valid, or all problems at once.
+//! Query parameters. Unknown, repeated and invalid ones are all reported at once.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -12,12 +12,12 @@ use perigee_core::zone::Zone;
 
 use crate::http::cursor::Cursor;
 use crate::http::error::{ApiError, ApiResult, invalid_parameters};
-use crate::http::json::{Pointer, Problem, When, read_when};
+use crate::http::json::{InstantOrNever, Pointer, Problem, read_instant_or_never};
 
-/// What a parameter that is an instant must be.
+/// The end of the sentence that refuses an instant.
 const A_TIME: &str = "a date and time such as \"2026-05-01T12:00:00Z\"; write \"+\" as %2B";
 
-/// The parameters of a query while they are being read.
+/// The query parameters that were not read yet, and the problems found so far.
 #[derive(Debug)]
 pub struct Params {
     given: BTreeMap<String, String>,
@@ -26,12 +26,12 @@ pub struct Params {
     query: Option<String>,
 }
 
-/// Which part of a list is wanted.
+/// The requested part of a list.
 #[derive(Debug)]
 pub struct ListPart {
-    /// A page, or everything.
+    /// The page; None for everything.
     pub page: Option<PageRequest>,
-    /// Path and query to make the link to the next page from.
+    /// Path and query for the `Link` to the next page.
     pub link: String,
 }
 
@@ -66,12 +66,12 @@ impl Params {
         Self { given: BTreeMap::new(), problems: Vec::new(), path: String::new(), query: None }
     }
 
-    /// Whether a parameter is there and was not taken yet.
+    /// Whether a parameter is present and was not read yet.
     pub fn has(&self, name: &str) -> bool {
         self.given.contains_key(name)
     }
 
-    /// Takes a parameter as text, if it is there.
+    /// Reads a parameter as text; None if it is absent.
     pub fn text(&mut self, name: &str) -> Option<String> {
         let text = self.given.remove(name)?;
         if text.chars().count() > 1_000 {
@@ -81,7 +81,7 @@ impl Params {
         Some(text)
     }
 
-    /// Takes a parameter that is parsed; `must_be` ends the sentence of a refusal.
+    /// Reads and parses a parameter; `must_be` ends the sentence of a refusal.
     pub fn parsed<T: FromStr>(&mut self, name: &str, must_be: &str) -> Option<T> {
         let text = self.text(name)?;
         let parsed = text.parse().ok();
@@ -91,17 +91,17 @@ impl Params {
         parsed
     }
 
-    /// Takes an instant; one written without an offset is in this zone. Never is the last instant there is.
+    /// Reads an instant; without an offset it is in `zone`. A time that means "never" becomes [`Timestamp::MAX`].
     pub fn instant(&mut self, name: &str, zone: &Zone) -> Option<Timestamp> {
         let text = self.text(name)?;
-        let instant = read_when(&text, zone).map(When::or_last);
+        let instant = read_instant_or_never(&text, zone).map(InstantOrNever::or_max);
         if instant.is_none() {
             self.refuse(name, format!("The parameter \"{name}\" must be {A_TIME}."));
         }
         instant
     }
 
-    /// Takes an instant that must be there.
+    /// Reads an instant that is required.
     pub fn required_instant(&mut self, name: &str, zone: &Zone) -> Option<Timestamp> {
         if !self.has(name) {
             self.refuse(name, format!("The parameter \"{name}\" is required: {A_TIME}."));
@@ -109,7 +109,7 @@ impl Params {
         self.instant(name, zone)
     }
 
-    /// Takes a whole number within bounds.
+    /// Reads a whole number within bounds.
     pub fn number(&mut self, name: &str, least: u32, most: u32) -> Option<u32> {
         let must_be = format!("a whole number from {least} to {most}");
         let number = self.parsed::<u32>(name, &must_be)?;
@@ -120,7 +120,7 @@ impl Params {
         Some(number)
     }
 
-    /// Takes a `tag=key:value` parameter.
+    /// Reads a `tag=key:value` parameter.
     pub fn tag(&mut self) -> Option<(String, String)> {
         let text = self.text("tag")?;
         match text.split_once(':') {
@@ -132,7 +132,7 @@ impl Params {
         }
     }
 
-    /// Takes one of a few words, in any letter case.
+    /// Reads one of these words, ignoring case, and gives its value.
     pub fn word<T: Copy>(&mut self, name: &str, words: &[(&str, T)]) -> Option<T> {
         let text = self.text(name)?;
         let found =
@@ -144,20 +144,21 @@ impl Params {
         found
     }
 
-    /// Notes a problem with a parameter.
+    /// Adds a problem with a parameter.
     pub fn refuse(&mut self, name: &str, detail: impl Into<String>) {
         self.problems.push(Problem { pointer: Pointer::root().member(name), detail: detail.into() });
     }
 
-    /// Takes `limit` and `cursor` of a list that is complete unless one of them is given, and ends the reading.
+    /// Reads `limit` and `cursor` of a list that is complete unless one of them is given, and refuses all other
+    /// parameters.
     pub fn finish_list(self, list: &'static str) -> ApiResult<ListPart> {
         let asked = self.given.contains_key("limit") || self.given.contains_key("cursor");
         let part = self.finish_page(list, PageRequest::LIMIT_MAX)?;
         Ok(ListPart { page: part.page.filter(|_| asked), ..part })
     }
 
-    /// Takes `limit` and `cursor` of a list that always comes in pages, of `default` items unless the client
-    /// says otherwise, and ends the reading.
+    /// Reads `limit` and `cursor` of a list that is always paged, with `default` as the limit, and refuses all other
+    /// parameters.
     pub fn finish_page(mut self, list: &'static str, default: u32) -> ApiResult<ListPart> {
         let limit = self.number("limit", 1, PageRequest::LIMIT_MAX);
         let cursor = self.text("cursor");
@@ -168,7 +169,7 @@ impl Params {
         Ok(ListPart { page: Some(PageRequest { after, limit: limit.unwrap_or(default) }), link })
     }
 
-    /// Ends the reading: unknown parameters are refused.
+    /// Refuses the parameters that were not read, and reports all problems.
     pub fn finish(mut self) -> ApiResult<()> {
         for name in std::mem::take(&mut self.given).into_keys() {
             self.refuse(&name, format!("Unknown parameter \"{name}\". Leave it out."));
@@ -176,7 +177,7 @@ impl Params {
         if self.problems.is_empty() { Ok(()) } else { Err(invalid_parameters(self.problems)) }
     }
 
-    /// Path and query with an empty `cursor=` at the end, ready for the next one.
+    /// Path and query with an empty `cursor=` at the end, to append the next cursor to.
     pub fn link_without_cursor(&self) -> String {
         let mut query = url::form_urlencoded::Serializer::new(String::new());
         for (name, value) in url::form_urlencoded::parse(self.query.as_deref().unwrap_or_default().as_bytes())

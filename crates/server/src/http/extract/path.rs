@@ -1,4 +1,4 @@
-//! Identifiers in a path. One that cannot exist is answered like one that does not.
+//! Ids in a path. A malformed id is answered like one that does not exist.
 
 use std::str::FromStr;
 
@@ -8,22 +8,22 @@ use perigee_core::device::DeviceRef;
 use perigee_core::text::SHORT_MAX;
 use serde::de::DeserializeOwned;
 
-use crate::http::code::Code;
 use crate::http::error::{ApiError, ApiResult};
+use crate::http::error_code::ErrorCode;
 
-/// An id of ours; none when the text is not one.
+/// An id; None if the segment is not a valid one.
 #[derive(Debug)]
 pub struct IdPath<T>(pub Option<T>);
 
-/// Two ids of ours, one below the other; none where the text is not one.
+/// Two ids, the second below the first; None where the segment is not a valid one.
 #[derive(Debug)]
 pub struct IdsPath<T, U>(pub Option<T>, pub Option<U>);
 
-/// A device by id or by identifier; none when the text can be neither.
+/// A device by id or by hardware identifier; None if the segment can be neither.
 #[derive(Debug)]
 pub struct DevicePath(pub Option<DeviceRef>);
 
-/// Any text.
+/// A path parameter as text, percent-decoded.
 #[derive(Debug)]
 pub struct TextPath(pub String);
 
@@ -33,7 +33,7 @@ where
     S: Send + Sync,
 {
     let Path(texts) = Path::<T>::from_request_parts(parts, state).await.map_err(|rejection| {
-        ApiError::new(Code::InvalidParameter, "The path cannot be read. Encode it as UTF-8.")
+        ApiError::new(ErrorCode::InvalidParameter, "The path cannot be read. Encode it as UTF-8.")
             .with_cause(rejection)
     })?;
     Ok(texts)

@@ -1,4 +1,4 @@
-//! Receives a body: every byte is paid for before it is kept.
+//! Receives a body; memory is reserved before bytes are buffered.
 
 use std::sync::Arc;
 
@@ -7,23 +7,23 @@ use bytes::Bytes;
 use http_body_util::BodyExt as _;
 
 use crate::budget::{Payer, Permit, Pool};
-use crate::http::code::Code;
 use crate::http::error::{ApiError, ApiResult};
+use crate::http::error_code::ErrorCode;
 use crate::serve::SlowBody;
 
-/// A body that does not arrive at once pays for so many bytes at a time, about what its request takes besides them.
+/// Memory is reserved in steps of this many bytes while a body arrives, about what its request takes besides.
 const LEAST_GROWTH: usize = 16 * 1024;
 
-/// What was received, and the permit to keep it.
+/// A received body and its memory permit.
 #[derive(Debug)]
 pub struct Received {
-    /// The bytes.
+    /// The bytes as they were sent, still compressed.
     pub bytes: Bytes,
-    /// Given back when the request no longer needs them, nor what was made of them.
+    /// Held until neither the bytes nor values made from them are needed.
     pub permit: Permit,
 }
 
-/// Receives a body of at most so many bytes.
+/// Receives a body of at most `limit` bytes.
 pub async fn read_body(mut body: Body, limit: usize, pool: &Arc<Pool>, payer: Payer) -> ApiResult<Received> {
     if body.size_hint().lower() > u64::try_from(limit).unwrap_or(u64::MAX) {
         return Err(too_large(limit));
@@ -49,7 +49,7 @@ pub async fn read_body(mut body: Body, limit: usize, pool: &Arc<Pool>, payer: Pa
         if total > permit.bytes() {
             permit.grow((total - permit.bytes()).max(LEAST_GROWTH))?;
         }
-        // Copied: a piece may be a small part of a large buffer of the connection, which it would keep.
+        // Copied: a chunk may be a small slice of a large connection buffer, which it would keep alive.
         received.extend_from_slice(&piece);
         drop(piece);
         next = next_piece(&mut body).await?;
@@ -57,7 +57,7 @@ pub async fn read_body(mut body: Body, limit: usize, pool: &Arc<Pool>, payer: Pa
     Ok(Received { bytes: received.into(), permit })
 }
 
-/// The next bytes; none at the end.
+/// The next chunk; None at the end.
 async fn next_piece(body: &mut Body) -> ApiResult<Option<Bytes>> {
     loop {
         match body.frame().await {
@@ -69,13 +69,13 @@ async fn next_piece(body: &mut Body) -> ApiResult<Option<Bytes>> {
             }
             Some(Err(error)) if caused_by::<SlowBody>(&error) => {
                 return Err(ApiError::new(
-                    Code::RequestTimeout,
+                    ErrorCode::RequestTimeout,
                     "The body came too slowly. Send it again over a better connection, or in parts.",
                 ));
             }
             Some(Err(error)) => {
                 return Err(ApiError::new(
-                    Code::MalformedJson,
+                    ErrorCode::MalformedJson,
                     "The body broke off before its end. Send the request again; nothing was stored.",
                 )
                 .with_cause(error));
@@ -84,10 +84,10 @@ async fn next_piece(body: &mut Body) -> ApiResult<Option<Bytes>> {
     }
 }
 
-/// The body is larger than is taken here.
+/// The error for a body that is too large.
 pub(super) fn too_large(limit: usize) -> ApiError {
     ApiError::new(
-        Code::BodyTooLarge,
+        ErrorCode::BodyTooLarge,
         format!("The body is larger than the {limit} bytes taken here. Send it in parts."),
     )
 }
@@ -145,11 +145,14 @@ mod tests {
     async fn a_body_without_end_is_refused_when_its_address_has_no_more() {
         let pool = pool();
         let refused = read_body(pieces(1_000_000, KIB), usize::MAX, &pool, payer()).await.unwrap_err();
-        assert_eq!(refused.code, Code::RateLimited);
+        assert_eq!(refused.code, ErrorCode::RateLimited);
         assert_eq!(pool.used(), 0);
         let refused = read_body(pieces(100, KIB), 64 * KIB, &pool, payer()).await.unwrap_err();
-        assert_eq!(refused.code, Code::BodyTooLarge);
+        assert_eq!(refused.code, ErrorCode::BodyTooLarge);
         let declared = Body::from(vec![0; 65 * KIB]);
-        assert_eq!(read_body(declared, 64 * KIB, &pool, payer()).await.unwrap_err().code, Code::BodyTooLarge);
+        assert_eq!(
+            read_body(declared, 64 * KIB, &pool, payer()).await.unwrap_err().code,
+            ErrorCode::BodyTooLarge
+        );
     }
 }

@@ -1,8 +1,8 @@
-//! Bodies that bring locations or alerts: JSON or one JSON document a line, packed or plain, bounded unpacked.
+//! Bodies with locations or alerts: JSON or NDJSON, compressed or plain, limited in size after decompression.
 //!
-//! Nothing is received before the handler asks for it, so that privileges and rates come first. What is packed, large or
-//! unusual is read off the threads that serve connections, in two steps: unpacking and the quick way, which need little
-//! memory, and only then the careful way, which needs ten times the text.
+//! The body is received only when the handler asks for it, after privileges and rate limits are checked. Compressed,
+//! large or unusual bodies are read on a blocking thread in two steps: decompression and the fast path, which need
+//! little memory, then the slow path, which needs ten times the size of the text.
 
 use std::io::{self, Read as _};
 
@@ -16,58 +16,58 @@ use super::body::{VALUE_BYTES, expect_media_type, media_type, payer};
 use super::receive::{Received, read_body, too_large};
 use crate::app::App;
 use crate::budget::{Payer, Permit};
-use crate::http::code::Code;
 use crate::http::error::{ApiError, ApiResult, internal};
+use crate::http::error_code::ErrorCode;
 use crate::http::json::MAX_VALUES;
 use crate::http::submission::{Asked, Forms, Layout};
 
 const LINES: &str = "application/x-ndjson";
 const TYPES: [&str; 2] = ["application/json", LINES];
-/// The largest window a packer may ask memory for: 8 MiB, as RFC 9659 has it for HTTP.
+/// The largest Zstandard window: 8 MiB, the limit of RFC 9659 for HTTP.
 const ZSTD_WINDOW_LOG_MAX: u32 = 23;
-/// Plain bodies up to this size are read where they arrive. A thousand locations take less than half a millisecond,
-/// not much more than it costs to hand them to another thread and be woken by it.
-const AT_ONCE: usize = 256 * 1024;
-/// Of these, so many bytes may need the careful way, which takes ten times as long; a body that needs more is read
-/// beside the reactor, so that nobody else waits for it.
-const AT_ONCE_CAREFUL: usize = 32 * 1024;
-/// Bytes that the first step may read the careful way, item by item.
-const FIRST_CAREFUL: usize = 128 * 1024;
-/// Items whose memory is not worth counting.
+/// Plain bodies up to this many bytes are read on the connection's thread. A thousand locations take less than half
+/// a millisecond, not much more than moving the work to another thread and back.
+const INLINE_MAX: usize = 256 * 1024;
+/// The most bytes read on the slow path, which takes ten times as long, on the connection's thread. A body that
+/// needs more is read on a blocking thread, so that other connections do not wait.
+const INLINE_SLOW_MAX: usize = 32 * 1024;
+/// The most bytes that the first step reads on the slow path, item by item.
+const FIRST_STEP_SLOW_MAX: usize = 128 * 1024;
+/// Up to this many items, memory is not accounted for.
 const FEW_ITEMS: usize = 100;
 
-/// What is being sent, not received yet.
+/// A body that was not received yet.
 #[derive(Debug)]
 pub struct Submission {
     body: Body,
-    coding: Coding,
+    encoding: BodyEncoding,
     layout: Layout,
     payer: Payer,
 }
 
-/// What was sent, still packed as it came.
+/// A received body before decompression.
 #[derive(Debug)]
 pub struct Packed {
     bytes: Bytes,
     permit: Permit,
-    coding: Coding,
+    encoding: BodyEncoding,
     layout: Layout,
     payer: Payer,
     limit: usize,
 }
 
-/// What a body asks for, and the permit to keep it in memory.
+/// A body that was read, and its memory permit.
 #[derive(Debug)]
 pub struct Read<T> {
-    /// What it asks for.
+    /// The items to store, or the time range to answer.
     pub asked: Asked<T>,
     /// Held until the request is done.
     pub permit: Permit,
 }
 
-/// How a body is packed.
+/// The content encoding of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Coding {
+enum BodyEncoding {
     Plain,
     Gzip,
     Zstd,
@@ -79,37 +79,36 @@ impl FromRequest<App> for Submission {
     async fn from_request(request: Request, _app: &App) -> ApiResult<Self> {
         expect_media_type(request.headers(), &TYPES)?;
         let in_lines = media_type(request.headers()).eq_ignore_ascii_case(LINES);
-        let coding = Coding::of(request.headers())?;
+        let encoding = BodyEncoding::of(request.headers())?;
         let payer = payer(request.extensions())?;
         let layout = if in_lines { Layout::Lines } else { Layout::Document };
-        Ok(Self { body: request.into_body(), coding, layout, payer })
+        Ok(Self { body: request.into_body(), encoding, layout, payer })
     }
 }
 
 impl Submission {
-    /// Receives a body that has at most so many bytes, also when it is unpacked.
+    /// Receives a body of at most `limit` bytes, before and after decompression.
     pub async fn receive(self, app: &App, limit: usize) -> ApiResult<Packed> {
-        let Self { body, coding, layout, payer } = self;
+        let Self { body, encoding, layout, payer } = self;
         let Received { bytes, permit } = read_body(body, limit, &app.budget.bodies, payer).await?;
-        Ok(Packed { bytes, permit, coding, layout, payer, limit })
+        Ok(Packed { bytes, permit, encoding, layout, payer, limit })
     }
 }
 
-/// What the first step came to.
+/// The result of the first step.
 enum First<T> {
     Done(ApiResult<Asked<T>>),
-    /// The text has to be read the careful way.
+    /// The text needs the slow path.
     Careful(Bytes),
 }
 
 impl Packed {
-    /// Whether reading it is more than a moment's work, so that its sender's rate is asked first.
+    /// Whether reading the body is expensive enough to charge the rate limit first.
     pub fn is_costly(&self) -> bool {
-        self.coding != Coding::Plain || self.bytes.len() > AT_ONCE
+        self.encoding != BodyEncoding::Plain || self.bytes.len() > INLINE_MAX
     }
 
-    /// Unpacks the body, tells what it asks for, and judges the items it brings.
-    /// Times without an offset are in the zone.
+    /// Decompresses the body and reads its items. Times without an offset are in `zone`.
     pub async fn read<T: Send + 'static>(
         self,
         app: &App,
@@ -117,25 +116,25 @@ impl Packed {
         zone: &Zone,
     ) -> ApiResult<Read<T>> {
         if !self.is_costly()
-            && let Some(asked) = forms.read_within(&self.bytes, self.layout, zone, AT_ONCE_CAREFUL)
+            && let Some(asked) = forms.read_within(&self.bytes, self.layout, zone, INLINE_SLOW_MAX)
         {
             return pay_for_items(asked?, self.permit);
         }
-        let Self { bytes, mut permit, coding, layout, payer, limit } = self;
-        let memory = coding.memory(bytes.len(), limit) + careful_memory(FIRST_CAREFUL);
+        let Self { bytes, mut permit, encoding, layout, payer, limit } = self;
+        let memory = encoding.memory(bytes.len(), limit) + slow_path_memory(FIRST_STEP_SLOW_MAX);
         let (first_zone, zone) = (zone.clone(), zone.clone());
         let first = move || -> ApiResult<First<T>> {
-            let text = coding.unpack(bytes, limit)?;
-            let quick = forms.read_within(&text, layout, &first_zone, FIRST_CAREFUL);
+            let text = encoding.unpack(bytes, limit)?;
+            let quick = forms.read_within(&text, layout, &first_zone, FIRST_STEP_SLOW_MAX);
             Ok(quick.map_or_else(|| First::Careful(text), First::Done))
         };
         let asked = match app.budget.run(payer, memory, first).await?? {
             First::Done(asked) => asked?,
             First::Careful(text) => {
-                if coding != Coding::Plain {
+                if encoding != BodyEncoding::Plain {
                     permit.grow(text.len())?;
                 }
-                let memory = careful_memory(text.len());
+                let memory = slow_path_memory(text.len());
                 app.budget.run(payer, memory, move || forms.read(&text, layout, &zone)).await??
             }
         };
@@ -143,12 +142,13 @@ impl Packed {
     }
 }
 
-/// Bytes that the values of a text may take: one has two bytes of text at least, and strings are copied.
-fn careful_memory(text: usize) -> usize {
+/// The most memory in bytes that the values of a text take: each value has at least two bytes of text, and strings
+/// are copied.
+fn slow_path_memory(text: usize) -> usize {
     (text / 2).min(MAX_VALUES) * VALUE_BYTES + 2 * text
 }
 
-/// Pays for many items, which stay in memory until they are stored.
+/// Reserves memory for many items, which stay in memory until they are stored.
 fn pay_for_items<T>(asked: Asked<T>, mut permit: Permit) -> ApiResult<Read<T>> {
     if let Asked::Store(Ok(batch)) | Asked::StoreAndRange(Ok(batch), _) = &asked
         && batch.good.len() > FEW_ITEMS
@@ -158,7 +158,7 @@ fn pay_for_items<T>(asked: Asked<T>, mut permit: Permit) -> ApiResult<Read<T>> {
     Ok(Read { asked, permit })
 }
 
-impl Coding {
+impl BodyEncoding {
     fn of(headers: &HeaderMap) -> ApiResult<Self> {
         let Some(given) = headers.get(header::CONTENT_ENCODING) else { return Ok(Self::Plain) };
         match given.to_str().unwrap_or_default().trim().to_ascii_lowercase().as_str() {
@@ -166,15 +166,15 @@ impl Coding {
             "gzip" | "x-gzip" => Ok(Self::Gzip),
             "zstd" => Ok(Self::Zstd),
             _ => Err(ApiError::new(
-                Code::UnsupportedMediaType,
+                ErrorCode::UnsupportedMediaType,
                 "Send the body with \"Content-Encoding: gzip\" or \"zstd\", or without that header.",
             )),
         }
     }
 
-    /// Bytes that unpacking may take.
+    /// The most memory in bytes for decompression.
     fn memory(self, packed: usize, limit: usize) -> usize {
-        /// What gzip can make of a byte.
+        /// The largest expansion factor of gzip.
         const GZIP_RATIO: usize = 1_032;
         match self {
             Self::Plain => 0,
@@ -196,7 +196,7 @@ impl Coding {
     }
 }
 
-/// Unpacks no further than a body may be long, however much the packed bytes promise.
+/// Decompresses at most `limit` bytes, whatever size the data announces.
 fn bounded(unpacking: impl io::Read, limit: usize) -> ApiResult<Bytes> {
     let stop_at = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
     let mut unpacked = Vec::new();
@@ -209,7 +209,7 @@ fn bounded(unpacking: impl io::Read, limit: usize) -> ApiResult<Bytes> {
 
 fn unpackable(error: io::Error) -> ApiError {
     ApiError::new(
-        Code::MalformedJson,
+        ErrorCode::MalformedJson,
         "The body cannot be unpacked. Send it packed as Content-Encoding says, or plain and without that header.",
     )
     .with_cause(error)
@@ -232,32 +232,32 @@ mod tests {
     fn unpacks_up_to_the_limit_and_no_further() {
         let full = vec![b' '; SUBMISSION_MAX];
         let over = vec![b' '; SUBMISSION_MAX + 1];
-        for (coding, full, over) in [
-            (Coding::Gzip, gzip(&full), gzip(&over)),
+        for (encoding, full, over) in [
+            (BodyEncoding::Gzip, gzip(&full), gzip(&over)),
             (
-                Coding::Zstd,
+                BodyEncoding::Zstd,
                 zstd::encode_all(&full[..], 1).unwrap().into(),
                 zstd::encode_all(&over[..], 1).unwrap().into(),
             ),
         ] {
             assert!(over.len() < 20_000, "a bomb is small");
-            assert_eq!(coding.unpack(full, SUBMISSION_MAX).unwrap().len(), SUBMISSION_MAX);
-            assert_eq!(coding.unpack(over, SUBMISSION_MAX).unwrap_err().code, Code::BodyTooLarge);
+            assert_eq!(encoding.unpack(full, SUBMISSION_MAX).unwrap().len(), SUBMISSION_MAX);
+            assert_eq!(encoding.unpack(over, SUBMISSION_MAX).unwrap_err().code, ErrorCode::BodyTooLarge);
         }
     }
 
     #[test]
     fn refuses_what_is_not_packed_so() {
         let whole = gzip(b"[1, 2, 3]");
-        for (coding, packed) in [
-            (Coding::Gzip, Bytes::from_static(b"[]")),
-            (Coding::Gzip, whole.slice(..whole.len() - 4)),
-            (Coding::Zstd, whole),
+        for (encoding, packed) in [
+            (BodyEncoding::Gzip, Bytes::from_static(b"[]")),
+            (BodyEncoding::Gzip, whole.slice(..whole.len() - 4)),
+            (BodyEncoding::Zstd, whole),
         ] {
             assert_eq!(
-                coding.unpack(packed, SUBMISSION_MAX).unwrap_err().code,
-                Code::MalformedJson,
-                "{coding:?}"
+                encoding.unpack(packed, SUBMISSION_MAX).unwrap_err().code,
+                ErrorCode::MalformedJson,
+                "{encoding:?}"
             );
         }
     }
@@ -268,6 +268,9 @@ mod tests {
         packer.window_log(27).unwrap();
         packer.write_all(&vec![b' '; 1024]).unwrap();
         let bytes = packer.finish().unwrap();
-        assert_eq!(Coding::Zstd.unpack(bytes.into(), SUBMISSION_MAX).unwrap_err().code, Code::MalformedJson);
+        assert_eq!(
+            BodyEncoding::Zstd.unpack(bytes.into(), SUBMISSION_MAX).unwrap_err().code,
+            ErrorCode::MalformedJson
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! A device's track as an answer: how it is wanted, and the headers that go with it.
+//! A device's track as an answer: its options and its headers.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -8,45 +8,45 @@ use perigee_core::actor::Scope;
 use perigee_core::device::Device;
 use perigee_core::error::Cause;
 
-use super::choice::Format;
 use super::field::{Field, Selection};
+use super::negotiate::Format;
 use super::track::{Sending, Source, Track, send_on};
 use super::writer::Heading;
 use crate::app::App;
 use crate::http::error::{ApiResult, internal};
 use crate::http::extract::{Caller, Params};
 use crate::http::history::HistoryPart;
-use crate::http::list::Place as _;
+use crate::http::list::Position as _;
 use crate::http::reply::Envelope;
 
-/// The coarsest line that may be asked for, in metres.
+/// The largest `simplify` tolerance, in metres.
 const TOLERANCE_MAX_M: f64 = 1_000_000.0;
 
-/// How a track is wanted.
+/// The options of a track.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shape {
-    /// The format.
+    /// The format of the document.
     pub format: Format,
-    /// The fields, in a format that leaves the choice.
+    /// The fields to write, in formats with selectable fields.
     pub selection: Selection,
-    /// How far the line may stray from a location left out, in metres.
+    /// `simplify`: the largest distance of an omitted location from the line, in metres.
     pub simplify: Option<f64>,
 }
 
-/// Whose track is answered.
+/// The owner and the reader of a track.
 #[derive(Debug)]
 pub struct Subject {
-    /// The device.
+    /// The device whose track it is.
     pub device: Device,
-    /// Who asks.
+    /// The caller, whose usage stands in the envelope.
     pub scope: Scope,
 }
 
 impl Shape {
-    /// JSON with everything in it.
+    /// JSON with all fields and all locations.
     pub const PLAIN: Self = Self { format: Format::Json, selection: Selection::ALL, simplify: None };
 
-    /// Takes `format`, `fields` and `simplify` from a query.
+    /// Reads `format`, `fields` and `simplify` from a query.
     pub fn of_params(params: &mut Params, headers: &HeaderMap) -> ApiResult<Self> {
         let format = Format::choose(params, headers)?;
         let selection = read_fields(params, format);
@@ -93,7 +93,7 @@ fn read_tolerance(params: &mut Params) -> Option<f64> {
     None
 }
 
-/// Answers part of a device's track: a page when one was asked for, else all of it, streamed.
+/// Answers part of a device's track: one page if requested, else all of it as a stream.
 pub async fn answer_track(
     app: &App,
     caller: &Caller,
@@ -148,12 +148,12 @@ pub async fn answer_track_after(
     Ok(response)
 }
 
-/// The header that names the file: the device's id for old clients, its name for those that read RFC 8187.
+/// `Content-Disposition`: the device's id as the file name, and its name for clients that know RFC 8187.
 fn file_name(device: &Device, format: Format) -> String {
     let ending = format.name();
     let shown = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => char::from(byte).to_string(),
-        // A slash would name a folder.
+        // A slash would be a directory separator.
         b'/' | b'\\' | 0..0x20 | 0x7f => "_".to_owned(),
         other => format!("%{other:02X}"),
     };

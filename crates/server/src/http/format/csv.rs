@@ -1,8 +1,8 @@
 //! CSV (RFC 4180): a header, then a line for each location.
 //!
-//! Spreadsheets take a cell that begins with `=`, `+`, `-` or `@` for a formula. No text a sender chose begins a
-//! cell here: texts stand in lists and maps, which are written as JSON and begin with a bracket. What begins with a
-//! minus is a number.
+//! Spreadsheets treat a cell that begins with `=`, `+`, `-` or `@` as a formula. No cell begins with text from a
+//! sender: texts are in lists and maps, which are written as JSON and begin with a bracket. What begins with a minus
+//! is a number.
 
 use perigee_core::location::StoredLocation;
 

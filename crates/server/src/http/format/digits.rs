@@ -1,14 +1,15 @@
-//! The digits of numbers, eight at a time, or by tables where they are few.
+//! Converts numbers to digits, eight at a time, or by table for small numbers.
 
-/// Numbers below this have eight digits at the most.
+/// Numbers below this have at most eight digits.
 pub(super) const EIGHT_DIGITS: u64 = 100_000_000;
 const ZEROS: u64 = u64::from_ne_bytes([b'0'; 8]);
 
-/// The eight last digits of a number, as text: halved into lanes of four, two and one digits, all lanes at once.
+/// The last eight digits of a number as text: split into lanes of four, two and one digits, all lanes at once
+/// (SWAR).
 pub(super) const fn eight_digits(number: u32) -> [u8; 8] {
     let number = number as u64 % EIGHT_DIGITS;
     let fours = (number / 10_000) | ((number % 10_000) << 32);
-    // Multiplying and shifting divides by a hundred what is below ten thousand, and by ten what is below a hundred.
+    // Division by a hundred or ten as multiplication and shift, exact below ten thousand and below a hundred.
     let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
     let twos = hundreds | ((fours - hundreds * 100) << 16);
     let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
@@ -16,7 +17,7 @@ pub(super) const fn eight_digits(number: u32) -> [u8; 8] {
     (ones | ZEROS).to_le_bytes()
 }
 
-/// The digits of a number below a thousand without zeros in front, and how many they are.
+/// The digits of a number below a thousand without leading zeros, and their count.
 pub(super) static WHOLES: [([u8; 3], u8); 1000] = {
     let mut table = [([b'0'; 3], 1); 1000];
     let mut number = 0_u32;
@@ -32,7 +33,7 @@ pub(super) static WHOLES: [([u8; 3], u8); 1000] = {
     table
 };
 
-/// The digits of a number of thousandths without zeros at the end, and how many they are.
+/// The digits of a number of thousandths without trailing zeros, and their count.
 pub(super) static THOUSANDTHS: [([u8; 3], u8); 1000] = {
     let mut table = [([b'0'; 3], 0); 1000];
     let mut number = 1_u32;
@@ -50,7 +51,7 @@ pub(super) static THOUSANDTHS: [([u8; 3], u8); 1000] = {
     table
 };
 
-/// The digits of numbers below a hundred.
+/// The digits of all numbers below a hundred.
 pub(super) static PAIRS: [[u8; 2]; 100] = {
     let mut table = [[b'0'; 2]; 100];
     let mut number = 0_u32;
@@ -67,18 +68,18 @@ const fn three_digits(number: u32) -> [u8; 3] {
     [hundreds, tens, ones]
 }
 
-/// How many of these digits are zeros in front.
+/// The number of leading zeros among these digits.
 fn leading(digits: [u8; 8]) -> usize {
     ((u64::from_le_bytes(digits) ^ ZEROS).trailing_zeros() / 8) as usize
 }
 
-/// How many of these digits are zeros at the end.
+/// The number of trailing zeros among these digits.
 pub(super) fn trailing(digits: [u8; 8]) -> usize {
     ((u64::from_le_bytes(digits) ^ ZEROS).leading_zeros() / 8) as usize
 }
 
-/// Appends a draft, has it written over where it is, and cuts it off where that says it ends: to copy a text whose
-/// length is not known beforehand would take longer than making it.
+/// Appends a template, lets `write` overwrite it in place, and truncates to the length that `write` gives: copying a
+/// text of unknown length would take longer than making it.
 #[inline]
 pub(super) fn push_draft<const SIZE: usize>(
     out: &mut Vec<u8>,
@@ -91,7 +92,7 @@ pub(super) fn push_draft<const SIZE: usize>(
     out.truncate(start + length);
 }
 
-/// Digits without zeros in front, but for the last, and how many they are.
+/// Digits without leading zeros, at least one, and their count.
 pub(super) fn without_leading(digits: [u8; 8]) -> ([u8; 8], usize) {
     let zeros = leading(digits).min(7);
     ((u64::from_le_bytes(digits) >> (8 * zeros)).to_le_bytes(), 8 - zeros)

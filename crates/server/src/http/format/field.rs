@@ -22,9 +22,9 @@ pub(super) enum Datum<'l> {
     Accessories(&'l [BTreeMap<String, String>]),
 }
 
-/// Somebody who is told the fields of a location one after another.
+/// A visitor of the fields of a location, in order.
 pub(super) trait Visitor {
-    /// Takes a field; nothing when the location does not have it.
+    /// Visits a field; None if the location does not have it.
     fn field(&mut self, field: Field, datum: Option<Datum<'_>>);
 }
 
@@ -47,18 +47,18 @@ macro_rules! fields {
             /// Every field, in the order they are written.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// Its name.
+            /// The member name in JSON, and the column name in CSV.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }
 
-            /// Its name as a member of a JSON object that is not the first.
+            /// The name as a JSON member with a comma before it: `,"name":`.
             pub(super) const fn key(self) -> &'static [u8] {
                 match self { $(Self::$variant => concat!(",\"", $name, "\":").as_bytes(),)+ }
             }
         }
 
-        /// Tells the chosen fields of a location. Made without a loop, so that each field costs only its own check.
+        /// Visits the selected fields of a location. Unrolled, so that each field costs only its own check.
         #[inline(always)]
         pub(super) fn visit_fields($stored: &StoredLocation, selection: Selection, visitor: &mut impl Visitor) {
             let $readings = &$stored.location.readings;
@@ -112,15 +112,15 @@ fields! { |stored, readings|
 }
 
 impl Selection {
-    /// Every field.
+    /// Selects every field.
     pub const ALL: Self = Self(u64::MAX);
 
-    /// These fields.
+    /// Selects only these fields.
     pub fn of(fields: &[Field]) -> Self {
         Self(fields.iter().fold(0, |chosen, field| chosen | 1 << (*field as u64)))
     }
 
-    /// All but these fields.
+    /// Removes these fields from the selection.
     pub(super) const fn without(self, fields: &[Field]) -> Self {
         let mut chosen = self.0;
         let mut index = 0;
@@ -131,14 +131,14 @@ impl Selection {
         Self(chosen)
     }
 
-    /// Whether this field is one of them.
+    /// Whether this field is selected.
     pub(super) const fn has(self, field: Field) -> bool {
         self.0 & (1 << (field as u64)) != 0
     }
 }
 
 impl Datum<'_> {
-    /// Writes it as JSON.
+    /// Writes the value as JSON.
     #[expect(clippy::inline_always, reason = "what it is, is known where this is compiled")]
     #[inline(always)]
     pub(super) fn push_json(self, out: &mut Vec<u8>) {
@@ -161,8 +161,8 @@ impl Datum<'_> {
         }
     }
 
-    /// Writes it as a text that no format needs to escape. Lists and maps are no such thing: nothing is written of
-    /// them, and the answer is no.
+    /// Writes the value as text that needs no escaping in any format. Gives false, and writes nothing, for lists and
+    /// maps.
     #[expect(clippy::inline_always, reason = "what it is, is known where this is compiled")]
     #[inline(always)]
     pub(super) fn push_plain(self, out: &mut Vec<u8>) -> bool {
@@ -179,7 +179,7 @@ impl Datum<'_> {
     }
 }
 
-/// Writes east, north and, if it is known, up, as GeoJSON and KML both have them.
+/// Writes longitude, latitude and, if known, altitude, the order of GeoJSON and KML.
 pub(super) fn push_coordinates(out: &mut Vec<u8>, location: &Location) {
     Datum::Degrees(location.longitude.as_e7()).push_plain(out);
     out.push(b',');
@@ -198,7 +198,7 @@ fn push_attribute(out: &mut Vec<u8>, attribute: &Attribute) {
     match attribute {
         Attribute::Text(text) => push_json_text(out, text),
         Attribute::Integer(whole) => push_signed(out, *whole),
-        // The one float there is, as rare as it is arbitrary.
+        // The only float: attribute values are arbitrary numbers, and rare.
         Attribute::Real(real) => out.extend_from_slice(serde_json::Value::from(*real).to_string().as_bytes()),
         Attribute::Flag(flag) => push_flag(out, *flag),
     }

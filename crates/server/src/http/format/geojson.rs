@@ -7,11 +7,11 @@ use super::json::{open_envelope, push_next_cursor, write_location};
 use super::writer::Writer;
 use crate::http::reply::Envelope;
 
-/// What stands in the properties: all that the coordinates do not tell, and the altitude once more, because many
-/// tools drop it from coordinates.
+/// The fields in `properties`: all but the coordinates, and the altitude again, because many tools drop it from
+/// coordinates.
 const PROPERTIES: Selection = Selection::ALL.without(&[Field::Latitude, Field::Longitude]);
 
-/// A feature collection. The envelope stands in it as foreign members, which readers ignore.
+/// A feature collection. The envelope's members are foreign members (RFC 7946), which readers ignore.
 #[derive(Debug)]
 pub(super) struct GeoJson {
     pub(super) envelope: Envelope,

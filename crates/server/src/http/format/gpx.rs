@@ -1,4 +1,4 @@
-//! GPX 1.1: one track of one segment. What GPX has no element for stands in the extensions of a point.
+//! GPX 1.1: one track of one segment. Fields without a GPX element are in the `extensions` of a point.
 
 use perigee_core::location::StoredLocation;
 
@@ -9,12 +9,12 @@ use super::writer::Writer;
 const OPENING: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
     <gpx version=\"1.1\" creator=\"Perigee\" xmlns=\"http://www.topografix.com/GPX/1/1\" \
     xmlns:perigee=\"urn:perigee:location:1\">\n<trk><name>";
-/// What GPX itself has a place for.
+/// The fields with a GPX element.
 const NATIVE: [Field; 6] =
     [Field::DateTime, Field::Latitude, Field::Longitude, Field::Altitude, Field::Satellites, Field::Hdop];
 const EXTENSIONS: Selection = Selection::ALL.without(&NATIVE);
 
-/// A track.
+/// A GPX document with one track.
 #[derive(Debug)]
 pub(super) struct Gpx {
     title: String,
@@ -33,7 +33,7 @@ struct Elements<'o> {
 }
 
 impl Visitor for Elements<'_> {
-    /// Lists and maps are written as JSON, which carries any text whole.
+    /// Lists and maps are written as JSON, which can hold any text.
     fn field(&mut self, field: Field, datum: Option<Datum<'_>>) {
         let Some(datum) = datum else { return };
         self.out.extend_from_slice(b"<perigee:");
@@ -55,7 +55,7 @@ pub(super) fn push_xml_datum(out: &mut Vec<u8>, scratch: &mut Vec<u8>, datum: Da
     }
 }
 
-/// Writes an element of GPX itself, if there is something to write.
+/// Writes a GPX element, if there is a value.
 fn push_element(out: &mut Vec<u8>, name: &str, datum: Option<Datum<'_>>) {
     let Some(datum) = datum else { return };
     out.push(b'<');

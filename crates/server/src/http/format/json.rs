@@ -1,4 +1,4 @@
-//! JSON, as one answer or one object a line.
+//! JSON as one answer, and NDJSON.
 
 use perigee_core::id::DeviceId;
 use perigee_core::location::StoredLocation;
@@ -9,7 +9,8 @@ use crate::http::reply::Envelope;
 
 struct Members<'o> {
     out: &'o mut Vec<u8>,
-    /// Whether `milleage` stands beside `mileage`: always, unless fields were chosen by name.
+    /// Whether `milleage`, the original API's spelling, is written beside `mileage`: unless fields were selected by
+    /// name.
     both_spellings: bool,
 }
 
@@ -28,7 +29,7 @@ impl Visitor for Members<'_> {
     }
 }
 
-/// Writes a location as a JSON object, with the id of its device in front where one is given.
+/// Writes a location as a JSON object, with its device's id first if one is given.
 pub fn write_location(
     out: &mut Vec<u8>,
     device: Option<DeviceId>,
@@ -49,25 +50,25 @@ pub fn write_location(
     out.push(b'}');
 }
 
-/// Writes the envelope of an answer up to where its own members begin.
+/// Writes the envelope of an answer without the closing brace.
 pub fn open_envelope(out: &mut Vec<u8>, envelope: Envelope) {
     // Plain members cannot fail to be written.
     let envelope = serde_json::to_vec(&envelope).unwrap_or_default();
     out.extend_from_slice(envelope.strip_suffix(b"}").unwrap_or(&envelope));
 }
 
-/// Writes where to go on, as the last member of an answer.
+/// Writes `nextCursor` as the last member of an answer.
 pub fn push_next_cursor(out: &mut Vec<u8>, next_cursor: Option<&str>) {
     if let Some(cursor) = next_cursor {
         out.extend_from_slice(format!(",\"nextCursor\":\"{cursor}\"").as_bytes());
     }
 }
 
-/// The envelope with the locations in it.
+/// One JSON object: the envelope and the locations.
 #[derive(Debug)]
 pub(super) struct Json {
     pub(super) envelope: Envelope,
-    /// Members of the answer that stand before the locations, each after a comma.
+    /// Further members before the locations, each with a comma before it.
     pub(super) before: Vec<u8>,
     pub(super) selection: Selection,
     pub(super) begun: bool,
@@ -95,7 +96,7 @@ impl Writer for Json {
     }
 }
 
-/// A JSON object a line.
+/// NDJSON: one JSON object a line.
 #[derive(Debug)]
 pub(super) struct Lines {
     pub(super) selection: Selection,

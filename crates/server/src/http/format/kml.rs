@@ -1,6 +1,6 @@
 //! KML 2.3: a placemark for each location, with its time and everything else as extended data.
 //!
-//! A `Track` would list every time before the first position, so it cannot be written while it is read.
+//! Not a `Track`: that lists all times before the first position, so it cannot be streamed.
 
 use perigee_core::location::StoredLocation;
 
@@ -11,7 +11,7 @@ use super::writer::Writer;
 
 const OPENING: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
     <kml xmlns=\"http://www.opengis.net/kml/2.3\" version=\"2.3\">\n<Document><name>";
-/// What KML itself has a place for.
+/// The fields with a KML element.
 const NATIVE: [Field; 4] = [Field::DateTime, Field::Latitude, Field::Longitude, Field::Altitude];
 const EXTENDED: Selection = Selection::ALL.without(&NATIVE);
 

@@ -1,7 +1,6 @@
-//! Locations as documents: JSON, one JSON object a line, GeoJSON, CSV, GPX and KML, each written while it is read.
+//! Documents of locations: JSON, NDJSON, GeoJSON, CSV, GPX and KML, all of them streamed.
 
 mod answer;
-mod choice;
 mod csv;
 mod digits;
 mod field;
@@ -9,14 +8,15 @@ mod geojson;
 mod gpx;
 pub mod json;
 mod kml;
+mod negotiate;
 mod simplify;
 mod text;
 mod track;
 mod writer;
 
 pub use answer::{Shape, Subject, answer_track, answer_track_after};
-pub use choice::{Format, is_negotiated};
 pub use field::{Field, Selection};
+pub use negotiate::{Format, is_negotiated};
 pub use writer::{Heading, Writer};
 
 #[cfg(test)]

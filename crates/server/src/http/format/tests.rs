@@ -1,14 +1,14 @@
 //! Every format: its look, and that it loses nothing.
 
 mod read_back;
-mod some;
+mod samples;
 
 use perigee_core::location::StoredLocation;
 use perigee_core::zone::Zone;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use self::some::{any_stored, bare, full};
+use self::samples::{any_stored, bare, full};
 use super::{Field, Format, Heading, Selection};
 use crate::http::json::Pointer;
 use crate::http::reply::Envelope;

@@ -1,4 +1,4 @@
-//! Numbers, instants and texts as bytes, made from whole numbers: no float is formatted, no calendar is asked.
+//! Fast formatting of numbers, instants and texts as bytes, with integer arithmetic only.
 
 use std::cell::Cell;
 
@@ -9,7 +9,7 @@ use super::digits::{
 };
 
 const MS_PER_HOUR: i64 = 3_600_000;
-/// Days from 0000-03-01, where the calendar's cycles begin, to 1970-01-01.
+/// Days from 0000-03-01, where the 400-year cycle of the calendar begins, to 1970-01-01.
 const DAYS_TO_1970: i64 = 719_468;
 const DAYS_PER_ERA: u32 = 146_097;
 
@@ -35,12 +35,12 @@ pub(super) fn push_signed(out: &mut Vec<u8>, number: i64) {
     push_whole(out, number.unsigned_abs());
 }
 
-/// Writes a count of units of a power of ten below one: as many decimals as it needs, never an exponent.
+/// Writes a fixed-point number without trailing zeros and without an exponent.
 pub(super) fn push_decimal<const DECIMALS: u32>(out: &mut Vec<u8>, units: i64) {
     let scale = const { 10_u64.pow(DECIMALS) };
     let magnitude = units.unsigned_abs();
     let (whole, part) = (magnitude / scale, magnitude % scale);
-    // Ordinarily there are three digits before the point at the most.
+    // Usually there are at most three digits before the point.
     let whole_digits = usize::try_from(whole).ok().and_then(|whole| WHOLES.get(whole));
     let Some((digits, length)) = whole_digits else {
         if units < 0 {
@@ -59,7 +59,7 @@ pub(super) fn push_decimal<const DECIMALS: u32>(out: &mut Vec<u8>, units: i64) {
     });
 }
 
-/// Writes the decimals behind a point; says how long point and decimals are, which is nothing without decimals.
+/// Writes the point and the decimals and gives their length, which is 0 without decimals.
 fn write_part<const DECIMALS: u32>(text: &mut [u8], part: u64) -> usize {
     if part == 0 {
         return 0;
@@ -70,14 +70,15 @@ fn write_part<const DECIMALS: u32>(text: &mut [u8], part: u64) -> usize {
         text[..3].copy_from_slice(digits);
         return 1 + usize::from(*length);
     }
-    // Filled up to eight decimals; zeros at the end are not counted.
+    // Padded to eight decimals; trailing zeros are not counted.
     let decimals = eight_digits(u32::try_from(part * const { 10_u64.pow(8 - DECIMALS) }).unwrap_or(0));
     text[..8].copy_from_slice(&decimals);
     9 - trailing(decimals)
 }
 
-/// Writes an instant as RFC 3339 in UTC, with milliseconds only when there are any. Its characters are put together in
-/// words, the first at the low end: a processor waits when it reads as a word what was just written as bytes.
+/// Writes an instant as RFC 3339 in UTC, with milliseconds only if they are not zero. The characters are assembled
+/// in 64-bit words, the first in the lowest byte: reading as a word what was just written as bytes stalls the
+/// processor.
 pub(super) fn push_time(out: &mut Vec<u8>, instant: Timestamp) {
     let pair = |number: usize| u16::from_le_bytes(PAIRS[number]);
     let millis = instant.as_millis();
@@ -96,8 +97,7 @@ pub(super) fn push_time(out: &mut Vec<u8>, instant: Timestamp) {
     }
 }
 
-/// An instant of this hour, without its minutes and what follows. A track has many locations an hour, so hours are
-/// remembered for a while.
+/// The text of an instant up to its hour. A track has many locations an hour, so the last hours are cached.
 fn hour_of(hour: i64) -> u128 {
     thread_local! {
         static HOURS: [Cell<(i64, u128)>; 16] = const { [const { Cell::new((i64::MIN, 0)) }; 16] };
@@ -113,7 +113,7 @@ fn hour_of(hour: i64) -> u128 {
 
 fn hour_as_text(hour: i64) -> [u8; 16] {
     let date = eight_digits(civil(hour.div_euclid(24)));
-    // The minutes are added to the two zeros at the end.
+    // The minutes are added to the two zero digits at the end.
     let mut text = *b"0000-00-00T00:\0\0";
     text[..4].copy_from_slice(&date[..4]);
     text[5..7].copy_from_slice(&date[4..6]);
@@ -122,8 +122,8 @@ fn hour_as_text(hour: i64) -> [u8; 16] {
     text
 }
 
-/// Year, month and day of the day this many after 1970-01-01 in the Gregorian calendar, as the digits of a number.
-/// Years are counted from March, so that the leap day is a year's last.
+/// Converts days since 1970-01-01 to a date of the Gregorian calendar, as the digits of a number. Years are counted
+/// from March, so that the leap day is the last of a year.
 fn civil(days: i64) -> u32 {
     let days = u32::try_from(days + DAYS_TO_1970).unwrap_or(0);
     let (era, day_of_era) = (days / DAYS_PER_ERA, days % DAYS_PER_ERA);
@@ -136,8 +136,8 @@ fn civil(days: i64) -> u32 {
     year % 10_000 * 10_000 + month * 100 + day
 }
 
-/// Writes a text as a JSON string. The two characters that XML cannot carry at all are escaped as well, so that
-/// any text lies safe in any format once it is JSON.
+/// Writes a text as a JSON string. The two characters that XML cannot represent are escaped as well, so that the
+/// JSON can be embedded in any format.
 pub(super) fn push_json_text(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     let bytes = text.as_bytes();
@@ -167,7 +167,7 @@ pub(super) fn push_json_text(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// Writes a text between the tags of XML or into an attribute. What XML cannot carry is replaced.
+/// Writes a text as XML content or attribute value. Characters that XML cannot represent are replaced.
 pub(super) fn push_xml_text(out: &mut Vec<u8>, text: &str) {
     let mut bytes = [0; 4];
     for character in text.chars() {
@@ -177,7 +177,7 @@ pub(super) fn push_xml_text(out: &mut Vec<u8>, text: &str) {
             '>' => b"&gt;",
             '"' => b"&quot;",
             '\'' => b"&apos;",
-            // Written as they are, readers would turn them into spaces or line feeds.
+            // Unescaped, XML parsers would normalise them to spaces or line feeds.
             '\t' => b"&#9;",
             '\n' => b"&#10;",
             '\r' => b"&#13;",
@@ -188,7 +188,7 @@ pub(super) fn push_xml_text(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// Writes a text as a quoted cell of CSV, as RFC 4180 has it.
+/// Writes a text as a quoted CSV cell (RFC 4180).
 pub(super) fn push_quoted_cell(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
     for byte in text {

@@ -1,45 +1,45 @@
-//! What every format is behind: a document that is opened, gets its locations one by one, and is closed.
+//! The interface of all formats: open a document, write locations one by one, close it.
 
 use std::fmt;
 
 use perigee_core::location::StoredLocation;
 
-use super::choice::Format;
 use super::csv::Csv;
 use super::field::Selection;
 use super::geojson::GeoJson;
 use super::gpx::Gpx;
 use super::json::{Json, Lines};
 use super::kml::Kml;
+use super::negotiate::Format;
 use crate::http::reply::Envelope;
 
-/// Writes a document of locations, holding none of them.
+/// Writes a document of locations without keeping any of them.
 pub trait Writer: Send + fmt::Debug {
     /// Writes what comes before the first location.
     fn open(&mut self, out: &mut Vec<u8>);
 
-    /// Writes a location.
+    /// Writes one location, and its separator.
     fn write(&mut self, out: &mut Vec<u8>, stored: &StoredLocation);
 
-    /// Writes what comes after the last one, and where to go on in a format that has a place for it.
+    /// Writes what comes after the last location, and the next cursor in formats that have a member for it.
     fn close(&mut self, out: &mut Vec<u8>, next_cursor: Option<&str>);
 }
 
-/// What a document says beside its locations.
+/// The parts of a document besides its locations.
 #[derive(Debug)]
 pub struct Heading {
-    /// The beginning of an answer that is a JSON object.
+    /// The envelope of a JSON answer.
     pub envelope: Envelope,
-    /// Further members of such an answer, each after a comma.
+    /// Further members of a JSON answer, each with a comma before it.
     pub before: Vec<u8>,
-    /// What the track is called.
+    /// The title of the track.
     pub title: String,
-    /// The fields to write, in formats that leave the choice.
+    /// The fields to write, in formats with selectable fields.
     pub selection: Selection,
 }
 
 impl Format {
-    /// Begins a document.
+    /// A writer for one document in this format.
     pub fn writer(self, heading: Heading) -> Box<dyn Writer> {
         let Heading { envelope, before, title, selection } = heading;
         match self {

@@ -1,4 +1,4 @@
-//! One member while it is being checked.
+//! The value of one JSON member while it is validated.
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -10,18 +10,18 @@ use super::hint::{nearest, quote};
 use super::value::{Refusal, check_chars};
 
 pub(super) enum State<T> {
-    /// The member is not there.
+    /// The member is absent.
     Absent,
     /// The member is `null`.
     Null,
-    /// The member was refused, and the problem is noted.
+    /// The member was refused and its problem recorded.
     Refused,
-    /// The member is right so far.
+    /// The member is valid so far.
     Good(T),
 }
 
-/// A member of a JSON object while it is being checked. It ends with [`Self::required`], [`Self::optional`],
-/// [`Self::nullable`] or [`Self::or`], which give the value; what is wrong is noted in its [`Fields`].
+/// A member of a JSON object while it is validated. [`Self::required`], [`Self::optional`], [`Self::nullable`] or
+/// [`Self::or`] give its value; problems are recorded in its [`Fields`].
 #[must_use = "a member is checked only when it ends in required, optional, nullable or or"]
 pub struct Field<'f, 'v, T> {
     pub(super) fields: &'f mut Fields<'v>,
@@ -30,7 +30,7 @@ pub struct Field<'f, 'v, T> {
 }
 
 impl<'f, 'v, T> Field<'f, 'v, T> {
-    /// The value of a member that must be there and not null. None stands for a problem that is noted.
+    /// The value of a required member, not null. None means that a problem was recorded.
     pub fn required(self) -> Option<T> {
         match self.state {
             State::Absent => self.fields.refuse(self.name, "is required"),
@@ -41,7 +41,7 @@ impl<'f, 'v, T> Field<'f, 'v, T> {
         None
     }
 
-    /// The value of a member that may be left out, but not be null.
+    /// The value of a member that may be absent but not null.
     pub fn optional(self) -> Option<T> {
         match self.state {
             State::Null => self.fields.refuse(self.name, "must not be null; leave it out instead"),
@@ -51,7 +51,7 @@ impl<'f, 'v, T> Field<'f, 'v, T> {
         None
     }
 
-    /// The value of a member that may be left out or be null, which mean the same.
+    /// The value of a member that may be absent or null, with the same meaning.
     pub fn nullable(self) -> Option<T> {
         match self.state {
             State::Good(value) => Some(value),
@@ -59,17 +59,17 @@ impl<'f, 'v, T> Field<'f, 'v, T> {
         }
     }
 
-    /// The value of a member that means this when it is left out. It must not be null.
+    /// The value of a member, or this default if it is absent. It must not be null.
     pub fn or(self, default: T) -> T {
         self.optional().unwrap_or(default)
     }
 
-    /// Refuses a value for any reason.
+    /// Refuses a value for which `check` gives a reason.
     pub fn check(self, rule: impl FnOnce(&T) -> Result<(), Refusal>) -> Self {
         self.convert(|value| rule(&value).map(|()| value))
     }
 
-    /// Makes another type of the value, or refuses it.
+    /// Converts the value, or refuses it.
     pub fn convert<U>(self, make: impl FnOnce(T) -> Result<U, Refusal>) -> Field<'f, 'v, U> {
         let Self { fields, name, state } = self;
         let state = match state {
@@ -89,7 +89,7 @@ impl<'f, 'v, T> Field<'f, 'v, T> {
 }
 
 impl<T: PartialOrd + Display> Field<'_, '_, T> {
-    /// Refuses a value below or above.
+    /// Refuses a value outside the range.
     pub fn range(self, allowed: RangeInclusive<T>) -> Self {
         self.check(|value| {
             if allowed.contains(value) {
@@ -101,17 +101,17 @@ impl<T: PartialOrd + Display> Field<'_, '_, T> {
 }
 
 impl<'f, 'v> Field<'f, 'v, String> {
-    /// Refuses a text with fewer or more characters; where one is needed, blanks alone are not enough.
+    /// Refuses a text with fewer or more characters; if at least one is needed, blanks alone are refused.
     pub fn chars(self, allowed: RangeInclusive<usize>) -> Self {
         self.check(|text| check_chars(text, &allowed))
     }
 
-    /// Makes capital letters small ones, for words that are taken in any letter case.
+    /// Converts to lower case, for words that are matched ignoring case.
     pub fn lower_case(self) -> Self {
         self.convert(|text| Ok(text.to_ascii_lowercase()))
     }
 
-    /// Takes one of these words and gives what it stands for.
+    /// Converts one of these words to its value.
     pub fn one_of<T: Copy>(self, words: &[(&str, T)]) -> Field<'f, 'v, T> {
         self.convert(|text| {
             if let Some((_, meaning)) = words.iter().find(|(word, _)| *word == text) {
@@ -126,7 +126,7 @@ impl<'f, 'v> Field<'f, 'v, String> {
 }
 
 impl<T> Field<'_, '_, Vec<T>> {
-    /// Refuses items for any reason, each at its own place.
+    /// Refuses items for which `check` gives a reason, each with its own pointer.
     pub fn each(self, rule: impl Fn(&T) -> Result<(), Refusal>) -> Self {
         self.refuse_items(|items| {
             items.iter().enumerate().filter_map(|(index, item)| Some((index, rule(item).err()?))).collect()
@@ -149,7 +149,7 @@ impl<T> Field<'_, '_, Vec<T>> {
 }
 
 impl<T: Eq + Hash> Field<'_, '_, Vec<T>> {
-    /// Refuses items that repeat an earlier one.
+    /// Refuses items equal to an earlier one.
     pub fn unique(self) -> Self {
         self.refuse_items(|items| {
             let mut seen = HashSet::new();

@@ -1,4 +1,4 @@
-//! Reads the members of a JSON object and notes every problem instead of stopping at the first.
+//! Reads the members of a JSON object and records every problem instead of stopping at the first.
 //!
 //! ```
 //! # use perigee_server::http::json::{Fields, parse_strict};
@@ -28,25 +28,25 @@ use serde_json::{Map, Value};
 
 use super::field::{Field, State};
 use super::hint::{nearest, quote};
-use super::local::{When, read_when};
+use super::instant_forms::{InstantOrNever, read_instant_or_never};
 use super::pointer::{Pointer, Problem};
 use super::value::{FromJson, Refusal, check_chars, is_whole, kind, must_be, read_lines, text_of};
 
-/// More problems than this help nobody, and the answer stays small whatever was sent.
+/// The most problems in one answer, so that it stays small whatever was sent.
 const MOST_PROBLEMS: usize = 100;
 
-/// How large a map of strings may be.
+/// Limits of a map of strings.
 #[derive(Clone, Copy, Debug)]
 pub struct MapLimits {
-    /// Entries at most.
+    /// The most entries in the map.
     pub entries: usize,
-    /// Characters of a key at most; one at least.
+    /// The most characters in a key; the least is one.
     pub key_chars: usize,
-    /// Characters of a value at most.
+    /// The most characters in a value.
     pub value_chars: usize,
 }
 
-/// The members of one JSON object, and what is wrong with them.
+/// The members of one JSON object and the problems found in them.
 #[derive(Debug)]
 pub struct Fields<'v> {
     object: &'v Map<String, Value>,
@@ -55,7 +55,7 @@ pub struct Fields<'v> {
     ignored: Vec<&'static str>,
     open: bool,
     problems: Vec<Problem>,
-    /// The zone of times that are written without an offset.
+    /// The time zone of times without an offset.
     zone: Zone,
 }
 
@@ -71,12 +71,12 @@ impl<'v> Fields<'v> {
         }
     }
 
-    /// The members of an object at this place of a larger document.
+    /// The members of an object at this pointer of a larger document.
     pub fn of_object(object: &'v Map<String, Value>, place: Pointer) -> Self {
         Self::at(object, place, Vec::new(), Zone::utc())
     }
 
-    /// Reads times that are written without an offset in this zone; in UTC unless said.
+    /// Sets the time zone of times without an offset; UTC by default.
     #[must_use]
     pub fn in_zone(mut self, zone: &Zone) -> Self {
         self.zone = zone.clone();
@@ -87,7 +87,7 @@ impl<'v> Fields<'v> {
         Self { object, place, known: Vec::new(), ignored: Vec::new(), open: false, problems, zone }
     }
 
-    /// A member of any type that a JSON value stands for.
+    /// A member of any type that implements [`FromJson`].
     pub fn get<T: FromJson>(&mut self, name: &'static str) -> Field<'_, 'v, T> {
         self.read(name, T::from_json)
     }
@@ -111,7 +111,7 @@ impl<'v> Fields<'v> {
         self.read(name, |value| match T::from_json(value) {
             Ok(number) if allowed.contains(&number) => Ok(number),
             Err(refusal) if !is_whole(value) => Err(refusal),
-            // One sentence, whether the type or the bounds had no room for it.
+            // The same message whether the type or the bounds were exceeded.
             _ => {
                 let (least, most) = (allowed.start(), allowed.end());
                 Err(format!("must be a whole number between {least} and {most}, not {value}").into())
@@ -119,12 +119,12 @@ impl<'v> Fields<'v> {
         })
     }
 
-    /// A number.
+    /// A finite number, whole or not.
     pub fn number(&mut self, name: &'static str) -> Field<'_, 'v, f64> {
         self.get(name)
     }
 
-    /// True or false.
+    /// `true` or `false`; no other spelling.
     pub fn boolean(&mut self, name: &'static str) -> Field<'_, 'v, bool> {
         self.get(name)
     }
@@ -138,27 +138,27 @@ impl<'v> Fields<'v> {
         self.text(name).convert(|text| text.parse().map_err(|_other| format!("must be {must_be}").into()))
     }
 
-    /// An instant.
+    /// An instant within the range of [`Timestamp`].
     pub fn instant(&mut self, name: &'static str) -> Field<'_, 'v, Timestamp> {
         self.when(name)
             .convert(|when| when.instant().ok_or_else(|| "must not be so far in the future".into()))
     }
 
-    /// An instant, or the far future that means never.
-    pub fn when(&mut self, name: &'static str) -> Field<'_, 'v, When> {
+    /// An instant, or a time in the far future that means "never".
+    pub fn when(&mut self, name: &'static str) -> Field<'_, 'v, InstantOrNever> {
         let zone = self.zone.clone();
         self.read(name, |value| {
-            let when = read_when(text_of(value)?, &zone);
+            let when = read_instant_or_never(text_of(value)?, &zone);
             when.ok_or_else(|| "must be a date and time such as \"2026-05-01T12:00:00Z\"".into())
         })
     }
 
-    /// The value as it is, for what no type describes.
+    /// The JSON value itself, without a check.
     pub fn raw(&mut self, name: &'static str) -> Field<'_, 'v, &'v Value> {
         self.read(name, Ok)
     }
 
-    /// An array with so many items.
+    /// An array whose number of items is in the range.
     pub fn array<T: FromJson>(
         &mut self,
         name: &'static str,
@@ -247,29 +247,29 @@ impl<'v> Fields<'v> {
         })
     }
 
-    /// Lets these members be there and mean nothing: what was read may be changed and sent back.
+    /// Ignores these members, so that what was read can be sent back.
     pub fn ignore(&mut self, names: &[&'static str]) {
         self.ignored.extend_from_slice(names);
     }
 
-    /// Whether the member is there, null or not.
+    /// Whether the member is present, null or not.
     pub fn has(&self, name: &str) -> bool {
         self.object.contains_key(name)
     }
 
-    /// The members nobody has asked for so far. The caller judges them: they are not refused any more.
+    /// The members that were not read so far. The caller checks them: they are not refused any more.
     pub fn take_unknown(&mut self) -> Vec<(&'v str, &'v Value)> {
         self.open = true;
         self.unknown().collect()
     }
 
-    /// Notes that a member is wrong, for rules between members: `is required when "expires" is true`.
+    /// Records a problem with a member, for rules between members: `is required when "expires" is true`.
     pub fn refuse(&mut self, name: &str, refusal: &str) {
         self.problem(self.place.member(name), sentence(&quote(name), refusal));
     }
 
-    /// Ends the reading: every problem, or what `make` puts together. It gives None only where a member that
-    /// was asked for gave None, which is a problem already.
+    /// Gives all problems, or the result of `make`. It gives None only if a member gave None, which is a recorded
+    /// problem.
     pub fn finish<T>(mut self, make: impl FnOnce() -> Option<T>) -> Result<T, Vec<Problem>> {
         self.refuse_unknown();
         if self.problems.is_empty() {
@@ -312,7 +312,7 @@ impl<'v> Fields<'v> {
         Field { fields: self, name, state }
     }
 
-    /// Reads an array item by item; the count is judged first, so that too many are one problem.
+    /// Reads an array item by item; the count is checked first, so that too many items are one problem.
     fn items<T>(
         &mut self,
         name: &'static str,
@@ -341,7 +341,7 @@ impl<'v> Fields<'v> {
         Field { fields, name, state }
     }
 
-    /// Reads an object inside this one; its problems become problems of the whole.
+    /// Reads a nested object; its problems are added to those of this object.
     fn within<T>(
         &mut self,
         object: &'v Map<String, Value>,
@@ -380,7 +380,7 @@ impl<'v> Fields<'v> {
     }
 }
 
-/// A refusal as a whole sentence. A hint at its end asks, and is a question already.
+/// A refusal as a sentence. One with a hint at its end is a question already.
 fn sentence(subject: &str, refusal: &str) -> String {
     let end = if refusal.ends_with('?') { "" } else { "." };
     format!("{subject} {refusal}{end}")

@@ -1,4 +1,4 @@
-//! How messages quote what a client sent and guess what it meant.
+//! Quotes what a client sent in messages, and suggests what it meant.
 
 /// The text in quotes, shortened, with anything unprintable escaped.
 pub(super) fn quote(text: &str) -> String {
@@ -9,7 +9,7 @@ pub(super) fn quote(text: &str) -> String {
     }
 }
 
-/// The known word that the given one was probably meant to be.
+/// The known word with the smallest edit distance, if it is close enough.
 pub(super) fn nearest<'k>(given: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     const LONGEST: usize = 40;
     if given.chars().nth(LONGEST).is_some() {
@@ -25,7 +25,7 @@ pub(super) fn nearest<'k>(given: &str, known: impl IntoIterator<Item = &'k str>)
         .map(|(_, word)| word)
 }
 
-/// How many letters were added, left out, mistaken or swapped with their neighbour.
+/// Edit distance with insertions, deletions, substitutions and swaps of neighbours.
 fn distance(left: &[char], right: &[char]) -> usize {
     let width = right.len() + 1;
     let mut earlier = vec![0; width];

@@ -1,18 +1,18 @@
-//! Instants as clients commonly write them, read digit by digit.
+//! The fast path for instants in their most common form.
 
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 
-use super::local::{When, read_when};
+use super::instant_forms::{InstantOrNever, read_instant_or_never};
 
-/// Reads an instant; one written without an offset is in this zone. The common form is read here, the others by
-/// [`read_when`]; both give the same.
+/// Reads an instant; without an offset it is in `zone`. The common form is read here, others by [`read_instant_or_never`], with
+/// the same result.
 pub fn read_instant(text: &str, zone: &Zone) -> Option<Timestamp> {
-    common(text.as_bytes()).or_else(|| read_when(text, zone).and_then(When::instant))
+    common(text.as_bytes()).or_else(|| read_instant_or_never(text, zone).and_then(InstantOrNever::instant))
 }
 
-/// Reads `2026-05-01T12:00:00`, perhaps with a fraction, and `Z` or an offset such as `+02:00`. Gives None for
-/// anything else, and for what needs a closer look: leap seconds, early years.
+/// Reads `2026-05-01T12:00:00`, optionally with a fraction, and `Z` or an offset such as `+02:00`. Gives None for
+/// anything else, and for leap seconds and early years.
 fn common(text: &[u8]) -> Option<Timestamp> {
     let (shape, rest) = text.split_first_chunk::<19>()?;
     let &[y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1, b'T', h0, h1, b':', n0, n1, b':', s0, s1] = shape
@@ -38,7 +38,7 @@ fn pair(tens: u8, ones: u8) -> Option<i64> {
     (tens < 10 && ones < 10).then_some(i64::from(tens) * 10 + i64::from(ones))
 }
 
-/// Milliseconds of a fraction of up to nine digits, the finer ones cut off, and what follows it.
+/// Milliseconds of a fraction of up to nine digits, truncated, and the rest of the text.
 fn fraction(text: &[u8]) -> Option<(i64, &[u8])> {
     let Some((b'.', digits)) = text.split_first() else { return Some((0, text)) };
     let count = digits.iter().take_while(|digit| digit.is_ascii_digit()).count();
@@ -50,7 +50,7 @@ fn fraction(text: &[u8]) -> Option<(i64, &[u8])> {
     Some((thousandths.fold(0, |millis, digit| millis * 10 + i64::from(digit - b'0')), rest))
 }
 
-/// Seconds that a clock with this offset is ahead of UTC.
+/// The offset from UTC in seconds.
 fn offset(text: &[u8]) -> Option<i64> {
     match *text {
         [b'Z'] => Some(0),
@@ -77,7 +77,7 @@ const fn days_in(year: i64, month: i64) -> i64 {
 
 /// Days from 1970 to this date of the Gregorian calendar.
 const fn days_before(year: i64, month: i64, day: i64) -> i64 {
-    // Years that begin in March have their leap day at their end, and months whose lengths repeat every five.
+    // Counted from March, the leap day is the last of the year, and the lengths of months repeat every five.
     let shifted = if month > 2 { year } else { year - 1 };
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + day_of_year - 719_468

@@ -1,4 +1,4 @@
-//! Reads JSON without forgiving what other readers disagree about: duplicate members, NUL, endless nesting.
+//! A strict JSON parser: refuses duplicate members, NUL and deep nesting, which parsers treat differently.
 
 use std::fmt;
 
@@ -8,38 +8,38 @@ use serde_json::{Map, Number, Value};
 use super::hint::quote;
 use super::pointer::{Pointer, Problem};
 
-/// How deeply arrays and objects may lie in each other.
+/// The deepest nesting of arrays and objects.
 pub const MAX_DEPTH: usize = 32;
 
-/// How many values a document may hold. Each takes far more memory read than written, so that a body of zeros
-/// would take many times its size.
+/// The most values in a document. A parsed value takes far more memory than its text: a body of zeros would take
+/// many times its size.
 pub const MAX_VALUES: usize = 1_000_000;
 
-/// A document that was read.
+/// A parsed document.
 #[derive(Debug)]
 pub struct Parsed {
-    /// What it says.
+    /// The parsed value.
     pub value: Value,
-    /// How many values it holds.
+    /// The number of values, nested ones included.
     pub values: usize,
 }
 
-/// Why a document was not read.
+/// Why a document was not parsed.
 #[derive(Debug)]
 pub struct Unread {
     /// What is wrong and where.
     pub problem: Problem,
-    /// Whether it is right so far and holds too many values.
+    /// Whether the only problem is the number of values.
     pub is_too_large: bool,
 }
 
-/// Reads one JSON document, or says what is wrong with it and where.
+/// Parses one JSON document, or gives the problem and its pointer.
 pub fn parse_strict(body: &[u8]) -> Result<Value, Problem> {
     parse_bounded(body, MAX_VALUES).map(|parsed| parsed.value).map_err(|unread| unread.problem)
 }
 
-/// The same for a document of at most so many values. Reading stops at the bound.
-pub fn parse_bounded(body: &[u8], most: usize) -> Result<Parsed, Unread> {
+/// The same with at most `max_values` values; parsing stops there.
+pub fn parse_bounded(body: &[u8], max_values: usize) -> Result<Parsed, Unread> {
     let whole = |detail: String| Unread {
         problem: Problem { pointer: Pointer::root(), detail },
         is_too_large: false,
@@ -52,7 +52,7 @@ pub fn parse_bounded(body: &[u8], most: usize) -> Result<Parsed, Unread> {
     if text.trim_ascii().is_empty() {
         return Err(whole("The body is empty. Send a JSON document.".to_owned()));
     }
-    let mut walk = Walk { place: Pointer::root(), depth: 0, values: 0, most, refusal: None };
+    let mut walk = Walk { place: Pointer::root(), depth: 0, values: 0, max_values, refusal: None };
     let mut source = serde_json::Deserializer::from_str(text);
     let read = Reader(&mut walk).deserialize(&mut source);
     match read.and_then(|value| source.end().map(|()| value)) {
@@ -60,22 +60,22 @@ pub fn parse_bounded(body: &[u8], most: usize) -> Result<Parsed, Unread> {
         Err(error) => {
             let detail = walk.refusal.take().unwrap_or_else(|| explain(&error));
             let problem = Problem { pointer: walk.place, detail };
-            Err(Unread { problem, is_too_large: walk.values > most })
+            Err(Unread { problem, is_too_large: walk.values > max_values })
         }
     }
 }
 
-/// Reads a part of a document that lies this deep in it, and tells how many values it holds. None when it is not right:
-/// what is wrong with it is said of the whole document, by [`parse_strict`].
+/// Parses a part of a document at this depth, and counts its values. None if it is not valid: [`parse_strict`] of
+/// the whole document then gives the problem.
 pub fn parse_strict_part(text: &str, depth: usize) -> Option<(Value, usize)> {
-    let mut walk = Walk { place: Pointer::root(), depth, values: 0, most: MAX_VALUES, refusal: None };
+    let mut walk = Walk { place: Pointer::root(), depth, values: 0, max_values: MAX_VALUES, refusal: None };
     let mut source = serde_json::Deserializer::from_str(text);
     let value = Reader(&mut walk).deserialize(&mut source).ok()?;
     source.end().ok()?;
     Some((value, walk.values))
 }
 
-/// A sentence for what the reader underneath refused.
+/// A sentence for an error of serde_json.
 fn explain(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let at = format!("line {} column {}", error.line(), error.column());
@@ -96,13 +96,13 @@ fn explain(error: &serde_json::Error) -> String {
     }
 }
 
-/// Where the reader is and why it stopped. The place is left only when what lies there was read whole,
-/// so after a failure it is the place of the failure.
+/// The parser's position and error. The pointer is popped only after a value was parsed completely, so after an
+/// error it names the place of the error.
 struct Walk {
     place: Pointer,
     depth: usize,
     values: usize,
-    most: usize,
+    max_values: usize,
     refusal: Option<String>,
 }
 
@@ -130,9 +130,11 @@ impl<'de> DeserializeSeed<'de> for Reader<'_> {
 
     fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Value, D::Error> {
         self.0.values += 1;
-        let most = self.0.most;
-        if self.0.values > most {
-            return Err(self.0.refuse(format!("The body has more than {most} values. Send it in parts.")));
+        let max_values = self.0.max_values;
+        if self.0.values > max_values {
+            return Err(self
+                .0
+                .refuse(format!("The body has more than {max_values} values. Send it in parts.")));
         }
         source.deserialize_any(self)
     }

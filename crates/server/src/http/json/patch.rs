@@ -1,5 +1,5 @@
-//! Applies a patch by its shape: an object is a JSON Merge Patch (RFC 7396), an array a JSON Patch (RFC 6902). A patch
-//! pays for its work in steps, of which it has as many as its size and that of the document explain.
+//! Applies a patch: an object is a JSON Merge Patch (RFC 7396), an array a JSON Patch (RFC 6902). The work is
+//! limited to a number of steps that depends on the sizes of the patch and the document.
 
 mod cost;
 
@@ -17,30 +17,32 @@ use super::pointer::{Pointer, Problem};
 use super::value::kind;
 use crate::budget::{OutOfSteps, Steps};
 
-/// Operations a JSON Patch may have.
-const MOST_OPERATIONS: usize = 1000;
-/// How much `copy` may add to a document in all, in bytes or so. Doubling would fill any memory.
-const MOST_COPIED: usize = 1 << 20;
+/// The operations of a JSON Patch, by their `op`.
+pub const OPERATIONS: [&str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
+/// The most operations one JSON Patch may have.
+pub const OPERATIONS_MAX: usize = 1000;
+/// About how many bytes the `copy` operations of one patch may add in all: repeated doubling would exhaust memory.
+const COPIED_BYTES_MAX: usize = 1 << 20;
 
 /// Why a patch was not applied. The document is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatchProblem {
-    /// The patch is none, or would make too much of the document.
+    /// The patch is malformed, or would nest the document too deeply.
     #[error("{0}")]
     Malformed(Problem),
-    /// An operation names a place that the document does not have.
+    /// An operation names a path that the document does not have.
     #[error("{0}")]
     MissingPath(Problem),
     /// A `test` operation found another value.
     #[error("{0}")]
     TestFailed(Problem),
-    /// The patch would take more work, or make more of the document, than its size explains.
+    /// The patch would take more work, or copy more, than is allowed for its size.
     #[error("{0}")]
     TooCostly(Problem),
 }
 
 impl PatchProblem {
-    /// What is wrong and where in the patch.
+    /// The problem and its pointer in the patch.
     pub fn problem(&self) -> &Problem {
         match self {
             Self::Malformed(problem)
@@ -51,12 +53,13 @@ impl PatchProblem {
     }
 }
 
-/// The document as the patch makes it: all of the patch is applied, or none of it.
+/// The patched document; all of the patch is applied, or none of it.
 pub fn apply_patch(document: &Value, patch: &Value) -> Result<Value, PatchProblem> {
     apply_within(document, patch, &mut allowed(document, patch))
 }
 
-/// The same in no more than so many steps. None when it takes more and has to be done elsewhere, by [`apply_patch`].
+/// The same within `steps` steps. None if it would take more and must be done on a blocking thread by
+/// [`apply_patch`].
 pub fn apply_patch_at_once(
     document: &Value,
     patch: &Value,
@@ -92,8 +95,8 @@ fn apply_operations(
     operations: &[Value],
     steps: &mut Steps,
 ) -> Result<(), PatchProblem> {
-    if operations.len() > MOST_OPERATIONS {
-        let detail = format!("A patch must have at most {MOST_OPERATIONS} operations. Send several patches.");
+    if operations.len() > OPERATIONS_MAX {
+        let detail = format!("A patch must have at most {OPERATIONS_MAX} operations. Send several patches.");
         return Err(PatchProblem::TooCostly(Problem { pointer: Pointer::root(), detail }));
     }
     let mut copied = 0;
@@ -116,7 +119,7 @@ enum Step<'p> {
     Change(PatchOperation),
 }
 
-/// One operation of a patch, and where it stands, which its problems name.
+/// One operation of a patch, and its index for error messages.
 struct Operation<'p> {
     index: usize,
     body: &'p Value,
@@ -139,7 +142,6 @@ impl<'p> Operation<'p> {
     }
 
     fn read(&self) -> Result<Step<'p>, PatchProblem> {
-        const NAMES: [&str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
         let members = self.body.as_object().ok_or_else(|| self.malformed("must be an object"))?;
         let path = self.path(members, "path")?;
         let value = || {
@@ -155,12 +157,12 @@ impl<'p> Operation<'p> {
             Some("copy") => PatchOperation::Copy(CopyOperation { from: self.path(members, "from")?, path }),
             Some(other) => {
                 let hint =
-                    nearest(other, NAMES).map_or(String::new(), |name| format!(", perhaps \"{name}\""));
+                    nearest(other, OPERATIONS).map_or(String::new(), |name| format!(", perhaps \"{name}\""));
                 let detail =
-                    format!("must have an \"op\" of {}{hint}, not {}", NAMES.join(", "), quote(other));
+                    format!("must have an \"op\" of {}{hint}, not {}", OPERATIONS.join(", "), quote(other));
                 return Err(self.malformed(&detail));
             }
-            None => return Err(self.malformed(&format!("must have an \"op\" of {}", NAMES.join(", ")))),
+            None => return Err(self.malformed(&format!("must have an \"op\" of {}", OPERATIONS.join(", ")))),
         };
         Ok(Step::Change(change))
     }
@@ -206,7 +208,7 @@ impl<'p> Operation<'p> {
         Err(PatchProblem::TestFailed(self.problem(&detail)))
     }
 
-    /// Pays for a change before it is made, and measures what it puts into the document.
+    /// Charges the steps of a change before it is made, and measures the value it adds.
     fn pay(
         &self,
         document: &Value,
@@ -221,7 +223,7 @@ impl<'p> Operation<'p> {
             PatchOperation::Replace(operation) => (Some(&operation.value), None),
             PatchOperation::Move(operation) => {
                 let moved = found(&operation.from)?;
-                // What does not go deeper than it was cannot nest the document more deeply.
+                // A value that is not moved deeper cannot increase the nesting.
                 let goes_deeper = path.count() > operation.from.count();
                 (goes_deeper.then_some(moved), Some(&operation.from))
             }
@@ -237,14 +239,14 @@ impl<'p> Operation<'p> {
                     charge_shift(document, from, steps)?;
                 }
             }
-            // Visited once to be measured and once to be cloned.
+            // Charged twice: the value is measured and then cloned.
             let placed = placed.map(|placed| measure(placed, steps).and_then(|_| measure(placed, steps)));
             Ok(placed.transpose()?.unwrap_or_default())
         };
         paid().map_err(|none_left| self.out_of_steps(none_left))
     }
 
-    /// Refuses what would nest the document beyond what a body may be, or copy it full.
+    /// Refuses a change that would nest the document too deeply or copy too much.
     fn check_growth(
         &self,
         change: &PatchOperation,
@@ -253,7 +255,7 @@ impl<'p> Operation<'p> {
     ) -> Result<(), PatchProblem> {
         if matches!(change, PatchOperation::Copy(_)) {
             *copied = copied.saturating_add(placed.bytes);
-            if *copied > MOST_COPIED {
+            if *copied > COPIED_BYTES_MAX {
                 return Err(self.too_costly("would copy more than a document may hold"));
             }
         }
@@ -264,7 +266,7 @@ impl<'p> Operation<'p> {
     }
 
     fn change(&self, document: &mut Value, change: &PatchOperation) -> Result<(), PatchProblem> {
-        // Without an undo log: the document is a copy that a failure throws away.
+        // No undo log is needed: the document is a copy that is dropped on failure.
         json_patch::patch_unsafe(document, std::slice::from_ref(change)).map_err(|error| {
             match (error.kind, change) {
                 (PatchErrorKind::CannotMoveInsideItself, _) => {

@@ -1,22 +1,22 @@
-//! Places in a JSON document and what is wrong there.
+//! JSON pointers, and problems in a request body.
 
 use std::fmt::{self, Write};
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A place in a JSON document, written as RFC 6901 has it: `/limits/dailySmsLimit`.
+/// A JSON pointer (RFC 6901), such as `/limits/dailySmsLimit`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Pointer(String);
 
 impl Pointer {
-    /// The whole document.
+    /// The pointer of the whole document, which is empty.
     pub const fn root() -> Self {
         Self(String::new())
     }
 
-    /// The member of this name below this place.
+    /// The pointer of a member of this object.
     #[must_use]
     pub fn member(&self, name: &str) -> Self {
         let mut place = self.clone();
@@ -24,24 +24,24 @@ impl Pointer {
         place
     }
 
-    /// The item at this index below this place.
+    /// The pointer of an item of this array.
     #[must_use]
     pub fn item(&self, index: usize) -> Self {
         Self(format!("{self}/{index}"))
     }
 
-    /// This place of a document that lies at another place of a larger one.
+    /// This pointer, prefixed with the pointer of the document it is relative to.
     #[must_use]
     pub fn below(&self, place: &Self) -> Self {
         Self(format!("{place}{self}"))
     }
 
-    /// The text of it.
+    /// The pointer as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Goes down to a member or item; [`Self::leave`] goes back with what is returned.
+    /// Appends a member or item; pass the result to [`Self::leave`] to remove it.
     pub(super) fn enter(&mut self, step: impl fmt::Display) -> usize {
         let before = self.0.len();
         self.0.push('/');
@@ -61,7 +61,7 @@ impl fmt::Display for Pointer {
     }
 }
 
-/// Writes a step of a pointer with the two characters escaped that mean something in one.
+/// Appends a segment with `~` and `/` escaped.
 struct Escape<'t>(&'t mut String);
 
 impl Write for Escape<'_> {
@@ -77,11 +77,11 @@ impl Write for Escape<'_> {
     }
 }
 
-/// One thing that is wrong with a request body.
+/// One problem of a request body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = FieldProblem)]
 pub struct Problem {
-    /// Where it is, as a JSON pointer (RFC 6901).
+    /// The JSON pointer (RFC 6901) of the member or item.
     #[schema(value_type = String, example = "/limits/dailySmsLimit")]
     pub pointer: Pointer,
     /// A sentence for a person that says what to change.

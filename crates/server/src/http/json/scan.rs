@@ -1,9 +1,9 @@
-//! Walks over JSON text that is written the ordinary way, without making anything of it that is not asked for.
+//! A scanner for JSON in its most common form, which allocates nothing that is not asked for.
 //!
-//! Every step gives None for whatever is out of the ordinary: what is wrong, and what is right but rare, such as an
-//! escape in a string. Who walks then starts over with [`super::parse_strict`], which alone judges and explains.
+//! Every method gives None for invalid JSON and for valid but rare forms, such as an escape in a string. The caller
+//! then starts over with [`super::parse_strict`], which alone decides and explains.
 
-/// A place in JSON text.
+/// A position in JSON text.
 #[derive(Clone, Debug)]
 pub struct Scanner<'t> {
     text: &'t str,
@@ -11,20 +11,20 @@ pub struct Scanner<'t> {
     values: usize,
 }
 
-/// A number as it is written: digits, perhaps with a sign and a decimal point, never with an exponent.
+/// A number as written: digits, optionally a sign and a decimal point, no exponent.
 #[derive(Clone, Copy, Debug)]
 pub struct Number<'t> {
     text: &'t str,
-    /// All its digits as one whole number, unless these are too many.
+    /// All digits as one whole number; None if there are too many.
     digits: Option<u64>,
-    /// How many of them stand behind the point.
+    /// The number of digits after the point.
     decimals: usize,
     is_negative: bool,
 }
 
-/// Digits that surely fit into 64 bits, signed or not.
+/// The most digits that always fit into 64 bits, signed or unsigned.
 const SURE_DIGITS: usize = 18;
-/// Whole numbers up to this one are floats exactly.
+/// Whole numbers up to this one are exact as floats.
 const EXACT_FLOAT: u64 = 1 << 53;
 const TENS: [u64; 19] = {
     let mut tens = [1; 19];
@@ -37,12 +37,12 @@ const TENS: [u64; 19] = {
 };
 
 impl<'t> Scanner<'t> {
-    /// The beginning of this text.
+    /// A scanner at the beginning of this text.
     pub const fn new(text: &'t str) -> Self {
         Self { text, at: 0, values: 0 }
     }
 
-    /// How many values were met so far; never fewer than there were.
+    /// An upper bound on the number of values scanned so far.
     pub const fn values(&self) -> usize {
         self.values
     }
@@ -52,7 +52,7 @@ impl<'t> Scanner<'t> {
         self.text.len() - self.at
     }
 
-    /// The next byte that is not blank; it is not taken.
+    /// The next byte that is not whitespace, without consuming it.
     #[inline]
     pub fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
@@ -64,7 +64,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Takes this byte, behind blanks; says whether it was there.
+    /// Consumes this byte after whitespace; false if another byte is next.
     #[inline]
     pub fn take(&mut self, wanted: u8) -> bool {
         let is_next = self.peek() == Some(wanted);
@@ -72,26 +72,26 @@ impl<'t> Scanner<'t> {
         is_next
     }
 
-    /// Whether nothing but blanks follows.
+    /// Whether only whitespace follows.
     pub fn is_at_end(&mut self) -> bool {
         self.peek().is_none()
     }
 
-    /// Takes the name of a member and the colon behind it.
+    /// Consumes the name of a member and the colon after it.
     #[inline]
     pub fn name(&mut self) -> Option<&'t str> {
         let name = self.quoted()?;
         self.take(b':').then_some(name)
     }
 
-    /// Takes a string without escapes.
+    /// Consumes a string without escapes.
     #[inline]
     pub fn text(&mut self) -> Option<&'t str> {
         self.values += 1;
         self.quoted()
     }
 
-    /// Takes true or false.
+    /// Consumes `true` or `false`.
     pub fn boolean(&mut self) -> Option<bool> {
         self.values += 1;
         match self.peek()? {
@@ -101,7 +101,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Takes null, if it is next.
+    /// Consumes `null` if it is next.
     #[inline]
     pub fn null(&mut self) -> bool {
         let is_next = self.peek() == Some(b'n') && self.word("null");
@@ -109,7 +109,7 @@ impl<'t> Scanner<'t> {
         is_next
     }
 
-    /// Takes a number without an exponent.
+    /// Consumes a number without an exponent.
     #[inline]
     pub fn number(&mut self) -> Option<Number<'t>> {
         self.values += 1;
@@ -142,7 +142,7 @@ impl<'t> Scanner<'t> {
         })
     }
 
-    /// Takes an object or array whole and gives its text. Whether it is one must be seen by reading that.
+    /// Consumes an object or array and gives its text, which is not validated.
     pub fn nested(&mut self) -> Option<&'t str> {
         if !matches!(self.peek()?, b'{' | b'[') {
             return None;
@@ -153,7 +153,7 @@ impl<'t> Scanner<'t> {
             self.at += 1;
             match byte {
                 b'"' => quoted = !quoted,
-                // What is escaped ends no string.
+                // An escaped quote does not end the string.
                 b'\\' if quoted => self.at += 1,
                 b'{' | b'[' if !quoted => depth += 1,
                 b'}' | b']' if !quoted => depth -= 1,
@@ -166,7 +166,7 @@ impl<'t> Scanner<'t> {
         None
     }
 
-    /// Goes on as if so many more values had been met.
+    /// Adds to the count of values.
     pub fn count_values(&mut self, more: usize) {
         self.values += more;
     }
@@ -176,7 +176,7 @@ impl<'t> Scanner<'t> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Takes digits and gives how many there were; the number grows by them, and is wrong once they are too many.
+    /// Consumes digits into the number and gives their count; the number is meaningless if there are too many.
     #[inline]
     fn digits(&mut self, number: &mut u64) -> usize {
         let begin = self.at;
@@ -201,7 +201,7 @@ impl<'t> Scanner<'t> {
         }
         let begin = self.at;
         let bytes = self.text.as_bytes();
-        // Eight bytes at a time up to the first that is not plain.
+        // Compares eight bytes at a time up to the first special one.
         while let Some(eight) = bytes.get(self.at..).and_then(|rest| rest.first_chunk::<8>()) {
             let strange = strange_bytes(u64::from_le_bytes(*eight));
             self.at += strange.trailing_zeros() as usize / 8;
@@ -223,8 +223,8 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// The highest bit of the first byte among these eight that may not stand in a plain string: a quote, a backslash or
-/// a control character. Bytes after that one may be marked without a reason, which nobody looks at.
+/// A mask with the highest bit of the first special byte among these eight: a quote, a backslash or a control
+/// character. Later bytes may be marked wrongly, which is not used.
 const fn strange_bytes(eight: u64) -> u64 {
     const ONES: u64 = u64::MAX / 255;
     const HIGH: u64 = ONES << 7;
@@ -235,7 +235,7 @@ const fn strange_bytes(eight: u64) -> u64 {
 }
 
 impl Number<'_> {
-    /// The number in units of so many decimals, if it has no more of them.
+    /// The number in units of 10^-`decimals`; None if it has more decimals.
     #[inline]
     pub fn scaled(self, decimals: usize) -> Option<i64> {
         let factor = TENS.get(decimals.checked_sub(self.decimals)?)?;
@@ -243,22 +243,22 @@ impl Number<'_> {
         Some(if self.is_negative { -units } else { units })
     }
 
-    /// The number, if it is written as a whole one that fits; minus zero is none.
+    /// The number, if it is a whole one that fits; None for minus zero.
     pub fn whole(self) -> Option<i64> {
         let is_whole = self.decimals == 0 && !(self.is_negative && self.digits == Some(0));
         if is_whole { self.scaled(0) } else { None }
     }
 
-    /// Whether it is written with decimals.
+    /// Whether it has a decimal point.
     pub const fn has_decimals(self) -> bool {
         self.decimals > 0
     }
 
-    /// The float that comes nearest.
+    /// The nearest float.
     #[expect(clippy::cast_precision_loss, reason = "both are floats exactly")]
     pub fn to_f64(self) -> Option<f64> {
         match (self.digits, TENS.get(self.decimals)) {
-            // The quotient of two exact floats is the nearest one to the true quotient.
+            // Division of two exact floats is correctly rounded.
             (Some(digits), Some(tens)) if digits <= EXACT_FLOAT && *tens <= EXACT_FLOAT => {
                 let size = digits as f64 / *tens as f64;
                 Some(if self.is_negative { -size } else { size })

@@ -1,4 +1,4 @@
-//! Which JSON values stand for which types, and how a value that does not is refused.
+//! Conversion of JSON values to types, and the messages that refuse other values.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -15,16 +15,16 @@ use serde_json::{Number, Value};
 
 use super::hint::quote;
 
-/// The end of a sentence whose beginning is the member's name: `must be a string, not a number`.
+/// The end of a sentence that begins with the member's name: `must be a string, not a number`.
 pub type Refusal = Cow<'static, str>;
 
-/// A type that one JSON value stands for.
+/// A type that a JSON value converts to.
 pub trait FromJson: Sized {
-    /// Reads the value, or says what it must be instead.
+    /// Converts the value, or says what it must be.
     fn from_json(value: &Value) -> Result<Self, Refusal>;
 }
 
-/// Refuses a text with too few or too many characters, or nothing but blanks where something is needed.
+/// Refuses a text with too few or too many characters, or with blanks alone where one character is needed.
 pub fn check_chars(text: &str, allowed: &RangeInclusive<usize>) -> Result<(), Refusal> {
     let (least, most) = (*allowed.start(), *allowed.end());
     let count = text.chars().count();
@@ -39,7 +39,7 @@ pub fn check_chars(text: &str, allowed: &RangeInclusive<usize>) -> Result<(), Re
     }
 }
 
-/// What a value is, as a message names it.
+/// The type of a value, as messages name it.
 pub(super) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -90,12 +90,12 @@ impl FromJson for f64 {
     }
 }
 
-/// Whether the value is a whole number, however it is written: `5.0` and `5e0` are 5.
+/// Whether the value is a whole number in any spelling: `5.0` and `5e0` are 5.
 pub(super) fn is_whole(value: &Value) -> bool {
     value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|float| float.fract() == 0.0)
 }
 
-/// The whole number a value is; one beyond all integers stays beyond them.
+/// The value as a whole number, saturated at the limits of `i128`.
 fn whole(number: &Number) -> Option<i128> {
     let integer = number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
     #[expect(

@@ -1,5 +1,5 @@
-//! Cross-origin reads (CORS) for the origins an operator names; none unless set. Cookies never go along, so that only
-//! who holds a token gets anything.
+//! CORS for the origins in `server.cors_origins`; off by default. Credentials are never allowed, so that a page of
+//! another origin needs a token.
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -11,20 +11,20 @@ const REQUEST_HEADERS: &str = "Accept, Authorization, Content-Encoding, Content-
      If-None-Match, Last-Event-ID";
 const ANSWER_HEADERS: &str = "Api-Version, Content-Disposition, Deprecation, ETag, Link, Location, RateLimit, \
      RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate, X-Request-Id";
-/// How long a browser remembers a preflight, in seconds. Some keep it no longer than two hours.
+/// `Access-Control-Max-Age` in seconds. Some browsers cap it at two hours.
 const REMEMBERED_S: &str = "7200";
 
-/// What a request has to do with other origins.
+/// What CORS says about one request.
 #[derive(Debug)]
 pub(super) struct CrossOrigin {
-    /// Whether answers depend on the origin at all.
+    /// Whether any origin is configured, so that answers vary by `Origin`.
     applies: bool,
-    /// The request's origin, if it is one of those named.
+    /// The request's origin, if it is allowed.
     allowed: Option<HeaderValue>,
 }
 
 impl CrossOrigin {
-    /// Looks at a request, given the origins that are named.
+    /// Compares the request's `Origin` with the allowed ones.
     pub(super) fn of(request: &Request, origins: &[String]) -> Self {
         let path = request.uri().path();
         let applies = !origins.is_empty() && (path.starts_with("/api/") || path.starts_with("/.well-known/"));
@@ -34,7 +34,7 @@ impl CrossOrigin {
         Self { applies, allowed: origin.filter(is_named).cloned() }
     }
 
-    /// The answer to a preflight: a browser asks whether a page may send a request before it does.
+    /// The answer to a preflight request; None if the request is not one.
     pub(super) fn preflight(&self, request: &Request) -> Option<Response> {
         let asks = request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
         if self.allowed.is_none() || request.method() != Method::OPTIONS || !asks {
@@ -49,7 +49,7 @@ impl CrossOrigin {
         Some(response)
     }
 
-    /// Lets the page of a named origin read the answer, and tells caches that it depends on the origin.
+    /// Adds the CORS headers for an allowed origin, and `Vary: Origin` for caches.
     pub(super) fn add_headers(self, headers: &mut HeaderMap) {
         if self.applies {
             headers.append(header::VARY, HeaderValue::from_static("origin"));

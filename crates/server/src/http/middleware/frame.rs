@@ -1,4 +1,4 @@
-//! The outermost layer: request id, log line, figures, common headers, and the body of every error.
+//! The outermost layer: request id, log line, metrics, common headers, and the body of every error.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -16,12 +16,12 @@ use tracing::Instrument;
 use super::cors::CrossOrigin;
 use super::problem;
 use super::query::KnownParameters;
-use super::shown::{method_label, shown_path};
+use super::redact::{method_label, redacted_path};
 use crate::app::App;
 use crate::http::accept::Accept;
-use crate::http::code::Code;
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult, chain, internal, invalid_header};
+use crate::http::error_code::ErrorCode;
 use crate::http::format::is_negotiated;
 use crate::serve::HostInDoubt;
 
@@ -29,24 +29,24 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const API_VERSION: HeaderName = HeaderName::from_static("api-version");
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
-/// What a page of ours may load: nothing from anywhere else, nothing inline.
+/// The Content-Security-Policy of the server's pages: nothing from other hosts, nothing inline.
 const CONTENT_SECURITY: &str = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; \
      form-action 'self'; frame-ancestors 'none'";
 
-/// Bytes an address may have: path and query.
+/// The most bytes in path and query.
 const ADDRESS_MAX: usize = 8_192;
 
-/// What the frame needs to know.
+/// The state of this layer.
 #[derive(Clone)]
 pub struct Framing {
-    /// The service.
+    /// Settings, limits and metrics of the service.
     pub app: App,
-    /// The parameters of its operations.
+    /// The query parameters that operations know, by method and route.
     pub known: KnownParameters,
 }
 
-/// Frames a request: everything that every answer has is put on here, once. The one layer around all routes: each
-/// takes allocations of its own for every request, and its part of one that waits for a commit.
+/// Handles everything that all requests share. It is a single layer because each layer costs allocations per
+/// request, and memory while a request waits for a commit.
 pub async fn frame(
     State(Framing { app, known }): State<Framing>,
     mut request: Request,
@@ -56,7 +56,7 @@ pub async fn frame(
     let context = RequestContext::new(request.extensions());
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().map(|matched| matched.as_str().to_owned());
-    let path = shown_path(request.uri().path(), route.as_deref());
+    let path = redacted_path(request.uri().path(), route.as_deref());
     request.extensions_mut().insert(context.clone());
 
     let cross_origin = CrossOrigin::of(&request, &app.config.server.cors_origins);
@@ -100,16 +100,16 @@ pub async fn frame(
     response
 }
 
-/// Runs the handler. A panic is a defect of ours that fails this request and no other.
+/// Runs the handler. A panic fails this request with 500 and no other.
 async fn run(request: Request, next: Next, context: &RequestContext) -> Response {
     let answered = next.run(request).instrument(tracing::error_span!("request", id = context.id()));
-    // Nothing of the request is used after a panic but its context, which is whole at any time.
+    // Only the context is used after a panic, and it is consistent at any time.
     let outcome = AssertUnwindSafe(answered).catch_unwind().await;
     outcome.unwrap_or_else(|panic| of_panic(&*panic).into_response())
 }
 
-/// Logs an answer: refusals for everybody to see, the rest for who asks for it (`perigee_server=debug`), since
-/// a line for each of thousands of positions a second helps nobody.
+/// Logs an answer: errors at a visible level, the rest at debug (`perigee_server=debug`), because thousands of
+/// submissions a second would flood the log.
 fn log_answer(
     context: &RequestContext,
     method: &Method,
@@ -132,11 +132,11 @@ fn log_answer(
     }
 }
 
-/// Refuses a request whose address is too long or whose host is in doubt.
+/// Refuses a request whose path and query are too long or whose host is ambiguous.
 fn check_head(request: &Request) -> ApiResult<()> {
     let address = request.uri().path_and_query().map_or("", |address| address.as_str());
     if address.len() > ADDRESS_MAX {
-        return Err(ApiError::new(Code::AddressTooLong, problem::ADDRESS_TOO_LONG));
+        return Err(ApiError::new(ErrorCode::AddressTooLong, problem::ADDRESS_TOO_LONG));
     }
     if request.extensions().get::<HostInDoubt>().is_some() {
         return Err(invalid_header("Send the header Host exactly once."));
@@ -144,7 +144,7 @@ fn check_head(request: &Request) -> ApiResult<()> {
     Ok(())
 }
 
-/// Refuses a client that would not take JSON before anything is done for it, where there is nothing else.
+/// Refuses with 406, before the handler runs, a client that does not accept JSON where there is no other format.
 fn check_accept(request: &Request, route: Option<&str>) -> ApiResult<()> {
     let is_data = request.uri().path().starts_with("/api/") && !request.uri().path().starts_with("/api/docs");
     let is_negotiated = route.is_some_and(|route| is_negotiated(request.method(), route));
@@ -155,7 +155,7 @@ fn check_accept(request: &Request, route: Option<&str>) -> ApiResult<()> {
         return Ok(());
     }
     Err(ApiError::new(
-        Code::NotAcceptable,
+        ErrorCode::NotAcceptable,
         "Answers are JSON. Send \"Accept: application/json\", or no Accept header.",
     ))
 }
@@ -163,7 +163,7 @@ fn check_accept(request: &Request, route: Option<&str>) -> ApiResult<()> {
 fn bare_error(response: &Response) -> Option<ApiError> {
     let is_bare = response.status().is_client_error()
         && response.headers().get(header::CONTENT_TYPE).is_none_or(|kind| {
-            // Texts are the framework's own refusals.
+            // Plain texts are the framework's own errors.
             kind.as_bytes().starts_with(b"text/plain")
         });
     if is_bare || (response.status().is_client_error() && response.body().size_hint().exact() == Some(0)) {
@@ -186,8 +186,8 @@ fn log_cause(error: &ApiError, context: &RequestContext, method: &Method, path: 
     }
 }
 
-/// Counts for the audit log that somebody known was denied something. One operation of one user is one entry an hour,
-/// whatever the ids in its path.
+/// Counts a denied request of an authenticated user for the audit log: one entry an hour for each user and
+/// operation, whatever the ids in the path.
 fn audit_denial(
     app: &App,
     error: &ApiError,
@@ -196,7 +196,7 @@ fn audit_denial(
     (route, path): (Option<&str>, &str),
 ) {
     let Some((account, user, via)) = context.caller() else { return };
-    if error.code != Code::Forbidden {
+    if error.code != ErrorCode::Forbidden {
         return;
     }
     let (action, now) = ("request.denied", app.clock.now());

@@ -1,12 +1,12 @@
-//! Layers around every route: the frame that gives each answer its headers and each error its body,
-//! and the rewriting of paths before they are routed.
+//! Layers around every route: the outermost one, which adds headers and error bodies, and the normalisation of paths
+//! before routing.
 
 mod cors;
 mod frame;
 mod path;
 mod problem;
 mod query;
-mod shown;
+mod redact;
 
 pub use frame::{Framing, frame};
 pub use path::CanonicalPaths;

@@ -1,5 +1,5 @@
-//! Paths as they are routed: the base address's prefix and a slash at the end taken off, fixed segments in their
-//! own letter case.
+//! Normalises paths before routing: strips the base URL's prefix and a trailing slash, and corrects the case of
+//! fixed segments.
 
 use std::sync::Arc;
 
@@ -7,8 +7,7 @@ use axum::extract::Request;
 use http::Uri;
 use http::uri::PathAndQuery;
 
-/// Rewrites paths before they are routed. Clients of the original API write `/api/auth/token` and
-/// `/API/Devices` alike.
+/// Normalises paths before routing. Clients of the original API write `/api/auth/token` as well as `/API/Devices`.
 #[derive(Clone, Debug)]
 pub struct CanonicalPaths {
     prefix: Arc<str>,
@@ -22,21 +21,21 @@ enum Segment {
 }
 
 impl CanonicalPaths {
-    /// Rewrites towards these routes, under this prefix.
+    /// Normalises to these routes, below this prefix.
     pub fn new<'a>(prefix: &str, routes: impl IntoIterator<Item = &'a str>) -> Self {
         let mut routes: Vec<Vec<Segment>> =
             routes.into_iter().map(|route| segments(route).collect()).collect();
-        // A fixed segment goes before a parameter in the same place, as the router has it.
+        // A fixed segment takes precedence over a parameter, as in the router.
         routes.sort_by_key(|route| {
             route.iter().map(|segment| u8::from(matches!(segment, Segment::Parameter))).collect::<Vec<_>>()
         });
         Self { prefix: prefix.into(), routes: routes.into() }
     }
 
-    /// The request with its path rewritten, where that makes it a known one.
+    /// The request with its path normalised, if that gives a known route.
     pub fn rewrite(&self, mut request: Request) -> Request {
         let given = request.uri().path();
-        // Most paths are written as they are routed.
+        // Most paths need no change.
         if let Some(path) = self.canonical(given).filter(|path| path != given) {
             let query = request.uri().query().map(|query| format!("?{query}")).unwrap_or_default();
             if let Ok(path_and_query) = PathAndQuery::try_from(format!("{path}{query}")) {
@@ -56,7 +55,7 @@ impl CanonicalPaths {
             .filter(|rest| !self.prefix.is_empty() && (rest.is_empty() || rest.starts_with('/')));
         let inner = bare.unwrap_or(path);
         let given: Vec<&str> = inner.split('/').skip(1).collect();
-        // What ends in a slash is the same thing, unless there is something else at that address.
+        // A trailing slash is ignored unless a route ends in one.
         let without_slash = given.split_last().filter(|(last, rest)| last.is_empty() && !rest.is_empty());
         let spellings = [Some(given.as_slice()), without_slash.map(|(_, rest)| rest)];
         let known = spellings.into_iter().flatten().find_map(|given| {

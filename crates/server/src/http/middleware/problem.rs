@@ -1,4 +1,4 @@
-//! The body of an error: the specification's `success` and `error`, and RFC 9457 beside them.
+//! The body of errors: `success` and `error` of the original API, and the members of RFC 9457.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -7,9 +7,9 @@ use http::{Extensions, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::code::Code;
 use crate::http::context::RequestContext;
 use crate::http::error::ApiError;
+use crate::http::error_code::ErrorCode;
 use crate::http::json::Problem;
 
 /// What every error is answered with.
@@ -17,13 +17,13 @@ use crate::http::json::Problem;
 #[serde(rename_all = "camelCase")]
 #[schema(as = Problem)]
 pub struct ProblemBody<'a> {
-    /// Always false.
+    /// False for every error.
     #[schema(example = false)]
     success: bool,
     /// A sentence for a person that says what to do.
     #[schema(example = "There is no such device, or you may not see it. Check the id.")]
     error: &'a str,
-    /// Where the code is explained.
+    /// A URN that identifies the error's code.
     #[serde(rename = "type")]
     #[schema(example = "urn:perigee:problem:not-found")]
     kind: String,
@@ -52,13 +52,13 @@ pub struct ProblemBody<'a> {
     api_daily_usage: Option<u64>,
 }
 
-/// The endpoint whose answers have the fields of the specification alone, on every status.
+/// The token endpoint, whose answers have only the members of the original API.
 pub const TOKEN_PATH: &str = "/api/Auth/Token";
 
-/// Why no token was issued.
+/// The body of an error of the token endpoint.
 #[derive(Serialize, ToSchema)]
 pub struct TokenRefusal {
-    /// Always false.
+    /// False for every error.
     #[schema(example = false)]
     success: bool,
     /// A sentence for a person that says what to do.
@@ -76,15 +76,18 @@ pub(super) fn render(error: &ApiError, context: &RequestContext, path: &str) -> 
     }
 }
 
-/// The answer to a request that the connection refused with this status because it could not read it.
+/// The answer to a request that could not be parsed as HTTP.
 pub fn refuse_unreadable(status: StatusCode) -> http::Response<Bytes> {
     let (code, message) = match status {
-        StatusCode::URI_TOO_LONG => (Code::AddressTooLong, ADDRESS_TOO_LONG),
+        StatusCode::URI_TOO_LONG => (ErrorCode::AddressTooLong, ADDRESS_TOO_LONG),
         StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => (
-            Code::HeadTooLarge,
+            ErrorCode::HeadTooLarge,
             "The request line and headers are larger than 64 KiB. Send fewer or shorter headers.",
         ),
-        _ => (Code::MalformedRequest, "The request is not valid HTTP. Check its first line and its headers."),
+        _ => (
+            ErrorCode::MalformedRequest,
+            "The request is not valid HTTP. Check its first line and its headers.",
+        ),
     };
     let context = RequestContext::new(&Extensions::new());
     let mut response = render_problem(&ApiError::new(code, message), &context);
@@ -95,7 +98,7 @@ pub fn refuse_unreadable(status: StatusCode) -> http::Response<Bytes> {
     response
 }
 
-/// What to do about an address that is too long.
+/// Advice for a client whose path and query are too long.
 pub(super) const ADDRESS_TOO_LONG: &str =
     "The address is longer than 8192 bytes. Shorten the query, or send fewer parameters at a time.";
 
@@ -126,30 +129,30 @@ fn render_problem(error: &ApiError, context: &RequestContext) -> http::Response<
     answer(error, "application/problem+json", &problem)
 }
 
-/// There is nothing at this address.
+/// The error for an unknown path.
 pub fn nothing_here() -> ApiError {
     ApiError::new(
-        Code::NotFound,
+        ErrorCode::NotFound,
         "There is nothing at this address. The reference at /api/docs lists what there is.",
     )
 }
 
-/// The error behind a bare answer of the framework, which has a status and no body of ours.
+/// The error for an answer of the framework that has a status but no error body.
 pub(super) fn of_bare_status(status: StatusCode) -> Option<ApiError> {
     let (code, message) = match status {
         StatusCode::NOT_FOUND => return Some(nothing_here()),
         StatusCode::METHOD_NOT_ALLOWED => (
-            Code::MethodNotAllowed,
+            ErrorCode::MethodNotAllowed,
             "This address does not take this method. The Allow header lists those it takes.",
         ),
         StatusCode::PAYLOAD_TOO_LARGE => {
-            (Code::BodyTooLarge, "The body is larger than is taken here. Send it in parts.")
+            (ErrorCode::BodyTooLarge, "The body is larger than is taken here. Send it in parts.")
         }
         StatusCode::REQUEST_TIMEOUT => {
-            (Code::RequestTimeout, "The request took too long to arrive. Send it again.")
+            (ErrorCode::RequestTimeout, "The request took too long to arrive. Send it again.")
         }
         StatusCode::BAD_REQUEST => {
-            (Code::InvalidParameter, "The request cannot be read. Check the address and its encoding.")
+            (ErrorCode::InvalidParameter, "The request cannot be read. Check the address and its encoding.")
         }
         _ => return None,
     };
@@ -179,7 +182,7 @@ mod tests {
         };
         check(internal("the disk is gone"), 500, None).await;
         check(unavailable("the store is down"), 503, None).await;
-        check(ApiError::new(Code::RequestTimeout, "Too slow."), 408, None).await;
+        check(ApiError::new(ErrorCode::RequestTimeout, "Too slow."), 408, None).await;
         check(invalid_body(vec![problem("One."), problem("Two.")]), 400, Some("One. Two.")).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Query parameters of writes. A parameter that nobody reads, such as `dryRun`, must not be taken for granted.
+//! Refuses unknown query parameters of writes: a client must not believe that, say, `dryRun` was honoured.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::http::extract::Params;
 pub struct KnownParameters(Arc<HashMap<(Method, String), Vec<String>>>);
 
 impl KnownParameters {
-    /// Those of this document.
+    /// Collects the parameters from the API's document.
     pub fn of(document: &Value) -> Self {
         let mut known = HashMap::new();
         for (path, item) in document["paths"].as_object().into_iter().flatten() {
@@ -30,8 +30,7 @@ impl KnownParameters {
         Self(Arc::new(known))
     }
 
-    /// Refuses a write with a query parameter that its operation does not have. Reads refuse theirs while they read
-    /// them.
+    /// Refuses a write with a query parameter that its operation does not have. Reads check theirs with `Params`.
     pub fn check(&self, request: &Request, route: Option<&str>) -> ApiResult<()> {
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
         if is_read || request.uri().query().is_none() {

@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 use super::devices::{find_device, find_device_id};
 use crate::app::App;
 use crate::budget::Permit;
-use crate::http::code::Code;
 use crate::http::error::{ApiError, ApiResult};
+use crate::http::error_code::ErrorCode;
 use crate::http::extract::{Caller, Packed, Read, SUBMISSION_MAX, Submission, Submitter};
 use crate::http::submission::{Asked, Batch, Forms};
 
@@ -98,7 +98,7 @@ pub(super) async fn admit_body<T: Send + 'static>(
     let device = find_device(app, &caller, device).await.map_err(missing)?;
     let Read { asked, permit } = match read {
         // Too large for a span of time, so that it would store.
-        Err(error) if error.code == Code::BodyTooLarge => {
+        Err(error) if error.code == ErrorCode::BodyTooLarge => {
             caller.require(privilege)?;
             return Err(error);
         }

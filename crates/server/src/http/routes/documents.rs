@@ -11,11 +11,11 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::app::App;
+use crate::http::compressed_file::{CompressedFile, CompressedFiles, compressed_files};
 use crate::http::embedded::{EmbeddedFile, Keep, redirect};
 use crate::http::error::{ApiResult, internal};
 use crate::http::extract::{Preconditions, TextPath};
 use crate::http::middleware::nothing_here;
-use crate::http::packed::{PackedFile, PackedFiles, packed_files};
 
 /// The reference page.
 #[derive(RustEmbed)]
@@ -28,12 +28,13 @@ struct Reference;
 const INDEX: &str = "index.html";
 
 /// The files of the page. Strangers may ask for them: each form is compressed once.
-static FILES: LazyLock<PackedFiles> =
-    LazyLock::new(|| packed_files::<Reference>(|name| if name == INDEX { Keep::Never } else { Keep::Long }));
+static FILES: LazyLock<CompressedFiles> = LazyLock::new(|| {
+    compressed_files::<Reference>(|name| if name == INDEX { Keep::Never } else { Keep::Long })
+});
 
 /// The description of the API as it is served, made once.
 #[derive(Clone, Debug)]
-pub struct ApiDocument(Arc<PackedFile>);
+pub struct ApiDocument(Arc<CompressedFile>);
 
 impl ApiDocument {
     /// The served form of this document.
@@ -41,7 +42,7 @@ impl ApiDocument {
         let content = document.to_string().into_bytes();
         let hash = Sha256::digest(&content).into();
         let plain = EmbeddedFile::new("openapi.json", content.into(), hash, Keep::Never);
-        Self(Arc::new(PackedFile::new(plain)))
+        Self(Arc::new(CompressedFile::new(plain)))
     }
 }
 

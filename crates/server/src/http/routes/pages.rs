@@ -6,11 +6,11 @@ use axum::response::Response;
 use http::HeaderMap;
 use rust_embed::RustEmbed;
 
+use crate::http::compressed_file::{CompressedFiles, compressed_files};
 use crate::http::embedded::Keep;
 use crate::http::error::{ApiResult, internal};
 use crate::http::extract::{Preconditions, TextPath};
 use crate::http::middleware::nothing_here;
-use crate::http::packed::{PackedFiles, packed_files};
 
 /// The pages and what they load.
 #[derive(RustEmbed)]
@@ -20,8 +20,9 @@ struct Pages;
 /// It has an address of its own.
 const PASSWORD: &str = "password.html";
 
-static FILES: LazyLock<PackedFiles> =
-    LazyLock::new(|| packed_files::<Pages>(|name| if name == PASSWORD { Keep::Never } else { Keep::Long }));
+static FILES: LazyLock<CompressedFiles> = LazyLock::new(|| {
+    compressed_files::<Pages>(|name| if name == PASSWORD { Keep::Never } else { Keep::Long })
+});
 
 /// The page on which somebody with a link chooses a password. The link's secret stays in the browser until it
 /// is used: it stands behind the #.

@@ -26,9 +26,10 @@ use crate::auth::{Secret, session};
 use crate::budget::Payer;
 use crate::http::attempt::{Attempt, Trial};
 use crate::http::authenticate::{CHALLENGE, refuse_foreign_origin, session_over};
-use crate::http::code::Code;
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult, invalid_body};
+use crate::http::error_code::ErrorCode;
+use crate::http::error_code::ErrorCode;
 use crate::http::extract::{Caller, Credentials, Params, SessionCaller};
 use crate::http::json::Fields;
 use crate::http::reply::{Done, Reply};
@@ -191,7 +192,7 @@ async fn prove(
 
 /// The credentials are refused. The same for every cause.
 pub(super) fn refused(message: &str) -> ApiError {
-    ApiError::new(Code::InvalidCredentials, message).with_header(header::WWW_AUTHENTICATE, CHALLENGE)
+    ApiError::new(ErrorCode::InvalidCredentials, message).with_header(header::WWW_AUTHENTICATE, CHALLENGE)
 }
 
 /// Hashes the password anew, after the answer, when hashes are made another way by now.
@@ -241,7 +242,7 @@ pub async fn create_session(
             open_session(&app, &context, &reached, login.user.id).await
         }
         (Err(Denial::NeedsCode), _) => Err(ApiError::new(
-            Code::TotpRequired,
+            ErrorCode::TotpRequired,
             "The second factor is on. Send the code your authenticator shows as \"totp\" too.",
         )
         .with_header(header::WWW_AUTHENTICATE, CHALLENGE)),

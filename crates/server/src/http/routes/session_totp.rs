@@ -20,9 +20,10 @@ use crate::auth::password::MOST_CHARS;
 use crate::auth::totp::TotpSecret;
 use crate::http::attempt::Attempt;
 use crate::http::authenticate::CHALLENGE;
-use crate::http::code::Code;
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult, internal, invalid_body};
+use crate::http::error_code::ErrorCode;
+use crate::http::error_code::ErrorCode;
 use crate::http::extract::{JsonBody, SessionCaller};
 use crate::http::json::Fields;
 use crate::http::reply::{Done, Reply};
@@ -109,11 +110,11 @@ pub(super) async fn use_code(
 fn too_many_codes(wait: Duration) -> ApiError {
     let wait_s = wait.as_millis().div_ceil(1_000);
     let message = format!("Too many codes of the second factor were wrong. Wait {wait_s} s and try again.");
-    ApiError::new(Code::RateLimited, message).with_header(header::RETRY_AFTER, &wait_s.to_string())
+    ApiError::new(ErrorCode::RateLimited, message).with_header(header::RETRY_AFTER, &wait_s.to_string())
 }
 
 fn conflict(message: &str) -> ApiError {
-    ApiError::new(Code::TotpConflict, message)
+    ApiError::new(ErrorCode::TotpConflict, message)
 }
 
 fn already_on() -> ApiError {
@@ -225,7 +226,7 @@ fn read_removal(body: &Value) -> ApiResult<(String, Option<String>)> {
 }
 
 fn code_required() -> ApiError {
-    ApiError::new(Code::TotpRequired, "Send the code your authenticator shows as \"code\" too.")
+    ApiError::new(ErrorCode::TotpRequired, "Send the code your authenticator shows as \"code\" too.")
         .with_header(header::WWW_AUTHENTICATE, CHALLENGE)
 }
 

@@ -22,7 +22,7 @@ use crate::config::BaseUrl;
 use crate::http::edit::{ENVELOPE, place_reference};
 use crate::http::error::{ApiResult, invalid_body, not_found};
 use crate::http::extract::{Caller, IdPath, JsonBody, Once, Params, Preconditions};
-use crate::http::json::{Fields, Pointer, Problem, When};
+use crate::http::json::{Fields, InstantOrNever, Pointer, Problem};
 use crate::http::list::answer_list;
 use crate::http::names::{Named, resolve_names};
 use crate::http::reply::{Done, Reply};
@@ -146,7 +146,7 @@ fn read_share(body: &Value, zone: &Zone, now: Timestamp) -> ApiResult<NewShare> 
     let device = fields.parsed::<DeviceId>("deviceId", "the id of a device").nullable();
     let group = fields.parsed::<GroupId>("groupId", "the id of a group").nullable();
     let from = fields.instant("from").nullable();
-    let until = fields.when("until").required().map(When::or_last);
+    let until = fields.when("until").required().map(InstantOrNever::or_max);
     let given = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
     match (given("deviceId"), given("groupId")) {
         (true, true) => fields.refuse("groupId", "must be left out when \"deviceId\" is given"),

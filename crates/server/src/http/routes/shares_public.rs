@@ -16,13 +16,13 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::auth::Secret;
-use crate::http::code::Code;
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult, internal, not_found};
+use crate::http::error_code::ErrorCode;
 use crate::http::extract::{Params, TextPath};
 use crate::http::limit::too_many;
-use crate::http::parts::json_of_parts;
 use crate::http::reply::encode;
+use crate::http::shared_body::json_of_buffers;
 use crate::live::{PageError, PageKey, SharePage};
 
 /// A live view of what was shared: names and positions, nothing else of the account.
@@ -212,11 +212,11 @@ pub async fn get_shared(
     let make = make_page(app.clone(), share.link.secret.clone(), trail, now);
     let key = PageKey { trail, end, now };
     match app.share_cache.get(&app.runtime, &share.link.secret, key, make).await {
-        Ok(page) => Ok(json_of_parts([page.body])),
+        Ok(page) => Ok(json_of_buffers([page.body])),
         Err(PageError::Build(error)) => Err(error),
         Err(PageError::Lost(error)) => Err(internal(error)),
         Err(PageError::Busy) => Err(ApiError::new(
-            Code::RateLimited,
+            ErrorCode::RateLimited,
             "Too many open this link at once. Wait a moment and open it again.",
         )
         .with_header(header::RETRY_AFTER, "2")),

@@ -19,8 +19,9 @@ use crate::auth::SecretHash;
 use crate::auth::api_key::ApiKey;
 use crate::http::attempt::{Attempt, Trial};
 use crate::http::authenticate::CHALLENGE;
-use crate::http::code::Code;
 use crate::http::error::{ApiError, ApiResult, internal, invalid_body};
+use crate::http::error_code::ErrorCode;
+use crate::http::error_code::ErrorCode;
 use crate::http::extract::Credentials;
 use crate::http::json::Fields;
 use crate::http::middleware::TokenRefusal;
@@ -178,7 +179,7 @@ pub async fn create_token(
         }
         (proof, login) => {
             attempt.fail(Via::Token, "token.create", login, proof.err().unwrap_or_default()).await;
-            Err(ApiError::new(Code::InvalidCredentials, "Invalid API key or user name.")
+            Err(ApiError::new(ErrorCode::InvalidCredentials, "Invalid API key or user name.")
                 .with_header(header::WWW_AUTHENTICATE, CHALLENGE))
         }
     }

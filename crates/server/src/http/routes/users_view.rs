@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 use super::session_password::check_new_password;
 use crate::http::edit::ENVELOPE;
 use crate::http::error::{ApiResult, invalid_body};
-use crate::http::json::{Fields, MapLimits, When};
+use crate::http::json::{Fields, InstantOrNever, MapLimits};
 
 const TAGS: MapLimits = MapLimits { entries: TAGS_MAX, key_chars: TAG_KEY_MAX, value_chars: TAG_VALUE_MAX };
 /// What answers have and clients do not set.
@@ -233,7 +233,7 @@ pub(super) fn read_user(body: &Value, present: Option<&User>, zone: &Zone) -> Ap
     let device = fields.get::<DeviceId>("deviceId").nullable();
     let admin_devices = fields.integer("adminDevices", 0..=UserProfile::ADMIN_DEVICES_MAX).nullable();
     let from = fields.instant("from").nullable();
-    let expires = fields.when("expires").nullable().and_then(When::instant);
+    let expires = fields.when("expires").nullable().and_then(InstantOrNever::instant);
     if let (Some(from), Some(expires)) = (from, expires)
         && expires <= from
     {

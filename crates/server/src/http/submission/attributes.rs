@@ -1,4 +1,4 @@
-//! Attributes: what was sent beside the known members, text, number or boolean.
+//! Attributes of locations and alerts: members that the API does not define, each a string, a number or a boolean.
 
 use std::collections::BTreeMap;
 
@@ -30,8 +30,8 @@ fn read_attribute(name: &str, value: &Value) -> Result<Attribute, Refusal> {
     }
 }
 
-/// Reads the member `attributes`, and puts members nobody knows beside it: those it names itself stand first.
-/// Gives whether one was met that is no attribute. To be called when every known member was asked for.
+/// Reads the member `attributes` and adds unknown members to it; those in `attributes` take precedence. Gives
+/// whether an unknown member cannot be an attribute. Call it after all known members were read.
 pub fn read_attributes(fields: &mut Fields<'_>) -> (BTreeMap<String, Attribute>, bool) {
     let mut attributes = fields.object("attributes", |entries| Some(attribute_values(entries))).nullable();
     let attributes = attributes.get_or_insert_default();

@@ -1,15 +1,15 @@
-//! Items judged one by one, and the answer that says what became of each.
+//! Validation results of the items of a body, and the answer that reports them.
 
 use http::StatusCode;
 use perigee_core::location::Outcome;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::code::Code;
 use crate::http::error::{ApiResult, invalid_body};
+use crate::http::error_code::ErrorCode;
 use crate::http::json::{Pointer, Problem};
 
-/// Problems listed when nothing could be stored.
+/// The most problems listed when no item was valid.
 const MOST_PROBLEMS: usize = 100;
 
 /// Why an item is not stored.
@@ -17,23 +17,23 @@ const MOST_PROBLEMS: usize = 100;
 pub struct ItemError {
     /// The stable name of the reason.
     pub code: &'static str,
-    /// What is wrong where; never empty.
+    /// Problems by pointer; never empty.
     pub problems: Vec<Problem>,
 }
 
-/// The good items of a body, and why the others are none.
+/// The valid items of a body, and the rejections of the others.
 #[derive(Debug)]
 pub struct Batch<T> {
-    /// What can be stored, in the order it was sent.
+    /// The valid items, in the order they were sent.
     pub good: Vec<T>,
-    /// What cannot.
+    /// The other items, with their index in the body.
     pub rejected: Vec<Rejection>,
 }
 
 /// An item that was not stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Rejection {
-    /// Its place among the items sent, from 0.
+    /// The index among the items sent, from 0.
     #[schema(example = 3, minimum = 0, maximum = 9999)]
     index: usize,
     /// Why, by a stable name: `invalid-location` or `invalid-alert` for a member that is missing or wrong,
@@ -59,21 +59,21 @@ pub enum RejectionCode {
     MalformedJson,
 }
 
-/// What became of the items of a body.
+/// How many items of a body were stored, and why others were not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Stored {
-    /// How many are new and kept.
+    /// How many items are new and were stored.
     #[schema(example = 2, minimum = 0, maximum = 10000)]
     pub accepted: usize,
-    /// How many were there already.
+    /// How many items were stored before.
     #[schema(example = 0, minimum = 0, maximum = 10000)]
     pub duplicates: usize,
-    /// Those that were not stored, by their place.
+    /// The items that were not stored, by index.
     #[schema(max_items = 10000, example = json!([]))]
     pub rejected: Vec<Rejection>,
 }
 
-/// Items judged so far, in the order they were sent.
+/// The items validated so far, in the order they were sent.
 #[derive(Debug)]
 pub(super) struct Judged<T> {
     batch: Batch<T>,
@@ -81,27 +81,27 @@ pub(super) struct Judged<T> {
 }
 
 impl<T> Judged<T> {
-    /// None yet.
+    /// A batch without items.
     pub(super) const fn new() -> Self {
         Self { batch: Batch { good: Vec::new(), rejected: Vec::new() }, problems: Vec::new() }
     }
 
-    /// How many were judged.
+    /// How many items were validated.
     pub(super) const fn count(&self) -> usize {
         self.batch.good.len() + self.batch.rejected.len()
     }
 
-    /// Makes room for so many more.
+    /// Reserves capacity for this many more items.
     pub(super) fn reserve(&mut self, more: usize) {
         self.batch.good.reserve_exact(more);
     }
 
-    /// Adds the next item, which is good.
+    /// Adds the next item, which is valid.
     pub(super) fn push(&mut self, item: T) {
         self.batch.good.push(item);
     }
 
-    /// Adds the next item, good or not.
+    /// Adds the next item, valid or not.
     pub(super) fn add(&mut self, judged: Result<T, ItemError>) {
         match judged {
             Ok(item) => self.push(item),
@@ -115,16 +115,16 @@ impl<T> Judged<T> {
         }
     }
 
-    /// All of them; refused when none is good.
+    /// The batch; an error if no item is valid.
     pub(super) fn finish(self) -> ApiResult<Batch<T>> {
         if self.batch.good.is_empty() { Err(invalid_body(self.problems)) } else { Ok(self.batch) }
     }
 }
 
-/// A line that is not JSON, at this place.
+/// The rejection of a line that is not JSON.
 pub(super) fn malformed(problem: Problem, place: &Pointer) -> ItemError {
     let problem = Problem { pointer: problem.pointer.below(place), detail: problem.detail };
-    ItemError { code: Code::MalformedJson.name(), problems: vec![problem] }
+    ItemError { code: ErrorCode::MalformedJson.name(), problems: vec![problem] }
 }
 
 fn in_short(problems: &[Problem]) -> String {
@@ -137,7 +137,7 @@ fn in_short(problems: &[Problem]) -> String {
 }
 
 impl Stored {
-    /// Sums up.
+    /// Counts stored and duplicate items for the answer.
     pub fn of(outcomes: impl IntoIterator<Item = Outcome>, rejected: Vec<Rejection>) -> Self {
         let mut stored = Self { accepted: 0, duplicates: 0, rejected };
         for outcome in outcomes {
@@ -149,7 +149,7 @@ impl Stored {
         stored
     }
 
-    /// 201 when something new is kept, else 200.
+    /// 201 if something new was stored, else 200.
     pub fn status(&self) -> StatusCode {
         if self.accepted > 0 { StatusCode::CREATED } else { StatusCode::OK }
     }

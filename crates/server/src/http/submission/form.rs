@@ -1,50 +1,50 @@
-//! The forms of a body: items to store in one of several wrappings, or a span of time to answer.
+//! The layouts of a submission: items to store, wrapped in several ways, or a time range to answer.
 
 use perigee_core::zone::Zone;
 use serde_json::{Map, Value};
 
 use super::batch::{Batch, ItemError, Judged};
-use super::quick::Quick;
-use crate::http::code::Code;
+use super::fast_path::FastPath;
 use crate::http::error::{ApiError, ApiResult, invalid_body, malformed_json};
+use crate::http::error_code::ErrorCode;
 use crate::http::json::{Fields, Pointer, Problem, Scanner, parse_strict};
 
-/// How the items of a body are called, how many it may bring, and how each is read.
+/// The kind of items in a body: their member names, their limit, and how each is read.
 #[derive(Debug)]
 pub struct Forms<T> {
     /// The member that holds one item.
     pub one: &'static str,
     /// The member that holds several.
     pub many: &'static str,
-    /// Items at the most.
+    /// The most items in one body.
     pub most: usize,
-    /// Judges an item that lies at this place of the body. Times without an offset are in the zone.
+    /// Validates an item at this pointer of the body. Times without an offset are in the zone.
     pub judge: fn(&Value, Pointer, &Zone) -> Result<T, ItemError>,
-    /// Reads an item straight from the text, if it is an ordinary one; gives what `judge` would give.
+    /// Reads an item from the text without a JSON value, if its form is common; the result is that of `judge`.
     pub scan: fn(&mut Scanner<'_>, &Zone) -> Option<T>,
 }
 
 /// How the items of a body are separated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// One JSON document.
+    /// One JSON document, with one item or several.
     Document,
-    /// A JSON document a line; a line that is none spoils only itself.
+    /// NDJSON: one item a line; an invalid line rejects only its own item.
     Lines,
 }
 
-/// What a body asks for.
+/// What a body requests.
 #[derive(Debug)]
 pub enum Asked<T> {
-    /// To store these, unless none of them is good.
+    /// Store these items, if any of them is valid.
     Store(ApiResult<Batch<T>>),
-    /// To store these, and to answer the span of time that these members tell.
+    /// Store these items, and answer the time range in these members.
     StoreAndRange(ApiResult<Batch<T>>, Map<String, Value>),
-    /// To answer a span of time, told by these members.
+    /// Answer the time range in these members.
     Range(Map<String, Value>),
 }
 
-/// Where the items lie in the body.
+/// Where the items are in the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// The body is the item.
@@ -58,7 +58,7 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// The place of an item in the body.
+    /// The pointer of an item in the body.
     pub(super) fn of(self, index: usize) -> Pointer {
         match self {
             Self::Whole => Pointer::root(),
@@ -68,7 +68,7 @@ impl Place {
         }
     }
 
-    /// How many arrays and objects an item lies in.
+    /// The nesting depth of an item.
     pub(super) const fn depth(self) -> usize {
         match self {
             Self::Whole => 0,
@@ -78,48 +78,48 @@ impl Place {
     }
 }
 
-/// The members that tell a span of time.
+/// The members of a time range.
 const RANGE_ENDS: [&str; 2] = ["from", "to"];
-/// The members that mean something beside a span of time alone.
+/// The members allowed beside a time range when there are no items.
 const RANGE_PAGE: [&str; 2] = ["limit", "cursor"];
 
-/// Whether a body tells a span of time beside items: both its ends are given, neither null nor empty.
+/// Whether a body has a time range beside items: both ends are given, neither null nor empty.
 fn has_range(body: &Map<String, Value>) -> bool {
     RANGE_ENDS.iter().all(|name| body.get(*name).is_some_and(|end| !end.is_null() && end != ""))
 }
 
 impl<T> Forms<T> {
-    /// Tells what a body asks for, and judges the items it brings. Times without an offset are in the zone.
+    /// Reads a body and validates its items. Times without an offset are in the zone.
     pub fn read(&self, body: &[u8], layout: Layout, zone: &Zone) -> ApiResult<Asked<T>> {
         self.read_within(body, layout, zone, usize::MAX).unwrap_or_else(|| self.read_document(body, zone))
     }
 
-    /// Does the same, unless more than so many bytes would have to be read the careful way. The quick way, through
-    /// `Quick`, takes far less time and gives the same.
+    /// The same, unless more than `slow_bytes` bytes need the slow path. The fast path, `FastPath`, takes far less time
+    /// and gives the same result.
     pub fn read_within(
         &self,
         body: &[u8],
         layout: Layout,
         zone: &Zone,
-        careful: usize,
+        slow_bytes: usize,
     ) -> Option<ApiResult<Asked<T>>> {
-        let quick = Quick::new(self, zone, careful);
+        let fast_path = FastPath::new(self, zone, slow_bytes);
         match layout {
-            Layout::Lines => quick.lines(body),
-            Layout::Document => quick
+            Layout::Lines => fast_path.lines(body),
+            Layout::Document => fast_path
                 .document(body)
                 .map(|judged| Ok(Asked::Store(judged.finish())))
-                .or_else(|| (body.len() <= careful).then(|| self.read_document(body, zone))),
+                .or_else(|| (body.len() <= slow_bytes).then(|| self.read_document(body, zone))),
         }
     }
 
-    /// Does the same for a document the careful way, through a value of all of it.
+    /// The same for a document on the slow path, through a JSON value of all of it.
     pub fn read_document(&self, body: &[u8], zone: &Zone) -> ApiResult<Asked<T>> {
         self.tell(parse_strict(body).map_err(malformed_json)?, zone)
     }
 
-    /// An object with a `dateTime` is an item whatever else it has: one that was answered has an `alerts`
-    /// of its own, and another system's may have a `location` in words.
+    /// An object with a `dateTime` is an item whatever else it has: a location as answered has a member `alerts`,
+    /// and another system's item may have a textual `location`.
     fn tell(&self, document: Value, zone: &Zone) -> ApiResult<Asked<T>> {
         let mut range = None;
         let (items, place) = match document {
@@ -127,7 +127,7 @@ impl<T> Forms<T> {
             Value::Object(mut body) if !body.contains_key("dateTime") => {
                 let asks_range = RANGE_ENDS.iter().any(|name| body.contains_key(*name));
                 if asks_range {
-                    // Beside a span of time, an item that is null is none.
+                    // Beside a time range, a null item counts as absent.
                     body.retain(|name, value| !(value.is_null() && (name == self.one || name == self.many)));
                 }
                 if body.contains_key(self.many) || body.contains_key(self.one) {
@@ -175,7 +175,7 @@ impl<T> Forms<T> {
         })
     }
 
-    /// Refuses a body that brings none or too many.
+    /// Refuses a body with no items or too many.
     pub(super) fn check_count(&self, count: usize) -> ApiResult<()> {
         let Self { many, most, .. } = self;
         match count {
@@ -184,7 +184,7 @@ impl<T> Forms<T> {
                 detail: format!("The body brings no {many}. Send at least one."),
             }])),
             count if count > *most => Err(ApiError::new(
-                Code::BodyTooLarge,
+                ErrorCode::BodyTooLarge,
                 format!(
                     "The body brings {count} {many}; at most {most} are taken at a time. Send them in parts."
                 ),
@@ -216,7 +216,7 @@ mod tests {
         }
     }
 
-    fn refuses(body: &Value, code: Code, message: &str) {
+    fn refuses(body: &Value, code: ErrorCode, message: &str) {
         match read(body) {
             Err(error) => assert_eq!((error.code, error.message.as_str()), (code, message), "{body}"),
             Ok(other) => panic!("{body} gave {other:?}"),
@@ -251,18 +251,26 @@ mod tests {
 
     #[test]
     fn refuses_other_wrappings() {
-        refuses(&json!([]), Code::InvalidBody, "The body brings no alerts. Send at least one.");
-        refuses(&json!({"alerts": []}), Code::InvalidBody, "The body brings no alerts. Send at least one.");
-        refuses(&json!({"alerts": {}}), Code::InvalidBody, "\"alerts\" must be an array.");
-        refuses(&json!({"alert": null}), Code::InvalidBody, "\"alert\" is required and must not be null.");
+        refuses(&json!([]), ErrorCode::InvalidBody, "The body brings no alerts. Send at least one.");
+        refuses(
+            &json!({"alerts": []}),
+            ErrorCode::InvalidBody,
+            "The body brings no alerts. Send at least one.",
+        );
+        refuses(&json!({"alerts": {}}), ErrorCode::InvalidBody, "\"alerts\" must be an array.");
+        refuses(
+            &json!({"alert": null}),
+            ErrorCode::InvalidBody,
+            "\"alert\" is required and must not be null.",
+        );
         refuses(
             &json!({"alerts": [{}], "alert": {}}),
-            Code::InvalidBody,
+            ErrorCode::InvalidBody,
             "Unknown member \"alert\". Leave it out.",
         );
         refuses(
             &json!([0, 1, 2, 3]),
-            Code::BodyTooLarge,
+            ErrorCode::BodyTooLarge,
             "The body brings 4 alerts; at most 3 are taken at a time. Send them in parts.",
         );
     }

@@ -1,10 +1,9 @@
-//! What locations and alerts have in common when they are sent: the forms of a body, items judged one by one,
-//! and what became of them.
+//! Submissions of locations and alerts: the layouts of a body, validation item by item, and the answer.
 
 mod attributes;
 mod batch;
+mod fast_path;
 mod form;
-mod quick;
 mod schema;
 
 pub use attributes::{read_attributes, write_attributes};

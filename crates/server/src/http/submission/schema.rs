@@ -1,4 +1,4 @@
-//! How the document describes items: by what is answered, open to members nobody knows.
+//! Schemas of submitted items, made from those of answers and open to unknown members.
 
 use perigee_core::location::Location;
 use utoipa::openapi::schema::{AdditionalProperties, SchemaType, Type};
@@ -24,7 +24,7 @@ impl PartialSchema for AttributeValue {
 
 impl ToSchema for AttributeValue {}
 
-/// A member that need not be there may be null as well.
+/// An optional member may also be null.
 fn allow_null(property: &mut RefOr<Schema>) {
     if let RefOr::T(Schema::Object(object)) = property
         && let SchemaType::Type(kind) = &object.schema_type
@@ -33,8 +33,8 @@ fn allow_null(property: &mut RefOr<Schema>) {
     }
 }
 
-/// The schema of an item as it is sent, made from the one as it is answered: without what receiving it adds,
-/// and with any further members that can be kept.
+/// The schema of a submitted item, made from that of the answered one: without members the server adds, and with
+/// unknown members, which become attributes.
 pub fn open_schema(
     answered: RefOr<Schema>,
     description: &str,

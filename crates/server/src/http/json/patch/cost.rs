@@ -1,25 +1,25 @@
-//! What a JSON Patch costs: every operation pays, before it is applied, for the values it visits, copies and shifts.
+//! The cost of a JSON Patch in steps, charged before each operation: values visited, copied and shifted.
 
 use json_patch::jsonptr::Pointer;
 use serde_json::Value;
 
 use crate::budget::{OutOfSteps, Steps};
 
-/// Steps of any patch, however small: a few milliseconds.
+/// Steps allowed for any patch, however small: a few milliseconds.
 const FLOOR: u64 = 1_000_000;
-/// Steps for each value, or 16 bytes of text, of the document and the patch.
+/// Further steps for each value, or 16 bytes of text, of the document and the patch.
 const PER_VALUE: u64 = 4;
-/// Bytes of text that are one step.
+/// Bytes of text that cost one step.
 const TEXT_STEP: usize = 16;
-/// Bytes that a value is worth besides its text, when copies are counted.
+/// Bytes counted for a copied value besides its text.
 const VALUE_BYTES: usize = 16;
 
-/// The steps that a patch of this size may take on a document of this size.
+/// The steps allowed for this patch on this document.
 pub(super) fn allowed(document: &Value, patch: &Value) -> Steps {
     Steps::new(FLOOR + PER_VALUE * (size(document) + size(patch)))
 }
 
-/// Values and pieces of text in a value.
+/// The size of a value in steps.
 fn size(value: &Value) -> u64 {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 1,
@@ -40,16 +40,16 @@ fn steps_of(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 
-/// What a walk over a value found.
+/// Depth and size of a value.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Measured {
-    /// How deeply arrays and objects lie in each other.
+    /// The nesting of arrays and objects.
     pub(super) depth: usize,
-    /// About how many bytes it takes.
+    /// Approximate size in bytes.
     pub(super) bytes: usize,
 }
 
-/// Walks over a value and pays for each step, so that the walk itself ends with the budget.
+/// Measures a value and charges each step, so that measuring itself is limited.
 pub(super) fn measure(value: &Value, steps: &mut Steps) -> Result<Measured, OutOfSteps> {
     let mut found = Measured { depth: 0, bytes: VALUE_BYTES };
     let mut inside = |name: &str, value: &Value, steps: &mut Steps| {
@@ -78,8 +78,8 @@ pub(super) fn measure(value: &Value, steps: &mut Steps) -> Result<Measured, OutO
     Ok(found)
 }
 
-/// Whether two values are equal as RFC 6902 has it: numbers by what they are worth, not by how they are written. Pays
-/// for each pair it compares.
+/// Whether two values are equal by RFC 6902, which compares numbers by value, not by spelling. Charges each pair it
+/// compares.
 pub(super) fn same(left: &Value, right: &Value, steps: &mut Steps) -> Result<bool, OutOfSteps> {
     steps.charge(1)?;
     Ok(match (left, right) {
@@ -118,12 +118,12 @@ pub(super) fn same(left: &Value, right: &Value, steps: &mut Steps) -> Result<boo
     })
 }
 
-/// Pays for finding a place: its path is read and each of its names looked up.
+/// Charges the lookup of a path: its segments and its text.
 pub(super) fn charge_path(path: &Pointer, steps: &mut Steps) -> Result<(), OutOfSteps> {
     steps.charge(steps_of(path.count()).saturating_add(text_steps(path.as_str())))
 }
 
-/// Pays for the elements that shift when one is put into an array at this place or taken out of it.
+/// Charges the elements that shift when one is inserted into or removed from an array at this path.
 pub(super) fn charge_shift(document: &Value, path: &Pointer, steps: &mut Steps) -> Result<(), OutOfSteps> {
     let Some((parent, last)) = path.split_back() else { return Ok(()) };
     let Some(Value::Array(items)) = document.pointer(parent.as_str()) else { return Ok(()) };

@@ -138,7 +138,7 @@ fn bombs_do_not_go_off() {
     let repeat = |number| json!({"op": "copy", "from": "/a", "path": format!("/{number}")});
     let problem = refused(&json!({"a": "x".repeat(10_000)}), &(0..900).map(repeat).collect());
     assert!(problem.to_string().contains("copy more than"), "{problem}");
-    let many = vec![json!({"op": "add", "path": "/a", "value": 1}); MOST_OPERATIONS + 1];
+    let many = vec![json!({"op": "add", "path": "/a", "value": 1}); OPERATIONS_MAX + 1];
     assert!(matches!(refused(&json!({}), &many.into()), PatchProblem::TooCostly(_)));
     let deeper = |number: usize| json!({"op": "add", "path": "/a".repeat(number + 1), "value": {}});
     let problem = refused(&json!({}), &(0..900).map(deeper).collect());

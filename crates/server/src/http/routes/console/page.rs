@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::policy::PagePolicy;
 use crate::config::{BaseUrl, Map};
-use crate::http::coding::Coding;
+use crate::http::content_encoding::ContentEncoding;
 use crate::http::embedded::{EmbeddedFile, Keep, redirect};
 use crate::http::error::{ApiResult, internal};
 use crate::http::extract::Preconditions;
@@ -84,17 +84,17 @@ impl Console {
     /// A file in the smallest form that the client takes.
     fn file(&self, name: &str, headers: &HeaderMap) -> Option<EmbeddedFile> {
         // The compressed forms have no address of their own.
-        if Coding::SMALL.iter().any(|coding| name.ends_with(coding.suffix())) {
+        if ContentEncoding::SMALL.iter().any(|encoding| name.ends_with(encoding.suffix())) {
             return None;
         }
         let keep = if is_hashed(name) { Keep::Forever } else { Keep::Never };
-        let form = |coding: Coding| {
-            let (content, hash) = (self.0.files)(&format!("{name}{}", coding.suffix()))?;
-            Some(EmbeddedFile::new(name, content, hash, keep).coded(coding))
+        let form = |encoding: ContentEncoding| {
+            let (content, hash) = (self.0.files)(&format!("{name}{}", encoding.suffix()))?;
+            Some(EmbeddedFile::new(name, content, hash, keep).encoded(encoding))
         };
-        let has_forms = Coding::SMALL.iter().any(|coding| form(*coding).is_some());
+        let has_forms = ContentEncoding::SMALL.iter().any(|encoding| form(*encoding).is_some());
         if has_forms {
-            return Coding::taken(headers).into_iter().find_map(form);
+            return ContentEncoding::taken(headers).into_iter().find_map(form);
         }
         // Without forms made beforehand the layer around every answer compresses what is worth it.
         let (content, hash) = (self.0.files)(name)?;

@@ -16,9 +16,9 @@ use crate::app::App;
 use crate::http::error::ApiResult;
 use crate::http::extract::{Caller, Params};
 use crate::http::format::json;
-use crate::http::parts::json_of_parts;
 use crate::http::poll::wait_for_commit;
 use crate::http::reply::Envelope;
+use crate::http::shared_body::json_of_buffers;
 use crate::live::{EventPollKey, Poll, PollAnswer};
 
 const LIMIT: u32 = 100;
@@ -119,5 +119,5 @@ fn encode(app: &App, page: &EventPage) -> PollAnswer {
 fn reply_events(caller: &Caller, answer: &PollAnswer) -> Response {
     let mut envelope = Vec::new();
     json::open_envelope(&mut envelope, Envelope::of(Some(caller.usage())));
-    json_of_parts([Bytes::from(envelope), answer.rest.clone()])
+    json_of_buffers([Bytes::from(envelope), answer.rest.clone()])
 }

@@ -15,8 +15,8 @@ use super::body::read_event_id;
 use super::query::read_filter;
 use crate::app::App;
 use crate::http::accept::Accept;
-use crate::http::code::Code;
 use crate::http::error::{ApiError, ApiResult};
+use crate::http::error_code::ErrorCode;
 use crate::http::extract::{Caller, Params};
 use crate::live::{EventStream, LimitReached, Recheck, Viewer};
 use crate::serve::LongLived;
@@ -51,7 +51,7 @@ pub async fn stream_events(
     params.finish()?;
     if Accept::of(&headers).quality(EVENT_STREAM) == 0 {
         return Err(ApiError::new(
-            Code::NotAcceptable,
+            ErrorCode::NotAcceptable,
             "The stream is \"text/event-stream\". Accept that, or ask GET /api/events for JSON.",
         ));
     }
@@ -118,5 +118,5 @@ fn too_many_streams(reached: LimitReached) -> ApiError {
             format!("The users of this account have {most} streams open, which is the most. Close one first.")
         }
     };
-    ApiError::new(Code::TooManyStreams, message).with_header(header::RETRY_AFTER, RETRY_AFTER_S)
+    ApiError::new(ErrorCode::TooManyStreams, message).with_header(header::RETRY_AFTER, RETRY_AFTER_S)
 }

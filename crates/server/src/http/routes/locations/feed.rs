@@ -16,9 +16,9 @@ use crate::http::error::ApiResult;
 use crate::http::extract::{Caller, Params};
 use crate::http::format::{Selection, json};
 use crate::http::history::LIMIT_MAX;
-use crate::http::parts::json_of_parts;
 use crate::http::poll::wait_for_commit;
 use crate::http::reply::Envelope;
+use crate::http::shared_body::json_of_buffers;
 use crate::live::{FeedPollKey, Poll, PollAnswer};
 
 /// The name the feed's cursors are bound to.
@@ -64,7 +64,7 @@ pub async fn list_location_feed(
     }
     let mut envelope = Vec::new();
     json::open_envelope(&mut envelope, Envelope::of(Some(caller.usage())));
-    Ok(json_of_parts([Bytes::from(envelope), answer.rest.clone()]))
+    Ok(json_of_buffers([Bytes::from(envelope), answer.rest.clone()]))
 }
 
 async fn read(app: &App, scope: Scope, after: i64, limit: u32) -> ApiResult<PollAnswer> {

@@ -10,8 +10,8 @@ use perigee_core::location::StoredLocation;
 use super::features::LocationFeatures;
 use super::view::{LastLocation, LocationList};
 use crate::app::App;
-use crate::http::code::Code;
 use crate::http::error::{ApiError, ApiResult, internal};
+use crate::http::error_code::ErrorCode;
 use crate::http::extract::{Caller, DevicePath, Params, Preconditions};
 use crate::http::format::{Format, Selection, Shape, Subject, answer_track, json};
 use crate::http::history::HistoryPart;
@@ -81,7 +81,7 @@ pub async fn get_last_location(
     };
     let last = app.store.find_last_location(caller.scope(), device).await?.ok_or_else(|| {
         ApiError::new(
-            Code::NoLocation,
+            ErrorCode::NoLocation,
             "The device has no location yet. Wait until it reports, or send one with POST to its locations.",
         )
     })?;

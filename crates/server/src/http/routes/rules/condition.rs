@@ -19,7 +19,7 @@ const LIMIT_MOST: f64 = 1e9;
 /// Something that is true or false of a device at each of its locations. Which members there are depends on the type.
 #[derive(Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = RuleCondition)]
+#[schema(as = RuleCondition, example = json!({"type": "speed", "above": 90, "clear": 85}))]
 pub struct ConditionView {
     /// What is asked: `speed`, `battery`, `fuel`, `fuel2`, `temperature`, `temperature2`, `rpm`, `mileage`,
     /// `sensorTime`, `attribute`, `geofence`, `route`, `idle`, `noMovement`, `offline`, `late`, `fuelDrop`, `fuelRise`,

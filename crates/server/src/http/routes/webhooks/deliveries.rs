@@ -16,8 +16,8 @@ use crate::http::list::answer_list;
 use crate::http::reply::Reply;
 
 const PAGE: u32 = 100;
-/// The type of a message that is no event.
-const TEST: &str = "webhook.test";
+/// The `type` of test messages, which are not events of the log.
+pub const TEST: &str = "webhook.test";
 
 /// List the deliveries of a webhook.
 ///

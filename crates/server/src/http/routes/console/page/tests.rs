@@ -53,7 +53,7 @@ async fn get(console: &Console, path: &str, accept_encoding: &str) -> (u16, Head
 async fn a_file_comes_in_the_form_that_is_taken() {
     let console = console("http://perigee.test", "");
     let mut tags = Vec::new();
-    for (accepted, coding, body) in [
+    for (accepted, encoding, body) in [
         ("", "", "plain"),
         ("gzip", "gzip", "gzip"),
         ("gzip, br", "br", "brotli"),
@@ -61,7 +61,7 @@ async fn a_file_comes_in_the_form_that_is_taken() {
     ] {
         let (status, headers, sent) = get(&console, "/assets/app-B3xZ9_kq.js", accepted).await;
         let coded = headers.get(header::CONTENT_ENCODING).map_or("", |value| value.to_str().unwrap());
-        assert_eq!((status, coded, &*sent), (200, coding, body), "{accepted}");
+        assert_eq!((status, coded, &*sent), (200, encoding, body), "{accepted}");
         assert_eq!(headers[header::VARY], "accept-encoding");
         assert_eq!(headers[header::CACHE_CONTROL], "public, max-age=31536000, immutable");
         assert_eq!(headers[header::CONTENT_TYPE], "text/javascript; charset=utf-8");

@@ -1,5 +1,5 @@
-//! The quick way through a body: items are read straight from its text where they are ordinary, and only the others
-//! become values first. Whatever this cannot tell for sure is left to the careful way, which reads the whole document.
+//! The fast path for bodies: common items are read directly from the text, others through a JSON value. Whatever it
+//! cannot decide is left to the slow path, which parses the whole document.
 
 use perigee_core::zone::Zone;
 
@@ -8,24 +8,24 @@ use super::form::{Asked, Forms, Place};
 use crate::http::error::ApiResult;
 use crate::http::json::{MAX_VALUES, Scanner, parse_strict, parse_strict_part};
 
-/// One walk over a body.
+/// One pass over a body.
 #[derive(Debug)]
-pub(super) struct Quick<'f, T> {
+pub(super) struct FastPath<'f, T> {
     forms: &'f Forms<T>,
     /// The zone of times without an offset.
     zone: &'f Zone,
-    /// Bytes that may still be read the careful way.
-    careful: usize,
+    /// Bytes that may still be read on the slow path.
+    slow_bytes: usize,
     judged: Judged<T>,
 }
 
-impl<'f, T> Quick<'f, T> {
-    /// A walk that reads no more than so many bytes the careful way.
-    pub(super) const fn new(forms: &'f Forms<T>, zone: &'f Zone, careful: usize) -> Self {
-        Self { forms, zone, careful, judged: Judged::new() }
+impl<'f, T> FastPath<'f, T> {
+    /// A pass that reads at most `slow_bytes` bytes on the slow path.
+    pub(super) const fn new(forms: &'f Forms<T>, zone: &'f Zone, slow_bytes: usize) -> Self {
+        Self { forms, zone, slow_bytes, judged: Judged::new() }
     }
 
-    /// The items of a document. None when it brings no items, is wrong anywhere, or takes too much care.
+    /// The items of a document. None if it has no items, is invalid anywhere, or exceeds the limit of the slow path.
     pub(super) fn document(mut self, body: &[u8]) -> Option<Judged<T>> {
         let text = std::str::from_utf8(body).ok()?;
         let mut scanner = Scanner::new(text.strip_prefix('\u{feff}').unwrap_or(text));
@@ -37,7 +37,7 @@ impl<'f, T> Quick<'f, T> {
         (scanner.is_at_end() && scanner.values() <= MAX_VALUES).then_some(self.judged)
     }
 
-    /// The items of lines. None only when they take too much care.
+    /// The items of lines. None only if they exceed the limit of the slow path.
     pub(super) fn lines(mut self, body: &[u8]) -> Option<ApiResult<Asked<T>>> {
         let lines = body.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
         let mut count = 0;
@@ -55,7 +55,7 @@ impl<'f, T> Quick<'f, T> {
         if let Some(item) = std::str::from_utf8(line).ok().and_then(|text| self.scan_all(text)) {
             return Some(Ok(item));
         }
-        self.careful = self.careful.checked_sub(line.len())?;
+        self.slow_bytes = self.slow_bytes.checked_sub(line.len())?;
         let place = Place::Array.of(self.judged.count());
         Some(match parse_strict(line) {
             Ok(item) => (self.forms.judge)(&item, place, self.zone),
@@ -69,7 +69,7 @@ impl<'f, T> Quick<'f, T> {
         scanner.is_at_end().then_some(item)
     }
 
-    /// An object that is an item itself, or has nothing but items in it.
+    /// An object that is an item, or contains only items.
     fn object(&mut self, scanner: &mut Scanner<'_>) -> Option<()> {
         let mut inside = scanner.clone();
         if let Some(item) = (self.forms.scan)(scanner, self.zone) {
@@ -98,7 +98,7 @@ impl<'f, T> Quick<'f, T> {
         loop {
             self.item(scanner, place)?;
             if self.judged.count() == 1 {
-                // The others are about as long; the vector is not moved again and again for them.
+                // Other items are about as long; reserve the vector once.
                 let alike = scanner.remaining() / (length - scanner.remaining()).max(1);
                 self.judged.reserve(alike.min(self.forms.most));
             }
@@ -113,7 +113,7 @@ impl<'f, T> Quick<'f, T> {
         scanner.take(b']').then_some(())
     }
 
-    /// One item, straight from the text or else through a value of it.
+    /// One item, from the text or else through a JSON value.
     fn item(&mut self, scanner: &mut Scanner<'_>, place: Place) -> Option<()> {
         let begin = scanner.clone();
         if let Some(item) = (self.forms.scan)(scanner, self.zone) {
@@ -123,7 +123,7 @@ impl<'f, T> Quick<'f, T> {
         }
         *scanner = begin;
         let text = scanner.nested()?;
-        self.careful = self.careful.checked_sub(text.len())?;
+        self.slow_bytes = self.slow_bytes.checked_sub(text.len())?;
         let (item, values) = parse_strict_part(text, place.depth())?;
         scanner.count_values(values);
         let place = place.of(self.judged.count());

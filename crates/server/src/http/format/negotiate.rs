@@ -1,24 +1,24 @@
-//! Which format a client gets: the one it names with `format`, else the one its `Accept` likes best.
+//! Format negotiation: the query parameter `format`, else the `Accept` header.
 
 use http::{HeaderMap, Method};
 use utoipa::ToSchema;
 
 use crate::http::accept::Accept;
-use crate::http::code::Code;
 use crate::http::error::{ApiError, ApiResult};
+use crate::http::error_code::ErrorCode;
 use crate::http::extract::Params;
 
-/// A format locations are written in.
+/// A document format for locations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
 #[schema(as = LocationFormat, rename_all = "lowercase")]
 pub enum Format {
     /// One JSON object with the locations in it.
     Json,
-    /// A JSON object a line.
+    /// NDJSON: one JSON object a line.
     NdJson,
     /// A feature collection of points.
     GeoJson,
-    /// A table.
+    /// A table with one row for each location.
     Csv,
     /// A track for navigation software.
     Gpx,
@@ -30,16 +30,16 @@ pub enum Format {
 const NEGOTIATED: [(Method, &str); 2] =
     [(Method::GET, "/api/devices/{deviceId}/locations"), (Method::GET, "/api/stream")];
 
-/// Whether an operation looks at `Accept` itself; every other one answers JSON and nothing else.
+/// Whether an operation evaluates `Accept` itself; every other one answers only JSON.
 pub fn is_negotiated(method: &Method, route: &str) -> bool {
     NEGOTIATED.iter().any(|(known, path)| known == method && *path == route)
 }
 
 impl Format {
-    /// Every format, the one first that is written when a client likes several best.
+    /// Every format, in the order of preference among equal quality values.
     pub const ALL: [Self; 6] = [Self::Json, Self::NdJson, Self::GeoJson, Self::Csv, Self::Gpx, Self::Kml];
 
-    /// Its name in `format`, and what a file of it ends in.
+    /// The value of `format`, and the extension of files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Json => "json",
@@ -51,7 +51,7 @@ impl Format {
         }
     }
 
-    /// The media types it is asked for by, the registered or usual one first.
+    /// The media types it is requested by, the registered or usual one first.
     pub const fn media_types(self) -> &'static [&'static str] {
         match self {
             Self::Json => &["application/json"],
@@ -63,7 +63,7 @@ impl Format {
         }
     }
 
-    /// What its answers say they are.
+    /// The `Content-Type` of answers.
     pub const fn content_type(self) -> &'static str {
         match self {
             Self::Json => "application/json",
@@ -75,13 +75,13 @@ impl Format {
         }
     }
 
-    /// Whether `fields` means something in it: the others have places of their own for what must be there.
+    /// Whether the query parameter `fields` applies; the other formats have a fixed structure.
     pub const fn has_fields(self) -> bool {
         matches!(self, Self::Json | Self::NdJson | Self::Csv)
     }
 
-    /// Takes `format` from a query, or looks at what is accepted. A format that is not one is noted with the other
-    /// problems of the query.
+    /// Reads `format` from a query, or evaluates `Accept`. An unknown format is reported with the query's other
+    /// problems.
     pub fn choose(params: &mut Params, headers: &HeaderMap) -> ApiResult<Self> {
         if params.has("format") {
             let named = params.word("format", &Self::ALL.map(|format| (format.name(), format)));
@@ -102,7 +102,7 @@ impl Format {
                 "Accept names nothing that can be answered here. Send one of {}, or \"?format=\".",
                 types.join(", ")
             );
-            ApiError::new(Code::NotAcceptable, message)
+            ApiError::new(ErrorCode::NotAcceptable, message)
         })
     }
 }

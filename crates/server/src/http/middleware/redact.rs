@@ -1,24 +1,25 @@
-//! What logs and figures may keep of a request: no secret, and no word that a stranger can make up at will.
+//! Redaction: what logs and metrics may contain of a request. No secrets, and no label values that clients can
+//! invent.
 
 use std::borrow::Cow;
 
 use http::Method;
 
-/// The route whose addresses are secrets.
+/// The route of share links, whose path is a secret.
 const SECRET_ROUTE: &str = "/api/shared/{secret}";
-/// Another: the link in a mail, which also holds an address.
+/// The route of unsubscribe links, whose path holds a signature and an e-mail address.
 const MAIL_ROUTE: &str = "/mail/{token}";
-/// The segment after which an address that leads nowhere may still be a mistyped secret.
+/// Whatever follows this segment may be a mistyped share secret, also where no route matches.
 const BEFORE_SECRET: &str = "shared";
 
-/// The method as figures name it. Any token may be a method, and each would be a series for ever.
+/// The method as a metric label. Clients can invent methods, and each would be a new time series.
 pub(super) fn method_label(method: &Method) -> &'static str {
     const KNOWN: [&str; 9] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"];
     KNOWN.into_iter().find(|known| *known == method.as_str()).unwrap_or("other")
 }
 
-/// The path as logs may keep it: the address of a share link is its secret, mistyped or not.
-pub(super) fn shown_path(path: &str, route: Option<&str>) -> String {
+/// The path as it may be logged, without the secrets of share and unsubscribe links.
+pub(super) fn redacted_path(path: &str, route: Option<&str>) -> String {
     match route {
         Some(SECRET_ROUTE) => SECRET_ROUTE.to_owned(),
         Some(MAIL_ROUTE) => MAIL_ROUTE.to_owned(),
@@ -59,8 +60,8 @@ mod tests {
 
     #[test]
     fn no_spelling_of_a_link_is_shown() {
-        assert_eq!(shown_path("/api/shared/S", Some(SECRET_ROUTE)), "/api/shared/{secret}");
-        assert_eq!(shown_path("/mail/S", Some(MAIL_ROUTE)), "/mail/{token}");
+        assert_eq!(redacted_path("/api/shared/S", Some(SECRET_ROUTE)), "/api/shared/{secret}");
+        assert_eq!(redacted_path("/mail/S", Some(MAIL_ROUTE)), "/mail/{token}");
         let nowhere = [
             "/api/shared/S",
             "/API/SHARED/S",
@@ -72,7 +73,7 @@ mod tests {
             "/api/shared//S",
         ];
         for path in nowhere {
-            let shown = shown_path(path, None);
+            let shown = redacted_path(path, None);
             assert!(shown.ends_with("shared/(secret)"), "{path} is shown as {shown}");
         }
     }
@@ -80,10 +81,10 @@ mod tests {
     #[test]
     fn other_paths_are_shown_whole() {
         assert_eq!(
-            shown_path("/api/devices/shared/x", Some("/api/devices/{deviceId}/x")),
+            redacted_path("/api/devices/shared/x", Some("/api/devices/{deviceId}/x")),
             "/api/devices/shared/x"
         );
-        assert_eq!(shown_path("/api/nothing%20here", None), "/api/nothing%20here");
-        assert_eq!(shown_path("/", None), "/");
+        assert_eq!(redacted_path("/api/nothing%20here", None), "/api/nothing%20here");
+        assert_eq!(redacted_path("/", None), "/");
     }
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use crate::http::code::Code;
+use crate::http::error_code::ErrorCode;
 use crate::http::json::{Pointer, Problem};
 use crate::http::submission::Layout;
 
@@ -57,9 +57,9 @@ fn a_bad_line_spoils_only_itself() {
     let Ok(Asked::Store(Ok(batch))) = asked else { panic!("lines are items") };
     assert_eq!((batch.good, batch.rejected.len()), (vec![1, 200], 2));
     let many = FORMS.read("{\"n\":1}\n".repeat(5).as_bytes(), Layout::Lines, &Zone::utc()).unwrap_err();
-    assert_eq!(many.code, Code::BodyTooLarge);
+    assert_eq!(many.code, ErrorCode::BodyTooLarge);
     let none = FORMS.read(b" \n\r\n", Layout::Lines, &Zone::utc()).unwrap_err();
-    assert_eq!(none.code, Code::InvalidBody);
+    assert_eq!(none.code, ErrorCode::InvalidBody);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn documents_of_too_many_values_are_refused_as_ever() {
     static MANY: Forms<i64> = Forms { most: usize::MAX, ..FORMS_LIKE };
     const FORMS_LIKE: Forms<i64> = Forms { one: "thing", many: "things", most: 4, judge, scan };
     let body = format!("[{}{{\"n\":1}}]", "{\"n\":1},".repeat(MAX_VALUES / 2));
-    assert!(Quick::new(&MANY, &Zone::utc(), usize::MAX).document(body.as_bytes()).is_none());
+    assert!(FastPath::new(&MANY, &Zone::utc(), usize::MAX).document(body.as_bytes()).is_none());
     let refused = MANY.read(body.as_bytes(), Layout::Document, &Zone::utc()).unwrap_err();
     assert_eq!(refused.message, "The body has more than 1000000 values. Send it in parts.");
 }

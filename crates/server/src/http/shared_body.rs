@@ -1,4 +1,4 @@
-//! A body of several parts, of which large ones are shared by many answers.
+//! A response body made of several buffers, of which large ones are shared by many answers.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -11,10 +11,10 @@ use bytes::Bytes;
 use http::{HeaderValue, header};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 
-/// Bytes handed over at once, so that compressing a large answer leaves room for other connections of the thread.
+/// Bytes passed on per poll, so that compressing a large answer does not block other connections of the thread.
 const PIECE: usize = 64 * 1024;
 
-/// The parts that are left.
+/// The buffers that were not sent yet.
 struct Parts(VecDeque<Bytes>);
 
 impl HttpBody for Parts {
@@ -43,8 +43,8 @@ impl HttpBody for Parts {
     }
 }
 
-/// An answer in JSON of these parts, one after the other.
-pub fn json_of_parts(parts: impl IntoIterator<Item = Bytes>) -> Response {
+/// A JSON answer of these buffers, concatenated.
+pub fn json_of_buffers(parts: impl IntoIterator<Item = Bytes>) -> Response {
     let parts = parts.into_iter().filter(|part| !part.is_empty()).collect();
     let mut response = Response::new(Body::new(Parts(parts)));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -60,7 +60,7 @@ mod tests {
     #[tokio::test]
     async fn parts_come_whole_and_in_order() {
         let large = Bytes::from(vec![b'x'; 3 * PIECE + 1]);
-        let response = json_of_parts([Bytes::from("{"), Bytes::new(), large.clone(), Bytes::from("}")]);
+        let response = json_of_buffers([Bytes::from("{"), Bytes::new(), large.clone(), Bytes::from("}")]);
         let length = large.len() + 2;
         assert_eq!(response.body().size_hint().exact(), u64::try_from(length).ok());
         let read = response.into_body().collect().await.unwrap().to_bytes();

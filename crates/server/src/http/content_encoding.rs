@@ -1,25 +1,25 @@
-//! In which coding a file is sent: what the client likes best of what there is (RFC 9110, section 12.5.3).
+//! The `Accept-Encoding` header (RFC 9110, section 12.5.3): which content encoding a file is sent in.
 
 use http::{HeaderMap, HeaderValue, header};
 
 use super::accept::read_quality;
 
-/// How the bytes of a file are coded. In the order of preference, best first, among equals.
+/// A content encoding. The order is the server's preference among encodings with equal quality values, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Coding {
-    /// `br`.
+pub enum ContentEncoding {
+    /// `br` in headers: the smallest.
     Brotli,
-    /// `gzip`.
+    /// `gzip` in headers.
     Gzip,
-    /// As they are.
+    /// `identity` in `Accept-Encoding`; no `Content-Encoding` header.
     Plain,
 }
 
-impl Coding {
-    /// Those that make a file smaller.
+impl ContentEncoding {
+    /// The encodings that compress.
     pub const SMALL: [Self; 2] = [Self::Brotli, Self::Gzip];
 
-    /// Its name in headers; none when there is nothing to say.
+    /// The value of `Content-Encoding`; None for `identity`.
     pub const fn header(self) -> Option<HeaderValue> {
         match self {
             Self::Brotli => Some(HeaderValue::from_static("br")),
@@ -28,7 +28,7 @@ impl Coding {
         }
     }
 
-    /// What the names of files so coded end in.
+    /// The suffix of embedded files in this encoding.
     pub const fn suffix(self) -> &'static str {
         match self {
             Self::Brotli => ".br",
@@ -37,7 +37,7 @@ impl Coding {
         }
     }
 
-    /// What entity tags of answers in this coding, by its name in headers, end in before the quotation mark.
+    /// The suffix, inside the quotes, of entity tags of answers with this `Content-Encoding`.
     pub fn tag_suffix(name: &str) -> Option<&'static str> {
         match name {
             "br" => Some("-br"),
@@ -46,7 +46,7 @@ impl Coding {
         }
     }
 
-    /// Whether a client refuses plain bytes, by name or with everything else.
+    /// Whether a client refuses `identity`, by name or by `*`, with a quality of 0.
     pub fn refuses_plain(headers: &HeaderMap) -> bool {
         let given = given(headers);
         let named = |name: &str| given.iter().find(|(given, _)| given == name).map(|(_, quality)| *quality);
@@ -61,20 +61,20 @@ impl Coding {
         }
     }
 
-    /// The codings a client takes, best first. What it refuses is left out, but for plain bytes: whoever refuses even
-    /// these gets them all the same, rather than nothing.
+    /// The encodings a client accepts, best first. Refused ones are left out, except `identity`: a client that
+    /// refuses everything gets plain bytes instead of 406.
     pub fn taken(headers: &HeaderMap) -> Vec<Self> {
         let given = given(headers);
-        let quality = |coding: Self| {
+        let quality = |encoding: Self| {
             let named =
                 |name: &str| given.iter().find(|(given, _)| given == name).map(|(_, quality)| *quality);
-            // Plain bytes are taken unless they are refused.
-            named(coding.name()).or_else(|| named("*")).unwrap_or(u16::from(coding == Self::Plain))
+            // `identity` is acceptable unless it is refused.
+            named(encoding.name()).or_else(|| named("*")).unwrap_or(u16::from(encoding == Self::Plain))
         };
         let mut taken = [Self::Brotli, Self::Gzip, Self::Plain];
-        // A stable sort: equals stay in our own order.
-        taken.sort_by_key(|coding| std::cmp::Reverse(quality(*coding)));
-        taken.into_iter().filter(|coding| *coding == Self::Plain || quality(*coding) > 0).collect()
+        // The sort is stable, so equal qualities keep the server's order.
+        taken.sort_by_key(|encoding| std::cmp::Reverse(quality(*encoding)));
+        taken.into_iter().filter(|encoding| *encoding == Self::Plain || quality(*encoding) > 0).collect()
     }
 }
 
@@ -96,16 +96,16 @@ fn read(text: &str) -> (String, u16) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Coding::{Brotli, Gzip, Plain};
+    use ContentEncoding::{Brotli, Gzip, Plain};
 
     #[test]
     fn takes_what_is_liked_best() {
-        let check = |accept: Option<&str>, expect: &[Coding]| {
+        let check = |accept: Option<&str>, expect: &[ContentEncoding]| {
             let mut headers = HeaderMap::new();
             if let Some(accept) = accept {
                 headers.insert(header::ACCEPT_ENCODING, accept.parse().unwrap());
             }
-            assert_eq!(Coding::taken(&headers), expect, "{accept:?}");
+            assert_eq!(ContentEncoding::taken(&headers), expect, "{accept:?}");
         };
         check(None, &[Plain]);
         check(Some(""), &[Plain]);

@@ -6,20 +6,20 @@ macro_rules! codes {
     ($($(#[$doc:meta])* $variant:ident = $name:literal, $status:ident, $title:literal;)+) => {
         /// A stable name for why a request failed.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Code {
+        pub enum ErrorCode {
             $($(#[$doc])* $variant,)+
         }
 
-        impl Code {
-            /// Every code there is.
+        impl ErrorCode {
+            /// Every code, in the order of the table.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// Its name in answers.
+            /// The value of `code` in answers.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }
 
-            /// The status it comes with.
+            /// The HTTP status of answers with this code.
             pub const fn status(self) -> StatusCode {
                 match self { $(Self::$variant => StatusCode::$status,)+ }
             }
@@ -111,19 +111,19 @@ codes! {
     BodyTooLarge = "body-too-large", PAYLOAD_TOO_LARGE, "The body is too large";
     /// The address is longer than is taken.
     AddressTooLong = "address-too-long", URI_TOO_LONG, "The address is too long";
-    /// The body's media type or coding is not taken here.
+    /// The body's media type or encoding is not taken here.
     UnsupportedMediaType = "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, "The media type is not supported";
     /// The idempotency key was used with another body.
     IdempotencyMismatch = "idempotency-mismatch", UNPROCESSABLE_ENTITY, "The idempotency key was used with another body";
     /// The patch would take more work than its size explains.
     PatchTooCostly = "patch-too-costly", UNPROCESSABLE_ENTITY, "The patch takes too much work";
-    /// Too many requests.
+    /// The rate limit of the account, the address or the operation is reached.
     RateLimited = "rate-limited", TOO_MANY_REQUESTS, "Too many requests";
     /// The user or the account has as many streams open as it may.
     TooManyStreams = "too-many-streams", TOO_MANY_REQUESTS, "Too many streams are open";
     /// The request line and headers are larger than is taken.
     HeadTooLarge = "head-too-large", REQUEST_HEADER_FIELDS_TOO_LARGE, "The headers are too large";
-    /// Our fault; the log has the cause under the request id.
+    /// A server fault; the log has the cause under the request id.
     Internal = "internal", INTERNAL_SERVER_ERROR, "Something went wrong on our side";
     /// Overloaded, or the store cannot be reached.
     Unavailable = "unavailable", SERVICE_UNAVAILABLE, "The service is busy";

@@ -1,5 +1,5 @@
-//! Instants in every form that is taken: RFC 3339 with any offset, without an offset (then in the user's zone), without
-//! seconds, a date alone, and the far future that stands for "never".
+//! Instants in every accepted form: RFC 3339 with any offset, without an offset (then in the user's time zone),
+//! without seconds, a date alone, and the far future that means "never".
 
 use jiff::civil::Time;
 use jiff::tz::Offset;
@@ -7,17 +7,17 @@ use perigee_core::day::Date;
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 
-/// What a time in a request says.
+/// An instant in a request, or "never".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
-    /// An instant.
+pub enum InstantOrNever {
+    /// An instant within the range of [`Timestamp`].
     At(Timestamp),
     /// Never: any time after [`Timestamp::MAX`], such as `9999-12-31T23:59:59Z`, which other systems write for it.
     Never,
 }
 
-impl When {
-    /// The instant, unless it is never.
+impl InstantOrNever {
+    /// The instant; None for "never".
     pub fn instant(self) -> Option<Timestamp> {
         match self {
             Self::At(instant) => Some(instant),
@@ -25,16 +25,16 @@ impl When {
         }
     }
 
-    /// The instant; never is the last one there is.
-    pub fn or_last(self) -> Timestamp {
+    /// The instant; [`Timestamp::MAX`] for "never".
+    pub fn or_max(self) -> Timestamp {
         self.instant().unwrap_or(Timestamp::MAX)
     }
 }
 
-/// Reads a time; one written without an offset is in this zone.
-pub fn read_when(text: &str, zone: &Zone) -> Option<When> {
+/// Reads an instant; without an offset it is in `zone`.
+pub fn read_instant_or_never(text: &str, zone: &Zone) -> Option<InstantOrNever> {
     if let Ok(instant) = text.parse() {
-        return Some(When::At(instant));
+        return Some(InstantOrNever::At(instant));
     }
     let (date, rest) = text.split_at_checked(10)?;
     let date: Date = date.parse().ok()?;
@@ -45,13 +45,13 @@ pub fn read_when(text: &str, zone: &Zone) -> Option<When> {
         offset => read_offset(offset)?.to_timestamp(civil).ok(),
     };
     Some(match instant.map(Timestamp::from_jiff) {
-        // Times before the first instant become that one, times after the last one cannot be told from it.
-        Some(instant) if instant < Timestamp::MAX => When::At(instant),
-        _ => When::Never,
+        // `from_jiff` clamps to the range of `Timestamp`, so the last instant stands for any later one as well.
+        Some(instant) if instant < Timestamp::MAX => InstantOrNever::At(instant),
+        _ => InstantOrNever::Never,
     })
 }
 
-/// Reads `T12:00`, `T12:00:00` or `T12:00:00.25`, and gives what follows it.
+/// Reads `T12:00`, `T12:00:00` or `T12:00:00.25`, and gives the rest of the text.
 fn read_time(text: &str) -> Option<(Time, &str)> {
     let text = text.strip_prefix(['T', 't', ' '])?;
     let (hour, text) = read_pair(text)?;
@@ -105,9 +105,9 @@ mod tests {
 
     fn check(text: &str, expect: &str) {
         let zone: Zone = "Europe/Madrid".parse().unwrap();
-        let told = match read_when(text, &zone) {
-            Some(When::At(instant)) => instant.to_string(),
-            Some(When::Never) => "never".to_owned(),
+        let told = match read_instant_or_never(text, &zone) {
+            Some(InstantOrNever::At(instant)) => instant.to_string(),
+            Some(InstantOrNever::Never) => "never".to_owned(),
             None => "none".to_owned(),
         };
         assert_eq!(told, expect, "{text}");
