@@ -13,21 +13,36 @@ use crate::time::Timestamp;
 use crate::user::User;
 
 macro_rules! event_kinds {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal,)+) => {
+    ($(#[doc = $description:literal] $variant:ident = $name:literal, $subject:ident;)+) => {
         /// What happened.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum EventKind {
-            $($(#[$doc])* $variant,)+
+            $(#[doc = $description] $variant,)+
         }
 
         impl EventKind {
-            /// Every kind there is.
+            /// Every kind, in the order of the table.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// Its name in the API.
+            /// The `type` of such events in the API.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+
+                }
+            }
+
+            /// One sentence that says what happened, for the API's document.
+            pub fn description(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $description,)+
+                }
+                .trim()
+            }
+
+            /// The kind of thing that `Event::subject` names.
+            pub const fn subject(self) -> Subject {
+                match self {
+                    $(Self::$variant => Subject::$subject,)+
                 }
             }
         }
@@ -36,51 +51,70 @@ macro_rules! event_kinds {
 
 event_kinds! {
     /// A location was stored.
-    LocationCreated = "location.created",
+    LocationCreated = "location.created", Location;
     /// An alert was stored.
-    AlertCreated = "alert.created",
-    /// Somebody took note of an alert.
-    AlertAcknowledged = "alert.acknowledged",
-    /// An alert is over.
-    AlertEnded = "alert.ended",
+    AlertCreated = "alert.created", Alert;
+    /// Somebody acknowledged an alert.
+    AlertAcknowledged = "alert.acknowledged", Alert;
+    /// An alert ended.
+    AlertEnded = "alert.ended", Alert;
     /// A device was added.
-    DeviceCreated = "device.created",
+    DeviceCreated = "device.created", Device;
     /// A device was changed.
-    DeviceUpdated = "device.updated",
+    DeviceUpdated = "device.updated", Device;
     /// A device was deleted, with its history.
-    DeviceDeleted = "device.deleted",
-    /// A device will expire soon.
-    DeviceExpiring = "device.expiring",
+    DeviceDeleted = "device.deleted", Device;
+    /// A device expires within the account's days of notice.
+    DeviceExpiring = "device.expiring", Device;
     /// A device expired and freed its licence.
-    DeviceExpired = "device.expired",
-    /// An expired device came back.
-    DeviceReactivated = "device.reactivated",
-    /// A device reports again.
-    DeviceOnline = "device.online",
-    /// A device is overdue.
-    DeviceLate = "device.late",
-    /// A device is overdue for long.
-    DeviceOffline = "device.offline",
-    /// A device reached its daily e-mails.
-    LimitEmailReached = "limit.email.reached",
-    /// A device reached its daily SMS.
-    LimitSmsReached = "limit.sms.reached",
-    /// A device could not become active for want of a licence.
-    LicenseExhausted = "license.exhausted",
+    DeviceExpired = "device.expired", Device;
+    /// An expired device was extended and takes a licence again.
+    DeviceReactivated = "device.reactivated", Device;
+    /// A device reports again, or for the first time.
+    DeviceOnline = "device.online", Device;
+    /// A device is late: it has not reported for about two of its intervals.
+    DeviceLate = "device.late", Device;
+    /// A device is offline: it has not reported for about six of its intervals.
+    DeviceOffline = "device.offline", Device;
+    /// A device reached its daily limit of e-mails.
+    LimitEmailReached = "limit.email.reached", Device;
+    /// A device reached its daily limit of SMS.
+    LimitSmsReached = "limit.sms.reached", Device;
+    /// A device could not become active because no licence was free; told once a day.
+    LicenseExhausted = "license.exhausted", Account;
     /// A group was added.
-    GroupCreated = "group.created",
+    GroupCreated = "group.created", Group;
     /// A group was changed.
-    GroupUpdated = "group.updated",
+    GroupUpdated = "group.updated", Group;
     /// A group was deleted.
-    GroupDeleted = "group.deleted",
+    GroupDeleted = "group.deleted", Group;
     /// A user was added.
-    UserCreated = "user.created",
+    UserCreated = "user.created", User;
     /// A user was changed.
-    UserUpdated = "user.updated",
+    UserUpdated = "user.updated", User;
     /// A user was removed.
-    UserDeleted = "user.deleted",
-    /// A webhook was switched off because its address is gone.
-    WebhookDisabled = "webhook.disabled",
+    UserDeleted = "user.deleted", User;
+    /// A webhook was switched off because its receiver answered 410.
+    WebhookDisabled = "webhook.disabled", Webhook;
+}
+
+/// The kind of thing that an event happened to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A location, which is stored in the log itself.
+    Location,
+    /// An alert, read from the store with the event.
+    Alert,
+    /// A device, read from the store with the event.
+    Device,
+    /// A group, read from the store with the event.
+    Group,
+    /// A user, read from the store with the event.
+    User,
+    /// The account; only its id is told.
+    Account,
+    /// A webhook; only its id is told.
+    Webhook,
 }
 
 impl Serialize for EventKind {

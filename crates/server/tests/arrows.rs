@@ -278,7 +278,10 @@ fn a_reversed_import_is_caught() {
     let caught = |file: &str, source: &str| violations(SERVER, file, source).len();
     assert_eq!(caught("live/batch.rs", "use crate::http::error::ApiError;"), 1);
     assert_eq!(
-        caught("live/batch.rs", "use crate::{config::Events, http::{code::Code, error::ApiError}};"),
+        caught(
+            "live/batch.rs",
+            "use crate::{config::Events, http::{error_code::ErrorCode, error::ApiError}};"
+        ),
         2
     );
     assert_eq!(caught("live/batch.rs", "use super::super::app::App;"), 1);

@@ -10,7 +10,7 @@ use url::Url;
 use super::backoff::wait_ms;
 use super::client::Client;
 use super::resolve::NoAddress;
-use super::signature::sign;
+use super::signature::{ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER, sign};
 
 /// Bytes of an answer that are read so that the connection can be reused; a longer answer closes it.
 const READ_MAX: usize = 16 * 1024;
@@ -66,9 +66,9 @@ async fn post(
         .http
         .post(url)
         .header(header::CONTENT_TYPE, "application/json")
-        .header("webhook-id", &delivery.message)
-        .header("webhook-timestamp", seconds)
-        .header("webhook-signature", sign(webhook, &delivery.message, seconds, &delivery.body, now))
+        .header(ID_HEADER.name, &delivery.message)
+        .header(TIMESTAMP_HEADER.name, seconds)
+        .header(SIGNATURE_HEADER.name, sign(webhook, &delivery.message, seconds, &delivery.body, now))
         .body(delivery.body.clone());
     request.send().await.map_err(|error| explain(client, &error))
 }

@@ -14,4 +14,4 @@ mod signature;
 pub use address::{Guard, Refused};
 pub use client::{Client, ClientError};
 pub use run::{WebhookParts, Webhooks, run, turn};
-pub use signature::{generate_secret, show_secret, sign};
+pub use signature::{HEADERS, Header, generate_secret, show_secret, sign};

@@ -10,6 +10,42 @@ use ring::hmac;
 const PREFIX: &str = "whsec_";
 const SECRET_BYTES: usize = 32;
 
+/// A header of every message, as Standard Webhooks defines it and as the API's document describes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Header {
+    /// The name, in lower case.
+    pub name: &'static str,
+    /// What a receiver does with it.
+    pub description: &'static str,
+    /// A regular expression that its values match.
+    pub pattern: &'static str,
+    /// One such value.
+    pub example: &'static str,
+}
+
+pub(super) const ID_HEADER: Header = Header {
+    name: "webhook-id",
+    description: "The `id` of the message, the same on every attempt: ignore one that was handled before.",
+    pattern: "^[!-~]+$",
+    example: "AAAAAAAAACoAAAAAAAAAAKh8Z1E",
+};
+pub(super) const TIMESTAMP_HEADER: Header = Header {
+    name: "webhook-timestamp",
+    description: "When this attempt was made, in seconds since 1970: refuse what is older than five minutes.",
+    pattern: "^[0-9]+$",
+    example: "1777636803",
+};
+pub(super) const SIGNATURE_HEADER: Header = Header {
+    name: "webhook-signature",
+    description: "`v1,` and the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` in Base64, with the webhook's \
+        secret, which is Base64 after `whsec_`, as the key. While a secret is replaced there are two, with a space \
+        between them; one that matches is enough.",
+    pattern: "^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)?$",
+    example: "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+};
+/// The headers of every message besides those of HTTP.
+pub const HEADERS: [Header; 3] = [ID_HEADER, TIMESTAMP_HEADER, SIGNATURE_HEADER];
+
 /// A new random secret.
 pub fn generate_secret() -> WebhookSecret {
     WebhookSecret(rand::random::<[u8; SECRET_BYTES]>().to_vec())

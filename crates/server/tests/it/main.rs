@@ -14,6 +14,7 @@ mod contract;
 mod devices;
 mod email_caps;
 mod events;
+mod examples;
 mod formats;
 mod geofences;
 mod groups;

@@ -5,56 +5,24 @@ use std::hash::Hash;
 use std::str::FromStr;
 
 use perigee_core::actor::Scope;
-use perigee_core::event::{Event, EventKind, Thing};
+use perigee_core::event::{Event, Subject, Thing};
 use perigee_core::id::{AlertId, DeviceId, GroupId, UserId};
 use perigee_core::store::Result;
 
 use super::{accounts, alerts, devices, groups, user_rows};
 use crate::Tx;
 
-/// What the subject of an event of this kind is.
-enum Subject {
-    Alert,
-    Device,
-    Group,
-    User,
-    /// A location, which comes with its event, or nothing to be shown.
-    Other,
-}
-
-fn subject_of(kind: EventKind) -> Subject {
-    match kind {
-        EventKind::AlertCreated | EventKind::AlertAcknowledged | EventKind::AlertEnded => Subject::Alert,
-        EventKind::DeviceCreated
-        | EventKind::DeviceUpdated
-        | EventKind::DeviceDeleted
-        | EventKind::DeviceExpiring
-        | EventKind::DeviceExpired
-        | EventKind::DeviceReactivated
-        | EventKind::DeviceOnline
-        | EventKind::DeviceLate
-        | EventKind::DeviceOffline
-        | EventKind::LimitEmailReached
-        | EventKind::LimitSmsReached => Subject::Device,
-        EventKind::GroupCreated | EventKind::GroupUpdated | EventKind::GroupDeleted => Subject::Group,
-        EventKind::UserCreated | EventKind::UserUpdated | EventKind::UserDeleted => Subject::User,
-        EventKind::LocationCreated | EventKind::LicenseExhausted | EventKind::WebhookDisabled => {
-            Subject::Other
-        }
-    }
-}
-
 /// Puts to each event what it happened to, as it is now and as this scope sees it.
 pub(super) async fn attach(tx: &Tx, scope: Scope, events: &mut [Event]) -> Result<()> {
     let (mut alert_ids, mut device_ids) = (BTreeSet::new(), BTreeSet::new());
     let (mut group_ids, mut user_ids) = (BTreeSet::new(), BTreeSet::new());
     for event in &*events {
-        match subject_of(event.kind) {
+        match event.kind.subject() {
             Subject::Alert => alert_ids.extend(event.subject.parse::<AlertId>().ok()),
             Subject::Device => device_ids.extend(event.device),
             Subject::Group => group_ids.extend(event.subject.parse::<GroupId>().ok()),
             Subject::User => user_ids.extend(event.subject.parse::<UserId>().ok()),
-            Subject::Other => {}
+            Subject::Location | Subject::Account | Subject::Webhook => {}
         }
     }
     let ids = |ids: BTreeSet<AlertId>| ids.into_iter().map(AlertId::as_i64).collect::<Vec<_>>();
@@ -71,14 +39,14 @@ pub(super) async fn attach(tx: &Tx, scope: Scope, events: &mut [Event]) -> Resul
     let ids: Vec<i64> = user_ids.into_iter().map(UserId::as_i64).collect();
     let users = by_id(user_rows::find_many(tx, scope.account, &ids).await?, |user| user.id);
     for event in events {
-        let thing = match subject_of(event.kind) {
+        let thing = match event.kind.subject() {
             Subject::Alert => of(&alerts, &event.subject).map(Thing::Alert),
             Subject::Device => {
                 event.device.and_then(|id| devices.get(&id)).cloned().map(Box::new).map(Thing::Device)
             }
             Subject::Group => of(&groups, &event.subject).map(Thing::Group),
             Subject::User => of(&users, &event.subject).map(Thing::User),
-            Subject::Other => None,
+            Subject::Location | Subject::Account | Subject::Webhook => None,
         };
         if let Some(thing) = thing {
             event.thing = thing;

@@ -20,14 +20,19 @@ fn of(schema: &Value, schemas: &Value, depth: u8) -> Value {
     if let Some(name) = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next()) {
         return of(&schemas[name], schemas, depth - 1);
     }
-    for several in ["oneOf", "anyOf", "allOf"] {
-        let choices = schema.get(several).and_then(Value::as_array).into_iter().flatten();
-        if let Some(choice) = choices.into_iter().find(|choice| choice["type"] != "null") {
-            return of(choice, schemas, depth - 1);
-        }
+    if let Some(value) = schema.get("const") {
+        return value.clone();
     }
     if let Some(word) = schema.pointer("/enum/0") {
         return word.clone();
+    }
+    let mut parts: Vec<&Value> =
+        schema.get("allOf").and_then(Value::as_array).into_iter().flatten().collect();
+    for choices in ["oneOf", "anyOf"].iter().filter_map(|name| schema.get(*name).and_then(Value::as_array)) {
+        parts.extend(choices.iter().find(|choice| choice["type"] != "null"));
+    }
+    if !parts.is_empty() {
+        return merged(parts, members(schema, schemas, depth), schemas, depth);
     }
     match kind(schema) {
         "object" => Value::Object(members(schema, schemas, depth)),
@@ -37,6 +42,18 @@ fn of(schema: &Value, schemas: &Value, depth: u8) -> Value {
         "string" => json!("text"),
         _ => Value::Null,
     }
+}
+
+/// The members of all parts together, or the first part if that is no object.
+fn merged(parts: Vec<&Value>, mut members: Map<String, Value>, schemas: &Value, depth: u8) -> Value {
+    for part in parts {
+        match of(part, schemas, depth - 1) {
+            Value::Object(more) => members.extend(more),
+            other if members.is_empty() => return other,
+            _ => {}
+        }
+    }
+    Value::Object(members)
 }
 
 fn members(schema: &Value, schemas: &Value, depth: u8) -> Map<String, Value> {

@@ -1,17 +1,21 @@
-//! What every operation has and no handler repeats: the envelope, the errors, the security, both forms of PATCH.
+//! Adds what all operations share and no handler repeats: envelope, errors, security, headers and both kinds of patch.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::envelope::{answer_schema, referenced};
 use super::example::example;
+use super::json_patch;
 use super::shared::{header_references, headers, problem_reference, problems};
 use super::tighten::tighten;
+use super::webhooks::webhooks;
 use crate::http::error_code::ErrorCode;
 use crate::http::middleware::TOKEN_PATH;
 
-/// Told in words: a body of two unlike types makes client generators write code that does not run.
-const BOTH_PATCHES: &str = "The body is a JSON Merge Patch (RFC 7396): an object with what changes; null removes. \
-    A JSON Patch (RFC 6902), an array of operations such as `[{\"op\": \"replace\", \"path\": \"/name\", \"value\": \"Northern Star\"}]`, \
-    is taken as well, also as `application/json-patch+json`; it is applied whole or not at all.";
+/// Says what the schemas leave out: under `application/json` either kind of patch is taken. A schema with both, an
+/// object and an array, makes client generators write code that does not compile.
+const BOTH_PATCHES: &str = "The body is a JSON Merge Patch (RFC 7396), an object with what changes, in which null removes; \
+    or a JSON Patch (RFC 6902), an array of operations that is applied whole or not at all. As `application/json` either \
+    is taken.";
 
 /// A header's value with something to see in it.
 const PRINTABLE: &str = r"^[\t -~]*[!-~][\t -~]*$";
@@ -36,6 +40,7 @@ pub(super) fn finish(document: &mut Value, base_url: &str) {
     });
     let mut paths = document["paths"].take();
     let mut schemas = document["components"]["schemas"].take();
+    allow_several_choices(&mut schemas);
     for (path, item) in paths.as_object_mut().into_iter().flatten() {
         for method in METHODS {
             if let Some(body) = item.get_mut(method) {
@@ -50,6 +55,8 @@ pub(super) fn finish(document: &mut Value, base_url: &str) {
             content["example"] = example(&content["schema"], &schemas);
         }
     }
+    json_patch::offer(&mut paths, &mut schemas);
+    document["webhooks"] = webhooks(&schemas);
     document["paths"] = paths;
     document["components"]["schemas"] = schemas;
     document["components"]["responses"] = problems();
@@ -116,7 +123,7 @@ impl Operation<'_> {
             self.add_errors(access);
         }
         if self.method == "patch" {
-            self.offer_both_patches();
+            self.offer_merge_patch();
         }
         // Locations and alerts are told apart by what they are.
         let by_content = self.path.ends_with("/locations") || self.path.ends_with("/alerts");
@@ -161,17 +168,8 @@ impl Operation<'_> {
                 continue;
             }
             let Some(schema) = response.pointer_mut("/content/application~1json/schema") else { continue };
-            let Some(name) =
-                schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()).map(str::to_owned)
-            else {
-                continue;
-            };
-            // The same thing may be answered to somebody known and to somebody not known yet, who has no usage.
-            let answer = format!("{name}{}", if access == Access::Open { "OpenAnswer" } else { "Answer" });
-            if self.schemas.get(&answer).is_none() {
-                let enveloped = with_envelope(&self.schemas[&name], access != Access::Open);
-                self.schemas[&answer] = enveloped;
-            }
+            let Some(name) = referenced(schema).map(str::to_owned) else { continue };
+            let answer = answer_schema(&name, self.schemas, access != Access::Open);
             *schema = json!({ "$ref": format!("#/components/schemas/{answer}") });
         }
     }
@@ -205,15 +203,10 @@ impl Operation<'_> {
         }
     }
 
-    /// A PATCH takes part of what a PUT takes, or a JSON Patch.
-    fn offer_both_patches(&mut self) {
-        let Some(reference) = self.body.pointer("/requestBody/content/application~1json/schema/$ref") else {
-            return;
-        };
-        let Some(name) = reference.as_str().and_then(|path| path.rsplit('/').next()).map(str::to_owned)
-        else {
-            return;
-        };
+    /// Makes the merge patch of a PATCH from what a PUT takes. [`json_patch`] adds the other kind.
+    fn offer_merge_patch(&mut self) {
+        let schema = self.body.pointer("/requestBody/content/application~1json/schema");
+        let Some(name) = schema.and_then(referenced).map(str::to_owned) else { return };
         let partial = format!("{}Patch", name.trim_end_matches("Input"));
         let mut schema = self.schemas[&name].clone();
         if let Some(object) = schema.as_object_mut() {
@@ -260,31 +253,13 @@ impl Operation<'_> {
     }
 }
 
-fn with_envelope(schema: &Value, with_usage: bool) -> Value {
-    let mut properties = Map::new();
-    properties.insert(
-        "success".to_owned(),
-        json!({ "type": "boolean", "description": "Always true here.", "example": true }),
-    );
-    let mut required = vec![json!("success")];
-    if with_usage {
-        let count = |description: &str| json!({ "type": "integer", "format": "int64", "minimum": 0, "description": description, "example": 42 });
-        properties
-            .insert("apiUsage".to_owned(), count("Calls made by the account since the API was activated."));
-        properties.insert("apiDailyUsage".to_owned(), count("Calls made on the account's present day."));
-        required.extend([json!("apiUsage"), json!("apiDailyUsage")]);
+/// Turns the choices of untagged types from `oneOf` into `anyOf`: a body may hold what two of them describe.
+fn allow_several_choices(schemas: &mut Value) {
+    for (_, schema) in schemas.as_object_mut().into_iter().flatten() {
+        if let Some(choices) = schema.as_object_mut().and_then(|schema| schema.remove("oneOf")) {
+            schema["anyOf"] = choices;
+        }
     }
-    let mut schema = schema.clone();
-    if let Some(own) = schema.get("properties").and_then(Value::as_object) {
-        properties.extend(own.clone());
-    }
-    if let Some(own) = schema.get("required").and_then(Value::as_array) {
-        required.extend(own.clone());
-    }
-    schema["type"] = json!("object");
-    schema["properties"] = Value::Object(properties);
-    schema["required"] = Value::Array(required);
-    schema
 }
 
 /// Writes the closed list of codes into the schema of errors.

@@ -1,9 +1,12 @@
 //! The OpenAPI document: written beside the handlers, finished here with what all of them share.
 
+mod envelope;
 mod example;
 mod finish;
+mod json_patch;
 mod shared;
 mod tighten;
+mod webhooks;
 
 use serde_json::Value;
 use utoipa::OpenApi;
@@ -39,6 +42,8 @@ use super::reply::Envelope;
         (name = "templates", description = "What messages to people say."),
         (name = "operator", description = "What operators of the server do: accounts, licences, health."),
         (name = "console", description = "What the web console needs to know."),
+        (name = "events", description = "What happened in the account, polled or streamed."),
+        (name = "webhooks", description = "Addresses that events are sent to, and what was delivered."),
         (name = "audit", description = "Who changed what, and when."),
     ),
     components(schemas(

@@ -60,7 +60,7 @@ pub(super) fn tighten(paths: &mut Value, schemas: &mut Value) {
     }
     for name in closed.union(&open) {
         let schema = &mut schemas[name];
-        for choice in schema.get_mut("oneOf").and_then(Value::as_array_mut).into_iter().flatten() {
+        for choice in schema.get_mut("anyOf").and_then(Value::as_array_mut).into_iter().flatten() {
             if choice["type"] == "array" {
                 choice["minItems"] = json!(1);
                 choice["maxItems"] = json!(Location::BATCH_MAX);

@@ -1,0 +1,177 @@
+//! An account with one of everything that examples name.
+
+use std::collections::BTreeMap;
+
+use perigee_core::store::{Credentials as _, Users as _};
+use perigee_server::auth::totp::TotpSecret;
+use serde_json::{Value, json};
+
+use super::request::Request;
+use crate::support::{Answer, Person, Tenant, TestApp};
+
+/// Who signs in in the examples.
+const EMAIL: &str = "ana@example.com";
+const PASSWORD: &str = "correct horse battery staple";
+
+/// The account, and what stands for the unknowable parts of examples.
+pub(super) struct Prepared {
+    tenant: Tenant,
+    /// The owner's console session; the owner is an operator of the server, too.
+    cookie: String,
+    /// Ids by their prefix.
+    ids: BTreeMap<&'static str, String>,
+}
+
+impl Prepared {
+    pub(super) async fn new(app: &TestApp, number: usize) -> Self {
+        let tenant = app.tenant(&format!("account{number}"), 100).await;
+        let owner = &tenant.owner;
+        app.store.set_operator(owner.id, true).await.unwrap();
+        let cookie = app.sign_in(owner).await;
+        let make = async |path: &str, body: Value| {
+            let made = app.send(owner, &format!("POST {path}"), &body).await.expect(201);
+            let thing = made.get("device").unwrap_or(&made);
+            thing["id"].as_str().unwrap_or_else(|| panic!("no id in {made}")).to_owned()
+        };
+        let user = json!({"name": "Leo", "email": format!("leo@account{number}.test"), "country": "ES", "timeZone": "UTC"});
+        let geofence = json!({
+            "type": "Feature", "geometry": {"type": "Point", "coordinates": [1, 1]},
+            "properties": {"name": "Harbour", "radius": 100},
+        });
+        let rule =
+            json!({"name": "Fast", "allDevices": true, "conditions": [{"type": "speed", "above": 10}]});
+        let ids = BTreeMap::from([
+            ("acc_", tenant.account.id.to_string()),
+            ("dev_", make("/api/devices", json!({"name": "Star"})).await),
+            ("grp_", make("/api/groups", json!({"name": "Boats"})).await),
+            ("usr_", make("/api/users", user).await),
+            ("geo_", make("/api/geofences", geofence).await),
+            ("rul_", make("/api/rules", rule).await),
+            ("whk_", make("/api/webhooks", json!({"url": "https://example.com/hook"})).await),
+        ]);
+        Self { tenant, cookie, ids }
+    }
+
+    /// Sends the request as its sender would: the owner, or Ana for what concerns her own session.
+    pub(super) async fn send(&self, app: &TestApp, request: &Request<'_>) -> Answer {
+        let is_about_ana = request.path.starts_with("/api/session") || request.path == "/api/Auth/Token";
+        let ana = if is_about_ana { Some(Ana::new(app, self, request).await) } else { None };
+        let mut path = request.path.to_owned();
+        let mut query = Vec::new();
+        for (place, name, example) in &request.parameters {
+            let value = self.fill(example, None);
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            match *place {
+                "path" => path = path.replace(&format!("{{{name}}}"), &text),
+                _ => query.push(format!("{name}={text}")),
+            }
+        }
+        if !query.is_empty() {
+            path = format!("{path}?{}", query.join("&"));
+        }
+        let body = match self.fill(request.example, ana.as_ref()) {
+            Value::String(lines) if request.media_type == "application/x-ndjson" => lines,
+            body => body.to_string(),
+        };
+        let call = app.call(&format!("{} {path}", request.method)).body(request.media_type, body);
+        let call = match &ana {
+            Some(ana) => call.cookie(&ana.cookie),
+            None if request.needs_session => call.cookie(&self.cookie),
+            None => call.by(&self.tenant.owner),
+        };
+        call.send().await
+    }
+
+    /// The example with ids of this account, and with Ana's secrets.
+    fn fill(&self, example: &Value, ana: Option<&Ana>) -> Value {
+        match example {
+            Value::Object(members) => {
+                let fill = |(name, value): (&String, &Value)| {
+                    let secret = ana.and_then(|ana| ana.secrets.get(name.as_str()));
+                    let is_given = !value.is_null();
+                    let filled = secret.filter(|_| is_given).map(|secret| json!(secret));
+                    (name.clone(), filled.unwrap_or_else(|| self.fill(value, ana)))
+                };
+                Value::Object(members.iter().map(fill).collect())
+            }
+            Value::Array(items) => items.iter().map(|item| self.fill(item, ana)).collect(),
+            Value::String(text) => {
+                let is_id = text.len() == 17 && text.as_bytes()[3] == b'_';
+                json!(text.get(..4).filter(|_| is_id).and_then(|prefix| self.ids.get(prefix)).unwrap_or(text))
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// Removes what must be there only once on the whole server: devices' identifiers and people's addresses.
+    pub(super) async fn clear(self, app: &TestApp) {
+        let owner = &self.tenant.owner;
+        let users = app.get(owner, "/api/users").await;
+        for user in users["users"].as_array().unwrap().iter().filter(|user| user["email"] == EMAIL) {
+            let line = format!("DELETE /api/users/{}", user["id"].as_str().unwrap());
+            app.call(&line).by(owner).send().await.expect(200);
+        }
+        let devices = app.get(owner, "/api/devices").await;
+        for device in devices["devices"].as_array().unwrap() {
+            let line = format!("DELETE /api/devices/{}", device["id"].as_str().unwrap());
+            app.call(&line).by(owner).send().await.expect(200);
+        }
+    }
+}
+
+/// The user of the examples, as far on the way to a second factor as the request wants her.
+struct Ana {
+    cookie: String,
+    /// By the name of the member that holds them.
+    secrets: BTreeMap<&'static str, String>,
+}
+
+impl Ana {
+    async fn new(app: &TestApp, prepared: &Prepared, request: &Request<'_>) -> Self {
+        let owner = &prepared.tenant.owner;
+        let body = json!({
+            "name": "Ana", "email": EMAIL, "country": "ES", "timeZone": "UTC", "password": PASSWORD,
+            "privileges": ["api"],
+        });
+        let made = app.send(owner, "POST /api/users", &body).await.expect(201);
+        let id = made["id"].as_str().unwrap();
+        let session =
+            app.call("POST /api/session").json(&json!({"email": EMAIL, "password": PASSWORD})).send().await;
+        session.expect(200);
+        let cookie = session.header("set-cookie").split(';').next().unwrap().to_owned();
+        let mut ana = Self { cookie, secrets: BTreeMap::new() };
+        let line = format!("{} {}", request.method, request.path);
+        match line.as_str() {
+            "POST /api/Auth/Token" => {
+                let Person { api_key, .. } =
+                    app.equip(&prepared.tenant.account, id.parse().unwrap(), EMAIL.to_owned()).await;
+                ana.secrets.insert("apiKey", api_key);
+            }
+            "POST /api/session/passwordReset" => {
+                let link = app.call(&format!("POST /api/users/{id}/passwordLink")).cookie(&prepared.cookie);
+                let link = link.send().await.expect(201);
+                let token = link["url"].as_str().unwrap().split("#token=").nth(1).unwrap();
+                ana.secrets.insert("token", token.to_owned());
+            }
+            "PUT /api/session/totp" => ana.begin_totp(app, id, false).await,
+            "POST /api/session" | "DELETE /api/session/totp" => ana.begin_totp(app, id, true).await,
+            _ => {}
+        }
+        ana
+    }
+
+    /// Gives her a second factor, confirmed or not yet, and a code that was not used.
+    async fn begin_totp(&mut self, app: &TestApp, id: &str, confirmed: bool) {
+        let call = |line: &str| app.call(line).cookie(&self.cookie);
+        call("POST /api/session/totp").json(&json!({"password": PASSWORD})).send().await.expect(200);
+        let kept = app.store.find_login_by_id(id.parse().unwrap()).await.unwrap().unwrap().totp.unwrap();
+        let secret = TotpSecret::from_bytes(kept.secret.try_into().unwrap());
+        if confirmed {
+            let code = json!({"code": secret.code(app.app.clock.now())});
+            call("PUT /api/session/totp").json(&code).send().await.expect(200);
+            app.clock().advance_seconds(30);
+        }
+        let code = secret.code(app.app.clock.now());
+        self.secrets.extend([("code", code.clone()), ("totp", code)]);
+    }
+}
