@@ -5,7 +5,7 @@ pub mod app;
 pub mod auth;
 pub mod background;
 pub mod budget;
-mod cache;
+pub mod cache;
 pub mod compaction_status;
 pub mod config;
 pub mod disk;

@@ -55,8 +55,10 @@ impl SliceSizes {
 
     fn set(&self, account: AccountId, next: impl FnOnce(usize) -> usize) {
         let mut sizes = self.lock();
-        let size = next(sizes.remove(&account).unwrap_or(FIRST));
-        if size != FIRST {
+        let size = next(sizes.get(&account).copied().unwrap_or(FIRST));
+        if size == FIRST {
+            sizes.remove(&account);
+        } else {
             sizes.insert(account, size, |_| true);
         }
     }
