@@ -118,10 +118,10 @@ where
         let service = self.service.clone();
         let phases = self.lifecycle.follow();
         let open = shared.counters.open();
-        let permit = self.threads.assign();
-        let runtime = permit.runtime.clone();
+        let thread = self.threads.assign();
+        let runtime = thread.runtime.clone();
         runtime.spawn(async move {
-            let _counted_meanwhile = permit;
+            let _counted_meanwhile = thread;
             let reason = match stream.into_std().and_then(TcpStream::from_std) {
                 Ok(stream) => run(stream, peer, service, shared, phases.clone()).await,
                 Err(error) => {
