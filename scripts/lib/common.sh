@@ -1,4 +1,4 @@
-# Shared by every script: where the repository is, how to say things, how to install what is missing.
+# Shared by every script: the root of the repository, messages, and installing missing packages.
 # Sourced, never run.
 # shellcheck shell=bash
 
@@ -6,7 +6,7 @@
 # shellcheck disable=SC2034 # used by the scripts
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
-# Root's shell does not always look where runuser and its like are.
+# The PATH of root does not always include the folder of runuser.
 PATH=$PATH:/usr/sbin:/sbin
 
 say() { printf '%s\n' "$*" >&2; }
@@ -18,9 +18,8 @@ die() {
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# install_packages PACKAGE...: installs Debian packages, or says exactly which to install and ends the script.
-# Services that come with a package are not started: a policy file that is there for the time of the
-# installation only forbids it.
+# install_packages PACKAGE...: installs Debian packages, or says exactly which to install and exits. Services of a
+# package are not started: a temporary policy file prevents it.
 install_packages() {
   if ! have apt-get; then
     die "missing software: please install the equivalent of these Debian packages: $*"

@@ -1,4 +1,4 @@
-# A PostgreSQL server of one's own: made in a temporary directory, gone when the caller ends, however it ends.
+# A temporary PostgreSQL server in a temporary directory, removed when the caller ends, however it ends.
 # Sourced after common.sh, never run.
 # shellcheck shell=bash
 
@@ -21,7 +21,7 @@ find_postgres() {
   [ -z "$best" ] || printf '%s\n' "$best"
 }
 
-# as_server COMMAND...: PostgreSQL refuses to run as root, so root hands over to the user of the package.
+# as_server COMMAND...: PostgreSQL refuses to run as root, so root switches to the user of the package.
 as_server() {
   if [ "$(id -u)" -eq 0 ]; then
     (cd / && exec runuser -u postgres -- "$@")
@@ -33,12 +33,12 @@ as_server() {
 # start_postgres: starts a server and exports PERIGEE_TEST_POSTGRES, the URL of a superuser. postgres_settings may
 # hold lines for its configuration, postgres_preload may name a library to load into it.
 #
-# fsync stays on, because the service refuses servers that are not safe; the directory is in memory where there
-# is room, which makes it cheap. Text is collated by ICU where the server can, as most real databases do and
-# SQLite does not: a query that leaves the order to the engine shows itself.
+# fsync stays on, because the service refuses unsafe servers; the directory is in memory if there is room, which makes
+# it cheap. Text is collated by ICU if possible, as in most real databases and unlike SQLite: this reveals queries
+# that leave the order to the engine.
 #
-# Cleaning up is the work of a guard that waits for the end of a pipe. The caller holds the other end, so the
-# guard acts after a normal end, a signal and even kill -9.
+# A guard process cleans up when a pipe is closed. The caller holds the other end, so the guard acts after a normal
+# end, a signal and even kill -9.
 start_postgres() {
   local bin dir password port attempt major
   local -a locale=(--locale=C --encoding=UTF8)
@@ -72,7 +72,7 @@ shared_buffers = 64MB
 CONF
   printf '%s\n' "${postgres_settings:-}" >>"$dir/data/postgresql.conf"
 
-  # Between finding a free port and listening on it somebody else may take it.
+  # Another process may take the free port before the server listens on it.
   for attempt in 1 2 3 4 5; do
     port=$(free_port)
     if LD_PRELOAD=${postgres_preload:-} as_server "$bin/pg_ctl" start --silent --wait --pgdata="$dir/data" --log="$dir/data/server.log" \
@@ -100,7 +100,7 @@ postmaster=\$(head -n 1 "$2/data/postmaster.pid")
 kill -KILL "\$postmaster" \$(pgrep -P "\$postmaster") 2>/dev/null || true
 start=("$1/pg_ctl" start --silent --wait --timeout=60 --pgdata="$2/data" --log="$2/data/server.log" --options="-p $3")
 [ "\$(id -u)" -ne 0 ] || start=(runuser -u postgres -- "\${start[@]}")
-# Until the last of them is gone the server refuses to start.
+# The server refuses to start until the last of them is gone.
 for _ in {1..20}; do
   if "\${start[@]}" >/dev/null 2>&1 </dev/null; then
     exit 0
@@ -132,7 +132,7 @@ start_guard() {
   trap stop_postgres EXIT
 }
 
-# stop_postgres: lets go of the guard and waits until it has cleaned up.
+# stop_postgres: closes the pipe of the guard and waits until it has cleaned up.
 stop_postgres() {
   [ -n "${postgres_guard:-}" ] || return 0
   exec {postgres_guard}>&-

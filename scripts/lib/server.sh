@@ -1,4 +1,4 @@
-# A Perigee server of one's own, with an account, an API key and a token, on either engine.
+# A temporary Perigee server with an account, an API key and a token, on either database.
 # Sourced after common.sh, never run.
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # root is set by common.sh
@@ -27,7 +27,7 @@ start_server() {
     *) die "no engine is called $engine" ;;
   esac
   (
-    # Inherited, the pipe would keep the database running after this script.
+    # If the server inherited the pipe, the database would keep running after this script.
     [ -z "${postgres_guard:-}" ] || exec {postgres_guard}>&-
     export PERIGEE_LIMITS__REQUESTS_PER_SECOND=100000 PERIGEE_LIMITS__BURST=100000
     exec "$perigee" serve --listen 127.0.0.1:0 "${store[@]}"
