@@ -36,6 +36,7 @@ pub mod rule;
 pub mod schedule;
 pub mod severity;
 pub mod share;
+pub mod sphere;
 pub mod store;
 pub mod text;
 pub mod time;

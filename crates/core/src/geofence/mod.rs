@@ -11,7 +11,6 @@ mod shape;
 #[cfg(test)]
 mod tests;
 mod validity;
-mod vector;
 
 pub use fence::{Geofence, GeofenceSettings};
 pub use index::{FenceBits, FenceIndex};

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::ring::{Ring, Side};
 use super::validity::{ShapeError, check_areas, check_corridor, check_radius};
-use super::vector::{RADIUS_M, Vector};
 use crate::location::{Latitude, Longitude};
+use crate::sphere::{Arc, RADIUS_M, UnitVector};
 
 /// A place on the earth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,8 +54,8 @@ pub struct Region(Kind);
 #[derive(Clone, Debug)]
 enum Kind {
     Areas(Vec<(Ring, Vec<Ring>)>),
-    Circle { centre: Vector, place: Place, radius_m: f64 },
-    Corridor { line: Vec<Vector>, half_m: f64 },
+    Circle { centre: UnitVector, place: Place, radius_m: f64 },
+    Corridor { arcs: Vec<Arc>, half_m: f64 },
 }
 
 /// West, south, east and north in degrees; west and east lie within 180 degrees or one turn beyond.
@@ -91,17 +91,20 @@ impl Shape {
             Self::Circle { centre, radius_m } => {
                 Kind::Circle { centre: centre.vector(), place: *centre, radius_m: *radius_m }
             }
-            Self::Corridor { line, width_m } => Kind::Corridor {
-                line: line.iter().map(|place| place.vector()).collect(),
-                half_m: width_m / 2.0,
-            },
+            Self::Corridor { line, width_m } => {
+                let arcs = line.windows(2).filter_map(|pair| match pair {
+                    [from, to] => Some(Arc::new(from.vector(), to.vector())),
+                    _ => None,
+                });
+                Kind::Corridor { arcs: arcs.collect(), half_m: width_m / 2.0 }
+            }
         })
     }
 }
 
 impl Place {
-    pub(super) fn vector(self) -> Vector {
-        Vector::of(self.latitude.as_degrees(), self.longitude.as_degrees())
+    pub(super) fn vector(self) -> UnitVector {
+        UnitVector::new(self.latitude, self.longitude)
     }
 }
 
@@ -114,12 +117,9 @@ impl Region {
                     && !holes.iter().any(|hole| hole.locate(place) == Side::Inside)
             }),
             Kind::Circle { centre, radius_m, .. } => centre.distance_m(place.vector()) <= *radius_m,
-            Kind::Corridor { line, half_m } => {
+            Kind::Corridor { arcs, half_m } => {
                 let here = place.vector();
-                line.windows(2).any(|arc| match arc {
-                    [from, to] => here.distance_to_arc_m(*from, *to) <= *half_m,
-                    _ => false,
-                })
+                arcs.iter().any(|arc| arc.distance_m(here) <= *half_m)
             }
         }
     }
@@ -136,13 +136,9 @@ impl Region {
             Kind::Circle { place, radius_m, .. } => {
                 vec![around((place.latitude.as_degrees(), place.longitude.as_degrees()), *radius_m)]
             }
-            Kind::Corridor { line, half_m } => line
-                .windows(2)
-                .filter_map(|arc| match arc {
-                    [from, to] => Some(around(from.middle(*to), from.distance_m(*to) / 2.0 + half_m)),
-                    _ => None,
-                })
-                .collect(),
+            Kind::Corridor { arcs, half_m } => {
+                arcs.iter().map(|arc| around(arc.midpoint(), arc.length_m() / 2.0 + half_m)).collect()
+            }
         }
     }
 }

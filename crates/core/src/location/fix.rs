@@ -35,6 +35,11 @@ impl Fix {
             valid: location.readings.valid,
         }
     }
+
+    /// Latitude and longitude.
+    pub const fn position(&self) -> (Latitude, Longitude) {
+        (self.latitude, self.longitude)
+    }
 }
 
 impl From<&StoredLocation> for Fix {

@@ -5,7 +5,6 @@ mod coordinate;
 mod fix;
 mod many;
 mod rollover;
-mod sphere;
 mod trust;
 mod whereabouts;
 
@@ -14,7 +13,6 @@ pub use coordinate::{Latitude, Longitude, Milli, OutOfRange};
 pub use fix::Fix;
 pub use many::{Area, Feed, LastFilter};
 pub use rollover::undo_rollover;
-pub use sphere::distance_m;
 pub use trust::{Trust, is_coarse, judge, supersedes};
 pub use whereabouts::{Doubt, Whereabouts};
 

@@ -10,7 +10,8 @@
 mod tests;
 
 use super::trust::is_fine;
-use super::{Fix, Latitude, Longitude, Milli, distance_m, supersedes};
+use super::{Fix, Latitude, Longitude, Milli, supersedes};
+use crate::sphere::distance_m;
 use crate::time::Timestamp;
 
 /// Faster than any airliner with the jet stream behind it.
@@ -92,7 +93,7 @@ fn is_reachable(from: &Fix, to: &Fix) -> bool {
         from.latitude.as_degrees() - to.latitude.as_degrees(),
         from.longitude.as_degrees() - to.longitude.as_degrees(),
     );
-    (north.abs() + east.abs()) * DEGREE_M <= reach_m || distance_m(from, to) <= reach_m
+    (north.abs() + east.abs()) * DEGREE_M <= reach_m || distance_m(from.position(), to.position()) <= reach_m
 }
 
 fn accuracy_m(fix: &Fix) -> f64 {

@@ -1,6 +1,7 @@
 //! How far a device went, summed up fix by fix so that no history has to be held.
 
-use crate::location::{Fix, Milli, StoredLocation, distance_m, is_coarse};
+use crate::location::{Fix, Milli, StoredLocation, is_coarse};
+use crate::sphere::distance_m;
 
 /// Metres a device must have moved before it counts: one that stands still seems to wander about so much.
 const WANDERS_M: f64 = 30.0;
@@ -26,7 +27,7 @@ impl Journey {
             self.from = Some(to);
             return;
         };
-        let metres = distance_m(&from, &to);
+        let metres = distance_m(from.position(), to.position());
         let doubt = [from.accuracy, to.accuracy].into_iter().flatten().map(Milli::as_f64);
         if metres >= doubt.fold(WANDERS_M, f64::max) {
             self.metres += metres;

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::condition::{Condition, Crossing, FenceChange, Jolt, Level, Tank};
 
-use crate::location::{Attribute, Fix, Latitude, Location, Longitude, Milli, distance_m};
+use crate::location::{Attribute, Latitude, Location, Longitude, Milli};
+use crate::sphere::distance_m;
 use crate::time::Timestamp;
 
 /// Levels of a tank remembered at the most.
@@ -155,18 +156,11 @@ fn judge_still(
     still: &mut Option<(Timestamp, Latitude, Longitude)>,
 ) -> bool {
     let here = (location.time, location.latitude, location.longitude);
-    let fix = |(time, latitude, longitude): (Timestamp, Latitude, Longitude)| Fix {
-        time,
-        number: 0,
-        latitude,
-        longitude,
-        accuracy: None,
-        source: None,
-        valid: None,
-    };
     match still {
-        Some(since) if distance_m(&fix(*since), &fix(here)) <= radius_m => {
-            here.0.as_millis() - since.0.as_millis() >= i64::from(seconds) * 1000
+        Some((since, latitude, longitude))
+            if distance_m((*latitude, *longitude), (here.1, here.2)) <= radius_m =>
+        {
+            here.0.as_millis() - since.as_millis() >= i64::from(seconds) * 1000
         }
         _ => {
             *still = Some(here);

@@ -6,113 +6,43 @@
 //! over a pole is as good as any other.
 
 use perigee_core::location::StoredLocation;
-
-/// The mean radius of the Earth, in metres.
-const RADIUS_M: f64 = 6_371_008.8;
-/// Two directions closer than this are one: far under a centimetre.
-const SAME: f64 = 1e-10;
+use perigee_core::sphere::{Arc, UnitVector};
 
 /// Thins a history part by part.
 #[derive(Debug)]
 pub(super) struct Simplifier {
-    /// In radians.
-    tolerance: f64,
-    /// The last location given.
-    last: Option<Direction>,
-}
-
-/// A place as a vector of length one from the middle of the Earth.
-#[derive(Clone, Copy, Debug)]
-struct Direction([f64; 3]);
-
-impl Direction {
-    fn of(stored: &StoredLocation) -> Self {
-        let (latitude, longitude) = (
-            stored.location.latitude.as_degrees().to_radians(),
-            stored.location.longitude.as_degrees().to_radians(),
-        );
-        Self([latitude.cos() * longitude.cos(), latitude.cos() * longitude.sin(), latitude.sin()])
-    }
-
-    fn cross(self, other: Self) -> Self {
-        let part = |one: usize, two: usize| self.0[one] * other.0[two] - self.0[two] * other.0[one];
-        Self([part(1, 2), part(2, 0), part(0, 1)])
-    }
-
-    fn dot(self, other: Self) -> f64 {
-        self.0.iter().zip(other.0).map(|(one, two)| one * two).sum()
-    }
-
-    fn minus(self, other: Self) -> Self {
-        Self([0, 1, 2].map(|axis| self.0[axis] - other.0[axis]))
-    }
-
-    fn length(self) -> f64 {
-        self.dot(self).sqrt()
-    }
-
-    /// The angle to another place.
-    fn angle(self, other: Self) -> f64 {
-        2.0 * (self.minus(other).length() / 2.0).min(1.0).asin()
-    }
-}
-
-/// A stretch of a great circle.
-struct Stretch {
-    from: Direction,
-    to: Direction,
-    /// Perpendicular to its plane; nothing when the ends are one place, or opposite ones.
-    pole: Option<Direction>,
-}
-
-impl Stretch {
-    fn new(from: Direction, to: Direction) -> Self {
-        let pole = from.cross(to);
-        let length = pole.length();
-        let pole = (length > SAME).then(|| Direction(pole.0.map(|part| part / length)));
-        Self { from, to, pole }
-    }
-
-    /// The angle between a place and the nearest point of the stretch.
-    fn distance(&self, place: Direction) -> f64 {
-        let to_ends = || self.from.angle(place).min(self.to.angle(place));
-        let Some(pole) = self.pole else { return to_ends() };
-        let is_beside = pole.cross(self.from).dot(place) >= 0.0 && self.to.cross(pole).dot(place) >= 0.0;
-        if !is_beside {
-            return to_ends();
-        }
-        // From the nearer end's place, so that what is close together stays exact.
-        place.minus(self.from).dot(pole).abs().min(1.0).asin()
-    }
+    tolerance_m: f64,
+    /// The last location of the part before.
+    last: Option<UnitVector>,
 }
 
 impl Simplifier {
-    /// With this tolerance.
-    pub(super) fn new(metres: f64) -> Self {
-        Self { tolerance: metres / RADIUS_M, last: None }
+    pub(super) fn new(tolerance_m: f64) -> Self {
+        Self { tolerance_m, last: None }
     }
 
     /// The locations of the next part that are needed.
     pub(super) fn thin(&mut self, part: Vec<StoredLocation>) -> Vec<StoredLocation> {
         let before = usize::from(self.last.is_some());
-        let places: Vec<Direction> = self.last.into_iter().chain(part.iter().map(Direction::of)).collect();
-        let kept = self.kept(&places);
-        self.last = places.last().copied();
+        let positions: Vec<UnitVector> = self.last.into_iter().chain(part.iter().map(position)).collect();
+        let kept = self.kept(&positions);
+        self.last = positions.last().copied();
         part.into_iter()
             .zip(kept.into_iter().skip(before))
             .filter_map(|(stored, keep)| keep.then_some(stored))
             .collect()
     }
 
-    fn kept(&self, places: &[Direction]) -> Vec<bool> {
-        let mut kept = vec![false; places.len()];
-        let Some(last) = places.len().checked_sub(1) else { return kept };
+    /// Douglas-Peucker: which positions the line needs.
+    fn kept(&self, positions: &[UnitVector]) -> Vec<bool> {
+        let mut kept = vec![false; positions.len()];
+        let Some(last) = positions.len().checked_sub(1) else { return kept };
         kept[0] = true;
         kept[last] = true;
         let mut stretches = vec![(0, last)];
         while let Some((first, last)) = stretches.pop() {
-            let Some((furthest, distance)) = furthest(places, first, last) else { continue };
-            if distance > self.tolerance {
+            let Some((furthest, distance_m)) = furthest(positions, first, last) else { continue };
+            if distance_m > self.tolerance_m {
                 kept[furthest] = true;
                 stretches.extend([(first, furthest), (furthest, last)]);
             }
@@ -121,12 +51,16 @@ impl Simplifier {
     }
 }
 
-/// The place between two that is furthest from the stretch between them.
-fn furthest(places: &[Direction], first: usize, last: usize) -> Option<(usize, f64)> {
-    let stretch = Stretch::new(*places.get(first)?, *places.get(last)?);
-    let between = places.iter().enumerate().take(last).skip(first + 1);
+fn position(stored: &StoredLocation) -> UnitVector {
+    UnitVector::new(stored.location.latitude, stored.location.longitude)
+}
+
+/// The position between two others that is furthest from the arc between them, and how far that is.
+fn furthest(positions: &[UnitVector], first: usize, last: usize) -> Option<(usize, f64)> {
+    let arc = Arc::new(*positions.get(first)?, *positions.get(last)?);
+    let between = positions.iter().enumerate().take(last).skip(first + 1);
     between
-        .map(|(index, place)| (index, stretch.distance(*place)))
+        .map(|(index, position)| (index, arc.distance_m(*position)))
         .max_by(|(_, one), (_, two)| one.total_cmp(two))
 }
 

@@ -99,10 +99,10 @@ proptest! {
             let stretch = |pair: &[StoredLocation]| {
                 let is_between = pair[0].number <= stored.number && stored.number <= pair[1].number;
                 is_between.then(|| {
-                    Stretch::new(Direction::of(&pair[0]), Direction::of(&pair[1])).distance(Direction::of(stored))
+                    Arc::new(position(&pair[0]), position(&pair[1])).distance_m(position(stored))
                 })
             };
-            let distance = kept.windows(2).find_map(stretch).unwrap_or(0.0) * RADIUS_M;
+            let distance = kept.windows(2).find_map(stretch).unwrap_or(0.0);
             prop_assert!(distance <= metres + 1e-6, "{} is {} m away", stored.number, distance);
         }
     }
