@@ -1,10 +1,13 @@
 //! From a report to a location of the service: the readings that have a member of their own get it, the rest become
 //! attributes.
 
-use perigee_core::location::{Attribute, Latitude, Location, Longitude, Milli, Readings};
+use perigee_core::location::{
+    Attribute, Degrees, Field, Latitude, Location, Longitude, Milli, Readings, Thousandths, kind,
+};
+use perigee_core::reading_fields;
 use serde_json::{Map, Value as Json, json};
 
-use crate::number::{real, whole};
+use crate::number::whole;
 use crate::report::{Place, Report};
 use crate::value::Value;
 
@@ -95,9 +98,7 @@ fn measure(number: Option<f64>) -> Option<Milli> {
 
 /// Sets the member that this value has; false when it has none or the value does not fit.
 fn set_member(readings: &mut Readings, name: &str, value: &Value) -> bool {
-    const FREEZING: f64 = -273.15;
-    let within =
-        |least: f64, most: f64| measure(value.as_f64().filter(|number| (least..=most).contains(number)));
+    let accept = |field: Field| value.as_f64().and_then(|number| field.bounds().accept(number).ok());
     match name {
         "ignition" => {
             let Value::Flag(on) = value else { return false };
@@ -105,20 +106,20 @@ fn set_member(readings: &mut Readings, name: &str, value: &Value) -> bool {
             return true;
         }
         "sat" => {
-            let count = value.as_f64().filter(|count| (0.0..=1000.0).contains(count));
+            let count = value.as_f64().filter(|_| accept(Field::Satellites).is_some());
             readings.satellites = count.and_then(|count| u32::try_from(whole(count)).ok());
             return readings.satellites.is_some();
         }
         _ => {}
     }
     let (member, number) = match name {
-        "hdop" => (&mut readings.hdop, within(0.0, Milli::MAX)),
-        "batteryLevel" => (&mut readings.battery, within(0.0, 100.0)),
-        "fuelLevel" => (&mut readings.fuel, within(0.0, 100.0)),
+        "hdop" => (&mut readings.hdop, accept(Field::Hdop)),
+        "batteryLevel" => (&mut readings.battery, accept(Field::Battery)),
+        "fuelLevel" => (&mut readings.fuel, accept(Field::Fuel)),
         "odometer" => (&mut readings.mileage, measure(value.as_f64().map(|metres| metres / 1000.0))),
-        "temp1" => (&mut readings.temperature, within(FREEZING, Milli::MAX)),
-        "temp2" => (&mut readings.temperature2, within(FREEZING, Milli::MAX)),
-        "rpm" => (&mut readings.rpm, within(0.0, Milli::MAX)),
+        "temp1" => (&mut readings.temperature, accept(Field::Temperature)),
+        "temp2" => (&mut readings.temperature2, accept(Field::Temperature2)),
+        "rpm" => (&mut readings.rpm, accept(Field::Rpm)),
         _ => return false,
     };
     *member = number;
@@ -167,42 +168,84 @@ pub fn report_json(report: &Report) -> Json {
     let place = place(report);
     members.insert("located".to_owned(), json!(place.is_some()));
     if let Some(time) = report.time {
-        members.insert("dateTime".to_owned(), json!(time.to_string()));
+        members.insert(Field::DateTime.name().to_owned(), json!(time.to_string()));
     }
     if let Some((latitude, longitude)) = place {
-        members.insert("latitude".to_owned(), json!(latitude.as_degrees()));
-        members.insert("longitude".to_owned(), json!(longitude.as_degrees()));
+        members.insert(Field::Latitude.name().to_owned(), json!(Degrees::from(latitude)));
+        members.insert(Field::Longitude.name().to_owned(), json!(Degrees::from(longitude)));
     }
     write_readings(&mut members, to_readings(report));
     Json::Object(members)
 }
 
-fn write_readings(members: &mut Map<String, Json>, readings: Readings) {
-    let mut put = |name: &str, value: Option<Json>| {
-        if let Some(value) = value {
-            members.insert(name.to_owned(), value);
+macro_rules! define {
+    ($(
+        $member:ident: $kind:ident $field:ident $name:literal $bounds:ident $bit:literal $column:literal
+        $example:literal $what:literal $($unit:literal)?;
+    )+) => {
+        fn write_readings(members: &mut Map<String, Json>, readings: Readings) {
+            $(
+                if let Some(value) = readings.$member.into_json() {
+                    members.insert($name.to_owned(), value);
+                }
+            )+
         }
     };
-    put("altitude", readings.altitude.map(thousandths));
-    put("speed", readings.speed.map(thousandths));
-    put("course", readings.course.map(thousandths));
-    put("accuracy", readings.accuracy.map(thousandths));
-    put("valid", readings.valid.map(Json::from));
-    put("satellites", readings.satellites.map(Json::from));
-    put("hdop", readings.hdop.map(thousandths));
-    put("battery", readings.battery.map(thousandths));
-    put("fuel", readings.fuel.map(thousandths));
-    put("temperature", readings.temperature.map(thousandths));
-    put("temperature2", readings.temperature2.map(thousandths));
-    put("rpm", readings.rpm.map(thousandths));
-    put("mileage", readings.mileage.map(thousandths));
-    put("ignition", readings.ignition.map(Json::from));
-    put("inputs", readings.inputs.map(Json::from));
-    put("outputs", readings.outputs.map(Json::from));
-    put("alerts", readings.alerts.map(Json::from));
-    if !readings.attributes.is_empty() {
-        let written = readings.attributes.into_iter().map(|(name, value)| (name, attribute_json(value)));
-        put("attributes", Some(written.collect()));
+}
+
+reading_fields!(define);
+
+/// A reading as the API writes it; `None` when it was not sent.
+trait IntoJson {
+    fn into_json(self) -> Option<Json>;
+}
+
+impl IntoJson for kind::Number {
+    fn into_json(self) -> Option<Json> {
+        self.map(|number| json!(Thousandths::from(number)))
+    }
+}
+
+impl IntoJson for kind::Count {
+    fn into_json(self) -> Option<Json> {
+        self.map(Json::from)
+    }
+}
+
+impl IntoJson for kind::Flag {
+    fn into_json(self) -> Option<Json> {
+        self.map(Json::from)
+    }
+}
+
+impl IntoJson for kind::Source {
+    fn into_json(self) -> Option<Json> {
+        self.map(|source| Json::from(source.name()))
+    }
+}
+
+impl IntoJson for kind::Flags {
+    fn into_json(self) -> Option<Json> {
+        self.map(Json::from)
+    }
+}
+
+impl IntoJson for kind::Texts {
+    fn into_json(self) -> Option<Json> {
+        self.map(Json::from)
+    }
+}
+
+impl IntoJson for kind::Attributes {
+    fn into_json(self) -> Option<Json> {
+        let is_sent = !self.is_empty();
+        is_sent.then(|| self.into_iter().map(|(name, value)| (name, attribute_json(value))).collect())
+    }
+}
+
+impl IntoJson for kind::Accessories {
+    fn into_json(self) -> Option<Json> {
+        self.map(|accessories| json!(accessories))
     }
 }
 
@@ -213,12 +256,6 @@ fn attribute_json(value: Attribute) -> Json {
         Attribute::Real(number) => Json::from(number),
         Attribute::Flag(flag) => Json::from(flag),
     }
-}
-
-/// Whole numbers without a fraction, as the API writes them.
-fn thousandths(number: Milli) -> Json {
-    let units = number.as_thousandths();
-    if units % 1000 == 0 { Json::from(units / 1000) } else { Json::from(real(units) / 1000.0) }
 }
 
 #[cfg(test)]
@@ -255,6 +292,6 @@ mod tests {
         let expect = json!({"located": false, "attributes": {"rawLatitude": 91.0, "rawLongitude": 200.0}});
         assert_eq!(report_json(&report), expect);
         report.locate(0.0, 0.0);
-        assert_eq!(report_json(&report), json!({"located": true, "latitude": 0.0, "longitude": 0.0}));
+        assert_eq!(report_json(&report), json!({"located": true, "latitude": 0, "longitude": 0}));
     }
 }

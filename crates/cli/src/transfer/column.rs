@@ -1,5 +1,6 @@
 //! What a file calls the parts of a location, and how their values are written.
 
+use perigee_core::location::{Field, Kind, MILEAGE_ALIAS, Reading};
 use serde_json::Value;
 
 use super::draft::Draft;
@@ -20,72 +21,36 @@ pub(super) enum Column {
     Ignored,
 }
 
-const NUMBERS: [&str; 22] = [
-    "latitude",
-    "longitude",
-    "altitude",
-    "speed",
-    "course",
-    "accuracy",
-    "satellites",
-    "hdop",
-    "battery",
-    "fuel",
-    "fuel2",
-    "temperature",
-    "temperature2",
-    "sensorTime1",
-    "sensorTime2",
-    "sensorTime3",
-    "sensorTime4",
-    "inactiveSeconds",
-    "rpm",
-    "mileage",
-    "milleage",
-    "speedKmh",
-];
-const BOOLEANS: [&str; 3] = ["valid", "ignition", "hasCriticalAlert"];
-const DOCUMENTS: [&str; 8] = [
-    "inputs",
-    "outputs",
-    "warnings",
-    "warningTexts",
-    "alerts",
-    "alertTexts",
-    "attributes",
-    "accessoriesAttributes",
-];
-
 impl Column {
     /// What this name means; upper and lower case and signs do not matter.
     pub(super) fn named(heading: &str) -> Self {
         let heading = heading.trim().trim_start_matches('\u{feff}');
         let plain: String =
             heading.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
-        let among =
-            |names: &[&'static str]| names.iter().find(|name| name.eq_ignore_ascii_case(&plain)).copied();
         match plain.as_str() {
             "datetime" | "time" | "timestamp" | "gpstime" | "fixtime" | "utc" => return Self::Time,
-            "lat" => return Self::Number("latitude"),
-            "lon" | "lng" | "long" => return Self::Number("longitude"),
-            "alt" | "ele" | "elevation" | "altitudem" => return Self::Number("altitude"),
-            "heading" | "bearing" | "cog" => return Self::Number("course"),
-            "speedkmh" | "kmh" => return Self::Number("speed"),
+            "lat" | "latitude" => return Self::Number(Field::Latitude.name()),
+            "lon" | "lng" | "long" | "longitude" => return Self::Number(Field::Longitude.name()),
+            "alt" | "ele" | "elevation" | "altitudem" => return Self::Number(Field::Altitude.name()),
+            "heading" | "bearing" | "cog" => return Self::Number(Field::Course.name()),
+            "speedkmh" | "kmh" => return Self::Number(Field::Speed.name()),
             "speedms" | "speedmps" => return Self::SpeedMs,
             "speedkn" | "speedkt" | "speedkts" | "speedknots" | "sog" => return Self::SpeedKnots,
-            "sat" | "sats" => return Self::Number("satellites"),
-            "source" => return Self::Text("source"),
-            "device" | "deviceid" | "identifier" | "receivedat" | "late" | "suspect" => return Self::Ignored,
+            "sat" | "sats" => return Self::Number(Field::Satellites.name()),
+            MILEAGE_ALIAS => return Self::Number(MILEAGE_ALIAS),
+            "device" | "deviceid" | "identifier" => return Self::Ignored,
             _ => {}
         }
-        if let Some(name) = among(&NUMBERS) {
-            Self::Number(name)
-        } else if let Some(name) = among(&BOOLEANS) {
-            Self::Boolean(name)
-        } else if let Some(name) = among(&DOCUMENTS) {
-            Self::Json(name)
-        } else {
-            Self::Unknown(heading.to_owned())
+        if Field::READ_ONLY.iter().any(|field| field.name().eq_ignore_ascii_case(&plain)) {
+            return Self::Ignored;
+        }
+        let known = Reading::ALL.iter().find(|reading| reading.field.name().eq_ignore_ascii_case(&plain));
+        let Some(Reading { field, kind, .. }) = known else { return Self::Unknown(heading.to_owned()) };
+        match kind {
+            Kind::Number | Kind::Count => Self::Number(field.name()),
+            Kind::Flag => Self::Boolean(field.name()),
+            Kind::Source => Self::Text(field.name()),
+            Kind::Flags | Kind::Texts | Kind::Attributes | Kind::Accessories => Self::Json(field.name()),
         }
     }
 

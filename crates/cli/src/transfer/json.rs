@@ -6,6 +6,7 @@ use std::fmt;
 use std::io::BufRead;
 
 use anyhow::{Context, Result};
+use perigee_core::location::{Field, MILEAGE_ALIAS};
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
@@ -126,8 +127,8 @@ impl<'de> Visitor<'de> for Document<'_, '_, '_> {
                 "locations" => members.next_value_seed(Document(self.0))?,
                 "geometry" => lone.geometry = members.next_value()?,
                 "properties" => lone.properties = members.next_value()?,
-                // A location by itself; whatever else stands beside the above says nothing of locations.
-                "dateTime" | "latitude" | "longitude" | "altitude" | "speed" | "course" => {
+                // A location by itself.
+                field if field == MILEAGE_ALIAS || Field::named(field).is_some() => {
                     rest.insert(name, members.next_value()?);
                 }
                 _ => drop(members.next_value::<IgnoredAny>()?),

@@ -1,23 +1,23 @@
-//! Packing locations away in the background.
+//! Compaction: packing locations into chunks in the background.
 
-/// How much one call may pack.
+/// How much one call of the compaction may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompactionBudget {
-    /// Devices at the most.
+    /// The largest number of devices.
     pub devices: usize,
-    /// Whether few locations are packed too, which ordinarily wait for company.
+    /// Whether devices with few locations are packed too, which otherwise wait until there are more.
     pub everything: bool,
 }
 
-/// What one call packed.
+/// What one call of the compaction did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Compacted {
     /// Devices whose locations were packed.
     pub devices: u64,
-    /// How many locations.
+    /// How many locations were packed.
     pub locations: u64,
     /// Whether there is more to pack.
     pub more: bool,
-    /// Whether so much waits that packing should not rest.
+    /// Whether so many locations wait that the next call should follow without a pause.
     pub pressed: bool,
 }

@@ -1,4 +1,4 @@
-//! Numbers of a location as scaled integers: floats are read once at the door and never kept.
+//! Numbers of a location as scaled integers. Floats occur only where input is read; nothing stores one.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::num::NonZeroI64;
 
 use serde::{Deserialize, Serialize};
 
-/// A number that does not fit.
+/// The number is too small or too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("out of range")]
 pub struct OutOfRange;
@@ -30,8 +30,7 @@ pub struct Longitude(i32);
 
 /// A number in thousandths.
 ///
-/// Kept as how it differs from a number that none is: a reading that may be missing takes no more memory than one that
-/// is there, and a location has many of these.
+/// XORed with a sentinel so that it is never zero and `Option<Milli>` takes 8 bytes: a location has many of these.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "i64", into = "i64")]
 pub struct Milli(NonZeroI64);
@@ -43,7 +42,7 @@ impl Latitude {
         scaled(degrees, E7, 90.0 * E7).map(|units| Self(units as i32))
     }
 
-    /// The latitude a store kept.
+    /// From units of 1e-7 degree, unchecked: for values that were stored.
     pub const fn from_e7(units: i32) -> Self {
         Self(units)
     }
@@ -53,7 +52,7 @@ impl Latitude {
         self.0
     }
 
-    /// Degrees.
+    /// The angle in degrees.
     pub fn as_degrees(self) -> f64 {
         f64::from(self.0) / E7
     }
@@ -67,7 +66,7 @@ impl Longitude {
         Ok(Self(if units == 1_800_000_000 { -1_800_000_000 } else { units }))
     }
 
-    /// The longitude a store kept.
+    /// From units of 1e-7 degree, unchecked: for values that were stored.
     pub const fn from_e7(units: i32) -> Self {
         Self(units)
     }
@@ -77,14 +76,14 @@ impl Longitude {
         self.0
     }
 
-    /// Degrees.
+    /// The angle in degrees.
     pub fn as_degrees(self) -> f64 {
         f64::from(self.0) / E7
     }
 }
 
 impl Milli {
-    /// The largest number kept, in either direction: a billion.
+    /// The largest magnitude that input may have: a billion.
     pub const MAX: f64 = 1e9;
 
     /// Rounds to a thousandth.
@@ -93,26 +92,26 @@ impl Milli {
         scaled(number, 1e3, Self::MAX * 1e3).map(|units| Self::from_thousandths(units as i64))
     }
 
-    /// Far outside of [`Self::MAX`].
-    const NOBODYS: i64 = i64::MIN + 1;
+    /// A number that is never stored, far outside of [`Self::MAX`].
+    const SENTINEL: i64 = i64::MIN + 1;
 
-    /// The number a store kept.
+    /// From thousandths, unchecked: for values that were stored.
     #[inline]
     pub const fn from_thousandths(units: i64) -> Self {
-        match NonZeroI64::new(units ^ Self::NOBODYS) {
-            Some(difference) => Self(difference),
-            // Its neighbour, for it cannot be kept.
+        match NonZeroI64::new(units ^ Self::SENTINEL) {
+            Some(masked) => Self(masked),
+            // The sentinel itself cannot be represented: the number next to it.
             None => Self(NonZeroI64::MIN),
         }
     }
 
-    /// Thousandths.
+    /// The number in thousandths.
     #[inline]
     pub const fn as_thousandths(self) -> i64 {
-        self.0.get() ^ Self::NOBODYS
+        self.0.get() ^ Self::SENTINEL
     }
 
-    /// The number.
+    /// The number as a float, exact to the thousandth.
     #[expect(clippy::cast_precision_loss, reason = "at most 1e12, well within what a float holds exactly")]
     pub fn as_f64(self) -> f64 {
         self.as_thousandths() as f64 / 1e3
@@ -154,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_number_takes_no_room() {
+    fn a_missing_number_takes_no_extra_memory() {
         assert_eq!(size_of::<Option<Milli>>(), size_of::<i64>());
         let numbers = [i64::MIN, -1_000_000_000_000, -1, 0, 1, 1_000_000_000_000, i64::MAX];
         assert_eq!(numbers.map(Milli::from_thousandths).map(Milli::as_thousandths), numbers);

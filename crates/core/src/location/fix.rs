@@ -1,29 +1,29 @@
-//! What of a location decides about the next one: when and where it was, and how good it is.
+//! The part of a location that later locations are compared with: time, position and quality.
 
 use super::{FixSource, Latitude, Location, Longitude, Milli, StoredLocation};
 use crate::time::Timestamp;
 
-/// A location without what it measured.
+/// Time, position and quality of a location, without its other readings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fix {
-    /// When it was taken.
+    /// When the fix was taken.
     pub time: Timestamp,
-    /// Its number in the log.
+    /// Its number in the location log.
     pub number: i64,
-    /// Degrees north.
+    /// Degrees north, WGS 84.
     pub latitude: Latitude,
-    /// Degrees east.
+    /// Degrees east, WGS 84.
     pub longitude: Longitude,
-    /// Metres.
+    /// The accuracy in metres.
     pub accuracy: Option<Milli>,
-    /// How it was found.
+    /// How the position was found.
     pub source: Option<FixSource>,
     /// The sender's own fix flag.
     pub valid: Option<bool>,
 }
 
 impl Fix {
-    /// That of a location with this number.
+    /// The fix of a location with this number.
     pub const fn of(location: &Location, number: i64) -> Self {
         Self {
             time: location.time,
@@ -36,7 +36,7 @@ impl Fix {
         }
     }
 
-    /// Latitude and longitude.
+    /// Latitude and longitude as a pair.
     pub const fn position(&self) -> (Latitude, Longitude) {
         (self.latitude, self.longitude)
     }

@@ -1,100 +1,42 @@
-//! Locations: where a device was and what it measured, in whole numbers from the door to the disk.
+//! Locations: where a device was and what it measured, as scaled integers.
 
 mod compaction;
 mod coordinate;
+mod decimal;
+mod fields;
 mod fix;
-mod many;
+mod query;
 mod rollover;
 mod trust;
 mod whereabouts;
 
 pub use compaction::{Compacted, CompactionBudget};
 pub use coordinate::{Latitude, Longitude, Milli, OutOfRange};
+pub use decimal::{Degrees, Thousandths};
+pub use fields::{Bounds, Field, Kind, MILEAGE_ALIAS, Reading, Readings, kind};
 pub use fix::Fix;
-pub use many::{Area, Feed, LastFilter};
+pub use query::{Area, Feed, LastFilter};
 pub use rollover::undo_rollover;
 pub use trust::{Trust, is_coarse, judge, supersedes};
 pub use whereabouts::{Doubt, Whereabouts};
-
-use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::time::Timestamp;
 
-/// Where a device was, as normalised at the door.
+/// One report of where a device was, normalised when it was read.
 ///
 /// Two locations of a device are the same exactly when all these fields are equal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Location {
     /// When the fix was taken.
     pub time: Timestamp,
-    /// Degrees north, times 1e7.
+    /// Degrees north, WGS 84.
     pub latitude: Latitude,
-    /// Degrees east, times 1e7.
+    /// Degrees east, WGS 84.
     pub longitude: Longitude,
     /// Everything else the sender gave.
     pub readings: Readings,
-}
-
-/// What a device may report beside its position; each is absent unless it was sent.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Readings {
-    /// Metres.
-    pub altitude: Option<Milli>,
-    /// Kilometres an hour.
-    pub speed: Option<Milli>,
-    /// Degrees from true north, 0 to under 360.
-    pub course: Option<Milli>,
-    /// Metres.
-    pub accuracy: Option<Milli>,
-    /// The sender's own fix flag.
-    pub valid: Option<bool>,
-    /// Satellites used.
-    pub satellites: Option<u32>,
-    /// Horizontal dilution of precision.
-    pub hdop: Option<Milli>,
-    /// Percent.
-    pub battery: Option<Milli>,
-    /// Percent.
-    pub fuel: Option<Milli>,
-    /// Percent, second tank.
-    pub fuel2: Option<Milli>,
-    /// Degrees Celsius.
-    pub temperature: Option<Milli>,
-    /// Degrees Celsius, second probe.
-    pub temperature2: Option<Milli>,
-    /// Seconds each of four sensors was on.
-    pub sensor_time_s: [Option<Milli>; 4],
-    /// Seconds without movement.
-    pub inactive_s: Option<Milli>,
-    /// Revolutions a minute.
-    pub rpm: Option<Milli>,
-    /// Kilometres.
-    pub mileage: Option<Milli>,
-    /// Whether the ignition is on.
-    pub ignition: Option<bool>,
-    /// Digital inputs.
-    pub inputs: Option<Vec<bool>>,
-    /// Digital outputs.
-    pub outputs: Option<Vec<bool>>,
-    /// Names of warnings.
-    pub warnings: Option<Vec<String>>,
-    /// Their texts.
-    pub warning_texts: Option<Vec<String>>,
-    /// Names of alerts the position carries.
-    pub alerts: Option<Vec<String>>,
-    /// Their texts.
-    pub alert_texts: Option<Vec<String>>,
-    /// Whether one of them is critical.
-    pub has_critical_alert: Option<bool>,
-    /// How the position was found.
-    pub source: Option<FixSource>,
-    /// Whatever else was sent.
-    pub attributes: BTreeMap<String, Attribute>,
-    /// What attached accessories sent.
-    pub accessories: Option<Vec<BTreeMap<String, String>>>,
 }
 
 /// How a position was found.
@@ -104,17 +46,17 @@ pub enum FixSource {
     Gnss,
     /// By the network that carried the message.
     Network,
-    /// By Doppler shift.
+    /// By the Doppler shift of a satellite's signal.
     Doppler,
-    /// By hand.
+    /// Entered by a person.
     Manual,
 }
 
 impl FixSource {
-    /// Every source there is.
+    /// Every source, in the order of the API document.
     pub const ALL: [Self; 4] = [Self::Gnss, Self::Network, Self::Doppler, Self::Manual];
 
-    /// Its name in the API.
+    /// The name of the source in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Gnss => "gnss",
@@ -128,13 +70,13 @@ impl FixSource {
 /// A value of an attribute.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Attribute {
-    /// A text.
+    /// A text of up to [`Location::TEXT_MAX`] characters.
     Text(String),
-    /// A whole number.
+    /// A number without a fraction.
     Integer(i64),
     /// A number with a fraction, never infinite and never NaN.
     Real(f64),
-    /// Yes or no.
+    /// A boolean value.
     Flag(bool),
 }
 
@@ -149,78 +91,78 @@ impl Location {
     pub const TEXT_MAX: usize = 1_000;
 }
 
-/// A location as it is kept.
+/// A location as it is stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredLocation {
-    /// What was sent.
+    /// What the sender reported.
     pub location: Location,
-    /// When it was received.
+    /// When the service received it.
     pub received_at: Timestamp,
-    /// What is doubtful about it.
+    /// Whether it is late or suspect.
     pub trust: Trust,
-    /// Its number in the log, in arrival order.
+    /// Its number in the location log, which grows in the order of arrival.
     pub number: i64,
 }
 
 /// What became of one submitted location or alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is new and kept.
+    /// It is new and was stored.
     Accepted,
-    /// It was there already.
+    /// An equal one was stored before; nothing changed.
     Duplicate,
 }
 
 /// From one instant to another, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeRange {
-    /// The first instant.
+    /// The earliest fix time.
     pub from: Timestamp,
-    /// The last instant.
+    /// The latest fix time.
     pub to: Timestamp,
 }
 
 impl TimeRange {
-    /// All of time.
+    /// Every instant that can be stored.
     pub const ALL: Self = Self { from: Timestamp::MIN, to: Timestamp::MAX };
 }
 
-/// The direction of a history.
+/// The order of a history by fix time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Oldest first.
+    /// The oldest location first.
     Ascending,
-    /// Newest first.
+    /// The newest location first.
     Descending,
 }
 
-/// A place in a history: after the item with this time and number.
+/// A position in a history: after the item with this time and number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistoryCursor {
-    /// The item's time.
+    /// The fix time of the item.
     pub time: Timestamp,
-    /// Its number, which tells items of one time apart.
+    /// The number of the item, which orders items of the same time.
     pub number: i64,
 }
 
-/// A part of a history.
+/// Which part of a history is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistoryRequest {
-    /// The span of time.
+    /// The fix times, both ends included.
     pub range: TimeRange,
-    /// The direction.
+    /// By fix time, then by number.
     pub order: Order,
-    /// Where to go on.
+    /// Where to continue; from the beginning when absent.
     pub after: Option<HistoryCursor>,
-    /// Items at the most.
+    /// The largest number of items.
     pub limit: u32,
 }
 
-/// A part of a history, and where to go on.
+/// A part of a history, and where the next one begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct History<T> {
     /// The items, in the order asked for.
     pub items: Vec<T>,
-    /// Where to go on, when there is more.
+    /// Where to continue, when there is more.
     pub next: Option<HistoryCursor>,
 }

@@ -1,25 +1,24 @@
-//! Dates that are whole GPS roll-overs off.
+//! Dates that are wrong by a GPS week roll-over.
 //!
-//! A satellite sends the number of its week in ten bits, so that it begins anew every 1,024 weeks, and a receiver that
-//! does not know better dates its fixes that long ago, or twice that. Gateways of trackers known for it put it right.
+//! Satellites send the week number in ten bits, so it restarts at zero every 1,024 weeks. Some receivers then report
+//! fixes one or two roll-overs in the past. Gateways of trackers known for this correct the date.
 
 use super::{Attribute, Location};
 use crate::time::Timestamp;
 
-/// 1,024 weeks.
+/// One roll-over: 1,024 weeks.
 const ROLL_OVER_MS: i64 = 1_024 * 7 * 24 * 60 * 60 * 1000;
-/// Roll-overs a receiver may be behind, or ahead when it was told to correct a date that was right.
+/// Roll-overs to add: a receiver may be behind, or ahead when its firmware corrects a date that was right.
 const TIMES: [i64; 4] = [1, 2, -1, -2];
-/// How long before it was received a fix may have been taken by its corrected date: what comes later than this is an old
-/// fix rather than a wrong date.
+/// The greatest age of a fix by its corrected date. An older one is taken to be an old fix, not a wrong date.
 const OLDEST_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 /// How far ahead of the receiver's clock the corrected date may be.
 const AHEAD_MS: i64 = 10 * 60 * 1000;
-/// The attribute that keeps the date as it was sent, and thereby tells that it was corrected.
+/// The attribute with the date as it was sent; its presence shows that the date was corrected.
 const ORIGINAL: &str = "originalDateTime";
 
-/// Corrects a date that is one or two roll-overs off and is near the present once corrected; gives whether it was. The
-/// date as it was sent is kept in the attribute `originalDateTime`.
+/// Corrects a date that is one or two roll-overs off, if the corrected date is near the present. Returns whether it did.
+/// The date as it was sent is stored in the attribute `originalDateTime`.
 pub fn undo_rollover(location: &mut Location, received_at: Timestamp) -> bool {
     let Some(corrected) = corrected(location.time, received_at) else { return false };
     let original = Attribute::Text(location.time.to_string());

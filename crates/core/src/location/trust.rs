@@ -1,23 +1,23 @@
-//! How far a location can be believed, judged once when it arrives.
+//! Whether a location is late or suspect, decided once when it arrives.
 
 use super::{Fix, FixSource, Milli};
 use crate::time::Timestamp;
 
 /// How far ahead of the receiver's clock a fix may be.
 const FUTURE_TOLERANCE_MS: i64 = 10 * 60 * 1000;
-/// How old a fix may be before it counts as late.
+/// The age from which a location is late.
 const LATE_AFTER_MS: i64 = 10 * 60 * 1000;
-/// The accuracy from which a fix made by a network is too coarse to replace one made by satellite navigation.
+/// The accuracy from which a fix by a network is too coarse to replace one by satellite navigation.
 const COARSE_OVER: Milli = Milli::from_thousandths(1_000_000);
-/// How long a fix made by satellite navigation says more than a coarse one.
+/// How long a fix by satellite navigation is preferred to a coarse one.
 const FINE_FOR_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// What is out of the ordinary about a location.
+/// Flags that are set on a location when it arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trust {
-    /// It arrived long after it was taken.
+    /// It arrived more than ten minutes after the fix.
     pub late: bool,
-    /// Its time or place can hardly be right; it never becomes the last location.
+    /// Its time or position can hardly be right; it never becomes the last location.
     pub suspect: bool,
 }
 
@@ -32,11 +32,11 @@ pub fn judge(fix: &Fix, received_at: Timestamp) -> Trust {
     }
 }
 
-/// Whether a location that is not suspect takes the place of the last one known.
+/// Whether a location that is not suspect becomes the last location.
 ///
 /// It must be newer; of two taken at the same time the one that arrived later counts.
-/// A network that carried a message often knows only the county it came from: such a fix does not hide where the
-/// device itself said it was during the day before.
+/// A network that carried a message often knows only the county it came from: such a fix does not replace one that the
+/// device itself took in the 24 hours before.
 pub fn supersedes(new: &Fix, last: &Fix) -> bool {
     let age_ms = new.time.as_millis() - last.time.as_millis();
     let newer = (new.time, new.number) > (last.time, last.number);
@@ -44,13 +44,13 @@ pub fn supersedes(new: &Fix, last: &Fix) -> bool {
     newer && !hides
 }
 
-/// A network's fix that is worse than a kilometre, or does not say how good it is.
+/// Whether a fix by a network is worse than a kilometre, or of unknown accuracy.
 pub fn is_coarse(fix: &Fix) -> bool {
     matches!(fix.source, Some(FixSource::Network | FixSource::Doppler))
         && fix.accuracy.is_none_or(|accuracy| accuracy > COARSE_OVER)
 }
 
-/// A fix by satellite navigation, which is what trackers that name no source send.
+/// Whether a fix is by satellite navigation, as are those of trackers that name no source.
 pub(super) const fn is_fine(fix: &Fix) -> bool {
     matches!(fix.source, None | Some(FixSource::Gnss))
 }

@@ -43,7 +43,11 @@ impl Quantity {
             Self::Temperature2 => readings.temperature2,
             Self::Rpm => readings.rpm,
             Self::Mileage => readings.mileage,
-            Self::SensorTime(number) => *readings.sensor_time_s.get(usize::from(*number).checked_sub(1)?)?,
+            Self::SensorTime(1) => readings.sensor_time1_s,
+            Self::SensorTime(2) => readings.sensor_time2_s,
+            Self::SensorTime(3) => readings.sensor_time3_s,
+            Self::SensorTime(4) => readings.sensor_time4_s,
+            Self::SensorTime(_) => None,
             Self::Attribute(name) => return readings.attributes.get(name).and_then(number),
         };
         milli.map(Milli::as_f64)

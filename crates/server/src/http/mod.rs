@@ -8,7 +8,6 @@ pub mod compressed_file;
 pub mod content_encoding;
 pub mod context;
 pub mod cursor;
-pub mod decimal;
 pub mod document;
 pub mod edit;
 pub mod embedded;

@@ -1,7 +1,7 @@
-//! The locations of one commit as bytes, in the order in which they arrived: what a log appends.
+//! A batch: the locations of one commit as bytes, in the order of arrival. The location log appends batches.
 //!
-//! A version, then for each device its id, how many of its locations follow, and those, each told by how it differs
-//! from the one before it; at the end a checksum of all that. Numbers are not written: they count up from the first.
+//! A version, then for each device its id, the count of its locations, and these as differences from the one before; at
+//! the end a checksum. Log numbers are not written: they count up from that of the first location.
 
 use bytes::Bytes;
 use perigee_core::id::DeviceId;
@@ -16,32 +16,32 @@ const LATE: u8 = 1;
 const SUSPECT: u8 = 2;
 const CHECKSUM: usize = 4;
 
-/// A location whose readings stay packed: what order, identity and trust need is at hand.
+/// A location with packed readings: enough to sort, compare and judge it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
     /// When the fix was taken.
     pub time: Timestamp,
-    /// Its number in the log.
+    /// Its number in the location log.
     pub number: i64,
-    /// When it was received.
+    /// When the service received it.
     pub received_at: Timestamp,
-    /// Where it was.
+    /// Degrees north, WGS 84.
     pub latitude: Latitude,
-    /// Where it was.
+    /// Degrees east, WGS 84.
     pub longitude: Longitude,
-    /// What is doubtful about it.
+    /// Whether it is late or suspect.
     pub trust: Trust,
-    /// Everything else, packed. Locations sent together share the memory of it.
+    /// The packed readings. Locations that were sent together share one allocation.
     pub readings: Bytes,
 }
 
 impl Point {
-    /// Its place in the order of time.
+    /// The key by which histories are sorted.
     pub const fn key(&self) -> (Timestamp, i64) {
         (self.time, self.number)
     }
 
-    /// Whether the sender gave the same in every field. Equal readings give equal bytes.
+    /// Whether the sender gave the same in every field; equal readings have equal bytes.
     pub fn is_same(&self, other: &Self) -> bool {
         self.time == other.time
             && self.latitude == other.latitude
@@ -49,7 +49,7 @@ impl Point {
             && self.readings == other.readings
     }
 
-    /// Packs a location.
+    /// Packs the readings of a location.
     pub fn pack(stored: &StoredLocation) -> Self {
         Self {
             time: stored.location.time,
@@ -62,13 +62,13 @@ impl Point {
         }
     }
 
-    /// The same, holding on to no memory but its own.
+    /// A copy that does not share an allocation with other locations.
     #[must_use]
     pub fn detached(&self) -> Self {
         Self { readings: Bytes::copy_from_slice(&self.readings), ..self.clone() }
     }
 
-    /// The whole location.
+    /// The location with unpacked readings.
     pub fn unpack(&self) -> Result<StoredLocation, CodecError> {
         Ok(StoredLocation {
             location: Location {
@@ -96,7 +96,7 @@ impl Default for BatchWriter {
 }
 
 impl BatchWriter {
-    /// Appends locations of a device, whose numbers follow those already there.
+    /// Appends locations of a device; their log numbers must follow those already written.
     pub(crate) fn add(&mut self, device: DeviceId, points: &[Point]) {
         let out = &mut self.0;
         out.raw(&device.as_i64().to_le_bytes());
@@ -126,7 +126,7 @@ impl BatchWriter {
     }
 }
 
-/// A location in a batch that is looked at where it lies.
+/// A location that borrows its readings from a batch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Glimpse<'b> {
     pub(crate) device: DeviceId,
@@ -136,12 +136,11 @@ pub(crate) struct Glimpse<'b> {
     latitude: Latitude,
     longitude: Longitude,
     trust: Trust,
-    /// Everything else, packed.
     pub(crate) readings: &'b [u8],
 }
 
 impl Glimpse<'_> {
-    /// The same with memory of its own.
+    /// A copy that owns its readings.
     pub(crate) fn to_point(self) -> Point {
         let Self { time, number, received_at, latitude, longitude, trust, readings, .. } = self;
         let readings = Bytes::copy_from_slice(readings);
@@ -149,7 +148,7 @@ impl Glimpse<'_> {
     }
 }
 
-/// Reads a batch back; `first` is the number of its first location.
+/// Unpacks a batch; `first` is the log number of its first location.
 pub fn unpack_batch(
     bytes: &[u8],
     first: i64,
@@ -162,18 +161,18 @@ pub fn unpack_batch(
     })
 }
 
-/// Shows the locations of a batch without copying them, for as long as more are wanted.
+/// Passes the locations of a batch on without copying them, until `wants_more` returns false.
 pub(crate) fn look_through<'b>(
     bytes: &'b [u8],
     first: i64,
     received_at: Timestamp,
     mut wants_more: impl FnMut(Glimpse<'b>) -> bool,
 ) -> Result<(), CodecError> {
-    let (told, checksum) = bytes.split_last_chunk::<CHECKSUM>().ok_or(CodecError::Short)?;
-    if crc32fast::hash(told) != u32::from_le_bytes(*checksum) {
+    let (content, checksum) = bytes.split_last_chunk::<CHECKSUM>().ok_or(CodecError::Short)?;
+    if crc32fast::hash(content) != u32::from_le_bytes(*checksum) {
         return Err(CodecError::Checksum);
     }
-    let mut input = Reader::new(told);
+    let mut input = Reader::new(content);
     let version = input.byte()?;
     if version != VERSION {
         return Err(CodecError::Version(version));
@@ -264,7 +263,7 @@ mod tests {
         assert_eq!(unpack(&BatchWriter::default().finish()), Ok(Vec::new()));
     }
 
-    /// Logs written by every version must be readable for ever.
+    /// Every version that was ever written must stay readable.
     #[test]
     fn the_first_version_stays_readable() {
         let (points, bytes) = sample();

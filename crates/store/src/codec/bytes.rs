@@ -1,11 +1,11 @@
-//! The pieces a packing is made of: varints, texts, bits. Reading takes exactly what writing makes, nothing else.
+//! Varints, texts and bits, which all formats are made of. The reader accepts only what the writer makes.
 
 use std::collections::BTreeMap;
 
-/// Why bytes are not a packing.
+/// Why bytes cannot be unpacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CodecError {
-    /// They were written by a version this program does not know.
+    /// They were written by a version that this program does not know.
     #[error("packed by an unknown version ({0})")]
     Version(u8),
     /// They end too early.
@@ -14,18 +14,18 @@ pub enum CodecError {
     /// They go on after the end.
     #[error("packed bytes go on after the end")]
     Long,
-    /// They hold something writing never makes.
+    /// They contain something that is never written.
     #[error("packed bytes are not canonical")]
     Malformed,
-    /// They were damaged since they were written.
+    /// Their checksum is wrong: they were damaged.
     #[error("packed bytes do not match their checksum")]
     Checksum,
 }
 
-/// The largest count of bytes a varint takes: ten times seven bits hold 64.
+/// The longest varint: ten bytes of seven bits hold 64 bits.
 const VARINT_MAX: u32 = 10;
 
-/// Writes the pieces one after the other.
+/// Appends values to a buffer.
 #[derive(Default)]
 pub(crate) struct Writer(Vec<u8>);
 
@@ -58,7 +58,7 @@ impl Writer {
         self.0.extend_from_slice(bytes);
     }
 
-    /// Seven bits a byte, lowest first; the high bit says that more follow.
+    /// A varint: seven bits a byte, lowest first; the high bit is set in all bytes but the last.
     pub(crate) fn unsigned(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.0.push(u8::try_from(number & 0x7f).unwrap_or_default() | 0x80);
@@ -67,7 +67,7 @@ impl Writer {
         self.0.push(u8::try_from(number).unwrap_or_default());
     }
 
-    /// Folded so that numbers near zero are short whatever their sign: 0, -1, 1, -2 become 0, 1, 2, 3.
+    /// A zigzag varint: numbers near zero are short whatever their sign (0, -1, 1, -2 become 0, 1, 2, 3).
     pub(crate) fn signed(&mut self, number: i64) {
         self.unsigned(((number << 1) ^ (number >> 63)).cast_unsigned());
     }
@@ -96,7 +96,7 @@ impl Writer {
     }
 }
 
-/// Reads the pieces back, and refuses what the writer would not have written.
+/// Reads values back, and refuses what the writer would not have written.
 pub(super) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
         Self(bytes)
     }
 
-    /// Nothing may follow.
+    /// An error unless all bytes were read.
     pub(super) const fn end(&self) -> Result<(), CodecError> {
         if self.0.is_empty() { Ok(()) } else { Err(CodecError::Long) }
     }
@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
         Ok((folded >> 1).cast_signed() ^ -(folded & 1).cast_signed())
     }
 
-    /// A count of items that take at least a byte each, so that no count can ask for more memory than was sent.
+    /// A count of items of at least a byte each; so damaged bytes cannot cause a large allocation.
     pub(super) fn length(&mut self) -> Result<usize, CodecError> {
         let length = usize::try_from(self.unsigned()?).map_err(|_too_large| CodecError::Malformed)?;
         if length > self.0.len() { Err(CodecError::Short) } else { Ok(length) }

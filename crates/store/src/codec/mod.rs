@@ -1,12 +1,11 @@
-//! How the readings of a location, the locations of a commit and whole chunks of locations are packed into bytes:
-//! small, one encoding for each value, and versioned.
+//! The formats on disk: readings of a location, batches (the locations of one commit) and chunks (many locations of one
+//! device). All are versioned, and canonical: equal values have equal bytes.
 
 mod batch;
 mod bytes;
 mod chunk;
-mod measure;
+mod packed;
 mod readings;
-mod value;
 
 pub(crate) use batch::{BatchWriter, Glimpse, look_through};
 pub use batch::{Point, unpack_batch};

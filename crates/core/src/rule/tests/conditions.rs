@@ -90,7 +90,7 @@ fn every_quantity_is_read() {
     check(above(Quantity::Rpm, 3_000.0), &seen(Readings { rpm: milli(3_001.0), ..none() }), hit);
     let reached = level(Quantity::Mileage, Crossing::Reached, 10_000.0, None);
     check(reached, &seen(Readings { mileage: milli(10_000.0), ..none() }), hit);
-    let on_for = Readings { sensor_time_s: [None, milli(61.0), None, None], ..none() };
+    let on_for = Readings { sensor_time2_s: milli(61.0), ..none() };
     check(above(Quantity::SensorTime(2), 60.0), &seen(on_for), hit);
     let with =
         |name: &str, value| Readings { attributes: BTreeMap::from([(name.to_owned(), value)]), ..none() };

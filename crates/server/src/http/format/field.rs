@@ -1,8 +1,10 @@
-//! The fields of a location in the order they are written, and a choice of them.
+//! The fields of a location in the order in which they are written, and a selection of them.
 
 use std::collections::BTreeMap;
 
-use perigee_core::location::{Attribute, Location, Milli, StoredLocation};
+pub use perigee_core::location::Field;
+use perigee_core::location::{Attribute, FixSource, Location, Milli, StoredLocation, kind};
+use perigee_core::reading_fields;
 use perigee_core::time::Timestamp;
 
 use super::text::{push_decimal, push_json_text, push_signed, push_time, push_whole};
@@ -22,9 +24,9 @@ pub(super) enum Datum<'l> {
     Accessories(&'l [BTreeMap<String, String>]),
 }
 
-/// A visitor of the fields of a location, in order.
+/// Receives the fields of a location one after another.
 pub(super) trait Visitor {
-    /// Visits a field; None if the location does not have it.
+    /// Takes a field; `None` when the location does not have it.
     fn field(&mut self, field: Field, datum: Option<Datum<'_>>);
 }
 
@@ -32,84 +34,110 @@ pub(super) trait Visitor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Selection(u64);
 
-macro_rules! fields {
-    (|$stored:ident, $readings:ident| $($variant:ident = $name:literal: $datum:expr;)+) => {
-        /// A field of a location.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Field {
-            $(
-                #[doc = concat!("`", $name, "`")]
-                $variant,
-            )+
-        }
+/// A reading as a value to write; `None` when it was not sent.
+trait ToDatum {
+    fn datum(&self) -> Option<Datum<'_>>;
+}
 
-        impl Field {
-            /// Every field, in the order they are written.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+impl ToDatum for kind::Number {
+    #[inline]
+    fn datum(&self) -> Option<Datum<'_>> {
+        self.map(Datum::Thousandths)
+    }
+}
 
-            /// The member name in JSON, and the column name in CSV.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name,)+ }
-            }
+impl ToDatum for kind::Count {
+    #[inline]
+    fn datum(&self) -> Option<Datum<'_>> {
+        self.map(Datum::Count)
+    }
+}
 
-            /// The name as a JSON member with a comma before it: `,"name":`.
-            pub(super) const fn key(self) -> &'static [u8] {
-                match self { $(Self::$variant => concat!(",\"", $name, "\":").as_bytes(),)+ }
-            }
-        }
+impl ToDatum for kind::Flag {
+    #[inline]
+    fn datum(&self) -> Option<Datum<'_>> {
+        self.map(Datum::Flag)
+    }
+}
 
-        /// Visits the selected fields of a location. Unrolled, so that each field costs only its own check.
-        #[inline(always)]
-        pub(super) fn visit_fields($stored: &StoredLocation, selection: Selection, visitor: &mut impl Visitor) {
-            let $readings = &$stored.location.readings;
-            $(
-                if selection.has(Field::$variant) {
-                    visitor.field(Field::$variant, $datum);
-                }
-            )+
+impl ToDatum for kind::Source {
+    #[inline]
+    fn datum(&self) -> Option<Datum<'_>> {
+        self.map(FixSource::name).map(Datum::Word)
+    }
+}
+
+impl ToDatum for kind::Flags {
+    #[inline]
+    fn datum(&self) -> Option<Datum<'_>> {
+        self.as_deref().map(Datum::Flags)
+    }
+}
+
+impl ToDatum for kind::Texts {
+    #[inline]
+    fn datum(&self) -> Option<Datum<'_>> {
+        self.as_deref().map(Datum::Texts)
+    }
+}
+
+impl ToDatum for kind::Attributes {
+    #[inline]
+    fn datum(&self) -> Option<Datum<'_>> {
+        (!self.is_empty()).then_some(Datum::Attributes(self))
+    }
+}
+
+impl ToDatum for kind::Accessories {
+    #[inline]
+    fn datum(&self) -> Option<Datum<'_>> {
+        self.as_deref().map(Datum::Accessories)
+    }
+}
+
+/// Passes a field to a visitor if it is selected. A macro, so that the field is a constant where it is written.
+macro_rules! visit {
+    ($selection:ident, $visitor:ident, $field:expr, $datum:expr) => {
+        if $selection.has($field) {
+            $visitor.field($field, $datum);
         }
     };
 }
 
-fields! { |stored, readings|
-    DateTime = "dateTime": Some(Datum::Time(stored.location.time));
-    Latitude = "latitude": Some(Datum::Degrees(stored.location.latitude.as_e7()));
-    Longitude = "longitude": Some(Datum::Degrees(stored.location.longitude.as_e7()));
-    Altitude = "altitude": readings.altitude.map(Datum::Thousandths);
-    Speed = "speed": readings.speed.map(Datum::Thousandths);
-    Course = "course": readings.course.map(Datum::Thousandths);
-    Accuracy = "accuracy": readings.accuracy.map(Datum::Thousandths);
-    Valid = "valid": readings.valid.map(Datum::Flag);
-    Satellites = "satellites": readings.satellites.map(Datum::Count);
-    Hdop = "hdop": readings.hdop.map(Datum::Thousandths);
-    Battery = "battery": readings.battery.map(Datum::Thousandths);
-    Fuel = "fuel": readings.fuel.map(Datum::Thousandths);
-    Fuel2 = "fuel2": readings.fuel2.map(Datum::Thousandths);
-    Temperature = "temperature": readings.temperature.map(Datum::Thousandths);
-    Temperature2 = "temperature2": readings.temperature2.map(Datum::Thousandths);
-    SensorTime1 = "sensorTime1": readings.sensor_time_s[0].map(Datum::Thousandths);
-    SensorTime2 = "sensorTime2": readings.sensor_time_s[1].map(Datum::Thousandths);
-    SensorTime3 = "sensorTime3": readings.sensor_time_s[2].map(Datum::Thousandths);
-    SensorTime4 = "sensorTime4": readings.sensor_time_s[3].map(Datum::Thousandths);
-    InactiveSeconds = "inactiveSeconds": readings.inactive_s.map(Datum::Thousandths);
-    Rpm = "rpm": readings.rpm.map(Datum::Thousandths);
-    Mileage = "mileage": readings.mileage.map(Datum::Thousandths);
-    Ignition = "ignition": readings.ignition.map(Datum::Flag);
-    Inputs = "inputs": readings.inputs.as_deref().map(Datum::Flags);
-    Outputs = "outputs": readings.outputs.as_deref().map(Datum::Flags);
-    Warnings = "warnings": readings.warnings.as_deref().map(Datum::Texts);
-    WarningTexts = "warningTexts": readings.warning_texts.as_deref().map(Datum::Texts);
-    Alerts = "alerts": readings.alerts.as_deref().map(Datum::Texts);
-    AlertTexts = "alertTexts": readings.alert_texts.as_deref().map(Datum::Texts);
-    HasCriticalAlert = "hasCriticalAlert": readings.has_critical_alert.map(Datum::Flag);
-    Source = "source": readings.source.map(|source| Datum::Word(source.name()));
-    Attributes = "attributes":
-        (!readings.attributes.is_empty()).then_some(Datum::Attributes(&readings.attributes));
-    AccessoriesAttributes = "accessoriesAttributes": readings.accessories.as_deref().map(Datum::Accessories);
-    ReceivedAt = "receivedAt": Some(Datum::Time(stored.received_at));
-    Late = "late": stored.trust.late.then_some(Datum::Flag(true));
-    Suspect = "suspect": stored.trust.suspect.then_some(Datum::Flag(true));
+macro_rules! define {
+    ($(
+        $member:ident: $kind:ident $field:ident $name:literal $bounds:ident $bit:literal $column:literal
+        $example:literal $what:literal $($unit:literal)?;
+    )+) => {
+        /// The name of a field as a member of a JSON object that is not the first.
+        pub(super) const fn key(field: Field) -> &'static [u8] {
+            match field {
+                Field::DateTime => b",\"dateTime\":",
+                Field::Latitude => b",\"latitude\":",
+                Field::Longitude => b",\"longitude\":",
+                $(Field::$field => concat!(",\"", $name, "\":").as_bytes(),)+
+                Field::ReceivedAt => b",\"receivedAt\":",
+                Field::Late => b",\"late\":",
+                Field::Suspect => b",\"suspect\":",
+            }
+        }
+
+        /// Passes the selected fields of a location to a visitor. Unrolled, so that each field costs only its own check.
+        #[inline(always)]
+        pub(super) fn visit_fields(stored: &StoredLocation, selection: Selection, visitor: &mut impl Visitor) {
+            let StoredLocation { location, received_at, trust, .. } = stored;
+            visit!(selection, visitor, Field::DateTime, Some(Datum::Time(location.time)));
+            visit!(selection, visitor, Field::Latitude, Some(Datum::Degrees(location.latitude.as_e7())));
+            visit!(selection, visitor, Field::Longitude, Some(Datum::Degrees(location.longitude.as_e7())));
+            $(visit!(selection, visitor, Field::$field, location.readings.$member.datum());)+
+            visit!(selection, visitor, Field::ReceivedAt, Some(Datum::Time(*received_at)));
+            visit!(selection, visitor, Field::Late, trust.late.then_some(Datum::Flag(true)));
+            visit!(selection, visitor, Field::Suspect, trust.suspect.then_some(Datum::Flag(true)));
+        }
+    };
 }
+
+reading_fields!(define);
 
 impl Selection {
     /// Selects every field.

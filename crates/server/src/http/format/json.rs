@@ -3,7 +3,7 @@
 use perigee_core::id::DeviceId;
 use perigee_core::location::StoredLocation;
 
-use super::field::{Datum, Field, Selection, Visitor, visit_fields};
+use super::field::{Datum, Field, Selection, Visitor, key, visit_fields};
 use super::writer::Writer;
 use crate::http::reply::Envelope;
 
@@ -19,7 +19,7 @@ impl Visitor for Members<'_> {
     #[inline(always)]
     fn field(&mut self, field: Field, datum: Option<Datum<'_>>) {
         if let Some(datum) = datum {
-            self.out.extend_from_slice(field.key());
+            self.out.extend_from_slice(key(field));
             datum.push_json(self.out);
             if matches!(field, Field::Mileage) && self.both_spellings {
                 self.out.extend_from_slice(b",\"milleage\":");

@@ -1,14 +1,13 @@
-//! Fewer locations for the same line on a map: Douglas-Peucker over each part of a history as it is read.
+//! Simplifies a track by Douglas-Peucker, applied to each part of a history as it is read.
 //!
-//! A part's last location is kept and begins the next one, so memory stays that of a part, the line never strays
-//! further than the tolerance from a location left out, and at most one location a part is kept without need.
-//! Distances are taken on a sphere, to the great circle between two locations: a line across the antimeridian or
-//! over a pole is as good as any other.
+//! The last location of a part is kept and begins the next part. So memory is bounded by a part, no omitted location is
+//! further from the line than the tolerance, and at most one location per part is kept without need. Distances are
+//! measured to great-circle arcs, so lines may cross the antimeridian or a pole.
 
 use perigee_core::location::StoredLocation;
 use perigee_core::sphere::{Arc, UnitVector};
 
-/// Thins a history part by part.
+/// Simplifies a history part by part.
 #[derive(Debug)]
 pub(super) struct Simplifier {
     tolerance_m: f64,
@@ -21,7 +20,7 @@ impl Simplifier {
         Self { tolerance_m, last: None }
     }
 
-    /// The locations of the next part that are needed.
+    /// The locations of the next part that are kept.
     pub(super) fn thin(&mut self, part: Vec<StoredLocation>) -> Vec<StoredLocation> {
         let before = usize::from(self.last.is_some());
         let positions: Vec<UnitVector> = self.last.into_iter().chain(part.iter().map(position)).collect();

@@ -1,4 +1,4 @@
-//! A track on its way to a client: written while it is unpacked, a part at a time, never whole in memory.
+//! Streams a track to a client in parts, so that it is never in memory as a whole.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -14,16 +14,17 @@ use super::simplify::Simplifier;
 use super::writer::Writer;
 use crate::http::error::chain;
 
-/// Bytes a part has about: enough that finding the place again does not count, few enough for many slow clients.
+/// The usual size of a part: large enough that the lookup of the next one costs little, small enough for many slow
+/// clients.
 const PART_BYTES: usize = 512 * 1024;
-/// Bytes a part may have before it ends in the midst of a chunk, which is then unpacked again.
+/// The size at which a part ends in the middle of a chunk, which must then be unpacked again.
 const PART_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// Locations a part has at the most, however little is written of them.
+/// The most locations of a part, however small they are.
 const PART_LOCATIONS: u32 = 5_000;
-/// Locations that are thinned together.
+/// Locations that are simplified together.
 const THINNED_TOGETHER: usize = 1_000;
 
-/// What has been written and not yet sent.
+/// The part that is being written.
 pub(super) struct Track {
     writer: Box<dyn Writer>,
     thinning: Option<Thinning>,
@@ -37,7 +38,7 @@ struct Thinning {
 }
 
 impl Track {
-    /// Opens a document that is sent in parts or as a whole.
+    /// Opens a document, which is sent in parts or as a whole.
     pub(super) fn open(mut writer: Box<dyn Writer>, simplify: Option<f64>, in_parts: bool) -> Self {
         let mut bytes = part();
         writer.open(&mut bytes);
@@ -46,19 +47,19 @@ impl Track {
         Self { writer, thinning, bytes, in_parts }
     }
 
-    /// Closes the document; gives what has not been sent.
+    /// Closes the document and returns its last part.
     pub(super) fn close(mut self, next_cursor: Option<&str>) -> Bytes {
         self.write_waiting();
         self.writer.close(&mut self.bytes, next_cursor);
         self.bytes.into()
     }
 
-    /// What has been written since this was last asked.
+    /// Takes what was written since the last call.
     pub(super) fn take_part(&mut self) -> Bytes {
         std::mem::replace(&mut self.bytes, part()).into()
     }
 
-    /// Writes what is needed of the locations that wait.
+    /// Simplifies and writes the locations that wait.
     fn write_waiting(&mut self) {
         let Some(Thinning { simplifier, waiting }) = &mut self.thinning else { return };
         for stored in simplifier.thin(std::mem::take(waiting)) {
@@ -67,7 +68,7 @@ impl Track {
     }
 }
 
-/// Room for a part. What is not used of it takes no memory.
+/// A buffer for a part. Pages that are not touched take no memory.
 fn part() -> Vec<u8> {
     Vec::with_capacity(PART_BYTES + PART_BYTES / 2)
 }
@@ -92,7 +93,7 @@ impl LocationSink for Track {
     }
 }
 
-/// Where a track is read from.
+/// Reads the locations of a track.
 pub(super) struct Source {
     store: Arc<dyn Store>,
     scope: Scope,
@@ -102,7 +103,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// All that the request spans, in parts, or just as much as it asks for.
+    /// Reads the whole range in parts, or a single page.
     pub(super) fn new(
         store: Arc<dyn Store>,
         scope: Scope,
@@ -114,7 +115,7 @@ impl Source {
         Self { store, scope, device, request: HistoryRequest { limit, ..request }, more: true }
     }
 
-    /// Where to go on, when there may be more.
+    /// The cursor of the next part, if there may be one.
     pub(super) fn next(&self) -> Option<HistoryCursor> {
         self.request.after.filter(|_| self.more)
     }
@@ -129,7 +130,7 @@ impl Source {
     }
 }
 
-/// A document being sent.
+/// A document that is being streamed.
 pub(super) struct Sending {
     pub(super) source: Source,
     pub(super) track: Box<Track>,
@@ -137,8 +138,8 @@ pub(super) struct Sending {
     pub(super) request_id: String,
 }
 
-/// Sends the next part while the client reads; a failure breaks the connection off, so that nobody takes half a
-/// track for a whole one.
+/// Reads and returns the next part. A failure aborts the connection, so that no client takes an incomplete track for a
+/// complete one.
 pub(super) async fn send_on(sending: Option<Sending>) -> Result<Option<(Bytes, Option<Sending>)>, Cause> {
     let Some(Sending { mut source, track, request_id }) = sending else { return Ok(None) };
     match source.read(track).await {
@@ -148,7 +149,7 @@ pub(super) async fn send_on(sending: Option<Sending>) -> Result<Option<(Bytes, O
         }
         Ok(track) => Ok(Some((track.close(None), None))),
         Err(error) => {
-            // The answer has begun, so nothing but the log can tell why it ends here.
+            // The status was sent already, so the cause can only be logged.
             tracing::error!(request = request_id, cause = chain(&error), "track broke off");
             Err(error.into())
         }

@@ -7,7 +7,7 @@ use http::{Method, header};
 use perigee_core::actor::Scope;
 use perigee_core::error::Kind;
 use perigee_core::id::DeviceId;
-use perigee_core::location::{HistoryRequest, Milli, Order, StoredLocation, TimeRange};
+use perigee_core::location::{Degrees, HistoryRequest, Order, StoredLocation, Thousandths, TimeRange};
 use perigee_core::store::SharedView;
 use perigee_core::time::Timestamp;
 use serde::Serialize;
@@ -75,17 +75,17 @@ pub struct SharedLocation {
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     date_time: String,
     /// Degrees north.
-    #[schema(example = 42.2406, minimum = -90, maximum = 90)]
-    latitude: f64,
+    #[schema(value_type = f64, example = 42.2406, minimum = -90, maximum = 90)]
+    latitude: Degrees,
     /// Degrees east.
-    #[schema(example = -8.7207, minimum = -180, maximum = 180)]
-    longitude: f64,
+    #[schema(value_type = f64, example = -8.7207, minimum = -180, maximum = 180)]
+    longitude: Degrees,
     /// Kilometres an hour.
-    #[schema(example = 18.5)]
-    speed: Option<f64>,
+    #[schema(value_type = Option<f64>, example = 18.5)]
+    speed: Option<Thousandths>,
     /// Degrees from true north.
-    #[schema(example = 270.0, minimum = 0, maximum = 360)]
-    course: Option<f64>,
+    #[schema(value_type = Option<f64>, example = 270.0, minimum = 0, maximum = 360)]
+    course: Option<Thousandths>,
 }
 
 /// Positions of trails that one answer brings, of all devices together.
@@ -153,10 +153,10 @@ impl From<StoredLocation> for SharedLocation {
         let location = stored.location;
         Self {
             date_time: location.time.to_string(),
-            latitude: location.latitude.as_degrees(),
-            longitude: location.longitude.as_degrees(),
-            speed: location.readings.speed.map(Milli::as_f64),
-            course: location.readings.course.map(Milli::as_f64),
+            latitude: location.latitude.into(),
+            longitude: location.longitude.into(),
+            speed: location.readings.speed.map(Thousandths::from),
+            course: location.readings.course.map(Thousandths::from),
         }
     }
 }

@@ -5,16 +5,17 @@ use std::collections::BTreeMap;
 
 use perigee_core::location::{Attribute, Readings};
 
-use super::field::{flag, id};
+use super::field::id;
 use super::header::Column;
 use super::numbers::write_numbers;
 use super::pack::Sparse;
 use super::texts::write_texts;
 use crate::codec::bytes::{CodecError, Writer};
+use crate::codec::packed::flag;
 
-/// The decimals that tell a real which is not a short decimal fraction: its bits, as a number.
+/// Stands for a column of reals that are no short decimal fractions: their bits are stored.
 const BITS: u8 = 255;
-/// Decimals that are tried: a power of ten up to here and a whole number up to [`WHOLE_MAX`] are both exact.
+/// The most decimals that are tried: powers of ten up to here and whole numbers up to [`WHOLE_MAX`] are exact.
 const DECIMALS_MAX: u8 = 9;
 const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
@@ -31,7 +32,7 @@ pub(super) fn attribute_columns(rich: &[(usize, Cow<'_, Readings>)], count: usiz
                 }
                 Attribute::Real(number) if !number.is_finite() => {}
                 Attribute::Real(number) => {
-                    // Zero has two spellings that are equal; adding zero leaves one.
+                    // Adding zero turns -0.0 into 0.0: equal values must give equal bytes.
                     let bits = (number + 0.0).to_bits().cast_signed();
                     columns.entry(column).or_insert_with(Values::numbers).add_number(place, bits);
                 }
@@ -50,7 +51,7 @@ pub(super) fn attribute_columns(rich: &[(usize, Cow<'_, Readings>)], count: usiz
         .collect()
 }
 
-/// The id of the column an attribute goes into.
+/// The id of the column that stores an attribute.
 pub(super) const fn column_of(attribute: &Attribute) -> u8 {
     match attribute {
         Attribute::Text(_) => id::ATTRIBUTE_TEXT,
@@ -101,8 +102,8 @@ impl Values {
     }
 }
 
-/// Turns the bits of reals into whole numbers of the fewest decimals that tell them all exactly, and gives how many
-/// decimals; leaves the bits when there are none such.
+/// Scales reals, given as their bits, to whole numbers with the fewest decimals that represent all of them exactly.
+/// Returns the count of decimals, or [`BITS`] when there is none and the bits are left as they are.
 fn scale(reals: &mut [i64]) -> u8 {
     for decimals in 0..=DECIMALS_MAX {
         let whole = |bits: &i64| {
@@ -127,17 +128,17 @@ fn power(decimals: u8) -> f64 {
     10_f64.powi(i32::from(decimals))
 }
 
-/// How the numbers of a column become attributes.
+/// How the numbers of a column are turned into attributes.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
     Integer,
     Flag,
-    /// With so many decimals, or as bits.
+    /// The count of decimals, or [`BITS`].
     Real(u8),
 }
 
 impl Kind {
-    /// The attribute that a number tells.
+    /// The attribute that a number stands for.
     pub(super) fn attribute(self, number: i64) -> Result<Attribute, CodecError> {
         match self {
             Self::Integer => Ok(Attribute::Integer(number)),

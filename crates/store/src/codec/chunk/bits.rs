@@ -1,33 +1,33 @@
-//! Numbers of a few bits each, one directly after the other, lowest bit first.
+//! Bit packing: numbers of a fixed width one after the other, lowest bit first.
 
 use super::BLOCK;
 use crate::codec::bytes::{CodecError, Reader, Writer};
 
-/// The widest number that one load of eight bytes always covers, wherever in a byte it begins.
+/// The widest number that one load of eight bytes covers at any bit offset.
 pub(super) const NARROW_MAX: u32 = 57;
-/// The width beyond [`NARROW_MAX`]: whole words.
+/// Wider numbers are stored as whole words.
 pub(super) const WIDE: u32 = 64;
 
 const WORD: usize = 8;
-/// A full block at [`NARROW_MAX`] and a word more, so that every load has its eight bytes.
+/// Room for a block at [`NARROW_MAX`] and one more word, so that every load can read eight bytes.
 const SCRATCH: usize = BLOCK * WORD;
 
-/// The width that is used for numbers of so many bits.
+/// The width in which numbers of `bits` bits are stored.
 pub(super) const fn usable_width(bits: u32) -> u32 {
     if bits > NARROW_MAX { WIDE } else { bits }
 }
 
-/// Bytes that so many numbers take.
+/// Bytes that `count` numbers take.
 pub(super) const fn packed_len(count: usize, width: u32) -> usize {
     (count * width as usize).div_ceil(8)
 }
 
-/// Ones in the low bits of a number of this width.
+/// A mask of the low `width` bits.
 pub(super) const fn mask(width: u32) -> u64 {
     if width >= WIDE { u64::MAX } else { (1 << width) - 1 }
 }
 
-/// Writes the low bits of each number.
+/// Writes the low `width` bits of each number.
 pub(super) fn pack(out: &mut Writer, width: u32, numbers: impl Iterator<Item = u64>) {
     let (mut waiting, mut filled) = (0_u128, 0_u32);
     for number in numbers {
@@ -47,7 +47,7 @@ const fn low_word(bits: u128) -> u64 {
     bits as u64
 }
 
-/// Reads as many numbers as there is room for, at most a block.
+/// Fills `numbers`, at most a block.
 pub(super) fn unpack(input: &mut Reader<'_>, width: u32, numbers: &mut [u64]) -> Result<(), CodecError> {
     let packed = input.raw(packed_len(numbers.len(), width))?;
     if width == 0 {

@@ -1,55 +1,28 @@
-//! The fields of a location that have a column each: how to take the value out and how to put it back.
+//! The columns of a chunk: their numbers, and how a value is put back into a location.
 
-use perigee_core::location::{
-    FixSource, Latitude, Location, Longitude, Milli, Readings, StoredLocation, Trust,
-};
+use perigee_core::location::{Latitude, Location, Longitude, Readings, StoredLocation, Trust, kind};
+use perigee_core::reading_fields;
 use perigee_core::time::Timestamp;
 
 use crate::codec::bytes::{CodecError, Reader, Writer};
-use crate::codec::measure::Measure;
-use crate::codec::value::{read_accessories, source_of, write_accessories};
+use crate::codec::packed::Packed;
 
-/// The number of each column in the directory. A number never changes its meaning; what is new takes a new one, which
-/// programs that do not know it refuse rather than lose.
+/// The number of each column that is no reading; those of readings are in the table of readings. A number never changes
+/// its meaning; a new column takes a new one, which older programs refuse to read rather than drop.
 pub(super) mod id {
     pub(in super::super) const TIME: u8 = 0;
     pub(in super::super) const LATITUDE: u8 = 1;
     pub(in super::super) const LONGITUDE: u8 = 2;
-    /// The log's number.
+    /// The location's number in the log.
     pub(in super::super) const NUMBER: u8 = 3;
-    /// When it was received, as an instant or as how long after the fix that was; a chunk has one of the two.
+    /// When it was received, as an instant or as the delay after the fix; a chunk has one of the two.
     pub(in super::super) const RECEIVED_AT: u8 = 4;
     pub(in super::super) const DELAY: u8 = 5;
-    pub(super) const LATE: u8 = 6;
-    pub(super) const SUSPECT: u8 = 7;
+    pub(in super::super) const LATE: u8 = 6;
+    pub(in super::super) const SUSPECT: u8 = 7;
 
-    pub(super) const SPEED: u8 = 16;
-    pub(super) const COURSE: u8 = 17;
-    pub(super) const ALTITUDE: u8 = 18;
-    pub(super) const ACCURACY: u8 = 19;
-    pub(super) const VALID: u8 = 20;
-    pub(super) const SATELLITES: u8 = 21;
-    pub(super) const HDOP: u8 = 22;
-    pub(super) const BATTERY: u8 = 23;
-    pub(super) const FUEL: u8 = 24;
-    pub(super) const FUEL2: u8 = 25;
-    pub(super) const TEMPERATURE: u8 = 26;
-    pub(super) const TEMPERATURE2: u8 = 27;
-    pub(super) const SENSOR_TIME: [u8; 4] = [28, 29, 30, 31];
-    pub(super) const INACTIVE: u8 = 32;
-    pub(super) const RPM: u8 = 33;
-    pub(super) const MILEAGE: u8 = 34;
-    pub(super) const IGNITION: u8 = 35;
-    pub(super) const CRITICAL: u8 = 36;
-    pub(super) const SOURCE: u8 = 37;
-
-    pub(super) const INPUTS: u8 = 64;
-    pub(super) const OUTPUTS: u8 = 65;
-    pub(super) const WARNINGS: u8 = 66;
-    pub(super) const WARNING_TEXTS: u8 = 67;
-    pub(super) const ALERTS: u8 = 68;
-    pub(super) const ALERT_TEXTS: u8 = 69;
-    pub(super) const ACCESSORIES: u8 = 70;
+    /// Columns of numbers have lower numbers than this.
+    pub(in super::super) const NUMBERS_END: usize = 64;
 
     pub(in super::super) const ATTRIBUTE_TEXT: u8 = 96;
     pub(in super::super) const ATTRIBUTE_INTEGER: u8 = 97;
@@ -57,116 +30,113 @@ pub(super) mod id {
     pub(in super::super) const ATTRIBUTE_FLAG: u8 = 99;
 }
 
-/// A field that is a number, or is told as one, of those that a location may have.
-pub(super) struct NumberField {
+/// What every location has, in ascending order.
+pub(super) const CORE: [u8; 6] =
+    [id::TIME, id::LATITUDE, id::LONGITUDE, id::NUMBER, id::RECEIVED_AT, id::DELAY];
+
+/// A column of numbers that a location may have.
+pub(super) struct NumberColumn {
     pub(super) id: u8,
     pub(super) set: fn(&mut StoredLocation, Option<i64>) -> Result<(), CodecError>,
 }
 
-/// A field told as bytes that are the same for the same value.
-pub(super) struct TextField {
+/// A column of byte strings that a location may have. Equal values have equal bytes.
+pub(super) struct BytesColumn {
     pub(super) id: u8,
-    pub(super) get: fn(&Readings, &mut Writer) -> Option<()>,
+    /// Writes the value; false if there is none.
+    pub(super) write: fn(&Readings, &mut Writer) -> bool,
     pub(super) set: fn(&mut StoredLocation, Option<Reader<'_>>) -> Result<(), CodecError>,
 }
 
-/// A mark that is there or is not.
-macro_rules! mark {
-    ($id:expr, $($field:ident).+) => {
-        NumberField {
-            id: $id,
-            set: |to, value| {
-                to.$($field).+ = value.is_some();
-                Ok(())
-            },
+pub(super) enum ReadingColumn {
+    Number(NumberColumn),
+    Bytes(BytesColumn),
+    /// Attributes, which have a column for each key and kind of value.
+    Attributes,
+}
+
+macro_rules! define {
+    ($(
+        $member:ident: $kind:ident $field:ident $name:literal $bounds:ident $bit:literal $column:literal
+        $example:literal $what:literal $($unit:literal)?;
+    )+) => {
+        static READINGS: &[ReadingColumn] = &[$(define!(@ $kind $member $column)),+];
+    };
+    (@ Attributes $member:ident $column:literal) => { ReadingColumn::Attributes };
+    (@ $kind:ident $member:ident $column:literal) => {
+        if <kind::$kind as Packed>::IS_NUMBER {
+            ReadingColumn::Number(NumberColumn {
+                id: $column,
+                set: |to, value| set_number(&mut to.location.readings.$member, value),
+            })
+        } else {
+            ReadingColumn::Bytes(BytesColumn {
+                id: $column,
+                write: |of, out| {
+                    of.$member.write(out);
+                    of.$member.is_present()
+                },
+                set: |to, value| set_bytes(&mut to.location.readings.$member, value),
+            })
         }
     };
 }
 
-/// A reading in thousandths.
-macro_rules! milli {
-    ($id:expr, $field:ident $([$place:literal])?) => {
-        NumberField {
-            id: $id,
-            set: |to, value| {
-                to.location.readings.$field$([$place])? = value.map(Milli::from_thousandths);
-                Ok(())
-            },
-        }
-    };
-}
+reading_fields!(define);
 
-/// A reading that is told by a small number.
-macro_rules! coded {
-    ($id:expr, $field:ident, $value:expr) => {
-        NumberField {
-            id: $id,
-            set: |to, value| {
-                to.location.readings.$field = value.map($value).transpose()?;
-                Ok(())
-            },
-        }
-    };
-}
-
-/// A reading that is a list.
-macro_rules! list {
-    ($id:expr, $field:ident, $write:expr, $read:expr) => {
-        TextField {
-            id: $id,
-            get: |of, out| of.$field.as_deref().map(|list| $write(out, list)),
-            set: |to, value| {
-                to.location.readings.$field = value.map(|mut input| whole(&mut input, $read)).transpose()?;
-                Ok(())
-            },
-        }
-    };
-}
-
-/// What every location has, in ascending order. Those who read it put it back.
-pub(super) const CORE: [u8; 6] =
-    [id::TIME, id::LATITUDE, id::LONGITUDE, id::NUMBER, id::RECEIVED_AT, id::DELAY];
-
-/// In ascending order of their ids, which is that of [`Measure`].
-pub(super) static NUMBERS: [NumberField; Measure::COUNT] = [
-    mark!(id::LATE, trust.late),
-    mark!(id::SUSPECT, trust.suspect),
-    milli!(id::SPEED, speed),
-    milli!(id::COURSE, course),
-    milli!(id::ALTITUDE, altitude),
-    milli!(id::ACCURACY, accuracy),
-    coded!(id::VALID, valid, flag),
-    coded!(id::SATELLITES, satellites, narrow),
-    milli!(id::HDOP, hdop),
-    milli!(id::BATTERY, battery),
-    milli!(id::FUEL, fuel),
-    milli!(id::FUEL2, fuel2),
-    milli!(id::TEMPERATURE, temperature),
-    milli!(id::TEMPERATURE2, temperature2),
-    milli!(id::SENSOR_TIME[0], sensor_time_s[0]),
-    milli!(id::SENSOR_TIME[1], sensor_time_s[1]),
-    milli!(id::SENSOR_TIME[2], sensor_time_s[2]),
-    milli!(id::SENSOR_TIME[3], sensor_time_s[3]),
-    milli!(id::INACTIVE, inactive_s),
-    milli!(id::RPM, rpm),
-    milli!(id::MILEAGE, mileage),
-    coded!(id::IGNITION, ignition, flag),
-    coded!(id::CRITICAL, has_critical_alert, flag),
-    coded!(id::SOURCE, source, source),
+/// Marks that are set or absent.
+static MARKS: [NumberColumn; 2] = [
+    NumberColumn {
+        id: id::LATE,
+        set: |to, value| {
+            to.trust.late = value.is_some();
+            Ok(())
+        },
+    },
+    NumberColumn {
+        id: id::SUSPECT,
+        set: |to, value| {
+            to.trust.suspect = value.is_some();
+            Ok(())
+        },
+    },
 ];
 
-/// In ascending order of their ids.
-pub(super) static TEXTS: [TextField; 7] = [
-    list!(id::INPUTS, inputs, Writer::bits, Reader::bits),
-    list!(id::OUTPUTS, outputs, Writer::bits, Reader::bits),
-    list!(id::WARNINGS, warnings, Writer::texts, Reader::texts),
-    list!(id::WARNING_TEXTS, warning_texts, Writer::texts, Reader::texts),
-    list!(id::ALERTS, alerts, Writer::texts, Reader::texts),
-    list!(id::ALERT_TEXTS, alert_texts, Writer::texts, Reader::texts),
-    list!(id::ACCESSORIES, accessories, write_accessories, read_accessories),
-];
+/// The column of numbers with this id.
+pub(super) fn number_column(id: u8) -> Option<&'static NumberColumn> {
+    let readings = READINGS.iter().filter_map(|column| match column {
+        ReadingColumn::Number(column) => Some(column),
+        _ => None,
+    });
+    MARKS.iter().chain(readings).find(|column| column.id == id)
+}
 
-/// A location to put values into: what no column tells stays as it is here.
+/// The columns of byte strings.
+pub(super) fn bytes_columns() -> impl Iterator<Item = &'static BytesColumn> {
+    READINGS.iter().filter_map(|column| match column {
+        ReadingColumn::Bytes(column) => Some(column),
+        _ => None,
+    })
+}
+
+fn set_number<T: Packed>(to: &mut T, value: Option<i64>) -> Result<(), CodecError> {
+    *to = value.map_or_else(|| Ok(T::default()), T::from_number)?;
+    Ok(())
+}
+
+fn set_bytes<T: Packed>(to: &mut T, value: Option<Reader<'_>>) -> Result<(), CodecError> {
+    *to = match value {
+        Some(mut input) => {
+            let value = T::read(&mut input)?;
+            input.end()?;
+            value
+        }
+        None => T::default(),
+    };
+    Ok(())
+}
+
+/// A location to read into: what has no column keeps the value it has here.
 pub(super) fn blank() -> StoredLocation {
     StoredLocation {
         location: Location {
@@ -184,25 +154,4 @@ pub(super) fn blank() -> StoredLocation {
 /// A number of a narrower type.
 pub(super) fn narrow<T: TryFrom<i64>>(value: i64) -> Result<T, CodecError> {
     T::try_from(value).map_err(|_outside| CodecError::Malformed)
-}
-
-/// Yes or no.
-pub(super) const fn flag(value: i64) -> Result<bool, CodecError> {
-    match value {
-        0 => Ok(false),
-        1 => Ok(true),
-        _ => Err(CodecError::Malformed),
-    }
-}
-
-fn source(code: i64) -> Result<FixSource, CodecError> {
-    source_of(u8::try_from(code).map_err(|_too_large| CodecError::Malformed)?)
-}
-
-fn whole<'a, T>(
-    input: &mut Reader<'a>,
-    read: impl FnOnce(&mut Reader<'a>) -> Result<T, CodecError>,
-) -> Result<T, CodecError> {
-    let value = read(input)?;
-    input.end().map(|()| value)
 }

@@ -1,5 +1,5 @@
-//! A block of numbers in a frame of reference: a lower bound, as many bits for each number as nearly all need, and
-//! the few that do not fit told apart.
+//! Frame-of-reference coding with patches: a block is a lower bound, a bit width that fits nearly all numbers, and the
+//! high bits of the few that do not fit.
 
 use super::BLOCK;
 use super::bits::{WIDE, pack, packed_len, unpack, usable_width};
@@ -7,15 +7,15 @@ use crate::codec::bytes::{CodecError, Reader, Writer};
 
 /// Bits for the count of numbers outside the frame, in the byte that it shares with the block's tag.
 const OUTLIERS_BITS: u32 = 5;
-/// How many numbers are tried outside the frame. Every count up to what the bits hold would fit hardly better.
+/// Counts of outliers that are tried. Trying every count would hardly fit better.
 const OUTLIERS: [usize; 10] = [0, 1, 2, 3, 5, 8, 12, 17, 24, 31];
 
-/// Where most numbers of a block lie.
+/// The range of most numbers of a block.
 #[derive(Clone, Copy)]
 pub(super) struct Frame {
     reference: i64,
     width: u32,
-    /// Bytes the numbers take.
+    /// Bytes that the block takes in this frame.
     cost: usize,
 }
 
@@ -64,7 +64,7 @@ impl Frame {
     }
 }
 
-/// Reads a block of as many numbers as there is room for, and gives its tag.
+/// Fills `numbers` with a block, and returns its tag.
 pub(super) fn read_block(input: &mut Reader<'_>, numbers: &mut [i64]) -> Result<u8, CodecError> {
     let width = u32::from(input.byte()?);
     let tag = input.byte()?;
@@ -83,7 +83,7 @@ pub(super) fn read_block(input: &mut Reader<'_>, numbers: &mut [i64]) -> Result<
     Ok(tag >> OUTLIERS_BITS)
 }
 
-/// The narrowest run of so many of the numbers: where it starts and how far it reaches.
+/// The narrowest run of `count` numbers: its start and its range.
 fn narrowest(sorted: &[i64], count: usize) -> Option<(usize, u64)> {
     let range = |run: &[i64]| Some(run.last()?.wrapping_sub(*run.first()?).cast_unsigned());
     sorted
@@ -93,7 +93,7 @@ fn narrowest(sorted: &[i64], count: usize) -> Option<(usize, u64)> {
         .min_by_key(|(_, range)| *range)
 }
 
-/// What of a number's distance from the reference does not fit into the width; 0 for what lies in the frame.
+/// The bits of a number's distance from the reference above the width; 0 within the frame.
 const fn high(number: i64, reference: i64, width: u32) -> i64 {
     let distance = number.wrapping_sub(reference);
     if width >= WIDE { 0 } else { distance >> width }

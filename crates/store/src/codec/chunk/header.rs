@@ -1,4 +1,4 @@
-//! What stands before the columns: how many locations, from when to when, and where each column lies.
+//! The header of a chunk: count and times of its locations, and the directory of its columns.
 
 use perigee_core::time::Timestamp;
 
@@ -8,34 +8,33 @@ use crate::codec::bytes::{CodecError, Reader, Writer};
 const VERSION: u8 = 1;
 const CHECKSUM_LEN: usize = 4;
 
-/// What a chunk holds, told by its first bytes.
+/// Count and times of the locations of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// How many locations.
+    /// How many locations it has.
     pub count: usize,
-    /// The time of the first.
+    /// The fix time of the first location.
     pub first: Timestamp,
-    /// The time of the last.
+    /// The fix time of the last location.
     pub last: Timestamp,
 }
 
-/// Tells what a chunk holds. Only the header is read: neither the rest nor the checksum is looked at.
+/// Reads the summary of a chunk. Neither the columns nor the checksum are read.
 pub fn chunk_summary(bytes: &[u8]) -> Result<Summary, CodecError> {
     read_summary(&mut Reader::new(bytes))
 }
 
 /// A column, still packed.
 pub(super) struct Column<B> {
-    /// Which field it is of.
+    /// The number of the field; see [`super::field::id`].
     pub(super) id: u8,
-    /// Its bytes.
     pub(super) body: B,
 }
 
-/// The columns of a chunk in the order in which they lie.
+/// The columns of a chunk, in ascending order of their ids.
 pub(super) type Columns<'a> = Vec<Column<&'a [u8]>>;
 
-/// Puts a chunk together.
+/// Writes a chunk from its packed columns.
 pub(super) fn write_chunk(summary: Summary, columns: &[Column<Vec<u8>>]) -> Vec<u8> {
     let length: usize = columns.iter().map(|column| column.body.len() + 4).sum();
     let mut out = Writer::with_capacity(length + 32);
@@ -57,15 +56,15 @@ pub(super) fn write_chunk(summary: Summary, columns: &[Column<Vec<u8>>]) -> Vec<
     bytes
 }
 
-/// Takes a chunk apart.
+/// Checks the checksum of a chunk and finds its columns.
 pub(super) fn read_chunk(bytes: &[u8]) -> Result<(Summary, Columns<'_>), CodecError> {
-    // A version to come may be checked in another way, so this goes first.
+    // The version comes first: a future one may have another checksum.
     chunk_summary(bytes)?;
-    let (told, checksum) = bytes.split_last_chunk::<CHECKSUM_LEN>().ok_or(CodecError::Short)?;
-    if crc32fast::hash(told) != u32::from_le_bytes(*checksum) {
+    let (content, checksum) = bytes.split_last_chunk::<CHECKSUM_LEN>().ok_or(CodecError::Short)?;
+    if crc32fast::hash(content) != u32::from_le_bytes(*checksum) {
         return Err(CodecError::Checksum);
     }
-    let mut input = Reader::new(told);
+    let mut input = Reader::new(content);
     let summary = read_summary(&mut input)?;
     let mut directory = Vec::new();
     for _ in 0..input.length()? {
@@ -76,7 +75,7 @@ pub(super) fn read_chunk(bytes: &[u8]) -> Result<(Summary, Columns<'_>), CodecEr
         columns.push(Column { id, body: input.raw(length)? });
     }
     input.end()?;
-    // Each block of the times takes at least a byte, so no count can ask for more memory than was sent.
+    // Each block of the column of times takes at least a byte; so a damaged count cannot cause a large allocation.
     let times = columns.first().map_or(0, |column| column.body.len());
     if summary.count > times.saturating_mul(BLOCK) {
         return Err(CodecError::Malformed);

@@ -1,16 +1,15 @@
-//! Many locations of one device as bytes, column by column.
+//! A chunk: many locations of one device as bytes, column by column.
 //!
-//! A chunk is a version, a header ([`Summary`]), a directory of the columns that are there, the columns, and a
-//! checksum of all that. A column belongs to one field; a field that no location has takes no byte. In a column come
-//! first the answers to which locations have the field ([`presence`]), then the values of those that have it, as
-//! numbers ([`numbers`]) or as texts ([`texts`]). Every attribute is a column of its own.
+//! A chunk is a version, a header ([`Summary`]), a directory of its columns, the columns, and a checksum. A column
+//! holds one field; a field that no location has takes no byte. A column begins with which locations have the field
+//! ([`presence`]), followed by the values, as numbers ([`numbers`]) or as byte strings ([`texts`]). Each attribute has
+//! columns of its own.
 //!
-//! Numbers are told in the coarsest unit that loses nothing, so that whole seconds and coordinates of five decimals
-//! cost what they carry; in blocks of 128 they become what a forecast from the two numbers before missed by, and are
-//! packed into as many bits as nearly all of a block need ([`frame`]).
+//! Numbers are divided by their greatest common divisor, so that whole seconds and coordinates of five decimals take no
+//! more bits than they need. Blocks of 128 numbers are stored as the errors of a prediction from the two numbers before,
+//! bit-packed to the width that nearly all of the block need ([`frame`]).
 //!
-//! Every value read has at least a fixed share of the bytes: damaged bytes can be refused, never make a reader take
-//! more memory than a fixed multiple of their length.
+//! The memory that a reader takes is bounded by a multiple of the length of the bytes, also when they are damaged.
 
 mod attribute;
 mod bits;
@@ -31,7 +30,7 @@ pub use position::{Position, Positions};
 pub use reader::{ChunkReader, unpack_chunk};
 pub use row::Rows;
 
-/// Numbers that share a frame. The number is part of the format.
+/// Numbers in a block. Part of the format.
 const BLOCK: usize = 128;
 
 #[cfg(test)]

@@ -1,26 +1,26 @@
-//! A column of numbers: told in the coarsest unit that loses nothing, each block as what a simple forecast missed by.
+//! A column of numbers: divided by their greatest common divisor, each block stored as the errors of a prediction.
 
 use super::BLOCK;
 use super::frame::{Frame, read_block};
 use crate::codec::bytes::{CodecError, Reader, Writer};
 
-/// How the next number is guessed from the two before. A discriminant never changes its meaning.
+/// How a number is predicted from the two before. A discriminant never changes its meaning.
 #[derive(Clone, Copy)]
-enum Forecast {
-    /// It is not: a thing at rest, or noise.
+enum Prediction {
+    /// As zero: for noise, and for values that are mostly zero.
     None = 0,
-    /// It stays.
+    /// As the last number.
     Same = 1,
-    /// It goes on as it went.
+    /// With the same step as before.
     Trend = 2,
-    /// It goes on half as far as it went.
+    /// With half the step before.
     Half = 3,
 }
 
-impl Forecast {
+impl Prediction {
     const ALL: [Self; 4] = [Self::None, Self::Same, Self::Trend, Self::Half];
 
-    const fn guess(self, last: i64, before: i64) -> i64 {
+    const fn predict(self, last: i64, before: i64) -> i64 {
         match self {
             Self::None => 0,
             Self::Same => last,
@@ -29,27 +29,27 @@ impl Forecast {
         }
     }
 
-    /// What the guesses missed the numbers by; `past` are the two numbers before, latest last.
-    fn misses(self, [before, last]: [i64; 2], numbers: &[i64], misses: &mut [i64]) {
+    /// The errors of the prediction; the two numbers before come first, the latest last.
+    fn errors(self, [before, last]: [i64; 2], numbers: &[i64], errors: &mut [i64]) {
         let (mut last, mut before) = (last, before);
-        for (number, miss) in numbers.iter().zip(misses) {
-            *miss = number.wrapping_sub(self.guess(last, before));
+        for (number, error) in numbers.iter().zip(errors) {
+            *error = number.wrapping_sub(self.predict(last, before));
             (before, last) = (last, *number);
         }
     }
 
-    /// The numbers again from what the guesses missed them by, in place.
-    fn restore(self, [before, last]: [i64; 2], misses: &mut [i64]) -> [i64; 2] {
+    /// Replaces the errors of the prediction by the numbers.
+    fn restore(self, [before, last]: [i64; 2], errors: &mut [i64]) -> [i64; 2] {
         let (mut last, mut before) = (last, before);
-        for miss in misses {
-            *miss = miss.wrapping_add(self.guess(last, before));
-            (before, last) = (last, *miss);
+        for error in errors {
+            *error = error.wrapping_add(self.predict(last, before));
+            (before, last) = (last, *error);
         }
         [before, last]
     }
 }
 
-/// Writes the numbers; their count is not part of it.
+/// Writes the numbers. Their count is not written.
 pub(super) fn write_numbers(out: &mut Writer, numbers: &[i64]) {
     let Some(first) = numbers.first().copied() else { return };
     let unit = unit_of(first, numbers);
@@ -71,28 +71,28 @@ pub(super) fn write_numbers(out: &mut Writer, numbers: &[i64]) {
 }
 
 fn write_block(out: &mut Writer, past: [i64; 2], block: &[i64]) {
-    let (mut misses, mut sorted) = ([0; BLOCK], [0; BLOCK]);
-    let misses = &mut misses[..block.len()];
-    let (mut best, mut least) = (Forecast::Same, u32::MAX);
-    for forecast in [Forecast::Same, Forecast::Trend, Forecast::Half, Forecast::None] {
-        forecast.misses(past, block, misses);
-        let bits = bits_about(misses);
+    let (mut errors, mut sorted) = ([0; BLOCK], [0; BLOCK]);
+    let errors = &mut errors[..block.len()];
+    let (mut best, mut least) = (Prediction::Same, u32::MAX);
+    for prediction in [Prediction::Same, Prediction::Trend, Prediction::Half, Prediction::None] {
+        prediction.errors(past, block, errors);
+        let bits = bits_about(errors);
         if bits < least {
-            (best, least) = (forecast, bits);
+            (best, least) = (prediction, bits);
         }
         if bits == 0 {
             break;
         }
     }
-    best.misses(past, block, misses);
+    best.errors(past, block, errors);
     let sorted = &mut sorted[..block.len()];
-    sorted.copy_from_slice(misses);
+    sorted.copy_from_slice(errors);
     sorted.sort_unstable();
-    Frame::around(sorted).write(out, best as u8, misses);
+    Frame::around(sorted).write(out, best as u8, errors);
 }
 
-/// Roughly the bits that numbers take in a frame: their distances from one in their middle, each by itself. To fit a
-/// frame to every forecast would choose hardly better and take several times as long.
+/// Estimates the bits that numbers take in a frame, from their distances to the median of three of them. Fitting a
+/// frame for each prediction would hardly choose better and take several times as long.
 fn bits_about(numbers: &[i64]) -> u32 {
     let mut three = [0, numbers.len() / 2, numbers.len().saturating_sub(1)].map(|place| numbers.get(place));
     three.sort_unstable();
@@ -100,7 +100,7 @@ fn bits_about(numbers: &[i64]) -> u32 {
     numbers.iter().map(|number| u64::BITS - number.abs_diff(middle).leading_zeros()).sum()
 }
 
-/// The largest number that divides every number's distance from the first.
+/// The greatest common divisor of the distances from the first number.
 fn unit_of(first: i64, numbers: &[i64]) -> i64 {
     let mut unit = 0_i64;
     for number in numbers {
@@ -129,23 +129,23 @@ pub(super) struct Numbers<'a> {
     unit: i64,
     past: [i64; 2],
     block: [i64; BLOCK],
-    /// Which of the block is next.
+    /// Index of the next number in the block.
     next: usize,
-    /// How many of the block there are.
+    /// How many numbers the block has.
     filled: usize,
-    /// Numbers in the blocks to come.
+    /// How many numbers the following blocks have.
     left: usize,
 }
 
 impl<'a> Numbers<'a> {
-    /// Opens a column of so many numbers.
+    /// Opens a column of `count` numbers.
     pub(super) fn open(mut input: Reader<'a>, count: usize) -> Result<Self, CodecError> {
         let (first, unit) =
             if count == 0 { (0, 1) } else { (input.signed()?, input.unsigned()?.cast_signed()) };
         Ok(Self { input, first, unit, past: [0; 2], block: [0; BLOCK], next: 0, filled: 0, left: count })
     }
 
-    /// The next number. Asking for more than there are is an error.
+    /// The next number; an error after the last.
     #[inline]
     pub(super) fn next(&mut self) -> Result<i64, CodecError> {
         if self.next == self.filled {
@@ -156,7 +156,7 @@ impl<'a> Numbers<'a> {
         Ok(number)
     }
 
-    /// Nothing may be left, neither numbers nor bytes.
+    /// An error unless all numbers and bytes were read.
     pub(super) fn end(&self) -> Result<(), CodecError> {
         if self.left > 0 || self.next < self.filled { Err(CodecError::Long) } else { self.input.end() }
     }
@@ -169,8 +169,8 @@ impl<'a> Numbers<'a> {
         }
         let block = &mut self.block[..count];
         let tag = read_block(&mut self.input, block)?;
-        let forecast = *Forecast::ALL.get(usize::from(tag)).ok_or(CodecError::Malformed)?;
-        self.past = forecast.restore(self.past, block);
+        let prediction = *Prediction::ALL.get(usize::from(tag)).ok_or(CodecError::Malformed)?;
+        self.past = prediction.restore(self.past, block);
         for number in block {
             *number = self.first.wrapping_add(number.wrapping_mul(self.unit));
         }

@@ -1,4 +1,4 @@
-//! Packing: every field that some location has becomes a column.
+//! Packing a chunk: every field that some location has becomes a column.
 
 use std::borrow::Cow;
 
@@ -6,66 +6,65 @@ use perigee_core::location::{Latitude, Longitude, Readings, StoredLocation, Trus
 use perigee_core::time::Timestamp;
 
 use super::attribute::attribute_columns;
-use super::field::{CORE, NUMBERS, TEXTS, id};
+use super::field::{CORE, bytes_columns, id};
 use super::header::{Column, Summary, write_chunk};
 use super::numbers::write_numbers;
-use super::presence::write_answers;
+use super::presence::write_presence;
 use super::texts::write_texts;
 use crate::codec::batch::Point;
 use crate::codec::bytes::{CodecError, Writer};
-use crate::codec::measure::{tell_readings, tell_trust};
-use crate::codec::readings::{tell_packed, unpack_readings};
+use crate::codec::readings::{unpack_readings, visit_numbers, visit_packed_numbers};
 
-/// Packs locations of one device, which come back sorted by time and number. Equal locations give equal bytes.
-///
-/// As in a single packing of readings, a real that is no number is left out.
+/// Packs locations of one device, sorted by time and number. Equal locations give equal bytes. Attributes that are
+/// infinite or NaN are left out.
 pub fn pack_chunk(locations: &[StoredLocation]) -> Vec<u8> {
     let key = |stored: &StoredLocation| (stored.location.time, stored.number);
     let mut sorted = Cow::Borrowed(locations);
     if !sorted.is_sorted_by_key(key) {
         sorted.to_mut().sort_by_key(key);
     }
-    let mut gathered = Gathered::with_capacity(sorted.len());
+    let mut builder = ChunkBuilder::with_capacity(sorted.len());
     for stored in sorted.iter() {
         let StoredLocation { location, received_at, trust, number } = stored;
         let place = (location.latitude, location.longitude);
-        gathered.add_core(location.time, place, *number, *received_at, *trust);
-        gathered.add_readings(Cow::Borrowed(&location.readings));
+        builder.add_core(location.time, place, *number, *received_at, *trust);
+        builder.add_readings(Cow::Borrowed(&location.readings));
     }
-    gathered.pack()
+    builder.pack()
 }
 
-/// Packs locations, sorted, into the same bytes without unpacking their readings, if these can be read.
+/// Packs sorted locations into the same bytes, without unpacking readings that are all numbers.
 pub fn pack_points(points: &[Point]) -> Result<Vec<u8>, CodecError> {
-    let mut gathered = Gathered::with_capacity(points.len());
+    let mut builder = ChunkBuilder::with_capacity(points.len());
     for point in points {
         let place = (point.latitude, point.longitude);
-        gathered.add_core(point.time, place, point.number, point.received_at, point.trust);
-        gathered.add_packed(&point.readings)?;
+        builder.add_core(point.time, place, point.number, point.received_at, point.trust);
+        builder.add_packed(&point.readings)?;
     }
-    Ok(gathered.pack())
+    Ok(builder.pack())
 }
 
-/// The fields of locations, by columns.
-struct Gathered<'r> {
+/// The values of each column.
+struct ChunkBuilder<'r> {
     count: usize,
     core: [(u8, Vec<i64>); CORE.len()],
-    numbers: Vec<Sparse<i64>>,
-    /// Readings with more than numbers in them, and of which location.
+    /// Columns of numbers, by their id.
+    numbers: [Sparse<i64>; id::NUMBERS_END],
+    /// Readings with more than numbers in them, and the index of their location.
     rich: Vec<(usize, Cow<'r, Readings>)>,
 }
 
-impl<'r> Gathered<'r> {
+impl<'r> ChunkBuilder<'r> {
     fn with_capacity(count: usize) -> Self {
         Self {
             count: 0,
             core: CORE.map(|id| (id, Vec::with_capacity(count))),
-            numbers: NUMBERS.iter().map(|_| Sparse::default()).collect(),
+            numbers: std::array::from_fn(|_id| Sparse::default()),
             rich: Vec::new(),
         }
     }
 
-    /// Begins the next location with what every one has.
+    /// Adds a location with what every location has.
     fn add_core(
         &mut self,
         time: Timestamp,
@@ -81,22 +80,28 @@ impl<'r> Gathered<'r> {
             column.push(value);
         }
         let place = self.count;
-        tell_trust(trust, |measure, value| self.numbers[measure as usize].add(place, value));
+        for (is_set, id) in [(trust.late, id::LATE), (trust.suspect, id::SUSPECT)] {
+            if is_set {
+                self.numbers[usize::from(id)].add(place, 1);
+            }
+        }
         self.count += 1;
     }
 
-    /// Adds the readings of the location that was begun.
+    /// Adds the readings of the location added last.
     fn add_readings(&mut self, readings: Cow<'r, Readings>) {
         let place = self.count - 1;
-        tell_readings(&readings, |measure, value| self.numbers[measure as usize].add(place, value));
+        visit_numbers(&readings, |column, value| self.numbers[usize::from(column)].add(place, value));
         self.rich.push((place, readings));
     }
 
-    /// Adds packed readings of the location that was begun.
+    /// Adds packed readings of the location added last.
     fn add_packed(&mut self, readings: &[u8]) -> Result<(), CodecError> {
         let place = self.count - 1;
-        let told = tell_packed(readings, |measure, value| self.numbers[measure as usize].add(place, value))?;
-        if !told {
+        let all_numbers = visit_packed_numbers(readings, |column, value| {
+            self.numbers[usize::from(column)].add(place, value);
+        })?;
+        if !all_numbers {
             self.add_readings(Cow::Owned(unpack_readings(readings)?));
         }
         Ok(())
@@ -108,21 +113,23 @@ impl<'r> Gathered<'r> {
         let (_, times) = &core[0];
         let summary = Summary { count, first: time(times.first()), last: time(times.last()) };
         let full = core.into_iter().filter_map(|(id, values)| {
-            let column = Sparse { there: vec![true; values.len()], values };
+            let column = Sparse { present: vec![true; values.len()], values };
             Some(Column { id, body: column.pack(Writer::default(), count, write_numbers)? })
         });
         let mut columns: Vec<_> = full.collect();
         keep_shorter(&mut columns, id::RECEIVED_AT, id::DELAY);
-        columns.extend(NUMBERS.iter().zip(numbers).filter_map(|(field, column)| {
-            Some(Column { id: field.id, body: column.pack(Writer::default(), count, write_numbers)? })
+        columns.extend((0..).zip(numbers).filter_map(|(id, column)| {
+            Some(Column { id, body: column.pack(Writer::default(), count, write_numbers)? })
         }));
         columns.extend(text_columns(&rich, count));
         columns.extend(attribute_columns(&rich, count));
+        // Stable, so that the columns of attributes stay in the order of their keys.
+        columns.sort_by_key(|column| column.id);
         write_chunk(summary, &columns)
     }
 }
 
-/// Of two columns that tell the same, the longer one goes.
+/// Removes the longer of two columns with the same content.
 fn keep_shorter(columns: &mut Vec<Column<Vec<u8>>>, one: u8, other: u8) {
     let place = |id| columns.iter().position(|column| column.id == id);
     if let (Some(one), Some(other)) = (place(one), place(other)) {
@@ -132,11 +139,11 @@ fn keep_shorter(columns: &mut Vec<Column<Vec<u8>>>, one: u8, other: u8) {
 }
 
 fn text_columns(rich: &[(usize, Cow<'_, Readings>)], count: usize) -> Vec<Column<Vec<u8>>> {
-    let packed = TEXTS.iter().filter_map(|field| {
+    let packed = bytes_columns().filter_map(|field| {
         let mut column: Sparse<Vec<u8>> = Sparse::default();
         for (place, readings) in rich {
             let mut out = Writer::default();
-            if (field.get)(readings, &mut out).is_some() {
+            if (field.write)(readings, &mut out) {
                 column.add(*place, out.into_bytes());
             }
         }
@@ -145,23 +152,23 @@ fn text_columns(rich: &[(usize, Cow<'_, Readings>)], count: usize) -> Vec<Column
     packed.collect()
 }
 
-/// The values of a field, and which locations have one.
+/// The values of a column, and which locations have one.
 pub(super) struct Sparse<T> {
-    there: Vec<bool>,
+    present: Vec<bool>,
     values: Vec<T>,
 }
 
 impl<T> Default for Sparse<T> {
     fn default() -> Self {
-        Self { there: Vec::new(), values: Vec::new() }
+        Self { present: Vec::new(), values: Vec::new() }
     }
 }
 
 impl<T> Sparse<T> {
-    /// A value for the location at this place, which comes after all that have one.
+    /// Adds the value of the location at this index, which must be greater than those before.
     pub(super) fn add(&mut self, place: usize, value: T) {
-        self.there.resize(place, false);
-        self.there.push(true);
+        self.present.resize(place, false);
+        self.present.push(true);
         self.values.push(value);
     }
 
@@ -169,7 +176,7 @@ impl<T> Sparse<T> {
         &mut self.values
     }
 
-    /// Writes which of so many locations have a value, then the values; `None` when there are none.
+    /// Writes which of `count` locations have a value, then the values; `None` when no location has one.
     pub(super) fn pack(
         mut self,
         mut out: Writer,
@@ -179,8 +186,8 @@ impl<T> Sparse<T> {
         if self.values.is_empty() {
             return None;
         }
-        self.there.resize(count, false);
-        write_answers(&mut out, &self.there);
+        self.present.resize(count, false);
+        write_presence(&mut out, &self.present);
         write(&mut out, &self.values);
         Some(out.into_bytes())
     }

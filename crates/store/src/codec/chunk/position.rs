@@ -1,4 +1,4 @@
-//! Only when and where: what maps and the thinning of tracks read.
+//! Reads only times and coordinates: enough for maps and for simplifying tracks.
 
 use perigee_core::location::{Latitude, Longitude, TimeRange};
 use perigee_core::time::Timestamp;
@@ -7,14 +7,14 @@ use super::field::narrow;
 use super::numbers::Numbers;
 use crate::codec::bytes::CodecError;
 
-/// When and where.
+/// The fix time and coordinates of a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// When the fix was taken.
     pub time: Timestamp,
-    /// Degrees north, times 1e7.
+    /// Degrees north, WGS 84.
     pub latitude: Latitude,
-    /// Degrees east, times 1e7.
+    /// Degrees east, WGS 84.
     pub longitude: Longitude,
 }
 
@@ -37,7 +37,7 @@ impl Positions<'_> {
         })
     }
 
-    /// Nothing may be left.
+    /// An error unless all columns were read to their end.
     pub(super) fn end(&self) -> Result<(), CodecError> {
         self.times.end()?;
         self.latitudes.end()?;

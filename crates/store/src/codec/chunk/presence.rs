@@ -1,4 +1,4 @@
-//! A row of yes and no: nothing for all yes, the lengths of its runs, or a bit each, whichever is shortest.
+//! Which locations have a value: nothing when all have one, else run lengths or a bitmap, whichever is shorter.
 
 use crate::codec::bytes::{CodecError, Reader, Writer};
 
@@ -8,31 +8,31 @@ mod form {
     pub(super) const BITS: u8 = 2;
 }
 
-/// Writes the answers; their count is not part of it.
-pub(super) fn write_answers(out: &mut Writer, answers: &[bool]) {
-    if !answers.contains(&false) {
+/// Writes the flags. Their count is not written.
+pub(super) fn write_presence(out: &mut Writer, flags: &[bool]) {
+    if !flags.contains(&false) {
         return out.byte(form::ALL);
     }
-    let bits = answers.len().div_ceil(8);
-    if let Some(runs) = runs(answers, bits) {
+    let bits = flags.len().div_ceil(8);
+    if let Some(runs) = runs(flags, bits) {
         out.byte(form::RUNS);
         out.length(runs.len());
         out.raw(&runs);
     } else {
         out.byte(form::BITS);
-        for eight in answers.chunks(8) {
-            out.byte(eight.iter().rev().fold(0, |byte, answer| (byte << 1) | u8::from(*answer)));
+        for eight in flags.chunks(8) {
+            out.byte(eight.iter().rev().fold(0, |byte, flag| (byte << 1) | u8::from(*flag)));
         }
     }
 }
 
-/// Lengths of the runs, no first, unless they take more bytes than this.
-fn runs(answers: &[bool], bytes_max: usize) -> Option<Vec<u8>> {
+/// The run lengths, beginning with a run of `false`; `None` if they take more bytes than this.
+fn runs(flags: &[bool], bytes_max: usize) -> Option<Vec<u8>> {
     let mut out = Writer::default();
-    if answers.first() == Some(&true) {
+    if flags.first() == Some(&true) {
         out.length(0);
     }
-    for run in answers.chunk_by(|left, right| left == right) {
+    for run in flags.chunk_by(|left, right| left == right) {
         out.length(run.len());
         if out.len() > bytes_max {
             return None;
@@ -41,18 +41,18 @@ fn runs(answers: &[bool], bytes_max: usize) -> Option<Vec<u8>> {
     Some(out.into_bytes())
 }
 
-/// Reads the answers one by one.
-pub(super) enum Answers<'a> {
-    /// All yes.
+/// Reads the flags one by one.
+pub(super) enum Presence<'a> {
+    /// All flags are set.
     All,
-    /// Runs: the answer, how many more of it, and the runs to come.
+    /// The flag of the current run, how often it still comes, and the following runs.
     Runs(bool, usize, Reader<'a>),
-    /// Bits, and which is next.
+    /// A bitmap, and the index of the next bit.
     Bits(&'a [u8], usize),
 }
 
-impl<'a> Answers<'a> {
-    /// Opens so many answers, and counts those that are yes.
+impl<'a> Presence<'a> {
+    /// Opens `count` flags, and returns how many are set.
     pub(super) fn open(input: &mut Reader<'a>, count: usize) -> Result<(Self, usize), CodecError> {
         match input.byte()? {
             form::ALL => Ok((Self::All, count)),
@@ -63,8 +63,8 @@ impl<'a> Answers<'a> {
             }
             form::BITS => {
                 let bits = input.raw(count.div_ceil(8))?;
-                let yes = (0..count).filter(|place| bit(bits, *place)).count();
-                Ok((Self::Bits(bits, 0), yes))
+                let set = (0..count).filter(|place| bit(bits, *place)).count();
+                Ok((Self::Bits(bits, 0), set))
             }
             _ => Err(CodecError::Malformed),
         }
@@ -74,14 +74,14 @@ impl<'a> Answers<'a> {
     pub(super) fn next(&mut self) -> Result<bool, CodecError> {
         match self {
             Self::All => Ok(true),
-            Self::Runs(answer, left, runs) => {
-                // Only the first run can be empty; the count of them all was checked when they were opened.
+            Self::Runs(flag, left, runs) => {
+                // Only the first run can be empty; the total was checked when the runs were opened.
                 while *left == 0 {
                     *left = usize::try_from(runs.unsigned()?).map_err(|_too_large| CodecError::Malformed)?;
-                    *answer = !*answer;
+                    *flag = !*flag;
                 }
                 *left -= 1;
-                Ok(*answer)
+                Ok(*flag)
             }
             Self::Bits(bits, place) => {
                 *place += 1;
@@ -95,16 +95,16 @@ fn bit(bits: &[u8], place: usize) -> bool {
     bits.get(place / 8).is_some_and(|byte| byte >> (place % 8) & 1 == 1)
 }
 
-/// How many of so many answers are yes.
+/// How many of `count` flags are set.
 fn count_runs(mut runs: Reader<'_>, count: usize) -> Result<usize, CodecError> {
-    let (mut all, mut yes, mut answer) = (0_usize, 0, false);
+    let (mut all, mut set, mut flag) = (0_usize, 0, false);
     while all < count {
         let length = usize::try_from(runs.unsigned()?).map_err(|_too_large| CodecError::Malformed)?;
         all = all.checked_add(length).filter(|all| *all <= count).ok_or(CodecError::Malformed)?;
-        yes += if answer { length } else { 0 };
-        answer = !answer;
+        set += if flag { length } else { 0 };
+        flag = !flag;
     }
-    runs.end().map(|()| yes)
+    runs.end().map(|()| set)
 }
 
 #[cfg(test)]
@@ -113,15 +113,15 @@ mod tests {
 
     use super::*;
 
-    fn packed(answers: &[bool]) -> usize {
+    fn packed(flags: &[bool]) -> usize {
         let mut out = Writer::default();
-        write_answers(&mut out, answers);
+        write_presence(&mut out, flags);
         let bytes = out.into_bytes();
         let mut input = Reader::new(&bytes);
-        let (mut column, yes) = Answers::open(&mut input, answers.len()).unwrap();
-        assert_eq!(yes, answers.iter().filter(|answer| **answer).count());
-        let back: Vec<bool> = answers.iter().map(|_| column.next().unwrap()).collect();
-        assert_eq!(back, answers);
+        let (mut column, set) = Presence::open(&mut input, flags.len()).unwrap();
+        assert_eq!(set, flags.iter().filter(|flag| **flag).count());
+        let back: Vec<bool> = flags.iter().map(|_| column.next().unwrap()).collect();
+        assert_eq!(back, flags);
         assert_eq!(input.end(), Ok(()));
         bytes.len()
     }
@@ -139,8 +139,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_answers_come_back(answers: Vec<bool>) {
-            packed(&answers);
+        fn any_flags_come_back(flags: Vec<bool>) {
+            packed(&flags);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Reading: a chunk is opened once, then as much of it is unpacked as is asked for.
+//! Reading a chunk: it is opened once, then only what is asked for is unpacked.
 
 use perigee_core::location::{StoredLocation, TimeRange};
 
@@ -6,29 +6,29 @@ use super::field::{CORE, id};
 use super::header::{Column, Columns, Summary, read_chunk};
 use super::numbers::Numbers;
 use super::position::Positions;
-use super::presence::Answers;
+use super::presence::Presence;
 use super::row::{Received, Rows};
 use crate::codec::bytes::{CodecError, Reader};
 
-/// An opened chunk: its checksum is right and its columns are found, nothing is unpacked.
+/// An opened chunk: its checksum was verified and its columns were found.
 pub struct ChunkReader<'a> {
     summary: Summary,
     columns: Columns<'a>,
 }
 
 impl<'a> ChunkReader<'a> {
-    /// Opens a chunk.
+    /// Verifies the checksum and reads the directory.
     pub fn open(bytes: &'a [u8]) -> Result<Self, CodecError> {
         let (summary, columns) = read_chunk(bytes)?;
         Ok(Self { summary, columns })
     }
 
-    /// What the chunk holds.
+    /// Count and times of its locations.
     pub const fn summary(&self) -> Summary {
         self.summary
     }
 
-    /// The whole locations within a range.
+    /// The locations within a range, with all fields.
     pub fn rows(&self, range: TimeRange) -> Result<Rows<'a>, CodecError> {
         let received = match self.numbers(id::DELAY) {
             Ok(delays) => Received::After(delays),
@@ -39,7 +39,7 @@ impl<'a> ChunkReader<'a> {
         Rows::open(self.positions(range)?, self.numbers(id::NUMBER)?, received, &rest)
     }
 
-    /// Only when and where, within a range.
+    /// Only times and coordinates, within a range.
     pub fn positions(&self, range: TimeRange) -> Result<Positions<'a>, CodecError> {
         Ok(Positions {
             range,
@@ -58,8 +58,8 @@ impl<'a> ChunkReader<'a> {
         }
         let column = self.columns.iter().find(|column| column.id == id).ok_or(CodecError::Malformed)?;
         let mut input = Reader::new(column.body);
-        match Answers::open(&mut input, count)? {
-            (Answers::All, _) => Numbers::open(input, count),
+        match Presence::open(&mut input, count)? {
+            (Presence::All, _) => Numbers::open(input, count),
             _ => Err(CodecError::Malformed),
         }
     }

@@ -1,30 +1,30 @@
-//! Locations of a chunk one after the other, in one place that is used again for each.
+//! Reads the locations of a chunk one after the other, into one buffer.
 
 use perigee_core::location::{Attribute, StoredLocation};
 use perigee_core::time::Timestamp;
 
 use super::attribute::{Kind, column_of};
-use super::field::{NUMBERS, NumberField, TEXTS, TextField, blank, id};
+use super::field::{BytesColumn, NumberColumn, blank, bytes_columns, id, number_column};
 use super::header::Column;
 use super::numbers::Numbers;
 use super::position::{Position, Positions};
-use super::presence::Answers;
+use super::presence::Presence;
 use super::texts::Texts;
 use crate::codec::bytes::{CodecError, Reader};
 
 /// The locations of a chunk within a range, oldest first.
 ///
-/// There is one location in memory, and each step changes in it only what has a column: what no location of the
-/// chunk has costs nothing to read.
+/// Each step overwrites the fields that have a column in the same [`StoredLocation`]: fields that no location of the
+/// chunk has cost nothing.
 pub struct Rows<'a> {
     positions: Positions<'a>,
     numbers: Numbers<'a>,
     received: Received<'a>,
-    columns: Vec<Feed<'a>>,
+    columns: Vec<ColumnReader<'a>>,
     row: StoredLocation,
 }
 
-/// How it is told when locations were received.
+/// How the chunk stores when locations were received.
 pub(super) enum Received<'a> {
     At(Numbers<'a>),
     After(Numbers<'a>),
@@ -38,7 +38,7 @@ impl<'a> Rows<'a> {
         rest: &[&Column<&'a [u8]>],
     ) -> Result<Self, CodecError> {
         let columns =
-            rest.iter().map(|column| Feed::open(column, positions.left)).collect::<Result<_, _>>()?;
+            rest.iter().map(|column| ColumnReader::open(column, positions.left)).collect::<Result<_, _>>()?;
         Ok(Self { positions, numbers, received, columns, row: blank() })
     }
 
@@ -62,7 +62,7 @@ impl<'a> Rows<'a> {
         Ok(None)
     }
 
-    /// Reads the next location over the one before.
+    /// Overwrites the row with the next location.
     fn put(&mut self) -> Result<(), CodecError> {
         let Position { time, latitude, longitude } = self.positions.read()?;
         self.row.location.time = time;
@@ -76,57 +76,57 @@ impl<'a> Rows<'a> {
         self.columns.iter_mut().try_for_each(|column| column.put(&mut self.row))
     }
 
-    /// Nothing may be left in any column.
+    /// An error unless all columns were read to their end.
     fn end(&self) -> Result<(), CodecError> {
         self.positions.end()?;
         self.numbers.end()?;
         match &self.received {
             Received::At(numbers) | Received::After(numbers) => numbers.end()?,
         }
-        self.columns.iter().try_for_each(Feed::end)
+        self.columns.iter().try_for_each(ColumnReader::end)
     }
 }
 
-/// A column being read.
-struct Feed<'a> {
+/// Reads one column.
+struct ColumnReader<'a> {
     id: u8,
-    there: Answers<'a>,
+    present: Presence<'a>,
     values: Values<'a>,
 }
 
 enum Values<'a> {
-    Number(&'static NumberField, Numbers<'a>),
-    Text(&'static TextField, Texts<'a>),
+    Number(&'static NumberColumn, Numbers<'a>),
+    Text(&'static BytesColumn, Texts<'a>),
     AttributeNumber(String, Kind, Numbers<'a>),
     AttributeText(String, Texts<'a>),
 }
 
-impl<'a> Feed<'a> {
+impl<'a> ColumnReader<'a> {
     fn open(column: &Column<&'a [u8]>, count: usize) -> Result<Self, CodecError> {
         let mut input = Reader::new(column.body);
-        if let Some(field) = NUMBERS.iter().find(|field| field.id == column.id) {
-            let (there, values) = Answers::open(&mut input, count)?;
+        if let Some(field) = number_column(column.id) {
+            let (present, values) = Presence::open(&mut input, count)?;
             return Ok(Self {
                 id: column.id,
-                there,
+                present,
                 values: Values::Number(field, Numbers::open(input, values)?),
             });
         }
-        if let Some(field) = TEXTS.iter().find(|field| field.id == column.id) {
-            let (there, values) = Answers::open(&mut input, count)?;
+        if let Some(field) = bytes_columns().find(|field| field.id == column.id) {
+            let (present, values) = Presence::open(&mut input, count)?;
             return Ok(Self {
                 id: column.id,
-                there,
+                present,
                 values: Values::Text(field, Texts::open(input, values)?),
             });
         }
         let key = input.text()?;
         let kind = match column.id {
             id::ATTRIBUTE_TEXT => {
-                let (there, values) = Answers::open(&mut input, count)?;
+                let (present, values) = Presence::open(&mut input, count)?;
                 return Ok(Self {
                     id: column.id,
-                    there,
+                    present,
                     values: Values::AttributeText(key, Texts::open(input, values)?),
                 });
             }
@@ -135,33 +135,33 @@ impl<'a> Feed<'a> {
             id::ATTRIBUTE_FLAG => Kind::Flag,
             _ => return Err(CodecError::Malformed),
         };
-        let (there, values) = Answers::open(&mut input, count)?;
+        let (present, values) = Presence::open(&mut input, count)?;
         Ok(Self {
             id: column.id,
-            there,
+            present,
             values: Values::AttributeNumber(key, kind, Numbers::open(input, values)?),
         })
     }
 
-    /// Puts the next value, or that there is none, into the location.
+    /// Sets the next value in the row, or clears it.
     fn put(&mut self, row: &mut StoredLocation) -> Result<(), CodecError> {
-        let there = self.there.next()?;
+        let present = self.present.next()?;
         match &mut self.values {
             Values::Number(field, numbers) => {
-                let value = if there { Some(numbers.next()?) } else { None };
+                let value = if present { Some(numbers.next()?) } else { None };
                 (field.set)(row, value)
             }
             Values::Text(field, texts) => {
-                let value = if there { Some(Reader::new(texts.next()?)) } else { None };
+                let value = if present { Some(Reader::new(texts.next()?)) } else { None };
                 (field.set)(row, value)
             }
             Values::AttributeNumber(key, kind, numbers) => {
-                let value = if there { Some(kind.attribute(numbers.next()?)?) } else { None };
+                let value = if present { Some(kind.attribute(numbers.next()?)?) } else { None };
                 put_attribute(row, key, self.id, value);
                 Ok(())
             }
             Values::AttributeText(key, texts) => {
-                let value = if there {
+                let value = if present {
                     let text = std::str::from_utf8(texts.next()?).map_err(|_detail| CodecError::Malformed)?;
                     Some(Attribute::Text(text.to_owned()))
                 } else {
@@ -181,7 +181,7 @@ impl<'a> Feed<'a> {
     }
 }
 
-/// Puts an attribute of a column in place of the one before it, or takes that away.
+/// Sets or clears an attribute.
 fn put_attribute(row: &mut StoredLocation, key: &str, column: u8, value: Option<Attribute>) {
     let attributes = &mut row.location.readings.attributes;
     match (value, attributes.get_mut(key)) {
@@ -189,7 +189,7 @@ fn put_attribute(row: &mut StoredLocation, key: &str, column: u8, value: Option<
         (Some(value), None) => {
             attributes.insert(key.to_owned(), value);
         }
-        // A value of another kind is of another column, which may have put it there for this very location.
+        // A value of another kind belongs to another column, which may have set it for this location.
         (None, Some(present)) if column_of(present) == column => {
             attributes.remove(key);
         }

@@ -1,15 +1,15 @@
-//! A column of texts, or of other runs of bytes: each different one is written once in a while, then only its place.
+//! A column of texts or other byte strings, stored as a dictionary and an index for each.
 
 use std::collections::HashMap;
 
 use super::numbers::{Numbers, write_numbers};
 use crate::codec::bytes::{CodecError, Reader, Writer};
 
-/// Texts that share one list of different ones. Starting anew now and then keeps what is read within a fixed multiple
-/// of what was written, whatever the bytes say.
+/// Texts that share one dictionary. Starting a new one regularly bounds the memory that damaged bytes can make a reader
+/// take.
 const SHARED_BY: usize = 1_024;
 
-/// Writes the texts; their count is not part of it.
+/// Writes the texts. Their count is not written.
 pub(super) fn write_texts(out: &mut Writer, texts: &[Vec<u8>]) {
     for part in texts.chunks(SHARED_BY) {
         let mut places = HashMap::new();
@@ -40,20 +40,20 @@ pub(super) struct Texts<'a> {
     input: Reader<'a>,
     different: Vec<&'a [u8]>,
     codes: Numbers<'a>,
-    /// Texts unread that share the present list.
+    /// Unread texts that share the current dictionary.
     unread: usize,
-    /// Texts after those.
+    /// Texts that use later dictionaries.
     left: usize,
 }
 
 impl<'a> Texts<'a> {
-    /// Opens a column of so many texts.
+    /// Opens a column of `count` texts.
     pub(super) fn open(input: Reader<'a>, count: usize) -> Result<Self, CodecError> {
         let codes = Numbers::open(Reader::new(&[]), 0)?;
         Ok(Self { input, different: Vec::new(), codes, unread: 0, left: count })
     }
 
-    /// The next text. Asking for more than there are is an error.
+    /// The next text; an error after the last.
     pub(super) fn next(&mut self) -> Result<&'a [u8], CodecError> {
         if self.unread == 0 {
             self.fill()?;
@@ -63,7 +63,7 @@ impl<'a> Texts<'a> {
         self.different.get(code).copied().ok_or(CodecError::Malformed)
     }
 
-    /// Nothing may be left.
+    /// An error unless all texts were read.
     pub(super) fn end(&self) -> Result<(), CodecError> {
         self.codes.end()?;
         if self.left > 0 || self.unread > 0 { Err(CodecError::Long) } else { self.input.end() }

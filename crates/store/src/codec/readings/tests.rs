@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use perigee_core::location::FixSource;
+use perigee_core::location::{Attribute, FixSource, Milli};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
@@ -38,7 +38,7 @@ prop_compose! {
     ) -> Readings {
         Readings {
             altitude, speed, course, accuracy, hdop, battery, fuel, fuel2, temperature, temperature2,
-            sensor_time_s: [first, None, second, first],
+            sensor_time1_s: first, sensor_time3_s: second, sensor_time4_s: first,
             ..Readings::default()
         }
     }

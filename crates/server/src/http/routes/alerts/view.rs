@@ -1,12 +1,12 @@
 //! An alert as clients see it, and as the document describes what they send.
 
 use perigee_core::alert::StoredAlert;
+use perigee_core::location::Degrees;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::http::decimal::Degrees;
 use crate::http::submission::{AttributeValue, open_schema, write_attributes};
 
 /// What receiving an alert adds to it.

@@ -1,10 +1,9 @@
 //! Shapes as GeoJSON has them, read with every problem at its place.
 
 use perigee_core::geofence::{Area, Place, Shape};
-use perigee_core::location::{Latitude, Longitude};
+use perigee_core::location::{Degrees, Latitude, Longitude};
 use serde_json::{Value, json};
 
-use crate::http::decimal::Degrees;
 use crate::http::json::Refusal;
 
 /// What a geometry is called, and the member of the properties that goes with it.

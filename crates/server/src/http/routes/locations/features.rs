@@ -1,5 +1,6 @@
 //! Locations as the document describes their GeoJSON.
 
+use perigee_core::location::Field;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
@@ -65,7 +66,7 @@ impl PartialSchema for LocationProperties {
         let RefOr::T(Schema::Object(mut object)) = LocationView::schema() else {
             return LocationView::schema();
         };
-        for name in ["latitude", "longitude"] {
+        for name in [Field::Latitude, Field::Longitude].map(Field::name) {
             object.properties.shift_remove(name);
             object.required.retain(|required| required != name);
         }

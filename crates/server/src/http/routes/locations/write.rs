@@ -5,7 +5,6 @@ use axum::response::{IntoResponse, Response};
 use perigee_core::id::DeviceId;
 use perigee_core::location::Location;
 use perigee_core::privilege::Privilege;
-use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
@@ -93,8 +92,9 @@ pub struct LocationWrapped {
 }
 
 /// What became of the locations sent, and the locations of the span of time asked for beside them.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is written")]
 pub struct StoredLocations {
     /// How many are new and kept.
     #[schema(example = 2, minimum = 0, maximum = 10000)]
@@ -106,11 +106,9 @@ pub struct StoredLocations {
     #[schema(max_items = 10000, example = json!([]))]
     rejected: Vec<Rejection>,
     /// The locations asked for; absent when none were asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<LocationView>>)]
     locations: Option<Vec<LocationView>>,
     /// Where to go on, when there is more.
-    #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
@@ -137,7 +135,7 @@ pub struct LocationRange {
 }
 
 /// What became of the locations sent, or the locations asked for.
-#[derive(Serialize, ToSchema)]
+#[derive(ToSchema)]
 #[serde(untagged)]
 pub enum LocationsAnswered {
     /// Nothing was new.

@@ -1,24 +1,29 @@
-//! An ordinary location read straight from JSON text, without a value of it: most are, and this is what a busy
-//! service does most. Gives what [`super::read_location`] gives, or None and leaves the judgement to that.
+//! An ordinary location read straight from JSON text, without building a `serde_json::Value`: most locations are
+//! ordinary, and this is what a busy service does most. The result is what [`super::read_location`] gives, or `None`
+//! when the text must be read, and perhaps refused, by that.
 
 use std::collections::BTreeMap;
 
-use perigee_core::location::{Attribute, FixSource, Latitude, Location, Longitude, Milli, Readings};
+use perigee_core::location::{
+    Attribute, Bounds, Field, FixSource, Latitude, Location, Longitude, MILEAGE_ALIAS, Milli, Readings, kind,
+};
+use perigee_core::reading_fields;
 use perigee_core::text::SHORT_MAX;
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 
-use super::{Bounds, CELSIUS, EITHER_SIGN, PERCENT, POSITIVE, READ_ONLY, SATELLITES_MAX};
 use crate::http::json::{Number, Scanner, check_chars, read_instant};
 
-/// Decimals of a degree that are kept.
+/// Decimals of a degree that are stored.
 const DEGREE_DECIMALS: usize = 7;
-/// Decimals of a measure that are kept.
-const MEASURE_DECIMALS: usize = 3;
+/// Decimals of a reading that are stored.
+const READING_DECIMALS: usize = 3;
 const MERIDIAN_E7: i32 = 1_800_000_000;
 const POLE_E7: i32 = 900_000_000;
+/// The bit of [`MILEAGE_ALIAS`] among the members met; fields have the lower ones.
+const ALIAS_BIT: u32 = 63;
 
-/// Takes a location. After None the scanner stands anywhere.
+/// Takes a location. After `None` the scanner is at an undefined position.
 pub(in crate::http::routes::locations) fn scan_location(
     scanner: &mut Scanner<'_>,
     zone: &Zone,
@@ -37,26 +42,75 @@ pub(in crate::http::routes::locations) fn scan_location(
     if scanner.take(b'}') { parts.finish() } else { None }
 }
 
-/// What was met so far.
+/// What was read so far.
 #[derive(Default)]
 struct Parts {
     time: Option<Timestamp>,
     latitude: Option<Latitude>,
     longitude: Option<Longitude>,
     readings: Readings,
-    /// Mileage under the spelling some clients use.
-    misspelt_mileage: Option<Milli>,
-    /// Members nobody knows.
-    loose: BTreeMap<String, Attribute>,
-    /// One bit for each known member that was met.
+    /// The mileage under its alias.
+    mileage_alias: Option<Milli>,
+    /// Unknown members, which become attributes.
+    unknown: BTreeMap<String, Attribute>,
+    /// A bit for each known member that was met.
     met: u64,
 }
 
+macro_rules! define {
+    ($(
+        $member:ident: $kind:ident $field:ident $name:literal $bounds:ident $bit:literal $column:literal
+        $example:literal $what:literal $($unit:literal)?;
+    )+) => {
+        impl Parts {
+            /// Takes the value of a member whose name has this length. Names of other lengths are sorted out at
+            /// compile time.
+            #[inline]
+            fn member_of_length<const LENGTH: usize>(
+                &mut self,
+                name: &str,
+                scanner: &mut Scanner<'_>,
+                zone: &Zone,
+            ) -> Option<()> {
+                if const { Field::DateTime.name().len() == LENGTH } && name == Field::DateTime.name() {
+                    self.once(Field::DateTime as u32)?;
+                    self.time = Some(read_instant(scanner.text()?, zone)?);
+                    return Some(());
+                }
+                if const { Field::Latitude.name().len() == LENGTH } && name == Field::Latitude.name() {
+                    self.once(Field::Latitude as u32)?;
+                    self.latitude = Some(latitude(scanner.number()?)?);
+                    return Some(());
+                }
+                if const { Field::Longitude.name().len() == LENGTH } && name == Field::Longitude.name() {
+                    self.once(Field::Longitude as u32)?;
+                    self.longitude = Some(longitude(scanner.number()?)?);
+                    return Some(());
+                }
+                $(
+                    if const { $name.len() == LENGTH } && name == $name {
+                        return self.once(Field::$field as u32)?.$member.scan(scanner, Bounds::$bounds);
+                    }
+                )+
+                if const { MILEAGE_ALIAS.len() == LENGTH } && name == MILEAGE_ALIAS {
+                    self.once(ALIAS_BIT)?;
+                    return self.mileage_alias.scan(scanner, Bounds::NOT_NEGATIVE);
+                }
+                self.other(name, scanner)
+            }
+        }
+
+        $(const _: () = assert!($name.len() <= 24, "member() knows lengths up to 24");)+
+    };
+}
+
+reading_fields!(define);
+
 impl Parts {
-    /// Notes that a member was met, each under its own number. None when it was met before.
+    /// Notes that a member was met. `None` when it was met before.
     #[inline]
-    fn once(&mut self, number: u32) -> Option<&mut Readings> {
-        let bit = 1 << number;
+    fn once(&mut self, bit: u32) -> Option<&mut Readings> {
+        let bit = 1 << bit;
         let is_first = self.met & bit == 0;
         self.met |= bit;
         is_first.then_some(&mut self.readings)
@@ -64,99 +118,35 @@ impl Parts {
 
     /// Takes the value of a member. Names are told apart by length first, since comparing with each takes longer than
     /// reading the value.
-    fn member(&mut self, name: &str, s: &mut Scanner<'_>, zone: &Zone) -> Option<()> {
-        match name.len() {
-            3 if name == "rpm" => measure(&mut self.once(0)?.rpm, s, POSITIVE)?,
-            4 => match name {
-                "hdop" => measure(&mut self.once(1)?.hdop, s, POSITIVE)?,
-                "fuel" => measure(&mut self.once(2)?.fuel, s, PERCENT)?,
-                _ => self.other(name, s)?,
-            },
-            5 => match name {
-                "speed" => measure(&mut self.once(3)?.speed, s, POSITIVE)?,
-                "valid" => flag(&mut self.once(4)?.valid, s)?,
-                "fuel2" => measure(&mut self.once(5)?.fuel2, s, PERCENT)?,
-                _ => self.other(name, s)?,
-            },
-            6 => match name {
-                "course" => course(&mut self.once(6)?.course, s)?,
-                "source" => source(&mut self.once(7)?.source, s)?,
-                "inputs" => flags(&mut self.once(8)?.inputs, s)?,
-                "alerts" => texts(&mut self.once(9)?.alerts, s)?,
-                _ => self.other(name, s)?,
-            },
-            7 => match name {
-                "battery" => measure(&mut self.once(10)?.battery, s, PERCENT)?,
-                "mileage" => measure(&mut self.once(11)?.mileage, s, POSITIVE)?,
-                "outputs" => flags(&mut self.once(12)?.outputs, s)?,
-                _ => self.other(name, s)?,
-            },
-            8 => match name {
-                "dateTime" => {
-                    self.once(13)?;
-                    self.time = Some(read_instant(s.text()?, zone)?);
+    fn member(&mut self, name: &str, scanner: &mut Scanner<'_>, zone: &Zone) -> Option<()> {
+        macro_rules! by_length {
+            ($($length:literal)+) => {
+                match name.len() {
+                    $($length => self.member_of_length::<$length>(name, scanner, zone),)+
+                    _ => self.other(name, scanner),
                 }
-                "latitude" => {
-                    self.once(14)?;
-                    self.latitude = Some(latitude(s.number()?)?);
-                }
-                "altitude" => measure(&mut self.once(15)?.altitude, s, EITHER_SIGN)?,
-                "accuracy" => measure(&mut self.once(16)?.accuracy, s, POSITIVE)?,
-                "ignition" => flag(&mut self.once(17)?.ignition, s)?,
-                "milleage" => {
-                    self.once(18)?;
-                    measure(&mut self.misspelt_mileage, s, POSITIVE)?;
-                }
-                "warnings" => texts(&mut self.once(19)?.warnings, s)?,
-                _ => self.other(name, s)?,
-            },
-            9 if name == "longitude" => {
-                self.once(20)?;
-                self.longitude = Some(longitude(s.number()?)?);
-            }
-            10 => match name {
-                "satellites" => satellites(&mut self.once(21)?.satellites, s)?,
-                "alertTexts" => texts(&mut self.once(22)?.alert_texts, s)?,
-                "attributes" => self.once(23)?.attributes = attributes(s)?,
-                _ => self.other(name, s)?,
-            },
-            11 => match name {
-                "temperature" => measure(&mut self.once(24)?.temperature, s, CELSIUS)?,
-                "sensorTime1" => measure(&mut self.once(25)?.sensor_time_s[0], s, POSITIVE)?,
-                "sensorTime2" => measure(&mut self.once(26)?.sensor_time_s[1], s, POSITIVE)?,
-                "sensorTime3" => measure(&mut self.once(27)?.sensor_time_s[2], s, POSITIVE)?,
-                "sensorTime4" => measure(&mut self.once(28)?.sensor_time_s[3], s, POSITIVE)?,
-                _ => self.other(name, s)?,
-            },
-            12 => match name {
-                "temperature2" => measure(&mut self.once(29)?.temperature2, s, CELSIUS)?,
-                "warningTexts" => texts(&mut self.once(30)?.warning_texts, s)?,
-                _ => self.other(name, s)?,
-            },
-            15 if name == "inactiveSeconds" => measure(&mut self.once(31)?.inactive_s, s, POSITIVE)?,
-            16 if name == "hasCriticalAlert" => flag(&mut self.once(32)?.has_critical_alert, s)?,
-            _ => self.other(name, s)?,
+            };
         }
-        Some(())
+        by_length!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24)
     }
 
-    /// A member nobody knows is an attribute. What is known but rare is left.
-    fn other(&mut self, name: &str, s: &mut Scanner<'_>) -> Option<()> {
-        if name == "accessoriesAttributes" || READ_ONLY.contains(&name) {
+    /// An unknown member is an attribute. What only answers have is left to the careful reader, which ignores it.
+    fn other(&mut self, name: &str, scanner: &mut Scanner<'_>) -> Option<()> {
+        if Field::READ_ONLY.iter().any(|field| field.name() == name) {
             return None;
         }
-        let value = attribute(name, s)?;
-        self.loose.insert(name.to_owned(), value).is_none().then_some(())
+        let value = attribute(name, scanner)?;
+        self.unknown.insert(name.to_owned(), value).is_none().then_some(())
     }
 
     fn finish(mut self) -> Option<Location> {
         let readings = &mut self.readings;
-        if readings.mileage.zip(self.misspelt_mileage).is_some_and(|(one, other)| one != other) {
+        if readings.mileage.zip(self.mileage_alias).is_some_and(|(one, other)| one != other) {
             return None;
         }
-        readings.mileage = readings.mileage.or(self.misspelt_mileage);
-        // Those that `attributes` names itself stand first.
-        for (name, value) in self.loose {
+        readings.mileage = readings.mileage.or(self.mileage_alias);
+        // What `attributes` itself names takes precedence.
+        for (name, value) in self.unknown {
             readings.attributes.entry(name).or_insert(value);
         }
         if readings.attributes.len() > Location::ATTRIBUTES_MAX {
@@ -167,7 +157,7 @@ impl Parts {
     }
 }
 
-/// Takes what `read` takes, or null, which means the same as nothing.
+/// Takes what `read` takes, or null, which means the same as no member.
 #[inline]
 fn fill<'t, T>(
     slot: &mut Option<T>,
@@ -180,7 +170,7 @@ fn fill<'t, T>(
     Some(())
 }
 
-/// Degrees with no more decimals than are kept need no float: the nearest float, scaled and rounded, is them again.
+/// Degrees with no more decimals than are stored need no float: parsing and rounding would give the same digits.
 fn scaled_degrees(number: Number<'_>) -> Option<i32> {
     number.scaled(DEGREE_DECIMALS).and_then(|units| i32::try_from(units).ok())
 }
@@ -199,60 +189,78 @@ fn longitude(number: Number<'_>) -> Option<Longitude> {
     }
 }
 
-#[inline]
-fn measure(slot: &mut Option<Milli>, scanner: &mut Scanner<'_>, Bounds(least, most): Bounds) -> Option<()> {
-    fill(slot, scanner, |scanner| {
-        let number = scanner.number()?;
-        if let Some(units) = number.scaled(MEASURE_DECIMALS) {
-            let kept = Milli::from_thousandths(units);
-            return (least..=most).contains(&kept).then_some(kept);
-        }
-        let number = number.to_f64()?;
-        let kept = Milli::from_f64(number).ok()?;
-        (least.as_f64()..=most.as_f64()).contains(&number).then_some(kept)
-    })
+/// Takes the value of a reading of this kind.
+trait Scan {
+    fn scan(&mut self, scanner: &mut Scanner<'_>, bounds: Bounds) -> Option<()>;
 }
 
-fn course(slot: &mut Option<Milli>, scanner: &mut Scanner<'_>) -> Option<()> {
-    fill(slot, scanner, |scanner| {
-        let number = scanner.number()?;
-        match number.scaled(MEASURE_DECIMALS) {
-            Some(units @ 0..360_000) => Some(Milli::from_thousandths(units)),
-            _ => super::course(number.to_f64()?).ok(),
-        }
-    })
-}
-
-fn satellites(slot: &mut Option<u32>, scanner: &mut Scanner<'_>) -> Option<()> {
-    fill(slot, scanner, |scanner| {
-        let count = u32::try_from(scanner.number()?.whole()?).ok()?;
-        (count <= SATELLITES_MAX).then_some(count)
-    })
-}
-
-fn flag(slot: &mut Option<bool>, scanner: &mut Scanner<'_>) -> Option<()> {
-    fill(slot, scanner, Scanner::boolean)
-}
-
-fn source(slot: &mut Option<FixSource>, scanner: &mut Scanner<'_>) -> Option<()> {
-    fill(slot, scanner, |scanner| {
-        let name = scanner.text()?;
-        FixSource::ALL.into_iter().find(|source| source.name() == name)
-    })
-}
-
-fn flags(slot: &mut Option<Vec<bool>>, scanner: &mut Scanner<'_>) -> Option<()> {
-    fill(slot, scanner, |scanner| list(scanner, Scanner::boolean))
-}
-
-fn texts(slot: &mut Option<Vec<String>>, scanner: &mut Scanner<'_>) -> Option<()> {
-    fill(slot, scanner, |scanner| {
-        list(scanner, |scanner| {
-            let text = scanner.text()?;
-            check_chars(text, &(0..=Location::TEXT_MAX)).ok()?;
-            (!text.chars().any(char::is_control)).then(|| text.to_owned())
+impl Scan for kind::Number {
+    #[inline]
+    fn scan(&mut self, scanner: &mut Scanner<'_>, bounds: Bounds) -> Option<()> {
+        fill(self, scanner, |scanner| {
+            let number = scanner.number()?;
+            match number.scaled(READING_DECIMALS) {
+                Some(units) => bounds.accept_thousandths(units).ok(),
+                None => bounds.accept(number.to_f64()?).ok(),
+            }
         })
-    })
+    }
+}
+
+impl Scan for kind::Count {
+    fn scan(&mut self, scanner: &mut Scanner<'_>, bounds: Bounds) -> Option<()> {
+        fill(self, scanner, |scanner| {
+            let count = u32::try_from(scanner.number()?.whole()?).ok()?;
+            bounds.whole_range().contains(&count).then_some(count)
+        })
+    }
+}
+
+impl Scan for kind::Flag {
+    fn scan(&mut self, scanner: &mut Scanner<'_>, _bounds: Bounds) -> Option<()> {
+        fill(self, scanner, Scanner::boolean)
+    }
+}
+
+impl Scan for kind::Source {
+    fn scan(&mut self, scanner: &mut Scanner<'_>, _bounds: Bounds) -> Option<()> {
+        fill(self, scanner, |scanner| {
+            let name = scanner.text()?;
+            FixSource::ALL.into_iter().find(|source| source.name() == name)
+        })
+    }
+}
+
+impl Scan for kind::Flags {
+    fn scan(&mut self, scanner: &mut Scanner<'_>, _bounds: Bounds) -> Option<()> {
+        fill(self, scanner, |scanner| list(scanner, Scanner::boolean))
+    }
+}
+
+impl Scan for kind::Texts {
+    fn scan(&mut self, scanner: &mut Scanner<'_>, _bounds: Bounds) -> Option<()> {
+        fill(self, scanner, |scanner| {
+            list(scanner, |scanner| {
+                let text = scanner.text()?;
+                check_chars(text, &(0..=Location::TEXT_MAX)).ok()?;
+                (!text.chars().any(char::is_control)).then(|| text.to_owned())
+            })
+        })
+    }
+}
+
+impl Scan for kind::Attributes {
+    fn scan(&mut self, scanner: &mut Scanner<'_>, _bounds: Bounds) -> Option<()> {
+        *self = attributes(scanner)?;
+        Some(())
+    }
+}
+
+impl Scan for kind::Accessories {
+    /// Rare, and left to the careful reader.
+    fn scan(&mut self, _scanner: &mut Scanner<'_>, _bounds: Bounds) -> Option<()> {
+        None
+    }
 }
 
 fn list<'t, T>(scanner: &mut Scanner<'t>, read: impl Fn(&mut Scanner<'t>) -> Option<T>) -> Option<Vec<T>> {

@@ -1,24 +1,24 @@
-//! What is asked for of many devices at once: last locations in an area, and the feed.
+//! Queries over several devices: last locations in an area, and the feed.
 
 use super::{Latitude, Longitude, StoredLocation};
 use crate::id::{DeviceId, GroupId};
 use crate::time::Timestamp;
 
-/// A part of the globe between two meridians and two parallels, its edges included.
+/// An area between two meridians and two parallels, edges included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Area {
-    /// The western edge; when it lies east of the eastern one the area crosses the antimeridian.
+    /// The western edge; when it is greater than `east`, the area crosses the antimeridian.
     pub west: Longitude,
-    /// The southern edge.
+    /// The southern edge, not above `north`.
     pub south: Latitude,
-    /// The eastern edge.
+    /// The eastern edge; see `west`.
     pub east: Longitude,
-    /// The northern edge.
+    /// The northern edge, not below `south`.
     pub north: Latitude,
 }
 
 impl Area {
-    /// Whether a position lies in it.
+    /// Whether a position lies within the area.
     pub fn contains(&self, latitude: Latitude, longitude: Longitude) -> bool {
         let across = if self.west <= self.east {
             (self.west..=self.east).contains(&longitude)
@@ -29,19 +29,19 @@ impl Area {
     }
 }
 
-/// Which last locations are asked for.
+/// Which last locations are listed; an absent filter admits all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LastFilter {
-    /// Of the devices of this group.
+    /// Only devices in this group.
     pub group: Option<GroupId>,
-    /// Within this area.
+    /// Only positions within this area.
     pub area: Option<Area>,
-    /// Received at this instant or later.
+    /// Only locations received at this instant or later.
     pub since: Option<Timestamp>,
 }
 
 impl LastFilter {
-    /// Whether a location received then and found there is asked for, as far as it can tell by itself.
+    /// Whether a location passes the filters on time and area; that on the group is applied by the store.
     pub fn admits(&self, received_at: Timestamp, latitude: Latitude, longitude: Longitude) -> bool {
         self.since.is_none_or(|since| received_at >= since)
             && self.area.is_none_or(|area| area.contains(latitude, longitude))
@@ -51,9 +51,9 @@ impl LastFilter {
 /// A part of the feed: locations in the order in which they arrived.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Feed {
-    /// The locations and the devices they are of.
+    /// The locations, each with its device.
     pub items: Vec<(DeviceId, StoredLocation)>,
-    /// Where to go on, also when there is nothing at present.
+    /// The log number to continue after, also when there are no items yet.
     pub next: i64,
 }
 

@@ -1,15 +1,16 @@
-//! Fixed-point numbers, written to JSON with exactly the decimals that are stored.
+//! Numbers with a fixed count of decimals, serialized as the decimals that are stored.
 
-use perigee_core::location::{Latitude, Longitude, Milli};
 use serde::{Serialize, Serializer};
 
-/// A fixed-point number in units of `1 / SCALE`.
+use super::{Latitude, Longitude, Milli};
+
+/// A whole number of units of `1 / SCALE`. Whole values are serialized as integers, others as floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal<const SCALE: i64>(i64);
 
-/// Degrees with seven decimals.
+/// Degrees, to the seventh decimal.
 pub type Degrees = Decimal<10_000_000>;
-/// A number with three decimals.
+/// A number to the thousandth.
 pub type Thousandths = Decimal<1_000>;
 
 impl From<Latitude> for Degrees {
