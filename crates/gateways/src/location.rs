@@ -180,7 +180,7 @@ pub fn report_json(report: &Report) -> Json {
 
 macro_rules! define {
     ($(
-        $member:ident: $kind:ident $field:ident $name:literal $bounds:ident $bit:literal $column:literal
+        $member:ident: $kind:ident $field:ident $name:literal $bounds:ident bit $bit:literal column $column:literal
         $example:literal $what:literal $($unit:literal)?;
     )+) => {
         fn write_readings(members: &mut Map<String, Json>, readings: Readings) {

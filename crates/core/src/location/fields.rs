@@ -17,49 +17,49 @@ use super::{Attribute, FixSource, Milli, OutOfRange};
 /// unit of a number.
 ///
 /// The bit is that of packed readings; a `Flag` takes the next bit as well. The column is that of packed chunks. Both
-/// are part of the formats on disk: they never change and are never used again; a new reading takes new ones, 33 and
-/// 38 (64 and up for lists: 71) being the next. What trackers send most has the low bits, because those pack shorter.
+/// are part of the formats on disk: they never change and are never used again. A new reading takes the next bit, 33,
+/// and the next column, 38, or 71 if it is a list. Low bits pack shorter, so the most frequent readings have them.
 #[macro_export]
 macro_rules! reading_fields {
     ($then:ident) => {
         $then! {
-            altitude: Number Altitude "altitude" ANY 2 18 "12.5" "Altitude" "metres";
-            speed: Number Speed "speed" NOT_NEGATIVE 0 16 "18.52" "Speed" "kilometres an hour";
-            course: Number Course "course" CIRCLE 1 17 "271.5"
+            altitude: Number Altitude "altitude" ANY bit 2 column 18 "12.5" "Altitude" "metres";
+            speed: Number Speed "speed" NOT_NEGATIVE bit 0 column 16 "18.52" "Speed" "kilometres an hour";
+            course: Number Course "course" CIRCLE bit 1 column 17 "271.5"
                 "Direction of travel" "degrees from true north, 0 to under 360; 360 is read as 0";
-            accuracy: Number Accuracy "accuracy" NOT_NEGATIVE 7 19 "5" "Accuracy of the position" "metres";
-            valid: Flag Valid "valid" NONE 3 20 "true" "The sender's own fix flag";
-            satellites: Count Satellites "satellites" SATELLITES 5 21 "9" "Satellites used";
-            hdop: Number Hdop "hdop" NOT_NEGATIVE 8 22 "0.9" "Horizontal dilution of precision";
-            battery: Number Battery "battery" PERCENT 6 23 "87" "Charge of the battery" "percent";
-            fuel: Number Fuel "fuel" PERCENT 16 24 "64.5" "Level of the fuel tank" "percent";
-            fuel2: Number Fuel2 "fuel2" PERCENT 17 25 "12" "Level of the second fuel tank" "percent";
-            temperature: Number Temperature "temperature" CELSIUS 18 26 "-18.2" "Temperature" "degrees Celsius";
-            temperature2: Number Temperature2 "temperature2" CELSIUS 19 27 "4"
+            accuracy: Number Accuracy "accuracy" NOT_NEGATIVE bit 7 column 19 "5" "Accuracy of the position" "metres";
+            valid: Flag Valid "valid" NONE bit 3 column 20 "true" "The sender's own fix flag";
+            satellites: Count Satellites "satellites" SATELLITES bit 5 column 21 "9" "Satellites used";
+            hdop: Number Hdop "hdop" NOT_NEGATIVE bit 8 column 22 "0.9" "Horizontal dilution of precision";
+            battery: Number Battery "battery" PERCENT bit 6 column 23 "87" "Charge of the battery" "percent";
+            fuel: Number Fuel "fuel" PERCENT bit 16 column 24 "64.5" "Level of the fuel tank" "percent";
+            fuel2: Number Fuel2 "fuel2" PERCENT bit 17 column 25 "12" "Level of the second fuel tank" "percent";
+            temperature: Number Temperature "temperature" CELSIUS bit 18 column 26 "-18.2" "Temperature" "degrees Celsius";
+            temperature2: Number Temperature2 "temperature2" CELSIUS bit 19 column 27 "4"
                 "Temperature at the second probe" "degrees Celsius";
-            sensor_time1_s: Number SensorTime1 "sensorTime1" NOT_NEGATIVE 22 28 "30" "How long sensor 1 was on" "seconds";
-            sensor_time2_s: Number SensorTime2 "sensorTime2" NOT_NEGATIVE 23 29 "30" "How long sensor 2 was on" "seconds";
-            sensor_time3_s: Number SensorTime3 "sensorTime3" NOT_NEGATIVE 24 30 "30" "How long sensor 3 was on" "seconds";
-            sensor_time4_s: Number SensorTime4 "sensorTime4" NOT_NEGATIVE 25 31 "30" "How long sensor 4 was on" "seconds";
-            inactive_s: Number InactiveSeconds "inactiveSeconds" NOT_NEGATIVE 21 32 "600"
+            sensor_time1_s: Number SensorTime1 "sensorTime1" NOT_NEGATIVE bit 22 column 28 "30" "How long sensor 1 was on" "seconds";
+            sensor_time2_s: Number SensorTime2 "sensorTime2" NOT_NEGATIVE bit 23 column 29 "30" "How long sensor 2 was on" "seconds";
+            sensor_time3_s: Number SensorTime3 "sensorTime3" NOT_NEGATIVE bit 24 column 30 "30" "How long sensor 3 was on" "seconds";
+            sensor_time4_s: Number SensorTime4 "sensorTime4" NOT_NEGATIVE bit 25 column 31 "30" "How long sensor 4 was on" "seconds";
+            inactive_s: Number InactiveSeconds "inactiveSeconds" NOT_NEGATIVE bit 21 column 32 "600"
                 "How long the device has not moved" "seconds";
-            rpm: Number Rpm "rpm" NOT_NEGATIVE 20 33 "1500" "Engine speed" "revolutions a minute";
-            mileage: Number Mileage "mileage" NOT_NEGATIVE 11 34 "120345.6" "Distance travelled" "kilometres";
-            ignition: Flag Ignition "ignition" NONE 9 35 "true" "Whether the ignition is on";
-            inputs: Flags Inputs "inputs" NONE 14 64 "[true,false]" "States of the digital inputs";
-            outputs: Flags Outputs "outputs" NONE 15 65 "[false]" "States of the digital outputs";
-            warnings: Texts Warnings "warnings" NONE 26 66 r#"["LowVoltage"]"# "Names of warnings";
-            warning_texts: Texts WarningTexts "warningTexts" NONE 27 67 r#"["Supply below 11 V"]"#
+            rpm: Number Rpm "rpm" NOT_NEGATIVE bit 20 column 33 "1500" "Engine speed" "revolutions a minute";
+            mileage: Number Mileage "mileage" NOT_NEGATIVE bit 11 column 34 "120345.6" "Distance travelled" "kilometres";
+            ignition: Flag Ignition "ignition" NONE bit 9 column 35 "true" "Whether the ignition is on";
+            inputs: Flags Inputs "inputs" NONE bit 14 column 64 "[true,false]" "States of the digital inputs";
+            outputs: Flags Outputs "outputs" NONE bit 15 column 65 "[false]" "States of the digital outputs";
+            warnings: Texts Warnings "warnings" NONE bit 26 column 66 r#"["LowVoltage"]"# "Names of warnings";
+            warning_texts: Texts WarningTexts "warningTexts" NONE bit 27 column 67 r#"["Supply below 11 V"]"#
                 "Texts of the warnings, each of at most 1000 characters";
-            alerts: Texts Alerts "alerts" NONE 28 68 r#"["SpeedLimit"]"# "Names of the alerts that the location carries";
-            alert_texts: Texts AlertTexts "alertTexts" NONE 29 69 r#"["Faster than 20 km/h"]"#
+            alerts: Texts Alerts "alerts" NONE bit 28 column 68 r#"["SpeedLimit"]"# "Names of the alerts that the location carries";
+            alert_texts: Texts AlertTexts "alertTexts" NONE bit 29 column 69 r#"["Faster than 20 km/h"]"#
                 "Texts of the alerts, each of at most 1000 characters";
-            has_critical_alert: Flag HasCriticalAlert "hasCriticalAlert" NONE 30 36 "false"
+            has_critical_alert: Flag HasCriticalAlert "hasCriticalAlert" NONE bit 30 column 36 "false"
                 "Whether one of the alerts is critical";
-            source: Source Source "source" NONE 12 37 "\"gnss\"" "How the position was found";
-            attributes: Attributes Attributes "attributes" NONE 13 96 r#"{"driver":"Ana"}"#
+            source: Source Source "source" NONE bit 12 column 37 "\"gnss\"" "How the position was found";
+            attributes: Attributes Attributes "attributes" NONE bit 13 column 96 r#"{"driver":"Ana"}"#
                 "Whatever else was sent: strings, numbers and booleans, at most 200";
-            accessories: Accessories AccessoriesAttributes "accessoriesAttributes" NONE 32 70
+            accessories: Accessories AccessoriesAttributes "accessoriesAttributes" NONE bit 32 column 70
                 r#"[{"name":"Hook","state":"open"}]"# "What attached accessories sent";
         }
     };
@@ -192,7 +192,7 @@ pub struct Reading {
 
 macro_rules! define {
     ($(
-        $member:ident: $kind:ident $field:ident $name:literal $bounds:ident $bit:literal $column:literal
+        $member:ident: $kind:ident $field:ident $name:literal $bounds:ident bit $bit:literal column $column:literal
         $example:literal $what:literal $($unit:literal)?;
     )+) => {
         /// What a device may report beside its position; each is absent unless it was sent.
@@ -200,7 +200,7 @@ macro_rules! define {
         #[serde(default)]
         pub struct Readings {
             $(
-                #[doc = concat!($what, $(" in ", $unit,)? ".")]
+                #[doc = concat!($what, $(", in ", $unit,)? ".")]
                 pub $member: kind::$kind,
             )+
         }
@@ -215,7 +215,7 @@ macro_rules! define {
             /// Degrees east, WGS 84.
             Longitude,
             $(
-                #[doc = concat!($what, $(" in ", $unit,)? ".")]
+                #[doc = concat!($what, $(", in ", $unit,)? ".")]
                 $field,
             )+
             /// When the service received it.
@@ -266,7 +266,7 @@ macro_rules! define {
                 field: Field::$field,
                 kind: Kind::$kind,
                 bounds: Bounds::$bounds,
-                description: concat!($what, $(" in ", $unit,)? "."),
+                description: concat!($what, $(", in ", $unit,)? "."),
                 example: $example,
             },)+];
         }

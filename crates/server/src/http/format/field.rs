@@ -106,7 +106,7 @@ macro_rules! visit {
 
 macro_rules! define {
     ($(
-        $member:ident: $kind:ident $field:ident $name:literal $bounds:ident $bit:literal $column:literal
+        $member:ident: $kind:ident $field:ident $name:literal $bounds:ident bit $bit:literal column $column:literal
         $example:literal $what:literal $($unit:literal)?;
     )+) => {
         /// The name of a field as a member of a JSON object that is not the first.

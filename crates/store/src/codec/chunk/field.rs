@@ -57,7 +57,7 @@ pub(super) enum ReadingColumn {
 
 macro_rules! define {
     ($(
-        $member:ident: $kind:ident $field:ident $name:literal $bounds:ident $bit:literal $column:literal
+        $member:ident: $kind:ident $field:ident $name:literal $bounds:ident bit $bit:literal column $column:literal
         $example:literal $what:literal $($unit:literal)?;
     )+) => {
         static READINGS: &[ReadingColumn] = &[$(define!(@ $kind $member $column)),+];

@@ -64,7 +64,7 @@ fn outside(least: f64, most: f64, given: f64) -> Refusal {
 
 macro_rules! define {
     ($(
-        $member:ident: $kind:ident $field:ident $name:literal $bounds:ident $bit:literal $column:literal
+        $member:ident: $kind:ident $field:ident $name:literal $bounds:ident bit $bit:literal column $column:literal
         $example:literal $what:literal $($unit:literal)?;
     )+) => {
         fn read_readings(fields: &mut Fields<'_>) -> Readings {

@@ -59,7 +59,7 @@ struct Parts {
 
 macro_rules! define {
     ($(
-        $member:ident: $kind:ident $field:ident $name:literal $bounds:ident $bit:literal $column:literal
+        $member:ident: $kind:ident $field:ident $name:literal $bounds:ident bit $bit:literal column $column:literal
         $example:literal $what:literal $($unit:literal)?;
     )+) => {
         impl Parts {
