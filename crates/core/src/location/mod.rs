@@ -5,20 +5,20 @@ mod coordinate;
 mod decimal;
 mod fields;
 mod fix;
+mod jump;
 mod query;
 mod rollover;
 mod trust;
-mod whereabouts;
 
 pub use compaction::{Compacted, CompactionBudget};
 pub use coordinate::{Latitude, Longitude, Milli, OutOfRange};
 pub use decimal::{Degrees, Thousandths};
 pub use fields::{Bounds, Field, Kind, MILEAGE_ALIAS, Reading, Readings, kind};
 pub use fix::Fix;
+pub use jump::{JumpDetector, UnconfirmedJump};
 pub use query::{Area, Feed, LastFilter};
 pub use rollover::undo_rollover;
 pub use trust::{Trust, is_coarse, judge, supersedes};
-pub use whereabouts::{Doubt, Whereabouts};
 
 use serde::{Deserialize, Serialize};
 

@@ -21,7 +21,7 @@ pub struct Trust {
     pub suspect: bool,
 }
 
-/// Judges a fix received at this instant by itself; [`Whereabouts`](super::Whereabouts) judges what it says of a
+/// Judges a fix received at this instant by itself; [`JumpDetector`](super::JumpDetector) judges what it says of a
 /// device's movement.
 pub fn judge(fix: &Fix, received_at: Timestamp) -> Trust {
     let age_ms = received_at.as_millis() - fix.time.as_millis();

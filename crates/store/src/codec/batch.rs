@@ -128,7 +128,7 @@ impl BatchWriter {
 
 /// A location that borrows its readings from a batch.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Glimpse<'b> {
+pub(crate) struct PointRef<'b> {
     pub(crate) device: DeviceId,
     pub(crate) time: Timestamp,
     pub(crate) number: i64,
@@ -139,7 +139,7 @@ pub(crate) struct Glimpse<'b> {
     pub(crate) readings: &'b [u8],
 }
 
-impl Glimpse<'_> {
+impl PointRef<'_> {
     /// A copy that owns its readings.
     pub(crate) fn to_point(self) -> Point {
         let Self { time, number, received_at, latitude, longitude, trust, readings, .. } = self;
@@ -155,18 +155,18 @@ pub fn unpack_batch(
     received_at: Timestamp,
     mut each: impl FnMut(DeviceId, Point),
 ) -> Result<(), CodecError> {
-    look_through(bytes, first, received_at, |glimpse| {
-        each(glimpse.device, glimpse.to_point());
+    scan_batch(bytes, first, received_at, |point| {
+        each(point.device, point.to_point());
         true
     })
 }
 
 /// Passes the locations of a batch on without copying them, until `wants_more` returns false.
-pub(crate) fn look_through<'b>(
+pub(crate) fn scan_batch<'b>(
     bytes: &'b [u8],
     first: i64,
     received_at: Timestamp,
-    mut wants_more: impl FnMut(Glimpse<'b>) -> bool,
+    mut wants_more: impl FnMut(PointRef<'b>) -> bool,
 ) -> Result<(), CodecError> {
     let (content, checksum) = bytes.split_last_chunk::<CHECKSUM>().ok_or(CodecError::Short)?;
     if crc32fast::hash(content) != u32::from_le_bytes(*checksum) {
@@ -193,7 +193,7 @@ pub(crate) fn look_through<'b>(
                 return Err(CodecError::Malformed);
             }
             let length = input.length()?;
-            let glimpse = Glimpse {
+            let point = PointRef {
                 device,
                 time: Timestamp::from_millis(before.0),
                 number,
@@ -203,7 +203,7 @@ pub(crate) fn look_through<'b>(
                 trust: Trust { late: flags & LATE != 0, suspect: flags & SUSPECT != 0 },
                 readings: input.raw(length)?,
             };
-            if !wants_more(glimpse) {
+            if !wants_more(point) {
                 return Ok(());
             }
             number += 1;

@@ -7,7 +7,7 @@ mod chunk;
 mod packed;
 mod readings;
 
-pub(crate) use batch::{BatchWriter, Glimpse, look_through};
+pub(crate) use batch::{BatchWriter, PointRef, scan_batch};
 pub use batch::{Point, unpack_batch};
 pub use bytes::CodecError;
 pub(crate) use bytes::Writer;

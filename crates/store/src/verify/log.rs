@@ -35,8 +35,8 @@ async fn on_sqlite(tx: &Tx, [after, ..]: Cursor, has_checksums: bool) -> Result<
     let mut batch = Batch::of(rows.len(), limit, last.map(|last| [last, 0, 0, 0]));
     for row in &rows {
         batch.without_checksum += u64::from(row.opt_i64("checksum")?.is_none());
-        let shown = LogRow::of(row)?.visit(|glimpse| {
-            unpack_readings(glimpse.readings)?;
+        let shown = LogRow::of(row)?.visit(|point| {
+            unpack_readings(point.readings)?;
             Ok(true)
         });
         batch.damaged.extend(shown.err().map(|damaged| *damaged));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use perigee_core::id::DeviceId;
 use perigee_core::location::{
-    Fix, HistoryRequest, Location, Order, Outcome, StoredLocation, TimeRange, Whereabouts, judge, supersedes,
+    Fix, HistoryRequest, JumpDetector, Location, Order, Outcome, StoredLocation, TimeRange, judge, supersedes,
 };
 use perigee_core::time::Timestamp;
 
@@ -12,7 +12,7 @@ use perigee_core::time::Timestamp;
 #[derive(Default)]
 struct Device {
     points: Vec<StoredLocation>,
-    whereabouts: Whereabouts,
+    jump_detector: JumpDetector,
     last: Option<StoredLocation>,
 }
 
@@ -54,8 +54,8 @@ impl Model {
         }
         new.sort_by_key(|stored| (stored.location.time, stored.number));
         for stored in &mut new {
-            stored.trust.suspect = known.whereabouts.see(Fix::from(&*stored), stored.trust.suspect);
-            if known.whereabouts.last.is_some_and(|last| last.number == stored.number) {
+            stored.trust.suspect = known.jump_detector.judge(Fix::from(&*stored), stored.trust.suspect);
+            if known.jump_detector.last.is_some_and(|last| last.number == stored.number) {
                 known.last = Some(stored.clone());
             }
         }
@@ -75,7 +75,7 @@ impl Model {
             let mut sorted = known.points.clone();
             sorted.sort_by_key(|stored| (stored.location.time, stored.number));
             known.last = sorted.into_iter().filter(|stored| !stored.trust.suspect).reduce(newer);
-            known.whereabouts.last = known.last.as_ref().map(Fix::from);
+            known.jump_detector.last = known.last.as_ref().map(Fix::from);
         }
         u64::try_from(before - known.points.len()).unwrap()
     }

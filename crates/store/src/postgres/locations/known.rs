@@ -6,7 +6,7 @@ use futures_util::future::try_join4;
 use perigee_core::actor::Reach;
 use perigee_core::id::{AccountId, DeviceId, GroupId};
 use perigee_core::license::{DeviceState, License};
-use perigee_core::location::{Doubt, Fix, Whereabouts};
+use perigee_core::location::{Fix, JumpDetector, UnconfirmedJump};
 use perigee_core::rhythm::Rhythm;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
@@ -47,7 +47,7 @@ pub(super) struct Device {
     pub(super) lapsed: bool,
     packed_to: Option<Timestamp>,
     pub(super) rhythm: Rhythm,
-    pub(super) whereabouts: Whereabouts,
+    pub(super) jump_detector: JumpDetector,
 }
 
 /// What is known of the devices of a batch.
@@ -135,11 +135,11 @@ fn device(tx: &Tx, row: &Row, now: Timestamp) -> Result<((AccountId, DeviceId), 
     let active = license.state(now.max(row.timestamp("decided_at")?)) == DeviceState::Active;
     let last = if row.bool("has_last")? { last_point(tx, key.0, key.1, row)? } else { None };
     let last = last.and_then(|point| point.unpack().ok()).as_ref().map(Fix::from);
-    let doubt = row.opt_bytes_ref("doubt")?.map(Doubt::from_bytes).unwrap_or_default();
+    let unconfirmed = row.opt_bytes_ref("doubt")?.map(UnconfirmedJump::from_bytes).unwrap_or_default();
     let rhythm = row.opt_bytes_ref("rhythm")?.map(Rhythm::from_bytes).unwrap_or_default();
     let packed_to = row.opt_timestamp("packed_to")?;
     let lapsed = license.licensed && !active;
-    Ok((key, Device { active, lapsed, packed_to, rhythm, whereabouts: Whereabouts { last, doubt } }))
+    Ok((key, Device { active, lapsed, packed_to, rhythm, jump_detector: JumpDetector { last, unconfirmed } }))
 }
 
 fn member(row: &Row) -> Result<(AccountId, GroupId, DeviceId)> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use bytes::Bytes;
 use futures_util::future::{try_join, try_join3};
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::Doubt;
+use perigee_core::location::UnconfirmedJump;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
@@ -150,7 +150,7 @@ struct Believed<'a> {
     last: Columns<'a>,
     /// Accounts, devices and numbers of the locations a device can hardly have got to.
     jumps: (Vec<i64>, Vec<i64>, Vec<i64>),
-    doubts: HashMap<(AccountId, DeviceId), Doubt>,
+    unconfirmed: HashMap<(AccountId, DeviceId), UnconfirmedJump>,
 }
 
 impl<'a> Believed<'a> {
@@ -160,23 +160,24 @@ impl<'a> Believed<'a> {
             let mut new: Vec<&Kept<'a>> = new.iter().collect();
             // In the order of time, so that the same locations give the same last one however they were sent.
             new.sort_unstable_by_key(|kept| (kept.fix.time, kept.fix.number));
-            let mut whereabouts = known.devices.get(key).map(|device| device.whereabouts).unwrap_or_default();
-            let before = whereabouts.last;
+            let mut jump_detector =
+                known.devices.get(key).map(|device| device.jump_detector).unwrap_or_default();
+            let before = jump_detector.last;
             for kept in &new {
-                let is_suspect = whereabouts.see(kept.fix, kept.trust.suspect);
+                let is_suspect = jump_detector.judge(kept.fix, kept.trust.suspect);
                 if is_suspect && !kept.trust.suspect {
                     believed.jumps.0.push(key.0.as_i64());
                     believed.jumps.1.push(key.1.as_i64());
                     believed.jumps.2.push(kept.fix.number);
                 }
             }
-            let last = whereabouts.last.filter(|_| whereabouts.last != before);
+            let last = jump_detector.last.filter(|_| jump_detector.last != before);
             if let Some(last) =
                 new.iter().find(|kept| last.is_some_and(|last| last.number == kept.fix.number))
             {
                 believed.last.push(*key, last, now);
             }
-            believed.doubts.insert(*key, whereabouts.doubt);
+            believed.unconfirmed.insert(*key, jump_detector.unconfirmed);
         }
         believed
     }
@@ -202,18 +203,19 @@ async fn hear(
     let devices: Vec<i64> = heard.iter().map(|(_, device)| device.as_i64()).collect();
     let count = |key| i64::try_from(new.get(key).map_or(0, Vec::len)).unwrap_or(i64::MAX);
     let counts: Vec<i64> = heard.iter().map(count).collect();
-    let (mut rhythms, mut doubts) = (Vec::with_capacity(heard.len()), Vec::with_capacity(heard.len()));
+    let (mut rhythms, mut jumps) = (Vec::with_capacity(heard.len()), Vec::with_capacity(heard.len()));
     for key in &heard {
         let device = known.devices.get(key);
         let mut rhythm = device.map(|device| device.rhythm.clone()).unwrap_or_default();
         rhythm.hear(now);
         rhythms.push(rhythm.to_bytes());
-        let doubt = believed.doubts.get(key).copied().or(device.map(|device| device.whereabouts.doubt));
-        doubts.push(doubt.unwrap_or_default().to_bytes());
+        let jump =
+            believed.unconfirmed.get(key).copied().or(device.map(|device| device.jump_detector.unconfirmed));
+        jumps.push(jump.unwrap_or_default().to_bytes());
     }
     let [statement] = session.ready([HEAR]).await?;
     session
-        .run(&statement, &[&now.as_millis(), &accounts, &devices, &counts, &rhythms, &doubts])
+        .run(&statement, &[&now.as_millis(), &accounts, &devices, &counts, &rhythms, &jumps])
         .await
         .map(drop)
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Doubt, Fix, StoredLocation, Whereabouts};
+use perigee_core::location::{Fix, JumpDetector, StoredLocation, UnconfirmedJump};
 use perigee_core::rhythm::Rhythm;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
@@ -35,7 +35,7 @@ pub(crate) struct DeviceEntry {
     /// The learned reporting interval.
     pub(crate) rhythm: Rhythm,
     /// Decides whether the next location is plausible.
-    pub(super) whereabouts: Whereabouts,
+    pub(super) jump_detector: JumpDetector,
     /// No chunk holds a location after this instant.
     pub(crate) packed_until: Option<Timestamp>,
     /// The highest log number that is included in this state.
@@ -60,7 +60,7 @@ pub(super) struct Contact {
     /// The first and last log number of its new locations.
     pub(super) numbers: Option<(i64, i64)>,
     /// The new last location, if it changed, and the state that judges the next one.
-    pub(super) moved: Option<(Option<Point>, Whereabouts)>,
+    pub(super) moved: Option<(Option<Point>, JumpDetector)>,
 }
 
 /// The devices with recent contact.
@@ -122,9 +122,9 @@ impl DeviceStates {
             }
             None => i64::MAX,
         };
-        if let Some((last, whereabouts)) = heard.moved {
+        if let Some((last, jump_detector)) = heard.moved {
             entry.last = last.or(entry.last.take());
-            entry.whereabouts = whereabouts;
+            entry.jump_detector = jump_detector;
         }
         let unsaved = entry.unsaved.get_or_insert(Unsaved { from, since: heard.at });
         unsaved.from = unsaved.from.min(from);
@@ -141,7 +141,7 @@ impl DeviceStates {
     pub(crate) fn set_last(&mut self, owner: Owner, last: Option<&StoredLocation>) {
         if let Some(entry) = self.entries.get_mut(&owner) {
             entry.last = last.map(Point::pack);
-            entry.whereabouts.last = last.map(Fix::from);
+            entry.jump_detector.last = last.map(Fix::from);
             entry.changes += 1;
         }
         self.evictions += 1;
@@ -222,7 +222,7 @@ pub(super) async fn read_missing(
             devices.iter().map(|id| (DeviceId::from_i64(*id), DeviceEntry::default())).collect();
         for (device, last) in last_points(tx, account, &devices).await? {
             let entry = entries.entry(device).or_default();
-            entry.whereabouts.last = Some(Fix::from(&last.unpack().map_err(unreadable_readings)?));
+            entry.jump_detector.last = Some(Fix::from(&last.unpack().map_err(unreadable_readings)?));
             entry.last = Some(last);
         }
         for (device, newest) in newest_packed(tx, account, &devices).await? {
@@ -235,7 +235,7 @@ pub(super) async fn read_missing(
             entry.last_seen = row.opt_timestamp("last_seen")?;
             entry.observed_to = row.i64("observed_to")?;
             entry.rhythm = Rhythm::from_bytes(row.bytes_ref("rhythm")?);
-            entry.whereabouts.doubt = Doubt::from_bytes(row.bytes_ref("doubt")?);
+            entry.jump_detector.unconfirmed = UnconfirmedJump::from_bytes(row.bytes_ref("doubt")?);
         }
         read.extend(entries.into_iter().map(|(device, entry)| ((account, device), entry)));
     }

@@ -11,7 +11,7 @@ use perigee_core::store::Result;
 
 use super::erase::Erased;
 use super::log_row::{COLUMNS, LogRow};
-use crate::codec::{Glimpse, Point};
+use crate::codec::{Point, PointRef};
 use crate::sql::event_filter::Wanted;
 use crate::sql::locations::{event_of, trimmed_to, unpack_or_note};
 use crate::sql::scope::devices_in_sight;
@@ -88,16 +88,16 @@ async fn read(tx: &Tx, scope: Scope, wanted: Option<&Wanted<'_>>, after: i64, li
                 break;
             }
             read += 1;
-            let keep = |glimpse: Glimpse<'_>| {
+            let keep = |point: PointRef<'_>| {
                 examined += 1;
-                let device = glimpse.device;
+                let device = point.device;
                 let is_wanted = wanted.is_none_or(|wanted| wanted.has_device(device));
-                if glimpse.number > after
+                if point.number > after
                     && is_wanted
                     && !is_other_device(scope, device)
-                    && !erased.contains(device, glimpse.number, glimpse.time)
+                    && !erased.contains(device, point.number, point.time)
                 {
-                    some.push((device, glimpse.to_point()));
+                    some.push((device, point.to_point()));
                 }
                 Ok(true)
             };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use perigee_core::id::AccountId;
-use perigee_core::location::{Fix, Outcome, Whereabouts, judge};
+use perigee_core::location::{Fix, JumpDetector, Outcome, judge};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
@@ -29,7 +29,7 @@ struct Arrival {
     places: Vec<BatchIndex>,
     /// Which of `points` is the device's last location now.
     last: Option<usize>,
-    whereabouts: Whereabouts,
+    jump_detector: JumpDetector,
 }
 
 type Arrivals = BTreeMap<Owner, Arrival>;
@@ -211,9 +211,9 @@ struct NewLogRow {
 
 /// Flags implausible jumps among the new locations of a device, and finds its last location.
 fn judge_jumps(memory: &LocationMemory, owner: Owner, submissions: &[Submission], arrival: &mut Arrival) {
-    let mut whereabouts =
-        memory.device_states().get(owner).map(|entry| entry.whereabouts).unwrap_or_default();
-    let before = whereabouts.last;
+    let mut jump_detector =
+        memory.device_states().get(owner).map(|entry| entry.jump_detector).unwrap_or_default();
+    let before = jump_detector.last;
     let mut places: Vec<usize> = (0..arrival.points.len()).collect();
     // In time order, so that the result does not depend on the order of submission.
     places.sort_by_key(|place| arrival.points[*place].key());
@@ -221,12 +221,13 @@ fn judge_jumps(memory: &LocationMemory, owner: Owner, submissions: &[Submission]
         let Some(pending) = pending(submissions, arrival.places[place]) else { continue };
         let point = &mut arrival.points[place];
         point.trust.suspect =
-            whereabouts.see(Fix { number: point.number, ..pending.fix }, point.trust.suspect);
-        if whereabouts.last != before && whereabouts.last.is_some_and(|last| last.number == point.number) {
+            jump_detector.judge(Fix { number: point.number, ..pending.fix }, point.trust.suspect);
+        if jump_detector.last != before && jump_detector.last.is_some_and(|last| last.number == point.number)
+        {
             arrival.last = Some(place);
         }
     }
-    arrival.whereabouts = whereabouts;
+    arrival.jump_detector = jump_detector;
 }
 
 /// Applies a commit to memory.
@@ -238,7 +239,7 @@ fn apply_to_memory(memory: &LocationMemory, arrivals: Arrivals, at: Timestamp) {
             let last = arrival.last.and_then(|place| arrival.points.get(place)).map(Point::detached);
             let number = |point: Option<&Point>| point.map(|point| point.number);
             let numbers = number(arrival.points.first()).zip(number(arrival.points.last()));
-            let moved = numbers.map(|_| (last, arrival.whereabouts));
+            let moved = numbers.map(|_| (last, arrival.jump_detector));
             unpacked.add(owner, arrival.points);
             heard.push((owner, Contact { at, numbers, moved }));
         }

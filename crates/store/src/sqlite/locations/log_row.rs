@@ -4,7 +4,7 @@ use perigee_core::id::AccountId;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
-use crate::codec::{CodecError, Glimpse, look_through};
+use crate::codec::{CodecError, PointRef, scan_batch};
 use crate::damage::{Damaged, Table};
 use crate::sql::checksum::crc;
 use crate::{Row, Tx, params};
@@ -40,7 +40,7 @@ impl<'r> LogRow<'r> {
     /// Visits the locations until the visitor returns false. Of a damaged row none is visited, or the rest is not.
     pub(crate) fn visit(
         &self,
-        visitor: impl FnMut(Glimpse<'r>) -> std::result::Result<bool, CodecError>,
+        visitor: impl FnMut(PointRef<'r>) -> std::result::Result<bool, CodecError>,
     ) -> std::result::Result<(), Box<Damaged>> {
         self.try_visit(visitor).map_err(|reason| Box::new(self.damaged(reason)))
     }
@@ -48,7 +48,7 @@ impl<'r> LogRow<'r> {
     /// Visits the locations, or says what is wrong with the row.
     fn try_visit(
         &self,
-        mut visitor: impl FnMut(Glimpse<'r>) -> std::result::Result<bool, CodecError>,
+        mut visitor: impl FnMut(PointRef<'r>) -> std::result::Result<bool, CodecError>,
     ) -> std::result::Result<(), String> {
         let kept = self.row.opt_i64("checksum").map_err(|error| error.to_string())?;
         if kept.is_some_and(|kept| kept != checksum(self.last, self.first, self.account, self.received_at)) {
@@ -56,16 +56,16 @@ impl<'r> LogRow<'r> {
         }
         let points = self.row.bytes_ref("points").map_err(|error| error.to_string())?;
         let (mut failed, mut ended_early, mut count) = (None, false, 0);
-        let look = |glimpse| {
+        let look = |point| {
             count += 1;
-            let wants_more = visitor(glimpse).unwrap_or_else(|error| {
+            let wants_more = visitor(point).unwrap_or_else(|error| {
                 failed = Some(error);
                 false
             });
             ended_early = !wants_more;
             wants_more
         };
-        look_through(points, self.first, self.received_at, look).map_err(|error| error.to_string())?;
+        scan_batch(points, self.first, self.received_at, look).map_err(|error| error.to_string())?;
         if let Some(error) = failed {
             return Err(error.to_string());
         }
@@ -79,7 +79,7 @@ impl<'r> LogRow<'r> {
     pub(super) fn visit_or_note(
         &self,
         tx: &Tx,
-        visitor: impl FnMut(Glimpse<'r>) -> std::result::Result<bool, CodecError>,
+        visitor: impl FnMut(PointRef<'r>) -> std::result::Result<bool, CodecError>,
     ) {
         if let Err(damaged) = self.visit(visitor) {
             tx.damage().note(&damaged);

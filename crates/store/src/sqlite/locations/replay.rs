@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry::Vacant;
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Fix, Whereabouts, judge};
+use perigee_core::location::{Fix, JumpDetector, judge};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
@@ -49,10 +49,9 @@ pub(crate) async fn replay(tx: &Tx) -> Result<Vec<Damaged>> {
             }
             let mut by_device: HashMap<Owner, Vec<Point>> = HashMap::new();
             // A row may begin before the saved number: that part of it is in chunks and saved.
-            let visited = row.visit(|glimpse| {
-                if glimpse.number >= from {
-                    let point = glimpse.to_point();
-                    by_device.entry((account, glimpse.device)).or_default().push(point);
+            let visited = row.visit(|point| {
+                if point.number >= from {
+                    by_device.entry((account, point.device)).or_default().push(point.to_point());
                 }
                 Ok(true)
             });
@@ -105,7 +104,7 @@ fn apply(memory: &LocationMemory, owner: Owner, points: Vec<Point>, at: Timestam
     let observed: Vec<&Point> = points.iter().filter(|point| point.number > observed_to).collect();
     if let (Some(first), Some(last)) = (observed.first(), observed.last()) {
         let numbers = Some((first.number, last.number));
-        let moved = Some(recall_whereabouts(memory, owner, observed));
+        let moved = Some(recall_jump_detector(memory, owner, observed));
         memory.device_states_mut().record_contact(owner, Contact { at, numbers, moved });
     }
     let unpacked = points.into_iter().filter(|point| point.number > packed_to).collect();
@@ -113,13 +112,13 @@ fn apply(memory: &LocationMemory, owner: Owner, points: Vec<Point>, at: Timestam
 }
 
 /// The last location after these, if it changed, and the state that judges the next one.
-fn recall_whereabouts(
+fn recall_jump_detector(
     memory: &LocationMemory,
     owner: Owner,
     mut observed: Vec<&Point>,
-) -> (Option<Point>, Whereabouts) {
-    let mut whereabouts =
-        memory.device_states().get(owner).map(|entry| entry.whereabouts).unwrap_or_default();
+) -> (Option<Point>, JumpDetector) {
+    let mut jump_detector =
+        memory.device_states().get(owner).map(|entry| entry.jump_detector).unwrap_or_default();
     let mut last = None;
     observed.sort_by_key(|point| point.key());
     for point in observed {
@@ -127,10 +126,10 @@ fn recall_whereabouts(
         let Ok(stored) = point.unpack() else { continue };
         let fix = Fix::from(&stored);
         let by_itself = judge(&fix, point.received_at).suspect;
-        whereabouts.recall(fix, by_itself, point.trust.suspect);
-        if whereabouts.last.is_some_and(|last| last.number == point.number) {
+        jump_detector.replay(fix, by_itself, point.trust.suspect);
+        if jump_detector.last.is_some_and(|last| last.number == point.number) {
             last = Some(point.detached());
         }
     }
-    (last, whereabouts)
+    (last, jump_detector)
 }

@@ -65,7 +65,7 @@ pub(super) async fn save_some(tx: &Tx, memory: &Arc<LocationMemory>, owners: &[O
         }
         let Some((entry, changes)) = memory.device_states().snapshot(*owner) else { continue };
         if let Some(last_seen) = entry.last_seen {
-            let (rhythm, doubt) = (entry.rhythm.to_bytes(), entry.whereabouts.doubt.to_bytes());
+            let (rhythm, doubt) = (entry.rhythm.to_bytes(), entry.jump_detector.unconfirmed.to_bytes());
             heard.push(params![owner.0, owner.1, last_seen, entry.observed_to, rhythm, doubt].to_vec());
         }
         last.extend(entry.last.map(|point| (*owner, point)));

@@ -11,7 +11,7 @@ use perigee_core::store::{Result, SkimLimits, Skimmed};
 use super::erase::Erased;
 use super::feed::end;
 use super::log_row::{COLUMNS, LogRow};
-use crate::codec::{Glimpse, may_carry_alerts};
+use crate::codec::{PointRef, may_carry_alerts};
 use crate::sql::locations::trimmed_to;
 use crate::{Row, Tx, params};
 
@@ -58,21 +58,17 @@ pub(crate) async fn read(
         let rows = rows(tx, account, (passed, up_to), stride).await?;
         for row in &rows {
             let mut is_one = None;
-            LogRow::of(row)?.visit_or_note(tx, |glimpse| {
+            LogRow::of(row)?.visit_or_note(tx, |point| {
                 // Locations of one device are adjacent, so the last answer is mostly still right.
                 let is_wanted = match is_one {
-                    Some((device, is_wanted)) if device == glimpse.device => is_wanted,
-                    _ => devices.contains(&glimpse.device),
+                    Some((device, is_wanted)) if device == point.device => is_wanted,
+                    _ => devices.contains(&point.device),
                 };
-                is_one = Some((glimpse.device, is_wanted));
-                if is_wanted
-                    && glimpse.number > after
-                    && glimpse.number <= up_to
-                    && !is_erased(&erased, glimpse)
-                {
-                    found.push((glimpse.device, glimpse.to_point().unpack()?));
+                is_one = Some((point.device, is_wanted));
+                if is_wanted && point.number > after && point.number <= up_to && !is_erased(&erased, point) {
+                    found.push((point.device, point.to_point().unpack()?));
                 }
-                Ok(glimpse.number < up_to)
+                Ok(point.number < up_to)
             });
             passed = row.i64("last_number")?;
         }
@@ -93,7 +89,7 @@ async fn rows(tx: &Tx, account: AccountId, (after, up_to): (i64, i64), count: us
     Ok(tx.query(&sql, params![account, after, up_to, count]).await?)
 }
 
-fn is_erased(erased: &Erased, Glimpse { device, number, time, .. }: Glimpse<'_>) -> bool {
+fn is_erased(erased: &Erased, PointRef { device, number, time, .. }: PointRef<'_>) -> bool {
     erased.contains(device, number, time)
 }
 
@@ -115,26 +111,26 @@ impl Skimmer {
     fn pass(&mut self, tx: &Tx, row: &Row) -> Result<bool> {
         let (mut last_device, mut is_enough) = (None, false);
         let row = LogRow::of(row)?;
-        row.visit_or_note(tx, |glimpse| {
-            if glimpse.number <= self.after {
+        row.visit_or_note(tx, |point| {
+            if point.number <= self.after {
                 return Ok(true);
             }
             // Locations of one device are adjacent: most need no lookup.
-            let is_known = last_device == Some(glimpse.device) || self.devices.contains(&glimpse.device);
+            let is_known = last_device == Some(point.device) || self.devices.contains(&point.device);
             is_enough = self.count >= self.limits.locations
                 || self.carriers.len() >= self.limits.carriers
                 || (!is_known && self.devices.len() >= self.limits.devices);
             if is_enough {
                 return Ok(false);
             }
-            if last_device.replace(glimpse.device) != Some(glimpse.device) {
-                self.devices.insert(glimpse.device);
+            if last_device.replace(point.device) != Some(point.device) {
+                self.devices.insert(point.device);
             }
-            if may_carry_alerts(glimpse.readings)? && !is_erased(&self.erased, glimpse) {
-                self.carriers.push((glimpse.device, glimpse.to_point().unpack()?));
+            if may_carry_alerts(point.readings)? && !is_erased(&self.erased, point) {
+                self.carriers.push((point.device, point.to_point().unpack()?));
             }
             self.count += 1;
-            self.next = glimpse.number;
+            self.next = point.number;
             Ok(true)
         });
         if self.count > 0 && self.oldest.is_none() {

@@ -26,20 +26,20 @@ fn from(source: FixSource, mut location: Location) -> Location {
 
 /// Which of these are flagged, and the place in the list of the last location.
 fn seen(locations: &[Location]) -> (Vec<usize>, Option<usize>) {
-    let (mut whereabouts, mut flagged) = (Whereabouts::default(), Vec::new());
-    let mut recalled = Whereabouts::default();
+    let (mut jump_detector, mut flagged) = (JumpDetector::default(), Vec::new());
+    let mut replayed = JumpDetector::default();
     for (place, location) in locations.iter().enumerate() {
         let fix = Fix::of(location, i64::try_from(place).unwrap());
-        let is_suspect = whereabouts.see(fix, false);
+        let is_suspect = jump_detector.judge(fix, false);
         if is_suspect {
             flagged.push(place);
         }
         // As it would be kept between two transactions.
-        whereabouts.doubt = Doubt::from_bytes(&whereabouts.doubt.to_bytes());
-        recalled.recall(fix, false, is_suspect);
-        assert_eq!(recalled, whereabouts, "what was judged before leads to the same");
+        jump_detector.unconfirmed = UnconfirmedJump::from_bytes(&jump_detector.unconfirmed.to_bytes());
+        replayed.replay(fix, false, is_suspect);
+        assert_eq!(replayed, jump_detector, "what was judged before leads to the same");
     }
-    (flagged, whereabouts.last.map(|last| usize::try_from(last.number).unwrap()))
+    (flagged, jump_detector.last.map(|last| usize::try_from(last.number).unwrap()))
 }
 
 fn check(name: &str, locations: &[Location], flagged: &[usize], last: usize) {
@@ -76,17 +76,17 @@ fn a_device_that_really_moved_is_believed_the_second_time() {
 
 #[test]
 fn what_was_believed_stays_so_when_what_confirmed_it_is_erased() {
-    let mut recalled = Whereabouts::default();
-    recalled.recall(Fix::of(&at(0, MADRID), 0), false, false);
-    recalled.recall(Fix::of(&at(120, SYDNEY), 2), false, false);
-    assert_eq!(recalled.last.map(|last| last.number), Some(2));
+    let mut replayed = JumpDetector::default();
+    replayed.replay(Fix::of(&at(0, MADRID), 0), false, false);
+    replayed.replay(Fix::of(&at(120, SYDNEY), 2), false, false);
+    assert_eq!(replayed.last.map(|last| last.number), Some(2));
 }
 
 #[test]
 fn what_is_older_is_not_compared() {
     check("late", &[at(100, MADRID), at(0, SYDNEY), at(200, MADRID)], &[], 2);
     let confirmed = [at(0, MADRID), at(60, SYDNEY), at(-60, MADRID), at(120, SYDNEY)];
-    check("late between doubt and confirmation", &confirmed, &[1], 3);
+    check("late between jump and confirmation", &confirmed, &[1], 3);
 }
 
 #[test]
@@ -128,10 +128,10 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_a_doubt_or_none(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
-        let doubt = Doubt::from_bytes(&bytes);
-        prop_assert_eq!(&Doubt::from_bytes(&doubt.to_bytes()), &doubt);
+    fn any_bytes_are_a_jump_or_none(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+        let unconfirmed = UnconfirmedJump::from_bytes(&bytes);
+        prop_assert_eq!(&UnconfirmedJump::from_bytes(&unconfirmed.to_bytes()), &unconfirmed);
         let last = Some(Fix::of(&at(0, MADRID), 0));
-        Whereabouts { last, doubt }.see(Fix::of(&at(1, SYDNEY), 1), false);
+        JumpDetector { last, unconfirmed }.judge(Fix::of(&at(1, SYDNEY), 1), false);
     }
 }

@@ -21,29 +21,29 @@ const SLACK_M: f64 = 1_000.0;
 const ACCURACY_MOST_M: f64 = 50_000.0;
 /// A degree of a great circle, rounded up.
 const DEGREE_M: f64 = 111_200.0;
-/// Stored size of a [`Doubt`]: time, latitude, longitude, accuracy.
-const DOUBT_BYTES: usize = 8 + 4 + 4 + 8;
+/// Stored size of a [`UnconfirmedJump`]: time, latitude, longitude, accuracy.
+const JUMP_BYTES: usize = 8 + 4 + 4 + 8;
 
 /// What the next location of a device is compared with.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Whereabouts {
+pub struct JumpDetector {
     /// The last location.
     pub last: Option<Fix>,
     /// The latest jump, in case the next location confirms it.
-    pub doubt: Doubt,
+    pub unconfirmed: UnconfirmedJump,
 }
 
 /// An unconfirmed jump. It is remembered because a device that really moved would otherwise be suspect for hours.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Doubt(Option<Fix>);
+pub struct UnconfirmedJump(Option<Fix>);
 
-impl Whereabouts {
+impl JumpDetector {
     /// Takes a new location, which may be suspect for other reasons, and returns whether it is suspect. Locations that
     /// arrive together must come in the order of time and number.
     ///
     /// A jump is suspect once: when the next location agrees with it, that one becomes the last location. So one wrong
     /// location, even one that was accepted, is outvoted by the next two.
-    pub fn see(&mut self, new: Fix, is_suspect: bool) -> bool {
+    pub fn judge(&mut self, new: Fix, is_suspect: bool) -> bool {
         let is_jump = !is_suspect && self.is_jump(&new);
         self.follow(new, is_suspect, is_jump);
         is_suspect || is_jump
@@ -51,16 +51,16 @@ impl Whereabouts {
 
     /// Takes a location that was judged before: whether it was suspect for other reasons, and whether it was suspect in
     /// the end. It is not judged again, because what it was compared with may have been deleted.
-    pub fn recall(&mut self, new: Fix, by_itself: bool, is_suspect: bool) {
+    pub fn replay(&mut self, new: Fix, by_itself: bool, is_suspect: bool) {
         self.follow(new, by_itself, is_suspect && !by_itself);
     }
 
     fn follow(&mut self, new: Fix, is_suspect: bool, is_jump: bool) {
         if is_jump {
-            self.doubt = Doubt::of(&new);
+            self.unconfirmed = UnconfirmedJump::of(&new);
         } else if !is_suspect {
             if self.comparable_to(&new).is_some() {
-                self.doubt = Doubt::default();
+                self.unconfirmed = UnconfirmedJump::default();
             }
             if self.last.as_ref().is_none_or(|last| supersedes(&new, last)) {
                 self.last = Some(new);
@@ -70,9 +70,9 @@ impl Whereabouts {
 
     /// Whether the device cannot have got there, and no earlier jump agrees with it.
     fn is_jump(&self, new: &Fix) -> bool {
-        let confirms = |doubted: &Fix| new.time > doubted.time && is_reachable(doubted, new);
+        let confirms = |jump: &Fix| new.time > jump.time && is_reachable(jump, new);
         self.comparable_to(new).is_some_and(|last| !is_reachable(last, new))
-            && !self.doubt.0.as_ref().is_some_and(confirms)
+            && !self.unconfirmed.0.as_ref().is_some_and(confirms)
     }
 
     /// The last location, if a new one can be compared with it: positions entered by hand or estimated by a network
@@ -99,7 +99,7 @@ fn accuracy_m(fix: &Fix) -> f64 {
     fix.accuracy.map_or(0.0, Milli::as_f64).clamp(0.0, ACCURACY_MOST_M)
 }
 
-impl Doubt {
+impl UnconfirmedJump {
     /// Keeps only what is compared and stored.
     fn of(fix: &Fix) -> Self {
         let accuracy = fix.accuracy.filter(|accuracy| accuracy.as_thousandths() != 0);
@@ -110,7 +110,7 @@ impl Doubt {
     pub fn to_bytes(&self) -> Vec<u8> {
         let Some(fix) = &self.0 else { return Vec::new() };
         let accuracy = fix.accuracy.map_or(0, Milli::as_thousandths);
-        let mut bytes = Vec::with_capacity(DOUBT_BYTES);
+        let mut bytes = Vec::with_capacity(JUMP_BYTES);
         bytes.extend(fix.time.as_millis().to_le_bytes());
         bytes.extend(fix.latitude.as_e7().to_le_bytes());
         bytes.extend(fix.longitude.as_e7().to_le_bytes());
