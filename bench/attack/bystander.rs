@@ -1,4 +1,4 @@
-//! Another tenant who uses the server during an attack and measures every answer.
+//! Another tenant that uses the server during an attack and measures every answer.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use tokio::task::JoinSet;
 
 use crate::stage::{OTHER_ADDRESS, Tenant};
 
-/// Between two calls of the same kind.
+/// Pause between two calls of the same kind.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Signing in computes a hash on purpose; more of it would be an attack of its own.
+/// Signing in is expensive by design, so it is called less often.
 const SIGN_IN_PAUSE: Duration = Duration::from_millis(400);
 /// An answer that takes longer is counted as this long.
 const GIVE_UP: Duration = Duration::from_mins(1);
 
-/// What a kind of call met.
+/// Measurements of one kind of call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Noticed {
     /// Every wait for an answer, in milliseconds.
@@ -35,7 +35,7 @@ impl Noticed {
         self.waits_ms.iter().copied().fold(0.0, f64::max)
     }
 
-    /// The wait that 99 of 100 stay below, in milliseconds.
+    /// The 99th percentile of waits in milliseconds.
     pub(crate) fn p99_ms(&self) -> f64 {
         let mut sorted = self.waits_ms.clone();
         sorted.sort_by(f64::total_cmp);
@@ -74,7 +74,7 @@ impl Kind {
     }
 }
 
-/// A tenant on a thread of its own, so that the load generator's work delays no measurement.
+/// A tenant on a separate thread, so that the load generator does not delay measurements.
 #[derive(Debug)]
 pub(crate) struct Bystander {
     stop: Arc<AtomicBool>,
@@ -82,7 +82,7 @@ pub(crate) struct Bystander {
 }
 
 impl Bystander {
-    /// Begins to use the server.
+    /// Starts using the server.
     pub(crate) fn start(tenant: Tenant, address: String) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
@@ -106,7 +106,7 @@ impl Bystander {
         Self { stop, thread }
     }
 
-    /// Ends, and gives what was noticed.
+    /// Stops and returns the measurements.
     pub(crate) fn stop(self) -> Result<Report> {
         self.stop.store(true, Ordering::Release);
         self.thread

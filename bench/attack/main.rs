@@ -1,5 +1,5 @@
-//! Attacks a server with the limits of a fresh installation, one scenario after the other, each on a new store, and
-//! measures what another tenant notices: the longest wait for an answer, refusals, and the server's peak of memory.
+//! Attacks a server with default limits, one scenario after the other, each on a new database, and measures what
+//! another tenant notices: the longest wait for an answer, refusals, and the server's peak memory.
 
 mod bystander;
 mod stage;
@@ -22,19 +22,19 @@ use crate::summary::Outcome;
 /// Attacks a server, and measures what another tenant notices.
 #[derive(Debug, Parser)]
 struct Options {
-    /// The binary; a release build, since the bounds are those of one.
+    /// The binary; must be a release build, because the limits assume one.
     #[arg(long)]
     perigee: PathBuf,
-    /// A PostgreSQL server to use as well, by a superuser's URL; its database is one of our own.
+    /// URL of a PostgreSQL superuser, to test PostgreSQL as well; a new database is created.
     #[arg(long)]
     postgres: Option<String>,
-    /// Leave SQLite out.
+    /// Do not test SQLite.
     #[arg(long)]
     no_sqlite: bool,
     /// Only scenarios whose name contains this.
     #[arg(long, default_value = "")]
     only: String,
-    /// Where stores are made.
+    /// Folder for temporary databases.
     #[arg(long, default_value = "target/attack")]
     scratch: PathBuf,
 }

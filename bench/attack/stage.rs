@@ -1,4 +1,4 @@
-//! What every scenario starts from: a server, the attacker's account and another tenant's.
+//! The setup of every scenario: a server, the attacker's account and another tenant's account.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
@@ -8,7 +8,7 @@ use perigee_bench::http::Connection;
 use perigee_bench::server::{Limits, Server, Setup};
 use serde_json::{Value, json};
 
-/// Where the other tenant's requests come from. The attacker's come from 127.0.0.1.
+/// Source address of the other tenant. The attacker uses 127.0.0.1.
 pub(crate) const OTHER_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 
 const OTHER_EMAIL: &str = "other@localhost";
@@ -16,9 +16,9 @@ const OTHER_EMAIL: &str = "other@localhost";
 /// A server under attack.
 #[derive(Debug)]
 pub(crate) struct Stage {
-    /// Its owner's account is the attacker's.
+    /// The server; its first account is the attacker's.
     pub(crate) server: Server,
-    /// The tenant who must not notice.
+    /// The tenant that must not be affected.
     pub(crate) other: Tenant,
 }
 
@@ -57,7 +57,7 @@ impl Stage {
         Connection::open(&self.server.address).await
     }
 
-    /// Calls as the attacker's owner and gives the body of a success.
+    /// Calls the API as the attacker's owner and returns the body of a success.
     pub(crate) async fn call(&self, line: &str, body: &Value) -> Result<Value> {
         self.call_as(&self.server.token, line, body).await
     }
@@ -73,7 +73,7 @@ impl Stage {
         answer.json()
     }
 
-    /// Makes a user of the attacker's account with these privileges and gives a token of theirs.
+    /// Creates a user of the attacker's account with these privileges and returns a token.
     pub(crate) async fn make_user(&self, email: &str, privileges: &[&str]) -> Result<String> {
         let body = json!({
             "name": email, "email": email, "country": "ES", "timeZone": "UTC", "privileges": privileges,

@@ -1,12 +1,12 @@
-//! What the attacks did and what another tenant noticed, as a table.
+//! The results of the attacks as a table.
 
 use std::fmt::Write as _;
 
 use crate::bystander::Report;
 
-/// No answer to another tenant may take longer, in milliseconds.
+/// The longest allowed wait of another tenant, in milliseconds.
 const WORST_WAIT_MS: f64 = 1000.0;
-/// The server may not take more memory, in bytes.
+/// The largest allowed peak memory of the server, in bytes.
 const MOST_MEMORY: f64 = 300.0 * MIB;
 const MIB: f64 = 1024.0 * 1024.0;
 
@@ -15,9 +15,9 @@ const MIB: f64 = 1024.0 * 1024.0;
 pub(crate) struct Outcome {
     pub(crate) engine: &'static str,
     pub(crate) name: &'static str,
-    /// What the attacker sent and was answered, in a few words.
+    /// A short summary of what the attacker sent and got.
     pub(crate) did: String,
-    /// Whether the attack could not be carried out, or missed a bound of its own.
+    /// Whether the attack could not be run, or its own check failed.
     pub(crate) failed: bool,
     pub(crate) noticed: Report,
     /// The peak of the server's resident memory, in bytes.
@@ -25,7 +25,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Whether no wait and no peak was too large, and nobody else was refused.
+    /// Whether all waits and the peak are within limits and no other tenant was refused.
     pub(crate) fn is_within_bounds(&self) -> bool {
         let calls_are =
             self.noticed.values().all(|kind| kind.worst_ms() <= WORST_WAIT_MS && kind.refused == 0);
@@ -33,7 +33,8 @@ impl Outcome {
     }
 }
 
-/// The outcomes below each other: for each kind of call the longest wait in milliseconds, with refusals in brackets.
+/// A table with one row per scenario: for each kind of call the longest wait in milliseconds, with refusals in
+/// brackets.
 pub(crate) fn table(outcomes: &[Outcome]) -> String {
     let mut table = String::from(
         "| engine | attack | health | read | submit (p99) | sign-in | memory | within bounds | what was sent |\n\

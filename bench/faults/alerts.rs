@@ -1,4 +1,4 @@
-//! A run with alerts: devices with limits raise them, nodes are killed, and a receiver counts what goes out.
+//! A run with alerts: devices with limits raise alerts, nodes are killed, and a simulated provider counts messages.
 
 use std::collections::VecDeque;
 use std::process::ExitCode;
@@ -19,15 +19,15 @@ use crate::client::locked;
 use crate::outcome::{Outcome, examine, is_drained};
 use crate::sink::{REQUEST, Sink};
 
-/// Messages a device may send a day.
+/// Messages that a device may send per day.
 const LIMIT: u32 = 10;
 const WRITERS: usize = 8;
-/// Alerts one request brings.
+/// Alerts per request.
 const BATCH: usize = 25;
-/// The longest that the outbox may take to empty once the last alert was taken.
+/// The longest that the outbox may take to empty after the last alert.
 const PATIENCE: Duration = Duration::from_hours(1);
 
-/// Runs each engine, and says how it went.
+/// Runs each engine and prints the results.
 pub(crate) async fn run(
     options: &Options,
     alerts: usize,
@@ -77,13 +77,13 @@ fn environment(sink: &str, broken: bool) -> Vec<(String, String)> {
     environment.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-/// Requests that are still to be acknowledged: a device, and the first of its alerts.
+/// Requests not acknowledged yet: a device, and the number of its first alert.
 type Work = Arc<Mutex<VecDeque<(usize, usize)>>>;
 
 struct Storm {
     nodes: Vec<Server>,
     sink: Sink,
-    /// Each with the number its alerts go to.
+    /// The devices, each with the telephone number of its recipient.
     devices: Arc<Vec<(String, String)>>,
     alerts_each: usize,
     random: StdRng,
@@ -92,7 +92,7 @@ struct Storm {
 }
 
 impl Storm {
-    /// Starts a server, and a second one where two can share a store, and makes the devices.
+    /// Starts a server (two on PostgreSQL) and creates the devices.
     async fn start(setup: Setup, sink: Sink, options: &Options, alerts: usize) -> Result<Self> {
         let count = usize::try_from(options.devices)?;
         let is_shared = setup.database.is_some();
@@ -130,7 +130,7 @@ impl Storm {
         })
     }
 
-    /// Raises every alert while nodes are killed, waits until nothing is left to send, and looks.
+    /// Raises every alert while nodes are killed, waits until the outbox is empty, and checks.
     async fn finish(mut self) -> Result<(Outcome, u32)> {
         let batches = (0..self.alerts_each).step_by(BATCH);
         let work: VecDeque<(usize, usize)> =
@@ -169,7 +169,7 @@ impl Storm {
                     let answer = connection.call(&line, &token, body.as_bytes()).await;
                     let is_done = answer.as_ref().is_ok_and(Answer::is_success);
                     if !is_done {
-                        // Sent again: what was stored is found to be there.
+                        // Sent again: duplicates are recognised.
                         locked(&work).push_back((device, first));
                     }
                     if answer.is_err() {
@@ -181,7 +181,7 @@ impl Storm {
         writers
     }
 
-    /// Lets the nodes work for a while, then kills one of them and starts it again.
+    /// Waits a while, then kills one node and starts it again.
     async fn pause_and_kill(&mut self) -> Result<()> {
         tokio::time::sleep(Duration::from_millis(self.random.random_range(500..4_000))).await;
         let place = self.random.random_range(0..self.nodes.len());
@@ -191,7 +191,7 @@ impl Storm {
         node.start_again()
     }
 
-    /// Goes on killing now and then until the outbox is empty or enough were killed, and then waits.
+    /// Keeps killing nodes until the outbox is empty or enough were killed, and then waits.
     async fn drain(&mut self) -> Result<()> {
         loop {
             let node = &self.nodes[0];
@@ -208,7 +208,7 @@ impl Storm {
     }
 }
 
-/// Alerts with these numbers, each of a name of its own so that none repeats another.
+/// Alerts with these numbers, each with its own name so that none counts as a repetition.
 fn alerts(first: usize, end: usize) -> String {
     let alert =
         |place: usize| json!({"dateTime": "2026-01-01T00:00:00Z", "alertName": format!("storm {place}")});

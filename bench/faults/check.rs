@@ -1,4 +1,4 @@
-//! What the server has, held against the ledger.
+//! Compares the server's data with the ledger.
 
 use anyhow::{Context, Result, bail};
 use perigee_bench::http::Connection;
@@ -7,25 +7,25 @@ use crate::client::{Shared, locked};
 use crate::ledger::{Request, State};
 use crate::point::{Seen, Slot, recognise};
 
-/// Violations told one by one; more are only counted.
+/// Violations that are printed; more are only counted.
 const TOLD_MOST: u64 = 20;
 
-/// What was found to be wrong.
+/// The violations found.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Found {
-    /// Acknowledged and not in the history, or shown by the feed and gone.
+    /// Acknowledged but not in the history, or shown by the feed and then gone.
     pub(crate) lost: u64,
     /// More than once in the history.
     pub(crate) twice: u64,
-    /// Stored, and missing in the feed.
+    /// Stored but missing in the feed.
     pub(crate) missed_by_feed: u64,
     /// More than once in the feed.
     pub(crate) twice_in_feed: u64,
-    /// Never sent, or not as it was sent.
+    /// Never sent, or different from what was sent.
     pub(crate) strangers: u64,
     /// A last location that is not the newest.
     pub(crate) wrong_last: u64,
-    /// Answers that say something else than what must have happened.
+    /// Answers that contradict the ledger.
     pub(crate) wrong_answers: u64,
 }
 
@@ -51,13 +51,13 @@ impl Found {
         }
     }
 
-    /// Notes a location that nobody sent like this.
+    /// Records a location that was never sent like this.
     pub(crate) fn note_stranger(&mut self, place: &str, seen: &Seen) {
         self.strangers += 1;
         self.tell(|| format!("in the {place}, never sent like this: {seen:?}"));
     }
 
-    /// Notes an answer that cannot be right.
+    /// Records an answer that contradicts the ledger.
     pub(crate) fn note_answer(&mut self, request: &Request, answer: &str) {
         self.wrong_answers += 1;
         self.tell(|| format!("{} {:?} locations: {answer}", request.slots.len(), request.purpose));

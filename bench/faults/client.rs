@@ -1,4 +1,4 @@
-//! What uses the server until it is gone: writers on connections of their own, and a reader of the feed.
+//! Clients that use the server until it is killed: writers on separate connections, and a reader of the feed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,23 +16,23 @@ use crate::point::{Seen, recognise};
 
 /// Locations of the largest batch.
 pub(crate) const BATCH_MAX: usize = 400;
-/// The same of the one writer who keeps the compactor busy.
+/// The same for the writer that keeps compaction busy.
 pub(crate) const BULK_MAX: usize = 6000;
 
-/// What writers and the reader share.
+/// State shared by writers and reader.
 #[derive(Clone, Debug)]
 pub(crate) struct Shared {
     pub(crate) address: String,
     pub(crate) token: String,
     /// The identifiers of the devices, in the order of the ledger's pages.
     pub(crate) identifiers: Arc<Vec<String>>,
-    /// Their places by id.
+    /// Index of each device by id.
     pub(crate) places: Arc<HashMap<String, usize>>,
     pub(crate) ledger: Arc<Mutex<Ledger>>,
     pub(crate) found: Arc<Mutex<Found>>,
 }
 
-/// The value behind a lock.
+/// Locks a mutex, ignoring poisoning.
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -78,7 +78,7 @@ pub(crate) async fn write(shared: Shared, most: usize, mut random: StdRng) {
             ledger.counts.refused += 1;
             ledger.leave_unanswered(request);
         }
-        // Lets neither one connection nor the store's size run away.
+        // Limits the rate, so that the database does not grow too large.
         let rest = Duration::from_micros(random.random_range(0..4_000));
         tokio::time::sleep(rest).await;
     }
@@ -91,8 +91,8 @@ struct FeedPage {
     next_cursor: String,
 }
 
-/// Follows the feed from a cursor until the server is gone, or until its end when `to_end` is asked for. The cursor
-/// moves on only with pages that were read whole.
+/// Reads the feed from a cursor until the server is killed, or until its end if `to_end` is set. The cursor moves
+/// only after a page was read completely.
 pub(crate) async fn follow(shared: &Shared, cursor: &mut String, to_end: bool) -> Result<()> {
     let mut connection = Connection::open(&shared.address).await?;
     loop {

@@ -19,14 +19,14 @@ use crate::client::{BATCH_MAX, BULK_MAX, Shared, follow, locked, write};
 use crate::ledger::Ledger;
 use crate::summary::Summary;
 
-/// Few devices, so that each gathers enough for the compactor to be at work all the time.
+/// Few devices, so that compaction always has enough to do.
 const DEVICES: usize = 4;
-/// After so many kills new devices take over, so that a check reads about as much in the last cycle as in the first.
+/// After this many kills new devices are used, so that a check reads about the same amount in every cycle.
 const KILLS_A_GENERATION: u32 = 5;
 const WRITERS: u64 = 8;
-/// Every so many cycles the database is killed too.
+/// Every this many cycles the database is killed too.
 const DATABASE_EVERY: u32 = 5;
-/// The longest that anything but the load may take.
+/// Time limit of everything but the load.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// An engine under test.
@@ -108,7 +108,7 @@ impl Run {
         Ok(self.summary)
     }
 
-    /// Whether going on would tell nothing more. What a broken server is caught by is a loss.
+    /// Whether the run can stop early: a deliberately broken server is caught by the first loss.
     fn is_decided(&self) -> bool {
         let found = locked(&self.shared.found);
         if self.broken { found.lost > 0 } else { !found.is_clean() }
@@ -131,7 +131,7 @@ impl Run {
         Ok(())
     }
 
-    /// Writes from many connections, follows the feed, and kills the server at some moment.
+    /// Writes from many connections, reads the feed, and kills the server at a random moment.
     async fn load_and_kill(&mut self, cycle: u32) -> Result<()> {
         let mut clients = JoinSet::new();
         for writer in 0..WRITERS {
@@ -141,7 +141,7 @@ impl Run {
         }
         let (shared, mut cursor) = (self.shared.clone(), self.cursor.clone());
         let reader = tokio::spawn(async move {
-            // It ends with the server.
+            // Ends when the server is killed.
             let _broke_off = follow(&shared, &mut cursor, false).await;
             cursor
         });
@@ -155,7 +155,7 @@ impl Run {
             if !status.success() {
                 bail!("{} failed: {status}", program.display());
             }
-            // The server is to find its way back by itself, and then to be killed as always.
+            // The server must reconnect by itself before it is killed as usual.
             tokio::time::sleep(Duration::from_millis(self.random.random_range(0..=500))).await;
         }
         let is_packing = is_packing(&self.server).await;
@@ -167,7 +167,7 @@ impl Run {
         Ok(())
     }
 
-    /// Starts the server again and checks what is written to at present, or every device.
+    /// Starts the server again and checks the devices in use, or every device.
     async fn start_and_check(&mut self, everything: bool) -> Result<()> {
         self.server.start_again()?;
         self.summary.slowest_start = self.summary.slowest_start.max(self.server.ready_after);
@@ -181,7 +181,7 @@ impl Run {
     }
 }
 
-/// Whether the compactor was at work a moment ago. A server that does not answer is not asked again.
+/// Whether compaction was running a moment ago. A server that does not answer is not asked again.
 async fn is_packing(server: &Server) -> bool {
     let ask = async {
         let mut connection = Connection::open(&server.address).await.ok()?;

@@ -1,4 +1,4 @@
-//! What was sent and what was acknowledged, kept outside the store and never told by it.
+//! What was sent and what was acknowledged, kept outside the database.
 
 use std::collections::VecDeque;
 
@@ -7,19 +7,19 @@ use rand::rngs::StdRng;
 
 use crate::point::{self, Slot};
 
-/// Acknowledged requests that may be sent again.
+/// How many acknowledged requests are kept to be sent again.
 const REMEMBERED: usize = 64;
-/// Locations a device keeps back to send late.
+/// Locations that a device holds back to send late.
 const KEPT_BACK: usize = 400;
 
-/// What a request is for, which decides what its answer must say.
+/// The kind of a request, which decides what its answer must say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Locations never sent before: all are new.
     Fresh,
     /// Locations that were acknowledged: none is new.
     Known,
-    /// Locations of a request without an answer: new or not, nobody knows.
+    /// Locations of a request without an answer: new or not is unknown.
     Unknown,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// Its body: an object for one location, an array for several.
+    /// The body: an object for one location, an array for several.
     pub(crate) fn body(&self) -> Vec<u8> {
         let mut body = Vec::with_capacity(self.slots.len() * 160);
         if self.slots.len() == 1 {
@@ -48,15 +48,15 @@ impl Request {
     }
 }
 
-/// How far a location got.
+/// What is known about a location.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum State {
     /// Never sent.
     #[default]
     Unsent,
-    /// Sent, and no answer said that it was stored.
+    /// Sent, but not acknowledged.
     Sent,
-    /// An answer said that it was stored.
+    /// Acknowledged by an answer.
     Acknowledged,
 }
 
@@ -92,7 +92,7 @@ pub(crate) struct Counts {
 }
 
 impl Ledger {
-    /// Opens pages for so many devices, which are written to from now on.
+    /// Adds pages for `count` devices, which are used from now on.
     pub(crate) fn open_pages(&mut self, count: usize) {
         let first = self.pages.len();
         self.pages.extend((0..count).map(|_| Page::default()));
@@ -101,7 +101,7 @@ impl Ledger {
         self.unanswered.clear();
     }
 
-    /// Draws the next request and notes that it is sent.
+    /// Chooses the next request and records that it is sent.
     pub(crate) fn next(&mut self, random: &mut StdRng, most: usize) -> Request {
         self.counts.requests += 1;
         if random.random_bool(0.5)
@@ -115,7 +115,7 @@ impl Ledger {
             let chosen = random.random_range(0..self.known.len());
             return Request { purpose: Purpose::Known, ..self.known[chosen].clone() };
         }
-        // One device gets most of it, so that its locations are packed away as soon and as often as can be.
+        // One device gets most of the locations, so that they are packed as often as possible.
         let is_busy = random.random_bool(0.6);
         let device = if is_busy { self.current.start } else { random.random_range(self.current.clone()) };
         let count = if random.random_bool(0.5) { 1 } else { random.random_range(1..=most) };
@@ -141,7 +141,7 @@ impl Ledger {
         Request { device, slots, purpose: Purpose::Fresh }
     }
 
-    /// Notes that a request was answered well. Called after the whole answer was read.
+    /// Records that a request succeeded. Called after the whole answer was read.
     pub(crate) fn acknowledge(&mut self, request: Request) {
         let page = &mut self.pages[request.device];
         for slot in &request.slots {
@@ -157,7 +157,7 @@ impl Ledger {
         }
     }
 
-    /// Notes that no answer came, or one that promises nothing.
+    /// Records that there was no answer, or one that promises nothing.
     pub(crate) fn leave_unanswered(&mut self, request: Request) {
         self.counts.unanswered += 1;
         if request.purpose != Purpose::Known {

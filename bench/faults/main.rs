@@ -1,6 +1,6 @@
-//! Kills a server that takes locations, again and again, and holds what it then has against a ledger of what it
-//! acknowledged: nothing may be lost, nothing may be there twice. Or a server that sends alerts to people: no limit
-//! may be exceeded, and nothing may be sent that is not counted.
+//! Repeatedly kills a server that receives locations, and compares its data with a ledger of what it acknowledged:
+//! nothing may be lost, nothing may be there twice. Or a server that sends notifications: no limit may be exceeded,
+//! and nothing may be sent without being counted.
 
 mod alerts;
 mod check;
@@ -23,40 +23,41 @@ use perigee_bench::server::{Limits, Setup};
 use crate::cycle::Run;
 use crate::summary::Summary;
 
-/// Kills a server that takes locations, and checks that it kept what it acknowledged.
+/// Kills a server that receives locations, and checks that it kept what it acknowledged.
 #[derive(Debug, Parser)]
 pub(crate) struct Options {
     /// The binary; one with the features `unsafe-early-ack` and `unsafe-late-limit` for `--broken`.
     #[arg(long)]
     perigee: PathBuf,
-    /// A PostgreSQL server to use as well, by a superuser's URL; its database is one of our own.
+    /// URL of a PostgreSQL superuser, to test PostgreSQL as well; a new database is created.
     #[arg(long)]
     postgres: Option<String>,
     /// A program that kills the PostgreSQL server and starts it again; run every few cycles.
     #[arg(long, value_name = "PROGRAM")]
     crash_postgres: Option<PathBuf>,
-    /// Leave SQLite out.
+    /// Do not test SQLite.
     #[arg(long)]
     no_sqlite: bool,
-    /// Send so many alerts to people instead of locations, and count what a receiver gets.
+    /// Send this many alerts instead of locations, and count what a simulated provider gets.
     #[arg(long, value_name = "COUNT")]
     alerts: Option<usize>,
     /// The devices that raise them.
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     devices: u32,
-    /// Kills of each engine.
+    /// Number of kills for each engine.
     #[arg(long, default_value_t = 100)]
     cycles: u32,
-    /// What every choice follows from; a run is as repeatable as the timing of processes lets it be.
+    /// Seed of random choices; timing between processes still varies.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// The longest time from a start to its kill, in milliseconds.
     #[arg(long, default_value_t = 1800, value_parser = clap::value_parser!(u64).range(100..))]
     longest: u64,
-    /// Let the server answer before it commits, or count after it sends, and succeed only when that is caught.
+    /// Test a broken server that answers before it commits, or counts after it sends; succeeds only if that is
+    /// caught.
     #[arg(long)]
     broken: bool,
-    /// Where stores are made.
+    /// Folder for temporary databases.
     #[arg(long, default_value = "target/faults")]
     scratch: PathBuf,
 }
@@ -88,7 +89,7 @@ async fn main() -> Result<ExitCode> {
         summaries.push(Run::start(engine, setup, &options).await?.finish().await?);
     }
     println!("{}", summary::table(&summaries));
-    // A broken server is caught by what it lost, not by anything else it may do differently.
+    // A broken server must be caught by lost data, not by other differences.
     let succeeded =
         |summary: &Summary| if options.broken { summary.found.lost > 0 } else { summary.found.is_clean() };
     let ok = summaries.iter().all(succeeded);

@@ -1,4 +1,4 @@
-//! What became of the messages, held against what the receiver got.
+//! Compares the record of messages with what the simulated provider got.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use serde_json::Value;
 
 use crate::sink::Sink;
 
-/// What was found, and what is wrong with it.
+/// Counts and violations found.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     /// Messages by state.
     pub(crate) states: BTreeMap<String, usize>,
-    /// Messages the receiver got.
+    /// Messages that the provider got.
     pub(crate) received: u64,
     /// Devices for which more was received than the limit allows.
     pub(crate) above_limit: usize,
     /// Devices for which more was received than was counted.
     pub(crate) below_sink: usize,
-    /// Messages that are missing, and messages not sent for no reason.
+    /// Messages that are missing, or suppressed without a reason.
     pub(crate) unaccounted: usize,
 }
 
@@ -29,7 +29,7 @@ impl Outcome {
         self.above_limit == 0 && self.below_sink == 0 && self.unaccounted == 0
     }
 
-    /// In words.
+    /// A short summary for people.
     pub(crate) fn tell(&self, engine: &str, kills: u32) -> String {
         format!(
             "{engine}: {kills} kills, {:?}, {} received; devices above their limit: {}, counted below what was \
@@ -39,7 +39,7 @@ impl Outcome {
     }
 }
 
-/// Looks at every device and every message.
+/// Checks every device and every message.
 pub(crate) async fn examine(
     connection: &mut Connection,
     token: &str,

@@ -1,5 +1,5 @@
-//! The locations that are sent. Each follows from its device and its second, so that whatever the server gives back
-//! can be compared whole.
+//! The locations that are sent. Each is computed from its device and its second, so that the server's data can be
+//! compared completely.
 
 use std::io::Write as _;
 
@@ -9,10 +9,10 @@ use serde::Deserialize;
 /// 2020-01-01T00:00:00Z.
 const FIRST_MS: i64 = 1_577_836_800_000;
 
-/// The second of a device's life in which a location was taken; there is one each second at the most.
+/// The second in which a location was taken; a device has at most one per second.
 pub(crate) type Slot = u32;
 
-/// A location as the server gives it back.
+/// A location as the server returns it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Seen {
@@ -40,8 +40,8 @@ struct Values {
     note: Option<String>,
 }
 
-/// A few metres from one second to the next, so that no jump makes a location doubtful. Every number has as many
-/// decimals as the service keeps.
+/// A few metres from one second to the next, so that no location is suspect. Every number has as many decimals as the
+/// service keeps.
 fn values(device: usize, slot: Slot) -> Values {
     let wave = f64::from(slot % 600) - 300.0;
     let device = u32::try_from(device).unwrap_or(0);
@@ -63,7 +63,7 @@ fn time(slot: Slot) -> Timestamp {
     Timestamp::from_millis(FIRST_MS + i64::from(slot) * 1000)
 }
 
-/// Appends the location as the API takes it.
+/// Appends the location as JSON for the API.
 pub(crate) fn write(out: &mut Vec<u8>, device: usize, slot: Slot) {
     let Values { latitude, longitude, speed, satellites, mileage, note } = values(device, slot);
     let attributes = note.map_or(String::new(), |note| format!(",\"attributes\":{{\"note\":\"{note}\"}}"));
@@ -75,7 +75,7 @@ pub(crate) fn write(out: &mut Vec<u8>, device: usize, slot: Slot) {
     written.expect("memory takes what is written to it");
 }
 
-/// The second of this location, if it is one of this device that could have been sent just so.
+/// The second of this location, if it equals what this device sends in that second.
 pub(crate) fn recognise(device: usize, seen: &Seen) -> Option<Slot> {
     let millis = seen.date_time.parse::<Timestamp>().ok()?.as_millis() - FIRST_MS;
     let slot = Slot::try_from(millis / 1000).ok().filter(|_| millis % 1000 == 0)?;

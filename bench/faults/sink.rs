@@ -1,4 +1,4 @@
-//! A receiver of SMS that counts what it gets by number, and behaves as badly as providers do.
+//! A simulated SMS provider that counts messages by number and sometimes fails, as real ones do.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,10 +11,10 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::client::locked;
 
-/// What a provider is asked for with every message.
+/// The path of the simulated API.
 pub(crate) const REQUEST: &str = r#"{"to":"{number}","text":"{text}"}"#;
 
-/// The receiver. It ends with the process.
+/// The simulated provider. It runs until the process ends.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sink {
     received: Arc<Mutex<HashMap<String, u32>>>,
@@ -22,7 +22,7 @@ pub(crate) struct Sink {
 }
 
 impl Sink {
-    /// Listens, and gives the address to send to.
+    /// Starts listening and returns its URL.
     pub(crate) async fn listen(&self) -> Result<String> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = format!("http://{}/", listener.local_addr()?);
@@ -30,14 +30,14 @@ impl Sink {
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let sink = sink.clone();
-                // A connection that breaks off is the sender's trouble.
+                // Broken connections are the sender's problem.
                 tokio::spawn(async move { sink.serve(stream).await });
             }
         });
         Ok(address)
     }
 
-    /// What it received for this number.
+    /// Messages received for this number.
     pub(crate) fn of(&self, number: &str) -> u32 {
         locked(&self.received).get(number).copied().unwrap_or_default()
     }
@@ -55,7 +55,7 @@ impl Sink {
             }
             *locked(&self.received).entry(number).or_default() += 1;
             if turn % 64 == 9 {
-                // Taken, and not a word of it.
+                // Accepted without an answer.
                 return Ok(());
             }
             stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}").await?;

@@ -1,4 +1,4 @@
-//! What a run did and found, as a table.
+//! The results of a run as a table.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub(crate) struct Summary {
     pub(crate) slowest_start: Duration,
 }
 
-/// The runs beside each other.
+/// A table with one column per run.
 pub(crate) fn table(summaries: &[Summary]) -> String {
     type Figure = fn(&Summary) -> String;
     let rows: [(&str, Figure); 18] = [

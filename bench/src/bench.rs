@@ -1,4 +1,4 @@
-//! What every phase works with: the options, the engines, the report.
+//! The context of every phase: options, engines and report.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -14,17 +14,17 @@ use crate::report::Report;
 /// Parts of the benchmark, in the order they run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Phase {
-    /// Locations one by one.
+    /// Locations sent one by one.
     Singles,
     /// Locations in batches, with readers, and stalls.
     Batches,
-    /// Bytes at rest.
+    /// Size of the database at rest.
     Size,
-    /// A store that grows, then reads, last locations and a start on it.
+    /// A growing database, then reads, last locations and start-up time on it.
     Growth,
-    /// Two nodes.
+    /// Two nodes on one PostgreSQL.
     Nodes,
-    /// Export and import.
+    /// Memory used by export and import.
     Memory,
     /// Many streams of events.
     Streams,
@@ -32,7 +32,7 @@ pub(crate) enum Phase {
     Webhooks,
     /// Geofences, and locations one by one with rules.
     Rules,
-    /// A row per location in plain databases.
+    /// Plain databases with one row per location.
     Peers,
 }
 
@@ -42,52 +42,52 @@ pub(crate) struct Options {
     /// The binary, built with the feature `bench`.
     #[arg(long)]
     pub(crate) perigee: PathBuf,
-    /// A PostgreSQL server to use as well, by a superuser's URL; its databases are of our own.
+    /// URL of a PostgreSQL superuser, to measure PostgreSQL as well; new databases are created.
     #[arg(long)]
     pub(crate) postgres: Option<String>,
     /// The PostgreSQL server runs without the shim.
     #[arg(long)]
     pub(crate) foreign_postgres: bool,
-    /// Leave SQLite out.
+    /// Do not measure SQLite.
     #[arg(long)]
     pub(crate) no_sqlite: bool,
-    /// The library made of `bench/shim.c`, to slow syncs down and set clocks ahead.
+    /// The library built from `bench/shim.c`, which slows down syncs and sets clocks ahead.
     #[arg(long)]
     pub(crate) shim: Option<PathBuf>,
-    /// The file that tells the shim how slow syncs are; PostgreSQL must run with it too.
+    /// The file from which the shim reads the delay of syncs; PostgreSQL must use it too.
     #[arg(long, requires = "shim")]
     pub(crate) sync_delay: Option<PathBuf>,
     /// A folder with real tracks as CSV.
     #[arg(long)]
     pub(crate) tracks: Option<PathBuf>,
-    /// Only these parts.
+    /// Run only these parts.
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Phase>,
-    /// Everything small, to see that it works; the figures mean little.
+    /// Run everything small, to see that it works; the numbers mean little.
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Seconds of each load.
+    /// Duration of each load in seconds.
     #[arg(long)]
     seconds: Option<u64>,
-    /// Points of the largest store.
+    /// Locations in the largest database.
     #[arg(long)]
     points: Option<u64>,
-    /// Streams of events at once.
+    /// Simultaneous event streams.
     #[arg(long)]
     streams: Option<usize>,
     /// Events that are delivered to webhooks.
     #[arg(long)]
     events: Option<usize>,
-    /// Rules that judge every device.
+    /// Rules that apply to every device.
     #[arg(long)]
     rules: Option<usize>,
-    /// Geofences a place is looked up in.
+    /// Geofences that a position is tested against.
     #[arg(long)]
     geofences: Option<usize>,
-    /// Where the tables and plots go.
+    /// Folder for tables and plots.
     #[arg(long, default_value = "bench/results")]
     pub(crate) out: PathBuf,
-    /// Where stores are made; a folder on the disk to be measured.
+    /// Folder for temporary databases, on the disk to be measured.
     #[arg(long, default_value = "target/bench")]
     pub(crate) scratch: PathBuf,
 }
@@ -98,19 +98,19 @@ impl Options {
         Phase::value_variants().iter().copied().filter(chosen).collect()
     }
 
-    /// How long a load runs.
+    /// Duration of a load.
     pub(crate) fn duration(&self) -> Duration {
         Duration::from_secs(self.seconds.unwrap_or(if self.quick { 1 } else { 5 }))
     }
 
-    /// Points of the largest store on an engine. PostgreSQL takes a tenth: its row per location needs many times the
-    /// time to be written and says as much.
+    /// Locations in the largest database of an engine. PostgreSQL gets a tenth: its rows take many times as long to
+    /// write, and the result is as clear.
     pub(crate) fn points(&self, engine: &Engine) -> u64 {
         let most = self.points.unwrap_or(if self.quick { 200_000 } else { 50_000_000 });
         if engine.url().is_some() { most / 10 } else { most }
     }
 
-    /// Streams that are open at once.
+    /// Simultaneous streams.
     pub(crate) fn streams(&self) -> usize {
         self.streams.unwrap_or(if self.quick { 50 } else { 1000 })
     }
@@ -120,17 +120,17 @@ impl Options {
         self.events.unwrap_or(if self.quick { 2_000 } else { 100_000 })
     }
 
-    /// The longest a store may take to fill; then it stays smaller and the report says so.
+    /// Time limit for filling a database; if it is reached, the database stays smaller and the report says so.
     pub(crate) fn longest_fill(&self) -> Duration {
         Duration::from_secs(if self.quick { 20 } else { 180 })
     }
 
-    /// Rules that judge every device.
+    /// Rules that apply to every device.
     pub(crate) fn rules(&self) -> usize {
         self.rules.unwrap_or(if self.quick { 10 } else { 100 })
     }
 
-    /// Geofences a place is looked up in.
+    /// Geofences that a position is tested against.
     pub(crate) fn geofences(&self) -> usize {
         self.geofences.unwrap_or(if self.quick { 1_000 } else { 10_000 })
     }
@@ -195,7 +195,7 @@ impl Bench {
         sqlite.into_iter().chain(self.options.postgres.clone().map(Engine::Postgres)).collect()
     }
 
-    /// Starts a server on an empty store with so many devices.
+    /// Starts a server on an empty database with this many devices.
     pub(crate) async fn start(&self, engine: &Engine, devices: usize) -> Result<Server> {
         let database = match engine.url() {
             Some(url) => Some(own_database(url, "perigee_bench").await?),
@@ -214,7 +214,7 @@ impl Bench {
     }
 }
 
-/// Waits until a server has nothing more to do in the background.
+/// Waits until a server has no background work left.
 pub(crate) async fn settle(server: &Server) -> Result<Duration> {
     const LOOK: Duration = Duration::from_millis(500);
     const QUIET_LOOKS: u32 = 5;

@@ -1,5 +1,5 @@
-//! Bodies of simulated locations that can be sent again and again: each time their dates move on, which costs the load
-//! generator next to nothing.
+//! Bodies of simulated locations that can be sent repeatedly: only their dates are changed, which costs the load
+//! generator almost nothing.
 
 use perigee_cli::fleet::{Fix, SimulatedDevice};
 
@@ -13,7 +13,7 @@ pub(crate) const INTERVAL_MS: i64 = 10_000;
 
 /// Locations of one device with this time between them, from midnight on.
 pub(crate) fn fixes(device: u32, count: usize, interval_ms: i64) -> Vec<Fix> {
-    // Twelve of twenty devices are vehicles; theirs are the tracks with most in them.
+    // Twelve of twenty simulated devices are vehicles, whose locations have the most fields.
     let vehicle = SimulatedDevice::new(SEED, device * 20);
     let track = vehicle.track(FIRST_DAY_MS).take(count);
     let times = (0..).map(|index| FIRST_DAY_MS + index * interval_ms);
@@ -28,7 +28,7 @@ enum Step {
     Day,
 }
 
-/// A body, and where the dates in it stand.
+/// A body, and the positions of the dates in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Body {
     pub(crate) bytes: Vec<u8>,
@@ -59,8 +59,7 @@ impl Body {
         Self { bytes, dates, step }
     }
 
-    /// Moves every location to the time of this round. There are at least 2,352 rounds, and none of two rounds is the
-    /// same.
+    /// Sets every location to the time of this round. There are at least 2,352 rounds without a repetition.
     pub(crate) fn set_round(&mut self, round: usize) {
         match self.step {
             Step::TenSeconds => {
@@ -72,7 +71,7 @@ impl Body {
         }
     }
 
-    /// Moves every location to the time that begins so.
+    /// Sets every location to times with this prefix.
     pub(crate) fn set_text(&mut self, text: &str) {
         for place in &self.dates {
             self.bytes[*place..place + text.len()].copy_from_slice(text.as_bytes());

@@ -1,4 +1,4 @@
-//! A store filled to a size, with its speed and memory watched on the way.
+//! Fills a database to a size, recording speed and memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,23 +16,23 @@ const CONNECTIONS: usize = 8;
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Connections that send each device its first location.
 const GREETERS: usize = 32;
-/// Before anything that fills a store.
+/// A time before everything that the filling uses.
 const GREETING: &str = "2018-01-01T00:00:00";
 
-/// What a store is filled with.
+/// Parameters of a filling.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Filling {
-    /// Points in all.
+    /// Locations in total.
     pub(crate) points: u64,
-    /// Points of a batch.
+    /// Locations per batch.
     pub(crate) batch: usize,
     /// Milliseconds between two of them.
     pub(crate) interval_ms: i64,
-    /// The longest it may take; then it stays smaller.
+    /// Time limit; after it the filling stops.
     pub(crate) longest: Duration,
 }
 
-/// A look at a store that is filled.
+/// One sample during the filling.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
     pub(crate) after_s: f64,
@@ -40,7 +40,7 @@ pub(crate) struct Look {
     pub(crate) resident: f64,
 }
 
-/// The looks at a filling, in order.
+/// The samples of a filling, in order.
 #[derive(Clone, Debug)]
 pub(crate) struct Filled(pub(crate) Vec<Look>);
 
@@ -50,12 +50,12 @@ impl Filled {
         self.0.last().map_or(0.0, |last| last.points)
     }
 
-    /// Points a second between two sizes, if it got that far.
+    /// Locations per second between two sizes, if they were reached.
     pub(crate) fn rate(&self, from: f64, to: f64) -> Option<f64> {
         Some((to - from) / (self.reached_after_s(to)? - self.reached_after_s(from)?))
     }
 
-    /// When it had this size, between two looks as if it grew evenly.
+    /// When it had this size, interpolated between samples.
     fn reached_after_s(&self, points: f64) -> Option<f64> {
         let place = self.0.iter().position(|look| look.points >= points)?;
         let (look, Some(before)) = (self.0[place], place.checked_sub(1).map(|place| self.0[place])) else {
@@ -76,7 +76,7 @@ impl Filled {
     }
 }
 
-/// Fills the devices of a server as fast as it takes it.
+/// Fills the devices of a server as fast as it accepts.
 pub(crate) async fn fill(server: &Server, devices: &[String], filling: Filling) -> Result<Filled> {
     let (claimed, stored) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let began = Instant::now();
@@ -86,7 +86,7 @@ pub(crate) async fn fill(server: &Server, devices: &[String], filling: Filling) 
         let filler = Filler {
             connection: Connection::open(&server.address).await?,
             token: server.token.clone(),
-            // Few devices are filled by every connection, each in rounds of its own.
+            // With few devices every connection fills all of them, each in its own rounds.
             devices: if is_shared {
                 devices.to_vec()
             } else {
@@ -178,7 +178,7 @@ impl Filler {
                 let answer = self.connection.call(&line, &self.token, &body.bytes).await?;
                 match answer.status {
                     201 => self.stored.fetch_add(batch, Ordering::Relaxed),
-                    // Full: the same again, as any client does.
+                    // Queue full: send the same again, as any client does.
                     503 => {
                         tokio::time::sleep(Duration::from_millis(50)).await;
                         let again = self.connection.call(&line, &self.token, &body.bytes).await?;

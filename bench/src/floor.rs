@@ -1,4 +1,4 @@
-//! What one core does without a server: parsing, unpacking, writing.
+//! What one core achieves without a server: parsing, unpacking, writing JSON.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -46,7 +46,7 @@ pub(crate) fn parser_rate(points: usize) -> f64 {
     number(points as u64) / seconds
 }
 
-/// Milliseconds a device-day takes to be unpacked, and to be written as JSON.
+/// Milliseconds to unpack a day of a device, and to write it as JSON.
 pub(crate) fn day_ms() -> Result<(f64, f64)> {
     let day = fixes(0, DAY_POINTS, INTERVAL_MS).iter().map(stored).collect::<Result<Vec<_>>>()?;
     let chunks: Vec<Vec<u8>> = day.chunks(CHUNK_POINTS).map(pack_chunk).collect();
@@ -70,7 +70,7 @@ pub(crate) fn day_ms() -> Result<(f64, f64)> {
     Ok((unpacked * 1000.0, written * 1000.0))
 }
 
-/// A fix as the service keeps it.
+/// A fix as the service stores it.
 fn stored(fix: &Fix) -> Result<StoredLocation> {
     let tenths = |value: i32| Milli::from_f64(f64::from(value) / 10.0);
     let location = Location {
@@ -93,7 +93,7 @@ fn stored(fix: &Fix) -> Result<StoredLocation> {
     Ok(StoredLocation { location, received_at, trust, number: fix.time_ms / INTERVAL_MS })
 }
 
-/// The best of many runs in seconds, so that what else the machine does is left out.
+/// The best of many runs in seconds, to exclude other load on the machine.
 fn best_s(mut work: impl FnMut()) -> f64 {
     let (began, mut best) = (Instant::now(), f64::MAX);
     while began.elapsed() < Duration::from_millis(700) {

@@ -1,4 +1,4 @@
-//! A client with as little work of its own as can be: keep-alive, one request at a time, no copies of bodies.
+//! A minimal HTTP client: keep-alive, one request at a time, no copies of bodies.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
@@ -16,20 +16,20 @@ pub struct Connection {
     request: Vec<u8>,
 }
 
-/// An answer that was read whole.
+/// A complete answer.
 #[derive(Debug)]
 pub struct Answer<'c> {
-    /// Its status.
+    /// The HTTP status of the answer.
     pub status: u16,
-    /// Its body; of a chunked one with the marks between the chunks.
+    /// The body; a chunked body includes the chunk headers.
     pub body: &'c [u8],
-    /// When its first byte was there.
+    /// When its first byte arrived.
     pub first_byte: Instant,
     is_chunked: bool,
 }
 
 impl Answer<'_> {
-    /// Whether the request was done.
+    /// Whether the status is a success.
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
@@ -40,7 +40,7 @@ impl Answer<'_> {
             .with_context(|| format!("the body of a {} is no JSON", self.status))
     }
 
-    /// The body without the marks between chunks.
+    /// The body without chunk headers.
     pub fn content(&self) -> Vec<u8> {
         if self.is_chunked { join_chunks(self.body) } else { self.body.to_vec() }
     }
@@ -57,7 +57,7 @@ impl Connection {
         Self::over(TcpStream::connect(address).await.context("cannot connect")?)
     }
 
-    /// Connects from this address of the machine, so that the server sees another client.
+    /// Connects from this local address, so that the server sees another client.
     pub async fn open_from(source: IpAddr, address: &str) -> Result<Self> {
         let socket = if source.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
         socket.bind(SocketAddr::new(source, 0))?;
@@ -74,7 +74,7 @@ impl Connection {
         self.call_with(line, token, "", body).await
     }
 
-    /// The same with further header lines, each with its line's end.
+    /// The same with further header lines, each with its line break.
     pub async fn call_with(
         &mut self,
         line: &str,
@@ -108,7 +108,7 @@ impl Connection {
             Some(length) => start + length,
             None => 0,
         };
-        // Of a chunked body only its end matters here, and no JSON text holds it.
+        // Only the end of a chunked body matters here, and it cannot occur in JSON.
         while if is_chunked { !self.buffer.ends_with(b"\r\n0\r\n\r\n") } else { self.buffer.len() < end } {
             self.read_more().await?;
         }
@@ -140,7 +140,7 @@ impl Connection {
     }
 }
 
-/// What stands in the chunks of a body that ended well.
+/// The content of a complete chunked body.
 fn join_chunks(mut body: &[u8]) -> Vec<u8> {
     let mut content = Vec::with_capacity(body.len());
     while let Some(end) = body.windows(2).position(|bytes| bytes == b"\r\n") {

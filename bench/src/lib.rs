@@ -1,4 +1,4 @@
-//! What the benchmarks and the fault harness share: a built server as a process, and a client that costs little.
+//! Shared by the benchmarks and fault tests: a server process, and a cheap HTTP client.
 
 pub mod http;
 pub mod machine;

@@ -1,4 +1,4 @@
-//! Many connections that call without pause for a time, and what came of it.
+//! Generates load from many connections and measures it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,41 +13,41 @@ use tokio::task::JoinSet;
 
 use crate::body::{Body, INTERVAL_MS};
 
-/// Bodies a connection has, shared by its devices: large ones for each device would fill the memory.
+/// Bodies per connection, shared by its devices to save memory.
 pub(crate) const BODIES: usize = 8;
 
 /// What every connection of a load does.
 #[derive(Clone, Debug)]
 pub(crate) enum Work {
-    /// Posts so many locations at once, to the devices in turn, with a rest after each.
+    /// Posts batches of this many locations to the devices in turn, with a pause after each.
     Post { points: usize, first_round: usize, rest: Duration },
-    /// Posts single locations taken now: a second later each time, from this instant on.
+    /// Posts single locations with current times: a second later each time, from this instant on.
     PostLive { from: Timestamp },
-    /// The same to the floor, which stores nothing.
+    /// The same to the floor endpoint, which stores nothing.
     PostFloor { points: usize },
-    /// Gets a path in which `{device}` stands for each of the first so many devices in turn, with a rest after each.
+    /// Gets a path in which `{device}` is replaced by the first devices in turn, with a pause after each.
     Get { path: String, devices: usize, rest: Duration },
 }
 
 impl Work {
-    /// Posts without rest.
+    /// Posts without a pause.
     pub(crate) fn post(points: usize, first_round: usize) -> Self {
         Self::Post { points, first_round, rest: Duration::ZERO }
     }
 
-    /// Gets without rest.
+    /// Gets without a pause.
     pub(crate) fn get(path: &str) -> Self {
         Self::Get { path: path.to_owned(), devices: usize::MAX, rest: Duration::ZERO }
     }
 }
 
-/// What a load did.
+/// Measurements of a load.
 #[derive(Clone, Debug)]
 pub(crate) struct Load {
     pub(crate) requests: u64,
     pub(crate) seconds: f64,
     pub(crate) latencies: Latencies,
-    /// Seconds of processor time the server used.
+    /// CPU seconds that the server used.
     pub(crate) cpu_s: f64,
     /// Bytes of the bodies sent.
     pub(crate) sent: u64,
@@ -59,7 +59,7 @@ impl Load {
         number(self.requests) / self.seconds
     }
 
-    /// The latency that this many in a thousand stayed under, in milliseconds.
+    /// The latency quantile in parts per thousand, in milliseconds.
     pub(crate) fn per_mille_ms(&self, per_mille: u64) -> f64 {
         self.latencies.per_mille(per_mille).as_secs_f64() * 1000.0
     }
@@ -70,14 +70,14 @@ impl Load {
     }
 }
 
-/// A count as the number it is; counts here are far from where that loses something.
+/// A count as a float; the counts here are small enough to be exact.
 #[expect(clippy::cast_precision_loss, reason = "counts of a benchmark are small")]
 pub(crate) fn number(count: u64) -> f64 {
     count as f64
 }
 
-/// Runs the work on so many connections for this long, spread over the servers. Devices are dealt out to the
-/// connections, and when there are fewer than connections some have the same.
+/// Runs the work on this many connections for this long, spread over the servers. Devices are divided among the
+/// connections; if there are fewer devices than connections, some share one.
 pub(crate) async fn run(
     servers: &[&Server],
     connections: usize,
@@ -124,9 +124,9 @@ pub(crate) async fn run(
 /// How the locations of a load are dated.
 #[derive(Clone, Copy, Debug)]
 enum Dates {
-    /// By rounds that no other load uses, from this one on.
+    /// By rounds that no other load uses, starting at this one.
     Rounds(usize),
-    /// Each round a second later than the one before.
+    /// Each round is a second later than the one before.
     Seconds(Timestamp),
 }
 

@@ -1,4 +1,4 @@
-//! The machine a run was made on, and what a process used of it.
+//! Describes the machine, and measures what a process uses.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -29,7 +29,7 @@ pub fn describe() -> String {
     )
 }
 
-/// How busy the machine is with other work: runnable tasks over the last minute.
+/// The load average of the last minute.
 pub fn load_average() -> String {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split(' ').next().unwrap_or("unknown").to_owned()
@@ -44,7 +44,7 @@ pub fn file_system(folder: &Path) -> String {
     above.max_by_key(|fields| fields[1].len()).map_or("unknown".to_owned(), |fields| fields[2].to_owned())
 }
 
-/// Milliseconds that syncing four kibibytes appended to a file takes: the median and the ninety-ninth of a hundred.
+/// Milliseconds to append and sync 4 KiB: the median and the 99th of 100.
 pub fn sync_latency_ms(folder: &Path) -> Result<(f64, f64)> {
     let path = folder.join("sync-latency");
     let mut file = File::create(&path)?;
@@ -60,16 +60,16 @@ pub fn sync_latency_ms(folder: &Path) -> Result<(f64, f64)> {
     Ok((times[times.len() / 2], times[times.len() - 2]))
 }
 
-/// What a process has used so far.
+/// Resources that a process has used so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Usage {
     /// Seconds of processor time.
     pub cpu_s: f64,
-    /// Bytes it sent to disk.
+    /// Bytes written to disk.
     pub written: f64,
-    /// Bytes of memory it holds now.
+    /// Resident memory in bytes.
     pub resident: f64,
-    /// The most it ever held.
+    /// Peak resident memory in bytes.
     pub peak: f64,
 }
 
@@ -92,7 +92,7 @@ pub fn usage(process: u32) -> Result<Usage> {
     })
 }
 
-/// By the nanosecond from the scheduler; by the tick where that says less, which is when threads have ended.
+/// From the scheduler in nanoseconds; from ticks if that is higher, because the former omits ended threads.
 fn cpu_s(process: u32, stat: &str) -> f64 {
     let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     let nanos =

@@ -1,5 +1,5 @@
-//! Measures a built Perigee against its own floor and against what a user would do instead, on both engines, and
-//! writes tables and plots. Every ratio is of two numbers of one run on one machine.
+//! Measures a built Perigee against its own floor and against plain databases, on both engines, and writes tables and
+//! plots. Every ratio compares two numbers of one run on one machine.
 
 mod bench;
 mod body;

@@ -1,4 +1,4 @@
-//! Locations with a number in them, so that whoever hears of one can tell which it is.
+//! Locations that contain a number, so that a receiver can identify them.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use perigee_core::time::Timestamp;
 const FIRST_DAY_MS: i64 = 1_577_836_800_000;
 const MARK: &[u8] = b"\"n\":";
 
-/// Somebody to send as.
+/// The credentials and device to send with.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
     pub(crate) address: String,
@@ -25,7 +25,7 @@ impl Sender {
         Self { address: server.address.clone(), token: server.token.clone(), devices: server.devices.clone() }
     }
 
-    /// Sends the locations with these numbers, evenly over this time, and gives when each was answered.
+    /// Sends locations with these numbers, evenly over this time. Returns when each was answered.
     pub(crate) async fn send_evenly(
         &self,
         numbers: std::ops::Range<usize>,
@@ -48,7 +48,7 @@ impl Sender {
         Ok(answered)
     }
 
-    /// Sends the locations with these numbers as quickly as it goes, so many at once.
+    /// Sends locations with these numbers as fast as possible, in batches of `size`.
     pub(crate) async fn send_all(&self, numbers: std::ops::Range<usize>, at_once: usize) -> Result<()> {
         let mut connection = Connection::open(&self.address).await?;
         let all: Vec<usize> = numbers.collect();

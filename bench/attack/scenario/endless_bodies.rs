@@ -1,4 +1,4 @@
-//! Bodies over HTTP/2 of which a megabyte comes and never the end, from strangers and from an account.
+//! HTTP/2 request bodies that send a megabyte and never end, from anonymous clients and from an account.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Groups of 10,000 devices that come and go at once, again and again.
+//! Groups of 10,000 devices that are repeatedly filled and emptied.
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};

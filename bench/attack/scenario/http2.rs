@@ -1,4 +1,4 @@
-//! A client of HTTP/2 that sends many requests at once over one connection, and bodies that never end.
+//! An HTTP/2 client that sends many simultaneous requests on one connection, and bodies that never end.
 
 use std::future::{pending, poll_fn};
 
@@ -7,10 +7,10 @@ use bytes::Bytes;
 use h2::client::SendRequest;
 use tokio::net::TcpStream;
 
-/// Bytes of a body that are offered to the connection at once.
+/// Bytes of a body that are sent at a time.
 const PIECE: usize = 16 * 1024;
 
-/// A connection, cheap to clone.
+/// A connection that is cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct Http2 {
     sender: SendRequest<Bytes>,
@@ -20,9 +20,9 @@ pub(super) struct Http2 {
 /// The body of a request.
 #[derive(Debug)]
 pub(super) enum Sent {
-    /// This.
+    /// These bytes as the whole body.
     Whole(Bytes),
-    /// So many blanks and never an end.
+    /// This many spaces, without ever ending the body.
     Endless(usize),
 }
 
@@ -32,12 +32,12 @@ impl Http2 {
         let stream = TcpStream::connect(address).await.context("cannot connect")?;
         stream.set_nodelay(true)?;
         let (sender, connection) = h2::client::handshake(stream).await?;
-        // It ends when the server closes it or nobody uses it any more.
+        // Runs until the server closes the connection or it is no longer used.
         tokio::spawn(async move { drop(connection.await) });
         Ok(Self { sender, authority: address.to_owned() })
     }
 
-    /// Posts a body and gives the status; none when the connection or the stream was closed without one.
+    /// Posts a body and returns the status; `None` if the connection or stream was closed without one.
     pub(super) async fn send(self, path: &str, token: &str, sent: Sent) -> Result<Option<u16>> {
         let mut request = http::Request::post(format!("http://{}{path}", self.authority))
             .header("content-type", "application/json");

@@ -1,4 +1,4 @@
-//! Patches whose cost grows faster than their size, of a device.
+//! JSON Patches of a device whose cost grows faster than their size.
 
 use anyhow::Result;
 use tokio::task::JoinSet;

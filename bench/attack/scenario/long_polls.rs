@@ -13,7 +13,7 @@ use crate::stage::Stage;
 const CONNECTIONS: usize = 240;
 const POLLS_EACH: usize = 10;
 const LOCATIONS: u32 = 100;
-/// Between two locations: each wakes every poll that waits.
+/// Pause between two locations; each wakes every waiting poll.
 const PAUSE: Duration = Duration::from_millis(150);
 
 pub(super) async fn run(stage: &Stage) -> Result<String> {
@@ -35,7 +35,7 @@ pub(super) async fn run(stage: &Stage) -> Result<String> {
         let time = format!("2026-01-01T{:02}:{:02}:00Z", number / 60, number % 60);
         let location: Value = json!({"dateTime": time, "latitude": 42.0, "longitude": -8.0});
         let mut connection = stage.connect().await?;
-        // Submitting shares no limit with polling; a refusal would be a finding of its own.
+        // Submitting and polling have separate limits, so a refusal would be a bug.
         connection.call(&line, &stage.server.token, location.to_string().as_bytes()).await?;
         tokio::time::sleep(PAUSE).await;
     }

@@ -1,4 +1,4 @@
-//! A user of one device sets 50 recipients and raises 2 x 50 alerts; a mail server of ours counts what it is sent.
+//! A user of one device sets 50 recipients and raises 2 x 50 alerts; a test mail server counts what it gets.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,11 +11,11 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::stage::Stage;
 
-/// Where the server sends mail, as its settings say.
+/// Port of the test mail server.
 pub(super) const PORT: &str = "18025";
 const RECIPIENTS: usize = 50;
 const ALERTS: usize = 50;
-/// The caps of a fresh installation: ordinary mail a day, and critical alerts beyond it.
+/// The default caps: ordinary e-mails per day, and critical ones beyond that.
 const MOST_MAILS: usize = 1_000 + 1_000;
 const LONG_ENOUGH: Duration = Duration::from_secs(30);
 
@@ -52,7 +52,7 @@ pub(super) async fn run(stage: &Stage) -> Result<String> {
     Ok(format!("{} messages to {RECIPIENTS} recipients: {mails} mails sent", 2 * ALERTS * RECIPIENTS))
 }
 
-/// Speaks as much SMTP as is needed to take mails, and counts them.
+/// A minimal SMTP server that counts messages.
 async fn take_mails(stream: TcpStream, taken: Arc<AtomicUsize>) -> Result<()> {
     let (reader, mut writer) = stream.into_split();
     let mut lines = BufReader::new(reader).lines();

@@ -20,7 +20,7 @@ use anyhow::Result;
 
 use crate::stage::Stage;
 
-/// What a running attack gives: in a few words, what it sent and was answered.
+/// The result of an attack: a short summary of what it sent and got.
 pub(crate) type Attack<'s> = Pin<Box<dyn Future<Output = Result<String>> + 's>>;
 
 /// An attack.
@@ -29,15 +29,15 @@ pub(crate) struct Scenario {
     pub(crate) name: &'static str,
     /// Settings other than the defaults, as environment variables.
     pub(crate) environment: &'static [(&'static str, &'static str)],
-    /// Sends everything; bounded in count and time.
+    /// Runs the attack; limited in requests and time.
     pub(crate) run: fn(&Stage) -> Attack<'_>,
 }
 
-/// Rates with which thousands of things are made in a short time, for attacks that begin when they are there.
+/// Higher rate limits, for attacks that first create thousands of objects.
 const RATES: &[(&str, &str)] =
     &[("PERIGEE_LIMITS__REQUESTS_PER_SECOND", "1000000"), ("PERIGEE_LIMITS__BURST", "1000000")];
 
-/// All attacks in the order they are run. The first is none, for comparison.
+/// All scenarios in order. The first is no attack, for comparison.
 pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario { name: "nothing", environment: &[], run: |stage| Box::pin(quiet::run(stage)) },
     Scenario { name: "json-patch", environment: &[], run: |stage| Box::pin(json_patch::run(stage)) },
@@ -52,7 +52,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         name: "share-viewers",
         environment: &[
             ("PERIGEE_FIRST_START__LICENSES", "20000"),
-            // The devices are made before the attack; the default would take two minutes for that.
+            // The devices are created before the attack; with the default limits that would take two minutes.
             ("PERIGEE_LIMITS__REQUESTS_PER_SECOND", "5000"),
         ],
         run: |stage| Box::pin(share_viewers::run(stage)),

@@ -1,4 +1,4 @@
-//! Packed bodies that become a thousand times larger, from who may store locations and from who may not.
+//! Compressed bodies that expand a thousandfold, from users with and without the privilege to store locations.
 
 use std::io::Write as _;
 
@@ -11,7 +11,7 @@ use crate::stage::Stage;
 /// Just under as many values as a body may hold, in just under as many bytes.
 const VALUES: usize = 999_990;
 const VALUE: &str = r#""1234","#;
-/// Bodies of each of the two users, all at once.
+/// Simultaneous bodies of each of the two users.
 const EACH: usize = 50;
 
 pub(super) async fn run(stage: &Stage) -> Result<String> {

@@ -1,4 +1,4 @@
-//! No attack: what the other tenant notices on a quiet server, to compare with.
+//! No attack: the baseline on an idle server.
 
 use std::time::Duration;
 

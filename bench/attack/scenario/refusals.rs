@@ -1,4 +1,4 @@
-//! A user who may only read is refused as often as the limits of use allow, and the audit log must not grow with it.
+//! A user who may only read is refused as often as rate limits allow; the audit log must not grow with it.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::stage::Stage;
 
 const CONNECTIONS: usize = 32;
 const LASTS: Duration = Duration::from_secs(15);
-/// One operation, and perhaps the turn of an hour.
+/// One entry for the operation, and perhaps a second one if an hour begins.
 const MOST_ENTRIES: usize = 2;
 
 pub(super) async fn run(stage: &Stage) -> Result<String> {
@@ -33,7 +33,7 @@ pub(super) async fn run(stage: &Stage) -> Result<String> {
     while let Some(done) = calls.join_next().await {
         statuses.extend(done??);
     }
-    // Counted refusals are saved every two seconds, and the bucket of calls is empty now.
+    // Refusals are saved every two seconds, and the token bucket must refill.
     tokio::time::sleep(Duration::from_secs(5)).await;
     let log = stage.call("GET /api/audit?action=request.denied&limit=1000", &Value::Null).await?;
     let entries = log["audit"].as_array().map_or(0, Vec::len);

@@ -12,7 +12,7 @@ const FENCES: usize = 50;
 const RULES: usize = 300;
 const DEVICES: usize = 50;
 const LOCATIONS: usize = 1_000;
-/// What another tenant may wait for an alert.
+/// The longest that another tenant may wait for an alert.
 const BOUND: Duration = Duration::from_secs(1);
 const ALERTS: usize = 20;
 
@@ -21,7 +21,7 @@ pub(super) async fn run(stage: &Stage) -> Result<String> {
     let rule =
         json!({"name": "Fast", "devices": [other.device], "conditions": [{"type": "speed", "above": 90}]});
     stage.call_as(&other.token, "POST /api/rules", &rule).await?;
-    // A rule judges what happens after it was made. Times less than ten minutes ahead are taken as they are.
+    // A rule only evaluates locations dated after its creation. Times up to ten minutes ahead are not suspect.
     let start = SystemClock.now();
     let quiet = longest_alert(stage, start, 0).await?;
     let devices = prepare(stage).await?;

@@ -1,4 +1,4 @@
-//! 16 viewers of a share link over a group of 10,000 devices, each asking again and again, with and without a trail.
+//! 16 viewers of a share link to a group of 10,000 devices, polling continuously, with and without a trail.
 
 use anyhow::{Context, Result};
 use perigee_core::time::{Clock as _, SystemClock};
@@ -11,7 +11,7 @@ use crate::stage::Stage;
 const DEVICES: usize = 10_000;
 const VIEWERS: usize = 16;
 const OPENINGS: usize = 10;
-/// Connections that make the devices.
+/// Connections that create the devices.
 const MAKERS: usize = 8;
 
 pub(super) async fn run(stage: &Stage) -> Result<String> {
@@ -43,7 +43,7 @@ pub(super) async fn run(stage: &Stage) -> Result<String> {
         viewers.spawn(async move {
             let mut statuses = Vec::with_capacity(OPENINGS);
             for opening in 0..OPENINGS {
-                // Every other viewer asks for trails from an instant of its own, so that few can share an answer.
+                // Every other viewer asks for a trail from a different instant, so that few answers can be shared.
                 let query = if viewer.is_multiple_of(2) {
                     String::new()
                 } else {

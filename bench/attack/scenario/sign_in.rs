@@ -1,5 +1,5 @@
-//! Wrong passwords by the thousand over a few connections of HTTP/2, and users who cannot be made, each with a password
-//! to be hashed.
+//! Thousands of wrong passwords over a few HTTP/2 connections, and invalid requests to create users, each with a
+//! password to be hashed.
 
 use anyhow::Result;
 use serde_json::json;
@@ -11,7 +11,7 @@ use crate::stage::Stage;
 
 const CONNECTIONS: usize = 8;
 const STREAMS: usize = 127;
-/// Users that have an address which another has, over as many connections as wrong passwords.
+/// Requests to create users with an e-mail address that is taken.
 const USERS: usize = 200;
 
 pub(super) async fn run(stage: &Stage) -> Result<String> {

@@ -1,4 +1,4 @@
-//! Templates of few instructions that read a long text with each: previewed, saved, and refused or cheap.
+//! Templates with few instructions that each read a long text: they must be refused or cheap.
 
 use anyhow::Result;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! The figures of plain tables in the report.
+//! The results of plain tables in the report.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::{postgres, sqlite};
 use crate::bench::{Bench, Engine};
 use crate::report::{Bar, Topic};
 
-/// What a plain table does.
+/// Measurements of a plain table.
 #[derive(Clone, Debug)]
 pub(super) struct Peer {
     pub(super) name: String,

@@ -1,5 +1,5 @@
-//! What a user would do instead: a row per location in a plain table, written and read without any HTTP or JSON, which
-//! favours it.
+//! The alternative that a user could build: one row per location in a plain table, written and read without HTTP or
+//! JSON, which favours it.
 
 mod figures;
 mod postgres;

@@ -1,4 +1,4 @@
-//! Locations sent in batches: beside the JSON parser alone, beside readers, and beside the compactor.
+//! Locations sent in batches: compared with the JSON parser alone, with readers, and during compaction.
 
 use std::time::Duration;
 
@@ -95,7 +95,7 @@ async fn throughput(
     Ok(rate)
 }
 
-/// The same beside ten readers of device-days.
+/// The same with ten readers of device-days.
 async fn with_readers(bench: &mut Bench, engine: &Engine, server: &Server, alone: f64) -> Result<()> {
     store_days(server).await?;
     let duration = bench.options.duration();
@@ -138,7 +138,7 @@ async fn store_days(server: &Server) -> Result<()> {
     Ok(())
 }
 
-/// What somebody who sends a location now and then waits while the store takes batches and packs them away.
+/// Latency of occasional single locations during batches and compaction.
 async fn stalls(bench: &mut Bench, engine: &Engine, server: &Server, alone: f64) -> Result<()> {
     let duration = bench.options.duration() * 3;
     // Half of what the server can do.

@@ -1,4 +1,4 @@
-//! What a grown store answers, and how fast a server is back on it.
+//! Reads from a large database, and start-up time on it.
 
 use std::time::Instant;
 
@@ -47,7 +47,7 @@ fn day_line(device: &str, day: &str) -> String {
     format!("GET /api/devices/{device}/locations?from={day}T00:00:00Z&to={day}T23:59:59Z")
 }
 
-/// A device-day again and again, as one that somebody looks at.
+/// Reads one device-day repeatedly, as for a device that somebody watches.
 async fn read_day(
     bench: &mut Bench,
     name: &'static str,
@@ -88,7 +88,7 @@ async fn read_day(
     Ok(())
 }
 
-/// Parts of many devices, each asked for once.
+/// Reads parts of many devices, each once.
 async fn first_bytes(
     bench: &mut Bench,
     name: &'static str,
@@ -154,7 +154,7 @@ async fn last(
     Ok(())
 }
 
-/// A start after an end in good order, and after one without warning.
+/// Start-up time after a normal stop, and after a kill.
 fn start(bench: &mut Bench, name: &'static str, server: &mut Server, points: f64) -> Result<()> {
     for (how, is_killed) in [("an end in good order", false), ("kill -9", true)] {
         if is_killed {

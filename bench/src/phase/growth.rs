@@ -1,4 +1,4 @@
-//! A store that grows: speed and memory on the way, then what reading it and starting on it takes.
+//! A growing database: speed and memory during growth, then reads and start-up time.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::fill::{Filled, Filling, fill, greet};
 use crate::load::number;
 use crate::report::Topic;
 
-/// Looks that one dot of a plot sums up.
+/// Samples per dot of a plot.
 const LOOKS_A_DOT: usize = 20;
 
 pub(super) async fn measure(bench: &mut Bench, engine: &Engine) -> Result<()> {
@@ -41,7 +41,7 @@ fn tell(bench: &mut Bench, engine: &Engine, filled: &Filled, filling: Filling, d
     bench.report.tell(Topic::Size, name, &what, figure);
     let middle = Some(1e7).filter(|size| *size < wanted);
     for size in [first].into_iter().chain(middle).chain([wanted]) {
-        // Longer than the compactor takes to come round.
+        // Longer than the interval of compaction.
         let window = first.max(size / 10.0);
         if let Some(rate) = filled.rate(size - window, size).filter(|_| size > first) {
             let what = format!("ingest from {} to {} points", millions(size - window), millions(size));

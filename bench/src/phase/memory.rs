@@ -26,7 +26,7 @@ pub(super) async fn measure(bench: &mut Bench, engine: &Engine) -> Result<()> {
     let filling = Filling { points, batch: BATCH, interval_ms: 1000, longest };
     let stored = fill(&server, std::slice::from_ref(&giant), filling).await?.points();
     settle(&server).await?;
-    // What storing took does not count.
+    // Memory used for storing does not count.
     server.end()?;
     server.start_again()?;
     let mut command = server.command();
@@ -38,7 +38,7 @@ pub(super) async fn measure(bench: &mut Bench, engine: &Engine) -> Result<()> {
     server.end()
 }
 
-/// Brings a part of the device back in as every format.
+/// Imports a part of the device in every format.
 async fn import(
     bench: &mut Bench,
     engine: &Engine,
@@ -70,7 +70,7 @@ async fn import(
     Ok(())
 }
 
-/// Runs a command to its end; gives the most memory it held and the seconds it took.
+/// Runs a command. Returns its peak memory and its duration in seconds.
 async fn watch(mut command: Command) -> Result<(f64, f64)> {
     let began = Instant::now();
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;

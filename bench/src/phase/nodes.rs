@@ -1,4 +1,4 @@
-//! Two nodes on one PostgreSQL, beside one.
+//! Two nodes on one PostgreSQL, compared with one.
 
 use anyhow::Result;
 

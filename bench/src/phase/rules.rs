@@ -1,4 +1,4 @@
-//! Places looked up in many geofences, and locations sent one by one while rules judge every device.
+//! Positions tested against many geofences, and single locations with rules for every device.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use perigee_bench::http::Connection;
 use perigee_bench::server::Server;
-use perigee_core::geofence::{Area, FenceIndex, Place, Shape};
+use perigee_core::geofence::{Area, FenceIndex, Position, Shape};
 use perigee_core::id::GeofenceId;
 use perigee_core::location::{Latitude, Longitude};
 use perigee_core::time::{Clock as _, SystemClock, Timestamp};
@@ -22,7 +22,7 @@ use crate::report::Topic;
 const CONNECTIONS: usize = 64;
 const LAG: &str = "perigee_rules_lag_seconds";
 const JUDGED: &str = "perigee_rules_locations_total";
-/// How often the lag is looked at.
+/// Interval between two samples of the lag.
 const LOOK: Duration = Duration::from_millis(250);
 /// How long the rule engine has to catch up.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -80,7 +80,7 @@ async fn load(bench: &Bench, server: &Server, from: Timestamp) -> Result<(Load, 
     Ok((load?, lag_s?))
 }
 
-/// Waits until so many locations were judged.
+/// Waits until this many locations were evaluated.
 async fn catch_up(server: &Server, wanted: f64) -> Result<Duration> {
     let began = Instant::now();
     while server.figure(JUDGED).await? < wanted {
@@ -92,7 +92,7 @@ async fn catch_up(server: &Server, wanted: f64) -> Result<Duration> {
     Ok(began.elapsed())
 }
 
-/// Makes rules of several kinds for every device.
+/// Creates rules of several kinds for every device.
 async fn make_rules(server: &Server, count: usize) -> Result<()> {
     let mut connection = Connection::open(&server.address).await?;
     let mut post = async |path: &str, body: Value| -> Result<String> {
@@ -121,7 +121,7 @@ async fn make_rules(server: &Server, count: usize) -> Result<()> {
     Ok(())
 }
 
-/// How many places a second one core looks up.
+/// Positions per second that one core tests.
 fn look_up(bench: &mut Bench) -> Result<()> {
     let mut chance = SmallRng::seed_from_u64(1);
     let count = bench.options.geofences();
@@ -133,7 +133,7 @@ fn look_up(bench: &mut Bench) -> Result<()> {
         let (latitude, longitude) = (chance.random_range(36.0..44.0), chance.random_range(-10.0..4.0));
         place(longitude, latitude)
     });
-    let places = places.collect::<Result<Vec<Place>>>()?;
+    let places = places.collect::<Result<Vec<Position>>>()?;
     let (began, mut looked, mut inside) = (Instant::now(), 0_u64, 0_u64);
     while began.elapsed() < bench.options.duration() {
         for place in &places {
@@ -151,8 +151,11 @@ fn look_up(bench: &mut Bench) -> Result<()> {
     Ok(())
 }
 
-fn place(longitude: f64, latitude: f64) -> Result<Place> {
-    Ok(Place { latitude: Latitude::from_degrees(latitude)?, longitude: Longitude::from_degrees(longitude)? })
+fn place(longitude: f64, latitude: f64) -> Result<Position> {
+    Ok(Position {
+        latitude: Latitude::from_degrees(latitude)?,
+        longitude: Longitude::from_degrees(longitude)?,
+    })
 }
 
 /// A polygon of some kilometres, somewhere in Spain.
@@ -163,6 +166,6 @@ fn polygon(chance: &mut SmallRng) -> Result<Shape> {
         let angle = std::f64::consts::TAU * f64::from(step % CORNERS) / f64::from(CORNERS);
         place(longitude + size * angle.cos(), latitude + size * angle.sin())
     };
-    let outline = (0..=CORNERS).map(corner).collect::<Result<Vec<Place>>>()?;
+    let outline = (0..=CORNERS).map(corner).collect::<Result<Vec<Position>>>()?;
     Ok(Shape::Areas(vec![Area { outline, holes: Vec::new() }]))
 }

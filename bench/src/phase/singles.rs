@@ -1,4 +1,4 @@
-//! Locations sent one by one, beside the floor of the same server, on this disk and on a slow one.
+//! Locations sent one by one, compared with the floor of the same server, on this disk and on a slow one.
 
 use std::time::Duration;
 

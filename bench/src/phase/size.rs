@@ -1,4 +1,4 @@
-//! Bytes a point at rest: after the compactor has done its work and the log has been trimmed, days later.
+//! Bytes per location at rest: after compaction, and after the log has been trimmed days later.
 
 use anyhow::{Context, Result, bail};
 use perigee_bench::http::Connection;

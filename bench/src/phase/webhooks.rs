@@ -1,4 +1,4 @@
-//! Webhooks: everything delivered although receivers fail, and nobody held up by one that hangs.
+//! Webhooks: everything is delivered although receivers fail, and a hanging receiver delays nobody else.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ const BATCH: usize = 500;
 /// Locations a second of each account while somebody hangs.
 const RATE: u64 = 50;
 const NEIGHBOUR: &str = "neighbour@localhost";
-/// Nothing arriving for this long means that nothing more will.
+/// If nothing arrives for this long, nothing more will.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 pub(super) async fn measure(bench: &mut Bench, engine: &Engine) -> Result<()> {

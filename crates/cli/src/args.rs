@@ -1,4 +1,4 @@
-//! The command line: every subcommand and what it takes.
+//! The command line: every subcommand and its options. The comments are the texts of `--help`.
 
 mod remote;
 
@@ -17,31 +17,31 @@ use perigee_gateways::PROTOCOLS;
 
 pub(crate) use remote::{Export, FileFormat, Import, Remote, Simulate, Speedup};
 
-/// Satellite tracking anyone can host.
+/// A satellite tracking service that you host yourself.
 #[derive(Debug, Parser)]
 #[command(name = "perigee", version, propagate_version = true, arg_required_else_help = true)]
 pub(crate) struct Cli {
-    /// What to do.
+    /// The subcommand to run.
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// What every subcommand takes.
+    /// Options of every subcommand.
     #[command(flatten)]
     pub(crate) common: Common,
 }
 
-/// What every subcommand takes.
+/// Options of every subcommand.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Common {
     /// Read settings from this file.
     #[arg(long, global = true, value_name = "FILE", help_heading = "Common options")]
     pub(crate) config: Option<PathBuf>,
-    /// Keep the embedded store and the files of the service in this folder.
+    /// Keep the embedded database and other files of the service in this folder.
     #[arg(long, global = true, value_name = "FOLDER", help_heading = "Common options")]
     pub(crate) data: Option<PathBuf>,
-    /// Use the store at `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/DATABASE`.
+    /// Use this database: `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/DATABASE`.
     #[arg(long, global = true, value_name = "URL", help_heading = "Common options")]
     pub(crate) database: Option<String>,
-    /// Answer with one JSON object.
+    /// Print the result as one JSON object.
     #[arg(long, global = true, help_heading = "Common options")]
     pub(crate) json: bool,
 }
@@ -51,46 +51,46 @@ pub(crate) struct Common {
 pub(crate) enum Command {
     /// Run the service.
     Serve(Serve),
-    /// Show the service with a simulated fleet, on a temporary store, until Ctrl-C.
+    /// Try the service with a simulated fleet on a temporary database, until Ctrl-C.
     Demo(Demo),
-    /// Make, change and list accounts.
+    /// Create, change and list accounts.
     #[command(subcommand)]
     Account(AccountCommand),
-    /// Let users in, and make them operators.
+    /// Print password links, and change what only an operator can change of a user.
     #[command(subcommand)]
     User(UserCommand),
     /// Issue and revoke API keys, and rotate the key that signs tokens.
     #[command(subcommand)]
     Key(KeyCommand),
-    /// Bring the store to the form this version needs.
+    /// Migrate the database to this version.
     Migrate(Migrate),
-    /// Check the whole store for damage; ends with 1 when some is found.
+    /// Check the whole database for damage; exits with 1 if there is any.
     Verify,
-    /// Set aside what is damaged in the store, and say what was lost and for whom; ends with 1 when some is left.
+    /// Move damaged rows to quarantine and list what was lost and for whom; exits with 1 if damage is left.
     Repair,
-    /// Copy the embedded store into a file while the service runs.
+    /// Copy the embedded database to a file while the service runs.
     Backup(Backup),
-    /// Put a copy in the place of the embedded store, while no service runs.
+    /// Replace the embedded database by a copy, while the service is stopped.
     Restore(Restore),
-    /// Send the locations of files to a running server.
+    /// Import locations from files into a running server.
     Import(Import),
-    /// Write a device's locations, as a running server has them, to a file.
+    /// Export a device's locations from a running server to a file.
     Export(Export),
-    /// Show what frames of trackers say, one JSON object a line.
+    /// Decode frames of trackers, one JSON object per line.
     Decode(Decode),
     /// Run a simulated fleet that reports to a server.
     Simulate(Simulate),
-    /// Try out how messages to people are sent.
+    /// Test the sending of e-mail and SMS.
     #[command(subcommand)]
     Notify(NotifyCommand),
-    /// Look at the settings.
+    /// Check and print the settings.
     #[command(subcommand)]
     Config(ConfigCommand),
     /// Print the OpenAPI document of the API.
     Openapi(Openapi),
-    /// Print a script that completes commands in a shell.
+    /// Print shell completions.
     Completions {
-        /// The shell.
+        /// The shell to print completions for.
         shell: Shell,
     },
 }
@@ -98,16 +98,16 @@ pub(crate) enum Command {
 /// Options of `demo`.
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
-    /// Listen on this port of this machine; a free one when left out.
+    /// Listen on this port of this machine [default: any free port].
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
-    /// How many devices there are.
+    /// Number of simulated devices.
     #[arg(long, value_name = "COUNT", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) devices: u32,
-    /// Days that they have reported already.
+    /// Days of history that they start with.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=30))]
     pub(crate) days: u8,
-    /// The seed everything follows from.
+    /// Seed of all random choices.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
 }
@@ -115,10 +115,10 @@ pub(crate) struct Demo {
 /// Options of `serve`.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Listen on this address; port 0 takes any free one.
+    /// Listen on this address; port 0 means any free port.
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
-    /// The address clients use, with a path prefix if there is one.
+    /// The URL that clients use, with a path prefix if there is one.
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
 }
@@ -126,42 +126,42 @@ pub(crate) struct Serve {
 /// `account ...`
 #[derive(Debug, Subcommand)]
 pub(crate) enum AccountCommand {
-    /// Make an account and its owner, and print the owner's password.
+    /// Create an account and its owner, and print the owner's password.
     Create {
-        /// The account's name.
+        /// Name of the account.
         #[arg(long)]
         name: String,
-        /// Devices that may be active at once.
+        /// Devices that may be active at the same time.
         #[arg(long)]
         licenses: u32,
-        /// The owner's e-mail address, with which they sign in.
+        /// E-mail address with which the owner signs in.
         #[arg(long, value_name = "EMAIL")]
         owner_email: Email,
-        /// The zone whose midnight starts the account's day, such as Europe/Madrid.
+        /// Time zone whose midnight starts the account's day, such as Europe/Madrid.
         #[arg(long, value_name = "ZONE", default_value = "UTC")]
         time_zone: Zone,
     },
-    /// Set an account's number of licences or its retention, or repair what a wrong clock did.
+    /// Set an account's licences or retention, or repair the effects of a wrong clock.
     #[command(group = ArgGroup::new("account change").required(true).multiple(true))]
     Set {
-        /// The account's id.
+        /// Id of the account (acc_...).
         #[arg(long, value_name = "ID")]
         account: AccountId,
-        /// Devices that may be active at once; not fewer than are.
+        /// Devices that may be active at the same time; not fewer than are active now.
         #[arg(long, group = "account change")]
         licenses: Option<u32>,
-        /// Days that locations are kept unless their device says otherwise, or `forever`.
+        /// Days that locations are kept unless their device sets its own number, or `forever`.
         #[arg(long, group = "account change", value_name = "DAYS", value_parser = retention)]
         retention_days: Option<Retention>,
-        /// Decide licences at the present again, after a clock that was far ahead was set right.
+        /// Use the present time for licences again, after a clock that was far ahead was corrected.
         #[arg(long, group = "account change")]
         reset_clock: bool,
     },
-    /// List the accounts.
+    /// List all accounts.
     List,
 }
 
-/// How many days locations are kept; none is for ever.
+/// Days that locations are kept; `None` is forever.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Retention(pub(crate) Option<u32>);
 
@@ -177,32 +177,32 @@ fn retention(text: &str) -> Result<Retention, String> {
 /// `user ...`
 #[derive(Debug, Subcommand)]
 pub(crate) enum UserCommand {
-    /// Print a link with which the user sets a new password, once.
+    /// Print a single-use link with which the user sets a new password.
     ResetPassword(Link),
-    /// Print a link with which the user sets their first password, once.
+    /// Print a single-use link with which the user sets their first password.
     Invite(Link),
-    /// Change what only an operator can.
+    /// Change what only an operator can change.
     #[command(group = ArgGroup::new("change").required(true).multiple(true))]
     Set {
         /// The user's e-mail address.
         #[arg(long)]
         email: Email,
-        /// Make the user an operator of this server; `--operator=false` takes it back.
+        /// Make the user an operator of this server; `--operator=false` revokes it.
         #[arg(long, group = "change", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
         operator: Option<bool>,
-        /// `--totp=false` takes the user's second factor away, when they cannot use it any more.
+        /// `--totp=false` removes the user's second factor, if they lost it.
         #[arg(long, group = "change", value_name = "false", require_equals = true, value_parser = ["false"])]
         totp: Option<String>,
     },
 }
 
-/// Whose link, and where it leads.
+/// Options of the commands that print links.
 #[derive(Debug, Args)]
 pub(crate) struct Link {
     /// The user's e-mail address.
     #[arg(long)]
     pub(crate) email: Email,
-    /// The address clients use, if the settings do not say it.
+    /// The URL that clients use, if not in the settings.
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
 }
@@ -210,19 +210,20 @@ pub(crate) struct Link {
 /// `key ...`
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {
-    /// Give the user a new API key and print it; an earlier one and its tokens end.
+    /// Issue a new API key for the user and print it; the old key and its tokens stop working.
     Issue {
         /// The user's e-mail address.
         #[arg(long)]
         email: Email,
     },
-    /// Make a new key that signs tokens. Running servers use it within five seconds; tokens signed before stay good.
+    /// Create a new key that signs tokens. Running servers use it within five seconds; tokens signed before stay
+    /// valid.
     RotateSigning {
-        /// Drop the old keys at once: every token issued so far ends within five seconds.
+        /// Drop the old keys at once: every token issued so far stops working within five seconds.
         #[arg(long)]
         at_once: bool,
     },
-    /// Take the user's API key away; its tokens end.
+    /// Revoke the user's API key; its tokens stop working.
     Revoke {
         /// The user's e-mail address.
         #[arg(long)]
@@ -233,7 +234,7 @@ pub(crate) enum KeyCommand {
 /// `notify ...`
 #[derive(Debug, Subcommand)]
 pub(crate) enum NotifyCommand {
-    /// Send a test message with the settings that hold, and say what became of it; ends with 1 when it was not sent.
+    /// Send a test message with the present settings and print the result; exits with 1 if it was not sent.
     #[command(group = ArgGroup::new("way").required(true))]
     Test {
         /// Send an e-mail to this address.
@@ -242,10 +243,10 @@ pub(crate) enum NotifyCommand {
         /// Send an SMS to this number, such as +34600123456.
         #[arg(long, group = "way", value_name = "NUMBER")]
         sms: Option<PhoneNumber>,
-        /// Send this text instead of one that says that it is a test.
+        /// Send this text instead of the built-in test text.
         #[arg(long)]
         text: Option<String>,
-        /// Wait so long for the receipt of an SMS, where a message centre sends one.
+        /// Wait this many seconds for the delivery receipt of an SMS (SMPP only).
         #[arg(long, value_name = "SECONDS", requires = "sms")]
         wait_for_receipt: Option<u64>,
     },
@@ -254,7 +255,7 @@ pub(crate) enum NotifyCommand {
 /// Options of `migrate`.
 #[derive(Debug, Args)]
 pub(crate) struct Migrate {
-    /// Only say what would be done; ends with 1 when there is something to do.
+    /// Only print what would be done; exits with 1 if there is something to do.
     #[arg(long)]
     pub(crate) check: bool,
 }
@@ -262,10 +263,10 @@ pub(crate) struct Migrate {
 /// Options of `backup`.
 #[derive(Debug, Args)]
 pub(crate) struct Backup {
-    /// The file to make; it must not be there, and appears only when it is whole.
+    /// The file to create. It must not exist, and appears only when it is complete.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Make the copy even if rows of the store are damaged; they are listed.
+    /// Copy the database even if rows are damaged; they are listed.
     #[arg(long)]
     pub(crate) allow_damaged: bool,
 }
@@ -273,10 +274,10 @@ pub(crate) struct Backup {
 /// Options of `restore`.
 #[derive(Debug, Args)]
 pub(crate) struct Restore {
-    /// A file that `backup` made.
+    /// A file created by `perigee backup`.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Restore the copy even if rows of it are damaged; they are listed.
+    /// Restore the copy even if rows are damaged; they are listed.
     #[arg(long)]
     pub(crate) allow_damaged: bool,
 }
@@ -284,19 +285,19 @@ pub(crate) struct Restore {
 /// Options of `decode`.
 #[derive(Debug, Args)]
 pub(crate) struct Decode {
-    /// Read lines from this file; from standard input when left out or `-`.
+    /// Read lines from this file; standard input if left out or `-`.
     ///
-    /// A line is a frame: hexadecimal digits, or a JSON object with `hex` or `text` and, where they matter, `protocol`,
-    /// `model`, `options`, `known` (whether the connection has named its device, true when left out) and `datagram`.
+    /// A line is a frame: hexadecimal digits, or a JSON object with `hex` or `text` and, if needed, `protocol`,
+    /// `model`, `options`, `known` (whether the connection has named its device; default true) and `datagram`.
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// The protocol of lines that do not name one; guessed from the bytes when left out.
+    /// Protocol of lines that do not name one; guessed from the bytes if left out.
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(PROTOCOLS.iter().map(|protocol| protocol.name)))]
     pub(crate) protocol: Option<String>,
-    /// The model of the device, where the same bytes mean different things on different models.
+    /// Model of the device, for protocols that differ between models.
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// Take the lines as one connection: a login names the device for the lines after it.
+    /// Treat the lines as one connection: a login names the device for the following lines.
     #[arg(long)]
     pub(crate) session: bool,
 }
@@ -304,14 +305,14 @@ pub(crate) struct Decode {
 /// `config ...`
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Check the settings and print what holds, without secrets.
+    /// Check the settings and print the effective values, without secrets.
     Check,
 }
 
 /// Options of `openapi`.
 #[derive(Debug, Args)]
 pub(crate) struct Openapi {
-    /// The address clients use, if the settings do not say it.
+    /// The URL that clients use, if not in the settings.
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Latencies counted in buckets that grow with them: constant memory, and quantiles within two percent.
+//! A histogram of latencies with logarithmic buckets: constant memory, and quantiles accurate to two percent.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ const STEPS: u64 = 64;
 /// Doublings above the exact range; the last bucket begins at over an hour.
 const DOUBLINGS: usize = 27;
 
-/// A count of latencies.
+/// A histogram of latencies.
 #[derive(Clone, Debug)]
 pub struct Latencies {
     buckets: Vec<u64>,
@@ -23,7 +23,7 @@ impl Default for Latencies {
 }
 
 impl Latencies {
-    /// Counts one.
+    /// Adds one latency.
     pub fn add(&mut self, latency: Duration) {
         let index =
             bucket(u64::try_from(latency.as_micros()).unwrap_or(u64::MAX)).min(self.buckets.len() - 1);
@@ -32,7 +32,7 @@ impl Latencies {
         self.most = self.most.max(latency);
     }
 
-    /// Counts those of another.
+    /// Adds those of another histogram.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.buckets.iter_mut().zip(&other.buckets) {
             *mine += theirs;
@@ -41,17 +41,17 @@ impl Latencies {
         self.most = self.most.max(other.most);
     }
 
-    /// How many were counted.
+    /// The number of latencies added.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The longest.
+    /// The longest latency added.
     pub fn most(&self) -> Duration {
         self.most
     }
 
-    /// What this many in a thousand stayed at or below; 500 is the median.
+    /// The quantile in parts per thousand; 500 is the median.
     pub fn per_mille(&self, per_mille: u64) -> Duration {
         let rank = (u128::from(self.count) * u128::from(per_mille)).div_ceil(1000).max(1);
         let mut seen = 0_u128;
@@ -65,7 +65,7 @@ impl Latencies {
     }
 }
 
-/// The bucket of so many microseconds.
+/// The bucket of a latency in microseconds.
 fn bucket(micros: u64) -> usize {
     let doubling = (micros / STEPS).checked_ilog2().map_or(0, |exponent| exponent + 1);
     let index = if doubling == 0 {
@@ -76,7 +76,7 @@ fn bucket(micros: u64) -> usize {
     usize::try_from(index).unwrap_or(usize::MAX)
 }
 
-/// The most microseconds a bucket counts.
+/// The upper bound of a bucket in microseconds.
 fn upper_end(index: usize) -> u64 {
     let index = u64::try_from(index).unwrap_or(u64::MAX);
     let (doubling, step) = (index / STEPS, index % STEPS);

@@ -8,11 +8,11 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _, Registry, fmt, reload};
 
-/// Sets the level of a log that has started.
+/// Changes the level of a running log.
 pub(crate) struct Level(reload::Handle<EnvFilter, Registry>);
 
 impl Level {
-    /// Logs as these settings want from now on. The format stays what it was.
+    /// Applies the level of these settings. The format does not change.
     pub(crate) fn set(&self, log: &Log) -> Result<()> {
         self.0.reload(filter(log)?).context("the level of the log cannot be set")
     }
@@ -36,7 +36,7 @@ pub(crate) fn start(log: &Log) -> Result<Level> {
     Ok(Level(handle))
 }
 
-/// Starts the log of a command, which says only what went wrong.
+/// Starts the log of a command, which shows only errors and warnings.
 pub(crate) fn start_quiet() {
     tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new("warn"))

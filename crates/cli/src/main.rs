@@ -16,8 +16,8 @@ use clap::Parser;
 
 use crate::args::Cli;
 
-// In its second version, without huge pages: the third holds on to freed memory for a second, and both together made an
-// import take three times as much.
+// mimalloc version 2, without huge pages: version 3 keeps freed memory for a second, and with huge pages an import
+// took three times the memory.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

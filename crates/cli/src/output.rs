@@ -1,5 +1,5 @@
-//! What commands print: for people by default, one JSON object when asked for. Results go to standard output,
-//! everything else to standard error.
+//! The output of commands: text by default, one JSON object with `--json`. Results go to standard output, everything
+//! else to standard error.
 
 use std::io::{self, ErrorKind, Write};
 
@@ -18,7 +18,7 @@ pub(crate) fn print(answer: &impl Answer, json: bool) -> Result<()> {
     print_text(&text)
 }
 
-/// Prints a text and a line's end. A reader that went away, as `head` does, is no failure.
+/// Prints a line. A closed pipe, as with `head`, is not an error.
 pub(crate) fn print_text(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     match writeln!(out, "{}", text.trim_end()).and_then(|()| out.flush()) {
@@ -32,7 +32,7 @@ pub(crate) fn one_line(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain() {
         let more = cause.to_string();
-        // Several libraries repeat their cause in their own words.
+        // Some libraries repeat the text of their cause.
         if !text.ends_with(&more) {
             text = if text.is_empty() { more } else { format!("{text}: {more}") };
         }
@@ -40,7 +40,7 @@ pub(crate) fn one_line(error: &anyhow::Error) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Rows under their headings, in columns as wide as they need.
+/// A table with headings and aligned columns.
 pub(crate) fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());

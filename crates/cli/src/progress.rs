@@ -1,4 +1,4 @@
-//! How far a command is, shown to whoever watches.
+//! A progress bar.
 
 use std::io::{self, IsTerminal};
 
@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 const BAR: &str = "{wide_bar} {percent}% {eta} left";
 const BYTES: &str = "{wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
 
-/// A bar that counts these; hidden unless standard error is a terminal.
+/// A bar up to this number; hidden unless standard error is a terminal.
 pub(crate) fn bar(unit: &str) -> ProgressBar {
     let target =
         if io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };

@@ -1,4 +1,4 @@
-//! Settings: the embedded defaults, then a file, then the environment, then flags. What is unknown is refused.
+//! Loads settings: the embedded defaults, then a file, then the environment, then flags. Unknown keys are errors.
 
 use std::fs;
 use std::path::Path;
@@ -9,16 +9,16 @@ use toml::{Table, Value};
 
 use crate::args::Common;
 
-/// The defaults, and the reference of every setting.
+/// The defaults and reference of every setting.
 const DEFAULTS: &str = include_str!("../../../config.default.toml");
 const PREFIX: &str = "PERIGEE_";
-/// Settings that have no default, so that the file of defaults cannot name them.
+/// Settings without a default, which the file of defaults cannot contain.
 const WITHOUT_DEFAULT: [(&str, &str); 2] = [("server", "tls_certificate"), ("server", "tls_key")];
 
 /// A setting given by a flag.
 pub(crate) type Flag = (&'static str, &'static str, String);
 
-/// Reads the settings for a command with these flags.
+/// Loads the settings for a command with these flags.
 pub(crate) fn load(common: &Common, flags: Vec<Flag>) -> Result<Config> {
     let mut settings = Settings::defaults()?;
     if let Some(path) = &common.config {
@@ -33,7 +33,7 @@ pub(crate) fn load(common: &Common, flags: Vec<Flag>) -> Result<Config> {
     settings.finish()
 }
 
-/// The settings that nobody has touched.
+/// The default settings.
 pub(crate) fn defaults() -> Result<Config> {
     Settings::defaults()?.finish()
 }
@@ -71,7 +71,7 @@ impl Settings {
         self.parse().map(drop).with_context(|| shown.to_string())
     }
 
-    /// Takes variables such as `PERIGEE_SERVER__LISTEN`. Those without a double underscore are no settings.
+    /// Applies variables such as `PERIGEE_SERVER__LISTEN`. Variables without a double underscore are not settings.
     fn add_environment(&mut self, variables: impl Iterator<Item = (String, String)>) -> Result<()> {
         for (name, text) in variables {
             let Some((section, key)) = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once("__"))
@@ -103,7 +103,7 @@ impl Settings {
 
     fn parse(&self) -> Result<Config> {
         self.merged.clone().try_into().map_err(|error: toml::de::Error| {
-            // The library tells the place in a line of its own.
+            // The library puts the position on a line of its own.
             let text = error.to_string();
             anyhow!(
                 "{}",
@@ -127,7 +127,7 @@ impl Settings {
         Ok(())
     }
 
-    /// The text of a variable as the type that the default has; lists are separated by commas.
+    /// Converts the text of a variable to the type of the default; lists are separated by commas.
     fn typed(&self, section: &str, key: &str, text: String) -> Value {
         match self.defaults.get(section).and_then(|keys| keys.get(key)) {
             Some(Value::Integer(_)) => text.trim().parse().map_or(Value::String(text), Value::Integer),

@@ -1,4 +1,4 @@
-//! The account: the tenant that owns devices, groups and users, and whose zone makes the day.
+//! The account: the tenant that owns devices, groups and users. Its time zone decides when a day begins.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,52 +9,52 @@ use crate::text::Email;
 use crate::time::Timestamp;
 use crate::zone::Zone;
 
-/// Licences an account may have at the most.
+/// The largest number of licences the operator can give an account.
 pub const LICENSES_MAX: u32 = 10_000_000;
 
-/// A tenant.
+/// One tenant of the service, as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
-    /// Its id.
+    /// Assigned by the service; never changes.
     pub id: AccountId,
     /// Counts the changes a client made.
     pub revision: Revision,
-    /// What its people set.
+    /// What users of the account can change.
     pub settings: AccountSettings,
-    /// Devices that may be active at once; set by the operator alone.
+    /// Devices that may be active at the same time; only the operator can change it.
     pub licenses: u32,
-    /// The day that was under way when the zone was last changed; it holds until it ends.
+    /// The day in progress when the time zone was last changed. It stays the current day until it ends.
     pub day_in_progress: Option<Day>,
-    /// The zone that day was counted in.
+    /// The time zone of `day_in_progress`.
     pub zone_in_progress: Option<Zone>,
-    /// Calls made since the API was activated, as last saved.
+    /// API calls, as last saved; up to two seconds old.
     pub api_usage: ApiUsage,
-    /// When it was made.
+    /// Set by the service on creation.
     pub creation: Timestamp,
     /// When a client last changed it.
     pub last_modified: Timestamp,
 }
 
-/// What the people of an account set.
+/// What users of an account can change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccountSettings {
-    /// Its name.
+    /// Shown in the console and in messages; need not be unique.
     pub name: String,
-    /// The zone whose midnight starts the day.
+    /// The time zone whose midnight starts the account's day.
     pub time_zone: Zone,
-    /// How many days before its expiry a device is announced as expiring; 0 for never.
+    /// Days before its expiry on which a device is announced as expiring; 0 turns the announcement off.
     pub expiry_notice_days: u32,
-    /// How many days locations are kept, unless their device says otherwise; none is for ever.
+    /// Days that locations are kept, unless the device sets its own number; `None` keeps them forever.
     pub retention_days: Option<u32>,
 }
 
 impl AccountSettings {
-    /// Days ahead an expiry may be announced.
+    /// The largest value of `expiry_notice_days`.
     pub const EXPIRY_NOTICE_DAYS_MAX: u32 = 365;
-    /// Days ahead an expiry is announced unless set.
+    /// The default of `expiry_notice_days`.
     pub const EXPIRY_NOTICE_DAYS: u32 = 7;
 
-    /// The members in which it differs from what was before, by their names in the API.
+    /// The fields that differ from `before`, by their names in the API; written to the audit log.
     pub fn changes_since(&self, before: &Self) -> [(&'static str, bool); 3] {
         [
             ("name", self.name != before.name),
@@ -68,12 +68,12 @@ impl AccountSettings {
     }
 }
 
-/// Calls of the API.
+/// Counts of API calls of one account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApiUsage {
     /// Calls since the API was activated.
     pub total: u64,
-    /// Calls on the account's day that ends then.
+    /// Calls on the account's day that ends at `day_ends`.
     pub today: u64,
     /// When that day ends, in milliseconds since 1970.
     pub day_ends: i64,
@@ -82,13 +82,13 @@ pub struct ApiUsage {
 /// A new account and its first owner.
 #[derive(Clone, Debug)]
 pub struct NewAccount {
-    /// Its settings.
+    /// What its owner could change later.
     pub settings: AccountSettings,
-    /// Its licences.
+    /// Devices that may be active at the same time.
     pub licenses: u32,
-    /// The owner's address, who signs in with it.
+    /// The address with which the first owner signs in.
     pub owner_email: Email,
-    /// The owner's password, hashed.
+    /// Argon2 hash of the first owner's password.
     pub owner_password_hash: String,
 }
 
@@ -97,33 +97,34 @@ pub struct NewAccount {
 pub struct LicenseUse {
     /// Devices that may be active at once.
     pub total: u32,
-    /// Devices that are.
+    /// Devices that are active now.
     pub used: u32,
 }
 
 impl LicenseUse {
-    /// Licences left.
+    /// Devices that could still become active.
     pub const fn free(self) -> u32 {
         self.total.saturating_sub(self.used)
     }
 }
 
 impl Account {
-    /// The day that stays until it ends when the zone is changed to this one now, and the zone it is counted in. None
-    /// when the day is counted in this zone: the change before is undone, and the day ends as if it had not been made.
+    /// The day that stays current if the time zone is changed to `zone` now, with the zone it is counted in. `None`
+    /// if the day is already counted in that zone: the change undoes an earlier one, and the day ends as if neither
+    /// had been made.
     ///
-    /// Where the new zone is behind, the day under way runs on until the next date begins there: otherwise its
-    /// date would come a second time.
+    /// If the new zone is behind, the day is extended until the next date begins there: otherwise its date would come
+    /// twice.
     pub fn day_through_change(&self, zone: &Zone, now: Timestamp) -> Option<(Day, &Zone)> {
         let (day, counted_in) = self.day_at(now);
         let ends = day.ends.max(end_of_date(day.date, zone));
         (counted_in != zone).then_some((Day { ends, ..day }, counted_in))
     }
 
-    /// The account's day at this instant, and the zone it is counted in.
+    /// The account's day at this instant, and the time zone it is counted in.
     ///
-    /// A change of zone takes effect when the day that was under way ends, so that no day's counters
-    /// can be had twice by moving the midnight.
+    /// A new time zone takes effect when the current day ends. Otherwise moving midnight would reset daily counters
+    /// early.
     pub fn day_at(&self, now: Timestamp) -> (Day, &Zone) {
         match (&self.day_in_progress, &self.zone_in_progress) {
             (Some(day), Some(zone)) if now < day.ends => (*day, zone),

@@ -1,4 +1,4 @@
-//! Who asks, and how far that person sees. Every tenant's data is reached through one of these.
+//! Who makes a request and what they can see. All tenant data is read and changed through one of these types.
 
 use std::net::IpAddr;
 
@@ -7,27 +7,27 @@ use crate::id::{AccountId, DeviceId, GroupId, UserId};
 use crate::privilege::Privileges;
 use crate::share::Share;
 
-/// The part of an account somebody sees.
+/// How much of an account a user sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reach {
-    /// All of it.
+    /// Everything in the account.
     Account,
     /// One group and its devices.
     Group(GroupId),
-    /// One device.
+    /// A single device and nothing else.
     Device(DeviceId),
 }
 
-/// An account and how much of it is in sight: the key to every read of a tenant's data.
+/// An account and how much of it is visible. Every read of tenant data takes a scope.
 ///
 /// Only the constructors below build one (`non_exhaustive`), so that code outside of this crate has to name where the
 /// right to see an account comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Scope {
-    /// The tenant.
+    /// The account that owns the data.
     pub account: AccountId,
-    /// The part of it in sight.
+    /// How much of the account is visible.
     pub reach: Reach,
 }
 
@@ -67,24 +67,24 @@ impl Scope {
         if self.is_whole() { Self { account: self.account, reach } } else { self }
     }
 
-    /// Whether everything in the account is in sight.
+    /// Whether the scope covers the whole account.
     pub const fn is_whole(self) -> bool {
         matches!(self.reach, Reach::Account)
     }
 }
 
-/// The way a request came in.
+/// How a request was authenticated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Via {
-    /// An API token.
+    /// With an API token.
     Token,
-    /// A console session.
+    /// With a cookie of the console.
     Session,
-    /// A single-use link.
+    /// With a single-use link that sets a password.
     Link,
-    /// The operator's command line.
+    /// By the operator on the command line; no user is involved.
     Command,
-    /// The service itself.
+    /// By a background job of the service.
     Service,
 }
 
@@ -101,14 +101,14 @@ impl Via {
     }
 }
 
-/// Where a change comes from, as the audit log tells it.
+/// Where a change comes from, as recorded in the audit log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The way in.
+    /// How the request was authenticated.
     pub via: Via,
     /// The user, unless it was the operator or the service itself.
     pub user: Option<UserId>,
-    /// The client's address.
+    /// IP address of the client, if the change came over the network.
     pub address: Option<IpAddr>,
     /// The id of the request, as in the log.
     pub request: Option<String>,
@@ -126,13 +126,13 @@ impl Origin {
     }
 }
 
-/// Somebody who changes an account.
+/// The author of a change. Every change of tenant data takes an actor.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Actor {
-    /// What is in sight.
+    /// What the author can see; anything else is "not found".
     pub scope: Scope,
-    /// What may be done.
+    /// What the author may change.
     pub privileges: Privileges,
     /// Where the change comes from.
     pub origin: Origin,
@@ -145,7 +145,7 @@ impl Actor {
         Self { scope: Scope::of_user(identity), privileges, origin }
     }
 
-    /// The operator, acting on an account by command.
+    /// The operator acting on an account on the command line, with all privileges.
     pub const fn operator(account: AccountId) -> Self {
         Self::for_operator(account, Origin::command())
     }

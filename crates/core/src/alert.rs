@@ -10,84 +10,84 @@ use crate::notification::Channel;
 use crate::severity::Severity;
 use crate::time::Timestamp;
 
-/// Something that happened to a device, as submitted.
+/// An alert as submitted by a client or raised by a rule.
 ///
 /// Two alerts of a device are the same when time, name and text are equal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Alert {
-    /// When it happened.
+    /// When it happened, by the device's clock.
     pub time: Timestamp,
-    /// What happened.
+    /// What happened, for example `SOSButton`; up to [`Self::NAME_MAX`] characters.
     pub name: String,
-    /// In words.
+    /// Free text for people; up to [`Self::TEXT_MAX`] characters.
     pub text: Option<String>,
-    /// Where, if known.
+    /// Where it happened, if the sender knew.
     pub position: Option<(Latitude, Longitude)>,
-    /// Whether it cannot wait; SOS cannot.
+    /// Whether it was sent as critical. `SOSButton` always is.
     pub critical: bool,
-    /// Whatever else was sent.
+    /// Further values, kept as sent.
     pub attributes: BTreeMap<String, Attribute>,
 }
 
 impl Alert {
-    /// Characters in a name.
+    /// Characters that a name may have.
     pub const NAME_MAX: usize = 100;
-    /// Characters in a text.
+    /// Characters that a text may have.
     pub const TEXT_MAX: usize = 1_000;
-    /// Alerts one call may bring.
+    /// Alerts that one request may submit.
     pub const BATCH_MAX: usize = 10_000;
 
-    /// Whether alerts of this name are critical without saying so.
+    /// Whether alerts of this name are critical even if not sent as such.
     pub fn is_critical_by_name(name: &str) -> bool {
         name == "SOSButton"
     }
 }
 
-/// An alert as it is kept.
+/// A stored alert with what happened to it since.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredAlert {
-    /// Its id.
+    /// Assigned by the service; later alerts have larger ids.
     pub id: AlertId,
-    /// The device.
+    /// The device it happened to.
     pub device: DeviceId,
-    /// What was sent.
+    /// The alert as submitted.
     pub alert: Alert,
-    /// Where the device was last known to be when an alert without a position was received.
+    /// Last known position of the device when the alert arrived; only set if the alert has no position.
     pub last_known: Option<(Latitude, Longitude)>,
-    /// When it was received.
+    /// When the service received it.
     pub received_at: Timestamp,
-    /// When somebody took note of it, and who.
+    /// When it was acknowledged, and by whom; the user is `None` if since deleted.
     pub acknowledged: Option<(Timestamp, Option<UserId>)>,
-    /// When it was over.
+    /// When it ended, by a user or by its rule.
     pub ended_at: Option<Timestamp>,
-    /// How much it matters.
+    /// Computed from name and `critical` when it was stored.
     pub severity: Severity,
-    /// The channels by which somebody was really told, in their order.
+    /// Channels by which at least one message was accepted, in the order of [`Channel::ALL`].
     pub sent_by: Vec<Channel>,
 }
 
-/// How far an alert has come.
+/// Where an alert is in its life cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AlertStage {
-    /// Nobody has taken note of it, and it is not over.
+    /// Neither acknowledged nor ended.
     Open,
-    /// Somebody has taken note of it, and it is not over.
+    /// Acknowledged and not ended.
     Acknowledged,
-    /// It is over.
+    /// Ended, whether acknowledged or not.
     Ended,
 }
 
-/// Which alerts to list.
+/// Which alerts to list; all conditions must be true.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AlertFilter {
-    /// Of the devices of this group.
+    /// Only devices in this group.
     pub group: Option<GroupId>,
-    /// Of this device.
+    /// Only alerts of this device.
     pub device: Option<DeviceId>,
-    /// Of this name, in any letter case.
+    /// Only this name, in any letter case.
     pub name: Option<String>,
-    /// That matter at least so much.
+    /// Only this severity or higher.
     pub severity: Option<Severity>,
-    /// That have come so far.
+    /// Only alerts in this stage.
     pub stage: Option<AlertStage>,
 }

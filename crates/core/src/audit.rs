@@ -13,19 +13,19 @@ use crate::time::Timestamp;
 pub struct Refusals {
     /// The account they concern.
     pub account: AccountId,
-    /// What is counted together within an hour, such as one user's requests of one operation.
+    /// Refusals with the same kind and hour share an entry, for example one user's requests of one operation.
     pub kind: String,
     /// Where the first came from.
     pub origin: Origin,
     /// What was refused, for example `request.denied` or `session.create`.
     pub action: String,
-    /// What the first was aimed at.
+    /// The object that the first one tried to change.
     pub target: Option<String>,
     /// Why the first was refused, without secrets.
     pub detail: Option<String>,
-    /// How many; at least one.
+    /// How many there were; at least one.
     pub count: u64,
-    /// When the first was refused. Its hour is that of all.
+    /// When the first was refused. Its hour decides the entry for all of them.
     pub first_at: Timestamp,
     /// When the last was refused.
     pub last_at: Timestamp,
@@ -40,12 +40,12 @@ impl Refusals {
     }
 }
 
-/// Whether something was let through.
+/// Whether an action was carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuditOutcome {
-    /// It was done.
+    /// The action was carried out.
     Done,
-    /// It was refused.
+    /// The action was refused, for example for a missing privilege.
     Denied,
 }
 
@@ -59,7 +59,7 @@ impl AuditOutcome {
     }
 }
 
-/// The names of the members that differ, as the detail of a change tells them.
+/// The names of the fields that differ, as a detail such as `changed name, limits`.
 pub fn changed(members: &[(&str, bool)]) -> Option<String> {
     let names: Vec<&str> = members.iter().filter(|(_, differs)| *differs).map(|(name, _)| *name).collect();
     (!names.is_empty()).then(|| format!("changed {}", names.join(", ")))
@@ -70,37 +70,37 @@ pub fn changed(members: &[(&str, bool)]) -> Option<String> {
 pub struct AuditEntry {
     /// Its id; later entries have larger ones.
     pub id: AuditId,
-    /// When.
+    /// When it happened, by the server's clock.
     pub at: Timestamp,
     /// The way in, as [`crate::actor::Via::name`].
     pub via: String,
-    /// Who, unless it was the operator or the service itself.
+    /// The user; `None` for the operator's command line and for background jobs.
     pub user: Option<UserId>,
-    /// The client's address.
+    /// IP address of the client, if there was one.
     pub address: Option<IpAddr>,
-    /// The id of the request.
+    /// The request id, as in the log and in `X-Request-Id`.
     pub request: Option<String>,
-    /// What was done.
+    /// The action, for example `group.update`.
     pub action: String,
-    /// To what.
+    /// The id of the object it was applied to.
     pub target: Option<String>,
-    /// Whether it was let through.
+    /// Whether it was carried out.
     pub outcome: AuditOutcome,
-    /// More in words.
+    /// What changed, or why it was refused.
     pub detail: Option<String>,
-    /// How often it happened: refusals of one kind share the entry of their hour.
+    /// How often it happened. Above 1 only for refusals, which share one entry per kind and hour.
     pub count: u64,
-    /// When it happened last, if more than once.
+    /// When it last happened, if `count` is above 1.
     pub last_at: Option<Timestamp>,
 }
 
 /// Which entries to list, newest first.
 #[derive(Clone, Debug, Default)]
 pub struct AuditFilter {
-    /// By this user.
+    /// Only entries of this user.
     pub user: Option<UserId>,
-    /// This action.
+    /// Only entries with this action.
     pub action: Option<String>,
-    /// To this thing.
+    /// Only entries about the object with this id.
     pub target: Option<String>,
 }

@@ -1,7 +1,8 @@
-//! How long to wait before something that failed is tried again: ever longer, and not everything at once.
+//! Exponential back-off with jitter for anything that is retried.
 
-/// Milliseconds to wait after so many attempts failed, by a list of seconds whose last one holds from then on. `chance`,
-/// up to 1,000, spreads what failed together over a fifth to either side.
+/// Milliseconds to wait after `failed` attempts in a row. `waits_s` lists the waits in seconds; its last entry is
+/// used from then on. `chance`, from 0 to 1,000, is a random number that spreads the wait by up to a fifth in either
+/// direction, so that what failed together is not retried together.
 pub fn wait_ms(waits_s: &[i64], failed: u32, chance: u16) -> i64 {
     let place = usize::try_from(failed.saturating_sub(1)).unwrap_or(usize::MAX);
     let seconds = waits_s.get(place).or(waits_s.last()).copied().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Clocks: what time it is, and how much time has passed. The two are different questions, since the time of day can be
-//! set back or ahead while the service runs.
+//! Clocks: the time of day, and the time that has passed. They differ because the time of day can be set while the
+//! service runs.
 
 use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -8,23 +8,23 @@ use std::time::{Duration, Instant};
 
 use crate::time::Timestamp;
 
-/// A reading of a clock that never goes back and is never set: only the difference between two readings of the same
-/// process means anything. Everything that measures a span in memory (rate limits, caches) goes by it.
+/// A reading of a monotonic clock. Only the difference between two readings of one process has a meaning. Rate limits
+/// and caches, which measure spans in memory, use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Monotonic(Duration);
 
 impl Monotonic {
-    /// A reading this long after the clock began.
+    /// A reading this long after the clock's origin.
     pub const fn from_start(elapsed: Duration) -> Self {
         Self(elapsed)
     }
 
-    /// Microseconds since the clock began.
+    /// Microseconds since the clock's origin.
     pub fn as_micros(self) -> i64 {
         i64::try_from(self.0.as_micros()).unwrap_or(i64::MAX)
     }
 
-    /// How much time passed since an earlier reading; none if that one was later.
+    /// The time passed since an earlier reading; zero if that one is later.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
         self.0.saturating_sub(earlier.0)
@@ -37,20 +37,21 @@ impl Monotonic {
     }
 }
 
-/// Where time comes from. Everything that needs it takes a clock, so that tests can set one.
+/// The source of time. Code takes a clock instead of asking the system, so that tests can set it.
 pub trait Clock: Send + Sync + fmt::Debug {
     /// The time of day, which may jump either way when the machine's clock is set.
     fn now(&self) -> Timestamp;
 
-    /// The reading to measure spans with.
+    /// A reading for measuring spans.
     fn monotonic(&self) -> Monotonic;
 }
 
-/// The machine's clock as it is. It may go back: holding it would make a jump ahead last until the next start.
+/// The machine's clock, unchanged. It may go back: clamping it would make a wrong jump ahead last until the next
+/// start.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemClock;
 
-/// What monotonic readings are counted from.
+/// Origin of monotonic readings.
 static BEGUN: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 impl Clock for SystemClock {
@@ -67,7 +68,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is told to move.
+/// A clock for tests; it moves only when told to.
 #[derive(Clone, Debug)]
 pub struct MockClock(Arc<Readings>);
 
@@ -78,23 +79,23 @@ struct Readings {
 }
 
 impl MockClock {
-    /// A clock standing at this instant.
+    /// A clock that shows this instant.
     pub fn at(now: Timestamp) -> Self {
         Self(Arc::new(Readings { now_ms: AtomicI64::new(now.as_millis()), passed_ms: AtomicI64::new(0) }))
     }
 
-    /// Lets time pass until this instant. One that is earlier sets the time of day back, and no time passes.
+    /// Moves the clock to this instant. An earlier instant sets the time of day back while no monotonic time passes.
     pub fn set(&self, now: Timestamp) {
         let before = self.0.now_ms.swap(now.as_millis(), Ordering::SeqCst);
         self.0.passed_ms.fetch_add((now.as_millis() - before).max(0), Ordering::SeqCst);
     }
 
-    /// Lets this many seconds pass; sets the time of day back when negative.
+    /// Moves the clock by this many seconds; see [`Self::set`] for negative numbers.
     pub fn advance_seconds(&self, seconds: i64) {
         self.set(self.now().plus_seconds(seconds));
     }
 
-    /// Sets the time of day ahead, or back when negative, while no time passes.
+    /// Steps the time of day, either way, while no monotonic time passes.
     pub fn step_seconds(&self, seconds: i64) {
         self.0.now_ms.store(self.now().plus_seconds(seconds).as_millis(), Ordering::SeqCst);
     }

@@ -1,59 +1,58 @@
-//! Whether the store's clock can be trusted to delete by age: noticed are steps ahead and back, also across restarts.
+//! Detects steps of the store's clock, also across restarts, so that a wrong clock deletes nothing by age.
 
 use std::time::Duration;
 
 use crate::time::Timestamp;
 
-/// A difference up to this between time of day and time passed is no step: clocks are adjusted, and restarts take a
-/// while.
+/// Differences between time of day and time passed up to this are not a step: clocks are adjusted, and a restart
+/// takes some time.
 const SLACK_MS: i64 = 10 * 60 * 1000;
-/// A clock that goes back by no more than this is being adjusted, not set.
+/// Going back by up to this is an adjustment, not a step.
 const ADJUSTED_MS: i64 = 1_000;
-/// How long the service must run after a step ahead before the new time is believed. A smaller step needs only as long
-/// as it is large.
+/// How long the service must run after a step ahead before the new time is trusted. After a smaller step it is only
+/// as long as the step.
 const CONFIRM_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// What is known of the store's clock. Kept in the store, shared by all nodes.
+/// State of the clock watch. Kept in the store and shared by all nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockWatch {
-    /// The last reading.
+    /// Time of day at the last reading.
     pub seen: Timestamp,
-    /// The time by which age is measured when something is deleted: the last reading, or earlier after a step ahead
-    /// that is not confirmed.
+    /// The time used to decide what is old enough to delete: the last reading, or an earlier time after a step ahead
+    /// that is not confirmed yet.
     pub believed: Timestamp,
-    /// How far the clock was ahead of `believed` after the last step; 0 when nothing is in doubt.
+    /// How far the clock was ahead of `believed` after the last step, in milliseconds; 0 if nothing is in doubt.
     pub jump_ms: i64,
-    /// How long the service has run since that step.
+    /// How long the service has run since that step, in milliseconds.
     pub run_ms: i64,
 }
 
-/// What a reading showed.
+/// The result of a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockStep {
-    /// Time went on as it should.
+    /// No step.
     None,
-    /// The clock was set ahead, or the service did not run for so long.
+    /// The clock was set ahead, or the service did not run.
     Ahead {
-        /// How far.
+        /// Size of the step in milliseconds.
         by_ms: i64,
     },
     /// The clock was set back.
     Back {
-        /// How far, at least.
+        /// Size of the step in milliseconds, at least.
         by_ms: i64,
     },
-    /// The service has run for long enough since a step ahead: the time is believed again.
+    /// The service has run long enough since a step ahead; the time is trusted again.
     Confirmed,
 }
 
 impl ClockWatch {
-    /// The first reading: there is nothing to compare it with.
+    /// The state after the first reading.
     pub const fn begin(now: Timestamp) -> Self {
         Self { seen: now, believed: now, jump_ms: 0, run_ms: 0 }
     }
 
-    /// Takes a reading, this long after the one before by monotonic time. After a restart that is unknown and counts
-    /// from the start.
+    /// Takes a reading. `elapsed` is the monotonic time since the reading before; after a restart, since the start.
     pub fn read(&mut self, now: Timestamp, elapsed: Duration) -> ClockStep {
         let elapsed_ms = i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX);
         let gap_ms = now.as_millis() - self.seen.as_millis();
@@ -83,7 +82,7 @@ impl ClockWatch {
         ClockStep::Confirmed
     }
 
-    /// How long the service must still run until the time is believed again, in milliseconds.
+    /// Milliseconds the service must still run until the time is trusted again.
     pub fn confirmed_in_ms(&self) -> i64 {
         (self.jump_ms.min(CONFIRM_MS) - self.run_ms).max(0)
     }

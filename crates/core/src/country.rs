@@ -155,7 +155,7 @@ impl Country {
         LIST.iter().map(|(country, name)| (country.0, *name))
     }
 
-    /// The two-letter code.
+    /// The two-letter code of ISO 3166-1.
     pub const fn code(self) -> &'static str {
         self.0
     }

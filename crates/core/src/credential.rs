@@ -1,6 +1,6 @@
 //! What proves who somebody is: passwords, API keys, sessions, single-use links, second factors.
 //!
-//! Stores keep hashes only; making and checking secrets is the server's work.
+//! Stores keep hashes only; the server makes and checks secrets.
 
 use crate::account::Account;
 use crate::id::{KeyId, SessionId, UserId};
@@ -8,55 +8,55 @@ use crate::preference::Preferences;
 use crate::time::Timestamp;
 use crate::user::User;
 
-/// The SHA-256 of a secret with enough chance in it to need no slow hash.
+/// SHA-256 of a random secret. Random secrets are long enough to need no slow hash.
 pub type SecretHash = [u8; 32];
 
-/// One generation of a user's API key.
+/// A user's API key. A user has at most one; a new one replaces it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiKey {
-    /// Its id; tokens name it and die with it.
+    /// Tokens name it and stop working when it is replaced.
     pub id: KeyId,
-    /// The hash of the secret.
+    /// Hash of the secret that the user holds.
     pub hash: SecretHash,
-    /// The beginning of the secret, to recognise it by.
+    /// First characters of the secret, so that its owner can recognise it.
     pub hint: String,
-    /// When it was made.
+    /// Set by the service on creation.
     pub creation: Timestamp,
     /// When a token was last issued for it, to the minute.
     pub last_used: Option<Timestamp>,
 }
 
-/// A user with all that is needed to let them in.
+/// A user with everything that signing in checks.
 #[derive(Clone, Debug)]
 pub struct Login {
-    /// The user.
+    /// The user who signs in.
     pub user: User,
-    /// Their account.
+    /// The account the user belongs to.
     pub account: Account,
-    /// Their password, hashed; none until they took an invitation.
+    /// Argon2 hash of the password; `None` until an invitation was used.
     pub password_hash: Option<String>,
-    /// Their second factor.
+    /// The second factor, confirmed or not.
     pub totp: Option<Totp>,
-    /// Their API key.
+    /// The current API key, if one was issued.
     pub api_key: Option<ApiKey>,
-    /// How they want things shown.
+    /// Display preferences of the console.
     pub preferences: Preferences,
 }
 
 /// A second factor by time-based codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Totp {
-    /// The shared secret.
+    /// Secret shared with the user's authenticator app.
     pub secret: Vec<u8>,
-    /// Whether the user proved to have it; it is asked for only then.
+    /// Whether the user proved to have it with a first code. Codes are required only then.
     pub confirmed: bool,
     /// The last time step used, so that no code works twice.
     pub last_step: i64,
 }
 
-/// A second factor whose code was right.
+/// A second factor that the user proved with a correct code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProvedTotp {
+pub struct VerifiedTotp {
     /// The secret the code was made from.
     pub secret: Vec<u8>,
     /// The time step of the code.
@@ -66,9 +66,9 @@ pub struct ProvedTotp {
 /// A password to be set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewPassword {
-    /// Its hash.
+    /// Argon2 hash of the new password.
     pub hash: String,
-    /// Whether the user's API key ends with the old password, and every token made from it.
+    /// Whether the user's API key, and all tokens made from it, end with the old password.
     pub end_api_key: bool,
 }
 
@@ -79,36 +79,36 @@ impl NewPassword {
     }
 }
 
-/// What a request needs to know of its user, read anew every few seconds.
+/// What a request needs to know about its user; cached for two seconds.
 #[derive(Clone, Debug)]
 pub struct Identity {
-    /// The user.
+    /// The user who makes the request.
     pub user: User,
-    /// Their account.
+    /// The account the user belongs to.
     pub account: Account,
     /// The key their tokens must name.
     pub api_key: Option<KeyId>,
 }
 
-/// A console session to be kept.
+/// A console session to be stored.
 #[derive(Clone, Debug)]
 pub struct NewSession {
-    /// Whose it is.
+    /// The user who signed in.
     pub user: UserId,
-    /// The hash of the cookie.
+    /// Hash of the cookie's value.
     pub hash: SecretHash,
-    /// When it ends.
+    /// From this instant on the cookie is refused.
     pub expires: Timestamp,
 }
 
-/// A console session.
+/// A session of the console, found by its cookie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// Its id.
+    /// Assigned by the service; not the secret.
     pub id: SessionId,
-    /// Whose it is.
+    /// The user who signed in.
     pub user: UserId,
-    /// When it ends.
+    /// From this instant on the cookie is refused.
     pub expires: Timestamp,
 }
 
@@ -122,7 +122,7 @@ pub enum LinkPurpose {
 }
 
 impl LinkPurpose {
-    /// Its name.
+    /// Its name in the store and in the audit log.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Reset => "reset",
@@ -131,16 +131,16 @@ impl LinkPurpose {
     }
 }
 
-/// A single-use link to be kept.
+/// A single-use link to be stored.
 #[derive(Clone, Debug)]
 pub struct NewLink {
-    /// Whom it lets in.
+    /// The user whose password it sets.
     pub user: UserId,
-    /// What for.
+    /// Decides how long it is valid and what its page says.
     pub purpose: LinkPurpose,
     /// The hash of its secret.
     pub hash: SecretHash,
-    /// When it ends.
+    /// From this instant on the link is refused.
     pub expires: Timestamp,
 }
 
@@ -149,9 +149,9 @@ pub struct NewLink {
 pub struct SigningKey {
     /// Its name in the header of tokens.
     pub kid: String,
-    /// The pair.
+    /// Private and public key in PKCS#8 form.
     pub pkcs8: Vec<u8>,
-    /// When it was made.
+    /// Set by the service on creation.
     pub creation: Timestamp,
     /// When it stops verifying; none for the key that signs.
     pub expires: Option<Timestamp>,

@@ -1,9 +1,9 @@
 //! Calendar dates, and which instants form a date in a time zone.
 //!
-//! Clocks are set forth and back, at midnight too, and islands have moved across the date line. The rule that
-//! stays true through all of it: **a day begins at the first instant from which its date, or a later one, is on
-//! the clock for good.** So the days of a zone follow each other without gap or overlap, every instant lies in
-//! exactly one, and a date that was skipped is an empty day.
+//! Clocks are moved forward and back, also at midnight, and islands have moved across the date line. One rule stays
+//! true through all of it: **a day begins at the first instant from which its date, or a later one, stays on the
+//! clock.** So the days of a zone follow each other without gap or overlap, every instant lies in exactly one day,
+//! and a date that was skipped is an empty day.
 
 use std::fmt;
 use std::str::FromStr;
@@ -25,9 +25,9 @@ pub struct ParseDateError;
 pub struct Date(civil::Date);
 
 impl Date {
-    /// 0001-01-01.
+    /// 0001-01-01, the first date of the calendar used.
     pub const MIN: Self = Self(civil::Date::constant(1, 1, 1));
-    /// 9999-12-31.
+    /// 9999-12-31, the last date that `YYYY-MM-DD` can write.
     pub const MAX: Self = Self(civil::Date::constant(9999, 12, 31));
 
     /// The date with these numbers, if the calendar has it.
@@ -99,7 +99,7 @@ impl<'de> Deserialize<'de> for Date {
 pub struct Day {
     /// The date on the clock.
     pub date: Date,
-    /// Its first instant.
+    /// The first instant of the day.
     pub starts: Timestamp,
     /// The first instant after it, which is where the next date starts.
     pub ends: Timestamp,
@@ -128,12 +128,12 @@ pub fn day_of(instant: Timestamp, zone: &Zone) -> Day {
     day_on(date, zone)
 }
 
-/// The day a date is in a zone: empty when the zone skipped it.
+/// The day of a date in a zone; empty if the zone skipped the date.
 pub fn day_on(date: Date, zone: &Zone) -> Day {
     Day { date, starts: start_of(date, zone), ends: end_of_date(date, zone) }
 }
 
-/// The first instant after a date: what is valid through a date ends here.
+/// The first instant after a date. What is valid through a date ends here.
 pub fn end_of_date(date: Date, zone: &Zone) -> Timestamp {
     date.tomorrow().map_or(Timestamp::MAX, |tomorrow| start_of(tomorrow, zone))
 }

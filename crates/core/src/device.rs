@@ -1,19 +1,19 @@
-//! A device: a tracker, what is known of it and how it stands.
+//! A device: its settings, its licence and whether it reports as expected.
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::{AccountId, DeviceId, GroupId, UserId};
 use crate::license::{DeviceState, License};
 use crate::limits::{Counters, Limits};
+use crate::reporting_interval::ReportingInterval;
 use crate::revision::Revision;
-use crate::rhythm::Rhythm;
 use crate::text::Tags;
 use crate::time::Timestamp;
 
-/// A tracker.
+/// A tracker, as stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Device {
-    /// Its id, made by us.
+    /// Assigned by the service; never changes.
     pub id: DeviceId,
     /// The account it belongs to.
     pub account: AccountId,
@@ -21,21 +21,22 @@ pub struct Device {
     pub revision: Revision,
     /// What a client sets.
     pub settings: DeviceSettings,
-    /// Whether it holds a licence, unless that ran out since.
+    /// Whether it held a licence when it was last written; see [`License`].
     pub licensed: bool,
-    /// The instant from which it is expired, fixed when the date was set.
+    /// The instant from which it is expired. Computed once from the expiration date, so that a change of time zone
+    /// does not move it.
     pub expires: Option<Timestamp>,
-    /// What it sent on the account's present day.
+    /// Messages it caused on the account's current day.
     pub counters: Counters,
-    /// When it was last heard.
+    /// When the service last received anything from it.
     pub last_seen: Option<Timestamp>,
-    /// How often it reports, in seconds, as learned from when it was heard.
+    /// Reporting interval in seconds, learned from when it was heard; `None` until enough is known.
     pub learned_interval_s: Option<u32>,
-    /// The protocol it last spoke.
+    /// Protocol of its last report, if it came through a gateway.
     pub protocol: Option<String>,
-    /// Who made it.
+    /// The user who created it; `None` for the operator.
     pub created_by: Option<UserId>,
-    /// When it was made.
+    /// Set by the service on creation.
     pub creation: Timestamp,
     /// When a client last changed it.
     pub last_modified: Timestamp,
@@ -44,27 +45,27 @@ pub struct Device {
 /// What a client sets of a device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceSettings {
-    /// What the hardware says of itself: IMEI, ESN, serial; unique in the account.
+    /// What the hardware calls itself (IMEI, ESN, serial number); unique in the account.
     pub identifier: Option<String>,
-    /// Its name.
+    /// Shown in lists, maps and messages; need not be unique.
     pub name: String,
-    /// A note about it.
+    /// Free text for people.
     pub description: Option<String>,
-    /// Its mobile number.
+    /// The mobile number of its SIM card (MIN).
     pub min: Option<String>,
-    /// Free labels.
+    /// Labels as key and value, chosen by clients.
     pub tags: Tags,
-    /// The icon it is drawn with.
+    /// Name of its icon on the map.
     pub icon: Option<String>,
-    /// What kind of hardware it is.
+    /// Maker and model of the hardware, as free text.
     pub model: Option<String>,
     /// The groups it is in, ascending.
     pub groups: Vec<GroupId>,
     /// Its expiry and daily limits.
     pub limits: Limits,
-    /// How often it is expected to report, in seconds.
+    /// Expected reporting interval in seconds; `None` uses the learned one.
     pub expected_interval_s: Option<u32>,
-    /// How many days its locations are kept; none is as its account says.
+    /// Days its locations are kept; `None` uses the account's number.
     pub retention_days: Option<u32>,
 }
 
@@ -74,7 +75,7 @@ impl DeviceSettings {
     /// The longest expected interval: 31 days.
     pub const EXPECTED_INTERVAL_MAX_S: u32 = 2_678_400;
 
-    /// The members in which it differs from what was before, by their names in the API.
+    /// The fields that differ from `before`, by their names in the API; written to the audit log.
     pub fn changes_since(&self, before: &Self) -> [(&'static str, bool); 11] {
         [
             ("identifier", self.identifier != before.identifier),
@@ -93,7 +94,7 @@ impl DeviceSettings {
 }
 
 impl Device {
-    /// How it stands with the account's licences.
+    /// Its licence, from which its state at any instant follows.
     pub const fn license(&self) -> License {
         License { licensed: self.licensed, expires: self.expires }
     }
@@ -103,36 +104,36 @@ impl Device {
         self.license().state(now)
     }
 
-    /// Whether it reports as it should: as it was set, or else as it was learned.
+    /// Its status, by the expected interval or else the learned one.
     pub fn status(&self, now: Timestamp) -> DeviceStatus {
         let interval_s = self.settings.expected_interval_s.or(self.learned_interval_s);
         DeviceStatus::of(self.last_seen, interval_s, now)
     }
 }
 
-/// Whether a device reports as it should.
+/// Whether a device reports as often as expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceStatus {
-    /// Heard within its interval.
+    /// Heard within its reporting interval, with some slack.
     Online,
-    /// Overdue, but not for long.
+    /// Overdue, but not yet offline.
     Late,
-    /// Overdue for long.
+    /// Overdue for a long time.
     Offline,
-    /// Not heard yet.
+    /// Nothing was ever received from it.
     Never,
 }
 
 impl DeviceStatus {
-    /// How much a report may be overdue at the least before its device is late, in milliseconds.
+    /// A device is not late before a report is overdue by this, in milliseconds.
     const LATE_SLACK_MS: i64 = 2 * 60 * 1000;
-    /// How much a report may be overdue at the least before its device is offline, in milliseconds.
+    /// A device is not offline before a report is overdue by this, in milliseconds.
     const OFFLINE_SLACK_MS: i64 = 10 * 60 * 1000;
 
-    /// The status of a device last heard then, at this instant.
+    /// The status at `now` of a device last heard at `last_seen`.
     ///
-    /// One missed report is ordinary by satellite, so a device is late after two intervals and offline
-    /// after six; however short the interval, not before two and ten minutes more than it.
+    /// One missed report is normal on satellite networks, so a device is late after two intervals and offline after
+    /// six, but not before 2 and 10 minutes past the first interval.
     pub fn of(last_seen: Option<Timestamp>, interval_s: Option<u32>, now: Timestamp) -> Self {
         let Some(last_seen) = last_seen else { return Self::Never };
         let (late, offline) = Self::limits(last_seen, interval_s);
@@ -145,14 +146,14 @@ impl DeviceStatus {
         }
     }
 
-    /// The last instants at which a device last heard then is not late, and not offline.
+    /// The last instants at which the device is not late, and not offline.
     pub fn limits(last_seen: Timestamp, interval_s: Option<u32>) -> (Timestamp, Timestamp) {
-        let expected_ms = i64::from(interval_s.unwrap_or(Rhythm::DEFAULT_S)) * 1000;
+        let expected_ms = i64::from(interval_s.unwrap_or(ReportingInterval::DEFAULT_S)) * 1000;
         let after = |overdue_ms: i64| last_seen.plus_millis(expected_ms + overdue_ms);
         (after(expected_ms.max(Self::LATE_SLACK_MS)), after((5 * expected_ms).max(Self::OFFLINE_SLACK_MS)))
     }
 
-    /// The status of this name.
+    /// The status with this name in the API.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Online, Self::Late, Self::Offline, Self::Never]
             .into_iter()
@@ -170,17 +171,17 @@ impl DeviceStatus {
     }
 }
 
-/// How a path names a device: by our id or by what the hardware says of itself.
+/// How a path names a device: by id or by hardware identifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceRef {
-    /// Our id.
+    /// The id that the service assigned.
     Id(DeviceId),
-    /// The hardware's identifier.
+    /// What the hardware calls itself.
     Identifier(String),
 }
 
 impl DeviceRef {
-    /// Reads a path segment; identifiers never begin with the reserved prefix, so there is no doubt.
+    /// Parses a path segment. Identifiers cannot begin with the prefix of ids, so both cannot be confused.
     pub fn read(text: &str) -> Self {
         match text.parse() {
             Ok(id) => Self::Id(id),
@@ -194,11 +195,11 @@ impl DeviceRef {
 pub struct DeviceFilter {
     /// Part of the name, identifier or description, in any case.
     pub text: Option<String>,
-    /// In this group.
+    /// Only devices in this group.
     pub group: Option<GroupId>,
-    /// In this state.
+    /// Only devices in this licence state.
     pub state: Option<DeviceState>,
-    /// Carrying this tag.
+    /// Only devices with this tag, as key and value.
     pub tag: Option<(String, String)>,
 }
 

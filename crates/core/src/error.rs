@@ -1,14 +1,14 @@
-//! What a store can fail with: the causes a caller can act on, and an opaque rest.
+//! Errors of a store: those that a caller can act on, and an opaque rest.
 
 use crate::id::{AccountId, DeviceId};
 
-/// Why a store did not do what it was asked. Nothing was changed unless a variant says otherwise.
+/// Why a store operation failed. Nothing was changed unless a variant says otherwise.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The thing does not exist, belongs to another account or lies outside the asker's reach.
+    /// The object does not exist, belongs to another account or is outside the caller's scope.
     #[error("{0} not found")]
     NotFound(Kind),
-    /// The thing was changed since the revision the caller had seen.
+    /// The object was changed since the revision that the caller read.
     #[error("{0} was changed meanwhile")]
     RevisionMismatch(Kind),
     /// A value that must be unique is in use.
@@ -26,50 +26,51 @@ pub enum StoreError {
     /// The device is expired and takes no data.
     #[error("device {0} is expired")]
     DeviceExpired(DeviceId),
-    /// The user has made as many devices as it may.
+    /// The user has created as many devices as allowed (`adminDevices`).
     #[error("the user may create at most {0} devices")]
     AdminDevicesExhausted(u32),
-    /// The change would leave the account without an owner who can act.
+    /// The change would leave the account without an active owner.
     #[error("the account would be left without an owner")]
     LastOwner,
-    /// Something else rests on this thing, so it cannot go.
+    /// Something else refers to the object, so it cannot be deleted.
     #[error("{0} is in use")]
     InUse(Kind),
-    /// The thing is in sight, and so is something of it that reaches beyond what the asker may change.
+    /// The caller can see the object, but it also concerns things outside the caller's scope, so it cannot be
+    /// changed.
     #[error("{0} reaches beyond the asker's scope")]
     OutOfReach(Kind),
-    /// The account has as many of these as it may.
+    /// The account has reached the maximum number of these objects.
     #[error("no more than {most} of {kind}")]
     TooMany {
-        /// Of what.
+        /// The kind of object.
         kind: Kind,
-        /// How many there may be.
+        /// The maximum per account.
         most: u32,
     },
-    /// A reference inside the given values names nothing the account has.
+    /// The input refers to an object that the account does not have.
     #[error("{kind} {id} does not exist")]
     UnknownReference {
-        /// What was looked for.
+        /// The kind of object referred to.
         kind: Kind,
-        /// The id as it was given.
+        /// The id as the client sent it.
         id: String,
     },
     /// The idempotency key was used with another request.
     #[error("the idempotency key was used with another request")]
     IdempotencyMismatch,
-    /// The message was sent, so that it cannot be sent again.
+    /// The message was already sent and is not sent twice.
     #[error("the notification was sent")]
     AlreadySent,
-    /// The cursor points before what is still kept.
+    /// The cursor points to something that is no longer stored.
     #[error("the cursor points before what is kept")]
     CursorExpired,
-    /// The store cannot do it at present; trying again later is safe.
+    /// The store is not available; nothing was changed, and a retry is safe.
     #[error("the store is unavailable")]
     Unavailable(#[source] Cause),
-    /// The store was told to keep it and did not confirm that: it may be kept or not.
+    /// The commit was sent and not confirmed: the change may or may not be stored.
     #[error("the store did not confirm the change")]
     Unknown(#[source] Cause),
-    /// Anything else: a defect or a broken store. For the log only.
+    /// Anything else: a bug or a broken store. Only for the log.
     #[error("the store failed")]
     Internal(#[source] Cause),
 }
@@ -77,34 +78,34 @@ pub enum StoreError {
 /// The cause behind a failure, for the log.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// A kind of thing, as errors name it.
+/// A kind of object, as named in errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// An account.
+    /// A tenant of the service.
     Account,
-    /// A user.
+    /// A user of an account.
     User,
-    /// A device.
+    /// A tracker of an account.
     Device,
-    /// A group.
+    /// A named set of devices.
     Group,
-    /// A location.
+    /// A stored position of a device.
     Location,
-    /// An alert.
+    /// A stored alert of a device.
     Alert,
-    /// A share link.
+    /// A public link to a device or group.
     Share,
     /// A message to one person.
     Notification,
-    /// Whom alerts go to.
+    /// The routing of alerts for a device, a group or an account.
     AlertRouting,
-    /// What an account allows to be sent.
+    /// The notification settings of an account.
     Messaging,
-    /// What an account's report tells, and to whom.
+    /// The settings of an account's overview report.
     Overview,
-    /// What messages say.
+    /// The text of a kind of message.
     Template,
-    /// A webhook.
+    /// A URL that receives events.
     Webhook,
     /// A delivery to a webhook.
     Delivery,
@@ -117,7 +118,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The word for it.
+    /// The word used in messages, in lower case.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Account => "account",
@@ -147,7 +148,7 @@ impl std::fmt::Display for Kind {
     }
 }
 
-/// A value that may stand once only.
+/// A value that must be unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unique {
     /// A user's e-mail address, on the whole server.

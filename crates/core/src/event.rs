@@ -1,4 +1,4 @@
-//! The event log: everything that happened in an account, in arrival order.
+//! The event log: all changes and locations of an account, in order of arrival.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::user::User;
 
 macro_rules! event_kinds {
     ($(#[doc = $description:literal] $variant:ident = $name:literal, $subject:ident;)+) => {
-        /// What happened.
+        /// The type of an event.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum EventKind {
             $(#[doc = $description] $variant,)+
@@ -143,78 +143,78 @@ impl std::str::FromStr for EventKind {
 #[error("not a kind of event")]
 pub struct UnknownEventKind;
 
-/// Something that happened.
+/// One entry of the event log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// Its place in the log.
+    /// Its position in the log; later events have larger numbers.
     pub number: i64,
     /// The account it happened in.
     pub account: AccountId,
-    /// When.
+    /// When it was written, by the server's clock.
     pub at: Timestamp,
-    /// What.
+    /// The type of the event.
     pub kind: EventKind,
-    /// The id of what it happened to.
+    /// The id of the object that changed.
     pub subject: String,
-    /// The device it concerns, if one: decides who sees it.
+    /// The device it concerns, if any. Decides which scopes see the event.
     pub device: Option<DeviceId>,
-    /// Figures that say more, for example the revision.
+    /// Further values, for example the revision.
     pub data: serde_json::Value,
-    /// What it happened to.
-    pub thing: Thing,
+    /// The object that changed, loaded when the event is read.
+    pub object: EventObject,
 }
 
-/// What an event happened to: a location as it was received, anything else as it is when the event is read.
+/// The object of an event: a location as received, anything else in its state when the event is read.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Thing {
-    /// Nothing that could be shown, or something that is gone by now.
+pub enum EventObject {
+    /// The object was deleted since, or there is none.
     Gone,
-    /// A location.
+    /// A stored location of a device.
     Location(Box<StoredLocation>),
-    /// An alert.
+    /// An alert of a device.
     Alert(Box<StoredAlert>),
-    /// A device; of its groups those in sight.
+    /// A device, listing only the groups in the reader's scope.
     Device(Box<Device>),
-    /// A group.
+    /// A group with its devices.
     Group(Box<Group>),
-    /// A user.
+    /// A user of the account.
     User(Box<User>),
 }
 
-/// Which events are wanted of those in sight. An empty set wants everything.
+/// Which events of the scope are wanted. An empty set means all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct EventFilter {
-    /// Of these kinds.
+    /// Only events of these types.
     pub kinds: BTreeSet<EventKind>,
-    /// About these devices, or those of the groups.
+    /// Only events about these devices, or about devices in `groups`.
     pub devices: BTreeSet<DeviceId>,
-    /// About these groups and the devices in them.
+    /// Only events about these groups and the devices in them.
     pub groups: BTreeSet<GroupId>,
-    /// Whether new alerts are wanted only where their routing names the reader.
+    /// Whether new alerts are wanted only if their routing names `reader`.
     #[serde(default)]
     pub alerts_by_routing: bool,
-    /// The reader, as routings name it: new alerts that do are wanted whatever else is said here.
+    /// The webhook that reads. New alerts routed to it are wanted whatever the other fields say.
     #[serde(skip)]
     pub reader: Option<WebhookId>,
 }
 
 impl EventFilter {
-    /// Whether events of this kind are wanted.
+    /// Whether events of this type pass the filter.
     pub fn wants_kind(&self, kind: EventKind) -> bool {
         self.kinds.is_empty() || self.kinds.contains(&kind)
     }
 
-    /// Whether only events about some devices or groups are wanted.
+    /// Whether the filter names devices or groups.
     pub fn is_about_some(&self) -> bool {
         !self.devices.is_empty() || !self.groups.is_empty()
     }
 }
 
-/// A part of the log.
+/// A page of the event log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventPage {
-    /// The events wanted, in arrival order.
+    /// The events that passed the filter, in order of arrival.
     pub events: Vec<Event>,
-    /// Up to which number the log was looked at: where to go on, also when there was nothing.
+    /// The number up to which the log was read; continue from here, also if there were no events.
     pub next: i64,
 }

@@ -3,7 +3,7 @@
 use crate::id::UserId;
 
 /// How long an answer is remembered.
-pub const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
+pub const KEY_RETENTION_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// What makes a request the same as another.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -233,7 +233,7 @@ pub struct StoredRouting {
 
 impl StoredRouting {
     /// Where nothing was ever set.
-    pub const NEVER: Self = Self { revision: Revision(0), routing: None, last_modified: None };
+    pub const UNSET: Self = Self { revision: Revision(0), routing: None, last_modified: None };
 }
 
 #[cfg(test)]

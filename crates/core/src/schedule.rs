@@ -12,20 +12,14 @@ use crate::zone::Zone;
 /// A day of the week.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names of the days say it")]
 pub enum Weekday {
-    /// Monday.
     Monday,
-    /// Tuesday.
     Tuesday,
-    /// Wednesday.
     Wednesday,
-    /// Thursday.
     Thursday,
-    /// Friday.
     Friday,
-    /// Saturday.
     Saturday,
-    /// Sunday.
     Sunday,
 }
 

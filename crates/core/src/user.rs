@@ -85,15 +85,15 @@ impl UserProfile {
     }
 
     /// Whether they may do anything at this instant.
-    pub fn standing(&self, now: Timestamp) -> Standing {
+    pub fn status(&self, now: Timestamp) -> UserStatus {
         if self.disabled {
-            Standing::Disabled
+            UserStatus::Disabled
         } else if self.from.is_some_and(|from| now < from) {
-            Standing::NotYetValid
+            UserStatus::NotYetValid
         } else if self.expires.is_some_and(|expires| now >= expires) {
-            Standing::Expired
+            UserStatus::Expired
         } else {
-            Standing::Good
+            UserStatus::Active
         }
     }
 
@@ -122,7 +122,7 @@ impl UserProfile {
     /// Whether this is an owner who can act for the account from this instant on, without end.
     pub fn is_lasting_owner(&self, now: Timestamp) -> bool {
         self.privileges.is_owner()
-            && self.standing(now) == Standing::Good
+            && self.status(now) == UserStatus::Active
             && self.expires.is_none()
             && self.reach() == Reach::Account
     }
@@ -130,9 +130,9 @@ impl UserProfile {
 
 /// Whether a user may do anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum UserStatus {
     /// They may.
-    Good,
+    Active,
     /// Somebody shut them out.
     Disabled,
     /// Their validity has not begun.

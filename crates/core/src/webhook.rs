@@ -1,4 +1,4 @@
-//! Webhooks: addresses that are told of events, and what is on its way to them.
+//! Webhooks: URLs that receive events, and the deliveries to them.
 
 use std::fmt;
 
@@ -9,25 +9,25 @@ use crate::id::{AccountId, DeliveryId, DeviceId, UserId, WebhookId};
 use crate::revision::Revision;
 use crate::time::Timestamp;
 
-/// How long a delivery is tried, and how long the log waits for a webhook that is behind.
+/// How long a delivery is retried, and how long the log is kept for a webhook that is behind, in milliseconds.
 pub const WINDOW_MS: i64 = 72 * 60 * 60 * 1000;
-/// Deliveries of a webhook that may wait before no more events are taken for it.
+/// Waiting deliveries at which no more events are taken from the log for a webhook.
 pub const WAITING_MAX: u32 = 10_000;
 
 /// What a client sets of a webhook.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookSettings {
-    /// What it is for.
+    /// Shown in lists; need not be unique.
     pub name: Option<String>,
-    /// Where events are sent.
+    /// The URL that events are posted to.
     pub url: String,
-    /// Which events.
+    /// Which events are sent to it.
     pub filter: EventFilter,
-    /// Whether any are.
+    /// Whether events are sent at all.
     pub enabled: bool,
 }
 
-/// The key that signs what is sent. Both sides need it, so that it is kept as it is.
+/// The HMAC key of signatures. Both sides need it, so it is stored in the clear.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookSecret(pub Vec<u8>);
 
@@ -37,52 +37,52 @@ impl fmt::Debug for WebhookSecret {
     }
 }
 
-/// An address that is told of events.
+/// A webhook as stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Webhook {
-    /// Its id.
+    /// Assigned by the service; never changes.
     pub id: WebhookId,
     /// The account it belongs to.
     pub account: AccountId,
-    /// How often a client changed it.
+    /// Counts the changes a client made.
     pub revision: Revision,
-    /// What a client set.
+    /// What a client can change.
     pub settings: WebhookSettings,
-    /// What signs.
+    /// The secret that signs every message.
     pub secret: WebhookSecret,
-    /// What signed before, and until when it still does.
+    /// The previous secret, and until when messages are also signed with it.
     pub previous: Option<(WebhookSecret, Timestamp)>,
-    /// Up to which number of the log events were taken for it.
+    /// Its cursor: the number of the log up to which events were taken for it.
     pub read_to: i64,
-    /// Until when its receiver asked for rest.
+    /// Nothing is sent before this instant, because the receiver sent `Retry-After`.
     pub held_until: Option<Timestamp>,
-    /// When and why the service switched it off.
+    /// When and why the service disabled it.
     pub disabled: Option<(Timestamp, String)>,
-    /// The latest part of the log that was gone before it was read.
+    /// The latest gap: events that were trimmed from the log before they were taken.
     pub gap: Option<Gap>,
-    /// Who made it.
+    /// The user who created it; `None` if since deleted.
     pub created_by: Option<UserId>,
-    /// When it was made.
+    /// Set by the service on creation.
     pub creation: Timestamp,
     /// When a client last changed it.
     pub last_modified: Timestamp,
 }
 
 impl Webhook {
-    /// Webhooks one account may have.
-    pub const MOST: u32 = 100;
-    /// Characters in an address.
+    /// Webhooks that an account may have.
+    pub const PER_ACCOUNT_MAX: u32 = 100;
+    /// Characters that a URL may have.
     pub const URL_MAX: usize = 2_000;
-    /// Devices, and groups, it may name.
+    /// Devices, and groups, that its filter may name.
     pub const NAMED_MAX: usize = 1_000;
 }
 
-/// Events that a webhook was not told of, because they were gone from the log.
+/// Events that a webhook never received, because they were trimmed from the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gap {
     /// When it was found.
     pub at: Timestamp,
-    /// After which number it begins.
+    /// The number after which it begins.
     pub from: i64,
     /// The last number that may be missing.
     pub to: i64,
@@ -91,29 +91,29 @@ pub struct Gap {
 /// A message to be delivered to a webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewDelivery {
-    /// Its name, the same on every attempt.
+    /// The `webhook-id` header, the same on every attempt.
     pub message: String,
-    /// The type of the event.
+    /// The name of the event's type.
     pub kind: String,
     /// The device it concerns.
     pub device: Option<DeviceId>,
-    /// What is sent, to the letter.
+    /// The exact body that is sent.
     pub body: String,
 }
 
-/// How far a delivery has come.
+/// The state of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryState {
-    /// It is tried, now or later.
+    /// To be sent, now or later.
     Waiting,
-    /// It was taken.
+    /// The receiver answered with a 2xx status.
     Delivered,
-    /// It is not tried any more.
+    /// Given up; not retried any more.
     Failed,
 }
 
 impl DeliveryState {
-    /// Every state there is.
+    /// Every state, in the order of the API's description.
     pub const ALL: [Self; 3] = [Self::Waiting, Self::Delivered, Self::Failed];
 
     /// Its name in the API and in a store.
@@ -134,87 +134,87 @@ impl std::str::FromStr for DeliveryState {
     }
 }
 
-/// A text that names no state of a delivery.
+/// The error for a text that is not a state of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a state of a delivery")]
 pub struct UnknownState;
 
-/// A message on its way to a webhook, or there.
+/// A delivery to a webhook, as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebhookDelivery {
-    /// Its id.
+    /// Assigned by the service; later deliveries have larger ids.
     pub id: DeliveryId,
-    /// The message.
+    /// The message and what it is about.
     pub content: NewDelivery,
-    /// How far it has come.
+    /// Whether it waits, arrived or was given up.
     pub state: DeliveryState,
-    /// Attempts made.
+    /// Attempts to send it so far.
     pub attempts: u32,
-    /// When it is tried next, while it waits.
+    /// When it is tried next, while waiting.
     pub next_at: Timestamp,
-    /// When it is given up.
+    /// When it is given up if still waiting.
     pub expires: Timestamp,
-    /// When it was last tried.
+    /// When the last attempt was made.
     pub last_at: Option<Timestamp>,
-    /// The status that came back.
+    /// HTTP status of the last answer.
     pub last_status: Option<u16>,
-    /// What went wrong.
+    /// Why the last attempt failed.
     pub last_error: Option<String>,
-    /// When it was made.
+    /// Set by the service on creation.
     pub creation: Timestamp,
 }
 
-/// A delivery lent to a worker for some time.
+/// A delivery leased to a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeasedDelivery {
-    /// Its id.
+    /// The id of the delivery.
     pub id: DeliveryId,
-    /// Names the loan: what was lent to somebody else since cannot be settled with it.
+    /// Fencing token of the lease: a worker whose lease has passed to another cannot settle.
     pub fence: i64,
-    /// The message's name.
+    /// The `webhook-id` header.
     pub message: String,
-    /// What is sent.
+    /// The exact body that is sent.
     pub body: String,
-    /// Attempts made before.
+    /// Attempts made before this lease.
     pub attempts: u32,
 }
 
-/// What became of an attempt.
+/// The result of an attempt, reported by a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settlement {
-    /// The delivery.
+    /// The delivery that was tried.
     pub id: DeliveryId,
-    /// The loan.
+    /// The fencing token of the lease.
     pub fence: i64,
-    /// The status that came back, if one did.
+    /// HTTP status of the answer, if one came.
     pub status: Option<u16>,
-    /// What went wrong, if anything.
+    /// Why the attempt failed, if it did.
     pub error: Option<String>,
-    /// What follows from it.
-    pub fate: Fate,
+    /// What happens to the delivery next.
+    pub outcome: AttemptOutcome,
 }
 
-/// What follows from an attempt.
+/// What happens to a delivery after an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// It was taken.
+pub enum AttemptOutcome {
+    /// The receiver accepted it.
     Delivered,
-    /// It is tried again after so many milliseconds, unless its time is over by then.
-    Again {
-        /// How long to wait.
+    /// Retried after `wait_ms`, unless it expires before.
+    Retry {
+        /// Milliseconds to wait before the next attempt.
         wait_ms: i64,
-        /// Whether everything for this receiver waits so long.
+        /// Whether all deliveries to this webhook wait this long.
         all: bool,
     },
-    /// The receiver is gone for good: nothing more is sent to it.
+    /// The receiver answered 410: the webhook is disabled.
     Gone,
 }
 
-/// Some deliveries of a webhook, lent to a worker.
+/// Deliveries of one webhook, leased to a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lease {
-    /// The webhook as it is now.
+pub struct DeliveryLease {
+    /// The webhook in its present state.
     pub webhook: Webhook,
-    /// What to send.
+    /// The deliveries to send now.
     pub deliveries: Vec<LeasedDelivery>,
 }

@@ -40,7 +40,7 @@ pub use line::{LineDecoder, LineDefaults};
 pub use location::{alert_name, report_json, to_location, to_readings};
 pub use pins::Pins;
 pub use protocol::{PROTOCOLS, Protocol, Transport, find_protocol};
-pub use report::{AccessPoint, CellTower, KNOT_KMH, MILE_KMH, Place, Report};
+pub use report::{AccessPoint, CellTower, KNOT_KMH, MILE_KMH, Position, Report};
 pub use sniff::{Sniff, sniff};
 pub use stream::FrameBuffer;
 pub use value::{Name, Value};

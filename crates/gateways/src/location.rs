@@ -8,7 +8,7 @@ use perigee_core::reading_fields;
 use serde_json::{Map, Value as Json, json};
 
 use crate::number::whole;
-use crate::report::{Place, Report};
+use crate::report::{Position, Report};
 use crate::value::Value;
 
 /// The alert of an alarm word: a name the service knows, or the word with its first letter raised.
@@ -76,7 +76,7 @@ pub fn to_readings(report: &Report) -> Readings {
             readings.attributes.insert(name, attribute);
         }
     }
-    if let (true, Some(Place { latitude, longitude })) = (nowhere, report.place) {
+    if let (true, Some(Position { latitude, longitude })) = (nowhere, report.place) {
         for (name, degrees) in [("rawLatitude", latitude), ("rawLongitude", longitude)] {
             if let Some(attribute) = attribute(&Value::Real(degrees)) {
                 readings.attributes.insert(name.to_owned(), attribute);

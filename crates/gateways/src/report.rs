@@ -9,7 +9,7 @@ use crate::value::{Name, Value};
 
 /// Degrees north and east as they were sent, not yet checked for their range.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
+pub struct Position {
     /// Degrees north.
     pub latitude: f64,
     /// Degrees east.
@@ -44,7 +44,7 @@ pub struct AccessPoint {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// None: readings only, at `time` or on arrival.
-    pub place: Option<Place>,
+    pub place: Option<Position>,
     /// None: the frame has no time, or one that does not exist.
     pub time: Option<Timestamp>,
     /// The sender's own fix flag; none where the protocol has no such flag.
@@ -79,7 +79,7 @@ pub const MILE_KMH: f64 = 1.609_344;
 impl Report {
     /// Sets the place.
     pub const fn locate(&mut self, latitude: f64, longitude: f64) {
-        self.place = Some(Place { latitude, longitude });
+        self.place = Some(Position { latitude, longitude });
     }
 
     /// Adds a reading.

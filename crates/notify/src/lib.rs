@@ -1,7 +1,6 @@
 //! Messages to people: e-mail by SMTP, SMS by HTTP gateways and SMPP, and the templates that write them.
 //!
-//! A sender makes one attempt and says honestly what it knows of its fate; when to try again, and how often a day,
-//! is decided by whoever calls it.
+//! A sender makes one attempt and reports its result. Its caller decides about retries and daily limits.
 
 pub mod email;
 pub mod retry_after;

@@ -1,6 +1,6 @@
-//! Texts made harmless before they enter a protocol: people name devices as they like.
+//! Removes control characters from texts before they enter a protocol: names of devices may contain anything.
 
-/// The text as one line: whatever could end a line, or is invisible control, becomes a space.
+/// The text as one line. Line breaks and control characters become spaces.
 pub(crate) fn one_line(text: &str) -> String {
     let spaced: String = text.chars().map(|c| if breaks_or_controls(c) { ' ' } else { c }).collect();
     spaced.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
@@ -19,7 +19,7 @@ pub(crate) fn lines(text: &str) -> String {
         .collect()
 }
 
-/// At most this many characters, for reasons and references that others wrote.
+/// At most this many characters of a text that another system wrote.
 pub(crate) fn excerpt(text: &str, characters: usize) -> String {
     let line = one_line(text);
     match line.char_indices().nth(characters) {

@@ -1,13 +1,13 @@
-//! How long an HTTP server asks to be left alone.
+//! Reads the header `Retry-After`.
 
 use http::HeaderMap;
 use http::header::{DATE, RETRY_AFTER};
 
-/// The longest rest a server can ask for, in seconds.
+/// The longest wait that a server can ask for, in seconds.
 const REST_MAX_S: i64 = 24 * 60 * 60;
 
-/// The seconds that `Retry-After` asks for, a day at the most: as a number, or until an instant, which goes by the clock
-/// of whoever wrote it (`Date`).
+/// Seconds that `Retry-After` asks for, a day at most. It is a number, or an instant that is compared with the header
+/// `Date` of the same server.
 pub fn asked_rest_s(headers: &HeaderMap) -> Option<u32> {
     let text = |name| Some(headers.get(name)?.to_str().ok()?.trim());
     let instant = |text: &str| Some(jiff::fmt::rfc2822::parse(text).ok()?.timestamp().as_second());

@@ -1,11 +1,11 @@
-//! Connections by TLS.
+//! TLS for SMTP and SMPP connections.
 
 use std::sync::Arc;
 
 use perigee_tls::{Trust, TrustError, client_config};
 use tokio_rustls::TlsConnector;
 
-/// A connector that believes these certificates.
+/// Makes a connector that trusts these certificates.
 pub(crate) fn connector(trust: &Trust) -> Result<TlsConnector, TrustError> {
     Ok(TlsConnector::from(Arc::new(client_config(trust)?)))
 }

@@ -9,27 +9,26 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 
-/// Whose certificates are believed.
+/// Which certificates are trusted.
 #[derive(Clone, Debug)]
 pub enum Trust {
-    /// Those the public authorities signed.
+    /// Those signed by public authorities.
     Public,
-    /// Those a file of authorities (PEM) signed, and no others.
+    /// Those signed by the authorities in a PEM file, and no others.
     File(std::path::PathBuf),
-    /// Any: only where a connection without encryption would be taken as well, since whoever can put himself in
-    /// between then needs no certificate.
+    /// Any certificate. Only for connections that would also be accepted without encryption.
     Anyone,
 }
 
-/// Why there can be no TLS.
+/// Why TLS cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
     /// The file of authorities cannot be used.
     #[error("cannot use the certificates in {path}: {problem}; give a PEM file of the authorities to trust")]
     File {
-        /// The file.
+        /// The PEM file that was given.
         path: String,
-        /// What is wrong with it.
+        /// Why the file cannot be used.
         problem: String,
     },
     /// The library refused its own settings.
@@ -37,7 +36,7 @@ pub enum TrustError {
     Library(#[from] rustls::Error),
 }
 
-/// The settings of a client that believes these certificates.
+/// Client settings that trust these certificates.
 pub fn client_config(trust: &Trust) -> Result<ClientConfig, TrustError> {
     let provider = Arc::new(ring::default_provider());
     let builder =

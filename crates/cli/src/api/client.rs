@@ -1,4 +1,4 @@
-//! Calls to a server: authenticated, repeated while that helps, with refusals told in the server's own words.
+//! An authenticated HTTP client of a server, with retries. Errors show the server's own message.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,22 +17,22 @@ use url::Url;
 
 use crate::args::Remote;
 
-/// Times a call is made before it is given up.
+/// Attempts before a request is given up.
 const ATTEMPTS: u32 = 8;
 const FIRST_WAIT: Duration = Duration::from_millis(200);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Silence for so long means that the answer will not come.
+/// Time without data after which an answer is given up.
 const READ_TIMEOUT: Duration = Duration::from_mins(1);
-/// A token is renewed so long before it ends.
+/// How long before its expiry a token is renewed.
 const RENEW_BEFORE_S: i64 = 60;
 
-/// A server to call.
+/// A client of one server.
 pub(crate) struct Api {
     http: Client,
     base: Url,
     credential: Credential,
-    /// The token in use, renewed by whoever finds it old.
+    /// The current token; renewed by the next request that finds it old.
     token: Mutex<Option<Token>>,
     clock: SystemClock,
 }
@@ -56,7 +56,7 @@ struct TokenAnswer {
 }
 
 impl Api {
-    /// The server these options name.
+    /// Makes a client from these options.
     pub(crate) fn new(remote: &Remote) -> Result<Self> {
         let credential = match (&remote.token, &remote.user_name, &remote.api_key) {
             (Some(token), _, _) => Credential::Token(token.clone()),
@@ -82,12 +82,12 @@ impl Api {
         Ok(Self { http, base: remote.url.clone(), credential, token: Mutex::new(None), clock })
     }
 
-    /// The address of the server.
+    /// The base URL of the server.
     pub(crate) fn base(&self) -> &Url {
         &self.base
     }
 
-    /// The address of something below the server's, each part of its path escaped.
+    /// A URL below the base URL; each path segment is escaped.
     pub(crate) fn url(&self, path: &[&str]) -> Result<Url> {
         let mut url = self.base.clone();
         let mut segments =
@@ -97,7 +97,7 @@ impl Api {
         Ok(url)
     }
 
-    /// Calls; a positive answer, or what the server says against it.
+    /// Sends a request. Returns a successful answer, or the server's error.
     pub(crate) async fn call(
         &self,
         method: Method,
@@ -108,7 +108,7 @@ impl Api {
         if answer.status().is_success() { Ok(answer) } else { Err(refusal(answer).await) }
     }
 
-    /// Calls; any answer that another attempt would not change.
+    /// Sends a request. Returns any answer that a retry would not change.
     pub(crate) async fn call_for_any(
         &self,
         method: Method,
@@ -170,7 +170,7 @@ impl Api {
     }
 }
 
-/// What the server says against a call.
+/// The server's error message.
 pub(crate) async fn refusal(answer: Response) -> anyhow::Error {
     let status = answer.status();
     let body: Value = answer.json().await.unwrap_or_default();
@@ -182,7 +182,7 @@ pub(crate) async fn refusal(answer: Response) -> anyhow::Error {
     }
 }
 
-/// Whether an answer may be another one a moment later.
+/// Whether a retry may get another answer.
 fn is_passing(status: StatusCode) -> bool {
     matches!(status.as_u16(), 429 | 502 | 503 | 504)
 }

@@ -1,4 +1,4 @@
-//! Submitting locations, and what became of each.
+//! Submits locations and reads the result of each.
 
 use anyhow::{Context, Result};
 use reqwest::{Method, StatusCode, header};
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::client::{Api, refusal};
 
-/// Bodies from this size on are packed.
+/// Bodies from this size on are compressed.
 const WORTH_PACKING: usize = 1024;
 
-/// Locations as the lines of a body.
+/// A body of locations, one JSON object per line.
 #[derive(Clone, Debug)]
 pub(crate) struct Submission {
     body: Vec<u8>,
@@ -18,28 +18,28 @@ pub(crate) struct Submission {
     count: usize,
 }
 
-/// What became of a submission.
+/// The result of a submission.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub(crate) struct Outcome {
     /// How many are new.
     pub(crate) accepted: u64,
-    /// How many were there already.
+    /// How many were duplicates.
     pub(crate) duplicates: u64,
-    /// Those refused.
+    /// The locations that were rejected.
     pub(crate) rejected: Vec<Rejected>,
 }
 
-/// A location that was refused.
+/// A location that was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(crate) struct Rejected {
-    /// Its place in the submission, from 0.
+    /// Its index in the submission, from 0.
     pub(crate) index: usize,
-    /// Why.
+    /// The server's reason for rejecting it.
     pub(crate) error: String,
 }
 
 impl Submission {
-    /// These lines, which are so many.
+    /// Makes a body from `count` lines.
     pub(crate) fn new(lines: Vec<u8>, count: usize) -> Result<Self> {
         if lines.len() < WORTH_PACKING {
             return Ok(Self { body: lines, is_packed: false, count });
@@ -50,7 +50,7 @@ impl Submission {
 }
 
 impl Api {
-    /// Submits locations of a device. Sending them again, after a failure say, changes nothing.
+    /// Submits locations of a device. Sending them again, for example after a failure, changes nothing.
     pub(crate) async fn submit(&self, device: &str, submission: &Submission) -> Result<Outcome> {
         let url = self.url(&["api", "devices", device, "locations"])?;
         let answer = self
@@ -77,7 +77,7 @@ impl Api {
     }
 }
 
-/// Nothing of it was good: the server lists the reasons of the first ones.
+/// Every location was rejected; the server lists the reasons of the first ones.
 fn all_refused(body: &Value, count: usize) -> Outcome {
     let general = body["error"].as_str().unwrap_or("The server refused it.");
     let reason = |index: usize| {

@@ -7,16 +7,16 @@ use perigee_core::time::Timestamp;
 use secrecy::SecretString;
 use url::Url;
 
-/// Which server, and as whom.
+/// Which server to call, and the credentials for it.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Remote {
-    /// The address of the server, with its path prefix if it has one.
+    /// URL of the server, with its path prefix if it has one.
     #[arg(long, env = "PERIGEE_URL", default_value = "http://127.0.0.1:8080", help_heading = "Server")]
     pub(crate) url: Url,
-    /// The user's e-mail address.
+    /// E-mail address of the user.
     #[arg(long, env = "PERIGEE_USER_NAME", value_name = "EMAIL", help_heading = "Server")]
     pub(crate) user_name: Option<String>,
-    /// The user's API key; better given by the environment, since others can see command lines.
+    /// API key of the user. Prefer the environment variable: other users can see command lines.
     #[arg(
         long,
         env = "PERIGEE_API_KEY",
@@ -40,25 +40,25 @@ pub(crate) struct Remote {
     pub(crate) ca: Option<PathBuf>,
 }
 
-/// The files locations come in.
+/// File formats of locations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FileFormat {
     /// A JSON document: locations, or GeoJSON when importing.
     Json,
-    /// A JSON object a line.
+    /// One JSON object per line.
     Ndjson,
-    /// GeoJSON.
+    /// GeoJSON features with points or lines.
     Geojson,
-    /// A table with headings.
+    /// A table with a header line.
     Csv,
-    /// GPX 1.1.
+    /// GPX 1.1 tracks, routes and waypoints.
     Gpx,
-    /// KML 2.2.
+    /// KML 2.2 placemarks and tracks.
     Kml,
 }
 
 impl FileFormat {
-    /// As the API calls it.
+    /// The name in the API.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Json => "json",
@@ -74,22 +74,22 @@ impl FileFormat {
 /// Options of `import`.
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// The files, one after the other.
+    /// The files to import, one after the other.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// The device whose locations they are, by id or identifier.
+    /// The device they belong to, by id or identifier.
     #[arg(long, value_name = "DEVICE")]
     pub(crate) device: String,
-    /// What the files are, when their names do not tell.
+    /// Format of the files, if not clear from their names.
     #[arg(long, value_enum)]
     pub(crate) format: Option<FileFormat>,
-    /// Locations sent at once.
+    /// How many locations one request carries.
     #[arg(long, value_name = "COUNT", default_value_t = 500, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) batch: u16,
-    /// Read from the beginning although an earlier run got further.
+    /// Start from the beginning even if an earlier run was interrupted.
     #[arg(long)]
     pub(crate) fresh: bool,
-    /// Which server, and as whom.
+    /// Which server to call, and the credentials for it.
     #[command(flatten)]
     pub(crate) remote: Remote,
 }
@@ -100,29 +100,29 @@ pub(crate) struct Export {
     /// The device, by id or identifier.
     #[arg(long, value_name = "DEVICE")]
     pub(crate) device: String,
-    /// The first instant, such as 2026-05-01T00:00:00Z.
+    /// First instant to export, such as 2026-05-01T00:00:00Z.
     #[arg(long, value_name = "TIME")]
     pub(crate) from: Option<Timestamp>,
-    /// The last instant.
+    /// Last instant to export.
     #[arg(long, value_name = "TIME")]
     pub(crate) to: Option<Timestamp>,
-    /// What to write; when left out, what the file's name tells, else ndjson.
+    /// Format to write; by default from the file's name, else ndjson.
     #[arg(long, value_enum)]
     pub(crate) format: Option<FileFormat>,
-    /// Write to this file, which appears only when it is whole; standard output when left out.
+    /// Write to this file, which appears only when it is complete; standard output if left out.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Which server, and as whom.
+    /// Which server to call, and the credentials for it.
     #[command(flatten)]
     pub(crate) remote: Remote,
 }
 
-/// How fast time passes.
+/// Speed of simulated time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Speedup {
-    /// So many times faster than it does.
+    /// A factor of real time.
     Times(f64),
-    /// As fast as the server takes it.
+    /// As fast as the server accepts it.
     Unlimited,
 }
 
@@ -141,40 +141,40 @@ impl std::str::FromStr for Speedup {
 /// Options of `simulate`.
 #[derive(Debug, Args)]
 pub(crate) struct Simulate {
-    /// Report for this one device, by id or identifier, every three seconds until Ctrl-C or `--seconds` are over.
+    /// Report for this one existing device, by id or identifier, every three seconds until Ctrl-C or for `--seconds`.
     #[arg(long, value_name = "DEVICE", conflicts_with_all = ["devices", "create_devices", "speedup", "rate", "start", "dry_run"])]
     pub(crate) device: Option<String>,
-    /// How many devices report.
+    /// How many devices are simulated.
     #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) devices: u32,
-    /// Seconds of the fleet's life.
+    /// Simulated seconds.
     #[arg(long, default_value_t = 3600, value_parser = clap::value_parser!(u32).range(1..=315_360_000))]
     pub(crate) seconds: u32,
-    /// How many times faster than real the fleet lives; `max` for as fast as the server takes it.
+    /// Speed relative to real time; `max` for as fast as the server accepts it.
     #[arg(long, value_name = "TIMES|max", default_value = "1")]
     pub(crate) speedup: Speedup,
-    /// Locations a second at the most.
+    /// At most this many locations per second.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rate: Option<u32>,
-    /// The seed everything follows from.
+    /// Seed of all random choices.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// When the fleet's life begins; now, or with `--speedup max` so that it ends now.
+    /// Start of simulated time; default now, or with `--speedup max` so that it ends now.
     #[arg(long, value_name = "TIME")]
     pub(crate) start: Option<Timestamp>,
-    /// Make the devices that do not exist.
+    /// Create the devices that do not exist.
     #[arg(long)]
     pub(crate) create_devices: bool,
-    /// Locations of a device sent at once, when so many are due.
+    /// At most this many locations per request.
     #[arg(long, value_name = "COUNT", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) batch: u16,
-    /// Requests under way at once.
+    /// Requests sent at the same time.
     #[arg(long, value_name = "COUNT", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) connections: u16,
-    /// Print what would be sent, one line each, and send nothing.
+    /// Print what would be sent, one line per location, and send nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Which server, and as whom.
+    /// Which server to call, and the credentials for it.
     #[command(flatten)]
     pub(crate) remote: Remote,
 }

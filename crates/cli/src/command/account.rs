@@ -1,4 +1,4 @@
-//! `perigee account`: the tenants of a server.
+//! `perigee account`: creates, changes and lists accounts.
 
 use anyhow::{Result, anyhow, bail};
 use perigee_core::account::{Account, AccountSettings, LICENSES_MAX, NewAccount};
@@ -18,7 +18,7 @@ use crate::args::{AccountCommand, Common, Retention};
 use crate::output::{Answer, print, table};
 use crate::settings;
 
-/// Does what `account` asks.
+/// Runs an `account` subcommand.
 pub(crate) async fn run(common: &Common, command: AccountCommand) -> Result<()> {
     let config = settings::load(common, Vec::new())?;
     match command {
@@ -104,9 +104,9 @@ struct Licenses {
 struct Changed {
     account_id: String,
     licenses: Licenses,
-    /// Days that locations are kept; null for ever.
+    /// Days that locations are kept; null is forever.
     retention_days: Option<u32>,
-    /// The instant licences had been decided at, when the clock was reset and that was ahead.
+    /// If the clock was reset: the later time that licence checks had used.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock_was_at: Option<String>,
 }
@@ -133,7 +133,7 @@ fn kept(retention_days: Option<u32>) -> String {
     retention_days.map_or_else(|| "for ever".to_owned(), |days| format!("for {days} days"))
 }
 
-/// What is to be set of an account.
+/// The changes to make to an account.
 struct Wanted {
     licenses: Option<u32>,
     retention: Option<Retention>,
@@ -154,7 +154,7 @@ async fn set(config: &Config, id: AccountId, wanted: Wanted) -> Result<Changed> 
     })
 }
 
-/// The clock comes first: how many licences are used depends on it.
+/// Resets the clock first: the number of licences in use depends on it.
 async fn change(store: &dyn Store, id: AccountId, wanted: Wanted) -> Result<Changed, StoreError> {
     let ahead = if wanted.reset_clock { store.reset_clock(&Origin::command(), id).await? } else { None };
     if let Some(licenses) = wanted.licenses {
@@ -177,7 +177,7 @@ async fn find(store: &dyn Store, id: AccountId) -> Result<Account, StoreError> {
     store.find_account(id).await?.ok_or(StoreError::NotFound(Kind::Account))
 }
 
-/// Changes the settings as they are, also when somebody changes them meanwhile.
+/// Changes the settings, and tries again if somebody else changed them meanwhile.
 async fn set_retention(store: &dyn Store, id: AccountId, days: Option<u32>) -> Result<Account, StoreError> {
     loop {
         let Account { revision, settings, .. } = find(store, id).await?;
@@ -201,7 +201,7 @@ struct Overview {
     name: String,
     time_zone: String,
     licenses: Licenses,
-    /// Days that locations are kept; null for ever.
+    /// Days that locations are kept; null is forever.
     retention_days: Option<u32>,
     users: u32,
     creation: String,

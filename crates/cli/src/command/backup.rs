@@ -1,4 +1,4 @@
-//! `perigee backup`: a copy of the embedded store, made while the service runs.
+//! `perigee backup`: copies the embedded database while the service runs.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::args::{Backup, Common};
 use crate::output::{Answer, print};
 use crate::{progress, settings};
 
-/// Copies the store.
+/// Runs `perigee backup`.
 pub(crate) fn run(common: &Common, options: &Backup) -> Result<()> {
     let config = settings::load(common, Vec::new())?;
     let store = embedded_store(&config, "pg_dump --format=custom --file=FILE DATABASE")?;
@@ -30,12 +30,13 @@ pub(crate) fn run(common: &Common, options: &Backup) -> Result<()> {
     print(&Copied { store, file: options.file.clone(), bytes, damaged }, common.json)
 }
 
-/// What becomes of damaged rows.
+/// What to do about damaged rows.
 pub(super) const fn damaged_rows(are_allowed: bool) -> DamagedRows {
     if are_allowed { DamagedRows::Allow } else { DamagedRows::Refuse }
 }
 
-/// Notes beside the store when it was copied, for the operator to see. The copy is good without it.
+/// Writes the time of the backup beside the database, for the operator's page. A failure does not make the backup
+/// invalid.
 fn note_backup(store: &Path) {
     let noted = std::fs::write(store.with_file_name(LAST_BACKUP), format!("{}\n", SystemClock.now()));
     if let Err(error) = noted {
@@ -43,7 +44,7 @@ fn note_backup(store: &Path) {
     }
 }
 
-/// The file of the embedded store; for PostgreSQL, the command that does the same there.
+/// The file of the embedded database; for PostgreSQL an error that names its own backup command.
 pub(super) fn embedded_store(config: &Config, on_postgres: &str) -> Result<PathBuf> {
     let url = config.store.database_url()?;
     url.sqlite_path().map(ToOwned::to_owned).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! `perigee config`: the settings that hold.
+//! `perigee config`: prints the effective settings.
 
 use anyhow::{Context, Result};
 

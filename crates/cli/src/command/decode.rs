@@ -1,4 +1,4 @@
-//! `perigee decode`: what frames of trackers say.
+//! `perigee decode`: decodes frames of trackers.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};

@@ -1,4 +1,4 @@
-//! `perigee demo`: the whole service on a temporary store, with a fleet that lives, until Ctrl-C.
+//! `perigee demo`: the whole service with a simulated fleet on a temporary database, until Ctrl-C.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
@@ -25,10 +25,10 @@ use crate::output::{Answer, print};
 use crate::{logging, settings};
 
 const DAY_MS: i64 = 86_400_000;
-/// A name that leads nowhere (RFC 2606), should anything ever ask for it.
+/// A name that never resolves (RFC 2606), in case anything tries to connect.
 const NOWHERE: &str = "demo.invalid";
 
-/// Runs the demonstration until it is told to stop.
+/// Runs the demo until it is stopped.
 pub(crate) async fn demo(common: &Common, options: Demo) -> Result<ExitCode> {
     let folder = tempfile::Builder::new().prefix("perigee-demo-").tempdir();
     let folder = folder.context("cannot make a folder for the demonstration")?;
@@ -40,7 +40,7 @@ pub(crate) async fn demo(common: &Common, options: Demo) -> Result<ExitCode> {
 
     let clock = Arc::new(SystemClock);
     let mut service = Service::open(config, clock.clone()).await?;
-    // Nothing leaves this machine, whatever the settings say.
+    // Replaces the senders, so that nothing leaves this machine.
     service.send_by(Senders { email: Some(Arc::new(Sink)), sms: Some(Arc::new(Sink)), centre: None });
     let owner = service.first_owner().await?.context("the store of the demonstration is not empty")?;
     let api = Api::new(&open_door(&service, &owner).await?)?;
@@ -61,7 +61,7 @@ pub(crate) async fn demo(common: &Common, options: Demo) -> Result<ExitCode> {
             print(&scene, json)?;
             run_live(&api, cast).await
         };
-        // Whoever listens is told when the fleet can go on no longer.
+        // The error of the simulated fleet, if it fails.
         let _not_listening = ended.send(lived.await);
     });
     let mut failed = None;
@@ -80,7 +80,7 @@ pub(crate) async fn demo(common: &Common, options: Demo) -> Result<ExitCode> {
     }
 }
 
-/// Settings under which everything can be seen and nothing is reached.
+/// Settings with which everything can be shown and nothing outside is contacted.
 fn prepare(config: &mut Config, options: &Demo) {
     config.server.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port.unwrap_or(0)));
     "warn".clone_into(&mut config.log.level);
@@ -93,7 +93,7 @@ fn prepare(config: &mut Config, options: &Demo) {
     config.sms.http_url = format!("https://{NOWHERE}/?to={{number}}&text={{text}}");
 }
 
-/// Lets the owner see the operator's pages, and gives the fleet a key.
+/// Makes the owner an operator, and issues an API key for the simulated fleet.
 async fn open_door(service: &Service, owner: &FirstOwner) -> Result<Remote> {
     let app = service.app();
     let login = app.store.find_login(&owner.email).await?.context("the first owner is not there")?;

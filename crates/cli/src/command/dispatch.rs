@@ -12,7 +12,7 @@ use super::{
 use crate::args::{Cli, Command};
 use crate::logging;
 
-/// Does what the command line asks.
+/// Runs the subcommand.
 pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
     let common = &cli.common;
     if let Command::Serve(options) = cli.command {

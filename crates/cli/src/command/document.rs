@@ -1,4 +1,4 @@
-//! `perigee openapi` and `perigee completions`: what other programs read of this one.
+//! `perigee openapi` and `perigee completions`.
 
 use anyhow::Result;
 use clap::CommandFactory;

@@ -17,7 +17,7 @@ use crate::output::{Answer, print};
 use crate::progress;
 use crate::transfer::format_of;
 
-/// Writes the locations.
+/// Runs `perigee export`.
 pub(crate) async fn run(common: &Common, options: Export) -> Result<()> {
     let api = Api::new(&options.remote)?;
     let named = options.output.as_deref().and_then(format_of);
@@ -60,7 +60,7 @@ fn address(api: &Api, options: &Export) -> Result<Url> {
     Ok(url)
 }
 
-/// Writes beside the file and gives it its name at the end, so that nobody takes a part for the whole.
+/// Writes a temporary file and renames it at the end, so that an incomplete file never has the final name.
 async fn write_file(source: &Source<'_>, path: &Path) -> Result<u64> {
     let cannot = || format!("cannot write {}", path.display());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -74,7 +74,7 @@ async fn write_file(source: &Source<'_>, path: &Path) -> Result<u64> {
     Ok(bytes)
 }
 
-/// Where the locations come from.
+/// The locations, streamed from the server.
 struct Source<'a> {
     api: &'a Api,
     url: Url,
@@ -83,7 +83,7 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Writes all of them; gives the bytes.
+    /// Writes all of them. Returns the number of bytes.
     async fn write(&self, out: &mut impl Write) -> Result<u64> {
         let mut url = self.url.clone();
         url.query_pairs_mut().append_pair("format", self.format.name());

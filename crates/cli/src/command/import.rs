@@ -15,12 +15,12 @@ use crate::output::{Answer, print};
 use crate::progress;
 use crate::transfer::{Batch, Checkpoint, counts_lines, format_of, read_batches};
 
-/// Batches under way at once.
+/// Batches sent at the same time.
 const UNDER_WAY: usize = 3;
-/// Refusals told with their reason.
+/// Rejected items that are listed with their reason.
 const MOST_REASONS: usize = 10;
 
-/// Imports the files; ends with 1 when something of them was refused.
+/// Runs `perigee import`; exits with 1 if something was rejected.
 pub(crate) async fn run(common: &Common, options: Import) -> Result<ExitCode> {
     let api = Api::new(&options.remote)?;
     let mut report = Report::default();
@@ -60,7 +60,7 @@ impl Source<'_> {
         let batches = futures_util::stream::unfold(receiver, |mut receiver| async {
             receiver.recv().await.map(|batch| (batch, receiver))
         });
-        // In order, so that what the checkpoint counts has no gaps.
+        // In order, so that the checkpoint has no gaps.
         let mut answers = Box::pin(batches.map(|batch| self.send(batch)).buffered(UNDER_WAY));
         while let Some(answer) = answers.next().await {
             let (batch, outcome) = answer?;
@@ -86,7 +86,7 @@ impl Source<'_> {
     }
 }
 
-/// What became of the files.
+/// The result of the import.
 #[derive(Default, Serialize)]
 struct Report {
     accepted: u64,
@@ -97,7 +97,7 @@ struct Report {
     reasons: Vec<Refusal>,
 }
 
-/// Why an item was refused.
+/// Why an item was rejected.
 #[derive(Serialize)]
 struct Refusal {
     file: String,

@@ -16,7 +16,7 @@ use crate::args::{Common, KeyCommand};
 use crate::output::{Answer, print};
 use crate::settings;
 
-/// Does what `key` asks.
+/// Runs a `key` subcommand.
 pub(crate) async fn run(common: &Common, command: KeyCommand) -> Result<()> {
     let config = settings::load(common, Vec::new())?;
     match command {
@@ -63,8 +63,8 @@ async fn issue(config: &Config, email: &Email) -> Result<Issued> {
     })
 }
 
-/// Seconds that an old key stays good beyond the life of its tokens: servers sign with it until they notice the new one,
-/// and their clocks may differ from this one.
+/// Seconds that an old key stays valid beyond the life of its tokens: servers sign with it until they notice the new
+/// one, and their clocks may differ.
 const MARGIN_S: i64 = 60;
 
 #[derive(Serialize)]

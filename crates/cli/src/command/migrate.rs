@@ -1,4 +1,4 @@
-//! `perigee migrate`: the form of the store.
+//! `perigee migrate`: migrates the database schema.
 
 use std::process::ExitCode;
 
@@ -11,7 +11,7 @@ use crate::args::{Common, Migrate};
 use crate::output::{Answer, print};
 use crate::settings;
 
-/// Migrates the store, or says what that would do.
+/// Runs `perigee migrate`.
 pub(crate) async fn run(common: &Common, options: &Migrate) -> Result<ExitCode> {
     let config = settings::load(common, Vec::new())?;
     let pending = Database::pending_migrations(&config.store.database_url()?).await?;

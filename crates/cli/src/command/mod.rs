@@ -1,4 +1,4 @@
-//! The subcommands.
+//! The subcommands, one file each.
 
 mod account;
 mod backup;

@@ -1,4 +1,4 @@
-//! `perigee notify`: tries out how messages to people are sent.
+//! `perigee notify`: sends test messages.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use perigee_core::id::NotificationId;
-use perigee_core::notification::{Channel, Delivery, Message, Receipt};
+use perigee_core::notification::{Channel, Message, Receipt, SendOutcome};
 use perigee_core::time::{Clock, SystemClock};
 use perigee_notify::sms::fit;
 use perigee_server::senders::{MessageCentre, Senders};
@@ -19,7 +19,7 @@ use crate::settings;
 const SUBJECT: &str = "Perigee: test message";
 const TEXT: &str = "This is a test message from Perigee. If you can read it, messages like this one arrive.";
 
-/// Does what `notify` asks.
+/// Runs a `notify` subcommand.
 pub(crate) async fn run(common: &Common, command: NotifyCommand) -> Result<ExitCode> {
     let NotifyCommand::Test { email, sms, text, wait_for_receipt } = command;
     let config = settings::load(common, Vec::new())?;
@@ -45,7 +45,7 @@ pub(crate) async fn run(common: &Common, command: NotifyCommand) -> Result<ExitC
     };
     let delivery = sender.send(&message).await;
     let mut tested = Tested::of(&message, &delivery);
-    if let (Delivery::Sent { reference }, Some(seconds), Some(centre)) =
+    if let (SendOutcome::Sent { reference }, Some(seconds), Some(centre)) =
         (&delivery, wait_for_receipt, senders.centre.as_mut())
     {
         tested.receipt = Some(receipt(centre, reference.as_deref(), Duration::from_secs(seconds)).await?);
@@ -54,10 +54,10 @@ pub(crate) async fn run(common: &Common, command: NotifyCommand) -> Result<ExitC
         centre.gateway.close().await;
     }
     print(&tested, common.json)?;
-    Ok(if matches!(delivery, Delivery::Sent { .. }) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if matches!(delivery, SendOutcome::Sent { .. }) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What the message centre says of the message that it calls so.
+/// Waits for the delivery receipt of the message with this reference.
 async fn receipt(centre: &mut MessageCentre, reference: Option<&str>, patience: Duration) -> Result<String> {
     let mine = async {
         while let Some(Receipt { reference: of, failure }) = centre.receipts.recv().await {
@@ -83,12 +83,12 @@ struct Tested {
 }
 
 impl Tested {
-    fn of(message: &Message, delivery: &Delivery) -> Self {
+    fn of(message: &Message, delivery: &SendOutcome) -> Self {
         let (outcome, detail) = match delivery {
-            Delivery::Sent { reference } => ("sent", reference.clone()),
-            Delivery::Refused { reason } => ("refused", Some(reason.clone())),
-            Delivery::Later { reason, .. } => ("later", Some(reason.clone())),
-            Delivery::Unclear { reason } => ("unclear", Some(reason.clone())),
+            SendOutcome::Sent { reference } => ("sent", reference.clone()),
+            SendOutcome::Refused { reason } => ("refused", Some(reason.clone())),
+            SendOutcome::RetryLater { reason, .. } => ("later", Some(reason.clone())),
+            SendOutcome::Unclear { reason } => ("unclear", Some(reason.clone())),
         };
         Self { id: message.id.to_string(), to: message.to.clone(), outcome, detail, receipt: None }
     }

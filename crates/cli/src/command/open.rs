@@ -1,4 +1,4 @@
-//! Opens the store for a command, which may run beside a server.
+//! Opens the database for a command, which may run beside a server.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// Opens the store, or makes it.
+    /// Opens the database, or creates it.
     pub(crate) async fn or_new(config: &Config) -> Result<Self> {
         let (url, clock) = (config.store.database_url()?, SystemClock);
         let allow_synchronous_commit = config.store.allow_synchronous_commit.clone();
@@ -25,7 +25,7 @@ impl Opened {
         Ok(Self { database: Database::open(&url, options, Arc::new(clock)).await?, clock })
     }
 
-    /// Opens a store that is there: a command on a mistyped path shall not leave an empty store behind.
+    /// Opens an existing database: a command with a mistyped path must not create an empty one.
     pub(crate) async fn existing(config: &Config) -> Result<Self> {
         if let Some(path) = config.store.database_url()?.sqlite_path()
             && !path.exists()
@@ -35,7 +35,7 @@ impl Opened {
         Self::or_new(config).await
     }
 
-    /// The store.
+    /// The traits of the store.
     pub(crate) fn store(&self) -> &dyn Store {
         &self.database
     }
@@ -45,18 +45,18 @@ impl Opened {
         &self.database
     }
 
-    /// The present.
+    /// The time by the database's clock.
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// The user with this address.
+    /// Finds the user with this address, or fails.
     pub(crate) async fn login(&self, email: &Email) -> Result<Login> {
         let found = self.database.find_login(email).await?;
         found.ok_or_else(|| anyhow!("no user of this store has the address {}; check it", email.as_str()))
     }
 
-    /// Lets go of the store.
+    /// Closes the database.
     pub(crate) async fn close(self) {
         self.database.close().await;
     }

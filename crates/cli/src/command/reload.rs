@@ -1,4 +1,4 @@
-//! SIGHUP: the certificate and the level of the log are read again while the service runs.
+//! SIGHUP: reloads the certificate and the log level while the service runs.
 
 use std::convert::Infallible;
 
@@ -9,13 +9,12 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::logging::Level;
 
-/// Listens for SIGHUP from now on, which would end the process otherwise.
+/// Registers a handler for SIGHUP, which would otherwise end the process.
 pub(super) fn listen() -> Result<Signal> {
     signal(SignalKind::hangup()).context("cannot listen for SIGHUP")
 }
 
-/// Reads again what can be changed while the service runs, whenever it is told to. What cannot be used is reported, and
-/// what was there stays.
+/// Reloads on every SIGHUP. A value that cannot be used is logged, and the old one stays.
 pub(super) async fn on_hangup(
     mut hangup: Signal,
     settings: impl Fn() -> Result<Config>,

@@ -1,4 +1,4 @@
-//! `perigee repair`: what is damaged is set aside, and it is said what was lost and for whom.
+//! `perigee repair`: moves damaged rows to quarantine and lists what was lost and for whom.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -13,7 +13,8 @@ use crate::args::Common;
 use crate::output::{Answer, print};
 use crate::{progress, settings};
 
-/// Mends the store. The embedded one is opened as the service opens it, so that both never run at once.
+/// Runs `perigee repair`. The embedded database is opened with the lock of the service, so that both never run at the
+/// same time.
 pub(crate) async fn run(common: &Common) -> Result<ExitCode> {
     let config = settings::load(common, Vec::new())?;
     require_current(&config).await?;

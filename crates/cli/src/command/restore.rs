@@ -1,4 +1,4 @@
-//! `perigee restore`: a copy takes the place of the embedded store.
+//! `perigee restore`: replaces the embedded database by a copy.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::args::{Common, Restore};
 use crate::output::{Answer, print};
 use crate::settings;
 
-/// Restores the store.
+/// Runs `perigee restore`.
 pub(crate) fn run(common: &Common, options: &Restore) -> Result<()> {
     let config = settings::load(common, Vec::new())?;
     let store = embedded_store(&config, "pg_restore --clean --if-exists --dbname=DATABASE FILE")?;

@@ -1,4 +1,4 @@
-//! `perigee serve`: the service, from its first start to its last request.
+//! `perigee serve`: runs the service.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, IsTerminal, Write};
@@ -18,10 +18,10 @@ use crate::args::{Common, Serve};
 use crate::output::{Answer, print, print_text};
 use crate::{logging, settings};
 
-/// Where the first owner's password goes when nobody is there to read it.
+/// File for the first owner's password if standard output is not a terminal.
 const OWNER_FILE: &str = "first-owner.txt";
 
-/// Runs the service until it is told to stop.
+/// Runs the service until it is stopped.
 pub(crate) async fn serve(common: &Common, options: Serve) -> Result<ExitCode> {
     let load = || {
         let listen = options.listen.map(|address| ("server", "listen", address.to_string()));
@@ -40,13 +40,13 @@ pub(crate) async fn serve(common: &Common, options: Serve) -> Result<ExitCode> {
         tracing::error!("PERIGEE_UNSAFE_LATE_LIMIT: messages are counted after they were sent");
         perigee_store::count_after_sending();
     }
-    // Listened for from here on, so that being told to stop early is not missed.
+    // Registered before the start, so that an early signal is not missed.
     let (mut stop, hangup) = (Box::pin(stop_signal()?), reload::listen()?);
     let data = config.store.data.clone();
 
     let service = tokio::select! {
         service = Service::open(config, Arc::new(SystemClock)) => service?,
-        // It may be waiting for its database.
+        // The start may be waiting for the database.
         () = &mut stop => return Ok(ExitCode::SUCCESS),
     };
     let owner_file = match service.first_owner().await? {
@@ -93,8 +93,8 @@ impl Answer for Started {
     }
 }
 
-/// Gives the first owner's password to whoever started the service: on a terminal at once, otherwise in a file
-/// for their eyes alone. It never goes to the log.
+/// Shows the first owner's password: on a terminal at once, otherwise in a file that only its owner can read. It is
+/// never logged.
 fn hand_over(service: &Service, owner: &FirstOwner, data: &Path, json: bool) -> Result<Option<PathBuf>> {
     let text = welcome(service, owner);
     if io::stdout().is_terminal() && !json {
@@ -146,7 +146,7 @@ fn write_private(path: &Path, text: &str) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Resolves when the service is told to stop.
+/// Resolves on SIGINT or SIGTERM.
 pub(super) fn stop_signal() -> Result<impl Future<Output = ()>> {
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?;
     let mut terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;

@@ -1,4 +1,4 @@
-//! `perigee simulate`: a fleet that reports to a server, for demonstrations, measurements and tests.
+//! `perigee simulate`: a simulated fleet that reports to a server, for demos, measurements and tests.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,7 +21,7 @@ use crate::api::{Api, Outcome, Submission};
 use crate::args::{Common, Simulate, Speedup};
 use crate::output::{Answer, print};
 
-/// Runs the fleet.
+/// Runs `perigee simulate`.
 pub(crate) async fn run(common: &Common, options: Simulate) -> Result<()> {
     if let Some(device) = &options.device {
         return simulate_one::run(common, &options, device).await;
@@ -51,7 +51,7 @@ pub(crate) async fn run(common: &Common, options: Simulate) -> Result<()> {
     print(&run.summary(), common.json)
 }
 
-/// From when to when the fleet lives.
+/// Start and end of simulated time.
 #[derive(Clone, Copy)]
 struct Life {
     start_ms: i64,
@@ -77,7 +77,7 @@ struct Tally {
     latencies: Latencies,
 }
 
-/// What some devices have yet to deliver, in the order it is due.
+/// Pending deliveries of some devices, in the order they are due.
 struct Outgoing {
     devices: Vec<(SimulatedDevice, Peekable<Deliveries>)>,
     due: BinaryHeap<Reverse<(i64, usize)>>,
@@ -107,7 +107,7 @@ impl Outgoing {
         self.due.peek().map(|Reverse((at_ms, _))| *at_ms)
     }
 
-    /// What the device that is due next has to deliver up to this moment, as lines; at most so many.
+    /// The lines that the next due device delivers up to this moment, at most `limit`.
     fn take(&mut self, until_ms: i64, most: usize) -> Option<(SimulatedDevice, Vec<u8>, usize)> {
         let Reverse((_, index)) = self.due.pop()?;
         let until_ms = until_ms.min(self.end_ms - 1);
@@ -126,7 +126,7 @@ impl Outgoing {
 }
 
 impl Run {
-    /// Delivers for every so many-th device.
+    /// Sends the deliveries of every n-th device.
     async fn work(&self, first: u32, step: u32) -> Result<()> {
         let indices = (first..self.options.devices).step_by(step as usize);
         let seed = self.options.seed;
@@ -143,7 +143,7 @@ impl Run {
         Ok(())
     }
 
-    /// Waits until this moment of the fleet's life, and gives the moment it then is.
+    /// Waits until this moment of simulated time. Returns the present simulated time.
     async fn wait_for(&self, at_ms: i64) -> i64 {
         let Speedup::Times(times) = self.options.speedup else { return self.life.end_ms };
         let after = Duration::from_millis(u64::try_from(at_ms - self.life.start_ms).unwrap_or(0));
@@ -152,7 +152,7 @@ impl Run {
         at_ms.max(self.life.start_ms.saturating_add(i64::try_from(lived).unwrap_or(i64::MAX)))
     }
 
-    /// Each worker has its share of the rate.
+    /// Each worker has an equal share of the rate.
     async fn keep_to_rate(&self, sent: u64, workers: u32) {
         if let Some(rate) = self.options.rate {
             let micros = sent.saturating_mul(1_000_000).saturating_mul(workers.into()) / u64::from(rate);
@@ -205,7 +205,7 @@ impl Tally {
     }
 }
 
-/// To the hundredth.
+/// Rounds to two decimals.
 fn rounded(number: f64) -> f64 {
     (number * 100.0).round() / 100.0
 }
@@ -251,7 +251,7 @@ impl Answer for Summary {
     }
 }
 
-/// Makes the devices that are not there.
+/// Creates the devices that do not exist.
 async fn create_devices(api: &Api, options: &Simulate) -> Result<()> {
     for index in 0..options.devices {
         let device = SimulatedDevice::new(options.seed, index);

@@ -1,4 +1,4 @@
-//! `perigee simulate --device`: one device that moves at once, so that somebody sees their first dot on the map.
+//! `perigee simulate --device`: one device that moves at once, so that a new user sees it on the map.
 
 use std::time::Duration;
 
@@ -11,15 +11,15 @@ use crate::api::{Api, Submission};
 use crate::args::{Common, Simulate};
 use crate::output::{Answer, print};
 
-/// How often it reports.
+/// Interval between two reports.
 const STEP_MS: i64 = 3_000;
-/// How fast it must be to be seen moving, in tenths of a kilometre an hour.
+/// Minimum speed to be seen moving, in tenths of a km/h.
 const MOVING_DKMH: i32 = 200;
-/// How many moments of its life are looked at for one at which it moves, and how far they lie apart.
+/// How many start times are tried to find one at which it moves, and the time between them.
 const MOMENTS: i64 = 288;
 const APART_MS: i64 = 300_000;
 
-/// Reports for one device until it is interrupted or the time is over.
+/// Reports for one device until interrupted or until the time is up.
 pub(crate) async fn run(common: &Common, options: &Simulate, device: &str) -> Result<()> {
     let api = Api::new(&options.remote)?;
     let now_ms = SystemClock.now().as_millis();
@@ -45,7 +45,7 @@ pub(crate) async fn run(common: &Common, options: &Simulate, device: &str) -> Re
     print(&Summary { device: device.to_owned(), sent }, common.json)
 }
 
-/// A vehicle that is under way now: of one that began at some earlier moment.
+/// A simulated vehicle that is moving now, found by trying earlier start times.
 fn moving(seed: u64, now_ms: i64) -> Option<Smooth> {
     (1..=MOMENTS).find_map(|moment| {
         let track = SimulatedDevice::new(seed, 0).track(now_ms - moment * APART_MS);

@@ -1,4 +1,4 @@
-//! `perigee user`: letting users in, and what only an operator can change of them.
+//! `perigee user`: password links, and what only an operator can change of a user.
 
 use anyhow::Result;
 use perigee_core::actor::Origin;
@@ -14,7 +14,7 @@ use crate::args::{Common, Link, UserCommand};
 use crate::output::{Answer, print};
 use crate::settings;
 
-/// Does what `user` asks.
+/// Runs a `user` subcommand.
 pub(crate) async fn run(common: &Common, command: UserCommand) -> Result<()> {
     match command {
         UserCommand::ResetPassword(options) => {

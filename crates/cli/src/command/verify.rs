@@ -1,4 +1,4 @@
-//! `perigee verify`: the whole store is read and every checksum compared.
+//! `perigee verify`: reads the whole database and compares every checksum.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -12,7 +12,7 @@ use crate::args::Common;
 use crate::output::{Answer, print};
 use crate::{progress, settings};
 
-/// Checks the store.
+/// Runs `perigee verify`.
 pub(crate) async fn run(common: &Common) -> Result<ExitCode> {
     let config = settings::load(common, Vec::new())?;
     require_current(&config).await?;
@@ -30,7 +30,7 @@ pub(crate) async fn run(common: &Common) -> Result<ExitCode> {
     Ok(if report.is_sound() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Refuses a store of another version: looking at one must not change it.
+/// Refuses a database of another version: verifying must not migrate it.
 pub(super) async fn require_current(config: &Config) -> Result<()> {
     let url = config.store.database_url()?;
     if let Some(path) = url.sqlite_path()
@@ -44,7 +44,7 @@ pub(super) async fn require_current(config: &Config) -> Result<()> {
     Ok(())
 }
 
-/// Rows under a heading, or nothing when there are none.
+/// A list of rows under a heading; empty if there are none.
 pub(super) fn list(heading: &str, rows: &[Damaged]) -> String {
     let mut text = String::new();
     if !rows.is_empty() {

@@ -1,4 +1,4 @@
-//! Who takes part in a demonstration: devices with names, and how each of them reports.
+//! The devices of the demo: their names, and how each of them reports.
 
 use perigee_cli::fleet::{Fix, Kind, SimulatedDevice, Smooth};
 
@@ -34,19 +34,19 @@ const HIKERS: [&str; 10] = [
 ];
 const HOUR_MS: i64 = 3_600_000;
 
-/// The devices of a demonstration.
+/// The devices of the demo.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cast {
     seed: u64,
-    /// How many there are.
+    /// How many devices are simulated.
     pub(crate) devices: u32,
-    /// When their lives begin.
+    /// Start of their history.
     pub(crate) start_ms: i64,
-    /// When the demonstration does.
+    /// Start of the demo.
     pub(crate) now_ms: i64,
 }
 
-/// A device of the cast.
+/// A device of the demo.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Role {
     device: SimulatedDevice,
@@ -55,12 +55,12 @@ pub(crate) struct Role {
 }
 
 impl Cast {
-    /// So many devices that have lived from this instant to the other.
+    /// Makes `count` devices with a history between these instants.
     pub(crate) fn new(seed: u64, devices: u32, start_ms: i64, now_ms: i64) -> Self {
         Self { seed, devices, start_ms, now_ms }
     }
 
-    /// The devices.
+    /// The devices, in order.
     pub(crate) fn roles(&self) -> impl Iterator<Item = Role> + use<> {
         let cast = *self;
         (0..self.devices).map(move |index| Role {
@@ -72,22 +72,22 @@ impl Cast {
 }
 
 impl Role {
-    /// Its place in the cast.
+    /// Its index among the devices.
     pub(crate) fn index(&self) -> u32 {
         self.index
     }
 
-    /// What carries it.
+    /// Vehicle, vessel or hiker.
     pub(crate) fn kind(&self) -> Kind {
         self.device.kind()
     }
 
-    /// What it says of itself.
+    /// Its hardware identifier, unique under this seed.
     pub(crate) fn identifier(&self) -> String {
         self.device.identifier()
     }
 
-    /// What people call it.
+    /// Its name, as shown on the map.
     pub(crate) fn name(&self) -> String {
         // Of twenty devices five are vessels and three are hikers, in turn.
         let place = (0..self.index)
@@ -101,7 +101,7 @@ impl Role {
         named.unwrap_or_else(|| self.device.name())
     }
 
-    /// When it falls silent, if it does: some are late, some have been away for long, one was never heard.
+    /// When it becomes silent, if it does: some are late, some offline for long, one was never heard.
     pub(crate) fn silent_from_ms(&self) -> Option<i64> {
         match self.index {
             5 => Some(self.cast.now_ms - HOUR_MS),
@@ -112,14 +112,14 @@ impl Role {
         }
     }
 
-    /// What it has reported until the demonstration begins.
+    /// Its reports before the start of the demo.
     pub(crate) fn history(&self) -> impl Iterator<Item = Fix> {
         let until = self.silent_from_ms().unwrap_or(self.cast.now_ms).min(self.cast.now_ms);
         let fixes = self.device.track(self.cast.start_ms).take_while(move |fix| fix.time_ms < until);
         fixes.filter(move |_| until > i64::MIN)
     }
 
-    /// What it reports from then on, often enough to see it move; none for who has fallen silent.
+    /// Its reports from the start of the demo on, often enough to see it move; `None` if it is silent.
     pub(crate) fn live(&self) -> Option<Smooth> {
         let step_ms = match self.kind() {
             Kind::Vehicle => 3_000,
@@ -129,7 +129,7 @@ impl Role {
         if self.silent_from_ms().is_some() {
             return None;
         }
-        // Not all at the same instant.
+        // Spread over time, so that not all report at the same instant.
         let shift = i64::from(self.index) * 137 % step_ms;
         Smooth::new(self.device.track(self.cast.start_ms), self.cast.now_ms - shift, step_ms)
     }

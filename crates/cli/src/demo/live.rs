@@ -1,4 +1,4 @@
-//! The fleet while somebody looks: it reports as time passes, and now and then something happens.
+//! The running demo: the fleet reports in real time, and from time to time an alert is sent.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,9 +13,9 @@ use serde_json::json;
 use super::cast::Cast;
 use crate::api::{Api, Submission};
 
-/// How often somebody presses a button or runs out of battery.
+/// Interval between two alerts.
 const MISHAP_EVERY_MS: i64 = 45_000;
-/// What happens then, one after the other, and how it is told.
+/// The alerts, in turn, with their texts.
 const MISHAPS: [(&str, &str, bool); 5] = [
     ("LowBattery", "Battery at 14 %", false),
     ("SOSButton", "Help requested", true),
@@ -24,7 +24,7 @@ const MISHAPS: [(&str, &str, bool); 5] = [
     ("Vibration", "Moved while parked", false),
 ];
 
-/// Lets the fleet live until the service goes away.
+/// Sends the reports of the fleet until the service stops.
 pub(crate) async fn run_live(api: &Api, cast: Cast) -> Result<()> {
     let mut devices: Vec<(String, Smooth)> =
         cast.roles().filter_map(|role| Some((role.identifier(), role.live()?))).collect();
@@ -48,7 +48,7 @@ pub(crate) async fn run_live(api: &Api, cast: Cast) -> Result<()> {
     Ok(())
 }
 
-/// A report that is due, as the line that is sent.
+/// A due report, as the line to send.
 type Due = BinaryHeap<Reverse<(i64, usize, Vec<u8>)>>;
 
 fn queue(due: &mut Due, index: usize, track: &mut Smooth) {

@@ -1,4 +1,4 @@
-//! A service to look at: a temporary store, a fleet that lives, alerts that happen, and nobody else who hears of it.
+//! The demo: a temporary database, a simulated fleet, alerts, and senders that send nothing.
 
 mod cast;
 mod live;

@@ -1,4 +1,4 @@
-//! What is there when a demonstration begins: devices and groups, some days of history, rules, recipients and alerts.
+//! Prepares the demo: devices, groups, some days of history, rules, recipients and alerts.
 
 use anyhow::{Context, Result};
 use perigee_cli::fleet::{Fix, Kind};
@@ -10,20 +10,20 @@ use super::cast::{Cast, Role};
 use crate::api::{Api, Submission};
 use crate::progress;
 
-/// Locations sent at once.
+/// How many locations one request carries.
 const BATCH: usize = 5_000;
-/// The device whose day has few messages left.
+/// The device with a small daily limit.
 const LIMITED: u32 = 0;
 const DAILY_EMAILS: u32 = 2;
-/// What happened to it today, one message more each than it has.
+/// Its alerts of today, one more than its limit.
 const TODAY: [&str; 5] = ["LowBattery", "HarshBraking", "SpeedLimit", "GPSNoSignal", "Vibration"];
-/// How long after the beginning a vehicle comes to the area drawn on its way.
+/// How long after the start a vehicle reaches the geofence drawn on its way.
 const AHEAD_MS: i64 = 60_000;
 const MINUTE_MS: i64 = 60_000;
-/// How often a device that has fallen silent should report.
+/// Expected interval of a device that is silent, in seconds.
 const MISSED_AFTER_S: u32 = 30;
 
-/// Sets the scene.
+/// Creates everything.
 pub(crate) async fn set_scene(api: &Api, cast: Cast) -> Result<()> {
     let bar = progress::bar("devices");
     bar.set_length(u64::from(cast.devices));
@@ -56,7 +56,7 @@ async fn make_device(api: &Api, role: &Role) -> Result<(Kind, String)> {
         "tags": {"kind": kind},
         "expectedIntervalSeconds": interval,
     });
-    // Its history is heard when it is sent: who is silent from then on is soon missed.
+    // A device counts as heard when its history is sent, so silent ones become late soon after.
     if role.silent_from_ms().is_some() {
         body["expectedIntervalSeconds"] = json!(MISSED_AFTER_S);
     }
@@ -95,7 +95,7 @@ async fn set_rules(api: &Api, cast: Cast, ids: &[(Kind, String)]) -> Result<()> 
     Ok(())
 }
 
-/// Circles where some vehicles will be in a minute or more: each of them comes there while somebody looks.
+/// Circles that some vehicles reach a minute or more after the start, so that alerts appear while somebody looks.
 async fn draw_areas(api: &Api, cast: Cast) -> Result<Vec<String>> {
     let mut fences = Vec::new();
     for role in cast.roles().filter(|role| role.kind() == Kind::Vehicle) {
@@ -125,7 +125,7 @@ async fn draw(api: &Api, geometry: Value, properties: Value) -> Result<String> {
     id(made.get("id").unwrap_or(&made["properties"]["id"]))
 }
 
-/// Addresses that lead nowhere, at domains and numbers kept for examples.
+/// Addresses at domains and numbers reserved for examples.
 async fn set_recipients(api: &Api) -> Result<()> {
     let recipients = json!({"recipients": [
         {"channel": "email", "address": "control@example.com", "name": "Control room"},
@@ -154,7 +154,7 @@ fn write_line(lines: &mut Vec<u8>, fix: &Fix) {
     lines.push(b'\n');
 }
 
-/// What happened before anybody looked: a day that is used up, and one thing or another to others.
+/// Alerts from before the start: a used-up daily limit, and some others.
 async fn raise_alerts(api: &Api, cast: Cast) -> Result<()> {
     for role in cast.roles().filter(|role| role.history().next().is_some()) {
         let names: &[&str] = if role.index() == LIMITED {

@@ -1,15 +1,15 @@
-//! Where the messages of a demonstration go: nowhere. They are taken and forgotten.
+//! The sender of the demo: it accepts every message and sends nothing.
 
 use async_trait::async_trait;
-use perigee_core::notification::{Delivery, Message, Sender};
+use perigee_core::notification::{Message, SendOutcome, Sender};
 
-/// Takes every message and sends none.
+/// Accepts every message and sends none.
 #[derive(Debug)]
 pub(crate) struct Sink;
 
 #[async_trait]
 impl Sender for Sink {
-    async fn send(&self, message: &Message) -> Delivery {
-        Delivery::Sent { reference: Some(format!("demo-{}", message.id)) }
+    async fn send(&self, message: &Message) -> SendOutcome {
+        SendOutcome::Sent { reference: Some(format!("demo-{}", message.id)) }
     }
 }

@@ -1,4 +1,4 @@
-//! How fixes arrive: mostly at once, sometimes never, sometimes hours later in a burst, out of order or twice.
+//! How fixes arrive: mostly at once, sometimes never, hours later in a burst, out of order or twice.
 
 use std::collections::VecDeque;
 
@@ -6,27 +6,27 @@ use super::device::{Kind, Track};
 use super::fix::Fix;
 use super::random::Random;
 
-/// A fix on its arrival.
+/// A fix and when it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// When it reaches the service, in milliseconds since 1970; never less than that of the one before.
+    /// When it arrives, in milliseconds since 1970; never before the one before it.
     pub at_ms: i64,
-    /// What arrives.
+    /// The fix that arrives.
     pub fix: Fix,
 }
 
 /// How reliable a network is.
 #[derive(Clone, Copy, Debug)]
 struct Network {
-    /// How often a fix begins an outage.
+    /// Probability that a fix begins an outage.
     outage: f64,
-    /// How long one lasts, in seconds.
+    /// Length of an outage in seconds.
     outage_s: (u32, u32),
-    /// How often a fix is never heard of.
+    /// Probability that a fix is lost.
     loss: f64,
-    /// How often one is sent twice.
+    /// Probability that a fix is sent twice.
     repeat: f64,
-    /// The way to the service, in milliseconds.
+    /// Network delay in milliseconds.
     delay_ms: (u32, u32),
 }
 
@@ -36,16 +36,16 @@ const MARITIME: Network =
     Network { outage: 0.004, outage_s: (900, 14_400), loss: 0.002, repeat: 0.004, delay_ms: (800, 20_000) };
 const MESSENGER: Network =
     Network { outage: 0.02, outage_s: (7200, 43_200), loss: 0.01, repeat: 0.01, delay_ms: (8_000, 90_000) };
-/// Fixes a device keeps through an outage; the oldest are given up.
+/// Fixes that a device stores during an outage; the oldest are dropped.
 const KEPT_MOST: usize = 2000;
 
-/// The fixes of a device in the order they arrive.
+/// The fixes of a device, in order of arrival.
 #[derive(Clone, Debug)]
 pub struct Deliveries {
     track: Track,
     random: Random,
     network: Network,
-    /// What is on its way, in the order of arrival.
+    /// Fixes ready to be delivered, in order of arrival.
     ready: VecDeque<Delivery>,
     last_ms: i64,
 }
@@ -60,7 +60,7 @@ impl Deliveries {
         Self { track, random, network, ready: VecDeque::new(), last_ms: i64::MIN }
     }
 
-    /// Takes the next fix of the track, or all those of an outage that begins with it.
+    /// Takes the next fix of the track, or all fixes of an outage that begins with it.
     fn take_more(&mut self) {
         let Some(fix) = self.track.next() else { return };
         if self.random.chance(self.network.outage) {
@@ -76,7 +76,7 @@ impl Deliveries {
         let (least, most) = self.network.outage_s;
         let end_ms = first.time_ms + i64::from(self.random.whole(least, most)) * 1000;
         let mut kept = VecDeque::from([first]);
-        // The one that ends the outage comes with the others.
+        // The fix that ends the outage arrives with the others.
         for fix in self.track.by_ref() {
             if kept.len() == KEPT_MOST {
                 kept.pop_front();
@@ -87,7 +87,7 @@ impl Deliveries {
             }
         }
         let mut at_ms = kept.back().map_or(end_ms, |fix| fix.time_ms);
-        // Some send the newest first, so that the last position is there at once.
+        // Some devices send the newest fix first, so that the last position is known at once.
         let is_newest_first = self.random.chance(0.5);
         while let Some(fix) = if is_newest_first { kept.pop_back() } else { kept.pop_front() } {
             at_ms += i64::from(self.random.whole(5, 120));

@@ -1,4 +1,4 @@
-//! The devices of the fleet and the tracks they make.
+//! The devices of the fleet and their tracks.
 
 use super::delivery::Deliveries;
 use super::fix::Fix;
@@ -7,14 +7,14 @@ use super::random::Random;
 use super::vehicle::Vehicle;
 use super::vessel::Vessel;
 
-/// What a device is carried by.
+/// The kind of carrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A fix every ten seconds on the road, every five minutes while parked.
     Vehicle,
     /// A fix every three minutes.
     Vessel,
-    /// A fix an hour.
+    /// A fix every hour.
     Hiker,
 }
 
@@ -26,12 +26,12 @@ pub struct SimulatedDevice {
 }
 
 impl SimulatedDevice {
-    /// The device with this number under this seed. Others need not exist for it to be the same.
+    /// The device with this number under this seed. It does not depend on the number of other devices.
     pub fn new(seed: u64, index: u32) -> Self {
         Self { seed, index }
     }
 
-    /// What carries it: of twenty devices twelve are vehicles, five vessels, three hikers.
+    /// Its kind: of twenty devices twelve are vehicles, five vessels and three hikers.
     pub fn kind(&self) -> Kind {
         match self.index % 20 {
             2 | 6 | 10 | 14 | 18 => Kind::Vessel,
@@ -40,12 +40,12 @@ impl SimulatedDevice {
         }
     }
 
-    /// What it says of itself.
+    /// Its hardware identifier, unique under this seed.
     pub fn identifier(&self) -> String {
         format!("sim-{}-{:05}", self.seed, self.index)
     }
 
-    /// What people call it.
+    /// Its name, as shown on the map.
     pub fn name(&self) -> String {
         let kind = match self.kind() {
             Kind::Vehicle => "Vehicle",
@@ -55,7 +55,7 @@ impl SimulatedDevice {
         format!("{kind} {}", self.index + 1)
     }
 
-    /// Where it goes from this moment on; without end.
+    /// Its track from this moment on, without end.
     pub fn track(&self, start_ms: i64) -> Track {
         let random = self.random(1);
         Track(match self.kind() {
@@ -65,7 +65,7 @@ impl SimulatedDevice {
         })
     }
 
-    /// How its track arrives; without end.
+    /// The deliveries of its track, without end.
     pub fn deliveries(&self, start_ms: i64) -> Deliveries {
         Deliveries::new(self.track(start_ms), self.kind(), self.random(2))
     }
@@ -75,7 +75,7 @@ impl SimulatedDevice {
     }
 }
 
-/// The fixes of a device in the order they were taken.
+/// The fixes of a device, in order of fix time.
 #[derive(Clone, Debug)]
 pub struct Track(Mover);
 

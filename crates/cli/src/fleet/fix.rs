@@ -1,54 +1,54 @@
-//! One fix of a simulated device, and its form on the wire.
+//! A fix of a simulated device, and its JSON.
 
 use std::io::Write;
 
 use perigee_core::time::Timestamp;
 
-use super::place::Place;
+use super::geo_point::GeoPoint;
 
-/// A fix, in whole units so that it is written the same everywhere.
+/// A fix in integer units, so that it is written the same on every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// When it was taken, in milliseconds since 1970.
+    /// Fix time in milliseconds since 1970.
     pub time_ms: i64,
     /// Degrees north times 10,000,000.
     pub latitude_e7: i32,
     /// Degrees east times 10,000,000.
     pub longitude_e7: i32,
-    /// Tenths of a metre.
+    /// Altitude in tenths of a metre.
     pub altitude_dm: i32,
-    /// Tenths of a kilometre an hour.
+    /// Speed in tenths of a km/h.
     pub speed_dkmh: i32,
-    /// Tenths of a degree, under 3,600.
+    /// Course in tenths of a degree, below 3,600.
     pub course_ddeg: i32,
-    /// Tenths of a metre.
+    /// Accuracy in tenths of a metre.
     pub accuracy_dm: i32,
-    /// Satellites used.
+    /// Number of satellites used.
     pub satellites: u32,
-    /// Percent.
+    /// Charge of the battery in percent.
     pub battery: Option<u32>,
     /// Whether the ignition is on.
     pub ignition: Option<bool>,
-    /// Metres travelled.
+    /// Odometer reading in metres.
     pub mileage_m: Option<i64>,
 }
 
-/// What moves and is measured.
+/// The motion that is measured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Motion {
-    pub(crate) place: Place,
+    pub(crate) place: GeoPoint,
     pub(crate) altitude_m: f64,
     pub(crate) speed_ms: f64,
     pub(crate) course: f64,
 }
 
 impl Fix {
-    /// A fix of this motion, without what only some devices measure.
+    /// A fix of this motion, without the values that only some devices measure.
     pub(crate) fn of(time_ms: i64, motion: Motion, accuracy_m: f64, satellites: u32) -> Self {
         Self {
             time_ms,
             latitude_e7: rounded(motion.place.latitude * 1e7),
-            // What rounds up to the antimeridian lies on its other side.
+            // A value that rounds up to +180 degrees becomes -180.
             longitude_e7: match rounded(motion.place.longitude * 1e7) {
                 1_800_000_000 => -1_800_000_000,
                 within => within,
@@ -64,7 +64,7 @@ impl Fix {
         }
     }
 
-    /// Appends it as the API takes it.
+    /// Appends it as JSON for the API.
     pub fn write_json(&self, out: &mut Vec<u8>) {
         let written = self.try_write(out);
         written.expect("memory takes what is written to it");
@@ -100,7 +100,7 @@ impl Fix {
     }
 }
 
-/// Writes a number with so many decimals, without those at its end that are zero.
+/// Writes a number with `decimals` decimals, without trailing zeros.
 fn write_decimal(out: &mut Vec<u8>, number: i64, decimals: u32) -> std::io::Result<()> {
     let scale = 10_u64.pow(decimals);
     let (whole, mut rest) = (number.unsigned_abs() / scale, number.unsigned_abs() % scale);
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_fix_is_what_the_api_takes() {
         let motion =
-            Motion { place: Place::new(42.2406, -8.7207), altitude_m: 3.0, speed_ms: 5.0, course: 359.99 };
+            Motion { place: GeoPoint::new(42.2406, -8.7207), altitude_m: 3.0, speed_ms: 5.0, course: 359.99 };
         let fix = Fix {
             battery: Some(80),
             ignition: Some(true),

@@ -1,19 +1,19 @@
 //! A hiker with a satellite messenger: a fix an hour, walking by day, resting by night, a battery that drains.
 
 use super::fix::{Fix, Motion};
-use super::place::{Place, turn, turn_to};
+use super::geo_point::{GeoPoint, turn, turn_to};
 use super::random::Random;
 
 /// Mountains, with the height of the valleys in metres.
-const TRAILS: [(Place, f64); 8] = [
-    (Place::new(45.92, 7.65), 2100.0),
-    (Place::new(42.66, 0.55), 1700.0),
-    (Place::new(61.55, 8.45), 1100.0),
-    (Place::new(27.90, 86.70), 3900.0),
-    (Place::new(37.20, -118.60), 2700.0),
-    (Place::new(-50.95, -73.05), 400.0),
-    (Place::new(-44.60, 168.40), 600.0),
-    (Place::new(-3.10, 37.30), 2800.0),
+const TRAILS: [(GeoPoint, f64); 8] = [
+    (GeoPoint::new(45.92, 7.65), 2100.0),
+    (GeoPoint::new(42.66, 0.55), 1700.0),
+    (GeoPoint::new(61.55, 8.45), 1100.0),
+    (GeoPoint::new(27.90, 86.70), 3900.0),
+    (GeoPoint::new(37.20, -118.60), 2700.0),
+    (GeoPoint::new(-50.95, -73.05), 400.0),
+    (GeoPoint::new(-44.60, 168.40), 600.0),
+    (GeoPoint::new(-3.10, 37.30), 2800.0),
 ];
 const INTERVAL_S: u32 = 3600;
 const HOUR_MS: i64 = 3_600_000;
@@ -24,9 +24,9 @@ const RANGE_M: f64 = 25_000.0;
 pub(super) struct Hiker {
     random: Random,
     time_ms: i64,
-    trailhead: Place,
+    trailhead: GeoPoint,
     valley_m: f64,
-    place: Place,
+    place: GeoPoint,
     altitude_m: f64,
     course: f64,
     speed_ms: f64,

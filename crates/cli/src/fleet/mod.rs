@@ -1,11 +1,11 @@
-//! A fleet that exists only in arithmetic: vehicles on roads, vessels on sea lanes, hikers in the mountains, and
-//! the imperfect networks through which their fixes arrive. Everything follows from the seed.
+//! A simulated fleet: vehicles on roads, vessels on sea lanes and hikers in the mountains, with unreliable networks.
+//! The same seed gives the same fleet.
 
 mod delivery;
 mod device;
 mod fix;
+mod geo_point;
 mod hiker;
-mod place;
 mod random;
 mod smooth;
 mod vehicle;

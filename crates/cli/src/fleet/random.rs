@@ -1,4 +1,4 @@
-//! Random numbers that are the same for ever: a seed given today makes the same fleet in every later version.
+//! Pseudo-random numbers that never change between versions: a seed always gives the same fleet.
 
 /// A `SplitMix64` generator.
 #[derive(Clone, Debug)]
@@ -23,17 +23,17 @@ impl Random {
         u32::try_from(self.next() >> 32).unwrap_or(u32::MAX)
     }
 
-    /// From 0 to under 1.
+    /// A number from 0 up to, but not including, 1.
     fn unit(&mut self) -> f64 {
         f64::from(self.next_32()) / 4_294_967_296.0
     }
 
-    /// From `least` to under `most`.
+    /// A number from `least` up to, but not including, `most`.
     pub(crate) fn between(&mut self, least: f64, most: f64) -> f64 {
         least + (most - least) * self.unit()
     }
 
-    /// About zero, rarely beyond twice the spread and never beyond thrice.
+    /// A roughly normal number around zero, never beyond three times the spread.
     pub(crate) fn around_zero(&mut self, spread: f64) -> f64 {
         let sum = self.unit() + self.unit() + self.unit();
         (sum - 1.5) * 2.0 * spread
@@ -45,12 +45,12 @@ impl Random {
         least + u32::try_from((u64::from(self.next_32()) * span) >> 32).unwrap_or(0)
     }
 
-    /// True so often.
+    /// True with this probability.
     pub(crate) fn chance(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
 
-    /// One of these.
+    /// A random element of the slice.
     pub(crate) fn pick<'a, T>(&mut self, among: &'a [T]) -> &'a T {
         let last = u32::try_from(among.len() - 1).unwrap_or(u32::MAX);
         &among[self.whole(0, last) as usize]

@@ -1,4 +1,4 @@
-//! A track with fixes between those that were taken, so that a map shows it moving.
+//! Interpolates a track, so that a map shows the device moving.
 
 use super::device::Track;
 use super::fix::Fix;
@@ -8,7 +8,7 @@ const ROUND_E7: i64 = 3_600_000_000;
 /// A full turn of a course, in tenths of a degree.
 const ROUND_DDEG: i64 = 3_600;
 
-/// The fixes of a track from an instant on, at a steady pace, on straight lines between those that the device takes.
+/// Fixes at a steady interval from an instant on, interpolated linearly between the fixes of a track.
 #[derive(Clone, Debug)]
 pub struct Smooth {
     track: Track,
@@ -19,8 +19,8 @@ pub struct Smooth {
 }
 
 impl Smooth {
-    /// The track from this instant on, with a fix every so many milliseconds. None when the track has no fix after it,
-    /// which no track of this fleet is without.
+    /// The track from this instant on, with a fix every `step_ms`. `None` if the track has no later fix, which does
+    /// not happen in this fleet.
     pub fn new(mut track: Track, at_ms: i64, step_ms: i64) -> Option<Self> {
         let mut from = track.next()?;
         loop {
@@ -33,7 +33,7 @@ impl Smooth {
         }
     }
 
-    /// The place in between at this instant.
+    /// The interpolated fix at this instant.
     fn between(&self, at_ms: i64) -> Fix {
         let (done, all) = (at_ms - self.from.time_ms, (self.to.time_ms - self.from.time_ms).max(1));
         let part = |from: i32, by: i64| from.saturating_add(i32::try_from(by * done / all).unwrap_or(0));
@@ -55,7 +55,7 @@ impl Smooth {
     }
 }
 
-/// The way round that is shorter, from one to the other, where so many make a full turn.
+/// The shorter signed difference between two values on a circle of `full` units.
 fn short_way(from: i32, to: i32, round: i64) -> i64 {
     (i64::from(to) - i64::from(from) + round / 2).rem_euclid(round) - round / 2
 }

@@ -1,27 +1,27 @@
 //! A vehicle: trips along straight and bending roads with limits, junctions and lights, and rests between them.
 
 use super::fix::{Fix, Motion};
-use super::place::{Place, turn, turn_to};
+use super::geo_point::{GeoPoint, turn, turn_to};
 use super::random::Random;
 
-/// Cities to drive in, with their height in metres.
-const HOMES: [(Place, f64); 12] = [
-    (Place::new(40.4168, -3.7038), 650.0),
-    (Place::new(42.2406, -8.7207), 40.0),
-    (Place::new(48.8566, 2.3522), 45.0),
-    (Place::new(52.5200, 13.4050), 40.0),
-    (Place::new(41.0082, 28.9784), 90.0),
-    (Place::new(19.4326, -99.1332), 2240.0),
-    (Place::new(-23.5505, -46.6333), 760.0),
-    (Place::new(39.7392, -104.9903), 1610.0),
-    (Place::new(-1.2921, 36.8219), 1680.0),
-    (Place::new(28.6139, 77.2090), 215.0),
-    (Place::new(35.6762, 139.6503), 40.0),
-    (Place::new(-33.8688, 151.2093), 35.0),
+/// Cities to drive in, with their altitude in metres.
+const HOMES: [(GeoPoint, f64); 12] = [
+    (GeoPoint::new(40.4168, -3.7038), 650.0),
+    (GeoPoint::new(42.2406, -8.7207), 40.0),
+    (GeoPoint::new(48.8566, 2.3522), 45.0),
+    (GeoPoint::new(52.5200, 13.4050), 40.0),
+    (GeoPoint::new(41.0082, 28.9784), 90.0),
+    (GeoPoint::new(19.4326, -99.1332), 2240.0),
+    (GeoPoint::new(-23.5505, -46.6333), 760.0),
+    (GeoPoint::new(39.7392, -104.9903), 1610.0),
+    (GeoPoint::new(-1.2921, 36.8219), 1680.0),
+    (GeoPoint::new(28.6139, 77.2090), 215.0),
+    (GeoPoint::new(35.6762, 139.6503), 40.0),
+    (GeoPoint::new(-33.8688, 151.2093), 35.0),
 ];
-/// Kilometres an hour that roads allow.
+/// Speed limits of roads in km/h.
 const LIMITS_KMH: [f64; 6] = [30.0, 50.0, 50.0, 50.0, 80.0, 110.0];
-/// Metres from home beyond which turns lead back.
+/// Metres from home beyond which turns lead back home.
 const RANGE_M: f64 = 40_000.0;
 const ACCELERATION: f64 = 1.6;
 const BRAKING: f64 = 2.2;
@@ -34,8 +34,8 @@ const PARKED_INTERVAL_S: u32 = 300;
 pub(super) struct Vehicle {
     random: Random,
     time_ms: i64,
-    home: Place,
-    place: Place,
+    home: GeoPoint,
+    place: GeoPoint,
     altitude_m: f64,
     course: f64,
     speed_ms: f64,
@@ -82,7 +82,7 @@ impl Vehicle {
         for _ in 0..seconds {
             self.second();
         }
-        // A clock's granularity: most trackers report on the second, give or take some milliseconds.
+        // Most trackers report on the second, give or take some milliseconds.
         self.time_ms += i64::from(seconds) * 1000;
         fix
     }
@@ -125,7 +125,7 @@ impl Vehicle {
     fn drive(&mut self) {
         let is_arriving = self.phase_s == 0;
         let goal = if is_arriving { 0.0 } else { self.limit_ms };
-        // What can still be braked down to a junction's speed within the metres left.
+        // The highest speed from which it can still brake to the junction's speed.
         let before_junction = (JUNCTION_MS.powi(2) + 2.0 * BRAKING * self.to_junction.max(0.0)).sqrt();
         let wanted = goal.min(before_junction);
         let change = (wanted - self.speed_ms).clamp(-BRAKING, ACCELERATION);

@@ -1,60 +1,65 @@
 //! A vessel: back and forth along a sea lane, with slow changes of speed and hours at anchor.
 
 use super::fix::{Fix, Motion};
-use super::place::{Place, turn, turn_to};
+use super::geo_point::{GeoPoint, turn, turn_to};
 use super::random::Random;
 
 /// Lanes through open water, waypoint by waypoint; the straight lines between them stay at sea.
-pub(super) const LANES: [&[Place]; 6] = [
+pub(super) const LANES: [&[GeoPoint]; 6] = [
     // Western Approaches, Biscay, Gibraltar, Sicily, towards Port Said.
     &[
-        Place::new(48.9, -5.9),
-        Place::new(45.5, -7.8),
-        Place::new(43.7, -9.8),
-        Place::new(42.2, -9.4),
-        Place::new(38.7, -9.9),
-        Place::new(36.6, -9.2),
-        Place::new(35.95, -5.7),
-        Place::new(36.2, -2.5),
-        Place::new(37.5, 5.0),
-        Place::new(37.7, 9.5),
-        Place::new(37.25, 11.5),
-        Place::new(35.7, 15.0),
-        Place::new(34.3, 22.5),
-        Place::new(32.3, 31.5),
+        GeoPoint::new(48.9, -5.9),
+        GeoPoint::new(45.5, -7.8),
+        GeoPoint::new(43.7, -9.8),
+        GeoPoint::new(42.2, -9.4),
+        GeoPoint::new(38.7, -9.9),
+        GeoPoint::new(36.6, -9.2),
+        GeoPoint::new(35.95, -5.7),
+        GeoPoint::new(36.2, -2.5),
+        GeoPoint::new(37.5, 5.0),
+        GeoPoint::new(37.7, 9.5),
+        GeoPoint::new(37.25, 11.5),
+        GeoPoint::new(35.7, 15.0),
+        GeoPoint::new(34.3, 22.5),
+        GeoPoint::new(32.3, 31.5),
     ],
     // Dover to the Skaw.
     &[
-        Place::new(51.2, 1.7),
-        Place::new(52.6, 3.2),
-        Place::new(54.3, 5.6),
-        Place::new(56.5, 7.0),
-        Place::new(57.7, 9.0),
-        Place::new(58.0, 10.6),
+        GeoPoint::new(51.2, 1.7),
+        GeoPoint::new(52.6, 3.2),
+        GeoPoint::new(54.3, 5.6),
+        GeoPoint::new(56.5, 7.0),
+        GeoPoint::new(57.7, 9.0),
+        GeoPoint::new(58.0, 10.6),
     ],
     // Japan to California, across the antimeridian.
     &[
-        Place::new(34.6, 140.6),
-        Place::new(40.0, 160.0),
-        Place::new(44.0, 179.0),
-        Place::new(44.8, -170.0),
-        Place::new(42.0, -140.0),
-        Place::new(37.6, -123.5),
+        GeoPoint::new(34.6, 140.6),
+        GeoPoint::new(40.0, 160.0),
+        GeoPoint::new(44.0, 179.0),
+        GeoPoint::new(44.8, -170.0),
+        GeoPoint::new(42.0, -140.0),
+        GeoPoint::new(37.6, -123.5),
     ],
     // Gulf of Aden, south of Ceylon, towards Malacca.
     &[
-        Place::new(12.2, 46.5),
-        Place::new(13.4, 52.0),
-        Place::new(10.0, 60.0),
-        Place::new(7.6, 73.0),
-        Place::new(5.5, 78.5),
-        Place::new(5.4, 81.5),
-        Place::new(6.2, 94.5),
+        GeoPoint::new(12.2, 46.5),
+        GeoPoint::new(13.4, 52.0),
+        GeoPoint::new(10.0, 60.0),
+        GeoPoint::new(7.6, 73.0),
+        GeoPoint::new(5.5, 78.5),
+        GeoPoint::new(5.4, 81.5),
+        GeoPoint::new(6.2, 94.5),
     ],
     // Rio to the Cape.
-    &[Place::new(-23.9, -42.0), Place::new(-26.5, -20.0), Place::new(-32.0, 8.0), Place::new(-34.6, 17.6)],
+    &[
+        GeoPoint::new(-23.9, -42.0),
+        GeoPoint::new(-26.5, -20.0),
+        GeoPoint::new(-32.0, 8.0),
+        GeoPoint::new(-34.6, 17.6),
+    ],
     // Sydney to New Zealand.
-    &[Place::new(-34.0, 151.9), Place::new(-36.0, 163.0), Place::new(-38.6, 172.6)],
+    &[GeoPoint::new(-34.0, 151.9), GeoPoint::new(-36.0, 163.0), GeoPoint::new(-38.6, 172.6)],
 ];
 const INTERVAL_S: u32 = 180;
 const KNOT_MS: f64 = 0.514_444;
@@ -65,11 +70,11 @@ const ROUNDED_M: f64 = 800.0;
 pub(super) struct Vessel {
     random: Random,
     time_ms: i64,
-    lane: &'static [Place],
+    lane: &'static [GeoPoint],
     /// The waypoint steered for.
     next: usize,
     is_outbound: bool,
-    place: Place,
+    place: GeoPoint,
     course: f64,
     speed_ms: f64,
     cruise_ms: f64,

@@ -1,4 +1,4 @@
-//! Items gathered into what is sent at once.
+//! Collects items of a file into batches.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -12,24 +12,24 @@ use tokio::sync::mpsc::Sender;
 use super::item::{Item, read_items};
 use crate::args::FileFormat;
 
-/// Bytes from which a batch is full; the server takes eight times as many.
+/// Bytes at which a batch is full; the server accepts eight times as much.
 const FULL: usize = 1024 * 1024;
 
-/// Items that follow each other in a file.
+/// Consecutive items of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
-    /// The locations, a line each.
+    /// The locations, one line each.
     pub(crate) lines: Vec<u8>,
-    /// Where each of them stands in the file.
+    /// Position of each in the file.
     pub(crate) places: Vec<u64>,
-    /// Where those stand that are no locations, and why.
+    /// Positions of items that are not locations, and why.
     pub(crate) refused: Vec<(u64, String)>,
     /// How far the file was read, in bytes.
     pub(crate) position: u64,
 }
 
 impl Batch {
-    /// How many items it stands for.
+    /// Number of items, including invalid ones.
     pub(crate) fn items(&self) -> u64 {
         (self.places.len() + self.refused.len()) as u64
     }
@@ -46,7 +46,7 @@ impl Batch {
     }
 }
 
-/// Reads a file into batches of so many items, from the item on that follows `skip` others. Blocks.
+/// Reads a file into batches of up to `size` items, after skipping `skip` items. Blocks.
 pub(crate) fn read_batches(
     path: &Path,
     format: FileFormat,
@@ -73,14 +73,14 @@ pub(crate) fn read_batches(
         }
         Ok(())
     });
-    // What stands before the place that cannot be read is good.
+    // Items before a syntax error are still sent.
     if batch.items() > 0 {
         send(batch)?;
     }
     read.with_context(|| path.display().to_string())
 }
 
-/// A file that tells how far it was read.
+/// A reader that counts the bytes read.
 struct Tracked {
     file: File,
     position: Arc<AtomicU64>,

@@ -1,4 +1,4 @@
-//! How far an import got, kept beside the file until the import ends.
+//! The checkpoint of an import, kept beside the file until the import ends.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
-/// Bytes of the file's beginning that tell whether it is still the same.
+/// Bytes at the file's start that are compared to detect another file.
 const LOOKED_AT: u64 = 64 * 1024;
 
-/// What an import is about; another one begins at the beginning.
+/// Identifies an import; a different one starts from the beginning.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Subject {
@@ -31,7 +31,7 @@ struct Kept {
     acknowledged: u64,
 }
 
-/// How far an import got.
+/// Progress of an import.
 #[derive(Debug)]
 pub(crate) struct Checkpoint {
     path: PathBuf,
@@ -39,7 +39,7 @@ pub(crate) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Where an import of this file goes on.
+    /// Loads the checkpoint of an import of this file.
     pub(crate) fn open(
         file: &Path,
         server: &str,
@@ -63,12 +63,12 @@ impl Checkpoint {
         Ok(Self { path, kept: Kept { subject, acknowledged } })
     }
 
-    /// Items that need not be sent again.
+    /// Number of items that were acknowledged.
     pub(crate) fn acknowledged(&self) -> u64 {
         self.kept.acknowledged
     }
 
-    /// Notes that the server has so many more of them. What cannot be noted is sent again one day, which changes
+    /// Records that the server acknowledged further items. If that fails, they are sent again later, which changes
     /// nothing.
     pub(crate) fn advance(&mut self, items: u64) {
         self.kept.acknowledged += items;
@@ -86,7 +86,7 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// The import is done.
+    /// Deletes the checkpoint after a complete import.
     pub(crate) fn finish(self) {
         let _nothing_was_noted = fs::remove_file(&self.path);
     }

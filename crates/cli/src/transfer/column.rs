@@ -1,28 +1,28 @@
-//! What a file calls the parts of a location, and how their values are written.
+//! Names of columns in files, and how their values are written.
 
 use perigee_core::location::{Field, Kind, MILEAGE_ALIAS, Reading};
 use serde_json::Value;
 
 use super::draft::Draft;
 
-/// What stands under a name.
+/// The meaning of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Column {
     Time,
     Number(&'static str),
     Boolean(&'static str),
     Text(&'static str),
-    /// A JSON document; plain texts are parted by `;`.
+    /// A JSON value; plain texts are separated by `;`.
     Json(&'static str),
     SpeedMs,
     SpeedKnots,
     Unknown(String),
-    /// Whose location it is, which the command line says.
+    /// The device, which is ignored because the command line names it.
     Ignored,
 }
 
 impl Column {
-    /// What this name means; upper and lower case and signs do not matter.
+    /// The meaning of a column name; letter case and punctuation do not matter.
     pub(super) fn named(heading: &str) -> Self {
         let heading = heading.trim().trim_start_matches('\u{feff}');
         let plain: String =
@@ -54,7 +54,7 @@ impl Column {
         }
     }
 
-    /// Sets what this text says.
+    /// Sets the field from this text.
     pub(super) fn add(&self, text: &str, draft: &mut Draft) -> Result<(), String> {
         match self {
             Self::Time => draft.set_time(text),

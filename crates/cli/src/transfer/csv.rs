@@ -1,4 +1,4 @@
-//! Tables: a heading says what a column holds; columns nobody knows become attributes.
+//! CSV and TSV with a header line; unknown columns become attributes.
 
 use std::io::BufRead;
 
@@ -32,7 +32,7 @@ pub(super) fn read(mut input: impl BufRead, sink: &mut Sink<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What parts the columns: whatever the first line has most of.
+/// The separator: the most frequent candidate in the first line.
 fn delimiter(beginning: &[u8]) -> u8 {
     let line = beginning.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let count = |delimiter: u8| line.iter().filter(|byte| **byte == delimiter).count();

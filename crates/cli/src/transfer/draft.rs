@@ -1,12 +1,12 @@
-//! A location put together from the texts of a file.
+//! Builds a location from the texts of a file.
 
 use perigee_core::time::Timestamp;
 use serde_json::{Map, Value};
 
-/// Numbers of seconds and of milliseconds since 1970 are told apart here: seconds reach it in the year 5138.
+/// Larger numbers are milliseconds since 1970, smaller ones seconds, which reach this in the year 5138.
 const LEAST_MILLIS: f64 = 1e11;
 
-/// A location under way.
+/// A location being built.
 #[derive(Debug, Default)]
 pub(super) struct Draft(pub(super) Map<String, Value>);
 
@@ -15,7 +15,7 @@ impl Draft {
         self.0.insert(name.to_owned(), value.into());
     }
 
-    /// Sets a number as it is written, digit by digit; what is none is kept for the server to refuse.
+    /// Sets a number exactly as written. Other text is kept, so that the server rejects it with a reason.
     pub(super) fn set_number(&mut self, name: &str, text: &str) {
         let text = text.trim();
         let number = serde_json::from_str(text).ok().filter(Value::is_number);
@@ -24,7 +24,7 @@ impl Draft {
         self.set(name, number.unwrap_or_else(|| text.into()));
     }
 
-    /// Sets a speed that is written in metres a second.
+    /// Sets a speed given in metres per second.
     pub(super) fn set_speed_ms(&mut self, text: &str) {
         match text.trim().parse::<f64>() {
             Ok(speed) => self.set("speed", (speed * 3600.0).round() / 1000.0),
@@ -37,7 +37,7 @@ impl Draft {
         self.set("dateTime", time);
     }
 
-    /// The location, if it has what every location must.
+    /// The location, if the required fields are set.
     pub(super) fn finish(self) -> Result<Vec<u8>, String> {
         for (name, lack) in [("dateTime", "time"), ("latitude", "latitude"), ("longitude", "longitude")] {
             if !self.0.contains_key(name) {
@@ -48,7 +48,7 @@ impl Draft {
     }
 }
 
-/// An instant as files write it: RFC 3339, the same without a zone (then UTC), or a number since 1970.
+/// Parses an instant: RFC 3339, the same without a zone (UTC), or a number since 1970.
 pub(super) fn instant(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     if let Ok(instant) = text.parse() {

@@ -10,9 +10,9 @@ use super::item::{Item, Sink};
 use super::xml::{Attributes, Name, Visit, walk};
 
 const POINTS: [&str; 3] = ["trkpt", "rtept", "wpt"];
-/// Extensions of others whose names and units are those of the API.
+/// Extensions of other programs whose names and units match the API.
 const AS_THEY_ARE: [&str; 3] = ["accuracy", "course", "hdop"];
-/// The prefix under which an export has what GPX lacks.
+/// The prefix of elements in exports for fields that GPX lacks.
 const OURS: &str = "perigee";
 
 pub(super) fn read(input: impl BufRead, sink: &mut Sink<'_>) -> Result<()> {
@@ -21,7 +21,7 @@ pub(super) fn read(input: impl BufRead, sink: &mut Sink<'_>) -> Result<()> {
 
 struct Points<'s, 'k> {
     sink: &'s mut Sink<'k>,
-    /// The point under way, and the line it began on.
+    /// The point being read, and the line it began on.
     point: Option<(u64, Result<Draft, String>)>,
 }
 
@@ -56,7 +56,7 @@ impl Visit for Points<'_, '_> {
             "time" => draft.set_time(text),
             "ele" => draft.set_number("altitude", text),
             "sat" => draft.set_number("satellites", text),
-            // GPX 1.0 and Garmin's extension of 1.1 have metres a second.
+            // GPX 1.0 and Garmin's extension of 1.1 use metres per second.
             "speed" => draft.set_speed_ms(text),
             "atemp" => draft.set_number("temperature", text),
             other if AS_THEY_ARE.contains(&other) => draft.set_number(other, text),

@@ -1,4 +1,4 @@
-//! What a file consists of, whatever its format.
+//! The items of a file, whatever its format.
 
 use std::io::{self, BufRead};
 use std::path::Path;
@@ -8,16 +8,16 @@ use anyhow::Result;
 use super::{csv, gpx, json, kml, ndjson};
 use crate::args::FileFormat;
 
-/// A location of a file.
+/// One item of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Item {
-    /// The line it stands on, or its number where lines mean nothing; from 1.
+    /// Its line, or its number in formats without lines; from 1.
     pub(super) place: u64,
-    /// The location as the API takes it, in one line; or why it is none.
+    /// The location as one line of JSON for the API, or why it is invalid.
     pub(super) body: Result<Vec<u8>, String>,
 }
 
-/// Takes items; an error ends the reading.
+/// Receives items; an error stops reading.
 pub(super) type Sink<'s> = dyn FnMut(Item) -> io::Result<()> + 's;
 
 /// Reads a file of this format.
@@ -31,12 +31,12 @@ pub(super) fn read_items(format: FileFormat, input: impl BufRead, sink: &mut Sin
     }
 }
 
-/// Whether items of this format are found by their line.
+/// Whether items of this format are identified by line.
 pub(crate) fn counts_lines(format: FileFormat) -> bool {
     !matches!(format, FileFormat::Json | FileFormat::Geojson)
 }
 
-/// What a file's name says that it is.
+/// The format by the file's extension.
 pub(crate) fn format_of(path: &Path) -> Option<FileFormat> {
     match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
         "json" => Some(FileFormat::Json),

@@ -1,4 +1,4 @@
-//! JSON documents: locations as the API has them, or GeoJSON; read element by element.
+//! JSON documents: locations of the API, or GeoJSON; read element by element.
 
 mod geometry;
 
@@ -22,7 +22,7 @@ pub(super) fn read(input: impl BufRead, sink: &mut Sink<'_>) -> Result<()> {
     document.end().context("something stands behind the document")
 }
 
-/// Counts what it passes on.
+/// Counts the items it passes on.
 struct Items<'s, 'k> {
     sink: &'s mut Sink<'k>,
     count: u64,
@@ -60,7 +60,7 @@ impl Items<'_, '_> {
     }
 }
 
-/// The elements of arrays in arrays, as lines of several parts have their times.
+/// The elements of nested arrays, as in the times of lines with several parts.
 fn flat(times: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
     match times {
         Value::Array(inner) => Box::new(inner.iter().flat_map(flat)),

@@ -22,7 +22,7 @@ struct Places<'s, 'k> {
     is_in_point: bool,
 }
 
-/// Times and places come in two rows; those without their counterpart wait.
+/// Times and positions come in two lists; those without a counterpart wait.
 #[derive(Default)]
 struct Track {
     times: VecDeque<Option<Timestamp>>,
@@ -34,7 +34,7 @@ struct Placemark {
     line: u64,
     time: Option<String>,
     point: Option<String>,
-    /// The name of the datum under way.
+    /// The name of the data element being read.
     datum: Option<String>,
     data: Vec<(String, String)>,
 }
@@ -105,7 +105,7 @@ impl Visit for Places<'_, '_> {
     }
 }
 
-/// A location from its time, from longitude, latitude and perhaps altitude, and from what else is said of it.
+/// Makes a location from time, coordinates and further data.
 fn location<'t>(
     time: Option<&str>,
     mut place: impl Iterator<Item = &'t str>,

@@ -1,4 +1,4 @@
-//! Files of locations, read item by item with constant memory, and how far an import got.
+//! Reads files of locations item by item with constant memory, and keeps checkpoints of imports.
 
 mod batch;
 mod checkpoint;

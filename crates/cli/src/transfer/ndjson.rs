@@ -1,4 +1,4 @@
-//! A JSON object a line: passed on as it is, since the server judges each line by itself.
+//! NDJSON: each line is passed on unchanged, because the server checks it.
 
 use std::io::BufRead;
 
@@ -30,7 +30,7 @@ pub(super) fn read(mut input: impl BufRead, sink: &mut Sink<'_>) -> Result<()> {
     }
 }
 
-/// Reads up to the line's end. False: it went on for longer, and the rest was passed over; none at the end.
+/// Reads one line. `Some(false)` if it was too long and skipped, `None` at the end of the file.
 fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<Option<bool>> {
     let (mut has_read, mut is_whole) = (false, true);
     loop {

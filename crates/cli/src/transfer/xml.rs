@@ -9,9 +9,9 @@ use quick_xml::events::{BytesStart, Event};
 /// The name of an element.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Name<'n> {
-    /// What stands before the colon; it differs between files where it is not of our own making.
+    /// The namespace prefix, which other programs choose freely.
     pub(super) prefix: Option<&'n str>,
-    /// The rest.
+    /// The name without the prefix.
     pub(super) local: &'n str,
 }
 
@@ -24,9 +24,9 @@ impl<'n> Name<'n> {
     }
 }
 
-/// What is met on the way through a document.
+/// An event while reading a document.
 pub(super) trait Visit {
-    /// An element begins.
+    /// The start of an element.
     fn begin(&mut self, name: &str, element: &Attributes<'_>, line: u64) -> io::Result<()>;
     /// An element ends, with the text directly before its end.
     fn end(&mut self, name: Name<'_>, text: &str, line: u64) -> io::Result<()>;
@@ -36,14 +36,14 @@ pub(super) trait Visit {
 pub(super) struct Attributes<'e>(&'e BytesStart<'e>);
 
 impl Attributes<'_> {
-    /// The value under this name.
+    /// The value of the attribute with this name.
     pub(super) fn get(&self, name: &str) -> Option<String> {
         let found = self.0.attributes().flatten().find(|each| each.key.local_name().as_ref() == name)?;
         Some(found.value.into_owned())
     }
 }
 
-/// Walks through a document.
+/// Reads a document event by event.
 pub(super) fn walk(input: impl BufRead, visitor: &mut impl Visit) -> Result<()> {
     let mut reader = Reader::from_reader(Counted { input, lines: 1 });
     let (mut buffer, mut text) = (Vec::new(), String::new());
@@ -80,7 +80,7 @@ pub(super) fn walk(input: impl BufRead, visitor: &mut impl Visit) -> Result<()> 
     }
 }
 
-/// The sign that a reference such as `amp` or `#10` stands for.
+/// The character of a reference such as `amp` or `#10`.
 fn resolve(reference: &str) -> Option<char> {
     match reference {
         "amp" => Some('&'),
@@ -99,7 +99,7 @@ fn resolve(reference: &str) -> Option<char> {
     }
 }
 
-/// Counts the lines that were consumed.
+/// Counts the lines that were read.
 struct Counted<R> {
     input: R,
     lines: u64,

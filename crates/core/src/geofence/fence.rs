@@ -1,4 +1,4 @@
-//! A geofence as it is kept.
+//! A geofence as it is stored.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::time::Timestamp;
 /// A named area, circle or corridor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Geofence {
-    /// Its id.
+    /// Assigned by the service; never changes.
     pub id: GeofenceId,
     /// The account it belongs to.
     pub account: AccountId,
@@ -18,7 +18,7 @@ pub struct Geofence {
     pub revision: Revision,
     /// What a client sets.
     pub settings: GeofenceSettings,
-    /// When it was made.
+    /// Set by the service on creation.
     pub creation: Timestamp,
     /// When a client last changed it.
     pub last_modified: Timestamp,
@@ -27,19 +27,19 @@ pub struct Geofence {
 /// What a client sets of a geofence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GeofenceSettings {
-    /// Its name.
+    /// Shown on the map and in lists; need not be unique.
     pub name: String,
-    /// A note about it.
+    /// Free text for people.
     pub description: Option<String>,
-    /// Where it is.
+    /// The area it covers.
     pub shape: Shape,
 }
 
 impl GeofenceSettings {
-    /// Geofences an account may have.
-    pub const MOST: u32 = 10_000;
+    /// Geofences that an account may have.
+    pub const PER_ACCOUNT_MAX: u32 = 10_000;
 
-    /// The members in which it differs from what was before, by their names in the API.
+    /// The fields that differ from `before`, by their names in the API; written to the audit log.
     pub fn changes_since(&self, before: &Self) -> [(&'static str, bool); 3] {
         [
             ("name", self.name != before.name),

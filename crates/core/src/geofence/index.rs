@@ -1,4 +1,4 @@
-//! Which of many geofences a place lies in, found by a tree of boxes.
+//! Finds the geofences that contain a position, with an R-tree of bounding boxes.
 
 use std::collections::HashMap;
 
@@ -6,12 +6,12 @@ use rstar::RTree;
 use rstar::primitives::{GeomWithData, Rectangle};
 
 use super::shape::Bounds;
-use super::{Place, Region, Shape};
+use super::{Position, Region, Shape};
 use crate::id::GeofenceId;
 
 type Entry = GeomWithData<Rectangle<[f64; 2]>, usize>;
 
-/// A set of geofences of one index: a bit for each number.
+/// A set of geofences of one index, one bit per geofence.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FenceBits(Vec<u64>);
 
@@ -38,7 +38,7 @@ impl FromIterator<usize> for FenceBits {
     }
 }
 
-/// Geofences, ready to be asked about places.
+/// Geofences prepared for lookups by position.
 #[derive(Debug, Default)]
 pub struct FenceIndex {
     regions: Vec<(GeofenceId, Region)>,
@@ -46,7 +46,7 @@ pub struct FenceIndex {
 }
 
 impl FenceIndex {
-    /// Makes the index of these.
+    /// Builds the index of these geofences.
     pub fn new<'s>(fences: impl IntoIterator<Item = (GeofenceId, &'s Shape)>) -> Self {
         let mut regions = Vec::new();
         let mut entries = Vec::new();
@@ -61,8 +61,8 @@ impl FenceIndex {
         Self { regions, tree: RTree::bulk_load(entries) }
     }
 
-    /// The geofences a place lies in, ascending.
-    pub fn containing(&self, place: Place) -> Vec<GeofenceId> {
+    /// The geofences that contain a position, ascending by id.
+    pub fn containing(&self, place: Position) -> Vec<GeofenceId> {
         let regions = self.near(place).into_iter().filter_map(|number| self.regions.get(number));
         let mut inside: Vec<GeofenceId> =
             regions.filter(|(_, region)| region.contains(place)).map(|(id, _)| *id).collect();
@@ -70,15 +70,15 @@ impl FenceIndex {
         inside
     }
 
-    /// The geofences a place lies in, as bits by their numbers, and how many were looked at closely to find out.
-    pub fn locate(&self, place: Place) -> (FenceBits, usize) {
+    /// The geofences that contain a position, as bits, and how many candidates were tested exactly.
+    pub fn locate(&self, place: Position) -> (FenceBits, usize) {
         let near = self.near(place);
         let contains = |number: &&usize| self.regions.get(**number).is_some_and(|(_, at)| at.contains(place));
         (near.iter().filter(contains).copied().collect(), near.len())
     }
 
-    /// The geofences in whose boxes a place lies, by number.
-    fn near(&self, place: Place) -> Vec<usize> {
+    /// Candidates: the geofences whose bounding box contains the position, by number.
+    fn near(&self, place: Position) -> Vec<usize> {
         let point = [place.longitude.as_degrees(), place.latitude.as_degrees()];
         let mut near: Vec<usize> = self.tree.locate_all_at_point(point).map(|entry| entry.data).collect();
         near.sort_unstable();
@@ -86,25 +86,25 @@ impl FenceIndex {
         near
     }
 
-    /// These geofences as bits; those that are not in the index are left out.
+    /// These geofences as bits, without those that are not in the index.
     pub fn bits(&self, geofences: &[GeofenceId]) -> FenceBits {
         let numbers: HashMap<GeofenceId, usize> =
             self.regions.iter().enumerate().map(|(number, (id, _))| (*id, number)).collect();
         geofences.iter().filter_map(|id| numbers.get(id).copied()).collect()
     }
 
-    /// How many there are.
+    /// The number of geofences in the index.
     pub fn len(&self) -> usize {
         self.regions.len()
     }
 
-    /// Whether there are none.
+    /// Whether the index has no geofence.
     pub fn is_empty(&self) -> bool {
         self.regions.is_empty()
     }
 }
 
-/// A box and its likes a turn to either side, as far as they reach the earth's longitudes.
+/// A bounding box and its copies 360 degrees to either side, as far as they reach valid longitudes.
 fn turns([west, south, east, north]: Bounds) -> impl Iterator<Item = Bounds> {
     let turned = [-360.0, 0.0, 360.0].map(|by| [west + by, south, east + by, north]);
     turned.into_iter().filter(|[west, _, east, _]| *west <= 180.0 && *east >= -180.0)

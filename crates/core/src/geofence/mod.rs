@@ -1,8 +1,8 @@
-//! Geofences: areas, circles and corridors on the earth, and which of many a place lies in.
+//! Geofences: areas, circles and corridors on the earth, and finding those that contain a position.
 //!
-//! Edges of areas are straight in longitude and latitude, as GeoJSON has them, and go the shorter way round: an area
-//! may cross the antimeridian. A ring that goes once round the earth encloses the pole of its hemisphere. Corridors
-//! and circles are measured on the sphere, so that neither knows of antimeridian or poles.
+//! Edges of areas are straight lines in longitude and latitude, as in GeoJSON, and take the shorter way around the
+//! earth: an area may cross the antimeridian. A ring that goes once around the earth encloses the pole of its
+//! hemisphere. Corridors and circles are measured on the sphere, where antimeridian and poles are nothing special.
 
 mod fence;
 mod index;
@@ -14,5 +14,5 @@ mod validity;
 
 pub use fence::{Geofence, GeofenceSettings};
 pub use index::{FenceBits, FenceIndex};
-pub use shape::{Area, Place, Region, Shape};
+pub use shape::{Area, Position, Region, Shape};
 pub use validity::ShapeError;

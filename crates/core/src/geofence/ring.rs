@@ -1,15 +1,16 @@
-//! A closed line in longitude and latitude, laid out flat so that it crosses no antimeridian.
+//! A closed line in longitude and latitude. Longitudes may exceed 180 degrees, so that no edge jumps at the
+//! antimeridian.
 
-use super::Place;
+use super::Position;
 
-/// Once round the earth, in units of 1e-7 degree.
+/// 360 degrees in units of 1e-7 degree.
 pub(super) const ROUND: i64 = 3_600_000_000;
 const POLE: i64 = 900_000_000;
 
-/// A corner: units of 1e-7 degree east, which may go beyond 180 degrees, and north.
+/// A corner as longitude (may exceed 180 degrees) and latitude, in units of 1e-7 degree.
 pub(super) type Corner = (i64, i64);
 
-/// A closed line; the last corner is joined to the first.
+/// A closed line. The last corner is connected to the first.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ring {
     pub(super) corners: Vec<Corner>,
@@ -20,8 +21,8 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// Lays out a closed line whose last place may repeat the first.
-    pub(super) fn of(places: &[Place]) -> Self {
+    /// Makes a ring from positions; the last may repeat the first.
+    pub(super) fn of(places: &[Position]) -> Self {
         let mut corners: Vec<Corner> = Vec::with_capacity(places.len() + 2);
         for place in places {
             let (x, y) = (i64::from(place.longitude.as_e7()), i64::from(place.latitude.as_e7()));
@@ -48,19 +49,19 @@ impl Ring {
         Self { corners, west, east, south, north }
     }
 
-    /// The sides, each from one corner to the next.
+    /// The edges, each from one corner to the next.
     pub(super) fn sides(&self) -> impl Iterator<Item = (Corner, Corner)> + '_ {
         let next = self.corners.iter().cycle().skip(1);
         self.corners.iter().copied().zip(next.copied())
     }
 
-    /// Where a place lies: inside, on the line, or outside.
-    pub(super) fn locate(&self, place: Place) -> Side {
+    /// Whether a position is inside, on the line or outside.
+    pub(super) fn locate(&self, place: Position) -> Side {
         let (x, y) = (i64::from(place.longitude.as_e7()), i64::from(place.latitude.as_e7()));
         if y < self.south || y > self.north {
             return Side::Outside;
         }
-        // The ring may be laid out a whole turn, at the most, to either side.
+        // The ring may lie up to 360 degrees to either side of the position's longitude.
         let turns = [x - ROUND, x, x + ROUND];
         let near = turns.into_iter().filter(|x| (self.west..=self.east).contains(x));
         near.map(|x| self.locate_flat((x, y))).max().unwrap_or(Side::Outside)
@@ -81,7 +82,7 @@ impl Ring {
         if inside { Side::Inside } else { Side::Outside }
     }
 
-    /// The ring moved so many turns of the earth.
+    /// The ring moved by this many times 360 degrees.
     pub(super) fn turned(&self, turns: i64) -> Self {
         let by = turns * ROUND;
         let corners = self.corners.iter().map(|(x, y)| (x + by, *y)).collect();
@@ -89,7 +90,7 @@ impl Ring {
     }
 }
 
-/// Where a place lies of a ring.
+/// Where a position lies relative to a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Side {
     Outside,
@@ -97,20 +98,20 @@ pub(super) enum Side {
     Inside,
 }
 
-/// Which way the path from one corner over another to a third turns: left is positive.
+/// Orientation of three corners: positive if the path turns left at `over`.
 pub(super) fn turn(from: Corner, over: Corner, to: Corner) -> i128 {
     let cross =
         |a: i64, b: i64, c: i64, d: i64| i128::from(a) * i128::from(b) - i128::from(c) * i128::from(d);
     cross(over.0 - from.0, to.1 - from.1, over.1 - from.1, to.0 - from.0)
 }
 
-/// The same meridian, laid out within half a turn of another.
+/// The same meridian, shifted by 360 degrees so that it lies within 180 degrees of `of`.
 fn nearest(x: i64, of: i64) -> i64 {
     let away = (x - of).rem_euclid(ROUND);
     of + if away > ROUND / 2 { away - ROUND } else { away }
 }
 
-/// A line that goes once round the earth has the pole of its hemisphere inside: it is closed along that pole.
+/// A ring that goes once around the earth encloses the pole of its hemisphere, so it is closed along that pole.
 fn close_over_pole(corners: &mut Vec<Corner>, first: Corner, closing: i64) {
     let middle: i64 = corners.iter().map(|corner| corner.1).sum();
     let pole = if middle < 0 { -POLE } else { POLE };

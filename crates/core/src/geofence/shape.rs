@@ -9,7 +9,7 @@ use crate::sphere::{Arc, RADIUS_M, UnitVector};
 
 /// A place on the earth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct Position {
     /// Degrees north.
     pub latitude: Latitude,
     /// Degrees east.
@@ -20,9 +20,9 @@ pub struct Place {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Area {
     /// Around it.
-    pub outline: Vec<Place>,
+    pub outline: Vec<Position>,
     /// Not part of it; their edges are.
-    pub holes: Vec<Vec<Place>>,
+    pub holes: Vec<Vec<Position>>,
 }
 
 /// What a geofence looks like.
@@ -34,14 +34,14 @@ pub enum Shape {
     /// All within a distance of a place.
     Circle {
         /// The middle.
-        centre: Place,
+        centre: Position,
         /// The distance.
         radius_m: f64,
     },
     /// All within half a width of a line; between two places it follows the great circle.
     Corridor {
         /// The line.
-        line: Vec<Place>,
+        line: Vec<Position>,
         /// From edge to edge.
         width_m: f64,
     },
@@ -54,7 +54,7 @@ pub struct Region(Kind);
 #[derive(Clone, Debug)]
 enum Kind {
     Areas(Vec<(Ring, Vec<Ring>)>),
-    Circle { centre: UnitVector, place: Place, radius_m: f64 },
+    Circle { centre: UnitVector, place: Position, radius_m: f64 },
     Corridor { arcs: Vec<Arc>, half_m: f64 },
 }
 
@@ -63,11 +63,11 @@ pub(super) type Bounds = [f64; 4];
 
 impl Shape {
     /// Places a shape may have.
-    pub const PLACES_MOST: usize = 2_000;
+    pub const POSITIONS_MAX: usize = 2_000;
     /// Areas a shape may have.
-    pub const AREAS_MOST: usize = 100;
+    pub const AREAS_MAX: usize = 100;
     /// The largest radius and width, in metres: a thousand kilometres.
-    pub const DISTANCE_MOST_M: f64 = 1_000_000.0;
+    pub const DISTANCE_MAX_M: f64 = 1_000_000.0;
 
     /// Whether it is one that can be looked into.
     pub fn check(&self) -> Result<(), ShapeError> {
@@ -102,7 +102,7 @@ impl Shape {
     }
 }
 
-impl Place {
+impl Position {
     pub(super) fn vector(self) -> UnitVector {
         UnitVector::new(self.latitude, self.longitude)
     }
@@ -110,7 +110,7 @@ impl Place {
 
 impl Region {
     /// Whether a place lies in it; its edge belongs to it.
-    pub fn contains(&self, place: Place) -> bool {
+    pub fn contains(&self, place: Position) -> bool {
         match &self.0 {
             Kind::Areas(areas) => areas.iter().any(|(outline, holes)| {
                 outline.locate(place) != Side::Outside

@@ -6,14 +6,14 @@ use super::*;
 use crate::id::GeofenceId;
 use crate::location::{Latitude, Longitude};
 
-fn place(longitude: f64, latitude: f64) -> Place {
-    Place {
+fn place(longitude: f64, latitude: f64) -> Position {
+    Position {
         latitude: Latitude::from_degrees(latitude).unwrap(),
         longitude: Longitude::from_degrees(longitude).unwrap(),
     }
 }
 
-fn ring(corners: &[(f64, f64)]) -> Vec<Place> {
+fn ring(corners: &[(f64, f64)]) -> Vec<Position> {
     corners.iter().map(|(longitude, latitude)| place(*longitude, *latitude)).collect()
 }
 
@@ -103,12 +103,12 @@ fn corridors_follow_their_line_everywhere() {
 
 #[test]
 fn refuses_what_is_no_shape() {
-    use ShapeError::{Distance, HoleOutside, Line, NoArea, SelfCrossing, TooFewPlaces, TooManyPlaces};
+    use ShapeError::{Distance, HoleOutside, Line, NoArea, SelfCrossing, TooFewPositions, TooManyPositions};
     let refused = |shape: Shape, error| assert_eq!(shape.check(), Err(error), "{shape:?}");
     let square = [(0.0, 0.0), (10.0, 0.0), (10.0, 10.0), (0.0, 10.0), (0.0, 0.0)];
     refused(Shape::Areas(vec![]), NoArea);
-    refused(area(&[(0.0, 0.0), (1.0, 1.0), (0.0, 0.0)], &[]), TooFewPlaces);
-    refused(area(&[(5.0, 5.0), (5.0, 5.0), (5.0, 5.0), (5.0, 5.0)], &[]), TooFewPlaces);
+    refused(area(&[(0.0, 0.0), (1.0, 1.0), (0.0, 0.0)], &[]), TooFewPositions);
+    refused(area(&[(5.0, 5.0), (5.0, 5.0), (5.0, 5.0), (5.0, 5.0)], &[]), TooFewPositions);
     refused(area(&[(0.0, 0.0), (10.0, 10.0), (10.0, 0.0), (0.0, 10.0), (0.0, 0.0)], &[]), SelfCrossing);
     refused(area(&[(0.0, 0.0), (10.0, 0.0), (5.0, 0.0), (5.0, 5.0), (0.0, 0.0)], &[]), SelfCrossing);
     refused(
@@ -119,7 +119,7 @@ fn refuses_what_is_no_shape() {
     refused(area(&square, &[&[(5.0, 5.0), (15.0, 5.0), (5.0, 6.0)]]), HoleOutside);
     let many: Vec<(f64, f64)> =
         (0..2_001).map(|step| (f64::from(step) / 100.0, f64::from(step % 2))).collect();
-    refused(area(&many, &[]), TooManyPlaces);
+    refused(area(&many, &[]), TooManyPositions);
     for radius_m in [0.0, -1.0, f64::NAN, f64::INFINITY, 1_000_000.1] {
         refused(Shape::Circle { centre: place(0.0, 0.0), radius_m }, Distance);
     }

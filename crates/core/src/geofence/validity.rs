@@ -1,7 +1,7 @@
 //! Which shapes are refused, and why.
 
 use super::ring::{Corner, ROUND, Ring, Side, turn};
-use super::{Area, Place, Shape};
+use super::{Area, Position, Shape};
 
 /// Why a shape is refused: the end of a sentence that begins with its geometry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,10 +14,10 @@ pub enum ShapeError {
     TooManyAreas,
     /// Too many places.
     #[error("must have at most 2000 positions in all")]
-    TooManyPlaces,
+    TooManyPositions,
     /// A ring that is none.
     #[error("must have rings of at least three different positions, the first one repeated at the end")]
-    TooFewPlaces,
+    TooFewPositions,
     /// A line that crosses or touches itself.
     #[error("must not cross or touch itself, nor go back along an edge")]
     SelfCrossing,
@@ -36,15 +36,15 @@ pub enum ShapeError {
 const LONGEST_ARC_M: f64 = 15_000_000.0;
 
 pub(super) fn check_radius(metres: f64) -> Result<(), ShapeError> {
-    if metres > 0.0 && metres <= Shape::DISTANCE_MOST_M { Ok(()) } else { Err(ShapeError::Distance) }
+    if metres > 0.0 && metres <= Shape::DISTANCE_MAX_M { Ok(()) } else { Err(ShapeError::Distance) }
 }
 
-pub(super) fn check_corridor(line: &[Place], width_m: f64) -> Result<(), ShapeError> {
+pub(super) fn check_corridor(line: &[Position], width_m: f64) -> Result<(), ShapeError> {
     check_radius(width_m)?;
-    if line.len() > Shape::PLACES_MOST {
-        return Err(ShapeError::TooManyPlaces);
+    if line.len() > Shape::POSITIONS_MAX {
+        return Err(ShapeError::TooManyPositions);
     }
-    let too_long = |pair: &[Place]| match pair {
+    let too_long = |pair: &[Position]| match pair {
         [from, to] => from.vector().distance_m(to.vector()) > LONGEST_ARC_M,
         _ => false,
     };
@@ -57,11 +57,11 @@ pub(super) fn check_areas(areas: &[Area]) -> Result<(), ShapeError> {
     if areas.is_empty() {
         return Err(ShapeError::NoArea);
     }
-    if areas.len() > Shape::AREAS_MOST {
+    if areas.len() > Shape::AREAS_MAX {
         return Err(ShapeError::TooManyAreas);
     }
-    if areas.iter().map(rings).sum::<usize>() > Shape::PLACES_MOST {
-        return Err(ShapeError::TooManyPlaces);
+    if areas.iter().map(rings).sum::<usize>() > Shape::POSITIONS_MAX {
+        return Err(ShapeError::TooManyPositions);
     }
     areas.iter().try_for_each(check_area)
 }
@@ -89,7 +89,7 @@ fn check_area(area: &Area) -> Result<(), ShapeError> {
 
 fn check_ring(ring: &Ring) -> Result<(), ShapeError> {
     if ring.corners.len() < 3 {
-        return Err(ShapeError::TooFewPlaces);
+        return Err(ShapeError::TooFewPositions);
     }
     if ring.east - ring.west > 2 * ROUND {
         return Err(ShapeError::SelfCrossing);

@@ -1,16 +1,16 @@
-//! The ways a message can go, each with a daily limit of its own.
+//! The channels of messages. Each has its own daily limits.
 
 /// How a message reaches a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Channel {
-    /// An e-mail.
+    /// E-mail, sent by SMTP.
     Email,
-    /// A short message to a telephone.
+    /// SMS, sent by an HTTP gateway or SMPP.
     Sms,
 }
 
 impl Channel {
-    /// Every channel there is.
+    /// Every channel, in the order of responses.
     pub const ALL: &'static [Self] = &[Self::Email, Self::Sms];
 
     /// Its name in the API and in the store.
@@ -30,7 +30,7 @@ impl std::str::FromStr for Channel {
     }
 }
 
-/// A text that names no channel.
+/// The error for a text that is not a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a channel")]
 pub struct UnknownChannel;

@@ -1,44 +1,44 @@
-//! Whether somebody takes e-mail of an account, as they said by the link in a mail.
+//! Consent of e-mail recipients: what they chose by the link in a mail.
 
 use crate::time::Timestamp;
 
-/// What one address said to one account.
+/// The choice of one address for the mail of one account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EmailConsent {
-    /// Since when they take none; none while they take it.
+    /// When the recipient unsubscribed; `None` while subscribed.
     pub unsubscribed_at: Option<Timestamp>,
-    /// When they said that they take it.
+    /// When the recipient confirmed that they want mail of the account.
     pub confirmed_at: Option<Timestamp>,
     /// Whether a user of the account has this address. Users need not confirm.
     pub is_user: bool,
 }
 
 impl EmailConsent {
-    /// How long nobody is asked again whether they take e-mail, in seconds: a week.
+    /// Seconds before a recipient is asked again to confirm: a week.
     pub const ASK_AGAIN_S: i64 = 7 * 86_400;
-    /// People an account may have asked within 24 hours.
+    /// Confirmation requests that an account may send within 24 hours.
     pub const ASKED_A_DAY: i64 = 100;
 
-    /// Whether they said that they take it, or are a user of the account.
+    /// Whether the recipient confirmed, or is a user of the account.
     pub const fn is_confirmed(&self) -> bool {
         self.is_user || self.confirmed_at.is_some()
     }
 }
 
-/// What somebody says by their link.
+/// A choice made by the link in a mail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConsentChange {
-    /// They take no more e-mail of the account.
+    /// No more mail of the account.
     Unsubscribe,
-    /// They take it, for the first time or again.
+    /// Mail of the account is welcome, for the first time or again.
     Subscribe,
 }
 
-/// The account a mail was from, as its recipient may see it.
+/// The account that sent a mail, as its recipient may see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MailedAccount {
-    /// Its name.
+    /// The name of the account.
     pub name: String,
-    /// What the recipient said to it.
+    /// What the recipient chose.
     pub consent: EmailConsent,
 }

@@ -1,4 +1,4 @@
-//! Everything a text may say of an occasion, and the trait of whoever writes the text.
+//! The content of a message, and the trait that turns it into text.
 
 use async_trait::async_trait;
 
@@ -12,93 +12,93 @@ use crate::severity::Severity;
 use crate::time::Timestamp;
 use crate::zone::Zone;
 
-/// A device as a text names it.
+/// A device as messages name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeviceFacts {
-    /// Its id.
+pub struct MessageDevice {
+    /// The id of the device.
     pub id: DeviceId,
-    /// Its name.
+    /// The name set by users.
     pub name: String,
     /// What the hardware calls itself.
     pub identifier: Option<String>,
 }
 
-/// Why somebody is written to.
+/// Why a message is sent.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Occasion {
-    /// Something happened to the device.
+    /// An alert of the device.
     Alert {
-        /// What.
+        /// The alert as stored.
         alert: Box<StoredAlert>,
-        /// How much it matters.
+        /// The severity of the alert.
         severity: Severity,
     },
-    /// The device used up its messages of the day; for the owner.
+    /// The device reached its daily limit of messages; sent to owners.
     LimitReached {
-        /// The channel whose limit it was.
+        /// The channel whose limit was reached.
         channel: Channel,
     },
-    /// A day or a week of the account is over; for its owners.
+    /// An overview report of a day or a week; sent to owners or chosen recipients.
     Overview(Box<Overview>),
-    /// The recipient is asked whether they take e-mail of the account.
+    /// Asks the recipient to confirm that they want mail of the account.
     ConfirmRecipient,
-    /// What it was to tell of is gone, so that there is nothing to say.
+    /// The alert or device was deleted since, so that nothing is sent.
     Gone,
 }
 
-/// Everything a text may show. Texts given by people may hold any character; whoever writes them into a message
-/// makes them harmless there.
+/// Everything that a message can show. Texts written by users may contain any character; the composer escapes them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Content {
-    /// The notification the text is for.
+    /// The notification that the text is for.
     pub id: NotificationId,
-    /// The account.
+    /// The account that sends it.
     pub account: AccountId,
-    /// The account's name.
+    /// Shown in the text as the sender.
     pub account_name: String,
-    /// The channel it goes by.
+    /// The channel by which it is sent.
     pub channel: Channel,
-    /// The address or number.
+    /// The e-mail address or telephone number.
     pub to: String,
-    /// How the recipient likes to read.
+    /// Language, units and name of the recipient.
     pub preferences: Preferences,
-    /// The zone of the times the recipient reads.
+    /// Time zone of the times in the text.
     pub time_zone: Zone,
-    /// Why.
+    /// Why the message is sent.
     pub occasion: Occasion,
     /// The device it is about.
-    pub device: Option<DeviceFacts>,
-    /// Where the device was last, when the alert itself does not say where.
+    pub device: Option<MessageDevice>,
+    /// The last location of the device, if the alert has no position.
     pub last_location: Option<StoredLocation>,
-    /// Where the service's pages are, without a slash at the end.
+    /// Base URL of the service, without a slash at the end.
     pub base_url: String,
-    /// Where the recipient ends or confirms e-mail of this account; none but in e-mails.
+    /// Link by which the recipient unsubscribes or confirms; only in e-mails.
     pub mail_link: Option<String>,
-    /// When it was put into the outbox.
+    /// When it was written to the outbox.
     pub created: Timestamp,
-    /// Whether somebody began to send it and was not heard of again.
+    /// Whether an earlier attempt began and its result is not known.
     pub is_lost: bool,
-    /// The present.
+    /// The time at which the text is written.
     pub now: Timestamp,
 }
 
-/// A message and what it costs.
+/// A composed message and its cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Composed {
-    /// The message.
+    /// The message, ready to be sent.
     pub message: Message,
     /// The segments of an SMS, at least 1; 0 for an e-mail.
     pub segments: u32,
 }
 
-/// Why a text could not be written; a template of a user's making may be broken.
+/// Why a text could not be composed, for example an error in an account's own template.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ComposeError(pub String);
 
-/// Writes messages. It may read templates from a store; it sends nothing.
+/// Composes messages. It may read templates from a store; it sends nothing.
 #[async_trait]
 pub trait Compose: Send + Sync {
-    /// The message for this content. The same content gives the same message, so that a repetition is one.
+    /// The message for this content. The same content gives the same message, so that receivers can recognise a
+    /// repetition.
     async fn compose(&self, content: &Content) -> Result<Composed, ComposeError>;
 }

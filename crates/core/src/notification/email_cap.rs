@@ -1,49 +1,50 @@
-//! Caps on the e-mail of one account, so that nobody uses the operator's mail server as a relay.
+//! Caps on the e-mail of one account, so that nobody can abuse the operator's mail server as a relay.
 
 use super::{MessagingSettings, SuppressedReason};
 
-/// The operator's caps; none for no cap.
+/// Caps set by the operator; `None` for no cap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EmailCaps {
-    /// E-mails of an account a day.
+    /// E-mails of an account per day.
     pub daily: Option<u32>,
-    /// E-mails of critical alerts that an account may send a day beyond the other caps.
+    /// E-mails of critical alerts that an account may send per day beyond the other caps.
     pub critical_daily: Option<u32>,
-    /// E-mails of an account to one recipient an hour.
+    /// E-mails of an account to one recipient per hour.
     pub recipient_hourly: Option<u32>,
 }
 
-/// What was counted already.
+/// E-mails counted so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EmailCounts {
-    /// Of the account on its day, within the caps.
+    /// E-mails of the account today, within the caps.
     pub today: u32,
-    /// Of the account on its day, of critical alerts beyond the caps.
+    /// E-mails of critical alerts today, beyond the caps.
     pub critical_today: u32,
-    /// To the recipient in this hour.
+    /// E-mails of the account to the recipient in this hour.
     pub recipient_hour: u32,
 }
 
-/// How an e-mail is counted.
+/// Which counter an e-mail is counted on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EmailLane {
-    /// Within the caps.
+pub enum EmailCounter {
+    /// The counters of the ordinary caps.
     Ordinary,
-    /// Beyond them, as the message of a critical alert.
+    /// The counter of critical e-mails beyond the caps.
     Critical,
 }
 
 impl EmailCaps {
-    /// How one more e-mail is counted, or why it is not sent. The stricter of operator and account holds.
+    /// Decides on which counter one more e-mail is counted, or why it is suppressed. The stricter cap of operator and
+    /// account applies.
     ///
-    /// An alert sends each recipient one message. That of a critical alert passes the caps: what other messages used
-    /// up never holds it back, only as many critical ones on the same day do.
+    /// An alert sends one message to each recipient. A critical one may exceed the caps, so that other mail never
+    /// holds it back; only the separate cap on critical mail does.
     pub fn admit(
         &self,
         account: &MessagingSettings,
         counts: EmailCounts,
         critical: bool,
-    ) -> Result<EmailLane, SuppressedReason> {
+    ) -> Result<EmailCounter, SuppressedReason> {
         let reached = |cap: Option<u32>, own: Option<u32>, used: u32| {
             cap.into_iter().chain(own).min().is_some_and(|cap| used >= cap)
         };
@@ -52,10 +53,10 @@ impl EmailCaps {
         } else if reached(self.recipient_hourly, account.email_recipient_hourly, counts.recipient_hour) {
             SuppressedReason::EmailRecipientCap
         } else {
-            return Ok(EmailLane::Ordinary);
+            return Ok(EmailCounter::Ordinary);
         };
         if critical && !reached(self.critical_daily, None, counts.critical_today) {
-            return Ok(EmailLane::Critical);
+            return Ok(EmailCounter::Critical);
         }
         Err(reason)
     }
@@ -75,14 +76,14 @@ mod tests {
                 assert_eq!(caps.admit(account, counts, critical), expect, "{counts:?} {critical}");
             };
         let none = MessagingSettings::default();
-        check(&none, (9, 0, 3), false, Ok(EmailLane::Ordinary));
+        check(&none, (9, 0, 3), false, Ok(EmailCounter::Ordinary));
         check(&none, (10, 0, 0), false, Err(SuppressedReason::EmailDailyCap));
         check(&none, (0, 0, 4), false, Err(SuppressedReason::EmailRecipientCap));
         check(&own, (5, 0, 0), false, Err(SuppressedReason::EmailDailyCap));
-        check(&none, (0, 3, 0), true, Ok(EmailLane::Ordinary));
-        check(&none, (10, 2, 9), true, Ok(EmailLane::Critical));
+        check(&none, (0, 3, 0), true, Ok(EmailCounter::Ordinary));
+        check(&none, (10, 2, 9), true, Ok(EmailCounter::Critical));
         check(&none, (10, 3, 0), true, Err(SuppressedReason::EmailDailyCap));
         let counts = EmailCounts { today: u32::MAX, critical_today: u32::MAX, recipient_hour: u32::MAX };
-        assert_eq!(EmailCaps::default().admit(&none, counts, false), Ok(EmailLane::Ordinary), "no caps");
+        assert_eq!(EmailCaps::default().admit(&none, counts, false), Ok(EmailCounter::Ordinary), "no caps");
     }
 }

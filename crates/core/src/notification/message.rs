@@ -1,63 +1,63 @@
-//! A message as it is handed to a channel, and the answer: what the sender knows of its fate.
+//! A message as passed to a channel, and the result of sending it.
 
 use async_trait::async_trait;
 
 use super::Channel;
 use crate::id::NotificationId;
 
-/// A message to one person, written out.
+/// A message to one recipient, ready to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// The notification it belongs to. The same on every attempt, so that receivers can tell a repetition.
+    /// The notification it belongs to. The same on every attempt, so that receivers can recognise a repetition.
     pub id: NotificationId,
-    /// Where it goes by.
+    /// The channel that sends it.
     pub channel: Channel,
-    /// The address or the number in international form.
+    /// The e-mail address, or the telephone number in international form.
     pub to: String,
     /// The subject of an e-mail; empty for SMS.
     pub subject: String,
-    /// The text.
+    /// The body as plain text.
     pub text: String,
-    /// The same for readers of HTML; e-mails only.
+    /// The body as HTML; e-mails only.
     pub html: Option<String>,
-    /// Where the recipient ends e-mail of this account by one request (RFC 8058); e-mails only.
+    /// URL of one-click unsubscription (RFC 8058); e-mails only.
     pub mail_link: Option<String>,
 }
 
-/// What is known of a message after an attempt to send it.
+/// The result of an attempt to send a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Delivery {
-    /// It was taken, and this is what the other side calls it.
+pub enum SendOutcome {
+    /// The other side accepted it.
     Sent {
-        /// For delivery receipts and questions to the provider.
+        /// The other side's id of the message, for delivery receipts and support.
         reference: Option<String>,
     },
-    /// It was certainly not taken and never will be: nothing was sent.
+    /// The other side refused it for good; nothing was sent.
     Refused {
-        /// For the person who looks why.
+        /// Shown to people who look into it.
         reason: String,
     },
-    /// It was certainly not taken, and may be later: nothing was sent.
-    Later {
-        /// For the person who looks why.
+    /// The other side did not accept it now; nothing was sent, and it is retried.
+    RetryLater {
+        /// Shown to people who look into it.
         reason: String,
-        /// How long the other side asks to wait, in seconds.
+        /// Seconds that the other side asks to wait.
         wait: Option<u32>,
     },
-    /// It may or may not have been taken: the answer did not come.
+    /// No answer came after the message was passed on: it may or may not have been accepted.
     Unclear {
-        /// For the person who looks why.
+        /// Shown to people who look into it.
         reason: String,
     },
 }
 
-/// Sends by one channel. An attempt ends within a bounded time and never panics.
+/// Sends messages by one channel. An attempt ends within a bounded time and never panics.
 #[async_trait]
 pub trait Sender: Send + Sync {
-    /// Makes one attempt.
-    async fn send(&self, message: &Message) -> Delivery;
+    /// Makes one attempt to send.
+    async fn send(&self, message: &Message) -> SendOutcome;
 
-    /// Messages it can have under way at once. More would wait for each other, and their attempts with them.
+    /// How many messages it can send at the same time. Further ones would only wait for a connection.
     fn at_once(&self) -> usize {
         usize::MAX
     }

@@ -1,4 +1,4 @@
-//! Messages to people: by which channel, to whom, and what became of each.
+//! Messages to people: channels, limits, texts and the record of each message.
 
 mod addressee;
 mod channel;
@@ -16,15 +16,15 @@ mod template;
 pub use addressee::{Addressee, Notice};
 pub use channel::{Channel, UnknownChannel};
 pub use consent::{ConsentChange, EmailConsent, MailedAccount};
-pub use content::{Compose, ComposeError, Composed, Content, DeviceFacts, Occasion};
-pub use email_cap::{EmailCaps, EmailCounts, EmailLane};
-pub use message::{Delivery, Message, Sender};
+pub use content::{Compose, ComposeError, Composed, Content, MessageDevice, Occasion};
+pub use email_cap::{EmailCaps, EmailCounter, EmailCounts};
+pub use message::{Message, SendOutcome, Sender};
 pub use policy::{MessagingSettings, SendingPolicy, StoredMessaging};
 pub use quota::Quota;
 pub use record::{
     Candidate, Notification, NotificationFilter, NotificationState, Receipt, Reservation, SuppressedReason,
     UnknownState,
 };
-pub use repetition::Repetition;
+pub use repetition::RepeatFilter;
 pub use retry::{LONGEST_WAIT_S, give_up_after_s, retry_wait_s};
 pub use template::StoredTemplate;

@@ -1,4 +1,4 @@
-//! What operator and account allow to be sent at all.
+//! What operator and account allow to be sent.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,29 +13,29 @@ pub struct MessagingSettings {
     pub email_on: bool,
     /// Whether SMS are sent.
     pub sms_on: bool,
-    /// Segments of SMS a day; none for no cap.
+    /// SMS segments per day; `None` for no cap.
     pub sms_daily_segments: Option<u32>,
-    /// Segments of SMS a calendar month; none for no cap.
+    /// SMS segments per calendar month; `None` for no cap.
     pub sms_monthly_segments: Option<u32>,
-    /// Beginnings of numbers that SMS may go to, such as `+34`; all when empty.
+    /// Prefixes of numbers that SMS may go to, such as `+34`; empty allows all.
     pub sms_prefixes: Vec<String>,
-    /// E-mails a day; none for no cap.
+    /// E-mails per day; `None` for no cap.
     #[serde(default)]
     pub email_daily: Option<u32>,
-    /// E-mails to one recipient an hour; none for no cap.
+    /// E-mails to one recipient per hour; `None` for no cap.
     #[serde(default)]
     pub email_recipient_hourly: Option<u32>,
 }
 
 impl MessagingSettings {
-    /// The largest cap.
+    /// The largest cap on SMS segments.
     pub const SEGMENTS_MAX: u32 = 100_000_000;
     /// The largest cap on e-mail.
     pub const EMAILS_MAX: u32 = 100_000_000;
-    /// Beginnings of numbers that can be listed.
+    /// Prefixes that can be listed.
     pub const PREFIXES_MAX: usize = 300;
 
-    /// Whether this text is the beginning of a number in international form.
+    /// Whether this text is a prefix of a number in international form.
     pub fn is_prefix(text: &str) -> bool {
         let digits = text.strip_prefix('+').unwrap_or_default();
         (1..=15).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -56,40 +56,40 @@ impl Default for MessagingSettings {
     }
 }
 
-/// What an account allows, as kept.
+/// The messaging settings of an account, as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredMessaging {
-    /// Counts the changes.
+    /// Counts the changes; 0 if never set.
     pub revision: Revision,
-    /// What is allowed.
+    /// The settings, or the defaults if never set.
     pub settings: MessagingSettings,
     /// When it was last changed, if ever.
     pub last_modified: Option<Timestamp>,
 }
 
-/// What the operator allows, and how long an attempt may take.
+/// The operator's limits, and how long an attempt may take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SendingPolicy {
     /// Whether e-mails can be sent: a sender is configured and not switched off.
     pub email_on: bool,
     /// Whether SMS can be sent.
     pub sms_on: bool,
-    /// Segments of SMS an account may send a day, whatever it allows itself.
+    /// SMS segments that an account may send per day; `None` for no cap.
     pub sms_daily_segments: Option<u32>,
-    /// Segments of SMS an account may send a calendar month.
+    /// SMS segments that an account may send per calendar month; `None` for no cap.
     pub sms_monthly_segments: Option<u32>,
-    /// Beginnings of numbers that SMS may go to; all when empty.
+    /// Prefixes of numbers that SMS may go to; empty allows all.
     pub sms_prefixes: Vec<String>,
-    /// Caps on e-mail.
+    /// Caps on the e-mail of each account.
     pub email_caps: EmailCaps,
-    /// Whether recipients who are no users of the account get e-mail only after they said so.
+    /// Whether recipients who are not users of the account must confirm before they get e-mail.
     pub confirm_recipients: bool,
-    /// How long a reservation holds without being settled; longer than any attempt takes.
+    /// Milliseconds that a reservation holds without being settled or renewed.
     pub lease_ms: i64,
 }
 
 impl SendingPolicy {
-    /// Why nothing goes to this address at all, if it does not, by what operator and account allow.
+    /// Why nothing may be sent to this address, if so, by the settings of operator and account.
     pub fn forbids(
         &self,
         account: &MessagingSettings,
@@ -114,7 +114,7 @@ impl SendingPolicy {
         }
     }
 
-    /// Whether an account that used these segments today and this month may use so many more.
+    /// Why an account that used these segments today and this month may not use `more`, if so.
     pub fn caps(
         &self,
         account: &MessagingSettings,

@@ -1,20 +1,20 @@
-//! The day's messages of a device: how many there are, and who may have the next.
+//! The daily limit of a device's messages, with a reserve for critical alerts.
 
 use super::SuppressedReason;
 
-/// A device's messages of one channel on one day.
+/// Messages of one device by one channel on one day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota {
-    /// The most; none for no limit.
+    /// The daily limit; `None` for no limit.
     pub limit: Option<u32>,
-    /// How many of them are kept for critical alerts.
+    /// How many of `limit` are reserved for critical alerts.
     pub reserve: u32,
-    /// Sent or under way.
+    /// Messages sent or being sent.
     pub used: u32,
 }
 
 impl Quota {
-    /// Why there is none left, if there is none.
+    /// Why the next message is suppressed, if it is.
     pub fn refuses(self, critical: bool) -> Option<SuppressedReason> {
         let limit = self.limit?;
         if self.used >= limit {

@@ -1,4 +1,4 @@
-//! A row of the outbox: one message to one person, and how it stands.
+//! A row of the outbox: one message to one recipient, with its state.
 
 use super::Channel;
 use crate::id::{AccountId, AlertId, DeviceId, NotificationId};
@@ -14,7 +14,7 @@ macro_rules! words {
         }
 
         impl $type {
-            /// Every one there is.
+            /// Every value, in the order of the API's description.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             /// Its name in the API and in the store.
@@ -34,145 +34,145 @@ macro_rules! words {
 }
 
 words! {
-    /// How a message stands.
+    /// The state of a message.
     NotificationState {
-        /// It is to be sent, now or after a pause.
+        /// To be sent, now or after a pause.
         Waiting = "waiting",
-        /// It is counted, and somebody is sending it.
+        /// Counted and being sent by a worker.
         Sending = "sending",
-        /// The other side took it.
+        /// Accepted by the mail server or SMS provider.
         Sent = "sent",
-        /// It was not sent, and the reason is a rule.
+        /// Not sent on purpose; see [`SuppressedReason`].
         Suppressed = "suppressed",
-        /// The other side certainly did not take it, and it is tried no more.
+        /// Not accepted, and not retried any more.
         Failed = "failed",
-        /// Nobody knows whether the other side took it. It is counted as sent and tried no more.
+        /// Not known whether it was accepted. Counted as sent and not retried.
         Unclear = "unclear",
     }
 }
 
 words! {
-    /// The rule by which a message was not sent.
+    /// Why a message was not sent on purpose.
     SuppressedReason {
-        /// The device's messages of the day are used up.
+        /// The device reached its daily limit.
         Limit = "limit",
-        /// What is left of them is kept for critical alerts.
+        /// What is left of the daily limit is reserved for critical alerts.
         CriticalReserve = "critical-reserve",
-        /// The recipient was told of the same a moment ago.
+        /// The recipient was told of the same alert a short time ago.
         Repeated = "repeated",
-        /// The recipient does not want to be told at this time.
+        /// Outside the hours of the recipient's schedule.
         Schedule = "schedule",
         /// The channel is not configured, or the operator switched it off.
         ChannelOff = "channel-off",
         /// The account switched the channel off.
         AccountOff = "account-off",
-        /// SMS do not go to this number's country.
+        /// SMS to this number's country are not allowed.
         Country = "country",
-        /// The account's segments of the day are used up.
+        /// The account reached its SMS segments of the day.
         SmsDailyCap = "sms-daily-cap",
-        /// The account's segments of the month are used up.
+        /// The account reached its SMS segments of the month.
         SmsMonthlyCap = "sms-monthly-cap",
-        /// The account's e-mails of the day are used up.
+        /// The account reached its e-mails of the day.
         EmailDailyCap = "email-daily-cap",
-        /// The account's e-mails to this recipient in this hour are used up.
+        /// The account reached its e-mails to this recipient in this hour.
         EmailRecipientCap = "email-recipient-cap",
-        /// The recipient ended e-mail of this account by the link in a mail.
+        /// The recipient unsubscribed from mail of this account.
         Unsubscribed = "unsubscribed",
-        /// The recipient did not confirm yet that they take e-mail of this account.
+        /// The recipient has not confirmed yet that they want mail of this account.
         Unconfirmed = "unconfirmed",
     }
 }
 
-/// A text that names nothing here.
+/// The error for a text that is not a state or reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a state or reason of a notification")]
 pub struct UnknownState;
 
-/// One message to one person, as it is kept.
+/// One message to one recipient, as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notification {
     /// Its id, the same on every attempt.
     pub id: NotificationId,
     /// The device it is about.
     pub device: Option<DeviceId>,
-    /// The alert it tells of; none when it tells the owner of a limit.
+    /// The alert it tells of; `None` for limits and reports.
     pub alert: Option<AlertId>,
-    /// The alert's name, or the event's.
+    /// The name of the alert or event it tells of.
     pub name: String,
-    /// Whether the alert cannot wait.
+    /// Whether the alert is critical.
     pub critical: bool,
-    /// The channel.
+    /// The channel by which it is sent.
     pub channel: Channel,
-    /// The address or number.
+    /// The e-mail address or telephone number.
     pub address: String,
-    /// How the recipient likes to read.
+    /// Language, units and name of the recipient.
     pub preferences: Preferences,
-    /// How it stands.
+    /// Where it is on its way.
     pub state: NotificationState,
-    /// Why: a [`SuppressedReason`], or what was learnt from the other side.
+    /// The name of a [`SuppressedReason`], or what the other side answered.
     pub reason: Option<String>,
-    /// Attempts made.
+    /// Attempts to send it so far.
     pub attempts: u32,
-    /// When it is tried next, or when the attempt under way is given up for lost.
+    /// When it is tried next, or when the lease of the present attempt ends.
     pub due: Option<Timestamp>,
-    /// The day it is counted on.
+    /// The account's date on which it is counted, as `YYYY-MM-DD`.
     pub counted_on: Option<String>,
-    /// The segments of an SMS.
+    /// Segments of an SMS; 0 for an e-mail.
     pub segments: u32,
-    /// What the provider calls it.
+    /// The provider's id of the message.
     pub reference: Option<String>,
-    /// When it was written.
+    /// When it was written to the outbox.
     pub created: Timestamp,
-    /// When the other side took it.
+    /// When the other side accepted it.
     pub sent_at: Option<Timestamp>,
-    /// When it reached the telephone, by the provider's receipt.
+    /// When the telephone received it, by the provider's delivery receipt.
     pub delivered_at: Option<Timestamp>,
 }
 
 /// Which notifications to list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NotificationFilter {
-    /// Of this device.
+    /// Only messages about this device.
     pub device: Option<DeviceId>,
-    /// Of this alert.
+    /// Only messages about this alert.
     pub alert: Option<AlertId>,
-    /// In this state.
+    /// Only messages in this state.
     pub state: Option<NotificationState>,
-    /// By this channel.
+    /// Only messages by this channel.
     pub channel: Option<Channel>,
-    /// Written at this instant or later.
+    /// Only messages written at this instant or later.
     pub from: Option<Timestamp>,
-    /// Written at this instant or before.
+    /// Only messages written at this instant or before.
     pub to: Option<Timestamp>,
 }
 
-/// A message somebody wants to send, not counted yet.
+/// A message that a worker wants to send; not counted yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// Its account.
+    /// The account that sends it.
     pub account: AccountId,
-    /// Which.
+    /// The notification to be reserved.
     pub id: NotificationId,
-    /// What its text costs, or why it has none.
+    /// SMS segments of its text, or why composing it failed.
     pub segments: Result<u32, String>,
 }
 
-/// The right to make one attempt, counted already.
+/// Permission for one attempt to send; already counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reservation {
-    /// The account.
+    /// The account that sends it.
     pub account: AccountId,
-    /// The message.
+    /// The notification to be sent.
     pub id: NotificationId,
-    /// Rises with every reservation: whoever settles with an older one comes too late.
+    /// Fencing token: grows with every reservation, so that a worker with an older one cannot settle.
     pub token: i64,
 }
 
-/// What a provider says later of an SMS it took.
+/// A delivery receipt: what a provider reports later about an SMS it accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
-    /// What the provider calls the message.
+    /// The provider's id of the message.
     pub reference: String,
-    /// Why it did not arrive, or nothing when it did.
+    /// Why it was not delivered; `None` if it was.
     pub failure: Option<String>,
 }

@@ -1,30 +1,30 @@
-//! The same alert again and again: told at once, then ever more rarely while it goes on.
+//! Limits repeated alerts: the first is sent at once, further ones at growing intervals while they continue.
 
 use crate::time::Timestamp;
 
-/// How often one person was told of one kind of alert of one device lately.
+/// When one recipient was last told of one kind of alert of one device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Repetition {
-    /// When it was last let through.
+pub struct RepeatFilter {
+    /// When a message was last let through.
     pub told_at: Timestamp,
-    /// When it was last met, let through or not.
+    /// When the alert last occurred, let through or not.
     pub met_at: Timestamp,
-    /// How long after it was let through the next is.
+    /// Seconds after `told_at` before the next is let through.
     pub pause_s: u32,
 }
 
-impl Repetition {
-    /// The first pause.
+impl RepeatFilter {
+    /// The first pause in seconds.
     pub const SHORTEST_S: u32 = 120;
-    /// The longest pause.
+    /// The longest pause in seconds.
     pub const LONGEST_S: u32 = 3_600;
 
-    /// Meets the alert now, and says whether it is let through.
+    /// Records the alert at `now` and says whether it is let through.
     ///
-    /// Quiet for as long as the pause, it is as if it came for the first time. A clock that was ahead keeps nothing
-    /// back: what lies in the future is forgotten.
+    /// After a silence as long as the pause, it starts again from the first pause. Times in the future come from a
+    /// wrong clock and are ignored.
     #[must_use]
-    pub fn meet(before: Option<Self>, now: Timestamp) -> (Self, bool) {
+    pub fn record(before: Option<Self>, now: Timestamp) -> (Self, bool) {
         let afresh = Self { told_at: now, met_at: now, pause_s: Self::SHORTEST_S };
         let Some(before) = before.filter(|before| before.told_at <= now) else { return (afresh, true) };
         let pause = i64::from(before.pause_s);
@@ -37,7 +37,7 @@ impl Repetition {
         }
     }
 
-    /// Whether nothing would change were this forgotten.
+    /// Whether this entry can be deleted without changing any decision.
     pub fn is_over(&self, now: Timestamp) -> bool {
         self.met_at.plus_seconds(i64::from(self.pause_s)) <= now
             && self.told_at.plus_seconds(i64::from(self.pause_s)) <= now
@@ -55,17 +55,17 @@ mod tests {
         let told: Vec<i64> = (0..4 * 3_600)
             .step_by(30)
             .filter(|second| {
-                let (next, told) = Repetition::meet(state, start.plus_seconds(*second));
+                let (next, told) = RepeatFilter::record(state, start.plus_seconds(*second));
                 state = Some(next);
                 told
             })
             .collect();
         assert_eq!(told, [0, 120, 360, 840, 1_800, 3_720, 7_320, 10_920]);
         let quiet = start.plus_seconds(4 * 3_600 + 3_600);
-        let (next, told) = Repetition::meet(state, quiet);
-        assert!(told && next.pause_s == Repetition::SHORTEST_S);
+        let (next, told) = RepeatFilter::record(state, quiet);
+        assert!(told && next.pause_s == RepeatFilter::SHORTEST_S);
         assert!(state.is_some_and(|state| state.is_over(quiet) && !state.is_over(start)));
-        let (back, told) = Repetition::meet(state, start);
+        let (back, told) = RepeatFilter::record(state, start);
         assert!(told && back.told_at == start, "a clock going back silences nobody");
     }
 }

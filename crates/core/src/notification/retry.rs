@@ -1,17 +1,18 @@
-//! How long to wait before the next attempt, and when to give up.
+//! When a message is retried, and when it is given up.
 
 use super::Channel;
 use crate::backoff::wait_ms;
 
-/// The longest wait between two attempts, whatever the other side asks for.
+/// The longest wait between two attempts in seconds, whatever the other side asks for.
 pub const LONGEST_WAIT_S: i64 = 6 * 3_600;
 
-/// A mail server that greylists wants minutes; RFC 5321 (4.5.4.1) half an hour and more after that.
+/// Waits in seconds. A greylisting mail server needs minutes; RFC 5321 (4.5.4.1) asks for 30 minutes and more after
+/// that.
 const EMAIL_WAITS_S: [i64; 7] = [30, 120, 600, 1_800, 3_600, 7_200, 14_400];
 const SMS_WAITS_S: [i64; 6] = [5, 15, 60, 180, 600, 900];
 
-/// How long after it was written a message is still worth sending: mail as long as RFC 5321 has it tried, an SMS
-/// while somebody may still act on it.
+/// Seconds after which a message is given up: e-mail after about the 4 to 5 days of RFC 5321, an SMS while somebody
+/// can still act on it.
 pub const fn give_up_after_s(channel: Channel) -> i64 {
     match channel {
         Channel::Email => 4 * 86_400 + 12 * 3_600,
@@ -19,8 +20,8 @@ pub const fn give_up_after_s(channel: Channel) -> i64 {
     }
 }
 
-/// How long to wait after so many attempts that certainly failed. `chance`, up to 1,000, spreads the attempts of many
-/// messages that failed together over a fifth to either side.
+/// Seconds to wait after `attempts` failed attempts. `asked` is what the other side asked for. `chance`, from 0 to
+/// 1,000, is a random number for the jitter; see [`crate::backoff`].
 pub fn retry_wait_s(channel: Channel, attempts: u32, asked: Option<u32>, chance: u16) -> i64 {
     let waits: &[i64] = match channel {
         Channel::Email => &EMAIL_WAITS_S,

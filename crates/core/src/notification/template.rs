@@ -1,20 +1,20 @@
-//! A template of an account's own, as it is kept.
+//! An account's own template, as stored.
 
 use crate::revision::Revision;
 use crate::time::Timestamp;
 
-/// What an account made of one template.
+/// An account's version of one template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredTemplate {
-    /// Counts the changes.
+    /// Counts the changes; 0 if never set.
     pub revision: Revision,
-    /// Its own; none where the built-in one speaks.
+    /// The account's own source; `None` if the built-in one is used.
     pub source: Option<String>,
     /// When it was last changed, if ever.
     pub last_modified: Option<Timestamp>,
 }
 
 impl StoredTemplate {
-    /// One that was never touched.
-    pub const NEVER: Self = Self { revision: Revision(0), source: None, last_modified: None };
+    /// The state before anything was set.
+    pub const UNSET: Self = Self { revision: Revision(0), source: None, last_modified: None };
 }

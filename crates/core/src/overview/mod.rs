@@ -1,13 +1,13 @@
-//! The overview report: what an account's devices did in a day or a week, mailed to its owners.
+//! The overview report: the activity of an account's devices in a day or a week, mailed to its owners.
 
-mod figures;
-mod journey;
+mod odometer;
 mod period;
 mod settings;
+mod totals;
 
-pub use figures::{DeviceCounts, DeviceFigures, Figures, GroupFigures, Overview, Summary};
-pub use journey::Journey;
-pub use period::{Mark, Period};
+pub use odometer::Odometer;
+pub use period::{Period, ReportedUntil};
 pub use settings::{
     Frequency, OverviewRecipient, OverviewSettings, OverviewTask, StoredOverview, UnknownFrequency,
 };
+pub use totals::{DeviceActivity, DeviceCounts, GroupTotals, Overview, OverviewBuilder, Totals};

@@ -1,8 +1,8 @@
-//! Which days a report tells of, and when it is due.
+//! The days that a report covers, and when it is due.
 //!
-//! A report is due once the account's clock shows its hour on its day, and tells of the whole days before. How far was
-//! told is marked by date, so that neither an hour that comes twice nor a restart tells a day again; where the last
-//! report ended the next one begins, so that a change of zone leaves no gap between the two.
+//! A report is due when the account's clock reaches its hour on its day, and covers the whole days before. The last
+//! reported date is stored, so that neither an hour that comes twice nor a restart reports a day again. A report
+//! begins where the one before ended, so that a change of time zone leaves no gap.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,35 +12,35 @@ use crate::day::{Date, day_on};
 use crate::schedule::Weekday;
 use crate::time::Timestamp;
 
-/// Days of a week.
+/// Days in a week.
 const WEEK: u32 = 7;
-/// A mark so far ahead was made by a clock that was wrong.
+/// A mark this far in the future, in milliseconds, was made with a wrong clock.
 const AHEAD_MS: i64 = 2 * 24 * 60 * 60 * 1000;
 
-/// Up to where was told.
+/// How far reports have been written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
-    /// The last date told of.
+pub struct ReportedUntil {
+    /// The last date reported.
     pub last: Date,
-    /// The first instant after it.
+    /// The first instant after that date.
     pub ends: Timestamp,
 }
 
-/// The days a report tells of.
+/// The days that a report covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Period {
-    /// The first date.
+    /// The first date it covers.
     pub first: Date,
-    /// The last date.
+    /// The last date it covers.
     pub last: Date,
-    /// The first instant.
+    /// The first instant it covers.
     pub begins: Timestamp,
-    /// The first instant after it.
+    /// The first instant that it does not cover.
     pub ends: Timestamp,
 }
 
 impl Period {
-    /// The latest period whose report should be written by now, told or not; none while reports are off.
+    /// The latest period whose report is due by now, written or not; `None` while reports are off.
     pub fn latest(settings: &OverviewSettings, account: &Account, now: Timestamp) -> Option<Self> {
         let days = match settings.frequency {
             Frequency::Off => return None,
@@ -50,7 +50,7 @@ impl Period {
         let (today, zone) = account.day_at(now);
         let clock = zone.as_jiff().to_datetime(now.to_jiff());
         let shown = Date::new(clock.year(), clock.month(), clock.day())?;
-        // A day may run on after its midnight while the zone is being changed: its hours are over.
+        // During a change of time zone a day may continue past midnight; its hours have all passed.
         let reached = shown > today.date || clock.hour() >= i8::try_from(settings.hour).unwrap_or(i8::MAX);
         let mut written_on = if reached { today.date } else { today.date.yesterday()? };
         if settings.frequency == Frequency::Weekly {
@@ -60,7 +60,7 @@ impl Period {
         }
         let ends = start_of(account, written_on);
         let mut last = written_on.yesterday()?;
-        // A date that a change of zone jumped over is nothing to tell of.
+        // A date skipped by a change of time zone is not reported.
         while start_of(account, last) >= ends {
             last = last.yesterday()?;
         }
@@ -68,8 +68,13 @@ impl Period {
         Some(Self { first, last, begins: start_of(account, first), ends })
     }
 
-    /// The period to be told now, if its report is due and was not written.
-    pub fn due(settings: &OverviewSettings, account: &Account, mark: Mark, now: Timestamp) -> Option<Self> {
+    /// The period to report now, if one is due and not written yet.
+    pub fn due(
+        settings: &OverviewSettings,
+        account: &Account,
+        mark: ReportedUntil,
+        now: Timestamp,
+    ) -> Option<Self> {
         let latest = Self::latest(settings, account, now)?;
         if mark.last >= latest.last {
             return None;
@@ -78,20 +83,20 @@ impl Period {
         Some(Self { begins: if follows { mark.ends } else { latest.begins }, ..latest })
     }
 
-    /// The mark of this period's report.
-    pub const fn mark(&self) -> Mark {
-        Mark { last: self.last, ends: self.ends }
+    /// The mark to store when this period's report is written.
+    pub const fn mark(&self) -> ReportedUntil {
+        ReportedUntil { last: self.last, ends: self.ends }
     }
 }
 
-impl Mark {
-    /// Whether only a clock that was wrong can have made it.
+impl ReportedUntil {
+    /// Whether it can only come from a wrong clock.
     pub fn is_ahead(&self, now: Timestamp) -> bool {
         self.ends > now.plus_millis(AHEAD_MS)
     }
 }
 
-/// When an account's date began, as far as its last change of zone is known.
+/// When a date of the account began, considering the last change of time zone.
 fn start_of(account: &Account, date: Date) -> Timestamp {
     let present = || day_on(date, &account.settings.time_zone).starts;
     match (&account.day_in_progress, &account.zone_in_progress) {

@@ -1,11 +1,11 @@
-//! What an account wants to be told in an overview, when, and who reads it.
+//! Settings of the overview report: what it covers, when it is sent and to whom.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Mark, Period};
+use super::{Period, ReportedUntil};
 use crate::account::Account;
 use crate::id::GroupId;
 use crate::revision::Revision;
@@ -18,17 +18,17 @@ use crate::time::Timestamp;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Frequency {
-    /// Never.
+    /// No reports are sent.
     #[default]
     Off,
-    /// For each day.
+    /// One report per day.
     Daily,
-    /// For each seven days.
+    /// One report per seven days.
     Weekly,
 }
 
 impl Frequency {
-    /// Every one there is.
+    /// Every frequency, in the order of the API's description.
     pub const ALL: [Self; 3] = [Self::Off, Self::Daily, Self::Weekly];
 
     /// Its name in the API.
@@ -41,7 +41,7 @@ impl Frequency {
     }
 }
 
-/// A text that names no frequency.
+/// The error for a text that is not a frequency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be one of off, daily, weekly")]
 pub struct UnknownFrequency;
@@ -54,41 +54,41 @@ impl FromStr for Frequency {
     }
 }
 
-/// Somebody who reads the report.
+/// A recipient of the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OverviewRecipient {
     /// Where it is sent.
     pub address: Email,
-    /// How they like to read.
+    /// Language, units and name of the recipient.
     pub preferences: Preferences,
 }
 
-/// What an account wants to be told.
+/// Settings of an account's report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OverviewSettings {
-    /// How often.
+    /// How often a report is sent; off by default.
     pub frequency: Frequency,
-    /// The day of the week a weekly report is written on; it tells of the seven days before.
+    /// The day on which a weekly report is written; it covers the seven days before.
     pub weekday: Weekday,
-    /// The hour of the account's day from which on it is written.
+    /// The hour of the account's day, 0 to 23, from which it is written.
     pub hour: u8,
-    /// Who reads it; the owners when there are none.
+    /// Recipients; empty sends it to the owners.
     pub recipients: Vec<OverviewRecipient>,
-    /// The groups it tells of; all when there are none.
+    /// The groups it covers; empty covers all.
     pub groups: BTreeSet<GroupId>,
-    /// Whether it tells of devices in no group.
+    /// Whether it covers devices in no group.
     pub ungrouped: bool,
 }
 
 impl OverviewSettings {
-    /// Readers one report may have.
+    /// Recipients that a report may have.
     pub const RECIPIENTS_MAX: usize = 20;
-    /// Groups that can be named.
+    /// Groups that can be selected.
     pub const GROUPS_MAX: usize = 1_000;
     /// The last hour of a day.
     pub const HOUR_MAX: u8 = 23;
 
-    /// Whether a report tells of a device in these groups.
+    /// Whether the report covers a device in these groups.
     pub fn tells_of(&self, groups: &[GroupId]) -> bool {
         if groups.is_empty() {
             self.ungrouped
@@ -97,7 +97,7 @@ impl OverviewSettings {
         }
     }
 
-    /// Whether a report tells of this group.
+    /// Whether the report covers this group.
     pub fn tells_of_group(&self, group: GroupId) -> bool {
         self.groups.is_empty() || self.groups.contains(&group)
     }
@@ -116,35 +116,35 @@ impl Default for OverviewSettings {
     }
 }
 
-/// What an account wants to be told, as kept.
+/// The settings of an account's report, as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredOverview {
-    /// Counts the changes.
+    /// Counts the changes; 0 if never set.
     pub revision: Revision,
-    /// What is wanted.
+    /// The settings, or the defaults if never set.
     pub settings: OverviewSettings,
-    /// How far it was told.
-    pub mark: Option<Mark>,
+    /// How far reports have been written; `None` before the first.
+    pub mark: Option<ReportedUntil>,
     /// When it was last changed, if ever.
     pub last_modified: Option<Timestamp>,
 }
 
 impl StoredOverview {
-    /// Where nothing was ever set.
-    pub fn never() -> Self {
+    /// The state before anything was set.
+    pub fn unset() -> Self {
         Self { revision: Revision(0), settings: OverviewSettings::default(), mark: None, last_modified: None }
     }
 }
 
-/// A report to be written.
+/// A report that is due, claimed by a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OverviewTask {
-    /// For whom.
+    /// The account it is for.
     pub account: Account,
-    /// What is wanted.
+    /// The settings when it was claimed.
     pub settings: OverviewSettings,
-    /// The revision of what is wanted.
+    /// The revision of those settings; the report is discarded if they changed since.
     pub revision: Revision,
-    /// Of when it tells.
+    /// The days it covers.
     pub period: Period,
 }

@@ -1,16 +1,16 @@
-//! Alerts that a location carries.
+//! Alerts that the device sent as part of a location.
 
 use std::collections::BTreeMap;
 
 use crate::alert::Alert;
 use crate::location::Location;
 
-/// The name of an alert when a location says only that there is a critical one.
+/// The alert's name if a location only says that there is a critical one.
 const UNNAMED: &str = "SOSButton";
 
-/// The alerts a location carries, each with its text, which stands at the same place in the other list.
+/// The alerts in a location. The text of each is at the same index in `alert_texts`.
 ///
-/// What is critical of several names nobody knows: all of them are, if one is.
+/// `has_critical_alert` does not say which one is critical, so all of them are.
 pub fn carried_alerts(location: &Location) -> Vec<Alert> {
     let readings = &location.readings;
     let critical = readings.has_critical_alert == Some(true);

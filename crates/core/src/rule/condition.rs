@@ -1,4 +1,4 @@
-//! What a rule can ask of a location, and the built-in name of the alert that tells of it.
+//! The conditions of rules, and the built-in names of their alerts.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,156 +7,156 @@ use crate::device::DeviceStatus;
 use crate::id::GeofenceId;
 use crate::location::Attribute;
 
-/// Something that is true or false of a device at each of its locations.
+/// A condition, true or false at each location of a device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Condition {
-    /// A measure is beyond a limit. A location without it leaves things as they were.
+    /// A measured value is beyond a limit. A location without the value keeps the last result.
     Measure {
-        /// What is measured.
+        /// The value that is compared.
         quantity: Quantity,
-        /// The limit.
+        /// The limit and its direction.
         level: Level,
     },
     /// An attribute has this value.
     Equals {
-        /// Its name.
+        /// The name of the attribute.
         attribute: String,
-        /// The value.
+        /// The value it must have.
         value: Attribute,
     },
-    /// The device is, or came to be, inside or outside all of these geofences.
+    /// The device is, or has just moved, inside any or outside all of these geofences.
     Fence {
-        /// Which way.
+        /// Whether position or movement counts.
         change: FenceChange,
-        /// The geofences, ascending.
+        /// The geofences, ascending by id; they count as one area.
         geofences: Vec<GeofenceId>,
     },
     /// The device is outside all of these corridors.
     Route {
-        /// The geofences, ascending.
+        /// The geofences, ascending by id, usually corridors.
         geofences: Vec<GeofenceId>,
     },
-    /// It runs without moving, for so long.
+    /// The engine runs without movement for some time.
     Idle {
-        /// Seconds.
+        /// How long, in seconds.
         seconds: u32,
-        /// From this speed on it moves.
+        /// From this speed on the device counts as moving.
         speed_kmh: f64,
     },
-    /// It has not left a place for so long, whether or not it reported.
+    /// The device stays within a radius for some time, whether or not it reports.
     NoMovement {
-        /// Seconds.
+        /// How long, in seconds.
         seconds: u32,
-        /// How far from where it stood is another place.
+        /// Radius in metres around where it stood first.
         radius_m: f64,
     },
-    /// It was not heard for longer than its interval allows: late, or offline. Stands alone in a rule.
+    /// The device is late or offline. Must be the only condition of its rule.
     Silence(Silence),
-    /// The level of a tank changed by so much within a time.
+    /// The level of a tank changes by some amount within some time.
     FuelJump {
-        /// Which one.
+        /// The tank that is watched.
         tank: Tank,
-        /// Down or up.
+        /// `Below` for a drop, `Above` for a rise.
         crossing: Crossing,
-        /// Percent.
+        /// Size of the change in percentage points.
         by: f64,
-        /// Seconds.
+        /// Length of the time window in seconds.
         within_s: u32,
     },
     /// A digital input is on or off.
     Input {
-        /// Which one, from 1.
+        /// Number of the input, from 1.
         number: u8,
-        /// On or off.
+        /// The state that makes it true.
         on: bool,
     },
     /// The ignition is on or off.
     Ignition {
-        /// On or off.
+        /// The state that makes it true.
         on: bool,
     },
-    /// The device says so itself, or its speed changed by so much within a second.
+    /// The device reports it itself, or its speed changes faster than a limit.
     Harsh {
-        /// Which one.
-        jolt: Jolt,
-        /// Kilometres an hour per second.
+        /// Braking or acceleration.
+        jolt: HarshManoeuvre,
+        /// Change of speed in km/h per second.
         kmh_per_s: f64,
     },
-    /// Somebody asks for help.
+    /// Somebody pressed the SOS button.
     Sos,
 }
 
-/// A limit, and where it is given up again.
+/// A limit with hysteresis.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Level {
-    /// Which side counts.
+    /// The side of the limit that is true.
     pub crossing: Crossing,
-    /// The limit; it must be passed, not met.
+    /// The limit. It must be exceeded, except for [`Crossing::Reached`].
     pub limit: f64,
-    /// What was beyond the limit is so until it is back at this; the limit itself when absent.
+    /// Once true, the condition stays true until the value is back at this; `None` uses `limit`.
     pub clear: Option<f64>,
 }
 
-/// A direction.
+/// On which side of a limit a value must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Crossing {
-    /// Higher than before, or than the limit.
+    /// Above the limit, or rising.
     Above,
-    /// Lower.
+    /// Below the limit, or falling.
     Below,
     /// At the limit or higher.
     Reached,
 }
 
-/// What is asked of geofences.
+/// How a device relates to geofences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum FenceChange {
-    /// It was outside and is inside.
+    /// It was outside before and is inside now.
     Enter,
-    /// It was inside and is outside.
+    /// It was inside before and is outside now.
     Leave,
-    /// It is inside, however it came there.
+    /// It is inside, whether or not it was outside before.
     Inside,
-    /// It is outside.
+    /// It is outside, whether or not it was inside before.
     Outside,
 }
 
-/// How long a device was not heard.
+/// How long a device has been silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Silence {
-    /// Longer than usual.
+    /// Longer than its reporting interval allows.
     Late,
-    /// Much longer than usual.
+    /// Much longer than its reporting interval allows.
     Offline,
 }
 
-/// A tank.
+/// One of the two fuel tanks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Tank {
-    /// The first.
+    /// The tank of the reading `fuel`.
     First,
-    /// The second.
+    /// The tank of the reading `fuel2`.
     Second,
 }
 
-/// A harsh manoeuvre.
+/// A sudden change of speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Jolt {
-    /// Slower at once.
+pub enum HarshManoeuvre {
+    /// The speed drops suddenly.
     Braking,
-    /// Faster at once.
+    /// The speed rises suddenly.
     Acceleration,
 }
 
 impl Silence {
-    /// Whether a device of this status is as silent as that.
+    /// Whether a device with this status is silent for at least this long.
     pub const fn covers(self, status: DeviceStatus) -> bool {
         match self {
             Self::Late => matches!(status, DeviceStatus::Late | DeviceStatus::Offline),
@@ -165,8 +165,8 @@ impl Silence {
     }
 }
 
-impl Jolt {
-    /// Its name among alerts and attributes.
+impl HarshManoeuvre {
+    /// The name of its alert.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Braking => "HarshBraking",
@@ -176,7 +176,7 @@ impl Jolt {
 }
 
 impl Condition {
-    /// The geofences it looks at.
+    /// The geofences that the condition names.
     pub fn geofences(&self) -> &[GeofenceId] {
         match self {
             Self::Fence { geofences, .. } | Self::Route { geofences } => geofences,
@@ -184,7 +184,7 @@ impl Condition {
         }
     }
 
-    /// The built-in name of an alert about it; `lasting` when it must have lasted.
+    /// The built-in name of its alert; `lasting` if the rule requires a duration.
     pub fn alert_name(&self, lasting: bool) -> String {
         let name = match self {
             Self::Measure { quantity, level } => return measure_name(quantity, level.crossing),

@@ -1,50 +1,50 @@
-//! Episodes: from when to when a rule held of a device, and what a changed view of them means for what was raised.
+//! Episodes, the spans in which a rule was true of a device, and reconciling them with alerts raised before.
 
 use serde::{Deserialize, Serialize};
 
 use crate::location::{Latitude, Longitude};
 use crate::time::Timestamp;
 
-/// A time in which a rule held long enough for an alert.
+/// A span in which a rule was true long enough for an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Episode {
-    /// The first location at which it held.
+    /// Time of the first location at which the rule was true.
     pub begin: Timestamp,
-    /// The location at which it had held long enough: the time of the alert.
+    /// When the rule had been true long enough: the time of the alert.
     pub met: Timestamp,
-    /// The first location at which it did not hold any more.
+    /// Time of the first location at which the rule was false again; `None` while it is true.
     pub end: Option<Timestamp>,
-    /// Where the device was when the alert was due.
+    /// Where the device was at `met`.
     pub place: Option<(Latitude, Longitude)>,
 }
 
-/// An episode of which an alert was raised.
+/// An episode for which an alert was raised, as stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occurrence<K> {
-    /// What tells it from others.
+    /// Identifies the stored row.
     pub key: K,
-    /// When it began, as known so far.
+    /// Its begin, as known when it was stored.
     pub begin: Timestamp,
-    /// When it was met.
+    /// The time of its alert.
     pub met: Timestamp,
-    /// When it ended, if it did.
+    /// Its end; `None` while it goes on.
     pub end: Option<Timestamp>,
 }
 
-/// What a changed view means for one occurrence.
+/// What reconciling changes about one occurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change<K> {
-    /// There is an episode nobody was told of.
+    /// A new episode: raise an alert.
     Raise(Episode),
-    /// An occurrence is another span than was known.
+    /// The occurrence has another span: update it.
     Move(K, Episode),
-    /// An occurrence turned out to be none, or part of another.
+    /// The occurrence did not happen or belongs to another: end its alert.
     Withdraw(K),
 }
 
-/// Compares what was raised with what is known now, both of one rule and device and of the same stretch of time.
+/// Compares stored occurrences with newly computed episodes of the same rule, device and span of time.
 ///
-/// An episode that overlaps an occurrence is that occurrence; of several it is the earliest.
+/// An episode that overlaps an occurrence is the same one; if it overlaps several, the earliest.
 pub fn reconcile<K: Copy>(known: &[Occurrence<K>], fresh: &[Episode]) -> Vec<Change<K>> {
     let mut open: Vec<&Occurrence<K>> = known.iter().collect();
     open.sort_by_key(|occurrence| (occurrence.begin, occurrence.met));

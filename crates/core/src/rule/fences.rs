@@ -1,24 +1,24 @@
-//! The geofences of many rules: a place is looked up once, whatever the number of rules that ask about it.
+//! The geofences of many rules. A position is looked up once for all rules together.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Condition, Rule};
-use crate::geofence::{FenceBits, FenceIndex, Place, Shape};
+use crate::geofence::{FenceBits, FenceIndex, Position, Shape};
 use crate::id::{GeofenceId, RuleId};
 
-/// The geofences that some rules ask about. Conditions that name the same geofences share one set.
+/// The geofences that some rules name. Conditions that name the same geofences share one set.
 #[derive(Debug, Default)]
 pub struct RuleFences {
     index: FenceIndex,
-    /// The different lists of geofences that conditions name.
+    /// The distinct sets of geofences that conditions name.
     sets: Vec<FenceBits>,
     of_rules: HashMap<RuleId, SetNumbers>,
     checks: AtomicU64,
 }
 
-/// For each condition of a rule the number of its set; none where it asks about no geofence.
+/// For each condition of a rule the index of its set; `None` if it names no geofence.
 pub(super) type SetNumbers = Arc<[Option<usize>]>;
 
 /// Whether a location lies in the geofences that the conditions of one rule name.
@@ -29,7 +29,7 @@ pub struct Inside<'l> {
 }
 
 impl RuleFences {
-    /// Those of these rules; other geofences are left out.
+    /// Prepares the geofences that these rules name; others are left out.
     pub fn new<'r, 's>(
         rules: impl IntoIterator<Item = &'r Rule>,
         fences: impl IntoIterator<Item = (GeofenceId, &'s Shape)>,
@@ -57,19 +57,19 @@ impl RuleFences {
         made
     }
 
-    /// The sets of a rule's conditions; empty when it asks about no geofence.
+    /// The sets of a rule's conditions; empty if it names no geofence.
     pub(super) fn sets_of(&self, rule: RuleId) -> SetNumbers {
         self.of_rules.get(&rule).map_or_else(SetNumbers::default, Arc::clone)
     }
 
-    /// For each set whether a place lies in one of its geofences. Each geofence near it is looked at once.
-    pub(super) fn hits(&self, place: Place) -> Vec<bool> {
+    /// For each set, whether one of its geofences contains a position. Each nearby geofence is tested once.
+    pub(super) fn hits(&self, place: Position) -> Vec<bool> {
         let (inside, looked_at) = self.index.locate(place);
         self.checks.fetch_add(u64::try_from(looked_at).unwrap_or(0), Ordering::Relaxed);
         self.sets.iter().map(|set| set.intersects(&inside)).collect()
     }
 
-    /// How often it was computed whether a place lies in a geofence.
+    /// How many exact tests of a position against a geofence were made.
     pub fn checks(&self) -> u64 {
         self.checks.load(Ordering::Relaxed)
     }
@@ -80,7 +80,7 @@ impl<'l> Inside<'l> {
         Self { hits, sets }
     }
 
-    /// Whether the location lies in a geofence that the condition of this number names.
+    /// Whether the location lies in a geofence named by the condition with this index.
     pub(super) fn of_condition(self, number: usize) -> bool {
         let set = self.sets.get(number).copied().flatten();
         set.and_then(|set| self.hits.get(set)).is_some_and(|hit| *hit)

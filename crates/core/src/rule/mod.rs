@@ -1,33 +1,35 @@
-//! Rules: what a device must do for an alert to be raised, judged over its history in the order of fix times.
+//! Rules: conditions on what devices report that raise alerts, evaluated over the history in order of fix time.
 //!
-//! What a rule says of a device is a function of the device's history alone: of the locations that are not suspect, by
-//! time, those of one time by what they say. Locations may therefore arrive in any order; the episodes are the same at
-//! the end. [`Progress`] goes on by one location, [`Trail`] goes back when one arrives late, and [`reconcile`] tells
-//! what that means for what was raised already.
+//! The result of a rule is a function of the device's history alone: of the locations that are not suspect, sorted by
+//! fix time and then by content. So locations may arrive in any order and the episodes are the same in the end.
+//! [`Progress`] advances by one location, [`Trail`] goes back when a location arrives late, and [`reconcile`] finds
+//! what that changes about alerts raised before.
 
 mod carried;
 mod condition;
+mod condition_state;
 mod episode;
+mod evaluator;
 mod fences;
-mod judge;
-mod memory;
-mod packed;
 mod progress;
 mod quantity;
 mod set;
 mod settings;
+mod snapshot_serde;
 #[cfg(test)]
 mod tests;
 mod trail;
 
 pub use carried::carried_alerts;
-pub use condition::{Condition, Crossing, FenceChange, Jolt, Level, Silence, Tank};
+pub use condition::{Condition, Crossing, FenceChange, HarshManoeuvre, Level, Silence, Tank};
+pub use condition_state::ConditionState;
 pub use episode::{Change, Episode, Occurrence, reconcile};
+pub use evaluator::Evaluator;
 pub use fences::{Inside, RuleFences};
-pub use judge::Judge;
-pub use memory::Memory;
-pub use progress::{Met, Progress};
+pub use progress::{MetAt, Progress};
 pub use quantity::Quantity;
 pub use set::RuleSet;
 pub use settings::{Rule, RuleSettings, RuleTarget};
-pub use trail::{Checkpoint, Judgement, LOOK_BACK_MS, Snapshot, Start, Touched, Trail, thin};
+pub use trail::{
+    Checkpoint, Evaluation, LOOK_BACK_MS, RuleEpisodes, Snapshot, Start, Trail, prunable_checkpoints,
+};

@@ -1,37 +1,37 @@
-//! What a location measures that a rule can compare with a number.
+//! The measured values of a location that a rule can compare with a number.
 
 use serde::{Deserialize, Serialize};
 
 use crate::location::{Attribute, Location, Milli};
 
-/// Something measured.
+/// A measured value, with its unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Quantity {
-    /// Kilometres an hour.
+    /// Speed in kilometres per hour.
     Speed,
-    /// Percent.
+    /// Charge of the battery in percent.
     Battery,
-    /// Percent.
+    /// Level of the first tank in percent.
     Fuel,
-    /// Percent, second tank.
+    /// Level of the second tank in percent.
     Fuel2,
-    /// Degrees Celsius.
+    /// Temperature of the first probe in Celsius.
     Temperature,
-    /// Degrees Celsius, second probe.
+    /// Temperature of the second probe in Celsius.
     Temperature2,
-    /// Revolutions a minute.
+    /// Engine speed in revolutions per minute.
     Rpm,
-    /// Kilometres.
+    /// Odometer reading in kilometres.
     Mileage,
-    /// Seconds one of four sensors was on.
+    /// Seconds that a sensor, numbered from 1 to 4, was on.
     SensorTime(u8),
     /// An attribute with this name, if it is a number.
     Attribute(String),
 }
 
 impl Quantity {
-    /// What the location says of it, if anything.
+    /// The value in this location, if it has one.
     pub fn of(&self, location: &Location) -> Option<f64> {
         let readings = &location.readings;
         let milli = match self {
@@ -54,7 +54,7 @@ impl Quantity {
     }
 }
 
-/// The number an attribute is, also when it was sent as text.
+/// The value of an attribute as a number; text that is a number counts.
 fn number(attribute: &Attribute) -> Option<f64> {
     match attribute {
         #[expect(clippy::cast_precision_loss, reason = "compared with what a person typed")]

@@ -1,4 +1,4 @@
-//! The rules of an account, made ready once for many locations.
+//! The rules of an account, prepared once to evaluate many locations.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,22 +7,22 @@ use super::{Rule, RuleFences};
 use crate::geofence::Geofence;
 use crate::id::{DeviceId, GroupId, RuleId};
 
-/// The rules of an account that are enabled, and its geofences.
+/// The enabled rules of an account and their geofences, indexed by target.
 #[derive(Debug, Default)]
 pub struct RuleSet {
-    /// Counts the changes of any of them.
+    /// Grows with every change of a rule or geofence of the account.
     pub revision: i64,
     rules: Vec<Arc<Rule>>,
     fences: Arc<RuleFences>,
     of_all: Vec<usize>,
-    /// Those of all that judge by locations.
+    /// Those in `of_all` that need locations, which is all but the rules about silence.
     of_all_by_location: Vec<usize>,
     of_devices: HashMap<DeviceId, Vec<usize>>,
     of_groups: HashMap<GroupId, Vec<usize>>,
 }
 
 impl RuleSet {
-    /// Makes these ready.
+    /// Prepares these rules; disabled ones are left out.
     pub fn new(revision: i64, rules: Vec<Rule>, fences: &[Geofence]) -> Self {
         let mut rules: Vec<Arc<Rule>> =
             rules.into_iter().filter(|rule| rule.settings.enabled).map(Arc::new).collect();
@@ -34,7 +34,7 @@ impl RuleSet {
             let target = &rule.settings.target;
             if target.all {
                 set.of_all.push(number);
-                if !rule.settings.judges_silence() {
+                if !rule.settings.watches_silence() {
                     set.of_all_by_location.push(number);
                 }
                 continue;
@@ -50,23 +50,23 @@ impl RuleSet {
         set
     }
 
-    /// Whether no rule can judge anything.
+    /// Whether there is no enabled rule.
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// One of them.
+    /// The rule with this id, if it is enabled.
     pub fn rule(&self, id: RuleId) -> Option<&Rule> {
         let place = self.rules.binary_search_by_key(&id, |rule| rule.id).ok()?;
         self.rules.get(place).map(|rule| &**rule)
     }
 
-    /// Whether it matters which groups a device is in.
+    /// Whether some rule targets groups.
     pub fn asks_for_groups(&self) -> bool {
         !self.of_groups.is_empty()
     }
 
-    /// The rules that judge a device which is in these groups, by id.
+    /// The rules that apply to a device in these groups, sorted by id.
     pub fn rules_of(&self, device: DeviceId, groups: &[GroupId]) -> Vec<Arc<Rule>> {
         let by_group = groups.iter().filter_map(|group| self.of_groups.get(group)).flatten();
         let own = self.of_devices.get(&device).into_iter().flatten();
@@ -76,7 +76,7 @@ impl RuleSet {
         numbers.into_iter().filter_map(|number| self.rules.get(number).cloned()).collect()
     }
 
-    /// The same without those about silence, which no location tells of.
+    /// The same without rules about silence, which are not evaluated on locations.
     pub fn rules_by_location(&self, device: DeviceId, groups: &[GroupId]) -> Vec<Arc<Rule>> {
         let is_named = self.of_devices.contains_key(&device)
             || groups.iter().any(|group| self.of_groups.contains_key(group));
@@ -85,21 +85,21 @@ impl RuleSet {
             return all.filter_map(|number| self.rules.get(*number).cloned()).collect();
         }
         let mut rules = self.rules_of(device, groups);
-        rules.retain(|rule| !rule.settings.judges_silence());
+        rules.retain(|rule| !rule.settings.watches_silence());
         rules
     }
 
-    /// Those about silence, whichever devices they judge.
-    pub fn rules_of_silence(&self) -> impl Iterator<Item = &Rule> {
-        self.rules.iter().map(|rule| &**rule).filter(|rule| rule.settings.judges_silence())
+    /// The rules about silence, whatever devices they target.
+    pub fn silence_rules(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter().map(|rule| &**rule).filter(|rule| rule.settings.watches_silence())
     }
 
-    /// How many there are.
+    /// The number of enabled rules.
     pub const fn len(&self) -> usize {
         self.rules.len()
     }
 
-    /// The geofences they ask about.
+    /// The geofences that the rules name.
     pub const fn fences(&self) -> &Arc<RuleFences> {
         &self.fences
     }

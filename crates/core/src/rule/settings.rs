@@ -1,4 +1,4 @@
-//! A rule as it is kept.
+//! A rule as it is stored.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,10 +9,10 @@ use crate::schedule::Schedule;
 use crate::time::Timestamp;
 use crate::zone::Zone;
 
-/// What raises alerts.
+/// A rule that raises alerts, as stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rule {
-    /// Its id.
+    /// Assigned by the service; never changes.
     pub id: RuleId,
     /// The account it belongs to.
     pub account: AccountId,
@@ -20,11 +20,11 @@ pub struct Rule {
     pub revision: Revision,
     /// What a client sets.
     pub settings: RuleSettings,
-    /// Counts the changes of what it judges by, those of its geofences included: each begins anew.
+    /// Grows when its conditions, times or geofences change. State of an older generation is discarded.
     pub generation: i64,
-    /// Since when it judges so; locations taken before are none of its business.
+    /// Locations with a fix time before this instant are not evaluated.
     pub since: Timestamp,
-    /// When it was made.
+    /// Set by the service on creation.
     pub creation: Timestamp,
     /// When a client last changed it.
     pub last_modified: Timestamp,
@@ -33,49 +33,49 @@ pub struct Rule {
 /// What a client sets of a rule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RuleSettings {
-    /// Its name, and what its alerts say unless a text is given.
+    /// Shown in lists; also the text of its alerts unless `text` is set.
     pub name: String,
-    /// A note about it.
+    /// Free text for people.
     pub description: Option<String>,
-    /// Whether it judges at all.
+    /// Whether it is evaluated at all.
     pub enabled: bool,
-    /// Whom it judges.
+    /// The devices it applies to.
     pub target: RuleTarget,
-    /// What must be true at once.
+    /// The conditions that must all be true.
     pub conditions: Vec<Condition>,
-    /// How long it must be true before an alert is raised, in seconds.
+    /// Seconds that they must be true before an alert is raised.
     pub for_s: u32,
-    /// How long after an alert no other is raised, in seconds.
+    /// Seconds after an alert in which no other is raised.
     pub cool_down_s: u32,
-    /// When it holds, by the clock it names; always when absent.
+    /// Hours in which the rule can be true; `None` for always.
     pub schedule: Option<Schedule>,
-    /// The name of its alerts; that of its first condition when absent.
+    /// The name of its alerts; `None` uses the name of its first condition.
     pub alert_name: Option<String>,
-    /// What its alerts say; its own name when absent.
+    /// The text of its alerts; `None` uses the rule's name.
     pub text: Option<String>,
-    /// Whether its alerts cannot wait.
+    /// Whether its alerts are critical.
     pub critical: bool,
 }
 
-/// Whom a rule judges.
+/// The devices a rule applies to: the union of the fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleTarget {
-    /// Every device of the account.
+    /// Whether it applies to every device of the account.
     pub all: bool,
-    /// These devices, ascending.
+    /// Devices by id, ascending.
     pub devices: Vec<DeviceId>,
-    /// The devices of these groups, ascending.
+    /// Groups whose devices are included, ascending by id.
     pub groups: Vec<GroupId>,
 }
 
 impl RuleTarget {
-    /// Devices or groups a rule may name.
-    pub const MOST: usize = 1_000;
+    /// Devices, or groups, that a rule may name.
+    pub const NAMED_MAX: usize = 1_000;
 }
 
 impl Rule {
-    /// When it holds of a device that is silent since then, if it judges silence: at once, or when its hours begin. What
-    /// was silent before it was made is told when its hours begin after that.
+    /// When a rule about silence becomes true for a device that is silent since `since`: at once, or when its hours
+    /// begin. If the silence began before the rule was made, only hours that begin after that count.
     pub fn silence_from(&self, since: Timestamp) -> Option<Timestamp> {
         if self.settings.schedule.is_none() {
             return Some(since);
@@ -84,20 +84,20 @@ impl Rule {
         (since >= self.since || from > self.since).then_some(from)
     }
 
-    /// From when on a rule judges that is made or changed now: trackers date by whole seconds, and what they take in this
-    /// second is later than what they took before.
+    /// The start of a rule that is created or changed now: the beginning of the present second, because trackers date
+    /// their fixes in whole seconds.
     pub const fn since(now: Timestamp) -> Timestamp {
         now.plus_millis(-now.as_millis().rem_euclid(1_000))
     }
 }
 
 impl RuleSettings {
-    /// Whether it holds at this instant.
+    /// Whether its schedule contains this instant.
     pub fn holds_at(&self, instant: Timestamp) -> bool {
         self.schedule.as_ref().is_none_or(|schedule| schedule.contains(instant, const { &Zone::utc() }))
     }
 
-    /// The first instant from this one on at which it holds, if there is one.
+    /// The first instant from this one on that its schedule contains.
     pub fn next_holding(&self, instant: Timestamp) -> Option<Timestamp> {
         match &self.schedule {
             Some(schedule) => schedule.next(instant, const { &Zone::utc() }),
@@ -105,20 +105,20 @@ impl RuleSettings {
         }
     }
 
-    /// Rules an account may have.
-    pub const MOST: u32 = 1_000;
-    /// Conditions a rule may have.
-    pub const CONDITIONS_MOST: usize = 8;
-    /// The longest time anything in a rule can take: 31 days.
-    pub const SECONDS_MOST: u32 = 2_678_400;
+    /// Rules that an account may have.
+    pub const PER_ACCOUNT_MAX: u32 = 1_000;
+    /// Conditions that a rule may have.
+    pub const CONDITIONS_MAX: usize = 8;
+    /// The longest duration in a rule, in seconds: 31 days.
+    pub const SECONDS_MAX: u32 = 2_678_400;
 
-    /// The name its alerts have.
+    /// The name of its alerts.
     pub fn alert_name(&self) -> String {
         let own = self.conditions.first().map(|condition| condition.alert_name(self.for_s > 0));
         self.alert_name.clone().or(own).unwrap_or_default()
     }
 
-    /// The geofences it looks at, ascending.
+    /// The geofences its conditions name, ascending by id.
     pub fn geofences(&self) -> Vec<GeofenceId> {
         let mut fences: Vec<GeofenceId> =
             self.conditions.iter().flat_map(|condition| condition.geofences().iter().copied()).collect();
@@ -127,12 +127,12 @@ impl RuleSettings {
         fences
     }
 
-    /// Whether it judges silence, which no location tells of.
-    pub fn judges_silence(&self) -> bool {
+    /// Whether it is a rule about silence, which is not evaluated on locations.
+    pub fn watches_silence(&self) -> bool {
         self.silence().is_some()
     }
 
-    /// The silence it judges.
+    /// The silence that makes it true, if it is a rule about silence.
     pub fn silence(&self) -> Option<Silence> {
         self.conditions.iter().find_map(|condition| match condition {
             Condition::Silence(silence) => Some(*silence),
@@ -140,13 +140,14 @@ impl RuleSettings {
         })
     }
 
-    /// Whether it judges as before. Its targets do not count: who leaves and comes back begins anew anyway.
-    pub fn judges_like(&self, before: &Self) -> bool {
+    /// Whether it evaluates as `before` did, so that its state stays valid. Targets do not count: a device that
+    /// leaves and returns starts again in any case.
+    pub fn evaluates_like(&self, before: &Self) -> bool {
         (self.enabled, self.for_s, self.cool_down_s) == (before.enabled, before.for_s, before.cool_down_s)
             && (&self.conditions, &self.schedule) == (&before.conditions, &before.schedule)
     }
 
-    /// The members in which it differs from what was before, by their names in the API.
+    /// The fields that differ from `before`, by their names in the API; written to the audit log.
     pub fn changes_since(&self, before: &Self) -> [(&'static str, bool); 13] {
         [
             ("name", self.name != before.name),

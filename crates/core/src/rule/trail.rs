@@ -1,4 +1,5 @@
-//! What rules know of a device now and knew some time ago, so that a late location can be judged where it belongs.
+//! The rule state of a device now and at earlier checkpoints, so that a late location is evaluated in its place in
+//! time.
 
 use std::borrow::Borrow;
 use std::sync::Arc;
@@ -8,97 +9,97 @@ use crate::id::RuleId;
 use crate::location::{Latitude, Longitude};
 use crate::time::Timestamp;
 
-/// How far back a late location is judged for certain: seven days before the newest one.
+/// How far before the newest location a late one is always evaluated, in milliseconds: seven days.
 pub const LOOK_BACK_MS: i64 = 7 * 24 * 60 * 60 * 1000;
-/// Checkpoints kept of the most recent past, and one of each stretch of this length before.
+/// How many recent checkpoints are kept; of older ones, one per `STRETCH_MS`.
 const RECENT: usize = 4;
 const STRETCH_MS: i64 = 12 * 60 * 60 * 1000;
 
-/// What the rules know of a device after everything up to an instant.
+/// The state of all rules for a device after all locations up to an instant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
-    /// The instant.
+    /// All locations up to this instant are included.
     pub at: Timestamp,
-    /// Where it was last.
+    /// Where the device was at the last location.
     pub place: Option<(Latitude, Longitude)>,
-    /// The last checkpoint, which need not be read to know when the next one is wanted. Before the first one, what knows
-    /// nothing is as good as one.
+    /// Time of the last checkpoint, so that it need not be loaded to decide when the next is due. `None` before the
+    /// first.
     pub last_checkpoint: Option<Timestamp>,
-    /// How many locations were judged since.
+    /// Locations evaluated since the last checkpoint.
     pub since_checkpoint: usize,
-    /// One for each rule.
+    /// The state of each rule, sorted by id.
     pub progresses: Vec<Progress>,
 }
 
-/// What is known of a device: now, and at some instants before, oldest first.
+/// The rule state of a device: the current snapshot and checkpoints, oldest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trail {
-    /// Now.
+    /// The newest snapshot; `None` if nothing was evaluated yet.
     pub current: Option<Arc<Snapshot>>,
-    /// Before.
+    /// Older snapshots, oldest first.
     pub checkpoints: Vec<Snapshot>,
 }
 
-/// Where to begin judging.
+/// Where an evaluation starts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Start {
-    /// What each rule knew, in the order of the rules.
+    /// The state of each rule, in the order of the rules.
     pub progresses: Vec<Progress>,
-    /// Which of them go back.
+    /// For each rule, whether it goes back to an earlier state.
     pub late: Vec<bool>,
-    /// After which instant the history is wanted; the new locations alone are enough when absent.
+    /// If set, the history after this instant must be evaluated again; otherwise the new locations are enough.
     pub read_after: Option<Timestamp>,
-    /// Checkpoints from this instant on do not hold any more.
+    /// Checkpoints from this instant on are outdated.
     pub forget_from: Option<Timestamp>,
-    /// The last checkpoint that holds.
+    /// The last checkpoint that is still valid.
     pub last_checkpoint: Option<Timestamp>,
-    /// How many locations were judged since.
+    /// Locations evaluated since that checkpoint.
     pub since_checkpoint: usize,
-    /// Where the device was then.
+    /// Where the device was at the start.
     pub place: Option<(Latitude, Longitude)>,
-    /// Whether a rule judges the device that did not before, as it is now.
+    /// Whether a rule is new for this device, or has a new generation.
     pub began: bool,
-    /// Rules that judged the device and do not any more.
+    /// Rules that no longer apply to the device.
     pub dropped: Vec<RuleId>,
-    /// How many rules could not go back far enough.
+    /// How many rules have no checkpoint old enough for the oldest location.
     pub too_old: usize,
 }
 
-/// What rules say of a device after some more locations.
+/// The result of evaluating further locations of a device.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Judgement {
-    /// What is known now.
+pub struct Evaluation {
+    /// The new current snapshot.
     pub snapshot: Arc<Snapshot>,
-    /// When a rule will hold unless a location says otherwise.
+    /// When a rule becomes true if no further location arrives.
     pub due: Option<Timestamp>,
-    /// What was known on the way.
+    /// New checkpoints, oldest first.
     pub checkpoints: Vec<Snapshot>,
-    /// Checkpoints from this instant on do not hold any more.
+    /// Older checkpoints from this instant on are outdated.
     pub forget_from: Option<Timestamp>,
-    /// Rules whose episodes may be others than before.
-    pub touched: Vec<Touched>,
-    /// Whether a rule judges the device that did not before, as it is now.
+    /// Rules whose episodes may have changed.
+    pub touched: Vec<RuleEpisodes>,
+    /// Whether a rule is new for this device, or has a new generation.
     pub began: bool,
-    /// Rules that do not judge the device any more.
+    /// Rules that no longer apply to the device.
     pub dropped: Vec<RuleId>,
-    /// How many rules could not go back far enough.
+    /// How many rules have no checkpoint old enough for the oldest location.
     pub too_old: usize,
 }
 
-/// A rule whose episodes may be others than before.
+/// A rule whose episodes may have changed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Touched {
-    /// The rule.
+pub struct RuleEpisodes {
+    /// The rule they belong to.
     pub rule: RuleId,
-    /// Episodes that had ended by then are as they were and not told here.
+    /// Episodes that ended before this instant are unchanged and not listed.
     pub from: Timestamp,
-    /// All the others.
+    /// All episodes that had not ended by `from`.
     pub episodes: Vec<Episode>,
 }
 
 impl Trail {
-    /// Where to begin to judge new locations of these times by these rules. A rule that did not judge the device before
-    /// and is shown no location of it begins at `now`.
+    /// Finds where to start evaluating new locations with these times. A rule that is new for the device and has no
+    /// new location starts at `now`.
     pub fn start<R: Borrow<Rule>>(self, rules: &[R], times: &[Timestamp], now: Timestamp) -> Start {
         let mut start = Start {
             progresses: Vec::with_capacity(rules.len()),
@@ -114,7 +115,7 @@ impl Trail {
         };
         let mut times = times.to_vec();
         times.sort_unstable();
-        // Nobody else has it as a rule, and then nothing of it is copied.
+        // Usually this is the only reference, so that nothing is cloned.
         let current = self.current.map(Arc::unwrap_or_clone);
         let present = current.as_ref().map(Snapshot::base);
         let mut known: Vec<Option<Progress>> =
@@ -124,7 +125,7 @@ impl Trail {
             start.began |= known.is_none();
             let own = &times[times.partition_point(|time| *time < rule.since)..];
             let (progress, back_to) = match known {
-                Some(known) => go_on(&self.checkpoints, rule, known, own, &mut start.too_old),
+                Some(known) => resume(&self.checkpoints, rule, known, own, &mut start.too_old),
                 None => (Progress::blank(rule, own.first().copied().unwrap_or(now.max(rule.since))), None),
             };
             if back_to.is_some() {
@@ -143,17 +144,17 @@ impl Trail {
     }
 }
 
-/// Takes what is known of a rule. Both are by id, so it is mostly at the place of the rule.
+/// Takes the state of a rule. Both lists are sorted by id, so it is usually at the same index.
 fn take_known(known: &mut [Option<Progress>], number: usize, rule: &Rule) -> Option<Progress> {
     let is_its = |known: &Option<Progress>| known.as_ref().is_some_and(|known| known.rule == rule.id);
     let place = if known.get(number).is_some_and(is_its) { number } else { known.iter().position(is_its)? };
-    // What it knew before it was changed is nothing now, and not of a rule that is gone either.
+    // State of an older generation of the rule is discarded.
     known.get_mut(place)?.take().filter(|known| known.generation == rule.generation)
 }
 
-/// Where to go on with one rule that is shown locations of these times, in their order; and, when that is before where
-/// it was, the earliest of them there is a way back to. Those before it are left out, and the others are judged.
-fn go_on(
+/// The state from which one rule continues, given the sorted times of new locations. If it goes back, also the
+/// earliest of these times it can go back to; locations before that are left out, the others are evaluated.
+fn resume(
     checkpoints: &[Snapshot],
     rule: &Rule,
     known: Progress,
@@ -176,7 +177,7 @@ fn go_on(
     (before.unwrap_or_else(|| Progress::blank(rule, known.since.min(back_to))), Some(back_to))
 }
 
-/// Where a device was last, the last checkpoint, and how many locations were judged since.
+/// Last position, last checkpoint, and locations evaluated since.
 type Base = (Option<(Latitude, Longitude)>, Option<Timestamp>, usize);
 
 impl Snapshot {
@@ -190,19 +191,19 @@ impl Snapshot {
     }
 }
 
-/// A checkpoint by its instant and when it was put down.
+/// The times of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// The instant.
+    /// All locations up to this instant are included.
     pub at: Timestamp,
-    /// When it was put down.
+    /// When it was written, by the server's clock.
     pub made: Timestamp,
 }
 
-/// Which of a device's checkpoints may go: all but the most recent, one of each stretch of the look-back, and one
-/// before it. A device that was silent for weeks may send its newest location first and then what it recorded
-/// meanwhile, so one that was put down a short while ago is not taken for old.
-pub fn thin(checkpoints: &[Checkpoint], newest: Timestamp, now: Timestamp) -> Vec<Timestamp> {
+/// The checkpoints that can be deleted: all but the most recent, one per stretch of the look-back, and one before it.
+/// A device that was silent for weeks may send its newest location first and then what it recorded before, so
+/// recently written checkpoints are kept even if their instant is old.
+pub fn prunable_checkpoints(checkpoints: &[Checkpoint], newest: Timestamp, now: Timestamp) -> Vec<Timestamp> {
     let mut sorted = checkpoints.to_vec();
     sorted.sort_unstable_by_key(|checkpoint| checkpoint.at);
     let horizon = newest.plus_millis(-LOOK_BACK_MS);

@@ -11,59 +11,59 @@ use crate::revision::Revision;
 use crate::time::Timestamp;
 use crate::user::User;
 
-/// An account as the operator sees it.
+/// An account in the operator's overview.
 #[derive(Clone, Debug)]
 pub struct AccountOverview {
-    /// The account.
+    /// The account itself.
     pub account: Account,
-    /// Its licences.
+    /// Its licences, total and used.
     pub licenses: LicenseUse,
-    /// Its users.
+    /// Number of its users.
     pub users: u32,
-    /// Its devices, expired ones too.
+    /// Number of its devices, including expired ones.
     pub devices: u32,
-    /// When a device was last heard or a user last signed in; what was heard a moment ago may not show yet.
+    /// When a device was last heard or a user last signed in. May be some minutes behind.
     pub last_activity: Option<Timestamp>,
 }
 
-/// Calls an account made since the last report.
+/// API calls of an account since the last report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UsageReport {
-    /// The account.
+    /// The account whose users called.
     pub account: AccountId,
-    /// Calls not reported yet, made on the day that ends at `day_ends`.
+    /// Unreported calls on the day that ends at `day_ends`.
     pub today: u64,
-    /// Calls not reported yet, made on days before.
+    /// Unreported calls on earlier days.
     pub earlier: u64,
-    /// When the day of the report ends, in milliseconds since 1970; it may be over when the report is added.
+    /// When the day of the report ends, in milliseconds since 1970. It may have passed when the report is stored.
     pub day_ends: i64,
 }
 
-/// Accounts.
+/// Reads and changes of accounts.
 #[async_trait]
 pub trait Accounts: Send + Sync {
-    /// Makes an account and its owner.
+    /// Creates an account and its owner.
     async fn create_account(&self, origin: &Origin, new: NewAccount) -> Result<(Account, User)>;
 
-    /// Makes the account only if the store has none: two first starts at once make one.
+    /// Creates the account only if the store has none, so that two simultaneous first starts create one.
     async fn create_first_account(&self, new: NewAccount) -> Result<Option<(Account, User)>>;
 
-    /// One account.
+    /// Finds an account by id.
     async fn find_account(&self, id: AccountId) -> Result<Option<Account>>;
 
     /// Whether there is any account.
     async fn has_accounts(&self) -> Result<bool>;
 
-    /// Every account, for the operator, oldest first.
+    /// Lists every account for the operator, oldest first.
     async fn list_accounts(&self) -> Result<Vec<AccountOverview>>;
 
-    /// Accounts whose name has this in it, in any case, for the operator, by id.
+    /// Lists accounts whose name contains a text, in any letter case, for the operator, by id.
     async fn search_accounts(&self, text: Option<&str>, page: PageRequest) -> Result<Page<AccountOverview>>;
 
-    /// One account, for the operator.
+    /// Finds an account for the operator.
     async fn find_account_overview(&self, id: AccountId) -> Result<Option<AccountOverview>>;
 
-    /// Replaces what the account's people set. A change of zone takes effect when the present day ends.
+    /// Replaces the settings. A new time zone takes effect when the current day ends.
     async fn replace_account(
         &self,
         actor: &Actor,
@@ -71,7 +71,7 @@ pub trait Accounts: Send + Sync {
         settings: AccountSettings,
     ) -> Result<Account>;
 
-    /// Replaces what the account's people set and the number of licences, both or neither.
+    /// Replaces the settings and the number of licences in one transaction.
     async fn replace_account_and_licenses(
         &self,
         actor: &Actor,
@@ -80,16 +80,16 @@ pub trait Accounts: Send + Sync {
         licenses: u32,
     ) -> Result<Account>;
 
-    /// Sets the number of licences; never below what is in use.
+    /// Sets the number of licences. Refused if more are in use.
     async fn set_licenses(&self, origin: &Origin, account: AccountId, licenses: u32) -> Result<Account>;
 
-    /// Lets licences be decided at the present again, when a clock that was ahead had them decided later. Gives
-    /// the instant they had been decided at, if that is ahead.
+    /// Lets licence checks use the present time again after a clock that was ahead made them use a later time.
+    /// Returns that later time, if there was one.
     async fn reset_clock(&self, origin: &Origin, account: AccountId) -> Result<Option<Timestamp>>;
 
-    /// Licences and how many are used at this instant.
+    /// The number of licences, and how many are used now.
     async fn license_use(&self, account: AccountId) -> Result<LicenseUse>;
 
-    /// Adds calls to accounts' figures and gives the sums, in the order of the reports.
+    /// Adds calls to the accounts' counters and returns the sums, in the order of the reports.
     async fn add_api_usage(&self, reports: &[UsageReport]) -> Result<Vec<ApiUsage>>;
 }

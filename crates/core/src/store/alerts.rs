@@ -1,4 +1,4 @@
-//! Alerts.
+//! Storing, listing and updating alerts.
 
 use async_trait::async_trait;
 
@@ -8,13 +8,13 @@ use crate::alert::{Alert, AlertFilter, StoredAlert};
 use crate::id::{AlertId, DeviceId};
 use crate::location::{History, HistoryRequest, Outcome};
 
-/// What became of submitted alerts, in their order.
+/// The result of each submitted alert, in their order.
 pub type SubmittedAlerts = Vec<(Outcome, AlertId)>;
 
-/// What happened to devices.
+/// Reads and changes of alerts.
 #[async_trait]
 pub trait Alerts: Send + Sync {
-    /// Stores alerts of a device in sight. Gives the id of each, also of those there were. Refused when expired.
+    /// Stores alerts of a device. Returns the id of each, also of duplicates. Refused if the device is expired.
     async fn store_alerts(
         &self,
         actor: &Actor,
@@ -22,7 +22,7 @@ pub trait Alerts: Send + Sync {
         alerts: Vec<Alert>,
     ) -> Result<SubmittedAlerts>;
 
-    /// A device's alerts, all or those of one name.
+    /// Lists a device's alerts, all or those with one name.
     async fn list_alerts(
         &self,
         scope: Scope,
@@ -31,7 +31,7 @@ pub trait Alerts: Send + Sync {
         request: HistoryRequest,
     ) -> Result<History<StoredAlert>>;
 
-    /// The alerts of every device in sight that pass the filter.
+    /// Lists the alerts of all devices in the scope that pass the filter.
     async fn list_all_alerts(
         &self,
         scope: Scope,
@@ -39,12 +39,12 @@ pub trait Alerts: Send + Sync {
         request: HistoryRequest,
     ) -> Result<History<StoredAlert>>;
 
-    /// One alert of a device in sight.
+    /// Finds an alert of a device in the scope.
     async fn find_alert(&self, scope: Scope, id: AlertId) -> Result<Option<StoredAlert>>;
 
-    /// Notes that somebody has taken note of an alert. The first to do so stays named.
+    /// Acknowledges an alert. The first user to do so stays recorded.
     async fn acknowledge_alert(&self, actor: &Actor, id: AlertId) -> Result<StoredAlert>;
 
-    /// Notes that an alert is over; it stays over since when it first was.
+    /// Ends an alert. An end set before stays as it is.
     async fn end_alert(&self, actor: &Actor, id: AlertId) -> Result<StoredAlert>;
 }

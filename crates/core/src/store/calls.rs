@@ -1,4 +1,4 @@
-//! How often the API was called, hour by hour.
+//! API calls by user and hour.
 
 use async_trait::async_trait;
 
@@ -6,30 +6,30 @@ use super::Result;
 use crate::id::{AccountId, UserId};
 use crate::time::Timestamp;
 
-/// Days that calls are kept hour by hour.
-pub const CALLS_KEPT_DAYS: i64 = 32;
+/// Days that hourly counts are kept.
+pub const CALL_RETENTION_DAYS: i64 = 32;
 
-/// Calls of one user in one hour.
+/// API calls of one user in one hour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HourCalls {
-    /// Their account.
+    /// The account of the user.
     pub account: AccountId,
-    /// Who called.
+    /// The user who called.
     pub user: UserId,
-    /// Whether with tokens of their API key, rather than by the console.
+    /// Whether tokens of an API key were used, not the console.
     pub by_key: bool,
-    /// When the hour began.
+    /// When the hour began, in UTC.
     pub hour: Timestamp,
-    /// How often.
+    /// Number of calls in that hour.
     pub calls: u64,
 }
 
-/// Calls of the API, hour by hour.
+/// Hourly counts of API calls.
 #[async_trait]
 pub trait Calls: Send + Sync {
-    /// Adds calls to what is kept of their hours.
+    /// Adds calls to the counts of their hours.
     async fn add_calls(&self, calls: Vec<HourCalls>) -> Result<()>;
 
-    /// The calls of an account in hours that began within this span, by hour. The end is not part of it.
+    /// Lists the calls of an account in hours that began from `from` up to, but not including, `to`.
     async fn list_calls(&self, account: AccountId, from: Timestamp, to: Timestamp) -> Result<Vec<HourCalls>>;
 }

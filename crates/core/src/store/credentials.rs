@@ -1,48 +1,48 @@
-//! Keys, sessions, links, second factors and the keys that sign tokens.
+//! API keys, sessions, links, second factors and signing keys.
 
 use async_trait::async_trait;
 
 use super::Result;
 use crate::actor::Origin;
 use crate::credential::{
-    ApiKey, Identity, Login, NewLink, NewPassword, NewSession, ProvedTotp, SecretHash, Session, SigningKey,
+    ApiKey, Identity, Login, NewLink, NewPassword, NewSession, SecretHash, Session, SigningKey, VerifiedTotp,
 };
 use crate::id::{SessionId, UserId};
 use crate::text::Email;
 use crate::time::Timestamp;
 use crate::user::User;
 
-/// What lets people in.
+/// Everything that authentication reads and writes.
 #[async_trait]
 pub trait Credentials: Send + Sync {
-    /// The user with this address and all that is needed to let them in.
+    /// Finds a user by e-mail address, with everything that signing in checks.
     async fn find_login(&self, email: &Email) -> Result<Option<Login>>;
 
-    /// The same by id.
+    /// Finds the same by user id.
     async fn find_login_by_id(&self, user: UserId) -> Result<Option<Login>>;
 
-    /// What a request needs to know of its user.
+    /// Finds what a request needs to know about its user.
     async fn find_identity(&self, user: UserId) -> Result<Option<Identity>>;
 
-    /// Gives the user this key in place of the one they had.
+    /// Sets the user's API key, replacing the one before.
     async fn put_api_key(&self, origin: &Origin, user: UserId, key: ApiKey) -> Result<()>;
 
-    /// Takes the user's key away; false when there was none.
+    /// Deletes the user's API key. Returns whether there was one.
     async fn delete_api_key(&self, origin: &Origin, user: UserId) -> Result<bool>;
 
-    /// Notes that a token was issued for the user's key; nothing happens when it was replaced meanwhile.
+    /// Records that a token was issued for a key. Does nothing if the key was replaced meanwhile.
     async fn touch_api_key(&self, user: UserId, key: crate::id::KeyId, at: Timestamp) -> Result<()>;
 
-    /// Keeps a session and notes the sign-in.
+    /// Stores a session and records the sign-in.
     async fn create_session(&self, origin: &Origin, new: NewSession) -> Result<Session>;
 
-    /// The session with this secret, unless it is over.
+    /// Finds the session with this secret, unless it has expired.
     async fn find_session(&self, hash: &SecretHash) -> Result<Option<Session>>;
 
-    /// Ends a session.
+    /// Deletes a session, which ends it.
     async fn delete_session(&self, origin: &Origin, id: SessionId) -> Result<()>;
 
-    /// Sets the password and ends every session but the one to keep, and the API key if asked to.
+    /// Sets the password and ends every session except `keep`, and the API key if asked to.
     async fn set_password(
         &self,
         origin: &Origin,
@@ -51,16 +51,17 @@ pub trait Credentials: Send + Sync {
         keep: Option<SessionId>,
     ) -> Result<()>;
 
-    /// Replaces only the stored hash of the same password by a stronger one.
+    /// Replaces the hash of an unchanged password by a stronger one.
     async fn rehash_password(&self, user: UserId, old_hash: &str, new_hash: String) -> Result<()>;
 
-    /// Keeps a link; earlier ones of the same purpose for this user are void.
+    /// Stores a link. Earlier links of the same purpose for this user become invalid.
     async fn create_link(&self, origin: &Origin, new: NewLink) -> Result<()>;
 
-    /// Whom a link lets in, if it still does. Does not use it up.
+    /// Finds the user of a link that is still valid, without using it up.
     async fn find_link(&self, hash: &SecretHash) -> Result<Option<User>>;
 
-    /// Uses a link up: sets the password, ends every session, and no other link works. None if it was void.
+    /// Uses a link: sets the password, ends every session and invalidates all other links. `None` if the link was not
+    /// valid.
     async fn redeem_link(
         &self,
         origin: &Origin,
@@ -68,31 +69,31 @@ pub trait Credentials: Send + Sync {
         new: NewPassword,
     ) -> Result<Option<UserId>>;
 
-    /// Keeps a second factor that is not confirmed yet, in place of one not confirmed before.
+    /// Stores a second factor that is not confirmed yet, replacing an earlier unconfirmed one.
     async fn begin_totp(&self, user: UserId, secret: Vec<u8>) -> Result<()>;
 
-    /// Confirms the second factor that was proved and ends every session but the one to keep: the others came in
-    /// without it. Fails when another one was begun since.
+    /// Confirms the second factor that the user proved, and ends every session except `keep`, because they signed in
+    /// without it. Fails if another one was begun since.
     async fn confirm_totp(
         &self,
         origin: &Origin,
         user: UserId,
-        proved: ProvedTotp,
+        proved: VerifiedTotp,
         keep: Option<SessionId>,
     ) -> Result<()>;
 
     /// Removes the second factor.
     async fn delete_totp(&self, origin: &Origin, user: UserId) -> Result<()>;
 
-    /// Uses up a time step; false when it, or a later one, was used before.
+    /// Uses a time step. Returns false if it, or a later one, was used before.
     async fn use_totp_step(&self, user: UserId, step: i64) -> Result<bool>;
 
-    /// The keys that sign and verify tokens, the one that signs first; `fresh` is kept when there was none.
+    /// Returns the keys that sign and verify tokens, the signing one first. Stores `fresh` if there was none.
     async fn signing_keys(&self, fresh: SigningKey) -> Result<Vec<SigningKey>>;
 
-    /// The same without making one.
+    /// Lists the same without storing a new one.
     async fn list_signing_keys(&self) -> Result<Vec<SigningKey>>;
 
-    /// Signs with `fresh` from now on. The keys before it verify until `old_until`, or until they end already.
+    /// Makes `fresh` the signing key. Older keys verify until `old_until` or their own end, whichever is earlier.
     async fn rotate_signing_key(&self, fresh: SigningKey, old_until: Timestamp) -> Result<()>;
 }

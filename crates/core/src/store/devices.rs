@@ -11,34 +11,35 @@ use crate::page::{Page, PageRequest};
 use crate::revision::Revision;
 use crate::time::Timestamp;
 
-/// A device whose expiry was announced.
+/// An announced expiry of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExpiryAnnouncement {
-    /// The account.
+    /// The account of the device.
     pub account: AccountId,
-    /// The device.
+    /// The device that expires.
     pub device: DeviceId,
-    /// Whether it is over, or only near.
+    /// Whether it has expired, or will soon.
     pub expired: bool,
 }
 
-/// A device found by a text.
+/// A device found by name or identifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedDevice {
-    /// Its id.
+    /// The id of the device.
     pub id: DeviceId,
-    /// Its identifier.
+    /// Its hardware identifier, if it has one.
     pub identifier: Option<String>,
-    /// Its name.
+    /// The name set by users.
     pub name: String,
 }
 
-/// Devices of an account.
+/// Reads and changes of devices.
 #[async_trait]
 pub trait Devices: Send + Sync {
-    /// Adds a device, which takes a licence unless it is expired from the start.
+    /// Creates a device, which takes a licence unless it is already expired.
     ///
-    /// A group's user adds it to that group; the creator's `admin_devices` is obeyed.
+    /// If the creator sees only one group, the device is added to that group. The creator's `admin_devices` limit
+    /// applies.
     async fn create_device(
         &self,
         actor: &Actor,
@@ -46,16 +47,16 @@ pub trait Devices: Send + Sync {
         once: Option<IdempotencyKey>,
     ) -> Result<Created<Device>>;
 
-    /// One device in sight.
+    /// Finds a device in the scope.
     async fn find_device(&self, scope: Scope, device: &DeviceRef) -> Result<Option<Device>>;
 
-    /// The id of one device in sight, which is all that many calls need and costs less to find.
+    /// Finds only the id of a device in the scope, which is cheaper and enough for many requests.
     async fn find_device_id(&self, scope: Scope, device: &DeviceRef) -> Result<Option<DeviceId>>;
 
-    /// Devices in sight whose identifier or name is one of these texts; more than one for a name that several have.
+    /// Finds devices in the scope whose identifier or name is one of these texts. A name can match several.
     async fn find_named_devices(&self, scope: Scope, texts: &[String]) -> Result<Vec<NamedDevice>>;
 
-    /// Devices in sight, by id.
+    /// Lists devices in the scope, by id.
     async fn list_devices(
         &self,
         scope: Scope,
@@ -63,7 +64,7 @@ pub trait Devices: Send + Sync {
         page: PageRequest,
     ) -> Result<Page<Device>>;
 
-    /// Replaces what a client sets; a device that comes back takes a licence.
+    /// Replaces the settings. A device that becomes active again takes a licence.
     async fn replace_device(
         &self,
         actor: &Actor,
@@ -72,12 +73,13 @@ pub trait Devices: Send + Sync {
         settings: DeviceSettings,
     ) -> Result<Device>;
 
-    /// Deletes a device with its history, unless it is some user's scope.
+    /// Deletes a device with its history. Refused if a user is limited to it.
     async fn delete_device(&self, actor: &Actor, id: DeviceId, seen: Option<Revision>) -> Result<()>;
 
-    /// Announces every expiry that has come, or is near, and was not announced yet. The state never waits for it.
+    /// Writes events for expiries that have passed or are near and were not announced yet. The device state does not
+    /// depend on it.
     async fn announce_expiries(&self) -> Result<Vec<ExpiryAnnouncement>>;
 
-    /// The next instant at which there will be something to announce.
+    /// When the next expiry is to be announced.
     async fn next_expiry(&self) -> Result<Option<Timestamp>>;
 }

@@ -1,4 +1,4 @@
-//! Groups.
+//! Reads and changes of groups.
 
 use async_trait::async_trait;
 
@@ -10,10 +10,10 @@ use crate::idempotency::{Created, IdempotencyKey};
 use crate::page::{Page, PageRequest};
 use crate::revision::Revision;
 
-/// Groups of an account.
+/// Groups of devices of an account.
 #[async_trait]
 pub trait Groups: Send + Sync {
-    /// Adds a group. Its devices must be in sight.
+    /// Creates a group. Its devices must be in the scope.
     async fn create_group(
         &self,
         actor: &Actor,
@@ -21,17 +21,17 @@ pub trait Groups: Send + Sync {
         once: Option<IdempotencyKey>,
     ) -> Result<Created<Group>>;
 
-    /// One group in sight.
+    /// Finds a group in the scope.
     async fn find_group(&self, scope: Scope, id: GroupId) -> Result<Option<Group>>;
 
-    /// Groups in sight with one of these names, each with its name; more than one for a name that several have.
+    /// Finds groups in the scope with one of these names, each with its name. A name can match several.
     async fn find_named_groups(&self, scope: Scope, names: &[String]) -> Result<Vec<(GroupId, String)>>;
 
-    /// Groups in sight, by id.
+    /// Lists groups in the scope, by id.
     async fn list_groups(&self, scope: Scope, filter: &GroupFilter, page: PageRequest)
     -> Result<Page<Group>>;
 
-    /// Replaces what a client sets. The devices that come or go change with it.
+    /// Replaces the settings. Devices that are added or removed change with it.
     async fn replace_group(
         &self,
         actor: &Actor,
@@ -40,6 +40,6 @@ pub trait Groups: Send + Sync {
         settings: GroupSettings,
     ) -> Result<Group>;
 
-    /// Deletes a group, not its devices, unless it is some user's scope.
+    /// Deletes a group but not its devices. Refused if a user is limited to it.
     async fn delete_group(&self, actor: &Actor, id: GroupId, seen: Option<Revision>) -> Result<()>;
 }

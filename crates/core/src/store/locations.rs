@@ -1,4 +1,4 @@
-//! Locations.
+//! Storing, reading and maintaining locations.
 
 use std::any::Any;
 
@@ -14,29 +14,30 @@ use crate::location::{
 use crate::page::{Page, PageRequest};
 use crate::time::Timestamp;
 
-/// Takes the locations of a history one after another, so that nobody has to hold them all.
+/// Receives the locations of a history one by one, so that they are never all in memory.
 ///
-/// It is handed back when a part was read; being [`Any`], it is then again what it was.
+/// The store returns the boxed sink after reading; [`Any`] lets the caller downcast it to its own type.
 pub trait LocationSink: Any + Send {
-    /// Takes a location, which is lent for as long as this takes, and says whether to go on.
-    fn take(&mut self, stored: &StoredLocation) -> Appetite;
+    /// Receives a location and says whether to continue.
+    fn take(&mut self, stored: &StoredLocation) -> Next;
 }
 
-/// How much more somebody wants to be given.
+/// Whether a sink wants further locations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Appetite {
-    /// More.
-    Hungry,
-    /// No more once stopping costs nothing that would have to be done again.
-    Sated,
-    /// No more.
-    Full,
+pub enum Next {
+    /// Continue with the next location.
+    More,
+    /// Stop at the end of the chunk being read, so that it need not be unpacked twice.
+    StopAtChunkEnd,
+    /// Stop before the next location.
+    Stop,
 }
 
-/// Where devices were.
+/// Reads and changes of locations.
 #[async_trait]
 pub trait Locations: Send + Sync {
-    /// Stores locations of a device in sight and says of each whether it is new. Refused when it is expired.
+    /// Stores locations of a device and says of each whether it is new or a duplicate. Refused if the device is
+    /// expired.
     async fn store_locations(
         &self,
         actor: &Actor,
@@ -44,7 +45,7 @@ pub trait Locations: Send + Sync {
         locations: Vec<Location>,
     ) -> Result<Vec<Outcome>>;
 
-    /// A device's history.
+    /// Lists a device's history, sorted by fix time.
     async fn list_locations(
         &self,
         scope: Scope,
@@ -52,8 +53,8 @@ pub trait Locations: Send + Sync {
         request: HistoryRequest,
     ) -> Result<History<StoredLocation>>;
 
-    /// Gives a device's history to a sink, and the sink back with where to go on. That is certain when the limit was
-    /// reached; when the sink wanted no more, there may be nothing there.
+    /// Passes a device's history to a sink. Returns the sink, and a cursor to continue from. If the limit was reached
+    /// there is more; if the sink stopped there may be nothing more.
     async fn read_locations(
         &self,
         scope: Scope,
@@ -62,10 +63,10 @@ pub trait Locations: Send + Sync {
         sink: Box<dyn LocationSink>,
     ) -> Result<(Box<dyn LocationSink>, Option<HistoryCursor>)>;
 
-    /// The newest location that can be trusted.
+    /// Finds the last location: the newest that is not suspect.
     async fn find_last_location(&self, scope: Scope, device: DeviceId) -> Result<Option<StoredLocation>>;
 
-    /// Every visible device's last location, by device id.
+    /// Lists the last location of every device in the scope, by device id.
     async fn list_last_locations(
         &self,
         scope: Scope,
@@ -73,36 +74,36 @@ pub trait Locations: Send + Sync {
         page: PageRequest,
     ) -> Result<Page<(DeviceId, StoredLocation)>>;
 
-    /// Locations in arrival order after this number, of devices in sight. Nothing missed, nothing twice.
+    /// Lists locations of devices in the scope in order of arrival after this number, without gaps or duplicates.
     ///
-    /// Zero is the beginning of what is kept; any other number from before that is an expired cursor.
+    /// Zero starts at the oldest stored location; any other number before that is an expired cursor.
     async fn list_location_feed(&self, scope: Scope, after: i64, limit: u32) -> Result<Feed>;
 
-    /// The present end of the feed: where to go on for what arrives from now on.
+    /// The number of the last location; continue from here for what arrives from now on.
     async fn feed_end(&self, scope: Scope) -> Result<i64>;
 
-    /// Deletes a device's locations in a range; gives how many went.
+    /// Deletes a device's locations in a range. Returns how many.
     async fn delete_locations(&self, actor: &Actor, device: DeviceId, range: TimeRange) -> Result<u64>;
 }
 
-/// What keeps locations small and the log short; a server does it in the background.
+/// Background work on locations: compaction, trimming of the log and retention.
 #[async_trait]
-pub trait LocationUpkeep: Send + Sync {
-    /// Moves locations from the log into packed chunks, in small transactions.
+pub trait LocationMaintenance: Send + Sync {
+    /// Packs locations of the log into chunks, in small transactions.
     async fn compact(&self, budget: CompactionBudget) -> Result<Compacted>;
 
-    /// Waits until so much wants to be packed that it should not wait for the next round; for ever where memory
-    /// holds nothing of it.
-    async fn until_pressed(&self);
+    /// Waits until memory holds so many unpacked locations that compaction should start early. Never returns on
+    /// engines that keep none in memory.
+    async fn wait_for_compaction_pressure(&self);
 
-    /// Forgets what was received this long ago from the log that feed and events read; histories keep it. Gives how
-    /// many went.
+    /// Deletes from the log what was received longer than `keep_ms` ago. Histories keep it. Returns how many.
     async fn trim_location_log(&self, keep_ms: i64) -> Result<u64>;
 
-    /// Deletes what was kept for as many days as each device, or else its account, wants. Gives how many went.
-    async fn retire_locations(&self) -> Result<u64>;
+    /// Deletes locations past the retention of their device or account. Returns how many.
+    async fn delete_expired_locations(&self) -> Result<u64>;
 
-    /// Deletes what an account's devices, or one of them, recorded before this instant. Gives how many went.
+    /// Deletes locations of an account's devices, or of one device, with a fix time before this instant. Returns how
+    /// many.
     async fn apply_retention(
         &self,
         account: AccountId,

@@ -12,10 +12,11 @@ use crate::page::{Page, PageRequest};
 /// The event log; every change writes its rows in its own transaction.
 #[async_trait]
 pub trait Events: Send + Sync {
-    /// Events in sight after this number that are wanted, in arrival order. Never passes a number while a lower one
-    /// can appear. There may be fewer than asked for, also none, before the end: it is reached when `next` stands.
+    /// Reads events of the scope after a number that pass the filter, in order of arrival. Never passes a number
+    /// while a lower one can still appear. A page may hold fewer events than asked for, or none, before the end; the
+    /// end is reached when `next` equals `after`.
     ///
-    /// Zero is the beginning of what is kept; any other number from before that is an expired cursor.
+    /// Zero starts at the oldest stored event; any other number before that is an expired cursor.
     async fn read_events(
         &self,
         scope: Scope,
@@ -24,10 +25,10 @@ pub trait Events: Send + Sync {
         limit: u32,
     ) -> Result<EventPage>;
 
-    /// The present end of the log: where to go on for what happens from now on.
+    /// The number of the last event; continue from here for what happens from now on.
     async fn event_end(&self, scope: Scope) -> Result<i64>;
 
-    /// Events in sight after this number, as many as asked for or all there are.
+    /// Lists events of the scope after a number: as many as asked for, or all there are.
     async fn list_events(&self, scope: Scope, mut after: i64, limit: u32) -> Result<Vec<Event>> {
         let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
         let mut events = Vec::new();
@@ -43,17 +44,17 @@ pub trait Events: Send + Sync {
         Ok(events)
     }
 
-    /// Forgets events of this long ago. Gives how many went. Those of locations go with the log of locations.
+    /// Deletes events older than `keep_ms`. Returns how many. Events of locations are deleted with the location log.
     async fn trim_events(&self, keep_ms: i64) -> Result<u64>;
 }
 
 /// The audit log; every change writes its row in its own transaction.
 #[async_trait]
 pub trait Audits: Send + Sync {
-    /// Adds refusals to the entries of their kind and hour, or makes these entries. All are of this account.
+    /// Adds refusals of one account to the entries of their kind and hour, creating entries as needed.
     async fn add_refusals(&self, account: AccountId, refusals: Vec<Refusals>) -> Result<()>;
 
-    /// Entries of the account, newest first; `after` is the id of the last one seen.
+    /// Lists entries of the account, newest first; `after` is the id of the last one seen.
     async fn list_audits(
         &self,
         scope: Scope,

@@ -1,21 +1,22 @@
-//! What a store can do. Every method is one transaction: whole, committed and synced when it returns, or nothing.
+//! The traits of a store. Every method is one transaction: committed and synced when it returns, or without any
+//! effect.
 //!
-//! Reads of a tenant's data take a [`Scope`], changes take an [`Actor`]: what lies outside is not found.
+//! Reads of tenant data take a [`Scope`], changes take an [`Actor`]: what lies outside is not found.
 
 mod accounts;
 mod alerts;
 mod calls;
 mod credentials;
 mod devices;
-mod figures;
-mod following;
 mod groups;
 mod locations;
 mod logs;
+mod metrics;
 mod outbox;
 mod overview;
 mod recipients;
 mod routing;
+mod rule_engine;
 mod rules;
 mod shares;
 mod templates;
@@ -24,21 +25,21 @@ mod webhooks;
 
 pub use accounts::{AccountOverview, Accounts, UsageReport};
 pub use alerts::{Alerts, SubmittedAlerts};
-pub use calls::{CALLS_KEPT_DAYS, Calls, HourCalls};
+pub use calls::{CALL_RETENTION_DAYS, Calls, HourCalls};
 pub use credentials::Credentials;
 pub use devices::{Devices, ExpiryAnnouncement, NamedDevice};
-pub use figures::{Backlog, DamageFigures, Figures, Intake, StoreFigures};
-pub use following::{
-    CatchingUp, Depth, DeviceRound, Followed, FollowedDevice, Following, Lease, Round, SkimLimits, Skimmed,
-    StatusChange, Watched,
-};
 pub use groups::Groups;
-pub use locations::{Appetite, LocationSink, LocationUpkeep, Locations};
+pub use locations::{LocationMaintenance, LocationSink, Locations, Next};
 pub use logs::{Audits, Events};
+pub use metrics::{Backlog, DamageMetrics, Metrics, PendingWrites, StoreMetrics};
 pub use outbox::{Notifications, Outbox, Reserved};
 pub use overview::Overviews;
 pub use recipients::EmailRecipients;
 pub use routing::Routing;
+pub use rule_engine::{
+    AccountLease, CatchUp, DeviceRound, DeviceTrail, LogScan, LogScanLimits, Round, RoundStart,
+    RuleEngineStore, StatusChange, StatusCheck, TrailDepth,
+};
 pub use rules::{Geofences, Rules};
 pub use shares::{SharedView, Shares, ViewReport};
 pub use templates::Templates;
@@ -52,10 +53,10 @@ use crate::actor::{Actor, Scope};
 use crate::error::StoreError;
 use crate::retention::{DeletedRecords, RecordRetention};
 
-/// What every method of a store gives.
+/// The result of every store method.
 pub type Result<T> = std::result::Result<T, StoreError>;
 
-/// A whole store.
+/// Everything that a store can do.
 pub trait Store:
     Accounts
     + Users
@@ -63,7 +64,7 @@ pub trait Store:
     + Devices
     + Groups
     + Locations
-    + LocationUpkeep
+    + LocationMaintenance
     + Alerts
     + Routing
     + Outbox
@@ -78,10 +79,10 @@ pub trait Store:
     + WebhookWork
     + Geofences
     + Rules
-    + Following
+    + RuleEngineStore
     + Calls
-    + Figures
-    + Upkeep
+    + Metrics
+    + Maintenance
 {
 }
 
@@ -92,7 +93,7 @@ impl<T> Store for T where
         + Devices
         + Groups
         + Locations
-        + LocationUpkeep
+        + LocationMaintenance
         + Alerts
         + Routing
         + Outbox
@@ -107,32 +108,32 @@ impl<T> Store for T where
         + WebhookWork
         + Geofences
         + Rules
-        + Following
+        + RuleEngineStore
         + Calls
-        + Figures
-        + Upkeep
+        + Metrics
+        + Maintenance
 {
 }
 
-/// What keeps a store well.
+/// Health checks and housekeeping of a store.
 #[async_trait]
-pub trait Upkeep: Send + Sync {
-    /// Whether the store answers.
+pub trait Maintenance: Send + Sync {
+    /// Checks that the store answers.
     async fn ping(&self) -> Result<()>;
 
-    /// Reads the store's clock and notes its steps: one ahead stops deletion by age until it is confirmed, one back
-    /// brings forward what waits. Called every few seconds.
+    /// Reads the store's clock and detects steps. A step ahead stops deletion by age until it is confirmed; a step
+    /// back brings waiting work forward. Called every few seconds.
     async fn watch_clock(&self) -> Result<()>;
 
-    /// Whether the store can do its work: writes a row as everything else is written, and reads.
+    /// Checks that the store works, by writing a row the usual way and reading it.
     async fn probe(&self) -> Result<()>;
 
-    /// Fills in the checksums of rows from before there were any. Gives how many.
+    /// Adds checksums to rows written by versions without them. Returns how many.
     async fn fill_checksums(&self) -> Result<u64>;
 
-    /// Forgets what is over: old idempotency keys, sessions, links. Gives how many rows went.
+    /// Deletes expired idempotency keys, sessions and links. Returns how many rows.
     async fn forget_expired(&self) -> Result<u64>;
 
-    /// Deletes records that are older than the operator keeps them, in small transactions.
+    /// Deletes records past their retention, in small transactions.
     async fn delete_old_records(&self, retention: RecordRetention) -> Result<DeletedRecords>;
 }

@@ -1,4 +1,4 @@
-//! Overview reports: what accounts want to be told, and the work of telling it once.
+//! Overview reports: their settings, and writing each report once.
 
 use std::collections::HashMap;
 
@@ -10,14 +10,14 @@ use crate::id::{AccountId, DeviceId, GroupId};
 use crate::overview::{DeviceCounts, Overview, OverviewSettings, OverviewTask, Period, StoredOverview};
 use crate::revision::Revision;
 
-/// Reports for owners.
+/// Settings and work of overview reports.
 #[async_trait]
 pub trait Overviews: Send + Sync {
-    /// What the account wants to be told.
+    /// Finds the settings of the account's report.
     async fn find_overview(&self, scope: Scope) -> Result<StoredOverview>;
 
-    /// Sets what the account wants to be told; what is over already is not told for it. Groups named anew must be the
-    /// account's.
+    /// Replaces the settings. Periods that have already passed are not reported. Newly named groups must belong to
+    /// the account.
     async fn replace_overview(
         &self,
         actor: &Actor,
@@ -25,10 +25,10 @@ pub trait Overviews: Send + Sync {
         settings: OverviewSettings,
     ) -> Result<StoredOverview>;
 
-    /// A report that is due, left to the asker for so long; none when there is none that nobody is at.
+    /// Claims a report that is due, for `lease_ms`; `None` if there is none, or all are claimed.
     async fn claim_overview(&self, lease_ms: i64) -> Result<Option<OverviewTask>>;
 
-    /// What happened to these devices; nothing to those it does not name.
+    /// Counts alerts and suppressed messages of these devices in the period; devices without any are left out.
     async fn overview_counts(
         &self,
         account: AccountId,
@@ -36,11 +36,11 @@ pub trait Overviews: Send + Sync {
         devices: Vec<DeviceId>,
     ) -> Result<HashMap<DeviceId, DeviceCounts>>;
 
-    /// What these groups are called.
+    /// The names of these groups.
     async fn group_names(&self, account: AccountId, groups: Vec<GroupId>)
     -> Result<HashMap<GroupId, String>>;
 
-    /// Marks a period as told and writes its messages, both or neither. No when it was told meanwhile, or is not
-    /// wanted any more as it was.
-    async fn file_overview(&self, task: OverviewTask, overview: Overview) -> Result<bool>;
+    /// Marks a period as reported and writes its messages, in one transaction. Returns false if it was reported
+    /// meanwhile, or the settings changed.
+    async fn finish_overview(&self, task: OverviewTask, overview: Overview) -> Result<bool>;
 }

@@ -1,4 +1,4 @@
-//! Who takes e-mail of an account.
+//! Consent of e-mail recipients.
 
 use async_trait::async_trait;
 
@@ -9,17 +9,17 @@ use crate::notification::{ConsentChange, EmailConsent, MailedAccount};
 use crate::routing::Preferences;
 use crate::text::Email;
 
-/// What recipients said by the link in their mail.
+/// What recipients chose by the link in a mail.
 #[async_trait]
 pub trait EmailRecipients: Send + Sync {
-    /// The key that signs the links in mails; the fresh one when there was none.
+    /// The key that signs links in mails. Stores `fresh` if there was none.
     async fn mail_link_key(&self, fresh: [u8; 32]) -> Result<[u8; 32]>;
 
-    /// The account as its recipient may see it; none when there is no such account.
+    /// Finds an account as a recipient of its mail may see it.
     async fn find_mailed_account(&self, account: AccountId, address: &Email)
     -> Result<Option<MailedAccount>>;
 
-    /// Records what a recipient says. Gives what holds now.
+    /// Records a recipient's choice and returns the new state.
     async fn change_email_consent(
         &self,
         account: AccountId,
@@ -27,10 +27,11 @@ pub trait EmailRecipients: Send + Sync {
         change: ConsentChange,
     ) -> Result<EmailConsent>;
 
-    /// What holds for each of these addresses, in their order.
+    /// The consent of each address, in their order.
     async fn list_email_consents(&self, scope: Scope, addresses: Vec<String>) -> Result<Vec<EmailConsent>>;
 
-    /// Writes a mail to each of these who is no user, was not asked lately and said nothing yet. Gives how many.
+    /// Writes a confirmation request to each recipient who is not a user, has not chosen yet and was not asked
+    /// lately. Returns how many.
     async fn ask_to_confirm(
         &self,
         account: AccountId,

@@ -1,4 +1,4 @@
-//! Where alerts go, and what an account allows to be sent.
+//! Alert routing and the notification settings of accounts.
 
 use async_trait::async_trait;
 
@@ -9,13 +9,13 @@ use crate::notification::{MessagingSettings, StoredMessaging};
 use crate::revision::Revision;
 use crate::routing::{AlertRouting, RoutingHolder, StoredRouting};
 
-/// Where the alerts of devices go.
+/// Alert routing and the notification settings of accounts.
 #[async_trait]
 pub trait Routing: Send + Sync {
-    /// What is set in a place in sight.
+    /// Finds the routing set on a device, group or account in the scope.
     async fn find_routing(&self, scope: Scope, holder: RoutingHolder) -> Result<StoredRouting>;
 
-    /// Sets it in a place in sight, or takes it back so that the next place decides.
+    /// Sets the routing, or removes it so that the less specific one applies.
     async fn replace_routing(
         &self,
         actor: &Actor,
@@ -24,17 +24,17 @@ pub trait Routing: Send + Sync {
         routing: Option<AlertRouting>,
     ) -> Result<StoredRouting>;
 
-    /// Whom the alerts of a device in sight go to, and where that is set.
+    /// The routing that applies to a device, and what it is set on.
     async fn routing_in_force(
         &self,
         scope: Scope,
         device: DeviceId,
     ) -> Result<Option<(RoutingHolder, AlertRouting)>>;
 
-    /// What an account allows to be sent.
+    /// Finds the notification settings of an account.
     async fn find_messaging(&self, scope: Scope) -> Result<StoredMessaging>;
 
-    /// Sets what an account allows to be sent.
+    /// Replaces the notification settings of an account.
     async fn replace_messaging(
         &self,
         actor: &Actor,

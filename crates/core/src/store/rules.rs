@@ -1,4 +1,4 @@
-//! Rules and geofences.
+//! Reads and changes of rules and geofences.
 
 use async_trait::async_trait;
 
@@ -11,10 +11,10 @@ use crate::page::{Page, PageRequest};
 use crate::revision::Revision;
 use crate::rule::{Rule, RuleSettings};
 
-/// Geofences of an account. Who sees a part of it sees those made there and those its rules look at.
+/// Geofences of an account. A scope below the account contains the geofences created in it and those its rules use.
 #[async_trait]
 pub trait Geofences: Send + Sync {
-    /// Adds a geofence.
+    /// Creates a geofence in the scope.
     async fn create_geofence(
         &self,
         actor: &Actor,
@@ -22,10 +22,10 @@ pub trait Geofences: Send + Sync {
         once: Option<IdempotencyKey>,
     ) -> Result<Created<Geofence>>;
 
-    /// One geofence in sight.
+    /// Finds a geofence in the scope.
     async fn find_geofence(&self, scope: Scope, id: GeofenceId) -> Result<Option<Geofence>>;
 
-    /// Geofences in sight whose name or description has this text, by id.
+    /// Lists geofences in the scope whose name or description contains a text, by id.
     async fn list_geofences(
         &self,
         scope: Scope,
@@ -33,7 +33,7 @@ pub trait Geofences: Send + Sync {
         page: PageRequest,
     ) -> Result<Page<Geofence>>;
 
-    /// Replaces what a client sets. Rules that look at it begin anew when it is elsewhere.
+    /// Replaces the settings. If the shape changes, rules that use it start again.
     async fn replace_geofence(
         &self,
         actor: &Actor,
@@ -42,15 +42,15 @@ pub trait Geofences: Send + Sync {
         settings: GeofenceSettings,
     ) -> Result<Geofence>;
 
-    /// Deletes a geofence, unless a rule looks at it.
+    /// Deletes a geofence. Refused if a rule uses it.
     async fn delete_geofence(&self, actor: &Actor, id: GeofenceId, seen: Option<Revision>) -> Result<()>;
 }
 
-/// Rules of an account. Who sees a part of it sees those that judge a device there, and may change those that judge
-/// nothing else.
+/// Rules of an account. A scope below the account contains the rules that apply to a device in it, and can change
+/// those that apply to nothing else.
 #[async_trait]
 pub trait Rules: Send + Sync {
-    /// Adds a rule. Its devices, groups and geofences must be in sight.
+    /// Creates a rule. Its devices, groups and geofences must be in the scope.
     async fn create_rule(
         &self,
         actor: &Actor,
@@ -58,13 +58,13 @@ pub trait Rules: Send + Sync {
         once: Option<IdempotencyKey>,
     ) -> Result<Created<Rule>>;
 
-    /// One rule in sight.
+    /// Finds a rule in the scope.
     async fn find_rule(&self, scope: Scope, id: RuleId) -> Result<Option<Rule>>;
 
-    /// Rules in sight whose name or description has this text, by id.
+    /// Lists rules in the scope whose name or description contains a text, by id.
     async fn list_rules(&self, scope: Scope, text: Option<&str>, page: PageRequest) -> Result<Page<Rule>>;
 
-    /// Replaces what a client sets. When it judges otherwise then, it begins anew, and what was under way ends.
+    /// Replaces the settings. If the evaluation changes, the rule starts again and its open episodes end.
     async fn replace_rule(
         &self,
         actor: &Actor,
@@ -73,6 +73,6 @@ pub trait Rules: Send + Sync {
         settings: RuleSettings,
     ) -> Result<Rule>;
 
-    /// Deletes a rule; the alerts it raised stay, those under way end.
+    /// Deletes a rule. Its alerts stay; open ones end.
     async fn delete_rule(&self, actor: &Actor, id: RuleId, seen: Option<Revision>) -> Result<()>;
 }

@@ -1,4 +1,4 @@
-//! Share links.
+//! Reads and changes of share links.
 
 use async_trait::async_trait;
 
@@ -15,29 +15,29 @@ use crate::time::Timestamp;
 /// What a share link shows.
 #[derive(Clone, Debug)]
 pub struct SharedView {
-    /// The link.
+    /// The link that was opened.
     pub share: Share,
     /// The devices with their last locations.
     pub devices: Vec<(Device, Option<StoredLocation>)>,
 }
 
-/// How often a link was opened since the last report.
+/// Openings of a link since the last report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ViewReport {
     /// The account it belongs to.
     pub account: AccountId,
-    /// The link.
+    /// The link that was opened.
     pub share: ShareId,
-    /// Openings not reported yet.
+    /// Openings that were not reported yet.
     pub views: u64,
     /// When it was last opened.
     pub last_viewed: Timestamp,
 }
 
-/// Share links of an account.
+/// Share links of an account, and opening them.
 #[async_trait]
 pub trait Shares: Send + Sync {
-    /// Makes a link to something in sight.
+    /// Creates a link to a device or group in the scope.
     async fn create_share(
         &self,
         actor: &Actor,
@@ -45,22 +45,22 @@ pub trait Shares: Send + Sync {
         once: Option<IdempotencyKey>,
     ) -> Result<Created<Share>>;
 
-    /// Links to things in sight, by id.
+    /// Lists links to devices and groups in the scope, by id.
     async fn list_shares(&self, scope: Scope, page: PageRequest) -> Result<Page<Share>>;
 
-    /// Takes a link back.
+    /// Deletes a link, which stops it at once.
     async fn delete_share(&self, actor: &Actor, id: ShareId) -> Result<()>;
 
-    /// The link an earlier request with this key made in the account.
+    /// Finds the link that an earlier request with this key created.
     async fn find_created_share(&self, scope: Scope, once: &IdempotencyKey) -> Result<Option<Share>>;
 
-    /// The link alone, if it is its time; what it shows is not read.
+    /// Finds a link that is valid now, without loading what it shows.
     async fn find_open_share(&self, secret: &str) -> Result<Option<Share>>;
 
-    /// What a link shows now; locations of before it began are no part of it. None when there is none, or it is
-    /// not its time. Changes nothing, so that it works also when nothing can be written.
+    /// What a link shows now, without locations from before its start. `None` if the link does not exist or is not
+    /// valid now. Writes nothing, so that it works on a full disk.
     async fn open_share(&self, secret: &str) -> Result<Option<SharedView>>;
 
-    /// Adds to how often links were opened; what is gone by now is passed over.
+    /// Adds openings to links. Links deleted meanwhile are skipped.
     async fn add_share_views(&self, reports: &[ViewReport]) -> Result<()>;
 }

@@ -1,4 +1,4 @@
-//! What messages say, where an account does not leave it to the built-in templates.
+//! Templates that accounts use instead of the built-in ones.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::revision::Revision;
 /// The templates of accounts.
 #[async_trait]
 pub trait Templates: Send + Sync {
-    /// Those the account ever touched, by kind.
+    /// The templates that the account ever set, by kind.
     async fn templates(&self, scope: Scope) -> Result<BTreeMap<String, StoredTemplate>>;
 
     /// Sets the account's own template of a kind, or returns to the built-in one.

@@ -1,4 +1,4 @@
-//! Users.
+//! Reads and changes of users.
 
 use async_trait::async_trait;
 
@@ -11,10 +11,10 @@ use crate::preference::Preferences;
 use crate::revision::Revision;
 use crate::user::{NewUser, User, UserFilter, UserProfile};
 
-/// Users of an account. Whether a narrower scope may see them is the caller's to decide: it sees itself alone.
+/// Users of an account. The caller decides what a scope below the account sees: only itself.
 #[async_trait]
 pub trait Users: Send + Sync {
-    /// Adds a user. Its group and device must be the account's.
+    /// Creates a user. Its group and device must belong to the account.
     async fn create_user(
         &self,
         actor: &Actor,
@@ -22,13 +22,13 @@ pub trait Users: Send + Sync {
         once: Option<IdempotencyKey>,
     ) -> Result<Created<User>>;
 
-    /// One user of the account.
+    /// Finds a user of the account.
     async fn find_user(&self, scope: Scope, id: UserId) -> Result<Option<User>>;
 
-    /// Users of the account, by id.
+    /// Lists users of the account, by id.
     async fn list_users(&self, scope: Scope, filter: &UserFilter, page: PageRequest) -> Result<Page<User>>;
 
-    /// Replaces what a client sets. A password given is set too and ends the user's sessions; none keeps it.
+    /// Replaces the profile. If a password is given, it is set too and ends the user's sessions.
     async fn replace_user(
         &self,
         actor: &Actor,
@@ -38,12 +38,12 @@ pub trait Users: Send + Sync {
         password_hash: Option<String>,
     ) -> Result<User>;
 
-    /// Removes a user with their key, sessions and links; the last owner stays.
+    /// Deletes a user with their key, sessions and links. Refused for the last owner.
     async fn delete_user(&self, actor: &Actor, id: UserId, seen: Option<Revision>) -> Result<()>;
 
-    /// Keeps how a user wants things shown. It is no change of the user: revision and time stay.
+    /// Stores display preferences. Does not change the user's revision or modification time.
     async fn set_preferences(&self, id: UserId, preferences: Preferences) -> Result<()>;
 
-    /// Marks a user as an operator of the server, or no longer.
+    /// Makes a user an operator of the server, or no longer.
     async fn set_operator(&self, id: UserId, operator: bool) -> Result<User>;
 }

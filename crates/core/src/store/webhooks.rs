@@ -1,4 +1,4 @@
-//! Webhooks and what is on its way to them.
+//! Webhooks and their deliveries.
 
 use async_trait::async_trait;
 
@@ -10,13 +10,14 @@ use crate::page::{Page, PageRequest};
 use crate::revision::Revision;
 use crate::time::Timestamp;
 use crate::webhook::{
-    DeliveryState, Lease, NewDelivery, Settlement, Webhook, WebhookDelivery, WebhookSecret, WebhookSettings,
+    DeliveryLease, DeliveryState, NewDelivery, Settlement, Webhook, WebhookDelivery, WebhookSecret,
+    WebhookSettings,
 };
 
 /// Webhooks of an account, as its admins see them.
 #[async_trait]
 pub trait Webhooks: Send + Sync {
-    /// Adds one that is told of what happens from now on; devices and groups it names must be the account's.
+    /// Creates a webhook that gets events from now on. Devices and groups it names must belong to the account.
     async fn create_webhook(
         &self,
         actor: &Actor,
@@ -25,13 +26,13 @@ pub trait Webhooks: Send + Sync {
         once: Option<IdempotencyKey>,
     ) -> Result<Created<Webhook>>;
 
-    /// One of the account's.
+    /// Finds a webhook of the account.
     async fn find_webhook(&self, scope: Scope, id: WebhookId) -> Result<Option<Webhook>>;
 
-    /// The account's, by id.
+    /// Lists the webhooks of the account, by id.
     async fn list_webhooks(&self, scope: Scope, page: PageRequest) -> Result<Page<Webhook>>;
 
-    /// Changes what a client can set, on condition that nobody did meanwhile. Switched on again, it goes on where it
+    /// Replaces the settings if the revision is still `seen`. When enabled again, the webhook continues where it
     /// stopped.
     async fn replace_webhook(
         &self,
@@ -41,7 +42,7 @@ pub trait Webhooks: Send + Sync {
         settings: WebhookSettings,
     ) -> Result<Webhook>;
 
-    /// Signs with another secret from now on, and with the present one too until an instant.
+    /// Signs with a new secret from now on, and also with the old one until `until`.
     async fn rotate_webhook_secret(
         &self,
         actor: &Actor,
@@ -50,10 +51,10 @@ pub trait Webhooks: Send + Sync {
         until: Timestamp,
     ) -> Result<Webhook>;
 
-    /// Removes it and what was on its way to it.
+    /// Deletes a webhook with its deliveries.
     async fn delete_webhook(&self, actor: &Actor, id: WebhookId, seen: Option<Revision>) -> Result<()>;
 
-    /// Its deliveries, newest first, in one state or any; `after` is the id of the last one seen.
+    /// Lists its deliveries, newest first, in one state or any; `after` is the id of the last one seen.
     async fn list_deliveries(
         &self,
         scope: Scope,
@@ -62,7 +63,7 @@ pub trait Webhooks: Send + Sync {
         page: PageRequest,
     ) -> Result<Page<WebhookDelivery>>;
 
-    /// Sends a message that is no event, to try the webhook.
+    /// Adds a delivery that is not an event, to test the webhook.
     async fn add_delivery(
         &self,
         actor: &Actor,
@@ -70,7 +71,7 @@ pub trait Webhooks: Send + Sync {
         new: NewDelivery,
     ) -> Result<WebhookDelivery>;
 
-    /// Tries a delivery again from now on, whatever became of it.
+    /// Schedules a delivery again, whatever its state.
     async fn retry_delivery(
         &self,
         actor: &Actor,
@@ -79,14 +80,14 @@ pub trait Webhooks: Send + Sync {
     ) -> Result<WebhookDelivery>;
 }
 
-/// What workers do for webhooks of every account.
+/// Background work for webhooks of all accounts.
 #[async_trait]
 pub trait WebhookWork: Send + Sync {
-    /// Webhooks that are switched on, behind their log and not overwhelmed already.
+    /// Lists enabled webhooks that have unread events and few waiting deliveries.
     async fn webhooks_behind(&self) -> Result<Vec<Webhook>>;
 
-    /// Takes events for a webhook: moves it on in its log and adds what is to be delivered, both or neither. No when
-    /// it is not at `from` any more, since another node was quicker.
+    /// Moves a webhook's cursor and adds the deliveries for the events passed, in one transaction. Returns false if
+    /// the cursor is no longer at `from`, because another node was faster.
     async fn advance_webhook(
         &self,
         account: AccountId,
@@ -96,24 +97,24 @@ pub trait WebhookWork: Send + Sync {
         deliveries: Vec<NewDelivery>,
     ) -> Result<bool>;
 
-    /// Notes that a webhook's place in the log is gone, and moves it to the beginning of what is kept.
-    async fn note_webhook_gap(&self, account: AccountId, id: WebhookId) -> Result<()>;
+    /// Records that events at a webhook's cursor were trimmed, and moves the cursor to the oldest stored event.
+    async fn record_webhook_gap(&self, account: AccountId, id: WebhookId) -> Result<()>;
 
-    /// Webhooks that something can be sent to now.
+    /// Lists webhooks with deliveries that can be sent now.
     async fn webhooks_due(&self) -> Result<Vec<(AccountId, WebhookId)>>;
 
-    /// Settles attempts and lends further deliveries for so long. Nothing is lent of a webhook that is switched off
-    /// or asked for rest; none when it is gone.
-    async fn work_deliveries(
+    /// Settles attempts and leases further deliveries for `lease_ms`. A disabled or paused webhook gets none; `None`
+    /// if it was deleted.
+    async fn settle_and_lease_deliveries(
         &self,
         account: AccountId,
         webhook: WebhookId,
         settled: Vec<Settlement>,
         wanted: u32,
         lease_ms: i64,
-    ) -> Result<Option<Lease>>;
+    ) -> Result<Option<DeliveryLease>>;
 
-    /// Gives up deliveries whose time is over, and forgets those made this long ago that do not wait. Gives how many
-    /// were forgotten.
+    /// Gives up expired deliveries, and deletes those created longer than `keep_ms` ago that are not waiting. Returns
+    /// how many were deleted.
     async fn trim_deliveries(&self, keep_ms: i64) -> Result<u64>;
 }

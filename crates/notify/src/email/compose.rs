@@ -1,4 +1,4 @@
-//! From a message to the bytes of an e-mail.
+//! Composes the bytes of an e-mail.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,7 +10,7 @@ use perigee_core::time::Timestamp;
 
 use crate::plain::{lines, one_line};
 
-/// What all messages of a sender have in common.
+/// The parts that all messages of a sender share.
 pub(super) struct Letterhead {
     pub(super) from: Mailbox,
     pub(super) reply_to: Option<Mailbox>,
@@ -41,20 +41,20 @@ macro_rules! headers {
 }
 
 headers! {
-    /// Tells holiday notices and other robots not to answer (RFC 3834).
+    /// Keeps auto-responders from answering (RFC 3834).
     AutoSubmitted = "Auto-Submitted";
     /// The same for Exchange, which does not read the above.
     SuppressResponses = "X-Auto-Response-Suppress";
-    /// Lets people sort alerts by a rule (RFC 2919).
+    /// Lets recipients filter alerts (RFC 2919).
     ListId = "List-Id";
-    /// How to get off the list (RFC 2369); left out where nobody would answer.
+    /// How to unsubscribe (RFC 2369); left out if there is no such address.
     ListUnsubscribe = "List-Unsubscribe";
-    /// That one POST to the first of these addresses is enough (RFC 8058).
+    /// Says that one POST to the first of these addresses unsubscribes (RFC 8058).
     ListUnsubscribePost = "List-Unsubscribe-Post";
 }
 
 impl Letterhead {
-    /// The e-mail for this message, or what is wrong with it.
+    /// The e-mail for this message, or why it cannot be composed.
     pub(super) fn write(&self, message: &Message, to: &Address, now: Timestamp) -> Result<Vec<u8>, String> {
         let mut builder = lettre::Message::builder()
             .message_id(Some(format!("<{}@{}>", message.id, self.domain)))
@@ -73,7 +73,7 @@ impl Letterhead {
         if !ways.is_empty() {
             builder = builder.header(ListUnsubscribe(ways.join(", ")));
         }
-        // The one request must be encrypted.
+        // RFC 8058 requires https.
         if message.mail_link.as_ref().is_some_and(|link| link.starts_with("https:")) {
             builder = builder.header(ListUnsubscribePost("List-Unsubscribe=One-Click".to_owned()));
         }
@@ -86,7 +86,7 @@ impl Letterhead {
     }
 }
 
-/// The address the server is told: host names beyond ASCII in the form the network uses.
+/// The recipient's address for the SMTP envelope, with the host name in Punycode.
 pub(super) fn recipient(text: &str) -> Result<Address, String> {
     let email: perigee_core::text::Email =
         text.parse().map_err(|error| format!("the address of the recipient {error}"))?;
@@ -96,7 +96,7 @@ pub(super) fn recipient(text: &str) -> Result<Address, String> {
     Address::new(local, host.to_string()).map_err(|error| format!("the address of the recipient: {error}"))
 }
 
-/// For the builder, which wants the machine's type. Dates before 1970 there are none in messages.
+/// Converts to the type that lettre takes. Messages have no dates before 1970.
 fn system_time(now: Timestamp) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(now.as_millis()).unwrap_or(0))
 }

@@ -1,4 +1,4 @@
-//! A connection to the mail server: opened, encrypted, greeted, signed in.
+//! Opens a connection to the mail server: TLS, EHLO and authentication.
 
 use std::io;
 
@@ -14,20 +14,20 @@ use super::reply::{Reply, Verdict};
 use super::settings::{Credentials, EmailSettings, Security};
 use crate::pipe::Pipe;
 
-/// Why there is no connection, for people.
+/// Why a connection could not be opened, for people.
 #[derive(Debug)]
 pub(super) struct NotConnected(pub(super) String);
 
 /// A connection on which messages can be sent.
 pub(super) struct Connection {
     pub(super) dialogue: Dialogue,
-    /// Whether addresses may have letters beyond ASCII.
+    /// Whether addresses may contain non-ASCII letters (SMTPUTF8).
     pub(super) takes_utf8: bool,
-    /// Whether bodies may.
+    /// Whether bodies may contain 8-bit data (8BITMIME).
     pub(super) takes_8bit: bool,
 }
 
-/// Opens a connection. The caller bounds the time.
+/// Opens a connection. The caller sets the time limit.
 pub(super) async fn open(settings: &EmailSettings, tls: &TlsConnector) -> Result<Connection, NotConnected> {
     let place = format!("{}:{}", settings.host, settings.port);
     let broken = |doing: &str| {
@@ -36,7 +36,7 @@ pub(super) async fn open(settings: &EmailSettings, tls: &TlsConnector) -> Result
     };
     let host = settings.host.trim_start_matches('[').trim_end_matches(']');
     let stream = TcpStream::connect((host, settings.port)).await.map_err(broken("cannot connect to"))?;
-    // Commands are short and each waits for its answer.
+    // Commands are short and each waits for its reply, so Nagle's algorithm would only delay them.
     let _unchanged_if_refused = stream.set_nodelay(true);
     let mut pipe: Box<dyn Pipe> = Box::new(stream);
     if settings.security == Security::Tls {
@@ -54,7 +54,7 @@ pub(super) async fn open(settings: &EmailSettings, tls: &TlsConnector) -> Result
             let bare = dialogue.into_pipe().map_err(broken("cannot encrypt the connection to"))?;
             let pipe = encrypt(bare, host, tls).await.map_err(broken("cannot encrypt the connection to"))?;
             dialogue = Dialogue::new(pipe);
-            // What was offered in the clear says nothing (RFC 3207, section 4.2).
+            // Capabilities offered before encryption must be discarded (RFC 3207, section 4.2).
             offer = greet(&mut dialogue, settings).await.map_err(broken("no answer to EHLO from"))?;
             expect(&offer, "EHLO", &place)?;
         } else if settings.security == Security::Starttls {
@@ -82,7 +82,7 @@ fn expect(reply: &Reply, what: &str, place: &str) -> Result<(), NotConnected> {
 
 async fn greet(dialogue: &mut Dialogue, settings: &EmailSettings) -> io::Result<Reply> {
     let answer = dialogue.command(&format!("EHLO {}", settings.hello)).await?;
-    // Servers that know no EHLO know nothing else either, but deliver.
+    // Old servers without EHLO have no extensions but still deliver.
     if answer.verdict() == Verdict::Permanent && settings.credentials.is_none() {
         return dialogue.command(&format!("HELO {}", settings.hello)).await;
     }

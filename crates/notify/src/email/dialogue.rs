@@ -1,4 +1,4 @@
-//! Lines to and from a mail server over a connection that may be encrypted.
+//! SMTP commands and replies as lines over a connection.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use super::reply::{LINE_MAX, LINES_MAX, Reply, parse_line};
 use crate::pipe::Pipe;
 
-/// A dialogue of commands and answers.
+/// A connection as a sequence of commands and replies.
 pub(super) struct Dialogue {
     pipe: BufReader<Box<dyn Pipe>>,
 }
@@ -17,19 +17,19 @@ impl Dialogue {
         Self { pipe: BufReader::new(pipe) }
     }
 
-    /// Sends a command and reads its answer. The command is made of parts without line ends.
+    /// Sends a command and reads its reply. The command must not contain line breaks.
     pub(super) async fn command(&mut self, line: &str) -> io::Result<Reply> {
         self.write(format!("{line}\r\n").as_bytes()).await?;
         self.read_reply().await
     }
 
-    /// Sends bytes.
+    /// Writes bytes and flushes them.
     pub(super) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.pipe.get_mut().write_all(bytes).await?;
         self.pipe.get_mut().flush().await
     }
 
-    /// Reads one answer, of one line or several.
+    /// Reads one reply, of one or several lines.
     pub(super) async fn read_reply(&mut self) -> io::Result<Reply> {
         let mut reply: Option<Reply> = None;
         for _ in 0..LINES_MAX {
@@ -64,8 +64,8 @@ impl Dialogue {
         Ok(line)
     }
 
-    /// The bare connection, to encrypt it. What the server sent ahead of the encryption could have been put there by
-    /// anybody, so that a dialogue which holds such bytes is over.
+    /// The underlying connection, to encrypt it. Bytes received before the encryption could have been injected by
+    /// anybody, so their presence is an error.
     pub(super) fn into_pipe(self) -> io::Result<Box<dyn Pipe>> {
         if self.pipe.buffer().is_empty() {
             Ok(self.pipe.into_inner())

@@ -1,8 +1,8 @@
 //! E-mail by SMTP.
 //!
-//! The message is written by lettre; the dialogue with the server is our own, because the answer to "was it taken?"
-//! hangs on one point: once the final dot is on its way and no answer comes, nobody can know. A library that wraps
-//! the whole dialogue into one result hides on which side of that point it failed.
+//! The message is composed by lettre, but the SMTP dialogue is our own. If no reply comes after the final dot, nobody
+//! can know whether the message was accepted. A library that returns one result for the whole dialogue hides on which
+//! side of that point it failed.
 
 mod compose;
 mod connection;

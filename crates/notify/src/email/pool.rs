@@ -1,4 +1,4 @@
-//! Connections kept for the next message, few and not for long.
+//! A pool of connections, limited in number and kept for a short time.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use tokio::time::Instant;
 
 use super::connection::Connection;
 
-/// Messages one connection carries; many servers close it at a hundred.
+/// Messages sent on one connection; many servers close it after a hundred.
 const MESSAGES_MAX: u32 = 50;
 
-/// The connections there are.
+/// Idle connections and permits to open more.
 pub(super) struct Pool {
     places: Semaphore,
     idle: Mutex<Vec<Idle>>,
@@ -24,8 +24,8 @@ struct Idle {
     carried: u32,
 }
 
-/// The right to one connection.
-pub(super) struct Place<'p> {
+/// Permission to use one connection.
+pub(super) struct ConnectionPermit<'p> {
     pool: &'p Pool,
     carried: u32,
     _permit: SemaphorePermit<'p>,
@@ -36,8 +36,8 @@ impl Pool {
         Self { places: Semaphore::new(connections), idle: Mutex::new(Vec::new()), idle_time }
     }
 
-    /// Waits for a place, and gives the connection last used if one is still fresh.
-    pub(super) async fn place(&self) -> (Place<'_>, Option<Connection>) {
+    /// Waits for a permit, and returns the most recently used idle connection, if there is one.
+    pub(super) async fn acquire(&self) -> (ConnectionPermit<'_>, Option<Connection>) {
         let permit = self.places.acquire().await.expect("the semaphore is never closed");
         let mut idle = self.idle.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let now = Instant::now();
@@ -46,17 +46,17 @@ impl Pool {
             Some(kept) => (Some(kept.connection), kept.carried),
             None => (None, 0),
         };
-        (Place { pool: self, carried, _permit: permit }, connection)
+        (ConnectionPermit { pool: self, carried, _permit: permit }, connection)
     }
 }
 
-impl Place<'_> {
-    /// Begins to count anew, for a connection just opened.
+impl ConnectionPermit<'_> {
+    /// Resets the message count, for a connection just opened.
     pub(super) fn opened(&mut self) {
         self.carried = 0;
     }
 
-    /// Keeps a connection that is in step for the next message.
+    /// Returns a connection to the pool. It must be ready for the next command.
     pub(super) fn keep(self, connection: Connection) {
         let carried = self.carried + 1;
         if carried < MESSAGES_MAX {

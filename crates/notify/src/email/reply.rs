@@ -1,36 +1,36 @@
-//! What a mail server answers: a code and lines of text (RFC 5321, section 4.2).
+//! Replies of a mail server: a code and lines of text (RFC 5321, section 4.2).
 
 use crate::plain::excerpt;
 
-/// Bytes one line of an answer may have; RFC 5321 allows 512, servers with long links in them send more.
+/// Bytes that one line of a reply may have. RFC 5321 allows 512, but servers that include links send more.
 pub(super) const LINE_MAX: usize = 4_096;
-/// Lines an answer may have.
+/// Lines that a reply may have.
 pub(super) const LINES_MAX: usize = 128;
-/// Characters of an answer that are kept for people.
+/// Characters of a reply that are shown to people.
 const SHOWN: usize = 300;
 
-/// An answer.
+/// A reply of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Reply {
-    /// Its code.
+    /// The three-digit status code.
     pub(super) code: u16,
-    /// Its lines, without code.
+    /// The lines of text, without the code.
     pub(super) lines: Vec<String>,
 }
 
-/// What an answer decides.
+/// The class of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// 2xx, or 3xx: go on.
+    /// 2xx or 3xx: continue.
     Positive,
-    /// 4xx: not now.
+    /// 4xx: try again later.
     Transient,
-    /// 5xx: not so.
+    /// 5xx: refused for good.
     Permanent,
 }
 
 impl Reply {
-    /// What it decides.
+    /// The class of this reply.
     pub(super) fn verdict(&self) -> Verdict {
         match self.code {
             200..400 => Verdict::Positive,
@@ -39,17 +39,17 @@ impl Reply {
         }
     }
 
-    /// Whether the server speaks of us, not of the message: who we are, and how we connect (RFC 4954, section 6).
+    /// Whether it is about authentication or encryption and not about the message (RFC 4954, section 6).
     pub(super) fn is_about_access(&self) -> bool {
         matches!(self.code, 530 | 534 | 535 | 538)
     }
 
-    /// Whether a capability is offered, in an answer to EHLO.
+    /// Whether a reply to EHLO offers a capability.
     pub(super) fn offers(&self, keyword: &str) -> bool {
         self.words_of(keyword).is_some()
     }
 
-    /// The words behind a capability.
+    /// The parameters of a capability.
     pub(super) fn words_of(&self, keyword: &str) -> Option<impl Iterator<Item = &str>> {
         self.lines.iter().skip(1).find_map(|line| {
             let mut words = line.split_ascii_whitespace();
@@ -57,13 +57,13 @@ impl Reply {
         })
     }
 
-    /// For the person who looks why.
+    /// An excerpt for people.
     pub(super) fn shown(&self) -> String {
         excerpt(&format!("{} {}", self.code, self.lines.join(" ")), SHOWN)
     }
 }
 
-/// One line of an answer: code, whether more follow, and text.
+/// Parses one line: code, whether more lines follow, and text.
 pub(super) fn parse_line(line: &[u8]) -> Option<(u16, bool, String)> {
     let digits = line.get(..3)?;
     if !digits.iter().all(u8::is_ascii_digit) {

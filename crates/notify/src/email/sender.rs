@@ -1,11 +1,11 @@
-//! One attempt to hand a message to the mail server, and what is known of its fate.
+//! Makes one attempt to pass a message to the mail server.
 
 use std::io;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use lettre::Address;
-use perigee_core::notification::{Delivery, Message, Sender};
+use perigee_core::notification::{Message, SendOutcome, Sender};
 use perigee_core::time::Clock;
 use perigee_tls::Trust;
 use tokio::time::timeout;
@@ -13,13 +13,13 @@ use tokio_rustls::TlsConnector;
 
 use super::compose::{Letterhead, recipient};
 use super::connection::{Connection, NotConnected, open};
-use super::pool::{Place, Pool};
+use super::pool::{ConnectionPermit, Pool};
 use super::reply::{Reply, Verdict};
 use super::settings::{EmailSettings, Security, SettingsError};
 use crate::plain::excerpt;
 use crate::tls::connector;
 
-/// Characters of the server's answer that are kept to ask its operator with.
+/// Characters of the server's reply that are kept as the reference.
 const REFERENCE: usize = 200;
 
 /// Sends e-mail by one mail server.
@@ -31,16 +31,16 @@ pub struct EmailSender {
     clock: Arc<dyn Clock>,
 }
 
-/// How far the dialogue came before the final dot.
+/// The result of the dialogue before the final dot.
 enum Step {
-    /// The server waits for the message.
+    /// The server is ready for the final dot.
     Ready,
-    /// It does not want it.
+    /// The server refused the message.
     Refused(Reply),
 }
 
 impl EmailSender {
-    /// A sender with these settings. Connects to nobody yet.
+    /// Makes a sender with these settings. Opens no connection yet.
     pub fn new(settings: EmailSettings, clock: Arc<dyn Clock>) -> Result<Self, SettingsError> {
         settings.validate()?;
         let trust = match (&settings.authorities, settings.security) {
@@ -58,10 +58,10 @@ impl EmailSender {
         Ok(Self { tls: connector(&trust)?, letterhead, pool, settings, clock })
     }
 
-    /// A connection in step: a kept one that still answers, or a new one.
+    /// A connection ready for a message: an idle one that still answers, or a new one.
     async fn connection(
         &self,
-        place: &mut Place<'_>,
+        place: &mut ConnectionPermit<'_>,
         kept: Option<Connection>,
     ) -> Result<Connection, NotConnected> {
         if let Some(mut connection) = kept {
@@ -74,18 +74,18 @@ impl EmailSender {
         open(&self.settings, &self.tls).await
     }
 
-    /// Everything up to the final dot: whatever goes wrong here, the server has not taken the message.
+    /// Everything up to the final dot. If it fails here, the server has not accepted the message.
     async fn before_the_dot<'s>(
         &'s self,
-        (mut place, kept): (Place<'s>, Option<Connection>),
+        (mut place, kept): (ConnectionPermit<'s>, Option<Connection>),
         message: &Message,
         to: &Address,
         email: &[u8],
-    ) -> Result<Begun<'s>, Delivery> {
+    ) -> Result<Begun<'s>, SendOutcome> {
         let mut connection = self.connection(&mut place, kept).await.map_err(|why| later(why.0))?;
         if !to.user().is_ascii() && !connection.takes_utf8 {
             place.keep(connection);
-            return Err(Delivery::Refused {
+            return Err(SendOutcome::Refused {
                 reason: format!(
                     "the mail server cannot deliver to {}: it takes only plain letters",
                     message.to
@@ -125,8 +125,8 @@ impl EmailSender {
         Ok(Step::Ready)
     }
 
-    /// The final dot and its answer.
-    async fn after_the_dot(&self, mut begun: Begun<'_>) -> Delivery {
+    /// Sends the final dot and reads its reply.
+    async fn after_the_dot(&self, mut begun: Begun<'_>) -> SendOutcome {
         let dialogue = &mut begun.connection.dialogue;
         let answer = timeout(self.settings.final_time_out, async {
             dialogue.write(b".\r\n").await?;
@@ -149,31 +149,31 @@ impl EmailSender {
             begun.place.keep(begun.connection);
         }
         if reply.verdict() == Verdict::Positive {
-            return Delivery::Sent { reference: Some(excerpt(&reply.lines.join(" "), REFERENCE)) };
+            return SendOutcome::Sent { reference: Some(excerpt(&reply.lines.join(" "), REFERENCE)) };
         }
         refusal(&reply)
     }
 }
 
-/// A message that the server has but for the final dot.
+/// A message that was transferred except for the final dot.
 struct Begun<'s> {
-    place: Place<'s>,
+    place: ConnectionPermit<'s>,
     connection: Connection,
 }
 
 #[async_trait]
 impl Sender for EmailSender {
-    async fn send(&self, message: &Message) -> Delivery {
+    async fn send(&self, message: &Message) -> SendOutcome {
         let to = match recipient(&message.to) {
             Ok(to) => to,
-            Err(reason) => return Delivery::Refused { reason },
+            Err(reason) => return SendOutcome::Refused { reason },
         };
         let email = match self.letterhead.write(message, &to, self.clock.now()) {
             Ok(email) => email,
-            Err(reason) => return Delivery::Refused { reason },
+            Err(reason) => return SendOutcome::Refused { reason },
         };
-        // Whoever waits for others to finish is not waiting for the server.
-        let place = self.pool.place().await;
+        // Waiting for a permit does not count towards the time limit.
+        let place = self.pool.acquire().await;
         match timeout(self.settings.time_out, self.before_the_dot(place, message, &to, &email)).await {
             Ok(Ok(begun)) => self.after_the_dot(begun).await,
             Ok(Err(delivery)) => delivery,
@@ -186,26 +186,26 @@ impl Sender for EmailSender {
     }
 }
 
-/// What a negative answer means. A server that does not let us in may do so when its or our settings are mended;
-/// that says nothing against the message.
-fn refusal(reply: &Reply) -> Delivery {
+/// The outcome of a negative reply. Authentication errors are retried: they are fixed by settings and say nothing
+/// about the message.
+fn refusal(reply: &Reply) -> SendOutcome {
     let reason = format!("the mail server answered {}", reply.shown());
     if reply.verdict() == Verdict::Permanent && !reply.is_about_access() {
-        Delivery::Refused { reason }
+        SendOutcome::Refused { reason }
     } else {
         later(reason)
     }
 }
 
-fn later(reason: String) -> Delivery {
-    Delivery::Later { reason, wait: None }
+fn later(reason: String) -> SendOutcome {
+    SendOutcome::RetryLater { reason, wait: None }
 }
 
-fn unclear(reason: &str) -> Delivery {
-    Delivery::Unclear { reason: format!("{reason}; it may have taken the message") }
+fn unclear(reason: &str) -> SendOutcome {
+    SendOutcome::Unclear { reason: format!("{reason}; it may have taken the message") }
 }
 
-/// The message with a line end at its end, and lines that begin with a dot given another (RFC 5321, section 4.5.2).
+/// The message with dot-stuffing and a final line break (RFC 5321, section 4.5.2).
 fn with_dots_doubled(email: &[u8]) -> Vec<u8> {
     let mut sent = Vec::with_capacity(email.len() + 64);
     let mut at_line_start = true;

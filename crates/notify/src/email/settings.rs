@@ -1,4 +1,4 @@
-//! What a sender of e-mail must be told.
+//! Settings of the e-mail sender.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,53 +10,53 @@ use secrecy::SecretString;
 /// How a connection to the mail server is encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Security {
-    /// By STARTTLS, or not at all connected.
+    /// STARTTLS is required.
     Starttls,
-    /// By STARTTLS where the server offers it, without asking whose certificate it has.
+    /// STARTTLS if the server offers it; the certificate is not verified.
     StarttlsIfOffered,
-    /// From the first byte (usually port 465).
+    /// TLS from the first byte (usually port 465).
     Tls,
-    /// Not.
+    /// No encryption at all.
     None,
 }
 
-/// Who signs in to the mail server.
+/// Credentials for the mail server.
 #[derive(Clone, Debug)]
 pub struct Credentials {
-    /// The user's name.
+    /// The user name at the mail server.
     pub user_name: String,
-    /// The password.
+    /// Never sent without encryption, except to this machine.
     pub password: SecretString,
 }
 
-/// Everything a sender of e-mail must be told.
+/// Settings of the e-mail sender.
 #[derive(Clone, Debug)]
 pub struct EmailSettings {
-    /// The mail server's name.
+    /// Host name or address of the mail server.
     pub host: String,
-    /// Its port.
+    /// TCP port of the mail server.
     pub port: u16,
     /// How connections are encrypted.
     pub security: Security,
     /// Authorities to trust (PEM) instead of the public ones.
     pub authorities: Option<PathBuf>,
-    /// Who signs in, if the server asks for it.
+    /// Credentials, if the server requires them.
     pub credentials: Option<Credentials>,
-    /// Whom messages are from: `Perigee <alerts@example.org>`.
+    /// Sender of messages: `Perigee <alerts@example.org>`.
     pub from: String,
-    /// Where answers go, if not there.
+    /// Address for replies, if other than `from`.
     pub reply_to: Option<String>,
     /// The domain of message ids and of the list id.
     pub domain: String,
-    /// How we introduce ourselves to the server.
+    /// The name given in EHLO.
     pub hello: String,
-    /// How recipients get off the list: a `mailto:` or `https:` address a person answers.
+    /// Where recipients can unsubscribe: a `mailto:` or `https:` address that a person handles.
     pub unsubscribe: Option<String>,
-    /// How long everything up to the final dot may take.
+    /// Time limit for everything up to the final dot.
     pub time_out: Duration,
-    /// How long the answer to the final dot may take. Generous, since a message without one may arrive twice.
+    /// Time limit for the reply to the final dot. Long, because a message without a reply may arrive twice.
     pub final_time_out: Duration,
-    /// Connections at once.
+    /// Connections open at the same time.
     pub connections: usize,
     /// How long an idle connection is kept.
     pub idle: Duration,
@@ -65,25 +65,25 @@ pub struct EmailSettings {
 /// Why e-mail cannot be sent with these settings.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
-    /// An address cannot be read.
+    /// An address is not valid.
     #[error("{key} must be an address such as \"Perigee <alerts@example.org>\"")]
     Address {
-        /// The setting.
+        /// The name of the setting.
         key: &'static str,
     },
-    /// The domain cannot stand in a message id.
+    /// The domain is not valid in a message id.
     #[error("domain must be a host name such as example.org")]
     Domain,
-    /// The way off the list is none.
+    /// `unsubscribe` is not a valid address.
     #[error("unsubscribe must be a mailto: or https: address")]
     Unsubscribe,
-    /// A password would go over the network in the clear.
+    /// A password would be sent without encryption.
     #[error("a password needs security = \"starttls\" or \"tls\"; without encryption anybody could read it")]
     PasswordInTheClear,
-    /// The server's name is none.
+    /// The host name is not valid.
     #[error("host must be a host name or an address")]
     Host,
-    /// Zero connections send nothing.
+    /// With zero connections nothing could be sent.
     #[error("connections must be at least 1")]
     Connections,
     /// TLS cannot be set up.

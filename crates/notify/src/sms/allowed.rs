@@ -1,29 +1,29 @@
-//! Where messages may go.
+//! Which numbers SMS may be sent to.
 
 use perigee_core::country::Country;
 use perigee_core::phone::PhoneNumber;
 
 use super::calling_code::{beginnings_of, country_code_of};
 
-/// The country a number belongs to; none for satellite networks, other international networks and free numbers.
+/// The country of a number; `None` for satellite and other international networks and for toll-free numbers.
 fn country_of(number: &PhoneNumber) -> Option<Country> {
     country_code_of(number.digits())?.parse().ok()
 }
 
-/// Where messages may go: countries by their code, and numbers by how they begin (`+8816` for a satellite network).
+/// Countries by code, and prefixes of numbers (`+8816` for a satellite network), that SMS may be sent to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AllowedCountries {
     countries: Vec<Country>,
     prefixes: Vec<String>,
 }
 
-/// Why an entry of the list cannot stand.
+/// The error for an entry that is neither a country nor a prefix.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{0}\" must be a country code such as ES, or the beginning of a number such as +8816")]
 pub struct ParseAllowedError(String);
 
 impl AllowedCountries {
-    /// Reads a list; an empty one allows every number.
+    /// Parses a list; an empty one allows every number.
     pub fn parse(entries: &[String]) -> Result<Self, ParseAllowedError> {
         let mut allowed = Self::default();
         for entry in entries {
@@ -39,13 +39,13 @@ impl AllowedCountries {
         Ok(allowed)
     }
 
-    /// The same as beginnings of numbers, such as `+34`; none when every number is allowed.
+    /// The same as prefixes, such as `+34`; empty if every number is allowed.
     pub fn prefixes(&self) -> Vec<String> {
         let of_countries = self.countries.iter().flat_map(|country| beginnings_of(country.code()));
         self.prefixes.iter().cloned().chain(of_countries).map(|digits| format!("+{digits}")).collect()
     }
 
-    /// Whether messages may go to this number.
+    /// Whether SMS may be sent to this number.
     pub fn allow(&self, number: &PhoneNumber) -> bool {
         let everywhere = self.countries.is_empty() && self.prefixes.is_empty();
         everywhere

@@ -1,4 +1,4 @@
-//! The 7-bit alphabet of telephones (3GPP TS 23.038), and plain letters for those it lacks.
+//! The GSM 7-bit alphabet (3GPP TS 23.038), and replacements for letters that it lacks.
 
 /// The basic table in the order of its codes. 0x1B leads to the extension.
 const BASIC: &str = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\u{1B}ÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
@@ -20,7 +20,7 @@ const EXTENSION: &[(char, u8)] = &[
 /// The code that leads to the extension.
 const ESCAPE: u8 = 0x1B;
 
-/// What telephones can show instead of a letter they lack.
+/// Replacements for letters that the alphabet lacks.
 const PLAIN: &[(&str, &str)] = &[
     ("áâãāăą", "a"),
     ("ÁÂÃÀĀĂĄ", "A"),
@@ -66,7 +66,7 @@ const PLAIN: &[(&str, &str)] = &[
     ("\u{200B}\u{200C}\u{200D}\u{FEFF}", ""),
 ];
 
-/// The codes of one character: one, two with an escape, or none when the alphabet lacks it.
+/// The codes of a character: one, two with an escape, or `None` if the alphabet lacks it.
 pub(super) fn codes(c: char) -> Option<(Option<u8>, u8)> {
     if c == '\u{1B}' {
         return None;
@@ -78,12 +78,12 @@ pub(super) fn codes(c: char) -> Option<(Option<u8>, u8)> {
     u8::try_from(place).ok().map(|code| (None, code))
 }
 
-/// Whether every character stands in the alphabet.
+/// Whether the alphabet has every character.
 pub(super) fn is_plain(text: &str) -> bool {
     text.chars().all(|c| codes(c).is_some())
 }
 
-/// The text in letters of the alphabet, if plain ones can stand for all that it lacks.
+/// The text with all missing letters replaced; `None` if one has no replacement.
 pub(super) fn plainly(text: &str) -> Option<String> {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {

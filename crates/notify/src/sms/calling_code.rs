@@ -1,12 +1,12 @@
-//! Which country a number belongs to, by how it begins (ITU-T E.164 and the plans within +1 and +7).
+//! The country of a number, by its prefix (ITU-T E.164 and the numbering plans within +1 and +7).
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Digits in the longest beginning of the table.
+/// Digits of the longest prefix in the table.
 const LONGEST: usize = 7;
 
-/// A country's code and the beginnings of its numbers. A longer beginning wins over a shorter one.
+/// A country code and the prefixes of its numbers. A longer prefix wins over a shorter one.
 #[rustfmt::skip]
 const BEGINNINGS: &[&str] = &[
     "AD 376", "AE 971", "AF 93", "AG 1268", "AI 1264", "AL 355", "AM 374", "AO 244", "AQ 6721", "AR 54", "AS 1684",
@@ -46,12 +46,12 @@ static COUNTRY_OF: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new
         .collect()
 });
 
-/// The code of the country these digits belong to.
+/// The code of the country that these digits belong to.
 pub(super) fn country_code_of(digits: &str) -> Option<&'static str> {
     (1..=LONGEST).rev().find_map(|length| COUNTRY_OF.get(digits.get(..length)?).copied())
 }
 
-/// The shortest beginnings that belong to this country and to no other.
+/// The shortest prefixes that belong to this country and to no other.
 pub(super) fn beginnings_of(country: &str) -> Vec<String> {
     let own = COUNTRY_OF.iter().filter(|(_, owner)| **owner == country);
     let mut found: Vec<String> = own.flat_map(|(beginning, _)| without_others(beginning, country)).collect();
@@ -60,7 +60,7 @@ pub(super) fn beginnings_of(country: &str) -> Vec<String> {
     found
 }
 
-/// This beginning, or what is left of it where longer ones lead to other countries.
+/// This prefix, or its extensions if longer prefixes belong to other countries.
 fn without_others(beginning: &str, country: &str) -> Vec<String> {
     let leads_elsewhere =
         COUNTRY_OF.iter().any(|(longer, owner)| longer.starts_with(beginning) && *owner != country);

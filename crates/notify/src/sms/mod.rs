@@ -1,4 +1,4 @@
-//! Short messages: what they cost, whom they may reach, and the ways to a message centre.
+//! SMS: segments, allowed countries, and sending by HTTP or SMPP.
 
 mod allowed;
 mod alphabet;

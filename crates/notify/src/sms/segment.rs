@@ -1,8 +1,8 @@
-//! How many segments a text takes, and how to keep it to a number of them.
+//! Counts the segments of an SMS, and shortens texts to a number of segments.
 
 use super::alphabet::{codes, is_plain, plainly};
 
-/// What a text is written in on the air.
+/// The encoding of an SMS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alphabet {
     /// Seven bits a letter: 160 alone, 153 in each of several segments.
@@ -11,21 +11,21 @@ pub enum Alphabet {
     Ucs2,
 }
 
-/// What a text costs.
+/// Encoding and segments of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segments {
-    /// What it is written in.
+    /// The encoding that the text needs.
     pub alphabet: Alphabet,
-    /// How many it takes. An empty text takes one.
+    /// Number of segments. An empty text takes one.
     pub count: usize,
 }
 
-/// How texts are made to fit.
+/// How texts are shortened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fitting {
-    /// Segments a text may take; what is longer is cut.
+    /// Segments that a text may take; longer texts are cut.
     pub segments: usize,
-    /// Whether plain letters stand for those telephones lack when that saves segments.
+    /// Whether letters outside the 7-bit alphabet are replaced if that saves segments.
     pub plain_letters: bool,
 }
 
@@ -38,7 +38,7 @@ impl Alphabet {
         }
     }
 
-    /// Units one character takes. They are never parted.
+    /// Units of one character, which stay in one segment.
     fn units(self, c: char) -> usize {
         match self {
             Self::Gsm7 => codes(c).map_or(1, |(escape, _)| if escape.is_some() { 2 } else { 1 }),
@@ -46,13 +46,13 @@ impl Alphabet {
         }
     }
 
-    /// What this text is written in.
+    /// The encoding that this text needs.
     pub(crate) fn of(text: &str) -> Self {
         if is_plain(text) { Self::Gsm7 } else { Self::Ucs2 }
     }
 }
 
-/// What a text costs.
+/// Counts the segments of a text.
 pub fn segments(text: &str) -> Segments {
     let alphabet = Alphabet::of(text);
     Segments { alphabet, count: parts(text, alphabet).len() }
@@ -78,7 +78,7 @@ pub(crate) fn parts(text: &str, alphabet: Alphabet) -> Vec<&str> {
     parts
 }
 
-/// The text as it is sent: in plain letters where that saves, and cut where it is too long.
+/// The text as it is sent: with replaced letters if that saves segments, and cut if it is too long.
 pub fn fit(text: &str, fitting: Fitting) -> String {
     let text = crate::plain::lines(text);
     let text = text.trim();
@@ -90,19 +90,19 @@ pub fn fit(text: &str, fitting: Fitting) -> String {
     cut(&text, fitting.segments.max(1))
 }
 
-/// At most this many segments, with dots where the rest was.
+/// Cuts the text to this many segments, ending in `...`.
 fn cut(text: &str, most: usize) -> String {
     const REST: &str = "...";
     if segments(text).count <= most {
         return text.to_owned();
     }
-    // Cutting may leave out what forced the wide alphabet, so that each length is judged by what remains.
+    // Cutting can remove the character that needed the 16-bit encoding, so each length is measured again.
     let mut ends: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
     let fits = |end: usize| {
         let kept = format!("{}{REST}", text.get(..end).unwrap_or_default());
         segments(&kept).count <= most
     };
-    // More letters never take fewer segments, so the longest that fits can be searched by halves.
+    // More characters never take fewer segments, so binary search finds the longest that fits.
     let count = ends.partition_point(|end| fits(*end));
     ends.truncate(count);
     let end = ends.last().copied().unwrap_or(0);

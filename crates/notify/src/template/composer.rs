@@ -1,4 +1,4 @@
-//! From what happened to a message, by the account's templates or the built-in ones.
+//! Composes messages with the account's templates or the built-in ones.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,17 +20,17 @@ pub type Customs = Arc<BTreeMap<TemplateKind, String>>;
 /// Where accounts keep their own templates.
 #[async_trait]
 pub trait CustomTemplates: Send + Sync {
-    /// Those of one account; none when they cannot be read, since an alert must not wait for its wording.
+    /// The templates of one account; `None` if they cannot be read, because an alert must not wait for them.
     async fn custom_templates(&self, account: AccountId) -> Customs;
 }
 
-/// Writes messages.
+/// Composes messages from templates.
 pub struct Composer {
     customs: Arc<dyn CustomTemplates>,
     fitting: Fitting,
 }
 
-/// What is said when nothing more can be. A report without a device names its account.
+/// The text used if even the built-in template fails. A report without a device names its account.
 const BAREST: &str = "{{ alert.title|cut(50) }} - {{ device.name|cut(50) }}";
 
 /// The templates of one occasion.
@@ -38,12 +38,12 @@ struct Kinds {
     subject: TemplateKind,
     text: TemplateKind,
     html: TemplateKind,
-    /// None for what goes by e-mail alone.
+    /// `None` for messages that are sent by e-mail only.
     sms: Option<TemplateKind>,
 }
 
 impl Composer {
-    /// A writer with these templates, whose SMS fit so.
+    /// Makes a composer with these templates; `fitting` limits its SMS.
     pub fn new(customs: Arc<dyn CustomTemplates>, fitting: Fitting) -> Self {
         Self { customs, fitting }
     }
@@ -63,7 +63,7 @@ impl Compose for Composer {
         let writer =
             Writer { customs, facts: Facts::of(content), account: content.account, notification: content.id };
         let (channel, fitting) = (content.channel, self.fitting);
-        // Each outbox worker writes one message after another, so that no more than one per channel computes at once.
+        // Each outbox worker composes one message at a time, so that at most one per channel uses the CPU.
         let work = move || writer.write_all(&kinds, channel, fitting);
         let written = tokio::task::spawn_blocking(work).await;
         let Texts { subject, mut text, mut html } =
@@ -93,7 +93,7 @@ struct Texts {
     html: Option<String>,
 }
 
-/// Everything that one message is written from.
+/// The input of one message.
 struct Writer {
     customs: Customs,
     facts: Facts,
@@ -116,8 +116,8 @@ impl Writer {
         })
     }
 
-    /// By the account's own template, or by the built-in one when it has none, or when its own fails on these facts
-    /// or costs more than it may.
+    /// Renders the account's own template. Uses the built-in one if there is none, or if its own fails or exceeds its
+    /// budget.
     fn write(&self, kind: TemplateKind) -> Result<String, ComposeError> {
         if let Some(source) = self.customs.get(&kind) {
             match render(kind, source, &self.facts) {
@@ -132,7 +132,7 @@ impl Writer {
             }
         }
         render(kind, kind.built_in(), &self.facts).or_else(|error| {
-            // More was sent with the alert than fits anywhere. It is told all the same.
+            // The alert has more data than fits into a message; it is sent with the fallback text.
             tracing::warn!(notification = %self.notification, kind = kind.name(), %error, "a built-in template failed");
             render(kind, BAREST, &self.facts).map_err(|error| ComposeError(error.to_string()))
         })

@@ -1,5 +1,5 @@
-//! What every e-mail says of how to end it, and the mail that asks whether somebody takes e-mail at all. Accounts cannot
-//! change these texts.
+//! The unsubscribe footer of every e-mail, and the mail that asks a recipient to confirm. Accounts cannot change
+//! these texts.
 
 use perigee_core::notification::{Channel, Composed, Content, Message};
 
@@ -8,7 +8,7 @@ use crate::plain::one_line;
 /// Characters of an account's name that are shown.
 const NAME_SHOWN: usize = 60;
 
-/// The texts of one language; `{account}` and `{link}` are put in.
+/// The texts of one language, with the placeholders `{account}` and `{link}`.
 struct Texts {
     footer: &'static str,
     subject: &'static str,
@@ -42,7 +42,7 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Adds to the text and the HTML of an e-mail how to end it.
+/// Adds the unsubscribe footer to text and HTML of an e-mail.
 pub(super) fn add_footer(content: &Content, text: &mut String, html: Option<&mut String>) {
     let Some(link) = &content.mail_link else { return };
     let label = texts(content).footer.replace("{account}", &shown_name(content));
@@ -57,7 +57,7 @@ pub(super) fn add_footer(content: &Content, text: &mut String, html: Option<&mut
     }
 }
 
-/// The mail that asks whether somebody takes e-mail of an account.
+/// The mail that asks a recipient to confirm.
 pub(super) fn question(content: &Content) -> Composed {
     let (texts, name) = (texts(content), shown_name(content));
     let link = content.mail_link.as_deref().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Templates checked and made into texts, within bounds.
+//! Checks and renders templates within a budget.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use super::instrument::{CHARGE, CHARGE_LEVEL, instrument};
 use super::kind::TemplateKind;
 use super::meter::{Limits, Meter};
 
-/// Instructions a template may run, those that charge for bytes among them: many times what the longest built-in one
-/// needs.
+/// Instructions that a template may run, including those that charge for bytes: many times what the longest built-in
+/// template needs.
 const FUEL: u64 = 22_000;
-/// Templates whose parts stand deeper in each other than this are nobody's wish.
+/// Maximum nesting depth while rendering.
 const DEPTH_MAX: usize = 100;
 
 /// What is wrong with a template, and where.
@@ -47,7 +47,7 @@ impl From<Error> for TemplateError {
     }
 }
 
-/// Checks a template of somebody's making as far as can be done without facts.
+/// Checks a user's template as far as possible without data.
 pub fn check(source: &str) -> Result<(), TemplateError> {
     check_length(source)?;
     guard(source).map(drop)
@@ -61,14 +61,14 @@ fn check_length(source: &str) -> Result<(), TemplateError> {
     Ok(())
 }
 
-/// The text a template makes of these facts, within [`Limits::DEFAULT`].
+/// Renders a template within [`Limits::DEFAULT`].
 ///
-/// Computes for up to some tens of milliseconds: run it where that holds nobody up.
+/// Uses the CPU for up to some tens of milliseconds: do not run it on a thread that serves connections.
 pub fn render(kind: TemplateKind, source: &str, facts: &Facts) -> Result<String, TemplateError> {
     render_within(kind, source, facts, Limits::DEFAULT)
 }
 
-/// The text a template makes of these facts, unless that costs more than it may.
+/// Renders a template unless it exceeds the limits.
 pub fn render_within(
     kind: TemplateKind,
     source: &str,
@@ -86,7 +86,7 @@ pub fn render_within(
     let escape = if kind.is_html() { AutoEscape::Html } else { AutoEscape::None };
     let mut text = String::new();
     eval(&environment, &instructions, values, &blocks, &mut make_string_output(&mut text), escape)?;
-    // The meter knows how long texts are before they are escaped.
+    // The meter measures texts before escaping.
     if text.len() > kind.output_max() {
         return Err(TemplateError { line: None, problem: meter.too_long() });
     }
@@ -103,7 +103,7 @@ fn environment(kind: TemplateKind, facts: &Facts, meter: &Arc<Meter>) -> Environ
     );
     let output = Arc::clone(meter);
     environment.set_formatter(move |out, state, value| {
-        // What is not known prints as nothing, so that a template need not ask for each value.
+        // Unknown values print as nothing, so that a template need not test each one.
         if value.is_none() {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! Everything a template may show. Each member is always there; what is not known is none and prints as nothing.
+//! The data that templates can show. Every field exists; unknown values are `none` and print as nothing.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::report::Report;
 use super::words::{spoken, words};
 
-/// Everything a template may show.
+/// The data that templates can show.
 #[derive(Clone, Debug, Serialize)]
 pub struct Facts {
     pub(super) account: Named,
@@ -77,7 +77,7 @@ pub(super) struct Position {
     pub(super) latitude: f64,
     pub(super) longitude: f64,
     pub(super) time: String,
-    /// Whether it is where the device was last, and not where the alert says it happened.
+    /// Whether it is the device's last position and not the alert's own.
     pub(super) is_last: bool,
     pub(super) speed: Option<f64>,
     pub(super) course: Option<f64>,
@@ -94,12 +94,12 @@ pub(super) struct Limit {
 }
 
 impl Facts {
-    /// The language spoken.
+    /// The language of the template's labels.
     pub(super) fn language(&self) -> &'static str {
         self.language
     }
 
-    /// What there is to tell.
+    /// The data for this content.
     pub fn of(content: &Content) -> Self {
         let language = content.preferences.language.as_str();
         let device = content.device.as_ref();

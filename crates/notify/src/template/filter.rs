@@ -1,4 +1,4 @@
-//! The filters of templates: values as the recipient reads them. What is not known stays nothing.
+//! The filters of templates, which format values for the recipient. Unknown values stay empty.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use perigee_core::time::Timestamp;
 use super::format::{Reader, plain_coordinates};
 use crate::plain::excerpt;
 
-/// Characters the filter cut leaves at the most.
+/// The largest number that the filter `cut` accepts.
 const CUT_MAX: usize = 2_000;
 
-/// Gives a template the filters for this reader.
+/// Registers the filters for this recipient.
 pub(super) fn add_filters(environment: &mut Environment<'_>, reader: Reader) {
     let reader = Arc::new(reader);
     add(environment, "speed", &reader, |reader, value| Ok(reader.speed(number(value)?)));

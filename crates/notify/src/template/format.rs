@@ -1,4 +1,4 @@
-//! Measures, places and times as a recipient reads them.
+//! Formats measures, positions and times for a recipient.
 
 use perigee_core::day::Date;
 use perigee_core::routing::Units;
@@ -11,7 +11,7 @@ const KM_PER_MILE: f64 = 1.609_344;
 const KM_PER_NAUTICAL_MILE: f64 = 1.852;
 const METRES_PER_FOOT: f64 = 0.304_8;
 
-/// How a recipient reads.
+/// Language, units and time zone of a recipient.
 pub(super) struct Reader {
     pub(super) units: Units,
     pub(super) zone: Zone,
@@ -23,7 +23,7 @@ impl Reader {
         Self { units, zone, words: words(language) }
     }
 
-    /// A number with at most this many digits behind the point, none of them a zero at the end.
+    /// A number with at most this many decimals, without trailing zeros.
     pub(super) fn number(&self, value: f64, digits: usize) -> String {
         let written = format!("{value:.digits$}");
         let written = if written.contains('.') {
@@ -71,7 +71,7 @@ impl Reader {
         }
     }
 
-    /// A place for people: degrees, or degrees and minutes at sea.
+    /// A position for people: degrees, or degrees and minutes in nautical units.
     pub(super) fn coordinates(&self, latitude: f64, longitude: f64) -> String {
         let north = if latitude < 0.0 { 'S' } else { 'N' };
         let east = match (longitude < 0.0, self.words.label.get("time").map(String::as_str)) {
@@ -88,7 +88,7 @@ impl Reader {
     }
 
     fn minutes(&self, degrees: f64, width: usize) -> String {
-        // In whole thousandths of a minute, so that 59.9999 minutes become the next degree and not 60.
+        // Rounded to thousandths of a minute first, so that 59.9999 minutes become the next degree and not 60.
         let thousandths = (degrees.abs() * 60_000.0).round();
         let (whole, rest) = ((thousandths / 60_000.0).floor(), thousandths % 60_000.0);
         format!("{whole:0width$.0}°{:06.3}'", rest / 1_000.0).replace('.', &self.words.time.decimal)
@@ -118,7 +118,7 @@ impl Reader {
         format!("{} {}", self.day(date), date.year())
     }
 
-    /// An instant as short as can be understood.
+    /// An instant in a short form.
     pub(super) fn short_time(&self, instant: Timestamp) -> String {
         let zoned = instant.to_jiff().to_zoned(self.zone.as_jiff().clone());
         format!("{} {}", self.day(zoned.date()), zoned.strftime("%H:%M"))
@@ -131,7 +131,7 @@ impl Reader {
     }
 }
 
-/// A place for machines: degrees with a point, as maps take them.
+/// A position for maps: decimal degrees.
 pub(super) fn plain_coordinates(latitude: f64, longitude: f64) -> String {
     format!("{latitude:.5},{longitude:.5}")
 }

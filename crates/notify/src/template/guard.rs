@@ -1,9 +1,9 @@
-//! What templates may be made of.
+//! Restricts what templates may contain.
 //!
-//! Fuel bounds how many steps a template makes, but one step can double a text: forty of them fill the memory. So
-//! nothing may be bound to a name but what a loop takes from the facts, nothing may be put together or multiplied, and
-//! only filters that make no text much longer may be used. No value is then larger than the facts or the template. What
-//! reading these again and again costs is bounded by `meter`.
+//! Fuel limits how many instructions a template runs, but one instruction can double a text, and forty of them fill
+//! the memory. So variables can only come from loops over the data, strings cannot be joined or multiplied, and only
+//! filters that do not lengthen a text much are allowed. No value is then larger than the data or the template.
+//! `meter` limits the cost of reading values repeatedly.
 
 use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Stmt};
 use minijinja::machinery::{Span, Token, parse, tokenize};
@@ -11,15 +11,14 @@ use minijinja::syntax::SyntaxConfig;
 
 use super::engine::TemplateError;
 
-/// Words and signs between two braces. Each may open another level, and levels take room on the stack of whoever
-/// reads them.
+/// Tokens between two braces. Each may open another level, and parsing levels uses the stack.
 const TOKENS_MAX: usize = 120;
-/// Levels of if and for, each elif being one more.
+/// Nesting levels of `if` and `for`; each `elif` is one more.
 const LEVELS_MAX: usize = 30;
-/// Loops within loops.
+/// Nesting levels of loops.
 const LOOPS_MAX: usize = 2;
 
-/// The filters a template may use.
+/// The filters that a template may use.
 const FILTERS: &[&str] = &[
     "abs",
     "altitude",
@@ -52,7 +51,7 @@ const FILTERS: &[&str] = &[
     "upper",
 ];
 
-/// Parses a template, and refuses one that has what none may have.
+/// Parses a template and refuses forbidden constructs.
 pub(super) fn guard(source: &str) -> Result<Stmt<'_>, TemplateError> {
     shape(source)?;
     let template = parse(source, "template", SyntaxConfig::default()).map_err(TemplateError::from)?;
@@ -60,7 +59,7 @@ pub(super) fn guard(source: &str) -> Result<Stmt<'_>, TemplateError> {
     Ok(template)
 }
 
-/// Refuses what is so deep that reading it could fail; looks at one word after another and goes down nowhere.
+/// Refuses templates nested so deeply that parsing could overflow the stack. Scans tokens without recursion.
 fn shape(source: &str) -> Result<(), TemplateError> {
     let mut tokens = 0;
     let mut opened = false;
@@ -135,7 +134,7 @@ fn unusable(span: Span, tag: &str) -> TemplateError {
     refuse(span, format!("{{% {tag} %}} cannot be used here; there are if, for and raw"))
 }
 
-/// A name, members of it, and the pairs of a map: nothing that was made here.
+/// Whether an expression is a name, a field of one or the items of a map, and so no new value.
 fn is_from_the_facts(expr: &Expr<'_>) -> bool {
     match expr {
         Expr::Var(_) => true,

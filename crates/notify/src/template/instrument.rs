@@ -1,8 +1,7 @@
 //! Rewrites a checked template so that every operand whose size matters is charged to the meter before it is used.
 //!
-//! The engine has no hook for `==`, `<` and `in`, and writes literal text without asking anybody. So operands are
-//! wrapped in a filter that returns its input unchanged, and literal text becomes a constant that is written like a
-//! value.
+//! The engine has no hook for `==`, `<` and `in`, nor for literal text. So operands are wrapped in a filter that
+//! returns its input unchanged, and literal text becomes a constant that is written like a value.
 
 use minijinja::Value;
 use minijinja::machinery::ast::{

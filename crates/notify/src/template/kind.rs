@@ -1,4 +1,4 @@
-//! The texts there are templates for.
+//! The kinds of templates.
 
 use std::str::FromStr;
 
@@ -6,14 +6,14 @@ use perigee_core::notification::Channel;
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $variant:ident = $name:literal, $file:literal, $most:literal;)+) => {
-        /// A text there is a template for.
+        /// A kind of template.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum TemplateKind {
             $($(#[$doc])* $variant,)+
         }
 
         impl TemplateKind {
-            /// Every one there is.
+            /// Every kind, in the order of the API.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             /// Its name in the API and in the store.
@@ -21,12 +21,12 @@ macro_rules! kinds {
                 match self { $(Self::$variant => $name,)+ }
             }
 
-            /// The template that speaks unless an account has its own.
+            /// The built-in template, used unless an account has its own.
             pub const fn built_in(self) -> &'static str {
                 match self { $(Self::$variant => include_str!(concat!("builtin/", $file)),)+ }
             }
 
-            /// Bytes what it makes may have.
+            /// Bytes that the rendered text may have.
             pub const fn output_max(self) -> usize {
                 match self { $(Self::$variant => $most,)+ }
             }
@@ -37,49 +37,49 @@ macro_rules! kinds {
 kinds! {
     /// The subject of an alert's e-mail.
     AlertEmailSubject = "alert-email-subject", "alert-email-subject.txt", 1_000;
-    /// Its text.
+    /// The plain text of an alert's e-mail.
     AlertEmailText = "alert-email-text", "alert-email-text.txt", 65_536;
-    /// Its text for readers of HTML.
+    /// The HTML of an alert's e-mail.
     AlertEmailHtml = "alert-email-html", "alert-email-html.html", 262_144;
-    /// An alert's SMS.
+    /// The text of an alert's SMS.
     AlertSms = "alert-sms", "alert-sms.txt", 4_096;
-    /// The subject of the e-mail that tells of a limit reached.
+    /// The subject of the e-mail about a reached limit.
     LimitEmailSubject = "limit-email-subject", "limit-email-subject.txt", 1_000;
-    /// Its text.
+    /// The plain text of that e-mail.
     LimitEmailText = "limit-email-text", "limit-email-text.txt", 65_536;
-    /// Its text for readers of HTML.
+    /// The HTML of that e-mail.
     LimitEmailHtml = "limit-email-html", "limit-email-html.html", 262_144;
-    /// The SMS that tells of a limit reached.
+    /// The SMS about a reached limit.
     LimitSms = "limit-sms", "limit-sms.txt", 4_096;
-    /// The subject of the report of a day or a week.
+    /// The subject of an overview report.
     OverviewEmailSubject = "overview-email-subject", "overview-email-subject.txt", 1_000;
-    /// Its text.
+    /// The plain text of an overview report.
     OverviewEmailText = "overview-email-text", "overview-email-text.txt", 262_144;
-    /// Its text for readers of HTML.
+    /// The HTML of an overview report.
     OverviewEmailHtml = "overview-email-html", "overview-email-html.html", 262_144;
 }
 
-/// What a text is about.
+/// What a message is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
-    /// An alert.
+    /// An alert of a device.
     Alert,
-    /// A limit reached.
+    /// A daily limit that was reached.
     Limit,
-    /// A day or a week of an account.
+    /// An overview report of an account.
     Overview,
 }
 
 impl TemplateKind {
-    /// Characters a template may have.
+    /// Characters that a template's source may have.
     pub const SOURCE_MAX: usize = 20_000;
 
-    /// Whether it makes HTML, in which every value is escaped.
+    /// Whether it renders HTML, in which every value is escaped.
     pub const fn is_html(self) -> bool {
         matches!(self, Self::AlertEmailHtml | Self::LimitEmailHtml | Self::OverviewEmailHtml)
     }
 
-    /// What it is about.
+    /// What its message is about.
     pub const fn topic(self) -> Topic {
         match self {
             Self::AlertEmailSubject | Self::AlertEmailText | Self::AlertEmailHtml | Self::AlertSms => {
@@ -92,7 +92,7 @@ impl TemplateKind {
         }
     }
 
-    /// The channel it is for.
+    /// The channel of its message.
     pub const fn channel(self) -> Channel {
         match self {
             Self::AlertSms | Self::LimitSms => Channel::Sms,
@@ -101,7 +101,7 @@ impl TemplateKind {
     }
 }
 
-/// A text that names no kind of template.
+/// The error for a text that is not a kind of template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a kind of template")]
 pub struct UnknownKind;

@@ -12,24 +12,24 @@ use minijinja::{Error, ErrorKind, Value};
 /// What one rendering may cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bytes that operators, filters, tests, loops and output may read or write in all, whatever the facts.
+    /// Bytes that operators, filters, tests, loops and output may read or write, whatever the data.
     pub bytes: u64,
-    /// How often the facts may be read as a whole, beyond that.
+    /// In addition, how often all the data may be read.
     pub readings: u64,
     /// Time from the start of the rendering, by the monotonic clock.
     pub time: Duration,
 }
 
 impl Limits {
-    /// Many times what the longest built-in template needs, and less than 10 ms of the slowest filter for an alert of
-    /// the usual size. The time is for a machine that is overloaded; the bytes are used up long before.
+    /// Many times what the longest built-in template needs, and less than 10 ms of the slowest filter for a usual
+    /// alert. The time limit is for an overloaded machine; normally the bytes run out long before.
     pub const DEFAULT: Self = Self { bytes: 1 << 20, readings: 6, time: Duration::from_secs(1) };
 }
 
-/// Charged for an operand whatever its size, so that calls on empty values are not free.
+/// Charged for every operand, so that calls on empty values are not free.
 const PER_OPERAND: u64 = 16;
 
-/// Counts what one rendering costs and refuses to go on when it is too much.
+/// Counts the cost of one rendering and stops it when the budget is used up.
 pub(super) struct Meter {
     /// Bytes that may be read and written.
     bytes: u64,
@@ -41,7 +41,7 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// A meter for one rendering of these facts.
+    /// A meter for one rendering of this data.
     pub(super) fn new(limits: Limits, facts: &Value, output_max: usize) -> Self {
         let (used, output) = (AtomicU64::new(0), AtomicU64::new(0));
         let facts = deep_size(facts, u64::MAX);
@@ -72,7 +72,7 @@ impl Meter {
         Ok(())
     }
 
-    /// What is said of a text that is longer than it may be.
+    /// The message for a text that is too long.
     pub(super) fn too_long(&self) -> String {
         format!("what it makes is longer than {} bytes", self.output_max)
     }

@@ -1,7 +1,7 @@
-//! Templates: what messages say, in the recipient's language, zone and units.
+//! Templates of messages, in the recipient's language, time zone and units.
 //!
-//! Accounts may write their own. Whatever they write ends soon, stays small and reaches nothing but the facts it is
-//! given; where it fails, the built-in template speaks.
+//! Accounts may write their own. A template has a budget of time and memory and sees nothing but its data; if it
+//! fails, the built-in one is used.
 
 mod composer;
 mod consent;

@@ -1,11 +1,11 @@
-//! An overview as a template may show it.
+//! The data of an overview report for templates.
 
-use perigee_core::overview::{Figures, GroupFigures, Overview};
+use perigee_core::overview::{GroupTotals, Overview, Totals};
 use serde::Serialize;
 
 use super::words::words;
 
-/// Everything a template may show of an overview; nothing but zeros where there is none.
+/// The data of an overview report for templates; zeros in other messages.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Report {
     frequency: &'static str,
@@ -20,7 +20,7 @@ pub(super) struct Report {
 #[derive(Clone, Debug, Default, Serialize)]
 struct Counts {
     devices: u64,
-    /// In kilometres, as the filter for distances takes it.
+    /// Kilometres, as the filter `distance` expects.
     distance: f64,
     alerts: u64,
     critical: u64,
@@ -40,7 +40,7 @@ struct Group {
 impl Report {
     pub(super) fn of(overview: &Overview, language: &str) -> Self {
         let nowhere = words(language).label.get("no_group");
-        let group = |group: &GroupFigures| Group {
+        let group = |group: &GroupTotals| Group {
             name: group.name.as_ref().or(nowhere).cloned().unwrap_or_default(),
             figures: Counts::of(&group.figures),
         };
@@ -56,7 +56,7 @@ impl Report {
 }
 
 impl Counts {
-    fn of(figures: &Figures) -> Self {
+    fn of(figures: &Totals) -> Self {
         let named = u64::try_from(figures.silent_names.len()).unwrap_or(u64::MAX);
         #[expect(
             clippy::cast_precision_loss,

@@ -1,8 +1,8 @@
-//! Facts to try templates with, when nothing has happened yet.
+//! Sample data for checking and previewing templates.
 
 use perigee_core::day::Date;
 use perigee_core::notification::Channel;
-use perigee_core::overview::{Figures, Frequency, GroupFigures, Overview, Period};
+use perigee_core::overview::{Frequency, GroupTotals, Overview, Period, Totals};
 use perigee_core::routing::Units;
 use perigee_core::severity::Severity;
 use perigee_core::time::Timestamp;
@@ -13,7 +13,7 @@ use super::kind::Topic;
 use super::report::Report;
 use super::words::{spoken, words};
 
-/// Facts to preview templates with: a vessel that asks for help, one that used up its messages, or a fleet's week.
+/// Sample data: a vessel with an SOS, a device that reached its limit, or a week of a fleet.
 pub fn sample(
     topic: Topic,
     channel: Channel,
@@ -72,9 +72,9 @@ pub fn sample(
 }
 
 fn week() -> Overview {
-    let group = |name: Option<&str>, devices, metres, silent_names: &[&str]| GroupFigures {
+    let group = |name: Option<&str>, devices, metres, silent_names: &[&str]| GroupTotals {
         name: name.map(str::to_owned),
-        figures: Figures {
+        figures: Totals {
             devices,
             metres,
             alerts: devices,

@@ -1,19 +1,19 @@
-//! The words of each language, from message files.
+//! The words of each language, from the files in `words/`.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-/// Everything that is said in one language.
+/// All words of one language.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Words {
-    /// Words around alerts, by their English key.
+    /// Labels, by their English key.
     pub(super) label: BTreeMap<String, String>,
     /// How times and numbers are written.
     pub(super) time: TimeWords,
-    /// What alerts are called, by their name.
+    /// Titles of alerts, by their name.
     pub(super) alert: BTreeMap<String, String>,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Words {
 pub(super) struct TimeWords {
     /// Short names of the months.
     pub(super) months: Vec<String>,
-    /// What stands before the fraction of a number.
+    /// The decimal separator.
     pub(super) decimal: String,
 }
 
@@ -34,13 +34,13 @@ fn read(file: &str) -> Words {
     toml::from_str(file).expect("the message files are part of the program and read by its tests")
 }
 
-/// The words of a language tag: English where there are none.
+/// The words for a language tag; English if there are none.
 pub(super) fn words(language: &str) -> &'static Words {
     let primary = language.split(['-', '_']).next().unwrap_or_default();
     if primary.eq_ignore_ascii_case("es") { &SPANISH } else { &ENGLISH }
 }
 
-/// The tag of the language really spoken.
+/// The tag of the language that is used.
 pub(super) fn spoken(language: &str) -> &'static str {
     if std::ptr::eq(words(language), &raw const *SPANISH) { "es" } else { "en" }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use perigee_core::id::NotificationId;
-use perigee_core::notification::{Channel, Delivery, Message, Sender as _};
+use perigee_core::notification::{Channel, Message, SendOutcome, Sender as _};
 use perigee_core::time::SystemClock;
 use perigee_notify::email::{Credentials, EmailSender, EmailSettings, Security, SettingsError};
 
@@ -45,11 +45,11 @@ fn script(parts: &[&[Act]]) -> Vec<Act> {
     parts.concat()
 }
 
-async fn attempt(server: &FakeServer) -> Delivery {
+async fn attempt(server: &FakeServer) -> SendOutcome {
     attempt_with(server, |settings| settings).await
 }
 
-async fn attempt_with(server: &FakeServer, change: impl Fn(EmailSettings) -> EmailSettings) -> Delivery {
+async fn attempt_with(server: &FakeServer, change: impl Fn(EmailSettings) -> EmailSettings) -> SendOutcome {
     let sender = EmailSender::new(change(settings(server.address.port())), Arc::new(SystemClock)).unwrap();
     let delivery = sender.send(&message()).await;
     assert_eq!(*server.surprises.lock().unwrap(), Vec::<String>::new());
@@ -65,19 +65,19 @@ fn impatient_after_the_dot(settings: EmailSettings) -> EmailSettings {
 }
 
 #[track_caller]
-fn assert_later(delivery: &Delivery, expect: &str) {
-    let Delivery::Later { reason, .. } = delivery else { panic!("{delivery:?} is not Later") };
+fn assert_later(delivery: &SendOutcome, expect: &str) {
+    let SendOutcome::RetryLater { reason, .. } = delivery else { panic!("{delivery:?} is not Later") };
     assert!(reason.contains(expect), "{reason}");
 }
 
 #[track_caller]
-fn assert_unclear(delivery: &Delivery) {
-    assert!(matches!(delivery, Delivery::Unclear { .. }), "{delivery:?} is not Unclear");
+fn assert_unclear(delivery: &SendOutcome) {
+    assert!(matches!(delivery, SendOutcome::Unclear { .. }), "{delivery:?} is not Unclear");
 }
 
 #[track_caller]
-fn assert_refused(delivery: &Delivery, expect: &str) {
-    let Delivery::Refused { reason } = delivery else { panic!("{delivery:?} is not Refused") };
+fn assert_refused(delivery: &SendOutcome, expect: &str) {
+    let SendOutcome::Refused { reason } = delivery else { panic!("{delivery:?} is not Refused") };
     assert!(reason.contains(expect), "{reason}");
 }
 
@@ -86,7 +86,10 @@ async fn a_taken_message_is_sent_whole() {
     let server =
         FakeServer::start(vec![script(&[&GREETED, &OFFERED, &[Take, Say("250 2.0.0 queued as X1\r\n")]])])
             .await;
-    assert_eq!(attempt(&server).await, Delivery::Sent { reference: Some("2.0.0 queued as X1".to_owned()) });
+    assert_eq!(
+        attempt(&server).await,
+        SendOutcome::Sent { reference: Some("2.0.0 queued as X1".to_owned()) }
+    );
     let taken = server.taken.lock().unwrap();
     assert!(taken[0].contains("Message-ID: <ntf_000000000001a@example.org>\r\n"), "{}", taken[0]);
     // The line with a lone dot came as two.
@@ -189,7 +192,7 @@ async fn connections_are_used_again_and_replaced_when_stale() {
     let sender = EmailSender::new(settings(server.address.port()), Arc::new(SystemClock)).unwrap();
     for (reference, connections) in [("1", 1), ("2", 1), ("3", 2)] {
         let delivery = sender.send(&message()).await;
-        assert_eq!(delivery, Delivery::Sent { reference: Some(reference.to_owned()) });
+        assert_eq!(delivery, SendOutcome::Sent { reference: Some(reference.to_owned()) });
         assert_eq!(*server.connections.lock().unwrap(), connections);
     }
 }
@@ -257,7 +260,7 @@ async fn signing_in_by_plain_and_login() {
         Say("235 welcome\r\n"),
     ];
     let server = FakeServer::start(vec![script(&[&login, &OFFERED, &[Take, Say("250 ok\r\n")]])]).await;
-    assert_eq!(attempt_with(&server, signed).await, Delivery::Sent { reference: Some("ok".to_owned()) });
+    assert_eq!(attempt_with(&server, signed).await, SendOutcome::Sent { reference: Some("ok".to_owned()) });
 }
 
 #[test]
@@ -298,5 +301,5 @@ async fn waiting_for_a_free_connection_is_no_attempt() {
     let (one, other) = (message(), message());
     let (first, second) = tokio::join!(sender.send(&one), sender.send(&other));
     assert_unclear(&first);
-    assert!(matches!(second, Delivery::Sent { .. }), "{second:?}");
+    assert!(matches!(second, SendOutcome::Sent { .. }), "{second:?}");
 }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use perigee_core::notification::{Channel, Compose as _, Content, Occasion};
-use perigee_core::overview::{Figures, Frequency, GroupFigures, Overview, Period};
+use perigee_core::overview::{Frequency, GroupTotals, Overview, Period, Totals};
 use perigee_notify::sms::Fitting;
 use perigee_notify::template::{Composer, TemplateKind};
 
 use crate::template::{Own, compose, content};
 
-fn group(name: Option<&str>, silent_names: &[&str]) -> GroupFigures {
-    let figures = Figures {
+fn group(name: Option<&str>, silent_names: &[&str]) -> GroupTotals {
+    let figures = Totals {
         devices: 12,
         metres: 1_234_567,
         alerts: 4,
@@ -19,10 +19,10 @@ fn group(name: Option<&str>, silent_names: &[&str]) -> GroupFigures {
         silent: u64::try_from(silent_names.len()).unwrap() + 2,
         silent_names: silent_names.iter().map(|name| (*name).to_owned()).collect(),
     };
-    GroupFigures { name: name.map(str::to_owned), figures }
+    GroupTotals { name: name.map(str::to_owned), figures }
 }
 
-fn report(language: &str, frequency: Frequency, groups: Vec<GroupFigures>) -> Content {
+fn report(language: &str, frequency: Frequency, groups: Vec<GroupTotals>) -> Content {
     let first = if frequency == Frequency::Weekly { "2026-04-27" } else { "2026-05-03" };
     let overview = Overview {
         frequency,

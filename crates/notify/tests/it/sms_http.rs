@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use perigee_core::id::NotificationId;
-use perigee_core::notification::{Channel, Delivery, Message, Sender as _};
+use perigee_core::notification::{Channel, Message, SendOutcome, Sender as _};
 use perigee_notify::sms::http::{GatewayAuth, GatewayBody, GatewayMethod, HttpGateway, HttpGatewaySettings};
 
 use crate::gateway::{FakeGateway, Manner};
@@ -42,14 +42,14 @@ fn message() -> Message {
     }
 }
 
-async fn attempt(settings: HttpGatewaySettings) -> Delivery {
+async fn attempt(settings: HttpGatewaySettings) -> SendOutcome {
     HttpGateway::new(settings).unwrap().send(&message()).await
 }
 
 #[tokio::test]
 async fn a_form_as_twilio_like_providers_want_it() {
     let gateway = FakeGateway::answering("201 Created", "", r#"{"sid":"SM1","status":"queued"}"#).await;
-    assert_eq!(attempt(settings(&gateway)).await, Delivery::Sent { reference: Some("SM1".to_owned()) });
+    assert_eq!(attempt(settings(&gateway)).await, SendOutcome::Sent { reference: Some("SM1".to_owned()) });
     let requests = gateway.requests.lock().unwrap();
     let (head, body) = &requests[0];
     assert!(head.starts_with("POST /2010/Accounts/AC1/Messages.json HTTP/1.1\r\n"), "{head}");
@@ -69,7 +69,7 @@ async fn a_query_that_no_text_can_leave() {
         auth: GatewayAuth::Bearer("token".to_owned().into()),
         ..settings(&gateway)
     };
-    assert_eq!(attempt(asked).await, Delivery::Sent { reference: None });
+    assert_eq!(attempt(asked).await, SendOutcome::Sent { reference: None });
     let requests = gateway.requests.lock().unwrap();
     let expect = "GET /send?to=34600123456&text=SOS%3A%20Boat%20%26%20%22%C3%91%22%0A%2B1 HTTP/1.1\r\n";
     assert!(requests[0].0.starts_with(expect), "{}", requests[0].0);
@@ -78,9 +78,8 @@ async fn a_query_that_no_text_can_leave() {
 
 #[tokio::test]
 async fn statuses_decide() {
-    let later =
-        |wait| move |delivery: &Delivery| matches!(delivery, Delivery::Later { wait: w, .. } if *w == wait);
-    let check = async |status: &str, headers: &str, expect: &dyn Fn(&Delivery) -> bool| {
+    let later = |wait| move |delivery: &SendOutcome| matches!(delivery, SendOutcome::RetryLater { wait: w, .. } if *w == wait);
+    let check = async |status: &str, headers: &str, expect: &dyn Fn(&SendOutcome) -> bool| {
         let gateway = FakeGateway::answering(status, headers, "{\"message\":\"no\"}").await;
         let delivery = attempt(settings(&gateway)).await;
         assert!(expect(&delivery), "{status}: {delivery:?}");
@@ -89,10 +88,10 @@ async fn statuses_decide() {
     check("503 Service Unavailable", "retry-after: 99999999\r\n", &later(Some(86_400))).await;
     check("503 Service Unavailable", "retry-after: soon\r\n", &later(None)).await;
     check("401 Unauthorized", "", &later(None)).await;
-    check("400 Bad Request", "", &|d| matches!(d, Delivery::Refused { reason } if reason.contains("no")))
+    check("400 Bad Request", "", &|d| matches!(d, SendOutcome::Refused { reason } if reason.contains("no")))
         .await;
-    check("500 Internal Server Error", "", &|d| matches!(d, Delivery::Unclear { .. })).await;
-    check("504 Gateway Timeout", "", &|d| matches!(d, Delivery::Unclear { .. })).await;
+    check("500 Internal Server Error", "", &|d| matches!(d, SendOutcome::Unclear { .. })).await;
+    check("504 Gateway Timeout", "", &|d| matches!(d, SendOutcome::Unclear { .. })).await;
 }
 
 #[tokio::test]
@@ -102,7 +101,7 @@ async fn redirects_are_not_followed() {
     let gateway = FakeGateway::answering("307 Temporary Redirect", &location, "").await;
     let delivery = attempt(settings(&gateway)).await;
     assert!(
-        matches!(&delivery, Delivery::Later { reason, .. } if reason.contains("redirects")),
+        matches!(&delivery, SendOutcome::RetryLater { reason, .. } if reason.contains("redirects")),
         "{delivery:?}"
     );
     assert_eq!(elsewhere.requests.lock().unwrap().len(), 0);
@@ -114,7 +113,7 @@ async fn an_answer_that_does_not_come_is_unclear() {
         let gateway = FakeGateway::start(manner).await;
         let hurried = HttpGatewaySettings { time_out: Duration::from_millis(300), ..settings(&gateway) };
         let delivery = attempt(hurried).await;
-        assert!(matches!(delivery, Delivery::Unclear { .. }), "{delivery:?}");
+        assert!(matches!(delivery, SendOutcome::Unclear { .. }), "{delivery:?}");
         assert_eq!(gateway.requests.lock().unwrap().len(), 1, "the provider had taken it");
     }
 }
@@ -126,25 +125,25 @@ async fn nobody_listening_is_later() {
     let url = format!("http://{}/?key=secret", listener.local_addr().unwrap());
     drop(listener);
     let delivery = attempt(HttpGatewaySettings { url, ..settings(&gateway) }).await;
-    let Delivery::Later { reason, .. } = &delivery else { panic!("{delivery:?}") };
+    let SendOutcome::RetryLater { reason, .. } = &delivery else { panic!("{delivery:?}") };
     assert!(!reason.contains("secret"), "{reason}");
 }
 
 #[tokio::test]
 async fn a_body_without_end_ends() {
     let gateway = FakeGateway::start(Manner::Flood).await;
-    assert_eq!(attempt(settings(&gateway)).await, Delivery::Sent { reference: None });
+    assert_eq!(attempt(settings(&gateway)).await, SendOutcome::Sent { reference: None });
     let telling = HttpGatewaySettings {
         success_pointer: Some("/status".to_owned()),
         success_values: vec!["0".to_owned()],
         ..settings(&gateway)
     };
-    assert!(matches!(attempt(telling).await, Delivery::Unclear { .. }));
+    assert!(matches!(attempt(telling).await, SendOutcome::Unclear { .. }));
 }
 
 #[tokio::test]
 async fn providers_that_answer_200_to_everything() {
-    let check = async |body: &str, expect: &dyn Fn(&Delivery) -> bool| {
+    let check = async |body: &str, expect: &dyn Fn(&SendOutcome) -> bool| {
         let gateway = FakeGateway::answering("200 OK", "", body).await;
         let telling = HttpGatewaySettings {
             success_pointer: Some("/messages/0/status".to_owned()),
@@ -157,13 +156,13 @@ async fn providers_that_answer_200_to_everything() {
         assert!(expect(&delivery), "{body}: {delivery:?}");
     };
     check(r#"{"messages":[{"status":"0","message-id":"0A1"}]}"#, &|d| {
-        *d == Delivery::Sent { reference: Some("0A1".to_owned()) }
+        *d == SendOutcome::Sent { reference: Some("0A1".to_owned()) }
     })
     .await;
-    check(r#"{"messages":[{"status":0}]}"#, &|d| *d == Delivery::Sent { reference: None }).await;
-    check(r#"{"messages":[{"status":"1"}]}"#, &|d| matches!(d, Delivery::Later { .. })).await;
-    check(r#"{"messages":[{"status":"4"}]}"#, &|d| matches!(d, Delivery::Refused { .. })).await;
-    check("<html>", &|d| matches!(d, Delivery::Unclear { .. })).await;
+    check(r#"{"messages":[{"status":0}]}"#, &|d| *d == SendOutcome::Sent { reference: None }).await;
+    check(r#"{"messages":[{"status":"1"}]}"#, &|d| matches!(d, SendOutcome::RetryLater { .. })).await;
+    check(r#"{"messages":[{"status":"4"}]}"#, &|d| matches!(d, SendOutcome::Refused { .. })).await;
+    check("<html>", &|d| matches!(d, SendOutcome::Unclear { .. })).await;
 }
 
 #[tokio::test]
@@ -171,7 +170,7 @@ async fn numbers_that_are_none_are_refused() {
     let gateway = FakeGateway::answering("200 OK", "", "").await;
     let sender = HttpGateway::new(settings(&gateway)).unwrap();
     let delivery = sender.send(&Message { to: "600 123 456".to_owned(), ..message() }).await;
-    assert!(matches!(delivery, Delivery::Refused { .. }), "{delivery:?}");
+    assert!(matches!(delivery, SendOutcome::Refused { .. }), "{delivery:?}");
     assert_eq!(gateway.requests.lock().unwrap().len(), 0);
 }
 

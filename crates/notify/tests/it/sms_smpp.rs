@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use perigee_core::id::NotificationId;
-use perigee_core::notification::{Channel, Delivery, Message, Receipt, Sender as _};
+use perigee_core::notification::{Channel, Message, Receipt, SendOutcome, Sender as _};
 use perigee_notify::sms::smpp::{LongTexts, SmppGateway, SmppSettings};
 use rusmpp::CommandStatus;
 
@@ -39,7 +39,7 @@ fn message(text: &str) -> Message {
     }
 }
 
-async fn attempt(turns: Vec<Turn>, text: &str) -> Delivery {
+async fn attempt(turns: Vec<Turn>, text: &str) -> SendOutcome {
     let centre = FakeCentre::start(CommandStatus::EsmeRok, turns).await;
     let hurried = SmppSettings { time_out: Duration::from_millis(500), ..settings(centre.address.port()) };
     let (gateway, _receipts) = SmppGateway::new(hurried).unwrap();
@@ -51,7 +51,7 @@ async fn a_message_is_taken_and_its_receipt_comes() {
     let centre = FakeCentre::start(CommandStatus::EsmeRok, vec![]).await;
     let (gateway, mut receipts) = SmppGateway::new(settings(centre.address.port())).unwrap();
     let delivery = gateway.send(&message("SOS: Boat")).await;
-    assert_eq!(delivery, Delivery::Sent { reference: Some("M0".to_owned()) });
+    assert_eq!(delivery, SendOutcome::Sent { reference: Some("M0".to_owned()) });
     assert_eq!(receipts.recv().await, Some(Receipt { reference: "M0".to_owned(), failure: None }));
     gateway.close().await;
 }
@@ -61,7 +61,7 @@ async fn a_long_message_has_the_reference_of_its_last_segment() {
     let centre = FakeCentre::start(CommandStatus::EsmeRok, vec![]).await;
     let (gateway, mut receipts) = SmppGateway::new(settings(centre.address.port())).unwrap();
     let delivery = gateway.send(&message(&"Привет ".repeat(20))).await;
-    assert_eq!(delivery, Delivery::Sent { reference: Some("M2".to_owned()) });
+    assert_eq!(delivery, SendOutcome::Sent { reference: Some("M2".to_owned()) });
     assert_eq!(receipts.recv().await.unwrap().reference, "M2");
     assert_eq!(centre.received.lock().unwrap().len(), 3);
 }
@@ -70,18 +70,18 @@ async fn a_long_message_has_the_reference_of_its_last_segment() {
 async fn statuses_decide() {
     let throttled = attempt(vec![Turn::Answer(CommandStatus::EsmeRthrottled)], "x").await;
     assert!(
-        matches!(&throttled, Delivery::Later { reason, .. } if reason.contains("0x00000058")),
+        matches!(&throttled, SendOutcome::RetryLater { reason, .. } if reason.contains("0x00000058")),
         "{throttled:?}"
     );
     let unknown = attempt(vec![Turn::Answer(CommandStatus::EsmeRinvdstadr)], "x").await;
-    assert!(matches!(unknown, Delivery::Refused { .. }), "{unknown:?}");
+    assert!(matches!(unknown, SendOutcome::Refused { .. }), "{unknown:?}");
 }
 
 #[tokio::test]
 async fn an_answer_that_does_not_come_is_unclear() {
     for turn in [Turn::Ignore, Turn::Close] {
         let delivery = attempt(vec![turn], "x").await;
-        assert!(matches!(delivery, Delivery::Unclear { .. }), "{turn:?}: {delivery:?}");
+        assert!(matches!(delivery, SendOutcome::Unclear { .. }), "{turn:?}: {delivery:?}");
     }
 }
 
@@ -89,7 +89,10 @@ async fn an_answer_that_does_not_come_is_unclear() {
 async fn a_message_taken_in_part_is_never_sent_again() {
     let in_part = vec![Turn::Take, Turn::Answer(CommandStatus::EsmeRmsgqful)];
     let delivery = attempt(in_part, &"x".repeat(200)).await;
-    assert!(matches!(&delivery, Delivery::Unclear { reason } if reason.contains("1 of 2")), "{delivery:?}");
+    assert!(
+        matches!(&delivery, SendOutcome::Unclear { reason } if reason.contains("1 of 2")),
+        "{delivery:?}"
+    );
 }
 
 #[tokio::test]
@@ -98,12 +101,12 @@ async fn nobody_listening_or_wanting_us_is_later() {
     let port = listener.local_addr().unwrap().port();
     drop(listener);
     let (gateway, _receipts) = SmppGateway::new(settings(port)).unwrap();
-    assert!(matches!(gateway.send(&message("x")).await, Delivery::Later { .. }));
+    assert!(matches!(gateway.send(&message("x")).await, SendOutcome::RetryLater { .. }));
     let centre = FakeCentre::start(CommandStatus::EsmeRinvpaswd, vec![]).await;
     let (gateway, _receipts) = SmppGateway::new(settings(centre.address.port())).unwrap();
     let delivery = gateway.send(&message("x")).await;
     assert!(
-        matches!(&delivery, Delivery::Later { reason, .. } if reason.contains("refused us")),
+        matches!(&delivery, SendOutcome::RetryLater { reason, .. } if reason.contains("refused us")),
         "{delivery:?}"
     );
     assert_eq!(centre.received.lock().unwrap().len(), 0);
@@ -113,8 +116,8 @@ async fn nobody_listening_or_wanting_us_is_later() {
 async fn a_lost_session_is_made_anew() {
     let centre = FakeCentre::start(CommandStatus::EsmeRok, vec![Turn::Close]).await;
     let (gateway, _receipts) = SmppGateway::new(settings(centre.address.port())).unwrap();
-    assert!(matches!(gateway.send(&message("x")).await, Delivery::Unclear { .. }));
-    assert_eq!(gateway.send(&message("y")).await, Delivery::Sent { reference: Some("M1".to_owned()) });
+    assert!(matches!(gateway.send(&message("x")).await, SendOutcome::Unclear { .. }));
+    assert_eq!(gateway.send(&message("y")).await, SendOutcome::Sent { reference: Some("M1".to_owned()) });
     assert_eq!(*centre.bound.lock().unwrap(), 2);
 }
 
@@ -128,7 +131,7 @@ async fn a_centre_that_sends_no_packets_ends_nothing_else() {
         }
     });
     let (gateway, _receipts) = SmppGateway::new(settings(port)).unwrap();
-    assert!(matches!(gateway.send(&message("x")).await, Delivery::Later { .. }));
+    assert!(matches!(gateway.send(&message("x")).await, SendOutcome::RetryLater { .. }));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use perigee_core::alert::{Alert, StoredAlert};
 use perigee_core::id::{AccountId, AlertId, DeviceId, NotificationId};
 use perigee_core::location::{Attribute, Latitude, Longitude};
-use perigee_core::notification::{Channel, Compose as _, Composed, Content, DeviceFacts, Occasion};
+use perigee_core::notification::{Channel, Compose as _, Composed, Content, MessageDevice, Occasion};
 use perigee_core::routing::{Preferences, Units};
 use perigee_core::severity::Severity;
 use perigee_core::zone::Zone;
@@ -66,7 +66,7 @@ pub(crate) fn content(channel: Channel, language: &str, name: &str) -> Content {
             }),
             severity: if name == "SOSButton" { Severity::Critical } else { Severity::Warning },
         },
-        device: Some(DeviceFacts {
+        device: Some(MessageDevice {
             id: DeviceId::from_i64(3),
             name: "Sea Otter <7>".to_owned(),
             identifier: Some("300434060000007".to_owned()),

@@ -10,8 +10,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::{
-    RuleEngine, Worker, announce_expiries, compact_locations, delete_old_records, forget_expired,
-    load_signing_keys, note_receipts, publish_store, retire_locations, save_hours, save_usage, trim_logs,
+    RuleEngine, Worker, announce_expiries, compact_locations, delete_expired_locations, delete_old_records,
+    forget_expired, load_signing_keys, note_receipts, publish_store, save_hours, save_usage, trim_logs,
     watch_clock, watch_store, write_overview,
 };
 use crate::app::App;
@@ -97,7 +97,7 @@ impl Jobs {
             Duration::ZERO,
             move || {
                 let app = pressed.clone();
-                async move { app.store.until_pressed().await }
+                async move { app.store.wait_for_compaction_pressure().await }
             },
             move || {
                 let app = packer.clone();
@@ -115,7 +115,7 @@ impl Jobs {
         jobs.repeat("retire-locations", RETIRE_FIRST, move || {
             let app = retirer.clone();
             async move {
-                retire_locations(&app).await;
+                delete_expired_locations(&app).await;
                 delete_old_records(&app).await;
                 RETIRE_EVERY
             }

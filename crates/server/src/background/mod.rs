@@ -21,7 +21,7 @@ pub use metrics::publish_store;
 pub use outbox::Worker;
 pub use overview::write_overview;
 pub use receipts::note_receipts;
-pub use retention::retire_locations;
+pub use retention::delete_expired_locations;
 pub use rule_engine::RuleEngine;
 pub use signing_keys::load_signing_keys;
 pub use store_watch::watch_store;

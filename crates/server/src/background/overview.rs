@@ -8,9 +8,9 @@ use perigee_core::device::{Device, DeviceFilter};
 use perigee_core::error::StoreError;
 use perigee_core::license::DeviceState;
 use perigee_core::location::{HistoryRequest, Order, StoredLocation, TimeRange};
-use perigee_core::overview::{DeviceFigures, Journey, Overview, OverviewTask, Period, Summary};
+use perigee_core::overview::{DeviceActivity, Odometer, Overview, OverviewBuilder, OverviewTask, Period};
 use perigee_core::page::PageRequest;
-use perigee_core::store::{Appetite, LocationSink};
+use perigee_core::store::{LocationSink, Next};
 
 use crate::app::App;
 
@@ -42,7 +42,7 @@ async fn write_one(app: &App) -> Result<bool, StoreError> {
     let Some(task) = app.store.claim_overview(CLAIM_MS).await? else { return Ok(false) };
     let account = task.account.id;
     let overview = summarise(app, &task).await?;
-    let filed = app.store.file_overview(task, overview).await?;
+    let filed = app.store.finish_overview(task, overview).await?;
     tracing::info!(%account, filed, "an overview report was written");
     Ok(true)
 }
@@ -50,7 +50,7 @@ async fn write_one(app: &App) -> Result<bool, StoreError> {
 /// Sums up one device after another, reading histories in parts.
 async fn summarise(app: &App, task: &OverviewTask) -> Result<Overview, StoreError> {
     let (account, period) = (task.account.id, task.period);
-    let mut summary = Summary::new(&task.settings);
+    let mut summary = OverviewBuilder::new(&task.settings);
     let mut page = PageRequest::first(DEVICES);
     loop {
         let devices = app
@@ -68,7 +68,7 @@ async fn summarise(app: &App, task: &OverviewTask) -> Result<Overview, StoreErro
             let was_heard = device.last_seen.is_some_and(|seen| seen >= period.begins);
             let metres = if was_heard { distance_m(app, &device, period).await? } else { 0 };
             let name = device.settings.name;
-            let figures = DeviceFigures { name, metres, counts, is_silent: is_active && !was_heard };
+            let figures = DeviceActivity { name, metres, counts, is_silent: is_active && !was_heard };
             summary.add(&device.settings.groups, &figures);
         }
         page.after = last;
@@ -87,11 +87,11 @@ async fn distance_m(app: &App, device: &Device, period: Period) -> Result<u64, S
     let range = TimeRange { from: period.begins.plus_millis(-BEFORE_MS), to };
     let request = HistoryRequest { range, order: Order::Descending, after: None, limit: BEFORE_MOST };
     let before = app.store.list_locations(scope, device.id, request).await;
-    let mut journey = Journey::default();
+    let mut journey = Odometer::default();
     let Some(before) = unless_gone(before)? else { return Ok(0) };
     for location in before.items {
-        if !journey.has_begun() {
-            journey.set_out(&location);
+        if !journey.has_position() {
+            journey.start_at(&location);
         }
     }
     let range = TimeRange { from: period.begins, to: period.ends.plus_millis(-1) };
@@ -117,11 +117,11 @@ fn unless_gone<T>(read: Result<T, StoreError>) -> Result<Option<T>, StoreError> 
 }
 
 /// Adds up the distance while a history is read.
-struct DistanceSink(Journey);
+struct DistanceSink(Odometer);
 
 impl LocationSink for DistanceSink {
-    fn take(&mut self, stored: &StoredLocation) -> Appetite {
-        self.0.go_on(stored);
-        Appetite::Hungry
+    fn take(&mut self, stored: &StoredLocation) -> Next {
+        self.0.add(stored);
+        Next::More
     }
 }

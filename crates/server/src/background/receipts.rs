@@ -30,7 +30,7 @@ pub async fn note_receipts(app: &App, mut receipts: mpsc::Receiver<Receipt>) {
 async fn note(app: &App, receipt: Receipt) {
     for pause in LOOKS {
         tokio::time::sleep(pause).await;
-        match app.store.note_receipt(Channel::Sms, receipt.clone()).await {
+        match app.store.record_receipt(Channel::Sms, receipt.clone()).await {
             Ok(true) => return,
             Ok(false) => {}
             Err(error) => {

@@ -3,8 +3,8 @@
 use crate::app::App;
 
 /// Deletes expired locations. After a failure it is tried again the next time.
-pub async fn retire_locations(app: &App) {
-    match app.store.retire_locations().await {
+pub async fn delete_expired_locations(app: &App) {
+    match app.store.delete_expired_locations().await {
         Ok(0) => {}
         Ok(locations) => tracing::info!(locations, "deleted locations by their retention"),
         Err(error) => {

@@ -22,7 +22,7 @@ pub async fn watch_store(app: &App) {
             );
         }
     }
-    match app.store.damage_figures().await {
+    match app.store.damage_metrics().await {
         Ok(damage) => {
             gauge!("perigee_store_damaged_rows").set(as_f64(damage.passed_over));
             gauge!("perigee_store_quarantined_rows").set(as_f64(damage.set_aside));

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use bytes::{Bytes, BytesMut};
 use perigee_core::actor::{Reach, Scope};
-use perigee_core::event::{Event, EventFilter, EventKind, Thing};
+use perigee_core::event::{Event, EventFilter, EventKind, EventObject};
 use perigee_core::id::DeviceId;
 use perigee_core::time::Timestamp;
 
@@ -55,7 +55,7 @@ impl Batch {
         let item = |(event, end): (Event, usize)| {
             let text = text.slice(start..end);
             start = end;
-            let whole = matches!(event.thing, Thing::Device(_)).then(|| event.clone());
+            let whole = matches!(event.object, EventObject::Device(_)).then(|| event.clone());
             Item {
                 number: event.number,
                 kind: event.kind,
@@ -110,7 +110,7 @@ impl Batch {
     /// The event of a device for a viewer who does not see all of its groups.
     fn narrow(&self, event: &Event, scope: Scope) -> Vec<u8> {
         let mut event = event.clone();
-        if let Thing::Device(device) = &mut event.thing {
+        if let EventObject::Device(device) = &mut event.object {
             device.settings.groups.retain(|group| scope.reach == Reach::Group(*group));
         }
         let mut text = Vec::new();

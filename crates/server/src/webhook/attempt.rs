@@ -2,7 +2,7 @@
 
 use http::header;
 use perigee_core::time::Timestamp;
-use perigee_core::webhook::{Fate, LeasedDelivery, Settlement, Webhook};
+use perigee_core::webhook::{AttemptOutcome, LeasedDelivery, Settlement, Webhook};
 use perigee_notify::retry_after::asked_rest_s;
 use reqwest::Response;
 use url::Url;
@@ -36,17 +36,17 @@ pub(super) async fn attempt(
         Err(error) => Answer { status: None, error: Some(error), rest_ms: None },
     };
     let failed = delivery.attempts.saturating_add(1);
-    let fate = match (answer.status, answer.rest_ms) {
-        (Some(200..=299), _) => Fate::Delivered,
-        (Some(GONE), _) => Fate::Gone,
-        (_, Some(rest_ms)) => Fate::Again { wait_ms: wait_ms(failed).max(rest_ms), all: true },
-        _ => Fate::Again { wait_ms: wait_ms(failed), all: false },
+    let outcome = match (answer.status, answer.rest_ms) {
+        (Some(200..=299), _) => AttemptOutcome::Delivered,
+        (Some(GONE), _) => AttemptOutcome::Gone,
+        (_, Some(rest_ms)) => AttemptOutcome::Retry { wait_ms: wait_ms(failed).max(rest_ms), all: true },
+        _ => AttemptOutcome::Retry { wait_ms: wait_ms(failed), all: false },
     };
-    let error = match fate {
-        Fate::Delivered => None,
+    let error = match outcome {
+        AttemptOutcome::Delivered => None,
         _ => answer.error.or_else(|| answer.status.map(describe)),
     };
-    Settlement { id: delivery.id, fence: delivery.fence, status: answer.status, error, fate }
+    Settlement { id: delivery.id, fence: delivery.fence, status: answer.status, error, outcome }
 }
 
 async fn post(

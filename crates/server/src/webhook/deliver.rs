@@ -117,7 +117,8 @@ async fn deliver(
         }
         let wanted = u32::try_from(permits.len()).unwrap_or(u32::MAX);
         let settling = std::mem::take(&mut settled);
-        let lease = webhooks.parts.store.work_deliveries(account, id, settling, wanted, lease_ms).await?;
+        let lease =
+            webhooks.parts.store.settle_and_lease_deliveries(account, id, settling, wanted, lease_ms).await?;
         let Some(lease) = lease else { return Ok(()) };
         let webhook = Arc::new(lease.webhook);
         for (delivery, permit) in lease.deliveries.into_iter().zip(permits) {

@@ -70,7 +70,7 @@ async fn follow(webhooks: &Arc<Webhooks>, webhook: Webhook) -> Result<(), StoreE
         let read = store.read_events(scope, &filter, cursor.read_to, PAGE).await;
         let page = match read {
             Err(StoreError::CursorExpired) => {
-                return store.note_webhook_gap(webhook.account, webhook.id).await;
+                return store.record_webhook_gap(webhook.account, webhook.id).await;
             }
             read => read?,
         };

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use perigee_core::notification::{Channel, Delivery, Message, Sender};
+use perigee_core::notification::{Channel, Message, SendOutcome, Sender};
 use perigee_server::background::Worker;
 use perigee_server::config::Config;
 use perigee_server::senders::Senders;
@@ -25,9 +25,9 @@ struct Sink(Mutex<Vec<Message>>);
 
 #[async_trait]
 impl Sender for Sink {
-    async fn send(&self, message: &Message) -> Delivery {
+    async fn send(&self, message: &Message) -> SendOutcome {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(message.clone());
-        Delivery::Sent { reference: None }
+        SendOutcome::Sent { reference: None }
     }
 }
 

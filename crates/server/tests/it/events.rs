@@ -1,7 +1,7 @@
 //! Events by polling: in one format, in order, limited to the caller's scope, without gaps.
 
 use perigee_core::privilege::Privilege;
-use perigee_core::store::{Events as _, LocationUpkeep as _};
+use perigee_core::store::{Events as _, LocationMaintenance as _};
 use serde_json::{Value, json};
 
 use crate::support::people::Traits;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use perigee_core::notification::{
-    Channel, Compose, ComposeError, Composed, Content, Delivery, Message, Occasion, Sender,
+    Channel, Compose, ComposeError, Composed, Content, Message, Occasion, SendOutcome, Sender,
 };
 use perigee_server::background::Worker;
 use perigee_server::senders::{ChannelSender, ChannelSenders};
@@ -42,12 +42,12 @@ impl Sink {
 
 #[async_trait]
 impl Sender for Sink {
-    async fn send(&self, message: &Message) -> Delivery {
+    async fn send(&self, message: &Message) -> SendOutcome {
         if *self.refuse.lock().unwrap_or_else(PoisonError::into_inner) {
-            return Delivery::Refused { reason: "550 nobody here".into() };
+            return SendOutcome::Refused { reason: "550 nobody here".into() };
         }
         self.received.lock().unwrap_or_else(PoisonError::into_inner).push(message.clone());
-        Delivery::Sent { reference: Some("ref-1".into()) }
+        SendOutcome::Sent { reference: Some("ref-1".into()) }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use perigee_core::notification::{Channel, Delivery, Message, Sender};
+use perigee_core::notification::{Channel, Message, SendOutcome, Sender};
 use perigee_server::background::{Worker, write_overview};
 use perigee_server::senders::Senders;
 use serde_json::json;
@@ -26,9 +26,9 @@ struct Sink(Mutex<Vec<Message>>);
 
 #[async_trait]
 impl Sender for Sink {
-    async fn send(&self, message: &Message) -> Delivery {
+    async fn send(&self, message: &Message) -> SendOutcome {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(message.clone());
-        Delivery::Sent { reference: None }
+        SendOutcome::Sent { reference: None }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 use perigee_core::location::CompactionBudget;
-use perigee_core::store::{LocationUpkeep as _, Users as _};
+use perigee_core::store::{LocationMaintenance as _, Users as _};
 use perigee_server::background::watch_store;
 use perigee_store::testing::Flip;
 use serde_json::json;

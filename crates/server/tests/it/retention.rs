@@ -1,6 +1,6 @@
 //! Retention of locations: how clients set it, and that the service deletes by it.
 
-use perigee_server::background::retire_locations;
+use perigee_server::background::delete_expired_locations;
 use serde_json::{Value, json};
 
 use crate::support::{Engine, Person, TestApp, on_both_engines};
@@ -71,7 +71,7 @@ async fn what_is_older_goes(engine: Engine) {
     for path in [&plain, &long] {
         app.send(&owner, &format!("POST {path}/locations"), &json!(locations)).await.expect(201);
     }
-    retire_locations(&app.app).await;
+    delete_expired_locations(&app.app).await;
     assert_eq!(history(&app, &owner, &plain).await, times[2..]);
     assert_eq!(history(&app, &owner, &long).await, times);
 }
@@ -79,5 +79,5 @@ async fn what_is_older_goes(engine: Engine) {
 async fn a_store_that_is_closed_fails_nothing(engine: Engine) {
     let app = TestApp::new(engine).await;
     app.store.close().await;
-    retire_locations(&app.app).await;
+    delete_expired_locations(&app.app).await;
 }

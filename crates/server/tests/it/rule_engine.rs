@@ -328,7 +328,7 @@ async fn several_nodes_raise_once(engine: Engine) {
 
 async fn a_trimmed_log_is_made_up_for_from_history(engine: Engine) {
     use perigee_core::location::CompactionBudget;
-    use perigee_core::store::LocationUpkeep as _;
+    use perigee_core::store::LocationMaintenance as _;
     let on = world(engine).await;
     on.rule(json!({"type": "speed", "above": 90})).await;
     on.send(&[(0, 50)]).await;
@@ -352,7 +352,7 @@ async fn a_trimmed_log_is_made_up_for_from_history(engine: Engine) {
 
 async fn nodes_share_a_long_catching_up(engine: Engine) {
     use perigee_core::location::CompactionBudget;
-    use perigee_core::store::LocationUpkeep as _;
+    use perigee_core::store::LocationMaintenance as _;
     // A round evaluates at most a hundred devices.
     let mut on = world_of(engine, 103).await;
     on.rule_with(json!({"name": "R", "allDevices": true, "conditions": [{"type": "speed", "above": 90}]}))
@@ -444,22 +444,22 @@ async fn shuffled_locations_give_the_episodes_of_the_history(engine: Engine) {
 }
 
 async fn what_a_crash_interrupts_is_judged_by_the_next(engine: Engine) {
-    use perigee_core::store::{Accounts as _, Following as _, Lease};
-    const GONE: Lease<'_> = Lease { owner: "gone", lasts_ms: 10_000 };
+    use perigee_core::store::{AccountLease, Accounts as _, RuleEngineStore as _};
+    const GONE: AccountLease<'_> = AccountLease { owner: "gone", duration_ms: 10_000 };
     let on = world(engine).await;
     on.rule(json!({"type": "speed", "above": 90})).await;
     on.app.clock().advance_seconds(1_000);
     on.send(&[(10, 95), (20, 50)]).await;
     // A node leases the account and crashes before it has stored anything.
     let account = on.app.store.list_accounts().await.unwrap()[0].account.id;
-    assert!(on.app.store.follow_account(account, GONE).await.unwrap().is_some());
+    assert!(on.app.store.lease_account(account, GONE).await.unwrap().is_some());
     on.follow().await;
     assert_eq!(on.alerts().await, [], "its lease is not over");
     on.app.clock().advance_seconds(10);
     on.follow().await;
     assert_eq!(on.alerts().await, [raised("SpeedLimit", 10, Some(20))]);
     // Its late result is refused.
-    assert!(on.app.store.follow_account(account, GONE).await.unwrap().is_none());
+    assert!(on.app.store.lease_account(account, GONE).await.unwrap().is_none());
 }
 
 async fn a_node_that_knows_nothing_goes_on_from_what_was_kept(engine: Engine) {

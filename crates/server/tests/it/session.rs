@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use perigee_core::actor::{Origin, Scope};
 use perigee_core::audit::{AuditEntry, AuditFilter};
-use perigee_core::credential::{LinkPurpose as KeptPurpose, NewLink, NewPassword, ProvedTotp};
+use perigee_core::credential::{LinkPurpose as KeptPurpose, NewLink, NewPassword, VerifiedTotp};
 use perigee_core::page::PageRequest;
 use perigee_core::privilege::Privilege;
 use perigee_core::store::{Audits, Credentials, Users};
@@ -351,7 +351,7 @@ async fn a_factor_begun_anew_is_not_confirmed_by_an_old_code(engine: Engine) {
     let first = app.store.find_login_by_id(owner.id).await.unwrap().unwrap().totp.unwrap();
     begin_totp(&app, &cookie, PASSWORD).await.expect(200);
     // As a handler does that read the store before the second secret was stored.
-    let proved = ProvedTotp { secret: first.secret, step: 1 };
+    let proved = VerifiedTotp { secret: first.secret, step: 1 };
     let confirmed = app.store.confirm_totp(&Origin::command(), owner.id, proved, None).await;
     assert!(confirmed.is_err(), "{confirmed:?}");
     assert_eq!(who(&app, &cookie).await.expect(200)["totp"], false);

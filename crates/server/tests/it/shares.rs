@@ -107,7 +107,7 @@ async fn a_link_shows_a_device_until_it_is_over(engine: Engine) {
     let tenant = app.tenant("acme", 10).await;
     let boat = device(&app, &tenant, "Northern Star").await;
     locate(&app, &tenant, &boat).await;
-    let body = json!({"deviceId": boat.id.to_string(), "name": "Delivery", "until": in_days(&app, 2)});
+    let body = json!({"deviceId": boat.id.to_string(), "name": "SendOutcome", "until": in_days(&app, 2)});
     let made = share(&app, &tenant.owner, &body).await;
     assert_eq!((&made["views"], &made["lastViewed"]), (&json!(0), &json!(null)));
     assert_eq!((&made["deviceId"], &made["groupId"]), (&json!(boat.id.to_string()), &json!(null)));
@@ -117,7 +117,7 @@ async fn a_link_shows_a_device_until_it_is_over(engine: Engine) {
     assert_eq!(
         shown,
         json!({
-            "success": true, "name": "Delivery", "from": made["from"], "until": made["until"],
+            "success": true, "name": "SendOutcome", "from": made["from"], "until": made["until"],
             "devices": [{"key": shown["devices"][0]["key"], "name": "Northern Star", "icon": null, "status": "online", "lastLocation": {
                 "dateTime": app.app.clock.now().to_string(),
                 "latitude": 42.5, "longitude": -8.25, "speed": 18.5, "course": null

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::actor::Origin;
 use perigee_core::credential::{
-    ApiKey, Identity, Login, NewLink, NewPassword, NewSession, ProvedTotp, SecretHash, Session, SigningKey,
+    ApiKey, Identity, Login, NewLink, NewPassword, NewSession, SecretHash, Session, SigningKey, VerifiedTotp,
 };
 use perigee_core::id::{KeyId, SessionId, UserId};
 use perigee_core::store::{Credentials, Result};
@@ -103,7 +103,7 @@ impl Credentials for Database {
         &self,
         origin: &Origin,
         user: UserId,
-        proved: ProvedTotp,
+        proved: VerifiedTotp,
         keep: Option<SessionId>,
     ) -> Result<()> {
         let origin = origin.clone();

@@ -7,7 +7,8 @@ use perigee_core::id::{AccountId, DeliveryId, WebhookId};
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::Result;
 use perigee_core::webhook::{
-    DeliveryState, Fate, Lease, LeasedDelivery, NewDelivery, Settlement, WINDOW_MS, Webhook, WebhookDelivery,
+    AttemptOutcome, DeliveryLease, DeliveryState, LeasedDelivery, NewDelivery, Settlement, WINDOW_MS,
+    Webhook, WebhookDelivery,
 };
 
 use super::query::{Query, insert_many};
@@ -121,9 +122,9 @@ pub(super) async fn work(
     settled: Vec<Settlement>,
     wanted: u32,
     lease_ms: i64,
-) -> Result<Option<Lease>> {
+) -> Result<Option<DeliveryLease>> {
     tx.keep_device_cache_valid();
-    let is_gone = settled.iter().any(|settled| settled.fate == Fate::Gone);
+    let is_gone = settled.iter().any(|settled| settled.outcome == AttemptOutcome::Gone);
     if is_gone {
         // Events are told under the account's lock, which comes before every other.
         tx.lock_account(account).await?;
@@ -136,8 +137,8 @@ pub(super) async fn work(
         disable(tx, &webhook).await?;
         webhook.settings.enabled = false;
     }
-    let rest = settled.iter().filter_map(|settled| match settled.fate {
-        Fate::Again { wait_ms, all: true } => Some(tx.now().plus_millis(wait_ms)),
+    let rest = settled.iter().filter_map(|settled| match settled.outcome {
+        AttemptOutcome::Retry { wait_ms, all: true } => Some(tx.now().plus_millis(wait_ms)),
         _ => None,
     });
     if let Some(until) = rest.max().filter(|until| Some(*until) > webhook.held_until) {
@@ -150,7 +151,7 @@ pub(super) async fn work(
     if wanted > 0 && webhook.settings.enabled && !is_held {
         deliveries = lend(tx, &webhook, wanted, lease_ms).await?;
     }
-    Ok(Some(Lease { webhook, deliveries }))
+    Ok(Some(DeliveryLease { webhook, deliveries }))
 }
 
 /// Lends what is due, longest waiting first. What another worker is just being lent is passed over.
@@ -184,10 +185,10 @@ async fn lend(tx: &Tx, webhook: &Webhook, wanted: u32, lease_ms: i64) -> Result<
 /// Notes what became of an attempt, unless the delivery was lent to somebody else since.
 async fn settle(tx: &Tx, webhook: &Webhook, settled: &Settlement) -> Result<()> {
     let now = tx.now();
-    let (state, next_at) = match settled.fate {
-        Fate::Delivered => (DeliveryState::Delivered, now),
-        Fate::Again { wait_ms, .. } => (DeliveryState::Waiting, now.plus_millis(wait_ms)),
-        Fate::Gone => (DeliveryState::Waiting, now),
+    let (state, next_at) = match settled.outcome {
+        AttemptOutcome::Delivered => (DeliveryState::Delivered, now),
+        AttemptOutcome::Retry { wait_ms, .. } => (DeliveryState::Waiting, now.plus_millis(wait_ms)),
+        AttemptOutcome::Gone => (DeliveryState::Waiting, now),
     };
     let sql = "UPDATE webhook_delivery SET attempts = attempts + 1, last_at = ?5, last_status = ?6, last_error = ?7, \
                    next_at = ?9, state = CASE WHEN ?8 = 'waiting' AND ?9 >= expires THEN 'failed' ELSE ?8 END \

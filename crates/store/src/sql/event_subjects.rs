@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::str::FromStr;
 
 use perigee_core::actor::Scope;
-use perigee_core::event::{Event, Subject, Thing};
+use perigee_core::event::{Event, EventObject, Subject};
 use perigee_core::id::{AlertId, DeviceId, GroupId, UserId};
 use perigee_core::store::Result;
 
@@ -40,16 +40,16 @@ pub(super) async fn attach(tx: &Tx, scope: Scope, events: &mut [Event]) -> Resul
     let users = by_id(user_rows::find_many(tx, scope.account, &ids).await?, |user| user.id);
     for event in events {
         let thing = match event.kind.subject() {
-            Subject::Alert => of(&alerts, &event.subject).map(Thing::Alert),
+            Subject::Alert => of(&alerts, &event.subject).map(EventObject::Alert),
             Subject::Device => {
-                event.device.and_then(|id| devices.get(&id)).cloned().map(Box::new).map(Thing::Device)
+                event.device.and_then(|id| devices.get(&id)).cloned().map(Box::new).map(EventObject::Device)
             }
-            Subject::Group => of(&groups, &event.subject).map(Thing::Group),
-            Subject::User => of(&users, &event.subject).map(Thing::User),
+            Subject::Group => of(&groups, &event.subject).map(EventObject::Group),
+            Subject::User => of(&users, &event.subject).map(EventObject::User),
             Subject::Location | Subject::Account | Subject::Webhook => None,
         };
         if let Some(thing) = thing {
-            event.thing = thing;
+            event.object = thing;
         }
     }
     Ok(())

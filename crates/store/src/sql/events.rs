@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::actor::{Reach, Scope};
 use perigee_core::error::StoreError;
-use perigee_core::event::{Event, EventFilter, EventKind, EventPage, Thing};
+use perigee_core::event::{Event, EventFilter, EventKind, EventObject, EventPage};
 use perigee_core::id::{AccountId, DeviceId, WebhookId};
 use perigee_core::store::{Events, Result};
 
@@ -142,7 +142,7 @@ fn from_row(row: &Row) -> Result<Event> {
         subject: row.text("subject")?,
         device: row.opt_i64("device_id")?.map(DeviceId::from_i64),
         data: column::json(row, "data")?,
-        thing: Thing::Gone,
+        object: EventObject::Gone,
     })
 }
 

@@ -97,8 +97,10 @@ async fn create(
         return Ok(Created::Before(made));
     }
     let count = "SELECT COUNT(*) AS count FROM geofence WHERE account_id = ?1";
-    if tx.query_one(count, params![account]).await?.i64("count")? >= i64::from(GeofenceSettings::MOST) {
-        return Err(StoreError::TooMany { kind: Kind::Geofence, most: GeofenceSettings::MOST });
+    if tx.query_one(count, params![account]).await?.i64("count")?
+        >= i64::from(GeofenceSettings::PER_ACCOUNT_MAX)
+    {
+        return Err(StoreError::TooMany { kind: Kind::Geofence, most: GeofenceSettings::PER_ACCOUNT_MAX });
     }
     let (group, device) = match actor.scope.reach {
         Reach::Account => (None, None),

@@ -2,7 +2,7 @@
 
 use perigee_core::error::StoreError;
 use perigee_core::id::AccountId;
-use perigee_core::idempotency::{IdempotencyKey, KEPT_MS};
+use perigee_core::idempotency::{IdempotencyKey, KEY_RETENTION_MS};
 use perigee_core::store::Result;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -22,7 +22,7 @@ pub(crate) async fn find<T: DeserializeOwned>(
         .query_opt(
             "SELECT body_hash, made FROM idempotency
              WHERE account_id = ?1 AND user_id = ?2 AND endpoint = ?3 AND key = ?4 AND creation > ?5",
-            params![account, once.user, &once.endpoint, &once.key, tx.now().plus_millis(-KEPT_MS)],
+            params![account, once.user, &once.endpoint, &once.key, tx.now().plus_millis(-KEY_RETENTION_MS)],
         )
         .await?;
     match row {

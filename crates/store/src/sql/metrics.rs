@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::notification::Channel;
-use perigee_core::store::{Backlog, DamageFigures, Figures, Intake, Result, StoreFigures};
+use perigee_core::store::{Backlog, DamageMetrics, Metrics, PendingWrites, Result, StoreMetrics};
 use perigee_core::time::Timestamp;
 
 use crate::database::{Database, Engine};
@@ -13,7 +13,7 @@ use crate::sql::locations::number_column;
 use crate::sql::quarantine;
 use crate::tx::Tx;
 
-async fn read(tx: &Tx) -> Result<StoreFigures> {
+async fn read(tx: &Tx) -> Result<StoreMetrics> {
     let (engine, bytes) = match tx.engine() {
         Engine::Sqlite => {
             ("sqlite", "SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()")
@@ -46,7 +46,7 @@ async fn read(tx: &Tx) -> Result<StoreFigures> {
             &[],
         )
         .await?;
-    Ok(StoreFigures {
+    Ok(StoreMetrics {
         engine,
         bytes: tx.query_one(bytes, &[]).await?.int("bytes")?,
         accounts: counts.int("accounts")?,
@@ -54,8 +54,8 @@ async fn read(tx: &Tx) -> Result<StoreFigures> {
         devices: counts.int("devices")?,
         messages,
         deliveries: backlog(&deliveries)?,
-        oldest_unjudged: oldest_unjudged(tx).await?,
-        damage: DamageFigures { passed_over: tx.damage().count(), set_aside: quarantine::count(tx).await? },
+        oldest_unevaluated: oldest_unevaluated(tx).await?,
+        damage: DamageMetrics { passed_over: tx.damage().count(), set_aside: quarantine::count(tx).await? },
     })
 }
 
@@ -64,7 +64,7 @@ fn backlog(row: &Row) -> Result<Backlog> {
 }
 
 /// When the first location of any account's log came in that was not judged. One row of each log is looked at.
-async fn oldest_unjudged(tx: &Tx) -> Result<Option<Timestamp>> {
+async fn oldest_unevaluated(tx: &Tx) -> Result<Option<Timestamp>> {
     let number = number_column(tx.engine());
     let sql = format!(
         "SELECT MIN(first.received_at) AS oldest FROM (
@@ -77,20 +77,20 @@ async fn oldest_unjudged(tx: &Tx) -> Result<Option<Timestamp>> {
 }
 
 #[async_trait]
-impl Figures for Database {
-    async fn store_figures(&self) -> Result<StoreFigures> {
+impl Metrics for Database {
+    async fn store_metrics(&self) -> Result<StoreMetrics> {
         self.read(move |tx| read(tx).boxed()).await
     }
 
-    async fn damage_figures(&self) -> Result<DamageFigures> {
+    async fn damage_metrics(&self) -> Result<DamageMetrics> {
         self.read(|tx| {
             let passed_over = tx.damage().count();
-            async move { Ok(DamageFigures { passed_over, set_aside: quarantine::count(tx).await? }) }.boxed()
+            async move { Ok(DamageMetrics { passed_over, set_aside: quarantine::count(tx).await? }) }.boxed()
         })
         .await
     }
 
-    fn intake(&self) -> Intake {
-        Intake { writes: self.writes_waiting(), locations: self.submission_queues().waiting() }
+    fn pending_writes(&self) -> PendingWrites {
+        PendingWrites { writes: self.writes_waiting(), locations: self.submission_queues().waiting() }
     }
 }

@@ -9,7 +9,7 @@ use perigee_core::actor::{Actor, Scope};
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::{AccountId, DeviceId, GroupId};
 use perigee_core::overview::{
-    DeviceCounts, Frequency, Mark, Overview, OverviewSettings, OverviewTask, Period, StoredOverview,
+    DeviceCounts, Frequency, Overview, OverviewSettings, OverviewTask, Period, ReportedUntil, StoredOverview,
 };
 use perigee_core::revision::Revision;
 use perigee_core::severity::Severity;
@@ -29,7 +29,7 @@ fn from_row(row: &Row) -> Result<StoredOverview> {
     Ok(StoredOverview {
         revision: Revision(row.i64("revision")?),
         settings: column::json(row, "settings")?,
-        mark: if let (Some(last), Some(ends)) = told { Some(Mark { last, ends }) } else { None },
+        mark: if let (Some(last), Some(ends)) = told { Some(ReportedUntil { last, ends }) } else { None },
         last_modified: Some(row.timestamp("last_modified")?),
     })
 }
@@ -37,7 +37,7 @@ fn from_row(row: &Row) -> Result<StoredOverview> {
 async fn find(tx: &Tx, account: AccountId) -> Result<StoredOverview> {
     let sql = format!("SELECT {COLUMNS} FROM overview WHERE account_id = ?1");
     let row = tx.query_opt(&sql, params![account]).await?;
-    row.as_ref().map_or_else(|| Ok(StoredOverview::never()), from_row)
+    row.as_ref().map_or_else(|| Ok(StoredOverview::unset()), from_row)
 }
 
 async fn replace(
@@ -81,7 +81,7 @@ fn mark_after_change(
     before: &StoredOverview,
     settings: &OverviewSettings,
     tx: &Tx,
-) -> Option<Mark> {
+) -> Option<ReportedUntil> {
     let is_due = |mark| Period::due(&before.settings, account, mark, tx.now()).is_some();
     if before.mark.is_some_and(is_due) {
         return before.mark;
@@ -136,7 +136,7 @@ async fn claim(tx: &Tx, account: AccountId, lease_ms: i64) -> Result<Option<Over
 }
 
 /// Marks how far was told, and leaves the next report to whoever comes first.
-async fn tell(tx: &Tx, account: AccountId, mark: Option<Mark>) -> Result<()> {
+async fn tell(tx: &Tx, account: AccountId, mark: Option<ReportedUntil>) -> Result<()> {
     let sql = "UPDATE overview SET told_to = ?2, told_until = ?3, claimed_until = NULL WHERE account_id = ?1";
     let (told_to, told_until) = (mark.map(|mark| mark.last.to_string()), mark.map(|mark| mark.ends));
     tx.execute(sql, params![account, told_to, told_until]).await?;
@@ -234,7 +234,7 @@ impl Overviews for Database {
         self.read(move |tx| group_names(tx, account, groups).boxed()).await
     }
 
-    async fn file_overview(&self, task: OverviewTask, overview: Overview) -> Result<bool> {
+    async fn finish_overview(&self, task: OverviewTask, overview: Overview) -> Result<bool> {
         self.write(move |tx| file(tx, task, overview).boxed()).await
     }
 }

@@ -49,7 +49,7 @@ async fn find(tx: &Tx, scope: Scope, holder: RoutingHolder) -> Result<StoredRout
     let sql = "SELECT revision, document, last_modified FROM alert_routing \
                WHERE account_id = ?1 AND level = ?2 AND holder = ?3";
     let Some(row) = tx.query_opt(sql, params![scope.account, level, id]).await? else {
-        return Ok(StoredRouting::NEVER);
+        return Ok(StoredRouting::UNSET);
     };
     Ok(StoredRouting {
         revision: Revision(row.i64("revision")?),

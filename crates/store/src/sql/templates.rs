@@ -36,7 +36,7 @@ async fn replace(
     source: Option<String>,
 ) -> Result<StoredTemplate> {
     let account = accounts::lock(tx, actor.scope.account).await?.id;
-    let before = all(tx, account).await?.remove(&kind).unwrap_or(StoredTemplate::NEVER);
+    let before = all(tx, account).await?.remove(&kind).unwrap_or(StoredTemplate::UNSET);
     if before.revision != seen {
         return Err(StoreError::RevisionMismatch(Kind::Template));
     }

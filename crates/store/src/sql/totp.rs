@@ -1,7 +1,7 @@
 //! Second factors (TOTP): enrolled, confirmed, used and removed.
 
 use perigee_core::actor::Origin;
-use perigee_core::credential::ProvedTotp;
+use perigee_core::credential::VerifiedTotp;
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::{SessionId, UserId};
 use perigee_core::store::Result;
@@ -28,7 +28,7 @@ pub(super) async fn confirm(
     tx: &Tx,
     origin: Origin,
     user: UserId,
-    proved: ProvedTotp,
+    proved: VerifiedTotp,
     keep: Option<SessionId>,
 ) -> Result<()> {
     let user = users::lock(tx, user).await?;

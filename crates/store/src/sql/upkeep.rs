@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
-use perigee_core::idempotency::KEPT_MS;
+use perigee_core::idempotency::KEY_RETENTION_MS;
 use perigee_core::retention::{DeletedRecords, RecordRetention};
-use perigee_core::store::{CALLS_KEPT_DAYS, Result, Upkeep};
+use perigee_core::store::{CALL_RETENTION_DAYS, Maintenance, Result};
 use perigee_core::time::Timestamp;
 
 use super::{clock, large_groups, outbox, probe, records, signing_keys};
@@ -20,8 +20,8 @@ const AT_ONCE: u32 = 500;
 const OVER: [Over; 4] = [
     ("session", "hash", "expires", 0),
     ("link", "hash", "expires", 0),
-    ("idempotency", "account_id, user_id, endpoint, key", "creation", KEPT_MS),
-    ("call_hour", "account_id, hour, user_id, by_key", "hour", CALLS_KEPT_DAYS * 86_400_000 + 1),
+    ("idempotency", "account_id, user_id, endpoint, key", "creation", KEY_RETENTION_MS),
+    ("call_hour", "account_id, hour, user_id, by_key", "hour", CALL_RETENTION_DAYS * 86_400_000 + 1),
 ];
 
 type Over = (&'static str, &'static str, &'static str, i64);
@@ -41,7 +41,7 @@ async fn forget_some(tx: &Tx, now: Timestamp, (table, key, column, kept_ms): Ove
 }
 
 #[async_trait]
-impl Upkeep for Database {
+impl Maintenance for Database {
     async fn ping(&self) -> Result<()> {
         Database::ping(self).await
     }

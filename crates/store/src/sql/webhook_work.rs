@@ -6,7 +6,7 @@ use perigee_core::actor::Origin;
 use perigee_core::id::{AccountId, WebhookId};
 use perigee_core::store::{Result, WebhookWork};
 use perigee_core::time::Timestamp;
-use perigee_core::webhook::{Lease, NewDelivery, Settlement, WAITING_MAX, Webhook};
+use perigee_core::webhook::{DeliveryLease, NewDelivery, Settlement, WAITING_MAX, Webhook};
 
 use super::webhook_rows::{COLUMNS, from_row, hold};
 use super::{audit, clock, deliveries, event_trim};
@@ -126,7 +126,7 @@ impl WebhookWork for Database {
         self.write(move |tx| advance(tx, account, id, (from, to), deliveries).boxed()).await
     }
 
-    async fn note_webhook_gap(&self, account: AccountId, id: WebhookId) -> Result<()> {
+    async fn record_webhook_gap(&self, account: AccountId, id: WebhookId) -> Result<()> {
         self.write(move |tx| note_gap(tx, account, id).boxed()).await
     }
 
@@ -134,14 +134,14 @@ impl WebhookWork for Database {
         self.read(|tx| due(tx).boxed()).await
     }
 
-    async fn work_deliveries(
+    async fn settle_and_lease_deliveries(
         &self,
         account: AccountId,
         webhook: WebhookId,
         settled: Vec<Settlement>,
         wanted: u32,
         lease_ms: i64,
-    ) -> Result<Option<Lease>> {
+    ) -> Result<Option<DeliveryLease>> {
         self.write(move |tx| deliveries::work(tx, account, webhook, settled, wanted, lease_ms).boxed()).await
     }
 

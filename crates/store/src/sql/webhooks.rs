@@ -32,8 +32,8 @@ async fn create(
         return Ok(Created::Before(made));
     }
     let sql = "SELECT COUNT(*) AS count FROM webhook WHERE account_id = ?1";
-    if tx.query_one(sql, params![account]).await?.i64("count")? >= i64::from(Webhook::MOST) {
-        return Err(StoreError::TooMany { kind: Kind::Webhook, most: Webhook::MOST });
+    if tx.query_one(sql, params![account]).await?.i64("count")? >= i64::from(Webhook::PER_ACCOUNT_MAX) {
+        return Err(StoreError::TooMany { kind: Kind::Webhook, most: Webhook::PER_ACCOUNT_MAX });
     }
     check_references(tx, actor.scope, &settings).await?;
     let make = |now| WebhookId::new(now).as_i64();

@@ -1,6 +1,6 @@
 //! Calls of the API, hour by hour.
 
-use perigee_core::store::{CALLS_KEPT_DAYS, Calls as _, HourCalls, Upkeep as _};
+use perigee_core::store::{CALL_RETENTION_DAYS, Calls as _, HourCalls, Maintenance as _};
 use perigee_core::time::Timestamp;
 
 use crate::fixture::Fixture;
@@ -27,9 +27,9 @@ pub(crate) async fn calls_add_up_by_hour(on: Fixture) {
         [one(&alfa, true, 0, 2), one(&alfa, false, 1, 1), one(&alfa, true, 1, 7)]
     );
     assert_eq!(list(hour(0), hour(1)).await, [one(&alfa, true, 0, 2)], "the end is no part of it");
-    on.clock().advance_seconds(CALLS_KEPT_DAYS * 86_400 + 1);
+    on.clock().advance_seconds(CALL_RETENTION_DAYS * 86_400 + 1);
     on.store.forget_expired().await.unwrap();
-    let begin = on.now().plus_seconds(-CALLS_KEPT_DAYS * 86_400 - 1);
+    let begin = on.now().plus_seconds(-CALL_RETENTION_DAYS * 86_400 - 1);
     let left = list(begin, on.now()).await;
     assert_eq!(left.iter().map(|one| one.calls).collect::<Vec<_>>(), [1, 7], "old hours are forgotten");
 }

@@ -3,14 +3,14 @@
 use perigee_core::account::AccountSettings;
 use perigee_core::device::DeviceStatus;
 use perigee_core::location::CompactionBudget;
-use perigee_core::notification::{Channel, Delivery};
+use perigee_core::notification::{Channel, SendOutcome};
 use perigee_core::overview::{Frequency, OverviewSettings};
 use perigee_core::revision::Revision;
 use perigee_core::store::{
-    Accounts as _, Credentials as _, Devices as _, Events as _, Following as _, Lease, LocationUpkeep as _,
-    Locations as _, Outbox as _, Overviews as _, Upkeep as _, WebhookWork as _,
+    AccountLease, Accounts as _, Credentials as _, Devices as _, Events as _, LocationMaintenance as _,
+    Locations as _, Maintenance as _, Outbox as _, Overviews as _, RuleEngineStore as _, WebhookWork as _,
 };
-use perigee_core::webhook::Fate;
+use perigee_core::webhook::AttemptOutcome;
 use perigee_store::params;
 
 use crate::credentials::session;
@@ -22,8 +22,8 @@ const HOUR_S: i64 = 3_600;
 const DAY_S: i64 = 24 * HOUR_S;
 const DAY_MS: i64 = DAY_S * 1_000;
 const CLAIM_MS: i64 = 600_000;
-const NODE: Lease<'_> = Lease { owner: "node", lasts_ms: 10_000 };
-const OTHER: Lease<'_> = Lease { owner: "other", ..NODE };
+const NODE: AccountLease<'_> = AccountLease { owner: "node", duration_ms: 10_000 };
+const OTHER: AccountLease<'_> = AccountLease { owner: "other", ..NODE };
 const ALL: CompactionBudget = CompactionBudget { devices: 100, everything: true };
 
 /// Sets the clock ahead, and has the store notice.
@@ -34,7 +34,7 @@ async fn step(on: &Fixture, seconds: i64) {
 
 pub(crate) async fn a_lease_of_a_clock_ahead_is_over(on: Fixture) {
     let tenant = on.tenant("acme").await;
-    let follow = async |lease| on.store.follow_account(tenant.account.id, lease).await.unwrap().is_some();
+    let follow = async |lease| on.store.lease_account(tenant.account.id, lease).await.unwrap().is_some();
     on.clock().step_seconds(HOUR_S);
     assert!(follow(NODE).await);
     assert!(!follow(OTHER).await, "it is leased");
@@ -55,9 +55,9 @@ pub(crate) async fn a_restart_after_a_step_back_goes_on(mut on: Fixture) {
     on.sql(sql, params![tenant.account.id, device, offline, due]).await;
     on.clock().step_seconds(-HOUR_S);
     on.restart().await;
-    assert_eq!(on.store.accounts_to_follow().await.unwrap(), []);
+    assert_eq!(on.store.accounts_with_work().await.unwrap(), []);
     on.clock().advance_seconds(900);
-    assert_eq!(on.store.accounts_to_follow().await.unwrap(), [tenant.account.id]);
+    assert_eq!(on.store.accounts_with_work().await.unwrap(), [tenant.account.id]);
 }
 
 pub(crate) async fn deliveries_do_not_wait_out_a_step_back(on: Fixture) {
@@ -66,7 +66,7 @@ pub(crate) async fn deliveries_do_not_wait_out_a_step_back(on: Fixture) {
     webhooks::queue(&on, &webhook, &["retried", "lent"]).await;
     step(&on, HOUR_S).await;
     let lent = webhooks::work(&on, &webhook, Vec::new(), 2).await;
-    let failed = webhooks::settled(&lent[0], Fate::Again { wait_ms: 5_000, all: true });
+    let failed = webhooks::settled(&lent[0], AttemptOutcome::Retry { wait_ms: 5_000, all: true });
     webhooks::work(&on, &webhook, vec![failed], 0).await;
     step(&on, -HOUR_S).await;
     assert_eq!(on.store.webhooks_due().await.unwrap(), [], "the back-off holds");
@@ -86,7 +86,7 @@ pub(crate) async fn messages_do_not_wait_out_a_step_back(on: Fixture) {
     for channel in [Channel::Email, Channel::Sms] {
         let held = on.reserve_all(channel).await;
         assert_eq!(held.len(), 1, "{channel:?}");
-        on.settle_all(&held, &Delivery::Later { reason: "busy".into(), wait: None }).await;
+        on.settle_all(&held, &SendOutcome::RetryLater { reason: "busy".into(), wait: None }).await;
     }
     let wait_ms = async |channel| {
         let next = on.store.next_due(channel).await.unwrap().expect("something waits");
@@ -147,13 +147,13 @@ async fn fill(on: &Fixture) -> Tenant {
     on.raise(&tenant, device, "RPM").await;
     for channel in [Channel::Email, Channel::Sms] {
         let held = on.reserve_all(channel).await;
-        on.settle_all(&held, &Delivery::Sent { reference: None }).await;
+        on.settle_all(&held, &SendOutcome::Sent { reference: None }).await;
     }
     session(on, &tenant.owner, 1).await;
     let webhook = webhooks::make(on, &tenant).await;
     webhooks::queue(on, &webhook, &["delivered", "waiting"]).await;
     let lent = webhooks::work(on, &webhook, Vec::new(), 2).await;
-    webhooks::work(on, &webhook, vec![webhooks::settled(&lent[0], Fate::Delivered)], 0).await;
+    webhooks::work(on, &webhook, vec![webhooks::settled(&lent[0], AttemptOutcome::Delivered)], 0).await;
     // All of the log was read.
     on.sql("UPDATE webhook SET read_to = 1000000", &[]).await;
     while on.store.compact(ALL).await.unwrap().more {}
@@ -165,7 +165,7 @@ async fn delete_old(on: &Fixture) -> [u64; 6] {
     [
         // On PostgreSQL locations that are retired are gone from the log too.
         on.store.trim_location_log(3 * DAY_MS).await.unwrap(),
-        on.store.retire_locations().await.unwrap(),
+        on.store.delete_expired_locations().await.unwrap(),
         on.store.trim_events(3 * DAY_MS).await.unwrap(),
         on.store.trim_deliveries(7 * DAY_MS).await.unwrap(),
         on.store.trim_notifications(7 * DAY_MS).await.unwrap(),

@@ -3,7 +3,7 @@
 use perigee_core::error::StoreError;
 use perigee_core::id::DeviceId;
 use perigee_core::location::{CompactionBudget, Location, Outcome, TimeRange};
-use perigee_core::store::{LocationUpkeep as _, Locations as _};
+use perigee_core::store::{LocationMaintenance as _, Locations as _};
 
 use Outcome::{Accepted, Duplicate};
 

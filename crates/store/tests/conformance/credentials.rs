@@ -4,11 +4,11 @@ use std::slice;
 
 use perigee_core::actor::Origin;
 use perigee_core::credential::{
-    ApiKey, LinkPurpose, NewLink, NewSession, ProvedTotp, Session, SigningKey, Totp,
+    ApiKey, LinkPurpose, NewLink, NewSession, Session, SigningKey, Totp, VerifiedTotp,
 };
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::{KeyId, UserId};
-use perigee_core::store::{Credentials as _, Upkeep as _, Users as _};
+use perigee_core::store::{Credentials as _, Maintenance as _, Users as _};
 use perigee_core::time::Timestamp;
 use perigee_core::user::{NewUser, User};
 
@@ -132,7 +132,7 @@ pub(crate) async fn second_factors_are_begun_confirmed_and_removed(on: Fixture) 
     let kept = async || on.store.find_login_by_id(user).await.unwrap().unwrap().totp;
 
     assert_fails!(
-        on.store.confirm_totp(&ORIGIN, user, ProvedTotp { secret: vec![2; 20], step: 7 }, None).await,
+        on.store.confirm_totp(&ORIGIN, user, VerifiedTotp { secret: vec![2; 20], step: 7 }, None).await,
         StoreError::NotFound(Kind::Credential)
     );
     on.store.begin_totp(user, vec![1; 20]).await.unwrap();
@@ -143,7 +143,7 @@ pub(crate) async fn second_factors_are_begun_confirmed_and_removed(on: Fixture) 
         let new = NewSession { user, hash, expires: on.now().plus_seconds(60) };
         sessions.push(on.store.create_session(&ORIGIN, new).await.unwrap());
     }
-    let first = ProvedTotp { secret: vec![1; 20], step: 7 };
+    let first = VerifiedTotp { secret: vec![1; 20], step: 7 };
     assert_fails!(
         on.store.confirm_totp(&ORIGIN, user, first, Some(sessions[1].id)).await,
         StoreError::NotFound(Kind::Credential)
@@ -153,7 +153,7 @@ pub(crate) async fn second_factors_are_begun_confirmed_and_removed(on: Fixture) 
         Some(false),
         "another one was begun since it was proved"
     );
-    let proved = ProvedTotp { secret: vec![2; 20], step: 7 };
+    let proved = VerifiedTotp { secret: vec![2; 20], step: 7 };
     on.store.confirm_totp(&ORIGIN, user, proved, Some(sessions[1].id)).await.unwrap();
     assert_eq!(on.store.find_session(&[1; 32]).await.unwrap(), None, "it came in without the factor");
     assert_eq!(on.store.find_session(&[2; 32]).await.unwrap(), Some(sessions[1]));
@@ -180,7 +180,7 @@ pub(crate) async fn a_time_step_is_used_once(on: Fixture) {
     assert!(!try_step(5).await, "there is no factor");
     on.store.begin_totp(user, vec![1]).await.unwrap();
     assert!(!try_step(5).await, "the factor is not confirmed");
-    let proved = ProvedTotp { secret: vec![1], step: 7 };
+    let proved = VerifiedTotp { secret: vec![1], step: 7 };
     on.store.confirm_totp(&ORIGIN, user, proved, None).await.unwrap();
     assert!(!try_step(7).await, "it was used to confirm");
     assert!(!try_step(6).await, "a later one was used");

@@ -6,8 +6,8 @@ use perigee_core::id::DeviceId;
 use perigee_core::location::{CompactionBudget, Location, Outcome};
 use perigee_core::page::PageRequest;
 use perigee_core::store::{
-    Alerts as _, DamageFigures, Devices as _, Events as _, Figures as _, Groups as _, LocationUpkeep as _,
-    Locations as _, Upkeep as _,
+    Alerts as _, DamageMetrics, Devices as _, Events as _, Groups as _, LocationMaintenance as _,
+    Locations as _, Maintenance as _, Metrics as _,
 };
 use perigee_store::testing::Flip;
 use perigee_store::{Engine, Report, Table, repair, verify};
@@ -139,18 +139,18 @@ pub(crate) async fn histories_go_on_past_a_damaged_chunk(on: Fixture) {
     on.scratch().flip("location_chunk", "points", Flip::Bytes, &condition).await;
     assert_eq!(history(&on, &tenant, one).await, 10, "what is not in the chunk");
     assert_eq!(history(&on, &tenant, two).await, 1_010);
-    assert_eq!(on.store.damage_figures().await.unwrap(), DamageFigures { passed_over: 1, set_aside: 0 });
+    assert_eq!(on.store.damage_metrics().await.unwrap(), DamageMetrics { passed_over: 1, set_aside: 0 });
     // What falls among the damaged ones is taken, and packed: the chunk is set aside for that.
     send(&on, &tenant, one, &[fix(on.now().plus_seconds(-1_500), 3.0)]).await;
     on.store.compact(ALL).await.unwrap();
     assert_eq!(history(&on, &tenant, one).await, 11);
-    let figures = on.store.damage_figures().await.unwrap();
+    let figures = on.store.damage_metrics().await.unwrap();
     assert_eq!(figures.set_aside, 1, "{figures:?}");
     assert!(checked(&on).await.is_sound());
     assert_eq!(checked(&on).await.quarantined, 1);
     // With the device goes what was kept of it.
     on.store.delete_device(&tenant.actor(), one, None).await.unwrap();
-    assert_eq!(on.store.damage_figures().await.unwrap().set_aside, 0);
+    assert_eq!(on.store.damage_metrics().await.unwrap().set_aside, 0);
 }
 
 pub(crate) async fn the_log_is_read_past_a_damaged_row(on: Fixture) {
@@ -185,7 +185,7 @@ pub(crate) async fn the_log_is_read_past_a_damaged_row(on: Fixture) {
         after = page.next;
     }
     assert_eq!((locations, after), (20, end));
-    let passed_over = on.store.damage_figures().await.unwrap().passed_over;
+    let passed_over = on.store.damage_metrics().await.unwrap().passed_over;
     assert!(passed_over >= 1, "{passed_over}");
 }
 
@@ -207,8 +207,8 @@ pub(crate) async fn a_store_opens_without_a_damaged_row(mut on: Fixture) {
     on.crash().await;
     // PostgreSQL's log is read when it is packed, not when the store is opened.
     on.store.compact(ALL).await.unwrap();
-    let figures = on.store.damage_figures().await.unwrap();
-    assert_eq!(figures, DamageFigures { passed_over: 1, set_aside: 1 });
+    let figures = on.store.damage_metrics().await.unwrap();
+    assert_eq!(figures, DamageMetrics { passed_over: 1, set_aside: 1 });
     let lost = match on.store.engine() {
         Engine::Sqlite => 10,
         Engine::Postgres => 1,
@@ -233,7 +233,7 @@ pub(crate) async fn a_damaged_last_location_is_not_believed(mut on: Fixture) {
     let filter = perigee_core::location::LastFilter::default();
     let shown = on.store.list_last_locations(tenant.scope(), &filter, PageRequest::first(10)).await.unwrap();
     assert_eq!(shown.items.iter().map(|(device, _)| *device).collect::<Vec<_>>(), [two]);
-    assert_eq!(on.store.damage_figures().await.unwrap().passed_over, 1);
+    assert_eq!(on.store.damage_metrics().await.unwrap().passed_over, 1);
     send(&on, &tenant, one, &track(&on, [1].into_iter())).await;
     let last = on.store.find_last_location(tenant.scope(), one).await.unwrap();
     assert_eq!(last.map(|last| last.location.time), Some(on.now().plus_seconds(1)));

@@ -14,7 +14,7 @@ use perigee_core::retention::RETENTION_DAYS_MAX;
 use perigee_core::revision::Revision;
 use perigee_core::share::{NewShare, ShareTarget};
 use perigee_core::store::{
-    Alerts as _, Devices as _, Groups as _, LocationUpkeep as _, Locations as _, Shares as _, Users as _,
+    Alerts as _, Devices as _, Groups as _, LocationMaintenance as _, Locations as _, Shares as _, Users as _,
 };
 use perigee_core::user::{NewUser, UserProfile};
 use perigee_store::params;

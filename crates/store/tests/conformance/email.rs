@@ -1,10 +1,10 @@
 //! Caps on e-mail, and what its recipients say.
 
 use perigee_core::notification::{
-    Channel, ConsentChange, Delivery, EmailCaps, EmailConsent, NotificationState, Occasion, SendingPolicy,
+    Channel, ConsentChange, EmailCaps, EmailConsent, NotificationState, Occasion, SendOutcome, SendingPolicy,
 };
 use perigee_core::routing::{Preferences, RoutingHolder};
-use perigee_core::store::{EmailRecipients as _, Notifications as _, Outbox as _, Upkeep as _};
+use perigee_core::store::{EmailRecipients as _, Maintenance as _, Notifications as _, Outbox as _};
 
 use crate::fixture::{Fixture, Tenant};
 use crate::outbox::{candidates, mail, policy, sent};
@@ -20,7 +20,7 @@ fn capped(daily: u32, critical_daily: u32, recipient_hourly: u32) -> SendingPoli
 }
 
 /// Reserves everything that is due and settles it so; gives how many were let through.
-async fn send(on: &Fixture, policy: &SendingPolicy, delivery: &Delivery) -> usize {
+async fn send(on: &Fixture, policy: &SendingPolicy, delivery: &SendOutcome) -> usize {
     let due = candidates(&on.due(Channel::Email).await, 1);
     let held = on.store.reserve(due, policy).await.unwrap().granted;
     on.settle_all(&held, delivery).await;
@@ -80,7 +80,7 @@ pub(crate) async fn a_message_is_counted_against_the_caps_once(on: Fixture) {
     on.route(&tenant, RoutingHolder::Account, vec![mail("ana@example.com")]).await;
     let caps = capped(1, 0, 1);
     on.raise(&tenant, device, "Route").await;
-    let later = Delivery::Later { reason: "450 later".into(), wait: None };
+    let later = SendOutcome::RetryLater { reason: "450 later".into(), wait: None };
     assert_eq!(send(&on, &caps, &later).await, 1);
     on.clock().advance_seconds(900);
     assert_eq!(send(&on, &caps, &sent()).await, 1, "another attempt is not another message");

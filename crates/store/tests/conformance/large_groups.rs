@@ -4,7 +4,7 @@ use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::{DeviceId, GroupId};
 use perigee_core::idempotency::Created;
 use perigee_core::revision::Revision;
-use perigee_core::store::{Devices as _, Groups as _, Upkeep as _};
+use perigee_core::store::{Devices as _, Groups as _, Maintenance as _};
 use perigee_store::params;
 
 use crate::assert_fails;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use perigee_core::actor::Reach;
 use perigee_core::error::{Kind, StoreError};
-use perigee_core::event::{EventKind, Thing};
+use perigee_core::event::{EventKind, EventObject};
 use perigee_core::id::DeviceId;
 use perigee_core::location::{
     Attribute, FixSource, HistoryRequest, Location, Milli, Order, Outcome, Readings, TimeRange,
@@ -237,7 +237,11 @@ pub(crate) async fn every_location_has_an_event(on: Fixture) {
         assert_eq!((event.kind, event.device), (EventKind::LocationCreated, Some(device)));
         assert_eq!(event.subject, device.to_string());
         assert_eq!(event.number, item.number);
-        assert_eq!(event.thing, Thing::Location(Box::new(item.clone())), "whole, as it is in the history");
+        assert_eq!(
+            event.object,
+            EventObject::Location(Box::new(item.clone())),
+            "whole, as it is in the history"
+        );
     }
 }
 

@@ -8,7 +8,7 @@ use perigee_core::id::{AccountId, DeviceId, UserId};
 use perigee_core::location::CompactionBudget;
 use perigee_core::page::PageRequest;
 use perigee_core::store::{
-    Audits as _, Events as _, Groups as _, LocationUpkeep as _, Locations as _, Users as _,
+    Audits as _, Events as _, Groups as _, LocationMaintenance as _, Locations as _, Users as _,
 };
 use perigee_core::user::{NewUser, UserProfile};
 use perigee_store::params;

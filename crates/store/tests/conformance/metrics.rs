@@ -1,15 +1,15 @@
 //! The store as a whole, and accounts as operators look for them.
 
 use perigee_core::page::PageRequest;
-use perigee_core::store::{Accounts as _, Backlog, Figures as _, Intake, Locations as _};
+use perigee_core::store::{Accounts as _, Backlog, Locations as _, Metrics as _, PendingWrites};
 
 use crate::fixture::Fixture;
 
 pub(crate) async fn the_store_tells_what_it_holds_and_what_waits(on: Fixture) {
-    let empty = on.store.store_figures().await.unwrap();
+    let empty = on.store.store_metrics().await.unwrap();
     assert!(empty.bytes > 10_000, "{}", empty.bytes);
     assert_eq!((empty.accounts, empty.users, empty.devices), (0, 0, 0));
-    assert_eq!((empty.deliveries, empty.oldest_unjudged), (Backlog::default(), None));
+    assert_eq!((empty.deliveries, empty.oldest_unevaluated), (Backlog::default(), None));
     assert!(empty.messages.iter().all(|(_, backlog)| *backlog == Backlog::default()));
 
     let tenant = on.tenant("alfa").await;
@@ -24,13 +24,13 @@ pub(crate) async fn the_store_tells_what_it_holds_and_what_waits(on: Fixture) {
         perigee_store::params![tenant.account.id, device, on.now()],
     )
     .await;
-    let figures = on.store.store_figures().await.unwrap();
+    let figures = on.store.store_metrics().await.unwrap();
     assert_eq!((figures.accounts, figures.users, figures.devices), (1, 2, 1));
     let waiting: Vec<u64> = figures.messages.iter().map(|(_, backlog)| backlog.waiting).collect();
     assert_eq!(waiting, [0, 1]);
     assert_eq!(figures.messages[1].1.oldest, Some(on.now()));
-    assert_eq!(figures.oldest_unjudged, Some(on.now()), "no rule has judged it");
-    assert_eq!(on.store.intake(), Intake::default(), "nothing is on its way");
+    assert_eq!(figures.oldest_unevaluated, Some(on.now()), "no rule has judged it");
+    assert_eq!(on.store.pending_writes(), PendingWrites::default(), "nothing is on its way");
 }
 
 pub(crate) async fn accounts_are_searched_in_pages(on: Fixture) {

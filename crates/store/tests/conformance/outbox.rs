@@ -3,8 +3,8 @@
 use perigee_core::id::DeviceId;
 use perigee_core::limits::Limits;
 use perigee_core::notification::{
-    Candidate, Channel, Content, Delivery, EmailCaps, Notification, NotificationFilter, NotificationState,
-    Occasion, Receipt, Reservation, SendingPolicy,
+    Candidate, Channel, Content, EmailCaps, Notification, NotificationFilter, NotificationState, Occasion,
+    Receipt, Reservation, SendOutcome, SendingPolicy,
 };
 use perigee_core::page::PageRequest;
 use perigee_core::routing::{AlertRouting, Destination, Preferences, Recipient, RoutingHolder};
@@ -87,7 +87,7 @@ impl Fixture {
     }
 
     /// Settles each of these so.
-    pub(crate) async fn settle_all(&self, held: &[Reservation], delivery: &Delivery) {
+    pub(crate) async fn settle_all(&self, held: &[Reservation], delivery: &SendOutcome) {
         for reservation in held {
             let known = self.store.settle(*reservation, delivery.clone()).await;
             assert!(known.expect("it is recorded"), "{reservation:?} was lost");
@@ -132,8 +132,8 @@ pub(crate) fn daily(emails: u32, sms: u32) -> Limits {
     Limits { daily_emails: Some(emails), daily_sms: Some(sms), ..Limits::default() }
 }
 
-pub(crate) fn sent() -> Delivery {
-    Delivery::Sent { reference: None }
+pub(crate) fn sent() -> SendOutcome {
+    SendOutcome::Sent { reference: None }
 }
 
 pub(crate) async fn an_alert_is_sent_and_counted(on: Fixture) {
@@ -152,19 +152,19 @@ pub(crate) async fn an_alert_is_sent_and_counted(on: Fixture) {
     assert_eq!(on.emails_sent(&tenant, device).await, 1, "it is counted before it is sent");
     assert_eq!(on.states(&tenant, Channel::Email).await, [(Sending, None)]);
     assert!(on.due(Channel::Email).await.is_empty());
-    on.settle_all(&held, &Delivery::Sent { reference: Some("a\nb".into()) }).await;
+    on.settle_all(&held, &SendOutcome::Sent { reference: Some("a\nb".into()) }).await;
     let message = on.messages(&tenant).await.remove(0);
     assert_eq!((message.state, message.reference.as_deref()), (Sent, Some("a b")));
     assert_eq!((message.attempts, message.sent_at), (1, Some(on.now())));
-    let again = on.store.settle(held[0], Delivery::Unclear { reason: "late".into() }).await.unwrap();
+    let again = on.store.settle(held[0], SendOutcome::Unclear { reason: "late".into() }).await.unwrap();
     assert!(!again, "what is settled stays so");
     let held = on.store.reserve(candidates(&on.due(Channel::Sms).await, 3), &policy()).await.unwrap();
-    on.settle_all(&held.granted, &Delivery::Sent { reference: Some("sms-1".into()) }).await;
+    on.settle_all(&held.granted, &SendOutcome::Sent { reference: Some("sms-1".into()) }).await;
     let counters = on.look(&tenant, device).await.counters;
     assert_eq!((counters.emails_sent, counters.sms_sent, counters.sms_segments), (1, 1, 3));
     let receipt = |reference: &str| Receipt { reference: reference.into(), failure: None };
-    assert!(on.store.note_receipt(Channel::Sms, receipt("sms-1")).await.unwrap());
-    assert!(!on.store.note_receipt(Channel::Sms, receipt("sms-2")).await.unwrap());
+    assert!(on.store.record_receipt(Channel::Sms, receipt("sms-1")).await.unwrap());
+    assert!(!on.store.record_receipt(Channel::Sms, receipt("sms-2")).await.unwrap());
     assert_eq!(on.messages(&tenant).await[1].delivered_at, Some(on.now()));
     let alerts = on.store.list_alerts(tenant.scope(), device, None, crate::sample::EVERYTHING).await.unwrap();
     assert_eq!(alerts.items[0].sent_by, [Channel::Email, Channel::Sms]);
@@ -247,7 +247,7 @@ pub(crate) async fn what_was_not_taken_is_given_back(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let device = on.limited(&tenant, daily(1, 1)).await;
     on.raise(&tenant, device, "RPM").await;
-    let later = Delivery::Later { reason: "421 try again".into(), wait: Some(60) };
+    let later = SendOutcome::RetryLater { reason: "421 try again".into(), wait: Some(60) };
     let held = on.reserve_all(Channel::Email).await;
     on.settle_all(&held, &later).await;
     assert_eq!(on.emails_sent(&tenant, device).await, 0);
@@ -256,14 +256,14 @@ pub(crate) async fn what_was_not_taken_is_given_back(on: Fixture) {
     assert_eq!(on.store.next_due(Channel::Email).await.unwrap(), Some(on.now().plus_seconds(60)));
     on.clock().advance_seconds(60);
     let held = on.reserve_all(Channel::Email).await;
-    on.settle_all(&held, &Delivery::Refused { reason: "550 nobody here".into() }).await;
+    on.settle_all(&held, &SendOutcome::Refused { reason: "550 nobody here".into() }).await;
     assert_eq!(on.emails_sent(&tenant, device).await, 0);
     assert_eq!(on.states(&tenant, Channel::Email).await, [(Failed, Some("550 nobody here".into()))]);
     // What was counted yesterday is yesterday's, whatever is learnt of it today.
     let held = on.reserve_all(Channel::Sms).await;
     assert_eq!(on.look(&tenant, device).await.counters.sms_sent, 1);
     on.clock().advance_seconds(86_400);
-    on.settle_all(&held, &Delivery::Refused { reason: "no".into() }).await;
+    on.settle_all(&held, &SendOutcome::Refused { reason: "no".into() }).await;
     on.clock().advance_seconds(-86_400);
     assert_eq!(on.look(&tenant, device).await.counters.sms_sent, 1);
 }
@@ -272,7 +272,7 @@ pub(crate) async fn what_may_have_been_taken_stays_counted(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let device = on.limited(&tenant, daily(5, 5)).await;
     on.raise(&tenant, device, "RPM").await;
-    let unclear = Delivery::Unclear { reason: "no answer".into() };
+    let unclear = SendOutcome::Unclear { reason: "no answer".into() };
     let held = on.reserve_all(Channel::Sms).await;
     on.settle_all(&held, &unclear).await;
     assert_eq!(on.states(&tenant, Channel::Sms).await, [(Unclear, Some("no answer".into()))]);
@@ -303,7 +303,8 @@ pub(crate) async fn a_lost_attempt_is_unclear(on: Fixture) {
         assert_eq!(on.states(&tenant, channel).await[0].0, Unclear);
     }
     for reservation in lost {
-        let late = on.store.settle(reservation, Delivery::Refused { reason: "late".into() }).await.unwrap();
+        let late =
+            on.store.settle(reservation, SendOutcome::Refused { reason: "late".into() }).await.unwrap();
         assert!(!late, "whoever comes back from the dead changes nothing");
     }
     let counters = on.look(&tenant, device).await.counters;
@@ -365,7 +366,7 @@ pub(crate) async fn a_dead_letter_can_be_sent_again(on: Fixture) {
     let device = on.limited(&tenant, daily(1, 0)).await;
     on.raise(&tenant, device, "RPM").await;
     let held = on.reserve_all(Channel::Email).await;
-    on.settle_all(&held, &Delivery::Refused { reason: "550".into() }).await;
+    on.settle_all(&held, &SendOutcome::Refused { reason: "550".into() }).await;
     let (actor, id) = (tenant.actor(), held[0].id);
     let waiting = on.store.resend_notification(&actor, id).await.unwrap();
     assert_eq!((waiting.state, waiting.reason, waiting.attempts), (Waiting, None, 0));
@@ -383,7 +384,7 @@ pub(crate) async fn a_message_is_given_up_in_time(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let device = on.limited(&tenant, daily(50, 50)).await;
     on.raise(&tenant, device, "RPM").await;
-    let later = Delivery::Later { reason: "busy".into(), wait: None };
+    let later = SendOutcome::RetryLater { reason: "busy".into(), wait: None };
     for (channel, days) in [(Channel::Email, 4), (Channel::Sms, 0)] {
         let begun = on.now();
         let mut attempts = 0;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use perigee_core::alert::Alert;
 use perigee_core::id::{DeviceId, NotificationId};
-use perigee_core::notification::{Channel, Content, Delivery, NotificationState, Occasion};
+use perigee_core::notification::{Channel, Content, NotificationState, Occasion, SendOutcome};
 use perigee_core::store::{Alerts as _, Outbox as _};
 use perigee_store::Database;
 use perigee_store::testing::reserve_uncounted;
@@ -63,15 +63,15 @@ async fn attempt(store: &Database, channel: Channel, chance: usize, sink: &Sink)
     for (place, held) in reserved.granted.into_iter().enumerate() {
         let content = due.iter().find(|content| content.id == held.id).expect("it was asked for");
         let delivery = match (chance + place) % 8 {
-            0 => Some(Delivery::Refused { reason: "no".into() }),
-            1 => Some(Delivery::Later { reason: "busy".into(), wait: None }),
+            0 => Some(SendOutcome::Refused { reason: "no".into() }),
+            1 => Some(SendOutcome::RetryLater { reason: "busy".into(), wait: None }),
             outcome => {
                 sink.receive(content);
                 match outcome {
-                    2 => Some(Delivery::Unclear { reason: "silence".into() }),
+                    2 => Some(SendOutcome::Unclear { reason: "silence".into() }),
                     // The worker dies before it can say anything.
                     3 => None,
-                    _ => Some(Delivery::Sent { reference: None }),
+                    _ => Some(SendOutcome::Sent { reference: None }),
                 }
             }
         };

@@ -3,12 +3,12 @@
 use perigee_core::account::AccountSettings;
 use perigee_core::alert::Alert;
 use perigee_core::notification::{
-    Channel, Content, Delivery, NotificationFilter, NotificationState, Occasion, SendingPolicy,
+    Channel, Content, NotificationFilter, NotificationState, Occasion, SendOutcome, SendingPolicy,
 };
 use perigee_core::page::PageRequest;
 use perigee_core::routing::RoutingHolder;
 use perigee_core::severity::Severity;
-use perigee_core::store::{Accounts as _, Alerts as _, Notifications as _, Outbox as _, Upkeep as _};
+use perigee_core::store::{Accounts as _, Alerts as _, Maintenance as _, Notifications as _, Outbox as _};
 
 use crate::fixture::{Fixture, zone};
 use crate::outbox::{candidates, daily, mail, policy, sent};
@@ -178,7 +178,7 @@ pub(crate) async fn what_waits_for_later_is_passed_over(on: Fixture) {
         on.raise(tenant, *device, "SOSButton").await;
     }
     let held = on.reserve_all(Channel::Email).await;
-    on.settle_all(&held, &Delivery::Later { reason: "busy".into(), wait: Some(600) }).await;
+    on.settle_all(&held, &SendOutcome::RetryLater { reason: "busy".into(), wait: Some(600) }).await;
     assert!(on.due(Channel::Email).await.is_empty());
     on.raise(&tenants[1].0, tenants[1].1, "Route").await;
     let due = on.due(Channel::Email).await;

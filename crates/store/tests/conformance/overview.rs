@@ -6,8 +6,8 @@ use perigee_core::error::StoreError;
 use perigee_core::id::GroupId;
 use perigee_core::notification::{Channel, Occasion};
 use perigee_core::overview::{
-    DeviceCounts, Figures, Frequency, Overview, OverviewRecipient, OverviewSettings, OverviewTask, Period,
-    StoredOverview,
+    DeviceCounts, Frequency, Overview, OverviewRecipient, OverviewSettings, OverviewTask, Period,
+    StoredOverview, Totals,
 };
 use perigee_core::routing::Preferences;
 use perigee_core::store::{Overviews as _, Result};
@@ -24,7 +24,7 @@ fn daily() -> OverviewSettings {
 }
 
 fn nothing_happened(period: Period) -> Overview {
-    let total = Figures { devices: 7, ..Figures::default() };
+    let total = Totals { devices: 7, ..Totals::default() };
     Overview { frequency: Frequency::Daily, period, total, groups: Vec::new(), more_groups: 0 }
 }
 
@@ -44,12 +44,12 @@ impl Fixture {
 }
 
 async fn file(store: &Database, task: &OverviewTask) -> bool {
-    store.file_overview(task.clone(), nothing_happened(task.period)).await.unwrap()
+    store.finish_overview(task.clone(), nothing_happened(task.period)).await.unwrap()
 }
 
 pub(crate) async fn what_is_wanted_is_kept_by_revision(on: Fixture) {
     let tenant = on.tenant("acme").await;
-    assert_eq!(on.store.find_overview(tenant.scope()).await.unwrap(), StoredOverview::never());
+    assert_eq!(on.store.find_overview(tenant.scope()).await.unwrap(), StoredOverview::unset());
     let trawlers = on.add_group(&tenant, group_of("Trawlers", &[])).await.id;
     let recipient = OverviewRecipient {
         address: "ana@example.com".parse().unwrap(),
@@ -66,7 +66,7 @@ pub(crate) async fn what_is_wanted_is_kept_by_revision(on: Fixture) {
     assert_fails!(on.want(&tenant, foreign).await, StoreError::UnknownReference { .. });
     assert!(on.audits(&tenant).await.iter().any(|entry| entry.action == "overviewReport.update"));
     let other = on.tenant("other").await;
-    assert_eq!(on.store.find_overview(other.scope()).await.unwrap(), StoredOverview::never());
+    assert_eq!(on.store.find_overview(other.scope()).await.unwrap(), StoredOverview::unset());
 }
 
 pub(crate) async fn each_period_is_told_once(mut on: Fixture) {

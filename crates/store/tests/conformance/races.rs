@@ -2,7 +2,7 @@
 
 use futures_util::future::{join, join_all};
 use perigee_core::actor::Origin;
-use perigee_core::credential::{LinkPurpose, NewPassword, ProvedTotp, SigningKey};
+use perigee_core::credential::{LinkPurpose, NewPassword, SigningKey, VerifiedTotp};
 use perigee_core::error::{StoreError, Unique};
 use perigee_core::idempotency::Created;
 use perigee_core::privilege::Privileges;
@@ -87,7 +87,7 @@ pub(crate) async fn one_time_step_cannot_be_used_twice(on: Fixture) {
     let tenant = on.tenant("alfa").await;
     let user = on.user(&tenant, "ana").await.id;
     on.store.begin_totp(user, vec![1]).await.unwrap();
-    on.store.confirm_totp(&ORIGIN, user, ProvedTotp { secret: vec![1], step: 1 }, None).await.unwrap();
+    on.store.confirm_totp(&ORIGIN, user, VerifiedTotp { secret: vec![1], step: 1 }, None).await.unwrap();
     for step in 2..10 {
         let tries = join_all((0..4).map(|_| on.store.use_totp_step(user, step))).await;
         assert_eq!(tries.into_iter().filter(|won| *won.as_ref().unwrap()).count(), 1);

@@ -4,7 +4,7 @@ use perigee_core::actor::Origin;
 use perigee_core::audit::Refusals;
 use perigee_core::id::{AccountId, AlertId, DeviceId, RuleId};
 use perigee_core::retention::{DeletedRecords, RecordRetention};
-use perigee_core::store::{Alerts as _, Audits as _, Upkeep as _};
+use perigee_core::store::{Alerts as _, Audits as _, Maintenance as _};
 use perigee_core::time::Timestamp;
 use perigee_store::params;
 

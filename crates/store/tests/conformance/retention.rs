@@ -4,7 +4,7 @@ use perigee_core::account::AccountSettings;
 use perigee_core::device::DeviceSettings;
 use perigee_core::id::DeviceId;
 use perigee_core::location::{CompactionBudget, Location};
-use perigee_core::store::{Accounts as _, LocationUpkeep as _, Locations as _};
+use perigee_core::store::{Accounts as _, LocationMaintenance as _, Locations as _};
 use perigee_core::time::Timestamp;
 use perigee_store::params;
 
@@ -55,19 +55,19 @@ pub(crate) async fn locations_are_kept_as_long_as_wanted(on: Fixture) {
     let ahead = on.now().plus_seconds(400 * 86_400);
     send(&on, &tenant, plain, &[at("2020-01-01T00:00:00Z"), ahead]).await;
 
-    assert_eq!(on.store.retire_locations().await.unwrap(), 9 + 38, "the devices' own");
+    assert_eq!(on.store.delete_expired_locations().await.unwrap(), 9 + 38, "the devices' own");
     keep_for(&on, &tenant, Some(7)).await;
-    assert_eq!(on.store.retire_locations().await.unwrap(), 32 + 1);
-    assert_eq!(on.store.retire_locations().await.unwrap(), 0);
+    assert_eq!(on.store.delete_expired_locations().await.unwrap(), 32 + 1);
+    assert_eq!(on.store.delete_expired_locations().await.unwrap(), 0);
     assert_eq!(times(&on, &tenant, plain).await, [&days[32..], &[ahead]].concat());
     assert_eq!(times(&on, &tenant, longer).await, days[9..]);
     assert_eq!(times(&on, &tenant, shorter).await, days[38..]);
     assert_eq!(times(&on, &other, elsewhere).await, days, "another account's");
 
     on.clock().set(at("2026-06-15T23:59:59Z"));
-    assert_eq!(on.store.retire_locations().await.unwrap(), 0, "once a day");
+    assert_eq!(on.store.delete_expired_locations().await.unwrap(), 0, "once a day");
     on.clock().set(at("2026-06-16T00:00:00Z"));
-    assert_eq!(on.store.retire_locations().await.unwrap(), 3);
+    assert_eq!(on.store.delete_expired_locations().await.unwrap(), 3);
 }
 
 pub(crate) async fn a_longer_retention_is_obeyed_at_once(on: Fixture) {
@@ -77,10 +77,10 @@ pub(crate) async fn a_longer_retention_is_obeyed_at_once(on: Fixture) {
     send(&on, &tenant, device, &days).await;
     keep_for(&on, &tenant, Some(1)).await;
     on.set(&tenant, device, keeping("one", 36_500)).await.unwrap();
-    assert_eq!(on.store.retire_locations().await.unwrap(), 0);
+    assert_eq!(on.store.delete_expired_locations().await.unwrap(), 0);
     on.set(&tenant, device, named("one")).await.unwrap();
     keep_for(&on, &tenant, None).await;
-    assert_eq!(on.store.retire_locations().await.unwrap(), 0);
+    assert_eq!(on.store.delete_expired_locations().await.unwrap(), 0);
     assert_eq!(times(&on, &tenant, device).await, days);
 }
 
@@ -100,7 +100,7 @@ pub(crate) async fn a_long_history_goes_in_parts(on: Fixture) {
         params![device],
     )
     .await;
-    assert_eq!(on.store.retire_locations().await.unwrap(), 600);
+    assert_eq!(on.store.delete_expired_locations().await.unwrap(), 600);
     assert_eq!(times(&on, &tenant, device).await, [on.now().plus_seconds(-86_400)]);
 }
 
@@ -109,9 +109,9 @@ pub(crate) async fn a_last_location_goes_with_its_time(on: Fixture) {
     let device = on.add(&tenant, keeping("one", 3)).await.id;
     send(&on, &tenant, device, &[on.now()]).await;
     on.clock().advance_seconds(3 * 86_400);
-    assert_eq!(on.store.retire_locations().await.unwrap(), 0);
+    assert_eq!(on.store.delete_expired_locations().await.unwrap(), 0);
     assert!(on.store.find_last_location(tenant.scope(), device).await.unwrap().is_some());
     on.clock().advance_seconds(86_400);
-    assert_eq!(on.store.retire_locations().await.unwrap(), 1);
+    assert_eq!(on.store.delete_expired_locations().await.unwrap(), 1);
     assert_eq!(on.store.find_last_location(tenant.scope(), device).await.unwrap(), None);
 }

@@ -61,7 +61,7 @@ pub(crate) async fn what_is_set_is_kept_by_revision(on: Fixture) {
     let device = on.add(&tenant, named("one")).await.id;
     let holder = RoutingHolder::Device(device);
     let find = async || on.store.find_routing(tenant.scope(), holder).await.unwrap();
-    assert_eq!(find().await, StoredRouting::NEVER);
+    assert_eq!(find().await, StoredRouting::UNSET);
     let actor = tenant.actor();
     let set = async |seen, routing| on.store.replace_routing(&actor, holder, Revision(seen), routing).await;
     let routing = Some(AlertRouting { recipients: vec![mail("ana@example.com")], webhooks: Vec::new() });

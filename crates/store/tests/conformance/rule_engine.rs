@@ -5,19 +5,20 @@ use perigee_core::device::DeviceStatus;
 use perigee_core::id::DeviceId;
 use perigee_core::location::{CompactionBudget, Location, Milli, Readings, StoredLocation};
 use perigee_core::rule::{
-    Condition, Crossing, Judge, Judgement, Level, Quantity, Rule, RuleFences, RuleSettings, RuleTarget, Trail,
+    Condition, Crossing, Evaluation, Evaluator, Level, Quantity, Rule, RuleFences, RuleSettings, RuleTarget,
+    Trail,
 };
 use perigee_core::store::{
-    Alerts as _, CatchingUp, Depth, DeviceRound, Devices as _, Followed, Following as _, Lease,
-    LocationUpkeep as _, Locations as _, Round, Rules as _, StatusChange,
+    AccountLease, Alerts as _, CatchUp, DeviceRound, Devices as _, LocationMaintenance as _, Locations as _,
+    Round, RoundStart, RuleEngineStore as _, Rules as _, StatusChange, TrailDepth,
 };
 use perigee_core::time::Timestamp;
 
 use crate::fixture::{Fixture, Tenant};
 use crate::sample::{EVERYTHING, alert, fix, named};
 
-const NODE: Lease<'_> = Lease { owner: "node", lasts_ms: 10_000 };
-const OTHER: Lease<'_> = Lease { owner: "other", ..NODE };
+const NODE: AccountLease<'_> = AccountLease { owner: "node", duration_ms: 10_000 };
+const OTHER: AccountLease<'_> = AccountLease { owner: "other", ..NODE };
 
 async fn rule(on: &Fixture, tenant: &Tenant) -> Rule {
     let level = Level { crossing: Crossing::Above, limit: 90.0, clear: None };
@@ -42,40 +43,46 @@ fn fast(time: Timestamp, kmh: f64) -> Location {
     Location { readings: Readings { speed, ..Readings::default() }, ..fix(time, 1.0) }
 }
 
-async fn take(on: &Fixture, tenant: &Tenant) -> Followed {
-    on.store.follow_account(tenant.account.id, NODE).await.unwrap().expect("nobody else has it")
+async fn take(on: &Fixture, tenant: &Tenant) -> RoundStart {
+    on.store.lease_account(tenant.account.id, NODE).await.unwrap().expect("nobody else has it")
 }
 
 /// What the rule says of the device's locations so far, judged as if all were new.
-async fn judged(on: &Fixture, tenant: &Tenant, device: DeviceId, rule: &Rule) -> Judgement {
+async fn judged(on: &Fixture, tenant: &Tenant, device: DeviceId, rule: &Rule) -> Evaluation {
     let history = on.store.list_locations(tenant.scope(), device, EVERYTHING).await.unwrap().items;
     let times: Vec<Timestamp> = history.iter().map(|stored: &StoredLocation| stored.location.time).collect();
     let start = Trail::default().start(&[rule], &times, on.now());
     let fences = RuleFences::default();
-    let mut judge = Judge::new(vec![rule], &fences, start);
+    let mut judge = Evaluator::new(vec![rule], &fences, start);
     for stored in history {
-        judge.see(stored);
+        judge.push(stored);
     }
     judge.finish(on.now())
 }
 
-fn round(followed: Followed, cursor: i64, rule: &Rule, device: DeviceId, judgement: Judgement) -> Round {
-    let carried = vec![alert(followed.now, "Vibration")];
+fn round(
+    round_start: RoundStart,
+    cursor: i64,
+    rule: &Rule,
+    device: DeviceId,
+    evaluation: Evaluation,
+) -> Round {
+    let carried = vec![alert(round_start.now, "Vibration")];
     let device_round = DeviceRound {
         device,
         carried,
-        judgement: Some(judgement),
+        evaluation: Some(evaluation),
         save: true,
         last_seen: None,
         silent: Vec::new(),
         heard: Vec::new(),
     };
-    let due = followed.now.plus_seconds(60);
+    let due = round_start.now.plus_seconds(60);
     let statuses = vec![StatusChange { device, from: None, to: DeviceStatus::Online, due }];
     Round {
-        followed,
+        round_start,
         cursor,
-        catching_up: None,
+        catch_up: None,
         rules: vec![rule.clone()],
         devices: vec![device_round],
         statuses,
@@ -98,46 +105,46 @@ async fn begin(on: &Fixture) -> (Tenant, Rule, DeviceId) {
 
 pub(crate) async fn a_round_is_kept_once(on: Fixture) {
     let (tenant, rule, device) = begin(&on).await;
-    assert_eq!(on.store.accounts_to_follow().await.unwrap(), [tenant.account.id]);
-    let followed = take(&on, &tenant).await;
-    let feed = on.store.list_location_feed(tenant.scope(), followed.cursor, 10).await.unwrap();
-    let judgement = judged(&on, &tenant, device, &rule).await;
-    let round = round(followed, feed.next, &rule, device, judgement);
+    assert_eq!(on.store.accounts_with_work().await.unwrap(), [tenant.account.id]);
+    let round_start = take(&on, &tenant).await;
+    let feed = on.store.list_location_feed(tenant.scope(), round_start.cursor, 10).await.unwrap();
+    let evaluation = judged(&on, &tenant, device, &rule).await;
+    let round = round(round_start, feed.next, &rule, device, evaluation);
     assert!(on.store.finish_round(round.clone(), NODE).await.unwrap());
     assert!(!on.store.finish_round(round, NODE).await.unwrap(), "the same round is not kept again");
     let names: Vec<String> = alerts(&on, &tenant, device).await.into_iter().map(|alert| alert.name).collect();
     assert_eq!(names, ["Vibration", "SpeedLimit"]);
-    assert_eq!(on.store.accounts_to_follow().await.unwrap(), []);
+    assert_eq!(on.store.accounts_with_work().await.unwrap(), []);
     let next = take(&on, &tenant).await;
-    assert_eq!((next.cursor, next.round), (feed.next, followed.round + 1));
-    let known = on.store.load_followed(tenant.account.id, &[device], Depth::Checkpoints).await.unwrap();
+    assert_eq!((next.cursor, next.round), (feed.next, round_start.round + 1));
+    let known = on.store.load_trails(tenant.account.id, &[device], TrailDepth::Checkpoints).await.unwrap();
     assert!(known[0].trail.current.as_ref().unwrap().progresses[0].met.is_some());
-    assert!(on.store.follow_account(tenant.account.id, OTHER).await.unwrap().is_none());
+    assert!(on.store.lease_account(tenant.account.id, OTHER).await.unwrap().is_none());
     on.clock().advance_seconds(11);
-    assert!(on.store.follow_account(tenant.account.id, OTHER).await.unwrap().is_some());
+    assert!(on.store.lease_account(tenant.account.id, OTHER).await.unwrap().is_some());
 }
 
 pub(crate) async fn a_round_is_kept_whole_or_not_at_all(on: Fixture) {
     let (tenant, rule, device) = begin(&on).await;
-    let followed = take(&on, &tenant).await;
-    let feed = on.store.list_location_feed(tenant.scope(), followed.cursor, 10).await.unwrap();
-    let judgement = judged(&on, &tenant, device, &rule).await;
-    let good = round(followed, feed.next, &rule, device, judgement);
+    let round_start = take(&on, &tenant).await;
+    let feed = on.store.list_location_feed(tenant.scope(), round_start.cursor, 10).await.unwrap();
+    let evaluation = judged(&on, &tenant, device, &rule).await;
+    let good = round(round_start, feed.next, &rule, device, evaluation);
     let mut broken = good.clone();
     // What no store can keep breaks the transaction off after some of it was done.
     broken.devices[0].carried.push(alert(on.now(), "\0"));
     assert!(on.store.finish_round(broken, NODE).await.is_err());
     assert_eq!(alerts(&on, &tenant, device).await, []);
-    assert_eq!(take(&on, &tenant).await, Followed { now: on.now(), ..followed });
+    assert_eq!(take(&on, &tenant).await, RoundStart { now: on.now(), ..round_start });
     assert!(on.store.finish_round(good, NODE).await.unwrap());
     assert_eq!(alerts(&on, &tenant, device).await.len(), 2);
 }
 
 pub(crate) async fn a_round_by_old_rules_is_refused(on: Fixture) {
     let (tenant, old, device) = begin(&on).await;
-    let followed = take(&on, &tenant).await;
-    let judgement = judged(&on, &tenant, device, &old).await;
-    let round = round(followed, 1, &old, device, judgement);
+    let round_start = take(&on, &tenant).await;
+    let evaluation = judged(&on, &tenant, device, &old).await;
+    let round = round(round_start, 1, &old, device, evaluation);
     rule(&on, &tenant).await;
     assert!(!on.store.finish_round(round, NODE).await.unwrap());
     assert_eq!(alerts(&on, &tenant, device).await, []);
@@ -146,13 +153,15 @@ pub(crate) async fn a_round_by_old_rules_is_refused(on: Fixture) {
 pub(crate) async fn the_log_waits_for_the_judge(on: Fixture) {
     const HOUR_MS: i64 = 3_600_000;
     let (tenant, rule, device) = begin(&on).await;
-    let followed = take(&on, &tenant).await;
+    let round_start = take(&on, &tenant).await;
     on.store.compact(CompactionBudget { devices: 10, everything: true }).await.unwrap();
     on.clock().advance_seconds(3_700);
     assert_eq!(on.store.trim_location_log(HOUR_MS).await.unwrap(), 0, "it was not judged yet");
-    let feed = on.store.list_location_feed(tenant.scope(), followed.cursor, 10).await.unwrap();
-    let judgement = judged(&on, &tenant, device, &rule).await;
-    assert!(on.store.finish_round(round(followed, feed.next, &rule, device, judgement), NODE).await.unwrap());
+    let feed = on.store.list_location_feed(tenant.scope(), round_start.cursor, 10).await.unwrap();
+    let evaluation = judged(&on, &tenant, device, &rule).await;
+    assert!(
+        on.store.finish_round(round(round_start, feed.next, &rule, device, evaluation), NODE).await.unwrap()
+    );
     assert_eq!(on.store.trim_location_log(HOUR_MS).await.unwrap(), 1);
     on.store.store_locations(&tenant.actor(), device, vec![fast(on.now(), 95.0)]).await.unwrap();
     on.store.compact(CompactionBudget { devices: 10, everything: true }).await.unwrap();
@@ -162,14 +171,14 @@ pub(crate) async fn the_log_waits_for_the_judge(on: Fixture) {
 
 pub(crate) async fn a_deleted_device_leaves_nothing_to_judge(on: Fixture) {
     let (tenant, rule, device) = begin(&on).await;
-    let followed = take(&on, &tenant).await;
-    let judgement = judged(&on, &tenant, device, &rule).await;
-    let round = round(followed, 1, &rule, device, judgement);
+    let round_start = take(&on, &tenant).await;
+    let evaluation = judged(&on, &tenant, device, &rule).await;
+    let round = round(round_start, 1, &rule, device, evaluation);
     on.store.delete_device(&tenant.actor(), device, None).await.unwrap();
     assert!(on.store.finish_round(round, NODE).await.unwrap(), "the rest of the round is kept");
-    let known = on.store.load_followed(tenant.account.id, &[device], Depth::Checkpoints).await.unwrap();
+    let known = on.store.load_trails(tenant.account.id, &[device], TrailDepth::Checkpoints).await.unwrap();
     assert_eq!(known, []);
-    assert_eq!(on.store.list_followed(tenant.account.id, None, 10).await.unwrap(), []);
+    assert_eq!(on.store.list_device_ids(tenant.account.id, None, 10).await.unwrap(), []);
 }
 
 pub(crate) async fn checkpoints_are_kept_and_thinned(on: Fixture) {
@@ -179,23 +188,30 @@ pub(crate) async fn checkpoints_are_kept_and_thinned(on: Fixture) {
         let fixes = (0..24).map(|hour| fast(begun.plus_seconds(day * 86_400 + hour * 3_600), 50.0)).collect();
         on.clock().set(begun.plus_seconds((day + 1) * 86_400));
         on.store.store_locations(&tenant.actor(), device, fixes).await.unwrap();
-        let followed = take(&on, &tenant).await;
-        let known =
-            on.store.load_followed(tenant.account.id, &[device], Depth::Checkpoints).await.unwrap().remove(0);
-        let feed = on.store.list_location_feed(tenant.scope(), followed.cursor, 100).await.unwrap();
+        let round_start = take(&on, &tenant).await;
+        let known = on
+            .store
+            .load_trails(tenant.account.id, &[device], TrailDepth::Checkpoints)
+            .await
+            .unwrap()
+            .remove(0);
+        let feed = on.store.list_location_feed(tenant.scope(), round_start.cursor, 100).await.unwrap();
         let times: Vec<Timestamp> = feed.items.iter().map(|(_, stored)| stored.location.time).collect();
         let fences = RuleFences::default();
-        let mut judge = Judge::new(vec![&rule], &fences, known.trail.start(&[&rule], &times, on.now()));
+        let mut judge = Evaluator::new(vec![&rule], &fences, known.trail.start(&[&rule], &times, on.now()));
         for (_, stored) in feed.items {
-            judge.see(stored);
+            judge.push(stored);
         }
-        let judgement = judge.finish(on.now());
+        let evaluation = judge.finish(on.now());
         assert!(
-            on.store.finish_round(round(followed, feed.next, &rule, device, judgement), NODE).await.unwrap()
+            on.store
+                .finish_round(round(round_start, feed.next, &rule, device, evaluation), NODE)
+                .await
+                .unwrap()
         );
     }
     let known =
-        on.store.load_followed(tenant.account.id, &[device], Depth::Checkpoints).await.unwrap().remove(0);
+        on.store.load_trails(tenant.account.id, &[device], TrailDepth::Checkpoints).await.unwrap().remove(0);
     let oldest = known.trail.checkpoints.first().unwrap().at;
     let newest = known.trail.current.unwrap().at;
     let back_s = (newest.as_millis() - oldest.as_millis()) / 1_000;
@@ -206,42 +222,42 @@ pub(crate) async fn checkpoints_are_kept_and_thinned(on: Fixture) {
 pub(crate) async fn a_round_prolongs_the_lease_of_its_node_alone(on: Fixture) {
     let (tenant, rule, device) = begin(&on).await;
     let id = tenant.account.id;
-    let followed = take(&on, &tenant).await;
+    let round_start = take(&on, &tenant).await;
     on.clock().advance_seconds(9);
-    let judgement = judged(&on, &tenant, device, &rule).await;
-    let slow = round(followed, 1, &rule, device, judgement.clone());
+    let evaluation = judged(&on, &tenant, device, &rule).await;
+    let slow = round(round_start, 1, &rule, device, evaluation.clone());
     assert!(on.store.finish_round(slow, NODE).await.unwrap());
     on.clock().advance_seconds(9);
-    assert!(on.store.follow_account(id, OTHER).await.unwrap().is_none(), "it has just made a round");
+    assert!(on.store.lease_account(id, OTHER).await.unwrap().is_none(), "it has just made a round");
     // One that is so slow that another goes on: whoever is first has made the round, and neither undoes the other's.
     let mine = take(&on, &tenant).await;
     on.clock().advance_seconds(11);
-    let others = on.store.follow_account(id, OTHER).await.unwrap().expect("the lease is over");
+    let others = on.store.lease_account(id, OTHER).await.unwrap().expect("the lease is over");
     assert_eq!(others.round, mine.round);
-    assert!(on.store.finish_round(round(mine, 2, &rule, device, judgement.clone()), NODE).await.unwrap());
-    assert!(!on.store.finish_round(round(others, 2, &rule, device, judgement), OTHER).await.unwrap());
+    assert!(on.store.finish_round(round(mine, 2, &rule, device, evaluation.clone()), NODE).await.unwrap());
+    assert!(!on.store.finish_round(round(others, 2, &rule, device, evaluation), OTHER).await.unwrap());
     on.clock().advance_seconds(1);
-    assert!(on.store.follow_account(id, NODE).await.unwrap().is_none(), "the lease is still the other's");
+    assert!(on.store.lease_account(id, NODE).await.unwrap().is_none(), "the lease is still the other's");
     assert_eq!(alerts(&on, &tenant, device).await.len(), 3, "of each round its own, and the rule's once");
 }
 
 pub(crate) async fn how_far_histories_were_judged_is_kept(on: Fixture) {
     let (tenant, rule, first) = begin(&on).await;
     let second = on.add(&tenant, named("two")).await.id;
-    let judgement = judged(&on, &tenant, first, &rule).await;
-    let followed = take(&on, &tenant).await;
-    assert_eq!(followed.catching_up, None);
+    let evaluation = judged(&on, &tenant, first, &rule).await;
+    let round_start = take(&on, &tenant).await;
+    assert_eq!(round_start.catch_up, None);
     let mut both = [first, second];
     both.sort_unstable();
-    assert_eq!(on.store.list_followed(tenant.account.id, None, 1).await.unwrap(), both[..1]);
-    assert_eq!(on.store.list_followed(tenant.account.id, Some(both[0]), 10).await.unwrap(), both[1..]);
-    let place = Some(CatchingUp { after: both[0], end: 7 });
-    let half = Round { catching_up: place, ..round(followed, 0, &rule, first, judgement.clone()) };
+    assert_eq!(on.store.list_device_ids(tenant.account.id, None, 1).await.unwrap(), both[..1]);
+    assert_eq!(on.store.list_device_ids(tenant.account.id, Some(both[0]), 10).await.unwrap(), both[1..]);
+    let place = Some(CatchUp { after: both[0], end: 7 });
+    let half = Round { catch_up: place, ..round(round_start, 0, &rule, first, evaluation.clone()) };
     assert!(on.store.finish_round(half, NODE).await.unwrap());
     on.clock().advance_seconds(11);
-    let next = on.store.follow_account(tenant.account.id, OTHER).await.unwrap().expect("the lease is over");
-    assert_eq!((next.catching_up, next.cursor), (place, 0), "another node goes on from there");
-    assert!(on.store.finish_round(round(next, 7, &rule, first, judgement), OTHER).await.unwrap());
-    let done = on.store.follow_account(tenant.account.id, OTHER).await.unwrap().expect("its own");
-    assert_eq!((done.catching_up, done.cursor), (None, 7));
+    let next = on.store.lease_account(tenant.account.id, OTHER).await.unwrap().expect("the lease is over");
+    assert_eq!((next.catch_up, next.cursor), (place, 0), "another node goes on from there");
+    assert!(on.store.finish_round(round(next, 7, &rule, first, evaluation), OTHER).await.unwrap());
+    let done = on.store.lease_account(tenant.account.id, OTHER).await.unwrap().expect("its own");
+    assert_eq!((done.catch_up, done.cursor), (None, 7));
 }

@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use perigee_core::location::{CompactionBudget, HistoryRequest, Location, Order, StoredLocation};
-use perigee_core::store::{Appetite, LocationSink, LocationUpkeep as _, Locations as _};
+use perigee_core::store::{LocationMaintenance as _, LocationSink, Locations as _, Next};
 
 use crate::fixture::Fixture;
 use crate::sample::{EVERYTHING, fix, named};
@@ -11,15 +11,15 @@ use crate::sample::{EVERYTHING, fix, named};
 /// Takes so many, then says this.
 struct Eater {
     most: usize,
-    then: Appetite,
+    then: Next,
     taken: Vec<StoredLocation>,
 }
 
 impl LocationSink for Eater {
-    fn take(&mut self, stored: &StoredLocation) -> Appetite {
-        assert!(self.then != Appetite::Full || self.taken.len() < self.most, "no more was wanted");
+    fn take(&mut self, stored: &StoredLocation) -> Next {
+        assert!(self.then != Next::Stop || self.taken.len() < self.most, "no more was wanted");
         self.taken.push(stored.clone());
-        if self.taken.len() < self.most { Appetite::Hungry } else { self.then }
+        if self.taken.len() < self.most { Next::More } else { self.then }
     }
 }
 
@@ -38,11 +38,11 @@ pub(crate) async fn parts_make_the_whole_wherever_a_sink_stops(on: Fixture) {
     assert_eq!(whole.len(), 3_429);
     for order in [Order::Ascending, Order::Descending] {
         for (most, then) in [
-            (1, Appetite::Sated),
-            (1_000, Appetite::Sated),
-            (333, Appetite::Full),
-            (1_024, Appetite::Full),
-            (9_999, Appetite::Full),
+            (1, Next::StopAtChunkEnd),
+            (1_000, Next::StopAtChunkEnd),
+            (333, Next::Stop),
+            (1_024, Next::Stop),
+            (9_999, Next::Stop),
         ] {
             let mut request = HistoryRequest { order, limit: 5_000, ..EVERYTHING };
             let mut seen = Vec::new();

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use perigee_core::id::DeviceId;
 use perigee_core::location::{Location, Readings, StoredLocation, TimeRange};
-use perigee_core::store::{Following as _, Locations as _, SkimLimits, Skimmed};
+use perigee_core::store::{Locations as _, LogScan, LogScanLimits, RuleEngineStore as _};
 use perigee_core::time::Timestamp;
 
 use crate::fixture::{Fixture, Tenant};
 use crate::sample::{fix, named};
 
-const ALL: SkimLimits = SkimLimits { locations: 10_000, devices: 10_000, carriers: 10_000 };
+const ALL: LogScanLimits = LogScanLimits { locations: 10_000, devices: 10_000, carriers: 10_000 };
 
 fn sos(time: Timestamp, name: &str) -> Location {
     let readings = Readings { alerts: Some(vec![name.to_owned()]), ..Readings::default() };
@@ -22,10 +22,10 @@ async fn send(on: &Fixture, tenant: &Tenant, device: DeviceId, locations: Vec<Lo
 }
 
 /// Every part of the log from its beginning.
-async fn parts(on: &Fixture, tenant: &Tenant, limits: SkimLimits) -> Vec<(i64, Skimmed)> {
+async fn parts(on: &Fixture, tenant: &Tenant, limits: LogScanLimits) -> Vec<(i64, LogScan)> {
     let (mut parts, mut cursor) = (Vec::new(), 0);
     loop {
-        let part = on.store.skim_log(tenant.account.id, cursor, limits).await.unwrap();
+        let part = on.store.scan_log(tenant.account.id, cursor, limits).await.unwrap();
         assert!(part.count <= limits.locations && part.devices.len() <= limits.devices);
         assert!(part.carriers.len() <= limits.carriers);
         let (begin, more) = (std::mem::replace(&mut cursor, part.next), part.more);
@@ -56,11 +56,11 @@ pub(crate) async fn the_log_is_skimmed_in_parts_of_any_size(on: Fixture) {
     assert_eq!((feed.items.len(), carriers.len()), (60, 5));
     for limits in [
         ALL,
-        SkimLimits { locations: 1, ..ALL },
-        SkimLimits { locations: 7, ..ALL },
-        SkimLimits { devices: 1, ..ALL },
-        SkimLimits { devices: 2, ..ALL },
-        SkimLimits { carriers: 1, ..ALL },
+        LogScanLimits { locations: 1, ..ALL },
+        LogScanLimits { locations: 7, ..ALL },
+        LogScanLimits { devices: 1, ..ALL },
+        LogScanLimits { devices: 2, ..ALL },
+        LogScanLimits { carriers: 1, ..ALL },
     ] {
         let parts = parts(&on, &tenant, limits).await;
         assert_eq!(parts.iter().map(|(_, part)| part.count).sum::<usize>(), 60, "{limits:?}");
@@ -90,7 +90,7 @@ pub(crate) async fn what_was_erased_is_not_judged(on: Fixture) {
     send(&on, &tenant, device, vec![sos(time.plus_seconds(-20), "SOSButton"), sos(time, "Vibration")]).await;
     let range = TimeRange { from: time.plus_seconds(-30), to: time.plus_seconds(-10) };
     on.store.delete_locations(&tenant.actor(), device, range).await.unwrap();
-    let skimmed = on.store.skim_log(tenant.account.id, 0, ALL).await.unwrap();
+    let skimmed = on.store.scan_log(tenant.account.id, 0, ALL).await.unwrap();
     let times = |found: &[(DeviceId, StoredLocation)]| -> Vec<Timestamp> {
         found.iter().map(|(_, stored)| stored.location.time).collect()
     };

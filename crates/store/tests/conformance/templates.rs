@@ -14,9 +14,9 @@ pub(crate) async fn templates_are_kept_by_revision(on: Fixture) {
         on.store.replace_template(&tenant.actor(), "alert-sms", seen, source.map(str::to_owned)).await
     };
     assert!(on.store.templates(tenant.scope()).await.unwrap().is_empty());
-    let first = put(StoredTemplate::NEVER.revision, Some("{{ alert.title }}\n'🚤'")).await.unwrap();
+    let first = put(StoredTemplate::UNSET.revision, Some("{{ alert.title }}\n'🚤'")).await.unwrap();
     assert_fails!(
-        put(StoredTemplate::NEVER.revision, Some("late")).await,
+        put(StoredTemplate::UNSET.revision, Some("late")).await,
         StoreError::RevisionMismatch(Kind::Template)
     );
     let kept = on.store.templates(tenant.scope()).await.unwrap();

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use perigee_core::error::{Kind, StoreError};
-use perigee_core::event::{EventFilter, EventKind, Thing};
+use perigee_core::event::{EventFilter, EventKind, EventObject};
 use perigee_core::id::{DeliveryId, DeviceId, WebhookId};
 use perigee_core::location::CompactionBudget;
 use perigee_core::page::PageRequest;
 use perigee_core::store::{
-    Events as _, LocationUpkeep as _, Locations as _, WebhookWork as _, Webhooks as _,
+    Events as _, LocationMaintenance as _, Locations as _, WebhookWork as _, Webhooks as _,
 };
 use perigee_core::webhook::{
-    DeliveryState, Fate, LeasedDelivery, NewDelivery, Settlement, WINDOW_MS, Webhook, WebhookSecret,
-    WebhookSettings,
+    AttemptOutcome, DeliveryState, LeasedDelivery, NewDelivery, Settlement, WINDOW_MS, Webhook,
+    WebhookSecret, WebhookSettings,
 };
 
 use crate::assert_fails;
@@ -59,16 +59,17 @@ pub(crate) async fn work(
     settled: Vec<Settlement>,
     wanted: u32,
 ) -> Vec<LeasedDelivery> {
-    let lease = on.store.work_deliveries(webhook.account, webhook.id, settled, wanted, LEASE_MS).await;
+    let lease =
+        on.store.settle_and_lease_deliveries(webhook.account, webhook.id, settled, wanted, LEASE_MS).await;
     lease.unwrap().unwrap().deliveries
 }
 
-pub(crate) fn settled(delivery: &LeasedDelivery, fate: Fate) -> Settlement {
-    let (status, error) = match fate {
-        Fate::Delivered => (Some(200), None),
+pub(crate) fn settled(delivery: &LeasedDelivery, outcome: AttemptOutcome) -> Settlement {
+    let (status, error) = match outcome {
+        AttemptOutcome::Delivered => (Some(200), None),
         _ => (Some(500), Some("The receiver answered 500.".into())),
     };
-    Settlement { id: delivery.id, fence: delivery.fence, status, error, fate }
+    Settlement { id: delivery.id, fence: delivery.fence, status, error, outcome }
 }
 
 fn names(deliveries: &[LeasedDelivery]) -> Vec<&str> {
@@ -156,14 +157,14 @@ pub(crate) async fn events_carry_what_they_are_about_and_say_how_far_they_go(on:
         all.events.iter().filter(|event| event.kind == EventKind::LocationCreated).collect();
     let feed = on.store.list_location_feed(tenant.scope(), 0, 100).await.unwrap().items;
     for (event, (device, stored)) in located.iter().zip(feed) {
-        assert_eq!((event.device, &event.thing), (Some(device), &Thing::Location(Box::new(stored))));
+        assert_eq!((event.device, &event.object), (Some(device), &EventObject::Location(Box::new(stored))));
     }
-    let has_thing = |kind, found: fn(&Thing) -> bool| {
-        all.events.iter().filter(|event| event.kind == kind).all(|event| found(&event.thing))
+    let has_thing = |kind, found: fn(&EventObject) -> bool| {
+        all.events.iter().filter(|event| event.kind == kind).all(|event| found(&event.object))
     };
-    assert!(has_thing(EventKind::DeviceCreated, |thing| matches!(thing, Thing::Device(_))));
-    assert!(has_thing(EventKind::GroupCreated, |thing| matches!(thing, Thing::Group(_))));
-    assert!(has_thing(EventKind::UserCreated, |thing| matches!(thing, Thing::User(_))));
+    assert!(has_thing(EventKind::DeviceCreated, |thing| matches!(thing, EventObject::Device(_))));
+    assert!(has_thing(EventKind::GroupCreated, |thing| matches!(thing, EventObject::Group(_))));
+    assert!(has_thing(EventKind::UserCreated, |thing| matches!(thing, EventObject::User(_))));
 
     // In parts of any size, whatever is wanted, nothing is missed and the end is reached.
     let wants = [
@@ -224,11 +225,11 @@ pub(crate) async fn a_place_in_the_log_moves_with_what_it_brought(on: Fixture) {
     trim().await;
     let gone = on.store.read_events(tenant.scope(), &EventFilter::default(), to, 10).await;
     assert_fails!(gone, StoreError::CursorExpired);
-    on.store.note_webhook_gap(tenant.account.id, webhook.id).await.unwrap();
+    on.store.record_webhook_gap(tenant.account.id, webhook.id).await.unwrap();
     let found = on.store.find_webhook(tenant.scope(), webhook.id).await.unwrap().unwrap();
     let gap = found.gap.unwrap();
     assert_eq!((gap.from, gap.to, gap.at), (to, found.read_to, on.now()));
-    on.store.note_webhook_gap(tenant.account.id, webhook.id).await.unwrap();
+    on.store.record_webhook_gap(tenant.account.id, webhook.id).await.unwrap();
     let audits = on.audits(&tenant).await;
     assert_eq!(audits.iter().filter(|entry| entry.action == "webhook.gap").count(), 1, "told once");
 }
@@ -247,9 +248,9 @@ pub(crate) async fn a_delivery_is_lent_to_one_worker_at_a_time(on: Fixture) {
 
     // A worker that was away for too long has lost its loan, and with it the right to settle.
     on.clock().advance_seconds(61);
-    let again = work(&on, &webhook, vec![settled(&first[1], Fate::Delivered)], 1).await;
+    let again = work(&on, &webhook, vec![settled(&first[1], AttemptOutcome::Delivered)], 1).await;
     assert_eq!(names(&again), ["a"], "the longest waiting first; b was settled in time by nobody else");
-    let late = settled(&first[0], Fate::Delivered);
+    let late = settled(&first[0], AttemptOutcome::Delivered);
     work(&on, &webhook, vec![late], 0).await;
     let state = async |id: DeliveryId| {
         let all = on.store.list_deliveries(tenant.scope(), webhook.id, None, PAGE).await.unwrap().items;
@@ -257,7 +258,7 @@ pub(crate) async fn a_delivery_is_lent_to_one_worker_at_a_time(on: Fixture) {
     };
     assert_eq!(state(first[0].id).await.state, DeliveryState::Waiting, "the late word counts for nothing");
     assert_eq!(state(first[1].id).await.state, DeliveryState::Delivered);
-    let wait = Fate::Again { wait_ms: 5_000, all: false };
+    let wait = AttemptOutcome::Retry { wait_ms: 5_000, all: false };
     work(&on, &webhook, vec![settled(&again[0], wait)], 0).await;
     let waiting = state(first[0].id).await;
     assert_eq!((waiting.attempts, waiting.last_status), (1, Some(500)));
@@ -268,7 +269,7 @@ pub(crate) async fn a_delivery_is_lent_to_one_worker_at_a_time(on: Fixture) {
     assert_eq!((names(&third), third[0].attempts), (vec!["a"], 1));
 
     // Rest for everybody.
-    let rest = Fate::Again { wait_ms: 120_000, all: true };
+    let rest = AttemptOutcome::Retry { wait_ms: 120_000, all: true };
     work(&on, &webhook, vec![settled(&third[0], rest)], 0).await;
     queue(&on, &webhook, &["d"]).await;
     assert_eq!((due().await, work(&on, &webhook, vec![], 5).await), (vec![], vec![]));
@@ -296,7 +297,7 @@ pub(crate) async fn a_receiver_that_is_gone_switches_its_webhook_off(on: Fixture
     let webhook = make(&on, &tenant).await;
     queue(&on, &webhook, &["a", "b"]).await;
     let lent = work(&on, &webhook, vec![], 1).await;
-    let gone = Settlement { status: Some(410), ..settled(&lent[0], Fate::Gone) };
+    let gone = Settlement { status: Some(410), ..settled(&lent[0], AttemptOutcome::Gone) };
     assert_eq!(work(&on, &webhook, vec![gone], 5).await, [], "nothing more is lent");
     let off = on.store.find_webhook(tenant.scope(), webhook.id).await.unwrap().unwrap();
     assert!(!off.settings.enabled && off.revision == webhook.revision.next());
@@ -316,6 +317,7 @@ pub(crate) async fn a_receiver_that_is_gone_switches_its_webhook_off(on: Fixture
         on.store.replace_webhook(&tenant.actor(), webhook.id, off.revision, settings()).await.unwrap();
     assert_eq!((replaced.disabled, replaced.read_to), (None, from), "it goes on where it stopped");
     assert_eq!(names(&work(&on, &webhook, vec![], 5).await), ["a", "b"]);
-    let nobody = on.store.work_deliveries(tenant.account.id, WebhookId::from_i64(1), vec![], 1, 1).await;
+    let nobody =
+        on.store.settle_and_lease_deliveries(tenant.account.id, WebhookId::from_i64(1), vec![], 1, 1).await;
     assert_eq!(nobody.unwrap(), None);
 }

@@ -6,7 +6,7 @@ use perigee_core::location::{
     Readings, StoredLocation, TimeRange,
 };
 use perigee_core::page::PageRequest;
-use perigee_core::store::{Devices as _, LocationUpkeep as _, Locations as _, Upkeep as _};
+use perigee_core::store::{Devices as _, LocationMaintenance as _, Locations as _, Maintenance as _};
 use perigee_core::time::Timestamp;
 use perigee_store::Engine;
 

@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use perigee_core::actor::Actor;
 use perigee_core::id::DeviceId;
 use perigee_core::location::{CompactionBudget, Location, Outcome, StoredLocation};
-use perigee_core::store::{LocationUpkeep as _, Locations as _};
+use perigee_core::store::{LocationMaintenance as _, Locations as _};
 use perigee_core::time::Timestamp;
 use perigee_store::Database;
 

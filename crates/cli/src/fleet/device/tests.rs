@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::super::place::Place;
+use super::super::geo_point::GeoPoint;
 use super::super::vessel::LANES;
 use super::*;
 
@@ -13,8 +13,8 @@ fn day_of(device: SimulatedDevice) -> Vec<Fix> {
     device.track(START).take_while(|fix| fix.time_ms < START + DAY_MS).collect()
 }
 
-fn place(fix: &Fix) -> Place {
-    Place::new(f64::from(fix.latitude_e7) / 1e7, f64::from(fix.longitude_e7) / 1e7)
+fn place(fix: &Fix) -> GeoPoint {
+    GeoPoint::new(f64::from(fix.latitude_e7) / 1e7, f64::from(fix.longitude_e7) / 1e7)
 }
 
 /// The fastest a kind travels, in metres a second.

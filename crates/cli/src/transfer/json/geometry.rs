@@ -1,16 +1,16 @@
-//! GeoJSON geometries as the positions they hold, however deep they lie.
+//! Collects the positions of GeoJSON geometries, however deeply nested.
 
 use std::fmt;
 
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// A geometry.
+/// A GeoJSON geometry.
 #[derive(Debug)]
 pub(super) struct Geometry {
     /// `Point`, `LineString` and so on.
     pub(super) kind: String,
-    /// Longitude, latitude and altitude, which is not a number where there is none.
+    /// Longitude, latitude and altitude; the altitude is NaN if missing.
     pub(super) positions: Vec<[f64; 3]>,
 }
 

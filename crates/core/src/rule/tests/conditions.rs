@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::support::{FENCE, at, fix, milli, replay, rule};
 use crate::location::{Attribute, Readings, StoredLocation};
-use crate::rule::{Condition, Crossing, FenceChange, Jolt, Level, Quantity, Silence, Tank};
+use crate::rule::{Condition, Crossing, FenceChange, HarshManoeuvre, Level, Quantity, Silence, Tank};
 use crate::schedule::{Schedule, Weekday};
 
 type Seen = (i64, f64, Readings);
@@ -240,10 +240,10 @@ fn inputs_jolts_and_cries_for_help_are_seen() {
 
     let harsh = |jolt| Condition::Harsh { jolt, kmh_per_s: 12.0 };
     let stop = speeds(&[(0, 80.0), (2, 50.0), (4, 50.0), (6, 74.0), (30, 0.0)]);
-    check(harsh(Jolt::Braking), &stop, &[(2, 2, Some(4))]);
-    check(harsh(Jolt::Acceleration), &stop, &[(6, 6, Some(30))]);
+    check(harsh(HarshManoeuvre::Braking), &stop, &[(2, 2, Some(4))]);
+    check(harsh(HarshManoeuvre::Acceleration), &stop, &[(6, 6, Some(30))]);
     let told = Readings { alerts: Some(vec!["HarshBraking".into()]), ..none() };
-    check(harsh(Jolt::Braking), &[(0, 0.0, told), (1, 0.0, none())], &[(0, 0, Some(1))]);
+    check(harsh(HarshManoeuvre::Braking), &[(0, 0.0, told), (1, 0.0, none())], &[(0, 0, Some(1))]);
     let help = Readings { alerts: Some(vec!["SOSButton".into()]), ..none() };
     check(Condition::Sos, &[(0, 0.0, help), (60, 0.0, none())], &[(0, 0, Some(60))]);
 }

@@ -5,7 +5,7 @@ use crate::geofence::{Geofence, GeofenceSettings};
 use crate::id::{AccountId, GeofenceId};
 use crate::location::Readings;
 use crate::revision::Revision;
-use crate::rule::{Condition, FenceChange, Judge, Rule, RuleSet, Trail};
+use crate::rule::{Condition, Evaluator, FenceChange, Rule, RuleSet, Trail};
 use crate::time::Timestamp;
 
 const RULES: i64 = 300;
@@ -35,9 +35,9 @@ fn a_geofence_is_judged_once_for_each_location_whatever_the_number_of_rules() {
     let rules = set.rules_by_location(crate::id::DeviceId::from_i64(1), &[]);
     let locations = [fix(0, 0.0, Readings::default()), fix(1, 1.0, Readings::default())];
     let start = Trail::default().start(&rules, &[at(0), at(1)], at(2));
-    let mut judge = Judge::new(rules, set.fences().clone(), start);
+    let mut judge = Evaluator::new(rules, set.fences().clone(), start);
     for stored in locations {
-        judge.see(stored);
+        judge.push(stored);
     }
     let touched = judge.finish(at(2)).touched;
     assert_eq!(touched.len(), usize::try_from(RULES).unwrap(), "each rule holds");
@@ -53,9 +53,9 @@ fn each_condition_looks_at_its_own_geofences() {
     let set = RuleSet::new(1, vec![near, inside(2, 2..=3), inside(3, 70..=70)], &[fence(1), fence(70)]);
     let rules = set.rules_by_location(crate::id::DeviceId::from_i64(1), &[]);
     let start = Trail::default().start(&rules, &[at(0)], at(2));
-    let mut judge = Judge::new(rules, set.fences().clone(), start);
-    judge.see(fix(0, 0.0, Readings::default()));
-    judge.see(fix(1, far, Readings::default()));
+    let mut judge = Evaluator::new(rules, set.fences().clone(), start);
+    judge.push(fix(0, 0.0, Readings::default()));
+    judge.push(fix(1, far, Readings::default()));
     let touched = judge.finish(at(2)).touched;
     let rules: Vec<i64> = touched.iter().map(|touched| touched.rule.as_i64()).collect();
     assert_eq!(rules, [3], "1 asks for two things of which one is never true, the fences of 2 are gone");

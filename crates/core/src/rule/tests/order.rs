@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::support::{FENCE, at, fences, fix, milli, replay, rule};
 use crate::location::{Readings, StoredLocation};
 use crate::rule::{
-    Change, Checkpoint, Condition, Crossing, Episode, FenceChange, Jolt, Judge, Level, Occurrence, Quantity,
-    Rule, Tank, Trail, reconcile, thin,
+    Change, Checkpoint, Condition, Crossing, Episode, Evaluator, FenceChange, HarshManoeuvre, Level,
+    Occurrence, Quantity, Rule, Tank, Trail, prunable_checkpoints, reconcile,
 };
 use crate::time::Timestamp;
 
@@ -34,21 +34,21 @@ impl Followed {
         };
         shown.sort_by_key(|stored| (stored.location.time, stored.number));
         let fences = fences(rule);
-        let mut judge = Judge::new(vec![rule], &fences, start);
+        let mut judge = Evaluator::new(vec![rule], &fences, start);
         for stored in shown {
-            judge.see(stored);
+            judge.push(stored);
         }
-        let judgement = judge.finish(at(now));
-        if let Some(from) = judgement.forget_from {
+        let evaluation = judge.finish(at(now));
+        if let Some(from) = evaluation.forget_from {
             self.trail.checkpoints.retain(|checkpoint| checkpoint.at < from);
         }
-        self.trail.checkpoints.extend(judgement.checkpoints);
+        self.trail.checkpoints.extend(evaluation.checkpoints);
         let made: Vec<_> =
             self.trail.checkpoints.iter().map(|one| Checkpoint { at: one.at, made: one.at }).collect();
-        let gone = thin(&made, judgement.snapshot.at, at(now));
+        let gone = prunable_checkpoints(&made, evaluation.snapshot.at, at(now));
         self.trail.checkpoints.retain(|checkpoint| !gone.contains(&checkpoint.at));
-        self.trail.current = Some(judgement.snapshot);
-        for touched in judgement.touched {
+        self.trail.current = Some(evaluation.snapshot);
+        for touched in evaluation.touched {
             let (settled, open): (Vec<_>, Vec<_>) =
                 self.raised.drain(..).partition(|one| one.end.is_some_and(|end| end <= touched.from));
             let changes = reconcile(&open, &touched.episodes);
@@ -111,7 +111,7 @@ fn conditions() -> Vec<Vec<Condition>> {
         vec![Condition::Idle { seconds: 30, speed_kmh: 20.0 }],
         vec![Condition::NoMovement { seconds: 40, radius_m: 200.0 }],
         vec![Condition::FuelJump { tank: Tank::First, crossing: Crossing::Below, by: 30.0, within_s: 60 }],
-        vec![Condition::Harsh { jolt: Jolt::Braking, kmh_per_s: 5.0 }],
+        vec![Condition::Harsh { jolt: HarshManoeuvre::Braking, kmh_per_s: 5.0 }],
     ]
 }
 
@@ -201,11 +201,11 @@ fn parts_put_down_no_checkpoints_of_their_own() {
     for seconds in 0..1_100 {
         let start =
             Trail { current, checkpoints: Vec::new() }.start(&[&rule], &[at(seconds)], Timestamp::MAX);
-        let mut judge = Judge::new(vec![&rule], &fences, start);
-        judge.see(fix(seconds, 0.0, Readings::default()));
-        let judgement = judge.finish(at(seconds));
-        put_down.extend(judgement.checkpoints.iter().map(|checkpoint| checkpoint.at));
-        current = Some(judgement.snapshot);
+        let mut judge = Evaluator::new(vec![&rule], &fences, start);
+        judge.push(fix(seconds, 0.0, Readings::default()));
+        let evaluation = judge.finish(at(seconds));
+        put_down.extend(evaluation.checkpoints.iter().map(|checkpoint| checkpoint.at));
+        current = Some(evaluation.snapshot);
     }
     assert_eq!(put_down, [at(511), at(1_023)]);
 }

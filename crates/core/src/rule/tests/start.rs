@@ -1,4 +1,4 @@
-//! Where judging begins.
+//! Tests of where an evaluation starts.
 
 use std::sync::Arc;
 

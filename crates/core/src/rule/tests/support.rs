@@ -1,10 +1,10 @@
 //! Rules and locations to test with.
 
-use crate::geofence::{Place, Shape};
+use crate::geofence::{Position, Shape};
 use crate::id::{AccountId, GeofenceId, RuleId};
 use crate::location::{Latitude, Location, Longitude, Milli, Readings, StoredLocation, Trust};
 use crate::revision::Revision;
-use crate::rule::{Condition, Episode, Judge, Rule, RuleFences, RuleSettings, RuleTarget, Trail};
+use crate::rule::{Condition, Episode, Evaluator, Rule, RuleFences, RuleSettings, RuleTarget, Trail};
 use crate::time::Timestamp;
 
 pub(super) const FENCE: GeofenceId = GeofenceId::from_i64(1);
@@ -67,7 +67,8 @@ pub(super) fn fences(rule: &Rule) -> RuleFences {
 
 /// A circle of a kilometre around the middle.
 pub(super) fn circle() -> Shape {
-    let centre = Place { latitude: Latitude::from_e7(0), longitude: Longitude::from_degrees(10.0).unwrap() };
+    let centre =
+        Position { latitude: Latitude::from_e7(0), longitude: Longitude::from_degrees(10.0).unwrap() };
     Shape::Circle { centre, radius_m: 1_000.0 }
 }
 
@@ -78,9 +79,9 @@ pub(super) fn replay(rule: &Rule, history: &[StoredLocation], now: Timestamp) ->
     history.sort_by_key(|stored| (stored.location.time, stored.number));
     let times: Vec<Timestamp> = history.iter().map(|stored| stored.location.time).collect();
     let start = Trail::default().start(&[rule], &times, Timestamp::MAX);
-    let mut judge = Judge::new(vec![rule], &fences, start);
+    let mut judge = Evaluator::new(vec![rule], &fences, start);
     for stored in history {
-        judge.see(stored);
+        judge.push(stored);
     }
     judge.finish(now).touched.into_iter().flat_map(|touched| touched.episodes).collect()
 }

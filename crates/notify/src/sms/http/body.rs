@@ -1,11 +1,11 @@
-//! What is sent to a provider, with every value escaped as its place demands.
+//! The body of a request to a provider, with every value escaped for its context.
 
 use serde_json::Value;
 
 use super::placeholder::{Template, UnknownPlaceholder, Values};
 use super::settings::GatewayBody;
 
-/// A body with places.
+/// A body with placeholders.
 #[derive(Clone, Debug)]
 pub(super) enum Body {
     None,
@@ -13,8 +13,8 @@ pub(super) enum Body {
     Json(Json),
 }
 
-/// A JSON document whose texts are templates. It is filled as a document and written afterwards, so that no value can
-/// end the text it stands in.
+/// A JSON document whose strings are templates. Values are inserted before serialization, so that none can break out
+/// of its string.
 #[derive(Clone, Debug)]
 pub(super) enum Json {
     Fixed(Value),
@@ -37,7 +37,7 @@ impl Body {
         })
     }
 
-    /// Every template in it.
+    /// Every template in the body.
     pub(super) fn templates(&self) -> Vec<&Template> {
         match self {
             Self::None => Vec::new(),
@@ -46,7 +46,7 @@ impl Body {
         }
     }
 
-    /// Its bytes and what they are.
+    /// The content type and the filled body.
     pub(super) fn fill(&self, values: &Values<'_>) -> Option<(&'static str, String)> {
         match self {
             Self::None => None,

@@ -1,4 +1,4 @@
-//! SMS by the HTTP interface of a provider, described by a template: where to post, what, and what its answers mean.
+//! SMS by the HTTP API of a provider. Settings describe the request and the meaning of its answers.
 
 mod body;
 mod placeholder;

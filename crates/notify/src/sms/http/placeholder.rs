@@ -1,23 +1,23 @@
-//! Texts with places for what is sent: `{number}`, `{digits}`, `{text}`, `{id}` and `{sender}`.
+//! Texts with the placeholders `{number}`, `{digits}`, `{text}`, `{id}` and `{sender}`.
 //!
-//! What is put in is escaped by whoever knows the context: a template never sees a whole body as text.
+//! The caller, who knows the context, escapes the values.
 
-/// What can be put in.
+/// The values of the placeholders.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Values<'v> {
     /// The number with its `+`.
     pub(super) number: &'v str,
-    /// The number without.
+    /// The number without its `+`.
     pub(super) digits: &'v str,
-    /// The message.
+    /// The text of the message.
     pub(super) text: &'v str,
     /// The notification's id, the same on every attempt.
     pub(super) id: &'v str,
-    /// Whom it is from.
+    /// The sender of the message.
     pub(super) sender: &'v str,
 }
 
-/// A place in a template.
+/// One of the known placeholders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Placeholder {
     Number,
@@ -30,14 +30,14 @@ enum Placeholder {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Piece {
     Literal(String),
-    Place(Placeholder),
+    Placeholder(Placeholder),
 }
 
-/// A text with places.
+/// A text with placeholders, parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Template(Vec<Piece>);
 
-/// A place that means nothing.
+/// The error for an unknown placeholder.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{{{0}}} is no placeholder; there are {{number}}, {{digits}}, {{text}}, {{id}} and {{sender}}, and {{{{ for a brace"
@@ -45,7 +45,7 @@ pub(super) struct Template(Vec<Piece>);
 pub struct UnknownPlaceholder(String);
 
 impl Template {
-    /// Reads a template.
+    /// Parses a text into literals and placeholders.
     pub(super) fn parse(source: &str) -> Result<Self, UnknownPlaceholder> {
         let mut pieces = Vec::new();
         let mut literal = String::new();
@@ -62,7 +62,9 @@ impl Template {
             let (name, after) =
                 from_brace.strip_prefix('{').and_then(|s| s.split_once('}')).ok_or_else(unknown)?;
             pieces.push(Piece::Literal(std::mem::take(&mut literal)));
-            pieces.push(Piece::Place(placeholder(name).ok_or_else(|| UnknownPlaceholder(name.to_owned()))?));
+            pieces.push(Piece::Placeholder(
+                placeholder(name).ok_or_else(|| UnknownPlaceholder(name.to_owned()))?,
+            ));
             rest = after;
         }
         literal.push_str(rest);
@@ -71,19 +73,19 @@ impl Template {
         Ok(Self(pieces))
     }
 
-    /// The text with everything put in, each value passed through `escape`.
+    /// The text with all values inserted, each passed through `escape`.
     pub(super) fn fill(&self, values: &Values<'_>, escape: impl Fn(&str) -> String) -> String {
         let mut filled = String::new();
         for piece in &self.0 {
             match piece {
                 Piece::Literal(text) => filled.push_str(text),
-                Piece::Place(place) => filled.push_str(&escape(value(values, *place))),
+                Piece::Placeholder(place) => filled.push_str(&escape(value(values, *place))),
             }
         }
         filled
     }
 
-    /// What stands before the first place.
+    /// The literal text before the first placeholder.
     pub(super) fn beginning(&self) -> &str {
         match self.0.first() {
             Some(Piece::Literal(text)) => text,
@@ -91,19 +93,21 @@ impl Template {
         }
     }
 
-    /// Whether there is any place.
+    /// Whether there is any placeholder.
     pub(super) fn has_places(&self) -> bool {
-        self.0.iter().any(|piece| matches!(piece, Piece::Place(_)))
+        self.0.iter().any(|piece| matches!(piece, Piece::Placeholder(_)))
     }
 
-    /// Whether the message's text is put in somewhere.
+    /// Whether it contains `{text}`.
     pub(super) fn has_text(&self) -> bool {
-        self.0.contains(&Piece::Place(Placeholder::Text))
+        self.0.contains(&Piece::Placeholder(Placeholder::Text))
     }
 
-    /// Whether the number is put in somewhere.
+    /// Whether it contains `{number}` or `{digits}`.
     pub(super) fn has_number(&self) -> bool {
-        [Placeholder::Number, Placeholder::Digits].iter().any(|place| self.0.contains(&Piece::Place(*place)))
+        [Placeholder::Number, Placeholder::Digits]
+            .iter()
+            .any(|place| self.0.contains(&Piece::Placeholder(*place)))
     }
 }
 

@@ -1,9 +1,9 @@
-//! One request to a provider, and what is known of the message afterwards.
+//! Makes one request to a provider and interprets the result.
 
 use async_trait::async_trait;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use perigee_core::notification::{Delivery, Message, Sender};
+use perigee_core::notification::{Message, SendOutcome, Sender};
 use perigee_core::phone::PhoneNumber;
 use perigee_tls::{Trust, client_config};
 use reqwest::{Client, Response};
@@ -17,10 +17,10 @@ use super::verdict::{Answer, judge};
 use crate::plain::one_line;
 use crate::retry_after::asked_rest_s;
 
-/// Bytes of an answer that are read; what says more says nothing we need.
+/// Bytes of an answer that are read; more is not needed.
 const ANSWER_MAX: usize = 64 * 1024;
 
-/// Sends SMS by the HTTP interface of a provider.
+/// Sends SMS by the HTTP API of a provider.
 pub struct HttpGateway {
     settings: HttpGatewaySettings,
     client: Client,
@@ -31,7 +31,7 @@ pub struct HttpGateway {
 }
 
 impl HttpGateway {
-    /// A sender with these settings. Connects to nobody yet.
+    /// Makes a sender with these settings. Opens no connection yet.
     pub fn new(settings: HttpGatewaySettings) -> Result<Self, HttpGatewayError> {
         let url = Template::parse(&settings.url)?;
         check_url(&url, settings.allow_http)?;
@@ -91,10 +91,10 @@ impl HttpGateway {
 
 #[async_trait]
 impl Sender for HttpGateway {
-    async fn send(&self, message: &Message) -> Delivery {
+    async fn send(&self, message: &Message) -> SendOutcome {
         let number: PhoneNumber = match message.to.parse() {
             Ok(number) => number,
-            Err(error) => return Delivery::Refused { reason: format!("the recipient {error}") },
+            Err(error) => return SendOutcome::Refused { reason: format!("the recipient {error}") },
         };
         let id = message.id.to_string();
         let values = Values {
@@ -106,16 +106,16 @@ impl Sender for HttpGateway {
         };
         let request = match self.request(&values) {
             Ok(request) => request,
-            Err(reason) => return Delivery::Refused { reason },
+            Err(reason) => return SendOutcome::Refused { reason },
         };
         match self.client.execute(request).await {
             Ok(response) => judge(&self.settings, &read(response).await),
-            // The address may hold the number, the text or a key: it stays out of the reason.
-            Err(error) if error.is_connect() => Delivery::Later {
+            // The URL may contain the number, the text or a key, so it is left out of the reason.
+            Err(error) if error.is_connect() => SendOutcome::RetryLater {
                 reason: format!("cannot connect to the SMS gateway: {}", cause(&error.without_url())),
                 wait: None,
             },
-            Err(error) => Delivery::Unclear {
+            Err(error) => SendOutcome::Unclear {
                 reason: format!(
                     "the SMS gateway did not answer, and may have taken the message: {}",
                     cause(&error.without_url())
@@ -130,7 +130,7 @@ fn client(settings: &HttpGatewaySettings) -> Result<Client, HttpGatewayError> {
     Client::builder()
         .tls_backend_preconfigured(client_config(&trust)?)
         .redirect(reqwest::redirect::Policy::none())
-        // Another look-up of a proxy in the environment would make the same settings mean something else elsewhere.
+        // A proxy from the environment would make the same settings behave differently elsewhere.
         .no_proxy()
         .connect_timeout(settings.connect_time_out)
         .timeout(settings.time_out)
@@ -140,7 +140,7 @@ fn client(settings: &HttpGatewaySettings) -> Result<Client, HttpGatewayError> {
         .map_err(|error| HttpGatewayError::Client(error.to_string()))
 }
 
-/// Placeholders may not decide where a message goes.
+/// Refuses placeholders in the scheme or host: values must not decide where a message goes.
 fn check_url(template: &Template, allow_http: bool) -> Result<(), HttpGatewayError> {
     let beginning = template.beginning();
     let url = Url::parse(beginning).map_err(|_detail| HttpGatewayError::Url)?;

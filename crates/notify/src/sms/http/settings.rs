@@ -1,4 +1,4 @@
-//! The description of a provider's interface.
+//! Settings of a provider's HTTP API.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,103 +9,103 @@ use secrecy::SecretString;
 
 use super::placeholder::UnknownPlaceholder;
 
-/// How the provider wants to be asked.
+/// The HTTP method of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GatewayMethod {
-    /// GET: everything stands in the address.
+    /// GET, with everything in the URL.
     Get,
-    /// POST.
+    /// POST, with a body or without.
     Post,
-    /// PUT.
+    /// PUT, with a body or without.
     Put,
 }
 
-/// What is sent. Each text in it is a template.
+/// The body of the request. Each string in it is a template.
 #[derive(Clone, Debug)]
 pub enum GatewayBody {
-    /// Nothing.
+    /// No body, for GET requests.
     None,
-    /// The fields of a form.
+    /// A form, as names and values.
     Form(BTreeMap<String, String>),
     /// A JSON document whose texts are templates.
     Json(serde_json::Value),
 }
 
-/// How the provider knows us.
+/// How requests are authenticated.
 #[derive(Clone, Debug)]
 pub enum GatewayAuth {
-    /// By something in the headers or the body, or not at all.
+    /// By a custom header or the body, or not at all.
     None,
-    /// By name and password.
+    /// HTTP Basic, with user name and password.
     Basic {
-        /// The name.
+        /// The user name at the provider.
         user_name: String,
-        /// The password.
+        /// The password at the provider.
         password: SecretString,
     },
-    /// By a token.
+    /// A bearer token.
     Bearer(SecretString),
 }
 
-/// Everything about a provider's interface.
+/// Settings of a provider's HTTP API.
 #[derive(Clone, Debug)]
 pub struct HttpGatewaySettings {
-    /// How it wants to be asked.
+    /// The HTTP method of the request.
     pub method: GatewayMethod,
-    /// Its address; placeholders may stand in path and query.
+    /// URL of the request; placeholders are allowed in path and query.
     pub url: String,
-    /// Whether `http:` is good enough.
+    /// Whether an unencrypted `http:` URL is allowed.
     pub allow_http: bool,
     /// Headers; their values are templates.
     pub headers: BTreeMap<String, String>,
-    /// What is sent.
+    /// The body of the request.
     pub body: GatewayBody,
-    /// How it knows us.
+    /// How requests are authenticated.
     pub auth: GatewayAuth,
-    /// Whom messages are from: a number, or up to eleven letters where the provider allows them.
+    /// Sender of messages: a number, or up to eleven letters if the provider allows them.
     pub sender: String,
-    /// Where in a JSON answer stands what it calls the message (a JSON pointer).
+    /// JSON pointer to the provider's id of the message.
     pub reference_pointer: Option<String>,
-    /// Where in a JSON answer stands whether the message was taken, for providers that answer 200 to everything.
+    /// JSON pointer to the result, for providers that answer 200 to everything.
     pub success_pointer: Option<String>,
-    /// What stands there when it was.
+    /// Values there that mean accepted.
     pub success_values: Vec<String>,
-    /// What stands there when it was not, but may be later.
+    /// Values there that mean: try again later.
     pub later_values: Vec<String>,
-    /// Statuses that refuse the message, besides the usual ones.
+    /// Further statuses that mean: refused for good.
     pub refused_statuses: Vec<u16>,
-    /// Statuses after which it may be sent later, besides the usual ones.
+    /// Further statuses that mean: try again later.
     pub later_statuses: Vec<u16>,
     /// Authorities to trust (PEM) instead of the public ones.
     pub authorities: Option<PathBuf>,
-    /// How long connecting may take.
+    /// Time limit for connecting.
     pub connect_time_out: Duration,
-    /// How long the answer may take.
+    /// Time limit for the answer.
     pub time_out: Duration,
 }
 
 /// Why SMS cannot be sent with these settings.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpGatewayError {
-    /// The address is none.
+    /// The URL is not valid.
     #[error("url must be an https: address, with placeholders in its path or query only")]
     Url,
-    /// Without encryption.
+    /// The URL is not encrypted, and that is not allowed.
     #[error("url must be an https: address; set allow_http = true if the network in between is your own")]
     NotEncrypted,
     /// A placeholder is not known.
     #[error(transparent)]
     Placeholder(#[from] UnknownPlaceholder),
-    /// A header cannot be sent.
+    /// A header name or value is not valid.
     #[error("\"{0}\" is no header that can be sent")]
     Header(String),
-    /// Text or number is sent nowhere.
+    /// The text or the number is not part of the request.
     #[error("{{{0}}} stands neither in the url nor in the body, so that the provider would not learn it")]
     Missing(&'static str),
-    /// A pointer is none.
+    /// A JSON pointer is not valid.
     #[error("\"{0}\" must be a JSON pointer such as /messages/0/id")]
     Pointer(String),
-    /// What success looks like was left out.
+    /// `success_pointer` is set without `success_values`.
     #[error("success_pointer needs success_values: what stands there when a message was taken")]
     SuccessValues,
     /// TLS cannot be set up.

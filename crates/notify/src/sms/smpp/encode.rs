@@ -1,4 +1,4 @@
-//! From a text to the packets that carry it.
+//! Encodes a text into SMPP packets.
 
 use perigee_core::phone::PhoneNumber;
 use rusmpp::pdus::SubmitSm;
@@ -10,12 +10,12 @@ use super::settings::LongTexts;
 use crate::sms::alphabet::codes;
 use crate::sms::segment::{Alphabet, parts};
 
-/// The bit that says that a text begins with a header.
+/// Flag: the text begins with a user data header.
 const HAS_HEADER: u8 = 0x40;
-/// The request for a receipt when the message arrived, or when it is certain that it will not.
+/// Requests a receipt for success and for final failure.
 const FINAL_RECEIPT: u8 = 0x01;
 
-/// The packets for a text, in order. Only the last asks for a receipt, so that a message has one reference.
+/// The packets of a text, in order. Only the last requests a receipt, so that a message has one reference.
 pub(super) fn packets(
     sender: &str,
     number: &PhoneNumber,
@@ -79,7 +79,7 @@ fn kind_of(sender: &str) -> (Ton, Npi) {
     }
 }
 
-/// The text as the centre wants it: the 7-bit codes one a byte, or UTF-16 with the high byte first.
+/// The text as bytes: 7-bit codes, one per byte, or UTF-16 big endian.
 fn bytes(text: &str, alphabet: Alphabet) -> Vec<u8> {
     match alphabet {
         Alphabet::Gsm7 => text

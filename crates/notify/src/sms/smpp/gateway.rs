@@ -1,10 +1,10 @@
-//! Messages over a session that is made anew when it is lost, and what is known of each afterwards.
+//! Sends messages over a session that is re-established when it is lost.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use perigee_core::notification::{Delivery, Message, Receipt, Sender};
+use perigee_core::notification::{Message, Receipt, SendOutcome, Sender};
 use perigee_core::phone::PhoneNumber;
 use perigee_tls::Trust;
 use rusmpp::Pdu;
@@ -27,15 +27,15 @@ use crate::pipe::Pipe;
 use crate::plain::excerpt;
 use crate::tls::connector;
 
-/// Receipts that may wait for somebody to note them.
+/// Receipts that may wait to be recorded.
 const RECEIPTS_MAX: usize = 1_024;
-/// How long to wait before binding anew, at first and at the most.
+/// Wait before binding again, at first and at most.
 const PAUSE: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_mins(1);
-/// Characters of a reference.
+/// Characters of a reference that are kept.
 const REFERENCE: usize = 200;
 
-/// Sends SMS by a message centre.
+/// Sends SMS by a message centre (SMSC).
 pub struct SmppGateway {
     settings: SmppSettings,
     tls: Option<TlsConnector>,
@@ -46,7 +46,7 @@ pub struct SmppGateway {
 }
 
 impl SmppGateway {
-    /// A sender with these settings, and the receipts of what it sends. Connects to nobody yet.
+    /// Makes a sender with these settings, and a channel of its delivery receipts. Opens no connection yet.
     pub fn new(settings: SmppSettings) -> Result<(Self, mpsc::Receiver<Receipt>), SmppError> {
         settings.validate()?;
         let trust = settings.authorities.clone().map_or(Trust::Public, Trust::File);
@@ -63,7 +63,7 @@ impl SmppGateway {
         Ok((gateway, received))
     }
 
-    /// Stays bound for as long as it is polled, so that receipts come in also when nothing is sent.
+    /// Keeps the session bound while polled, so that receipts arrive even if nothing is sent.
     pub async fn stay_bound(&self) {
         let mut pause = PAUSE;
         loop {
@@ -81,7 +81,7 @@ impl SmppGateway {
         }
     }
 
-    /// Ends the session politely.
+    /// Unbinds and closes the session.
     pub async fn close(&self) {
         if let Some(session) = self.session.lock().await.take() {
             session.unbind().await;
@@ -128,9 +128,9 @@ impl SmppGateway {
             .build())
     }
 
-    /// Everything up to the first packet: whatever goes wrong here, nothing was sent.
+    /// Everything up to the first packet. If it fails here, nothing was sent.
     async fn ready(&self) -> Result<(SemaphorePermit<'_>, Arc<Session>), String> {
-        // Whoever waits for others, or for the pace, is not waiting for the centre.
+        // Waiting for a permit or for the rate limit does not count towards the time limit.
         let place = self.window.acquire().await.expect("the semaphore is never closed");
         self.pace.wait().await;
         match timeout(self.settings.time_out, self.session()).await {
@@ -139,7 +139,7 @@ impl SmppGateway {
         }
     }
 
-    async fn submit(&self, session: &Session, packets: Vec<SubmitSm>) -> Delivery {
+    async fn submit(&self, session: &Session, packets: Vec<SubmitSm>) -> SendOutcome {
         let total = packets.len();
         let mut reference = None;
         for (taken, packet) in packets.into_iter().enumerate() {
@@ -148,7 +148,7 @@ impl SmppGateway {
             }
             let in_part = |reason: String| match taken {
                 0 => None,
-                _ => Some(Delivery::Unclear {
+                _ => Some(SendOutcome::Unclear {
                     reason: format!("the message centre took {taken} of {total} segments: {reason}"),
                 }),
             };
@@ -160,7 +160,7 @@ impl SmppGateway {
                 }
                 Err(Lost::Unanswered) => {
                     let reason = "the message centre did not answer, and may have taken the message";
-                    return Delivery::Unclear { reason: reason.to_owned() };
+                    return SendOutcome::Unclear { reason: reason.to_owned() };
                 }
             };
             let reason = format!("the message centre answered {}", name(answer.status()));
@@ -173,27 +173,27 @@ impl SmppGateway {
                 }
                 Verdict::Later => return in_part(reason.clone()).unwrap_or_else(|| later(reason)),
                 Verdict::Refused => {
-                    return in_part(reason.clone()).unwrap_or(Delivery::Refused { reason });
+                    return in_part(reason.clone()).unwrap_or(SendOutcome::Refused { reason });
                 }
             }
         }
-        Delivery::Sent { reference }
+        SendOutcome::Sent { reference }
     }
 }
 
 #[async_trait]
 impl Sender for SmppGateway {
-    async fn send(&self, message: &Message) -> Delivery {
+    async fn send(&self, message: &Message) -> SendOutcome {
         let number: PhoneNumber = match message.to.parse() {
             Ok(number) => number,
-            Err(error) => return Delivery::Refused { reason: format!("the recipient {error}") },
+            Err(error) => return SendOutcome::Refused { reason: format!("the recipient {error}") },
         };
-        // The same on every attempt, so that telephones put a repeated message together as one.
+        // The same on every attempt, so that telephones join the segments of a repeated message.
         let group = message.id.as_i64().to_le_bytes()[0];
         let settings = &self.settings;
         let packets = match packets(&settings.sender, &number, &message.text, group, settings.long_texts) {
             Ok(packets) => packets,
-            Err(reason) => return Delivery::Refused { reason },
+            Err(reason) => return SendOutcome::Refused { reason },
         };
         match self.ready().await {
             Ok((_place, session)) => self.submit(&session, packets).await,
@@ -210,6 +210,6 @@ fn unfit(error: impl std::error::Error) -> String {
     error.to_string()
 }
 
-fn later(reason: String) -> Delivery {
-    Delivery::Later { reason, wait: None }
+fn later(reason: String) -> SendOutcome {
+    SendOutcome::RetryLater { reason, wait: None }
 }

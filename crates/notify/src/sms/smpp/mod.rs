@@ -1,7 +1,7 @@
-//! SMS by SMPP: one bound session to a message centre, made anew when it is lost.
+//! SMS by SMPP: one bound session to a message centre, re-established when it is lost.
 //!
-//! The packets are rusmpp's; the session is our own. rusmppc, its companion, brings a dependency whose licence asks for
-//! more than Apache-2.0 does, and hides whether a lost request was written.
+//! Packets are those of rusmpp, the session is our own. Its companion rusmppc has a dependency with an incompatible
+//! licence and does not tell whether a lost request was written.
 
 mod encode;
 mod gateway;

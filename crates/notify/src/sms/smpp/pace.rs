@@ -1,24 +1,24 @@
-//! So many messages a second and no more: centres refuse, and some disconnect, who is quicker.
+//! A rate limit: message centres refuse, or disconnect, clients that send too fast.
 
 use std::time::Duration;
 
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep_until};
 
-/// Gives each message its moment.
+/// Spaces messages evenly in time.
 pub(super) struct Pace {
     gap: Duration,
     next: Mutex<Option<Instant>>,
 }
 
 impl Pace {
-    /// So many a second; 0 for no limit.
+    /// Makes a limit in messages per second; 0 for no limit.
     pub(super) fn new(per_second: u32) -> Self {
         let gap = if per_second == 0 { Duration::ZERO } else { Duration::from_secs(1) / per_second };
         Self { gap, next: Mutex::new(None) }
     }
 
-    /// Waits for the next moment.
+    /// Waits until the next message may be sent.
     pub(super) async fn wait(&self) {
         if self.gap.is_zero() {
             return;

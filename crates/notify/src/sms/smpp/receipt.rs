@@ -1,4 +1,4 @@
-//! Delivery receipts: what a centre says later of a message it took.
+//! Reads delivery receipts.
 
 use perigee_core::notification::Receipt;
 use rusmpp::pdus::DeliverSm;
@@ -7,12 +7,12 @@ use rusmpp::values::MessageState;
 
 use crate::plain::excerpt;
 
-/// Whether a packet is a receipt (bit 2 of its class), and not somebody's answer.
+/// Flag: the packet is a receipt and not an incoming SMS.
 const RECEIPT_BIT: u8 = 0x04;
-/// Characters of a reference.
+/// Characters of a reference that are kept.
 const REFERENCE: usize = 200;
 
-/// The receipt in this packet, if it is one and says how it ended.
+/// The receipt in this packet, if it is one and has a final state.
 pub(super) fn read(packet: &DeliverSm) -> Option<Receipt> {
     if u8::from(packet.esm_class) & RECEIPT_BIT == 0 {
         return None;
@@ -37,7 +37,7 @@ pub(super) fn read(packet: &DeliverSm) -> Option<Receipt> {
             let error = word_after(&text, "err:").map(|code| format!(", error {code}")).unwrap_or_default();
             Some(excerpt(&format!("the message centre could not deliver it: {state}{error}"), REFERENCE))
         }
-        // On its way, or unknown: there will be another.
+        // Not final: another receipt will follow.
         _ => return None,
     };
     Some(Receipt { reference: excerpt(&reference, REFERENCE), failure })
@@ -54,7 +54,7 @@ fn name_of(state: MessageState) -> &'static str {
     }
 }
 
-/// The word behind a mark such as `id:`, in the text most centres write (SMPP 3.4, appendix B).
+/// The value after a key such as `id:`, in the text form of receipts (SMPP 3.4, appendix B).
 fn word_after(text: &str, mark: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     let start = lower

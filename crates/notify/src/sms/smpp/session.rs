@@ -1,4 +1,4 @@
-//! One bound connection to a message centre: requests, their answers, and what the centre asks of us.
+//! A bound connection to a message centre: our requests, their answers and the centre's requests.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -19,13 +19,13 @@ use tokio_util::sync::CancellationToken;
 use super::receipt;
 use crate::pipe::Pipe;
 
-/// Bytes a packet may have; a receipt with everything in it has a few hundred.
+/// Bytes that a packet may have; a full receipt has a few hundred.
 const PACKET_MAX: usize = 65_536;
 
 type Reader = FramedRead<ReadHalf<Box<dyn Pipe>>, CommandCodec>;
 type Writer = FramedWrite<WriteHalf<Box<dyn Pipe>>, CommandCodec>;
 
-/// A bound connection.
+/// A bound connection to a message centre.
 pub(super) struct Session {
     writer: tokio::sync::Mutex<Writer>,
     waiting: Mutex<HashMap<u32, oneshot::Sender<Command>>>,
@@ -37,14 +37,14 @@ pub(super) struct Session {
 /// Why a request has no answer.
 #[derive(Debug)]
 pub(super) enum Lost {
-    /// It was not written: the connection was over before.
+    /// Not written: the connection had ended.
     Unsent,
-    /// It was written, perhaps in part, and no answer came.
+    /// Written, at least in part, without an answer.
     Unanswered,
 }
 
 impl Session {
-    /// Binds, and starts to listen and to ask whether the centre is still there.
+    /// Binds, and starts reading packets and sending keep-alives.
     pub(super) async fn bind(
         pipe: Box<dyn Pipe>,
         bind: BindTransceiver,
@@ -83,7 +83,7 @@ impl Session {
         if self.over.is_cancelled() {
             return Err(Lost::Unsent);
         }
-        // The numbers go from 1 to 0x7FFFFFFF and begin anew.
+        // Sequence numbers go from 1 to 0x7FFFFFFF and wrap around.
         let sequence = self.sequence.fetch_add(1, Ordering::Relaxed) & 0x7FFF_FFFF;
         let (sender, answer) = oneshot::channel();
         self.waiting().insert(sequence, sender);
@@ -100,7 +100,7 @@ impl Session {
         answered.ok_or(Lost::Unanswered)
     }
 
-    /// Writes a packet whole, or ends the session: what follows half a packet cannot be read.
+    /// Writes a whole packet, or ends the session: the centre could not parse what follows half a packet.
     async fn write(&self, command: Command) -> Result<(), ()> {
         let written = timeout(self.time_out, async { self.writer.lock().await.send(command).await });
         if matches!(written.await, Ok(Ok(()))) {
@@ -112,7 +112,7 @@ impl Session {
 
     async fn answer(&self, to: &Command, status: CommandStatus, pdu: impl Into<Pdu>) {
         let command = Command::builder().status(status).sequence_number(to.sequence_number()).pdu(pdu);
-        // When it cannot be written the session is over, and the centre asks again in the next.
+        // If the answer cannot be written, the session has ended and the centre sends the request again.
         let _over = self.write(command).await;
     }
 
@@ -150,7 +150,7 @@ impl Session {
         self.close();
     }
 
-    /// Takes a receipt. When nobody has time for it, or nobody is there any more, the centre is asked to come again.
+    /// Passes a receipt on. If the queue is full or closed, asks the centre to send it again.
     async fn take(&self, command: &Command, packet: &DeliverSm, receipts: &mpsc::Sender<Receipt>) {
         let missed = receipt::read(packet).is_some_and(|receipt| receipts.try_send(receipt).is_err());
         let status = if missed { CommandStatus::EsmeRxTAppn } else { CommandStatus::EsmeRok };
@@ -170,23 +170,23 @@ impl Session {
         }
     }
 
-    /// Whether it can carry requests no more.
+    /// Whether the session has ended.
     pub(super) fn is_over(&self) -> bool {
         self.over.is_cancelled()
     }
 
-    /// Waits until it is over.
+    /// Waits until the session has ended.
     pub(super) async fn ended(&self) {
         self.over.cancelled().await;
     }
 
-    /// Says good-bye, and ends.
+    /// Unbinds and ends the session.
     pub(super) async fn unbind(&self) {
         let _ends_anyway = self.request(Pdu::Unbind).await;
         self.close();
     }
 
-    /// Ends it.
+    /// Ends the session at once.
     pub(super) fn close(&self) {
         self.over.cancel();
     }

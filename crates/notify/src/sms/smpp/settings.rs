@@ -1,4 +1,4 @@
-//! What a sender by SMPP must be told.
+//! Settings of the SMPP sender.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,59 +6,59 @@ use std::time::Duration;
 use perigee_tls::TrustError;
 use secrecy::{ExposeSecret as _, SecretString};
 
-/// How texts of several segments travel.
+/// How texts of several segments are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LongTexts {
-    /// Cut here, each segment a message of its own that says which it is. Every centre takes that.
+    /// Split here, each segment in its own packet with a header. Every message centre accepts that.
     Segments,
-    /// Whole, in the packet's `message_payload`; the centre cuts them.
+    /// Whole, in `message_payload`; the message centre splits them.
     Payload,
 }
 
-/// Everything about a message centre.
+/// Settings of a message centre.
 #[derive(Clone, Debug)]
 pub struct SmppSettings {
-    /// Its name or address.
+    /// Host name or address of the message centre.
     pub host: String,
-    /// Its port.
+    /// TCP port of the message centre.
     pub port: u16,
     /// Whether the connection is encrypted.
     pub tls: bool,
     /// Authorities to trust (PEM) instead of the public ones.
     pub authorities: Option<PathBuf>,
-    /// Who we are to it.
+    /// The user name for binding.
     pub system_id: String,
-    /// The password.
+    /// The password for binding, up to eight characters.
     pub password: SecretString,
-    /// What kind of system we are; most centres want nothing here.
+    /// The `system_type` for binding; usually empty.
     pub system_type: String,
-    /// Whom messages are from: a number, a short code, or up to eleven letters.
+    /// Sender of messages: a number, a short code, or up to eleven letters.
     pub sender: String,
-    /// How long texts travel.
+    /// How texts of several segments are sent.
     pub long_texts: LongTexts,
-    /// Requests that wait for their answer at once.
+    /// Requests that may wait for their answers at the same time.
     pub window: usize,
-    /// Messages a second; 0 for no limit of ours.
+    /// Messages per second; 0 for no limit.
     pub per_second: u32,
-    /// How often the centre is asked whether it is still there.
+    /// Interval of keep-alive requests.
     pub enquire_every: Duration,
-    /// How long an answer may take.
+    /// Time limit for an answer.
     pub time_out: Duration,
 }
 
 /// Why SMS cannot be sent with these settings.
 #[derive(Debug, thiserror::Error)]
 pub enum SmppError {
-    /// The centre's name is none.
+    /// The host name is not valid.
     #[error("host must be a host name or an address")]
     Host,
     /// A text does not fit into its field.
     #[error("{0} must have at most {1} letters, digits and signs of ASCII")]
     Field(&'static str, usize),
-    /// The sender is none.
+    /// The sender is not valid.
     #[error("sender must be a number such as +34600123456, a short code, or 1 to 11 letters and digits")]
     Sender,
-    /// Nothing could be asked.
+    /// With no window nothing could be sent.
     #[error("window must be between 1 and 1000")]
     Window,
     /// TLS cannot be set up.

@@ -1,23 +1,23 @@
-//! What a centre's answer to a message means.
+//! Interprets the status of an answer from a message centre.
 
 use rusmpp::CommandStatus;
 
-/// What an answer decides.
+/// The class of a status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Taken.
+    /// The message was accepted.
     Taken,
-    /// Not now.
+    /// Try again later.
     Later,
-    /// Not so.
+    /// Refused for good.
     Refused,
 }
 
-/// What this status decides.
+/// The class of this status.
 pub(super) fn judge(status: CommandStatus) -> Verdict {
     match status {
         CommandStatus::EsmeRok => Verdict::Taken,
-        // It is too busy, out of order, or does not know us any more: nothing against the message.
+        // The centre is busy, out of order or does not accept the bind: the message itself was not refused.
         CommandStatus::EsmeRthrottled
         | CommandStatus::EsmeRmsgqful
         | CommandStatus::EsmeRsyserr
@@ -30,7 +30,7 @@ pub(super) fn judge(status: CommandStatus) -> Verdict {
     }
 }
 
-/// The status for people: its name without the prefix every one has.
+/// The status for people, without the common prefix of all names.
 pub(super) fn name(status: CommandStatus) -> String {
     let number = u32::from(status);
     format!("{status:?} (0x{number:08X})").replace("EsmeR", "")

@@ -6,7 +6,8 @@ use metrics::counter;
 use perigee_core::actor::Scope;
 use perigee_core::error::StoreError;
 use perigee_core::notification::{
-    Candidate, Channel, Composed, Content, Delivery, EmailCaps, Message, Occasion, Reservation, SendingPolicy,
+    Candidate, Channel, Composed, Content, EmailCaps, Message, Occasion, Reservation, SendOutcome,
+    SendingPolicy,
 };
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -225,14 +226,14 @@ impl Worker {
     async fn attempt(&self, reservation: Reservation, message: &Message) {
         let Some(channel) = &self.sender else { return };
         let attempt = tokio::time::timeout(ATTEMPT_LIMIT, channel.sender.send(message)).await;
-        let delivery = attempt.unwrap_or_else(|_elapsed| Delivery::Unclear {
+        let delivery = attempt.unwrap_or_else(|_elapsed| SendOutcome::Unclear {
             reason: format!("no answer within {} s", ATTEMPT_LIMIT.as_secs()),
         });
         let (outcome, reason) = match &delivery {
-            Delivery::Sent { .. } => ("sent", ""),
-            Delivery::Refused { reason } => ("refused", reason.as_str()),
-            Delivery::Later { reason, .. } => ("later", reason.as_str()),
-            Delivery::Unclear { reason } => ("unclear", reason.as_str()),
+            SendOutcome::Sent { .. } => ("sent", ""),
+            SendOutcome::Refused { reason } => ("refused", reason.as_str()),
+            SendOutcome::RetryLater { reason, .. } => ("later", reason.as_str()),
+            SendOutcome::Unclear { reason } => ("unclear", reason.as_str()),
         };
         self.count(outcome, 1);
         if outcome != "sent" {
@@ -243,7 +244,7 @@ impl Worker {
 
     /// Stores the outcome of an attempt, with retries while the store is away: an attempt without an outcome counts
     /// as lost, and an e-mail would be sent a second time.
-    async fn settle(&self, reservation: Reservation, delivery: Delivery) {
+    async fn settle(&self, reservation: Reservation, delivery: SendOutcome) {
         let settle = async {
             loop {
                 match self.app.store.settle(reservation, delivery.clone()).await {

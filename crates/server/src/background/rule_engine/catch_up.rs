@@ -6,8 +6,8 @@ use std::sync::Arc;
 use perigee_core::actor::Scope;
 use perigee_core::alert::Alert;
 use perigee_core::id::DeviceId;
-use perigee_core::rule::{Judge, LOOK_BACK_MS, RuleSet, carried_alerts};
-use perigee_core::store::{CatchingUp, Depth, DeviceRound, Followed, Result, Round};
+use perigee_core::rule::{Evaluator, LOOK_BACK_MS, RuleSet, carried_alerts};
+use perigee_core::store::{CatchUp, DeviceRound, Result, Round, RoundStart, TrailDepth};
 use perigee_core::time::Timestamp;
 
 use super::engine::{Outcome, RuleEngine};
@@ -25,23 +25,23 @@ impl RuleEngine {
     ///
     /// Locations that were evaluated before are evaluated again without effect: occurrences are identified by their
     /// episode, and an alert is stored once. Progress is stored, so that any node can continue.
-    pub(super) async fn catch_up(&self, followed: Followed, set: &RuleSet) -> Result<Outcome> {
-        let account = followed.account;
-        let end = if let Some(progress) = followed.catching_up {
+    pub(super) async fn catch_up(&self, round_start: RoundStart, set: &RuleSet) -> Result<Outcome> {
+        let account = round_start.account;
+        let end = if let Some(progress) = round_start.catch_up {
             progress.end
         } else {
             tracing::warn!(%account, "the log was trimmed before rules were evaluated; evaluating the histories instead");
             self.app.store.feed_end(Scope::for_background_job(account)).await?
         };
-        let after = followed.catching_up.map(|progress| progress.after);
-        let mut ids = self.app.store.list_followed(account, after, DEVICES).await?;
+        let after = round_start.catch_up.map(|progress| progress.after);
+        let mut ids = self.app.store.list_device_ids(account, after, DEVICES).await?;
         let is_last = ids.len() < usize::try_from(DEVICES).unwrap_or(usize::MAX);
-        let (devices, looked_at) = self.judge_histories(&followed, set, &ids, end).await?;
+        let (devices, looked_at) = self.judge_histories(&round_start, set, &ids, end).await?;
         let is_done = is_last && looked_at == ids.len();
         ids.truncate(looked_at);
-        let progress = ids.last().filter(|_| !is_done).map(|after| CatchingUp { after: *after, end });
-        let cursor = if progress.is_some() { followed.cursor } else { end };
-        let round = Round { catching_up: progress, ..finished(followed, cursor, set, devices, Vec::new()) };
+        let progress = ids.last().filter(|_| !is_done).map(|after| CatchUp { after: *after, end });
+        let cursor = if progress.is_some() { round_start.cursor } else { end };
+        let round = Round { catch_up: progress, ..finished(round_start, cursor, set, devices, Vec::new()) };
         self.app.store.finish_round(round, self.lease()).await?;
         Ok(Outcome::More)
     }
@@ -49,15 +49,15 @@ impl RuleEngine {
     /// The results of the first of these devices, and how many devices were evaluated.
     async fn judge_histories(
         &self,
-        followed: &Followed,
+        round_start: &RoundStart,
         set: &RuleSet,
         ids: &[DeviceId],
         end: i64,
     ) -> Result<(BTreeMap<DeviceId, DeviceRound>, usize)> {
         let mut devices = BTreeMap::new();
         let (mut looked_at, mut locations) = (0, 0);
-        let back = followed.now.plus_millis(-LOOK_BACK_MS);
-        for known in self.app.store.load_followed(followed.account, ids, Depth::Checkpoints).await? {
+        let back = round_start.now.plus_millis(-LOOK_BACK_MS);
+        for known in self.app.store.load_trails(round_start.account, ids, TrailDepth::Checkpoints).await? {
             let device = known.device;
             if locations >= LOCATIONS {
                 return Ok((devices, looked_at));
@@ -67,22 +67,22 @@ impl RuleEngine {
             // Starts each rule as if the earliest location it can evaluate had arrived late.
             let oldest = known.trail.checkpoints.first().map_or(back, |oldest| oldest.at.plus_millis(1));
             let times: Vec<Timestamp> = rules.iter().map(|rule| rule.since.max(oldest)).collect();
-            let start = known.trail.start(&rules, &times, followed.now);
+            let start = known.trail.start(&rules, &times, round_start.now);
             let from = start.progresses.iter().map(|progress| progress.at).min().unwrap_or(back).min(back);
-            let mut judge = Judge::new(rules, Arc::clone(set.fences()), start);
+            let mut judge = Evaluator::new(rules, Arc::clone(set.fences()), start);
             let mut carried: Vec<Alert> = Vec::new();
-            let mut history = History::from(followed, device, from.max(Timestamp::MIN));
+            let mut history = History::from(round_start, device, from.max(Timestamp::MIN));
             while let Some(mut part) = history.next(&*self.app.store).await? {
                 locations += part.len();
                 part.retain(|stored| stored.number <= end);
                 carried.extend(part.iter().flat_map(|stored| carried_alerts(&stored.location)));
                 judge = evaluation::see(judge, part).await?;
             }
-            let judgement = evaluation::finish(judge, Vec::new(), followed.now).await?;
-            let judged = !judgement.snapshot.progresses.is_empty();
+            let evaluation = evaluation::finish(judge, Vec::new(), round_start.now).await?;
+            let judged = !evaluation.snapshot.progresses.is_empty();
             if judged || !carried.is_empty() {
-                let judgement = judged.then_some(judgement);
-                devices.insert(device, DeviceRound { carried, judgement, save: true, ..blank(device) });
+                let evaluation = judged.then_some(evaluation);
+                devices.insert(device, DeviceRound { carried, evaluation, save: true, ..blank(device) });
             }
         }
         Ok((devices, ids.len()))

@@ -8,7 +8,7 @@ use futures_util::stream::{self, StreamExt as _};
 use metrics::{describe_gauge, gauge};
 use perigee_core::id::AccountId;
 use perigee_core::rule::RuleSet;
-use perigee_core::store::{Followed, Lease, Result};
+use perigee_core::store::{AccountLease, Result, RoundStart};
 use tokio::task::{self, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -139,7 +139,7 @@ impl RuleEngine {
 
     /// The accounts that have something to evaluate; none when they cannot be read.
     async fn accounts(&self) -> Option<Vec<AccountId>> {
-        match self.app.store.accounts_to_follow().await {
+        match self.app.store.accounts_with_work().await {
             Ok(accounts) => {
                 if accounts.is_empty() {
                     gauge!("perigee_rules_lag_seconds").set(0.0);
@@ -163,24 +163,24 @@ impl RuleEngine {
     }
 
     /// Leases an account; none when another node has it.
-    pub(super) async fn take(&self, account: AccountId) -> Result<Option<Followed>> {
-        self.app.store.follow_account(account, self.lease()).await
+    pub(super) async fn take(&self, account: AccountId) -> Result<Option<RoundStart>> {
+        self.app.store.lease_account(account, self.lease()).await
     }
 
-    pub(super) fn lease(&self) -> Lease<'_> {
-        Lease { owner: &self.owner, lasts_ms: LEASE_MS }
+    pub(super) fn lease(&self) -> AccountLease<'_> {
+        AccountLease { owner: &self.owner, duration_ms: LEASE_MS }
     }
 
     /// The compiled rules of an account, cached by revision.
-    pub(super) async fn rules(&self, followed: &Followed) -> Result<Arc<RuleSet>> {
-        let known = self.lock().get(&followed.account).cloned();
-        if let Some(known) = known.filter(|known| known.revision == followed.rules_revision) {
+    pub(super) async fn rules(&self, round_start: &RoundStart) -> Result<Arc<RuleSet>> {
+        let known = self.lock().get(&round_start.account).cloned();
+        if let Some(known) = known.filter(|known| known.revision == round_start.rules_revision) {
             return Ok(known);
         }
-        let (revision, rules, fences) = self.app.store.load_rules(followed.account).await?;
+        let (revision, rules, fences) = self.app.store.load_rules(round_start.account).await?;
         let made = tokio::task::spawn_blocking(move || RuleSet::new(revision, rules, &fences)).await;
         let made = Arc::new(made.map_err(|cause| perigee_core::error::StoreError::Internal(cause.into()))?);
-        self.lock().insert(followed.account, Arc::clone(&made), |_| true);
+        self.lock().insert(round_start.account, Arc::clone(&made), |_| true);
         Ok(made)
     }
 

@@ -5,12 +5,12 @@ use std::thread::available_parallelism;
 
 use perigee_core::error::StoreError;
 use perigee_core::location::StoredLocation;
-use perigee_core::rule::{Judge, Judgement, Rule, RuleFences};
+use perigee_core::rule::{Evaluation, Evaluator, Rule, RuleFences};
 use perigee_core::time::Timestamp;
 use tokio::sync::Semaphore;
 
 /// A judge that can be moved to another thread.
-pub(super) type SharedJudge = Judge<Arc<Rule>, Arc<RuleFences>>;
+pub(super) type SharedJudge = Evaluator<Arc<Rule>, Arc<RuleFences>>;
 
 /// Locations times rules up to which evaluation runs on the caller's thread: some tens of microseconds.
 const INLINE_MAX: usize = 1_000;
@@ -27,7 +27,7 @@ pub(super) async fn see(
     let cost = part.len().saturating_mul(judge.rule_count());
     let work = move || {
         for stored in part {
-            judge.see(stored);
+            judge.push(stored);
         }
         judge
     };
@@ -42,7 +42,7 @@ pub(super) async fn finish(
     judge: SharedJudge,
     part: Vec<StoredLocation>,
     now: Timestamp,
-) -> Result<Judgement, StoreError> {
+) -> Result<Evaluation, StoreError> {
     Ok(see(judge, part).await?.finish(now))
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use perigee_core::actor::Scope;
 use perigee_core::id::DeviceId;
 use perigee_core::location::{HistoryRequest, Order, StoredLocation, TimeRange};
-use perigee_core::rule::{Judge, Judgement, RuleSet, Trail};
-use perigee_core::store::{Depth, Followed, FollowedDevice, Result, Store};
+use perigee_core::rule::{Evaluation, Evaluator, RuleSet, Trail};
+use perigee_core::store::{DeviceTrail, Result, RoundStart, Store, TrailDepth};
 use perigee_core::time::Timestamp;
 
 use super::evaluation;
@@ -24,7 +24,7 @@ pub(super) struct UpTo {
 }
 
 /// Whether a rule evaluates the locations of a device, or did before it was changed.
-pub(super) fn is_judged(set: &RuleSet, known: &FollowedDevice) -> bool {
+pub(super) fn is_judged(set: &RuleSet, known: &DeviceTrail) -> bool {
     known.trail.current.as_ref().is_some_and(|current| !current.progresses.is_empty())
         || !set.rules_by_location(known.device, &known.groups).is_empty()
 }
@@ -35,12 +35,12 @@ pub(super) fn is_judged(set: &RuleSet, known: &FollowedDevice) -> bool {
 /// locations after the cursor are evaluated in their own round.
 pub(super) async fn judge(
     store: &dyn Store,
-    followed: &Followed,
+    round_start: &RoundStart,
     set: &RuleSet,
-    mut device: FollowedDevice,
+    mut device: DeviceTrail,
     mut new: Vec<StoredLocation>,
     upto: UpTo,
-) -> Result<Option<Judgement>> {
+) -> Result<Option<Evaluation>> {
     let rules = set.rules_by_location(device.device, &device.groups);
     let times: Vec<Timestamp> =
         new.iter().filter(|stored| !stored.trust.suspect).map(|stored| stored.location.time).collect();
@@ -48,12 +48,12 @@ pub(super) async fn judge(
         device.trail.current.as_ref().is_some_and(|current| times.iter().any(|time| *time <= current.at));
     if is_late {
         let with_checkpoints =
-            store.load_followed(followed.account, &[device.device], Depth::Checkpoints).await?;
+            store.load_trails(round_start.account, &[device.device], TrailDepth::Checkpoints).await?;
         let Some(whole) = with_checkpoints.into_iter().next() else { return Ok(None) };
-        device = FollowedDevice { trail: Trail { current: device.trail.current, ..whole.trail }, ..whole };
+        device = DeviceTrail { trail: Trail { current: device.trail.current, ..whole.trail }, ..whole };
     }
     let is_known = device.trail.current.is_some();
-    let mut start = device.trail.start(&rules, &times, followed.now);
+    let mut start = device.trail.start(&rules, &times, round_start.now);
     if upto.is_behind && is_known {
         start.read_after = start.progresses.iter().map(|progress| progress.at).min();
         // Occurrences since then are compared with the history: a late location may have undone them.
@@ -63,9 +63,9 @@ pub(super) async fn judge(
         tracing::info!(device = %device.device, rules = start.too_old, "locations are older than the oldest checkpoint of some rules");
     }
     let read_after = start.read_after;
-    let mut judge = Judge::new(rules, Arc::clone(set.fences()), start);
+    let mut judge = Evaluator::new(rules, Arc::clone(set.fences()), start);
     if let Some(after) = read_after {
-        let mut history = History::from(followed, device.device, after.plus_millis(1));
+        let mut history = History::from(round_start, device.device, after.plus_millis(1));
         while let Some(mut part) = history.next(store).await? {
             part.retain(|stored| stored.number <= upto.number);
             judge = evaluation::see(judge, part).await?;
@@ -73,7 +73,7 @@ pub(super) async fn judge(
         new.clear();
     }
     new.sort_by_key(|stored| (stored.location.time, stored.number));
-    Ok(Some(evaluation::finish(judge, new, followed.now).await?))
+    Ok(Some(evaluation::finish(judge, new, round_start.now).await?))
 }
 
 /// A device's history from an instant on, read in parts.
@@ -84,10 +84,10 @@ pub(super) struct History {
 }
 
 impl History {
-    pub(super) const fn from(followed: &Followed, device: DeviceId, from: Timestamp) -> Self {
+    pub(super) const fn from(round_start: &RoundStart, device: DeviceId, from: Timestamp) -> Self {
         let range = TimeRange { from, to: Timestamp::MAX };
         let request = HistoryRequest { range, order: Order::Ascending, after: None, limit: PART };
-        Self { scope: Scope::for_background_job(followed.account), device, request: Some(request) }
+        Self { scope: Scope::for_background_job(round_start.account), device, request: Some(request) }
     }
 
     /// The next part; none at the end.

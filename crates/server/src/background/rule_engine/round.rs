@@ -9,7 +9,7 @@ use perigee_core::id::{AccountId, DeviceId, RuleId};
 use perigee_core::location::StoredLocation;
 use perigee_core::rule::{RuleSet, Trail, carried_alerts};
 use perigee_core::store::{
-    Depth, DeviceRound, Followed, FollowedDevice, Result, Round, SkimLimits, Skimmed, StatusChange,
+    DeviceRound, DeviceTrail, LogScan, LogScanLimits, Result, Round, RoundStart, StatusChange, TrailDepth,
 };
 
 use super::engine::{Outcome, RuleEngine};
@@ -19,7 +19,7 @@ use super::state_cache::StateCache;
 use super::{judge, status};
 
 /// Limits of a round of an account without rules.
-const WITHOUT_RULES: SkimLimits = SkimLimits { locations: 50_000, devices: 1_000, carriers: 1_000 };
+const WITHOUT_RULES: LogScanLimits = LogScanLimits { locations: 50_000, devices: 1_000, carriers: 1_000 };
 /// Locations from which on a round counts as large.
 const LARGE_ROUND: usize = 1_000;
 /// Devices that one round looks at because something is due.
@@ -28,47 +28,48 @@ const DUE_MAX: u32 = 500;
 impl RuleEngine {
     /// Evaluates the next part of an account's log.
     pub(super) async fn round(&self, account: AccountId) -> Result<Outcome> {
-        let Some(mut followed) = self.take(account).await? else { return Ok(Outcome::Nothing) };
-        let set = self.rules(&followed).await?;
+        let Some(mut round_start) = self.take(account).await? else { return Ok(Outcome::Nothing) };
+        let set = self.rules(&round_start).await?;
         // The rules may be newer than the lease. The transaction at the end checks that they are not older.
-        followed.rules_revision = set.revision;
-        if followed.catching_up.is_some() {
-            return self.catch_up(followed, &set).await;
+        round_start.rules_revision = set.revision;
+        if round_start.catch_up.is_some() {
+            return self.catch_up(round_start, &set).await;
         }
         let started = Instant::now();
         let limits = if set.is_empty() { WITHOUT_RULES } else { self.sizes.limits(account) };
-        let part = match self.app.store.skim_log(account, followed.cursor, limits).await {
-            Err(StoreError::CursorExpired) => return self.catch_up(followed, &set).await,
+        let part = match self.app.store.scan_log(account, round_start.cursor, limits).await {
+            Err(StoreError::CursorExpired) => return self.catch_up(round_start, &set).await,
             part => part?,
         };
         if let Some(oldest) = part.oldest {
             #[expect(clippy::cast_precision_loss, reason = "a lag that long shows anyway")]
-            let lag_s = (followed.now.as_millis() - oldest.as_millis()).max(0) as f64 / 1000.0;
+            let lag_s = (round_start.now.as_millis() - oldest.as_millis()).max(0) as f64 / 1000.0;
             gauge!("perigee_rules_lag_seconds").set(lag_s);
         }
         counter!("perigee_rules_locations_total").increment(u64::try_from(part.count).unwrap_or(0));
-        let due = if part.more { Vec::new() } else { self.app.store.due_by_rule(account, DUE_MAX).await? };
-        let mut cache = self.state_caches.take(&followed);
-        let mut devices = self.judge_all(&followed, &set, &part, &due, &mut cache).await?;
+        let due = if part.more { Vec::new() } else { self.app.store.devices_due(account, DUE_MAX).await? };
+        let mut cache = self.state_caches.take(&round_start);
+        let mut devices = self.judge_all(&round_start, &set, &part, &due, &mut cache).await?;
         if devices.values().map(episodes).sum::<usize>() > EPISODES_MAX
             && self.sizes.shrink(account, part.count)
         {
             return Ok(Outcome::More);
         }
-        let statuses = self.update_statuses(&followed, &set, &part.devices, &mut devices, &mut cache).await?;
-        let moved = part.next != followed.cursor;
+        let statuses =
+            self.update_statuses(&round_start, &set, &part.devices, &mut devices, &mut cache).await?;
+        let moved = part.next != round_start.cursor;
         if !moved && devices.is_empty() && statuses.is_empty() {
-            self.state_caches.put_back(&followed, cache);
+            self.state_caches.put_back(&round_start, cache);
             return Ok(Outcome::Nothing);
         }
         let has_news =
             devices.values().any(has_findings) || statuses.iter().any(|one| one.from != Some(one.to));
-        cache.update(&mut devices, &due, followed.now);
+        cache.update(&mut devices, &due, round_start.now);
         devices.retain(|_, device| device.save || has_findings(device));
-        let round = finished(followed, part.next, &set, devices, statuses);
+        let round = finished(round_start, part.next, &set, devices, statuses);
         let stored = self.app.store.finish_round(round, self.lease()).await?;
         if stored {
-            self.state_caches.put(&followed, cache);
+            self.state_caches.put(&round_start, cache);
         }
         if !set.is_empty() {
             self.sizes.note(account, part.count, started.elapsed());
@@ -86,9 +87,9 @@ impl RuleEngine {
     /// The carried alerts and judgements by device, without devices that have neither.
     async fn judge_all(
         &self,
-        followed: &Followed,
+        round_start: &RoundStart,
         set: &RuleSet,
-        part: &Skimmed,
+        part: &LogScan,
         due: &[DeviceId],
         cache: &mut StateCache,
     ) -> Result<BTreeMap<DeviceId, DeviceRound>> {
@@ -102,15 +103,15 @@ impl RuleEngine {
         // Without rules only devices with due state are looked at: the state of deleted rules is discarded.
         let arrived = part.devices.iter().filter(|_| !set.is_empty());
         let ids: BTreeSet<DeviceId> = arrived.chain(due).copied().collect();
-        let known = self.known(followed.account, set, ids, cache).await?;
-        let mut new = self.new_of(followed, part, &known).await?;
+        let known = self.known(round_start.account, set, ids, cache).await?;
+        let mut new = self.new_of(round_start, part, &known).await?;
         for (known, is_behind) in known {
             let device = known.device;
             let stored = new.remove(&device).unwrap_or_default();
             let reach = UpTo { number: part.next, is_behind };
-            let judged = judge::judge(&*self.app.store, followed, set, known, stored, reach).await?;
-            if let Some(judgement) = judged {
-                devices.entry(device).or_insert_with(|| blank(device)).judgement = Some(judgement);
+            let judged = judge::judge(&*self.app.store, round_start, set, known, stored, reach).await?;
+            if let Some(evaluation) = judged {
+                devices.entry(device).or_insert_with(|| blank(device)).evaluation = Some(evaluation);
             }
             tokio::task::yield_now().await;
         }
@@ -124,7 +125,7 @@ impl RuleEngine {
         set: &RuleSet,
         devices: BTreeSet<DeviceId>,
         cache: &mut StateCache,
-    ) -> Result<Vec<(FollowedDevice, bool)>> {
+    ) -> Result<Vec<(DeviceTrail, bool)>> {
         let (cached, others): (Vec<DeviceId>, Vec<DeviceId>) =
             devices.into_iter().partition(|device| cache.has(*device));
         let mut all = Vec::with_capacity(cached.len() + others.len());
@@ -136,7 +137,7 @@ impl RuleEngine {
             }
         }
         if !others.is_empty() {
-            let others = self.app.store.load_followed(account, &others, Depth::Current).await?;
+            let others = self.app.store.load_trails(account, &others, TrailDepth::Current).await?;
             let judged = others.into_iter().filter(|known| judge::is_judged(set, known));
             all.extend(judged.map(|known| (known, true)));
         }
@@ -149,20 +150,20 @@ impl RuleEngine {
         account: AccountId,
         set: &RuleSet,
         devices: Vec<DeviceId>,
-    ) -> Result<Vec<FollowedDevice>> {
+    ) -> Result<Vec<DeviceTrail>> {
         if set.asks_for_groups() && !devices.is_empty() {
-            return self.app.store.load_followed(account, &devices, Depth::Nothing).await;
+            return self.app.store.load_trails(account, &devices, TrailDepth::Nothing).await;
         }
-        let bare = |device| FollowedDevice { device, groups: Vec::new(), trail: Trail::default() };
+        let bare = |device| DeviceTrail { device, groups: Vec::new(), trail: Trail::default() };
         Ok(devices.into_iter().map(bare).collect())
     }
 
     /// The new locations of these devices.
     async fn new_of(
         &self,
-        followed: &Followed,
-        part: &Skimmed,
-        known: &[(FollowedDevice, bool)],
+        round_start: &RoundStart,
+        part: &LogScan,
+        known: &[(DeviceTrail, bool)],
     ) -> Result<BTreeMap<DeviceId, Vec<StoredLocation>>> {
         let sent = |device: &DeviceId| part.devices.binary_search(device).is_ok();
         let ids: Vec<DeviceId> = known.iter().map(|(known, _)| known.device).filter(sent).collect();
@@ -170,8 +171,8 @@ impl RuleEngine {
         if ids.is_empty() {
             return Ok(new);
         }
-        let span = (followed.cursor, part.next);
-        for (device, stored) in self.app.store.read_log(followed.account, span, &ids).await? {
+        let span = (round_start.cursor, part.next);
+        for (device, stored) in self.app.store.read_log(round_start.account, span, &ids).await? {
             new.entry(device).or_default().push(stored);
         }
         Ok(new)
@@ -180,7 +181,7 @@ impl RuleEngine {
     /// Devices that became late or offline, or report again.
     async fn update_statuses(
         &self,
-        followed: &Followed,
+        round_start: &RoundStart,
         set: &RuleSet,
         arrived: &[DeviceId],
         devices: &mut BTreeMap<DeviceId, DeviceRound>,
@@ -189,11 +190,11 @@ impl RuleEngine {
         let mut statuses = Vec::new();
         let heard: Vec<DeviceId> =
             arrived.iter().copied().filter(|device| !cache.is_online(*device)).collect();
-        let watched = self.app.store.load_watched(followed.account, &heard, DUE_MAX).await?;
+        let watched = self.app.store.load_status_checks(round_start.account, &heard, DUE_MAX).await?;
         // Devices that reported are online unless a change below says otherwise.
         cache.hear(heard);
         for watched in watched {
-            let found = status::look(&watched, set, followed.now);
+            let found = status::look(&watched, set, round_start.now);
             cache.note(&found.change);
             statuses.push(found.change);
             if !found.silent.is_empty() || !found.heard.is_empty() {
@@ -208,13 +209,13 @@ impl RuleEngine {
 
 /// Whether the round found an alert or an episode of the device.
 fn has_findings(device: &DeviceRound) -> bool {
-    let judged = device.judgement.as_ref().is_some_and(|judgement| !judgement.touched.is_empty());
+    let judged = device.evaluation.as_ref().is_some_and(|evaluation| !evaluation.touched.is_empty());
     judged || !(device.carried.is_empty() && device.silent.is_empty() && device.heard.is_empty())
 }
 
 /// Alerts and episodes found for a device.
 fn episodes(device: &DeviceRound) -> usize {
-    let judged = device.judgement.iter().flat_map(|judgement| &judgement.touched);
+    let judged = device.evaluation.iter().flat_map(|evaluation| &evaluation.touched);
     device.carried.len() + judged.map(|touched| touched.episodes.len()).sum::<usize>()
 }
 
@@ -223,7 +224,7 @@ pub(super) const fn blank(device: DeviceId) -> DeviceRound {
     DeviceRound {
         device,
         carried: Vec::new(),
-        judgement: None,
+        evaluation: None,
         save: false,
         last_seen: None,
         silent: Vec::new(),
@@ -233,7 +234,7 @@ pub(super) const fn blank(device: DeviceId) -> DeviceRound {
 
 /// The results of a round, with the rules that its devices refer to.
 pub(super) fn finished(
-    followed: Followed,
+    round_start: RoundStart,
     cursor: i64,
     set: &RuleSet,
     devices: BTreeMap<DeviceId, DeviceRound>,
@@ -241,10 +242,10 @@ pub(super) fn finished(
 ) -> Round {
     let mut named: BTreeSet<RuleId> = BTreeSet::new();
     for device in devices.values() {
-        let judged = device.judgement.iter().flat_map(|judgement| &judgement.touched);
+        let judged = device.evaluation.iter().flat_map(|evaluation| &evaluation.touched);
         named.extend(judged.map(|touched| touched.rule));
         named.extend(device.silent.iter().map(|(rule, _)| *rule));
     }
     let rules = named.into_iter().filter_map(|rule| set.rule(rule).cloned()).collect();
-    Round { followed, cursor, catching_up: None, rules, devices: devices.into_values().collect(), statuses }
+    Round { round_start, cursor, catch_up: None, rules, devices: devices.into_values().collect(), statuses }
 }

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use perigee_core::id::AccountId;
-use perigee_core::store::SkimLimits;
+use perigee_core::store::LogScanLimits;
 
 use crate::cache::BoundedMap;
 
@@ -33,10 +33,10 @@ impl Default for SliceSizes {
 
 impl SliceSizes {
     /// Limits of the next slice of an account.
-    pub(super) fn limits(&self, account: AccountId) -> SkimLimits {
+    pub(super) fn limits(&self, account: AccountId) -> LogScanLimits {
         let size = self.lock().get(&account).copied().unwrap_or(FIRST);
         let devices = (size / 2).clamp(LEAST, DEVICES);
-        SkimLimits { locations: size, devices, carriers: devices }
+        LogScanLimits { locations: size, devices, carriers: devices }
     }
 
     /// Adapts the size to how long a slice of so many locations took.

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use perigee_core::device::DeviceStatus;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::rule::{Judgement, Snapshot};
-use perigee_core::store::{DeviceRound, Followed, StatusChange};
+use perigee_core::rule::{Evaluation, Snapshot};
+use perigee_core::store::{DeviceRound, RoundStart, StatusChange};
 use perigee_core::time::Timestamp;
 
 /// Milliseconds after which the state of a reporting device is stored, at least and at most. The time differs by device,
@@ -43,26 +43,26 @@ struct CachedState {
 
 impl StateCaches {
     /// Takes the cache of an account; an empty one when another node has made a round since.
-    pub(super) fn take(&self, followed: &Followed) -> StateCache {
-        let taken = self.lock().remove(&followed.account);
-        taken.filter(|(round, _)| *round == followed.round).map(|(_, cache)| cache).unwrap_or_default()
+    pub(super) fn take(&self, round_start: &RoundStart) -> StateCache {
+        let taken = self.lock().remove(&round_start.account);
+        taken.filter(|(round, _)| *round == round_start.round).map(|(_, cache)| cache).unwrap_or_default()
     }
 
     /// Puts a cache back that was not changed.
-    pub(super) fn put_back(&self, followed: &Followed, cache: StateCache) {
-        self.lock().insert(followed.account, (followed.round, cache));
+    pub(super) fn put_back(&self, round_start: &RoundStart, cache: StateCache) {
+        self.lock().insert(round_start.account, (round_start.round, cache));
     }
 
     /// Puts the cache back after a round that was stored.
-    pub(super) fn put(&self, followed: &Followed, cache: StateCache) {
+    pub(super) fn put(&self, round_start: &RoundStart, cache: StateCache) {
         let mut all = self.lock();
-        all.insert(followed.account, (followed.round + 1, cache));
+        all.insert(round_start.account, (round_start.round + 1, cache));
         let mut size: usize = all.values().map(|(_, cache)| cache.size()).sum();
         // The largest of the others is removed first, so that few accounts lose their cache.
         while size > STATES_MAX
             && let Some((largest, of)) = all
                 .iter()
-                .filter(|(account, _)| **account != followed.account)
+                .filter(|(account, _)| **account != round_start.account)
                 .map(|(account, (_, cache))| (*account, cache.size()))
                 .max_by_key(|(_, size)| *size)
         {
@@ -125,36 +125,36 @@ impl StateCache {
         now: Timestamp,
     ) {
         for round in devices.values_mut() {
-            let Some(judgement) = &round.judgement else { continue };
+            let Some(evaluation) = &round.evaluation else { continue };
             let before = self.devices.remove(&round.device);
             self.states -= before.as_ref().map_or(0, |before| before.states);
-            let states = judgement.snapshot.progresses.len();
+            let states = evaluation.snapshot.progresses.len();
             let has_room = self.size() + states <= STATES_MAX;
             round.save = !has_room
                 || due.contains(&round.device)
-                || before.as_ref().is_none_or(|before| before.must_be_stored(round.device, judgement, now));
+                || before.as_ref().is_none_or(|before| before.must_be_stored(round.device, evaluation, now));
             let (due, stored_at) = match before {
                 Some(before) if !round.save => (before.due, before.stored_at),
-                _ => (judgement.due, now),
+                _ => (evaluation.due, now),
             };
             if !has_room {
                 continue;
             }
             self.states += states;
-            let snapshot = Some(Arc::clone(&judgement.snapshot));
+            let snapshot = Some(Arc::clone(&evaluation.snapshot));
             self.devices.insert(round.device, CachedState { snapshot, states, due, stored_at });
         }
     }
 }
 
 impl CachedState {
-    fn must_be_stored(&self, device: DeviceId, judgement: &Judgement, now: Timestamp) -> bool {
-        let sooner = judgement.due.is_some_and(|due| self.due.is_none_or(|stored| due < stored));
+    fn must_be_stored(&self, device: DeviceId, evaluation: &Evaluation, now: Timestamp) -> bool {
+        let sooner = evaluation.due.is_some_and(|due| self.due.is_none_or(|stored| due < stored));
         // New occurrences are no reason: evaluated again from the stored state they are found again and stored once.
-        let changed = judgement.began
-            || !judgement.checkpoints.is_empty()
-            || !judgement.dropped.is_empty()
-            || judgement.forget_from.is_some();
+        let changed = evaluation.began
+            || !evaluation.checkpoints.is_empty()
+            || !evaluation.dropped.is_empty()
+            || evaluation.forget_from.is_some();
         // A negative age means that the clock was set back; then the state is stored too.
         let age_ms = now.as_millis() - self.stored_at.as_millis();
         sooner || changed || !(0..store_after_ms(device)).contains(&age_ms)
@@ -181,7 +181,7 @@ mod tests {
             since_checkpoint: 0,
             progresses: Vec::new(),
         };
-        let nothing = Judgement {
+        let nothing = Evaluation {
             snapshot: Arc::new(snapshot),
             due: None,
             checkpoints: Vec::new(),

@@ -3,7 +3,7 @@
 use perigee_core::device::DeviceStatus;
 use perigee_core::id::RuleId;
 use perigee_core::rule::{RuleSet, Silence};
-use perigee_core::store::{StatusChange, Watched};
+use perigee_core::store::{StatusChange, StatusCheck};
 use perigee_core::time::Timestamp;
 
 /// Seconds after which an offline device is looked at again: it may have reported by a way that is not in the log.
@@ -19,7 +19,7 @@ pub(super) struct Found {
 }
 
 /// The status of a device at this time.
-pub(super) fn look(watched: &Watched, set: &RuleSet, now: Timestamp) -> Found {
+pub(super) fn look(watched: &StatusCheck, set: &RuleSet, now: Timestamp) -> Found {
     let status = DeviceStatus::of(watched.last_seen, watched.interval_s, now);
     let limits = watched.last_seen.map(|seen| DeviceStatus::limits(seen, watched.interval_s));
     let (late, offline) = limits.unwrap_or((now, now));
@@ -32,7 +32,7 @@ pub(super) fn look(watched: &Watched, set: &RuleSet, now: Timestamp) -> Found {
     let mut found = Found { change, silent: Vec::new(), heard: Vec::new() };
     let was = |silence: Silence| watched.told.is_some_and(|told| silence.covers(told));
     // Rules that do not cover the device any more are included: they may have an open episode.
-    for rule in set.rules_of_silence() {
+    for rule in set.silence_rules() {
         if rule.settings.silence().is_some_and(|silence| was(silence) && !silence.covers(status)) {
             found.heard.push(rule.id);
         }

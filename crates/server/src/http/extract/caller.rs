@@ -10,7 +10,7 @@ use perigee_core::credential::{Identity, Session};
 use perigee_core::id::UserId;
 use perigee_core::privilege::{Privilege, Privileges};
 use perigee_core::time::Timestamp;
-use perigee_core::user::{Standing, User};
+use perigee_core::user::{User, UserStatus};
 use perigee_core::zone::Zone;
 use serde::Serialize;
 
@@ -88,15 +88,15 @@ impl FromRequestParts<App> for SessionCaller {
 }
 
 fn refuse_bad_standing(user: &User, now: Timestamp) -> ApiResult<()> {
-    let (code, otherwise) = match user.profile.standing(now) {
-        Standing::Good => return Ok(()),
-        Standing::Disabled => {
+    let (code, otherwise) = match user.profile.status(now) {
+        UserStatus::Active => return Ok(()),
+        UserStatus::Disabled => {
             (ErrorCode::UserDisabled, "This user is disabled. Ask an administrator of the account.")
         }
-        Standing::NotYetValid => {
+        UserStatus::NotYetValid => {
             (ErrorCode::UserExpired, "This user is not valid yet. Ask an administrator of the account.")
         }
-        Standing::Expired => {
+        UserStatus::Expired => {
             (ErrorCode::UserExpired, "This user's validity is over. Ask an administrator of the account.")
         }
     };

@@ -8,7 +8,7 @@ use perigee_core::actor::Scope;
 use perigee_core::error::{Cause, StoreError};
 use perigee_core::id::DeviceId;
 use perigee_core::location::{HistoryCursor, HistoryRequest, StoredLocation};
-use perigee_core::store::{Appetite, LocationSink, Result as StoreResult, Store};
+use perigee_core::store::{LocationSink, Next, Result as StoreResult, Store};
 
 use super::simplify::Simplifier;
 use super::writer::Writer;
@@ -74,7 +74,7 @@ fn part() -> Vec<u8> {
 }
 
 impl LocationSink for Track {
-    fn take(&mut self, stored: &StoredLocation) -> Appetite {
+    fn take(&mut self, stored: &StoredLocation) -> Next {
         match &mut self.thinning {
             None => self.writer.write(&mut self.bytes, stored),
             Some(thinning) => {
@@ -85,10 +85,10 @@ impl LocationSink for Track {
             }
         }
         match self.bytes.len() {
-            _ if !self.in_parts => Appetite::Hungry,
-            ..PART_BYTES => Appetite::Hungry,
-            PART_BYTES..PART_BYTES_MAX => Appetite::Sated,
-            PART_BYTES_MAX.. => Appetite::Full,
+            _ if !self.in_parts => Next::More,
+            ..PART_BYTES => Next::More,
+            PART_BYTES..PART_BYTES_MAX => Next::StopAtChunkEnd,
+            PART_BYTES_MAX.. => Next::Stop,
         }
     }
 }

@@ -23,7 +23,7 @@ pub async fn get_readiness(State(app): State<App>) -> ApiResult<Response> {
         return Err(unavailable(format!("the disk of the store is full: {} bytes are free", disk.free)));
     }
     app.readiness.check(&app.store, &app.runtime).await.map_err(|reason| unavailable(reason.to_string()))?;
-    let damage = app.store.damage_figures().await?;
+    let damage = app.store.damage_metrics().await?;
     let mut ready = serde_json::json!({
         "status": "ready",
         "damagedRows": damage.passed_over,

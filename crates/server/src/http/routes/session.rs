@@ -8,7 +8,7 @@ use perigee_core::credential::{Login, NewSession};
 use perigee_core::id::UserId;
 use perigee_core::privilege::Privilege;
 use perigee_core::time::Timestamp;
-use perigee_core::user::Standing;
+use perigee_core::user::UserStatus;
 use secrecy::SecretString;
 use serde::Serialize;
 use serde_json::Value;
@@ -181,7 +181,7 @@ async fn prove(
     let Some(login) = login.filter(|_| right) else {
         return Ok(Err(Denial::Refused("the password is wrong")));
     };
-    if login.user.profile.standing(now) != Standing::Good {
+    if login.user.profile.status(now) != UserStatus::Active {
         return Ok(Err(Denial::Refused("the user is disabled or not valid at this time")));
     }
     let Some(totp) = login.totp.as_ref().filter(|totp| totp.confirmed) else { return Ok(Ok(())) };

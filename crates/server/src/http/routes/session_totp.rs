@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::extract::State;
 use http::header;
 use perigee_core::actor::Via;
-use perigee_core::credential::{ProvedTotp, Totp};
+use perigee_core::credential::{Totp, VerifiedTotp};
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::UserId;
 use perigee_core::time::Timestamp;
@@ -179,7 +179,7 @@ pub async fn confirm_totp(
             .await;
         return Err(wrong_code());
     };
-    let proved = ProvedTotp { secret: totp.secret.clone(), step };
+    let proved = VerifiedTotp { secret: totp.secret.clone(), step };
     match app.store.confirm_totp(&caller.origin(), caller.user_id(), proved, Some(session.id)).await {
         Err(StoreError::NotFound(Kind::Credential)) => return Err(begun_anew()),
         outcome => outcome?,

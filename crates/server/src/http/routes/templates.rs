@@ -121,7 +121,7 @@ fn read_source(body: &Value) -> ApiResult<String> {
 
 async fn find(app: &App, caller: &Caller, kind: TemplateKind) -> ApiResult<StoredTemplate> {
     let mut all = app.store.templates(caller.scope()).await?;
-    Ok(all.remove(kind.name()).unwrap_or(StoredTemplate::NEVER))
+    Ok(all.remove(kind.name()).unwrap_or(StoredTemplate::UNSET))
 }
 
 fn require_kind(kind: Option<TemplateKind>) -> ApiResult<TemplateKind> {
@@ -141,7 +141,7 @@ pub async fn list_templates(
     params.finish()?;
     caller.require_whole_account()?;
     let all = app.store.templates(caller.scope()).await?;
-    let one = |kind: &TemplateKind| view(*kind, all.get(kind.name()).unwrap_or(&StoredTemplate::NEVER));
+    let one = |kind: &TemplateKind| view(*kind, all.get(kind.name()).unwrap_or(&StoredTemplate::UNSET));
     Ok(caller.reply(TemplateList { templates: TemplateKind::ALL.iter().map(one).collect() }))
 }
 

@@ -9,7 +9,7 @@ use perigee_core::credential::{ApiKey as KeptKey, Login};
 use perigee_core::privilege::Privilege;
 use perigee_core::text::Email;
 use perigee_core::time::Timestamp;
-use perigee_core::user::Standing;
+use perigee_core::user::UserStatus;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -118,7 +118,7 @@ fn prove(login: Option<&Login>, presented: &str, now: Timestamp) -> Result<KeptK
     let kept_hash = SecretHash::from_bytes(kept.as_ref().map_or([0; 32], |key| key.hash));
     let same = ApiKey::hash_presented(presented) == kept_hash;
     let profile = login.map(|login| &login.user.profile);
-    let stands = profile.is_some_and(|profile| profile.standing(now) == Standing::Good);
+    let stands = profile.is_some_and(|profile| profile.status(now) == UserStatus::Active);
     let may = profile.is_some_and(|profile| profile.privileges.allows(Privilege::Api));
     match kept {
         None => Err("the API is not activated"),

@@ -6,7 +6,7 @@ use axum::extract::State;
 use perigee_core::account::Account;
 use perigee_core::day::day_of;
 use perigee_core::id::UserId;
-use perigee_core::store::{CALLS_KEPT_DAYS, HourCalls};
+use perigee_core::store::{CALL_RETENTION_DAYS, HourCalls};
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 use serde::Serialize;
@@ -101,7 +101,7 @@ struct Span {
 fn read_span(mut params: Params, zone: &Zone, now: Timestamp) -> ApiResult<Span> {
     let to = params.instant("to", zone).unwrap_or(now).min(now);
     let from = params.instant("from", zone);
-    let oldest = now.plus_seconds(-CALLS_KEPT_DAYS * DAY_S);
+    let oldest = now.plus_seconds(-CALL_RETENTION_DAYS * DAY_S);
     let from = from.unwrap_or_else(|| to.plus_seconds(-DAYS * DAY_S));
     let unit = params.word("unit", &[("hour", Unit::Hour), ("day", Unit::Day)]).unwrap_or(Unit::Day);
     if from > to {

@@ -6,7 +6,7 @@ use perigee_core::actor::{Actor, Origin, Reach, Scope};
 use perigee_core::alert::Alert;
 use perigee_core::credential::{LinkPurpose as KeptPurpose, NewLink};
 use perigee_core::device::DeviceSettings;
-use perigee_core::geofence::{GeofenceSettings, Place, Shape};
+use perigee_core::geofence::{GeofenceSettings, Position, Shape};
 use perigee_core::group::GroupSettings;
 use perigee_core::id::{
     AlertId, DeliveryId, DeviceId, GeofenceId, GroupId, KeyId, RuleId, UserId, WebhookId,
@@ -454,7 +454,7 @@ async fn make_rule(app: &TestApp, tenant: &Tenant, device: DeviceId) -> String {
 
 /// A geofence made by somebody who sees this group.
 async fn make_fence(app: &TestApp, tenant: &Tenant, group: Option<GroupId>) -> String {
-    let centre = Place { latitude: Latitude::from_e7(0), longitude: Longitude::from_e7(0) };
+    let centre = Position { latitude: Latitude::from_e7(0), longitude: Longitude::from_e7(0) };
     let shape = Shape::Circle { centre, radius_m: 1.0 };
     let settings = GeofenceSettings { name: "Fence".to_owned(), description: None, shape };
     let reach = group.map_or(Reach::Account, Reach::Group);

@@ -1,7 +1,7 @@
 //! Hearing from one device that sent no location.
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::rhythm::Rhythm;
+use perigee_core::reporting_interval::ReportingInterval;
 use perigee_core::store::Result;
 
 use crate::{Tx, params};
@@ -11,8 +11,8 @@ pub(crate) async fn hear(tx: &Tx, account: AccountId, device: DeviceId) -> Resul
     let sql = "SELECT rhythm FROM device_live WHERE account_id = ?1 AND device_id = ?2";
     let before = tx.query_opt(sql, params![account, device]).await?;
     let mut rhythm = match &before {
-        Some(row) => Rhythm::from_bytes(row.bytes_ref("rhythm")?),
-        None => Rhythm::default(),
+        Some(row) => ReportingInterval::from_bytes(row.bytes_ref("rhythm")?),
+        None => ReportingInterval::default(),
     };
     rhythm.hear(tx.now());
     let sql = "INSERT INTO device_live (account_id, device_id, last_seen, rhythm) VALUES (?1, ?2, ?3, ?4) \

@@ -7,7 +7,7 @@ use perigee_core::actor::Reach;
 use perigee_core::id::{AccountId, DeviceId, GroupId};
 use perigee_core::license::{DeviceState, License};
 use perigee_core::location::{Fix, JumpDetector, UnconfirmedJump};
-use perigee_core::rhythm::Rhythm;
+use perigee_core::reporting_interval::ReportingInterval;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
@@ -46,7 +46,7 @@ pub(super) struct Device {
     /// Whether its licence was seen to be over for the first time.
     pub(super) lapsed: bool,
     packed_to: Option<Timestamp>,
-    pub(super) rhythm: Rhythm,
+    pub(super) rhythm: ReportingInterval,
     pub(super) jump_detector: JumpDetector,
 }
 
@@ -136,7 +136,7 @@ fn device(tx: &Tx, row: &Row, now: Timestamp) -> Result<((AccountId, DeviceId), 
     let last = if row.bool("has_last")? { last_point(tx, key.0, key.1, row)? } else { None };
     let last = last.and_then(|point| point.unpack().ok()).as_ref().map(Fix::from);
     let unconfirmed = row.opt_bytes_ref("doubt")?.map(UnconfirmedJump::from_bytes).unwrap_or_default();
-    let rhythm = row.opt_bytes_ref("rhythm")?.map(Rhythm::from_bytes).unwrap_or_default();
+    let rhythm = row.opt_bytes_ref("rhythm")?.map(ReportingInterval::from_bytes).unwrap_or_default();
     let packed_to = row.opt_timestamp("packed_to")?;
     let lapsed = license.licensed && !active;
     Ok((key, Device { active, lapsed, packed_to, rhythm, jump_detector: JumpDetector { last, unconfirmed } }))

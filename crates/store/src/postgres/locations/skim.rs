@@ -6,7 +6,7 @@ use perigee_core::actor::Scope;
 use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::StoredLocation;
-use perigee_core::store::{Result, SkimLimits, Skimmed};
+use perigee_core::store::{LogScan, LogScanLimits, Result};
 
 use super::feed::end;
 use super::log_row::{COLUMNS, readable, readable_of};
@@ -19,7 +19,7 @@ use crate::{Tx, params};
 const ROWS_MAX: usize = 10_000;
 
 /// What the log says after this number. Readings are passed over where they carry no alert.
-pub(crate) async fn skim(tx: &Tx, account: AccountId, after: i64, limits: SkimLimits) -> Result<Skimmed> {
+pub(crate) async fn skim(tx: &Tx, account: AccountId, after: i64, limits: LogScanLimits) -> Result<LogScan> {
     if after > 0 && after < trimmed_to(tx, account).await? {
         return Err(StoreError::CursorExpired);
     }
@@ -32,7 +32,7 @@ pub(crate) async fn skim(tx: &Tx, account: AccountId, after: i64, limits: SkimLi
     let most = limits.locations.min(ROWS_MAX);
     let limit = i64::try_from(most).unwrap_or(i64::MAX);
     let rows = tx.query(&sql, params![account, after, end, limit]).await?;
-    let mut skimmed = Skimmed { next: after, more: rows.len() >= most, ..Skimmed::default() };
+    let mut skimmed = LogScan { next: after, more: rows.len() >= most, ..LogScan::default() };
     let mut devices = BTreeSet::new();
     for row in &rows {
         let device = DeviceId::from_i64(row.i64("device_id")?);

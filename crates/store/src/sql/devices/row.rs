@@ -8,8 +8,8 @@ use perigee_core::day::{Date, Day};
 use perigee_core::device::{Device, DeviceSettings};
 use perigee_core::id::{AccountId, DeviceId, GroupId, UserId};
 use perigee_core::limits::{Counters, Limits};
+use perigee_core::reporting_interval::ReportingInterval;
 use perigee_core::revision::Revision;
-use perigee_core::rhythm::Rhythm;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
@@ -74,9 +74,9 @@ impl Frame {
             last_seen: row.opt_timestamp("last_seen")?.max(heard.as_ref().and_then(|heard| heard.last_seen)),
             learned_interval_s: match heard {
                 Some(heard) => heard.rhythm.interval_s(),
-                None => {
-                    row.opt_bytes_ref("rhythm")?.and_then(|rhythm| Rhythm::from_bytes(rhythm).interval_s())
-                }
+                None => row
+                    .opt_bytes_ref("rhythm")?
+                    .and_then(|rhythm| ReportingInterval::from_bytes(rhythm).interval_s()),
             },
             protocol: row.opt_text("protocol")?,
             created_by: row.opt_i64("created_by")?.map(UserId::from_i64),

@@ -9,7 +9,7 @@ use perigee_core::location::{
     StoredLocation, TimeRange,
 };
 use perigee_core::page::{Page, PageRequest};
-use perigee_core::store::{LocationSink, LocationUpkeep, Locations, Result};
+use perigee_core::store::{LocationMaintenance, LocationSink, Locations, Result};
 use perigee_core::time::Timestamp;
 
 use super::super::retention;
@@ -84,14 +84,14 @@ impl Locations for Database {
 }
 
 #[async_trait]
-impl LocationUpkeep for Database {
+impl LocationMaintenance for Database {
     async fn compact(&self, budget: CompactionBudget) -> Result<Compacted> {
         log::compact(self, budget).await
     }
 
-    async fn until_pressed(&self) {
+    async fn wait_for_compaction_pressure(&self) {
         match self.memory() {
-            Some(memory) => memory.until_pressed().await,
+            Some(memory) => memory.wait_for_compaction_pressure().await,
             None => std::future::pending().await,
         }
     }
@@ -100,7 +100,7 @@ impl LocationUpkeep for Database {
         log::trim(self, keep_ms).await
     }
 
-    async fn retire_locations(&self) -> Result<u64> {
+    async fn delete_expired_locations(&self) -> Result<u64> {
         retention::apply(self).await
     }
 

@@ -2,10 +2,10 @@
 
 use futures_util::FutureExt as _;
 use perigee_core::actor::Scope;
-use perigee_core::event::{Event, EventKind, Thing};
+use perigee_core::event::{Event, EventKind, EventObject};
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::{Compacted, CompactionBudget, Feed, StoredLocation, TimeRange};
-use perigee_core::store::{Result, SkimLimits, Skimmed};
+use perigee_core::store::{LogScan, LogScanLimits, Result};
 use perigee_core::time::Timestamp;
 
 use super::window::Window;
@@ -34,7 +34,7 @@ pub(super) async fn feed(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Resul
 }
 
 /// What the log says after this number.
-pub(crate) async fn skim(tx: &Tx, account: AccountId, after: i64, limits: SkimLimits) -> Result<Skimmed> {
+pub(crate) async fn skim(tx: &Tx, account: AccountId, after: i64, limits: LogScanLimits) -> Result<LogScan> {
     match tx.memory() {
         Some(_) => sqlite::locations::skim(tx, account, after, limits).await,
         None => postgres::locations::skim(tx, account, after, limits).await,
@@ -86,7 +86,7 @@ pub(crate) fn event_of(account: AccountId, device: DeviceId, stored: StoredLocat
         subject: device.to_string(),
         device: Some(device),
         data: serde_json::Value::Null,
-        thing: Thing::Location(Box::new(stored)),
+        object: EventObject::Location(Box::new(stored)),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::vec::IntoIter;
 
 use perigee_core::location::{HistoryCursor, Order, StoredLocation};
-use perigee_core::store::{Appetite, LocationSink};
+use perigee_core::store::{LocationSink, Next};
 
 use super::chunk::{Key, key};
 use super::window::Window;
@@ -15,7 +15,7 @@ pub(super) struct Merge<'s> {
     /// What is in no chunk, in the order asked for.
     recent: IntoIter<Point>,
     sink: &'s mut dyn LocationSink,
-    appetite: Appetite,
+    appetite: Next,
     left: usize,
     last: Option<Key>,
     more: bool,
@@ -27,7 +27,7 @@ impl<'s> Merge<'s> {
             window,
             recent: recent.into_iter(),
             sink,
-            appetite: Appetite::Hungry,
+            appetite: Next::More,
             left: window.limit,
             last: None,
             more: false,
@@ -35,7 +35,7 @@ impl<'s> Merge<'s> {
     }
 
     pub(super) fn is_hungry(&self) -> bool {
-        self.appetite == Appetite::Hungry
+        self.appetite == Next::More
     }
 
     /// Gives what is asked for of the next chunk, and what comes before it. Fails when the chunk is damaged.
@@ -79,7 +79,7 @@ impl<'s> Merge<'s> {
     }
 
     fn is_full(&self) -> bool {
-        self.appetite == Appetite::Full
+        self.appetite == Next::Stop
     }
 
     /// Gives a location of a chunk after those that come before it.
@@ -114,7 +114,7 @@ impl<'s> Merge<'s> {
 
     fn give(&mut self, stored: &StoredLocation) {
         if self.left == 0 {
-            self.appetite = Appetite::Full;
+            self.appetite = Next::Stop;
         } else {
             self.left -= 1;
             self.last = Some(key(stored));

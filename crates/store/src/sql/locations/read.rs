@@ -3,7 +3,7 @@
 use perigee_core::actor::Scope;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::{History, HistoryCursor, HistoryRequest, Order, StoredLocation};
-use perigee_core::store::{Appetite, LocationSink, Result};
+use perigee_core::store::{LocationSink, Next, Result};
 
 use super::super::scope;
 use super::merge::Merge;
@@ -71,9 +71,9 @@ async fn collect(
 struct Collected(Vec<StoredLocation>);
 
 impl LocationSink for Collected {
-    fn take(&mut self, stored: &StoredLocation) -> Appetite {
+    fn take(&mut self, stored: &StoredLocation) -> Next {
         self.0.push(stored.clone());
-        Appetite::Hungry
+        Next::More
     }
 }
 

@@ -7,7 +7,7 @@ use futures_util::FutureExt as _;
 use perigee_core::actor::{Actor, Scope};
 use perigee_core::id::{AccountId, NotificationId};
 use perigee_core::notification::{
-    Candidate, Channel, Content, Delivery, Notification, NotificationFilter, Receipt, Reservation,
+    Candidate, Channel, Content, Notification, NotificationFilter, Receipt, Reservation, SendOutcome,
     SendingPolicy,
 };
 use perigee_core::page::{Page, PageRequest};
@@ -48,7 +48,7 @@ impl Outbox for Database {
         Ok(all)
     }
 
-    async fn settle(&self, reservation: Reservation, delivery: Delivery) -> Result<bool> {
+    async fn settle(&self, reservation: Reservation, delivery: SendOutcome) -> Result<bool> {
         self.write(move |tx| settle::settle(tx, reservation, delivery).boxed()).await
     }
 
@@ -68,8 +68,8 @@ impl Outbox for Database {
         self.outbox_signals().of(channel).notified().await;
     }
 
-    async fn note_receipt(&self, channel: Channel, receipt: Receipt) -> Result<bool> {
-        self.write(move |tx| settle::note_receipt(tx, channel, receipt).boxed()).await
+    async fn record_receipt(&self, channel: Channel, receipt: Receipt) -> Result<bool> {
+        self.write(move |tx| settle::record_receipt(tx, channel, receipt).boxed()).await
     }
 }
 

@@ -2,7 +2,7 @@
 
 use perigee_core::id::{AccountId, AlertId, DeviceId, NotificationId};
 use perigee_core::notification::{
-    Channel, Content, DeviceFacts, LONGEST_WAIT_S, NotificationState, Occasion,
+    Channel, Content, LONGEST_WAIT_S, MessageDevice, NotificationState, Occasion,
 };
 use perigee_core::routing::Preferences;
 use perigee_core::store::Result;
@@ -155,7 +155,7 @@ fn content(
     };
     let device = match (row.opt_i64("device_id")?, row.opt_text("device_name")?) {
         (Some(id), Some(name)) => {
-            Some(DeviceFacts { id: DeviceId::from_i64(id), name, identifier: row.opt_text("identifier")? })
+            Some(MessageDevice { id: DeviceId::from_i64(id), name, identifier: row.opt_text("identifier")? })
         }
         _ => None,
     };

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use perigee_core::id::AccountId;
 use perigee_core::notification::{
-    EmailConsent, EmailCounts, EmailLane, MessagingSettings, SendingPolicy, SuppressedReason,
+    EmailConsent, EmailCounter, EmailCounts, MessagingSettings, SendingPolicy, SuppressedReason,
 };
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
@@ -104,7 +104,7 @@ impl EmailState {
         settings: &MessagingSettings,
         address: &str,
         nature: Nature,
-    ) -> std::result::Result<Option<EmailLane>, SuppressedReason> {
+    ) -> std::result::Result<Option<EmailCounter>, SuppressedReason> {
         if nature.counted {
             return Ok(None);
         }
@@ -114,10 +114,10 @@ impl EmailState {
     }
 
     /// Counts an e-mail.
-    pub(super) fn take(&mut self, address: &str, lane: EmailLane) {
+    pub(super) fn take(&mut self, address: &str, lane: EmailCounter) {
         match lane {
-            EmailLane::Ordinary => (self.today, self.taken) = (self.today + 1, self.taken + 1),
-            EmailLane::Critical => {
+            EmailCounter::Ordinary => (self.today, self.taken) = (self.today + 1, self.taken + 1),
+            EmailCounter::Critical => {
                 (self.critical_today, self.critical_taken) =
                     (self.critical_today + 1, self.critical_taken + 1);
             }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use perigee_core::account::Account;
 use perigee_core::id::{AccountId, AlertId, DeviceId, NotificationId, WebhookId};
-use perigee_core::notification::{Channel, Notice, NotificationState, Repetition, SuppressedReason};
+use perigee_core::notification::{Channel, Notice, NotificationState, RepeatFilter, SuppressedReason};
 use perigee_core::routing::{AlertRouting, Recipient};
 use perigee_core::severity::Severity;
 use perigee_core::store::Result;
@@ -147,8 +147,8 @@ pub(super) async fn write(
 
 /// What the people of a device were told lately.
 struct Memory {
-    known: HashMap<Theme, Repetition>,
-    changed: HashMap<Theme, Repetition>,
+    known: HashMap<Theme, RepeatFilter>,
+    changed: HashMap<Theme, RepeatFilter>,
 }
 
 impl Memory {
@@ -159,7 +159,7 @@ impl Memory {
         for row in tx.query(sql, params![account, device]).await? {
             let theme =
                 (super::super::column::parsed(&row, "channel")?, row.text("address")?, row.text("name")?);
-            let repetition = Repetition {
+            let repetition = RepeatFilter {
                 told_at: row.timestamp("told_at")?,
                 met_at: row.timestamp("met_at")?,
                 pause_s: row.int("pause_s")?,
@@ -172,15 +172,15 @@ impl Memory {
     /// Whether somebody may be told of this now.
     fn meet(&mut self, tx: &Tx, theme: Theme) -> bool {
         let before = self.changed.get(&theme).or_else(|| self.known.get(&theme)).copied();
-        let (after, told) = Repetition::meet(before, tx.now());
+        let (after, told) = RepeatFilter::record(before, tx.now());
         self.changed.insert(theme, after);
         told
     }
 
     async fn save(self, tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
-        let row = |(theme, repetition): (Theme, Repetition)| {
+        let row = |(theme, repetition): (Theme, RepeatFilter)| {
             let (channel, address, name) = theme;
-            let Repetition { told_at, met_at, pause_s } = repetition;
+            let RepeatFilter { told_at, met_at, pause_s } = repetition;
             params![account, device, channel.name(), address, name, told_at, met_at, pause_s].to_vec()
         };
         let rows: Vec<Vec<Value>> = self.changed.into_iter().map(row).collect();

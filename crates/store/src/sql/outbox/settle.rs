@@ -2,7 +2,7 @@
 
 use perigee_core::id::{AccountId, DeviceId, NotificationId};
 use perigee_core::notification::{
-    Channel, Delivery, NotificationState, Receipt, Reservation, give_up_after_s, retry_wait_s,
+    Channel, NotificationState, Receipt, Reservation, SendOutcome, give_up_after_s, retry_wait_s,
 };
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
@@ -32,17 +32,17 @@ fn tidy(reason: &str) -> String {
     reason.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).take(REASON_MAX).collect()
 }
 
-pub(super) async fn settle(tx: &Tx, reservation: Reservation, delivery: Delivery) -> Result<bool> {
+pub(super) async fn settle(tx: &Tx, reservation: Reservation, delivery: SendOutcome) -> Result<bool> {
     tx.keep_device_cache_valid();
     match delivery {
-        Delivery::Sent { reference } => sent(tx, reservation, reference.as_deref()).await,
-        Delivery::Refused { reason } => {
+        SendOutcome::Sent { reference } => sent(tx, reservation, reference.as_deref()).await,
+        SendOutcome::Refused { reason } => {
             let Some(attempt) = find(tx, reservation).await? else { return Ok(false) };
             give_back(tx, reservation.account, &attempt).await?;
             end(tx, reservation, NotificationState::Failed, &reason, true).await
         }
-        Delivery::Later { reason, wait } => later(tx, reservation, &reason, wait).await,
-        Delivery::Unclear { reason } => unclear(tx, reservation, &reason).await,
+        SendOutcome::RetryLater { reason, wait } => later(tx, reservation, &reason, wait).await,
+        SendOutcome::Unclear { reason } => unclear(tx, reservation, &reason).await,
     }
 }
 
@@ -177,7 +177,7 @@ fn chance(id: NotificationId, attempts: u32) -> u16 {
 }
 
 /// Records a provider's receipt. A failure told so late gives nothing back: the provider was paid.
-pub(super) async fn note_receipt(tx: &Tx, channel: Channel, receipt: Receipt) -> Result<bool> {
+pub(super) async fn record_receipt(tx: &Tx, channel: Channel, receipt: Receipt) -> Result<bool> {
     tx.keep_device_cache_valid();
     let reference = tidy(&receipt.reference);
     // Centres begin their numbers anew: a receipt is for the last message of that name, not for one of last year.

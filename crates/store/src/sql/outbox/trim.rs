@@ -1,6 +1,6 @@
 //! Forgets what was kept for long enough, a slice at a time, so that nobody waits for it for long.
 
-use perigee_core::notification::Repetition;
+use perigee_core::notification::RepeatFilter;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
@@ -20,7 +20,7 @@ fn free(tx: &Tx) -> &'static str {
 
 async fn forget_some_repetitions(tx: &Tx, now: Timestamp) -> Result<u64> {
     tx.keep_device_cache_valid();
-    let over = now.plus_seconds(-2 * i64::from(Repetition::LONGEST_S));
+    let over = now.plus_seconds(-2 * i64::from(RepeatFilter::LONGEST_S));
     let sql = format!(
         "DELETE FROM notification_repetition WHERE (account_id, device_id, channel, address, name) IN ( \
              SELECT account_id, device_id, channel, address, name FROM notification_repetition \

@@ -1,4 +1,4 @@
-//! Following, as the trait of the domain has it.
+//! The store of the rule engine: implements the trait of the domain.
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
@@ -8,7 +8,8 @@ use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::StoredLocation;
 use perigee_core::rule::Rule;
 use perigee_core::store::{
-    Depth, Followed, FollowedDevice, Following, Lease, Result, Round, SkimLimits, Skimmed, Watched,
+    AccountLease, DeviceTrail, LogScan, LogScanLimits, Result, Round, RoundStart, RuleEngineStore,
+    StatusCheck, TrailDepth,
 };
 
 use super::super::{geofences, locations, rules};
@@ -23,22 +24,22 @@ async fn load_rules(tx: &Tx, account: AccountId) -> Result<(i64, Vec<Rule>, Vec<
 }
 
 #[async_trait]
-impl Following for Database {
-    async fn accounts_to_follow(&self) -> Result<Vec<AccountId>> {
+impl RuleEngineStore for Database {
+    async fn accounts_with_work(&self) -> Result<Vec<AccountId>> {
         self.read(|tx| lease::accounts(tx).boxed()).await
     }
 
-    async fn follow_account(&self, account: AccountId, lease: Lease<'_>) -> Result<Option<Followed>> {
-        let (owner, lasts_ms) = (lease.owner.to_owned(), lease.lasts_ms);
-        let mine = self.read(move |tx| lease::look(tx, account, owner, lasts_ms).boxed()).await?;
+    async fn lease_account(&self, account: AccountId, lease: AccountLease<'_>) -> Result<Option<RoundStart>> {
+        let (owner, duration_ms) = (lease.owner.to_owned(), lease.duration_ms);
+        let mine = self.read(move |tx| lease::look(tx, account, owner, duration_ms).boxed()).await?;
         if mine.is_some() {
             return Ok(mine);
         }
         let owner = lease.owner.to_owned();
-        self.write(move |tx| lease::take(tx, account, owner, lasts_ms).boxed()).await
+        self.write(move |tx| lease::take(tx, account, owner, duration_ms).boxed()).await
     }
 
-    async fn skim_log(&self, account: AccountId, after: i64, limits: SkimLimits) -> Result<Skimmed> {
+    async fn scan_log(&self, account: AccountId, after: i64, limits: LogScanLimits) -> Result<LogScan> {
         self.read_snapshot(move |tx| locations::skim(tx, account, after, limits).boxed()).await
     }
 
@@ -56,26 +57,31 @@ impl Following for Database {
         self.read_snapshot(move |tx| load_rules(tx, account).boxed()).await
     }
 
-    async fn load_followed(
+    async fn load_trails(
         &self,
         account: AccountId,
         devices: &[DeviceId],
-        depth: Depth,
-    ) -> Result<Vec<FollowedDevice>> {
+        depth: TrailDepth,
+    ) -> Result<Vec<DeviceTrail>> {
         let devices = devices.to_vec();
         self.read(move |tx| trail::load(tx, account, devices, depth).boxed()).await
     }
 
-    async fn due_by_rule(&self, account: AccountId, limit: u32) -> Result<Vec<DeviceId>> {
+    async fn devices_due(&self, account: AccountId, limit: u32) -> Result<Vec<DeviceId>> {
         self.read(move |tx| trail::due(tx, account, limit).boxed()).await
     }
 
-    async fn load_watched(&self, account: AccountId, heard: &[DeviceId], limit: u32) -> Result<Vec<Watched>> {
+    async fn load_status_checks(
+        &self,
+        account: AccountId,
+        heard: &[DeviceId],
+        limit: u32,
+    ) -> Result<Vec<StatusCheck>> {
         let heard = heard.to_vec();
         self.read(move |tx| watch::load(tx, account, heard, limit).boxed()).await
     }
 
-    async fn list_followed(
+    async fn list_device_ids(
         &self,
         account: AccountId,
         after: Option<DeviceId>,
@@ -84,8 +90,8 @@ impl Following for Database {
         self.read(move |tx| trail::list(tx, account, after, limit).boxed()).await
     }
 
-    async fn finish_round(&self, round: Round, lease: Lease<'_>) -> Result<bool> {
-        let lease = (lease.owner.to_owned(), lease.lasts_ms);
+    async fn finish_round(&self, round: Round, lease: AccountLease<'_>) -> Result<bool> {
+        let lease = (lease.owner.to_owned(), lease.duration_ms);
         // Writing down what 300 rules know of 1,000 devices takes long.
         let work = move || finish::write_down(&round).map(|written| (round, written));
         let done = tokio::task::spawn_blocking(work).await;

@@ -22,8 +22,8 @@ pub(super) type Trails = HashMap<DeviceId, Written>;
 /// Writes down what a round keeps of the devices' trails.
 pub(super) fn write_down(round: &Round) -> Result<Trails> {
     let saved = round.devices.iter().filter(|device| device.save);
-    let judged = saved.filter_map(|device| Some((device.device, device.judgement.as_ref()?)));
-    judged.map(|(device, judgement)| Ok((device, Written::of(judgement)?))).collect()
+    let judged = saved.filter_map(|device| Some((device.device, device.evaluation.as_ref()?)));
+    judged.map(|(device, evaluation)| Ok((device, Written::of(evaluation)?))).collect()
 }
 
 type Rules<'r> = HashMap<RuleId, &'r Rule>;
@@ -36,16 +36,16 @@ pub(super) async fn finish(
     written: Trails,
     (owner, lease_ms): (String, i64),
 ) -> Result<bool> {
-    let account = round.followed.account;
+    let account = round.round_start.account;
     tx.keep_device_cache_valid();
     tx.lock_account(account).await?;
     // Nobody else's lease is touched, but the round counts: what matters is that it is made once.
     let sql = "UPDATE rule_follower SET cursor = ?2, round = round + 1, caught_up_to = ?5, caught_up_end = ?6, \
                    leased_until = CASE WHEN owner = ?7 THEN ?8 ELSE leased_until END \
                WHERE account_id = ?1 AND round = ?3 AND rules_revision = ?4";
-    let (to, end) = round.catching_up.map(|place| (place.after, place.end)).unzip();
+    let (to, end) = round.catch_up.map(|place| (place.after, place.end)).unzip();
     let until = tx.now().plus_millis(lease_ms);
-    let (number, revision) = (round.followed.round, round.followed.rules_revision);
+    let (number, revision) = (round.round_start.round, round.round_start.rules_revision);
     let values = params![account, round.cursor, number, revision, to, end, owner, until];
     if tx.execute(sql, values).await? == 0 {
         return Ok(false);
@@ -74,7 +74,7 @@ async fn keep(
 ) -> Result<()> {
     let mut over: BTreeMap<RuleId, Vec<DeviceId>> = BTreeMap::new();
     for round in devices {
-        let dropped = round.judgement.iter().flat_map(|judgement| &judgement.dropped);
+        let dropped = round.evaluation.iter().flat_map(|evaluation| &evaluation.dropped);
         for rule in dropped.chain(&round.heard) {
             over.entry(*rule).or_default().push(round.device);
         }
@@ -86,7 +86,7 @@ async fn keep(
     let mut due = settle_touched(tx, account, devices, rules, &mut changes).await?;
     let saved = devices.iter().filter_map(|round| {
         let written = written.remove(&round.device)?;
-        Some((round.device, round.judgement.as_ref()?, written))
+        Some((round.device, round.evaluation.as_ref()?, written))
     });
     trail::save(tx, account, saved.collect()).await?;
     let silent =
@@ -132,7 +132,7 @@ async fn settle_touched(
 ) -> Result<DueEpisodes> {
     let mut since: BTreeMap<DeviceId, Timestamp> = BTreeMap::new();
     for round in devices {
-        let touched = round.judgement.iter().flat_map(|judgement| &judgement.touched);
+        let touched = round.evaluation.iter().flat_map(|evaluation| &evaluation.touched);
         if let Some(from) = touched.map(|one| one.from).min() {
             since.insert(round.device, from);
         }
@@ -141,7 +141,7 @@ async fn settle_touched(
     let mut due = DueEpisodes::new();
     for round in devices {
         let raised = raised.get(&round.device).map(Vec::as_slice).unwrap_or_default();
-        for one in round.judgement.iter().flat_map(|judgement| &judgement.touched) {
+        for one in round.evaluation.iter().flat_map(|evaluation| &evaluation.touched) {
             let Some(rule) = rules.get(&one.rule) else { continue };
             let version = (rule.id, rule.generation);
             let mine = |(of, known): &&(Version, Occurrence<Key>)| {

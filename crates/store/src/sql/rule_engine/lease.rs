@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::store::{CatchingUp, Followed, Result};
+use perigee_core::store::{CatchUp, Result, RoundStart};
 
 use crate::sql::locations::number_column;
 use crate::{Row, Tx, params};
@@ -39,7 +39,7 @@ pub(super) async fn look(
     account: AccountId,
     owner: String,
     lease_ms: i64,
-) -> Result<Option<Followed>> {
+) -> Result<Option<RoundStart>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM rule_follower \
          WHERE account_id = ?1 AND owner = ?2 AND leased_until > ?3 AND leased_until <= ?4"
@@ -48,19 +48,19 @@ pub(super) async fn look(
     let enough = tx.now().plus_millis(lease_ms / 2);
     let longest = tx.now().plus_millis(lease_ms);
     let row = tx.query_opt(&sql, params![account, owner, enough, longest]).await?;
-    row.map(|row| followed(tx, account, &row)).transpose()
+    row.map(|row| round_start(tx, account, &row)).transpose()
 }
 
 const COLUMNS: &str = "cursor, round, rules_revision, caught_up_to, caught_up_end";
 
-fn followed(tx: &Tx, account: AccountId, row: &Row) -> Result<Followed> {
+fn round_start(tx: &Tx, account: AccountId, row: &Row) -> Result<RoundStart> {
     let caught_up = row.opt_i64("caught_up_to")?.zip(row.opt_i64("caught_up_end")?);
-    Ok(Followed {
+    Ok(RoundStart {
         account,
         cursor: row.i64("cursor")?,
         round: row.i64("round")?,
         rules_revision: row.i64("rules_revision")?,
-        catching_up: caught_up.map(|(after, end)| CatchingUp { after: DeviceId::from_i64(after), end }),
+        catch_up: caught_up.map(|(after, end)| CatchUp { after: DeviceId::from_i64(after), end }),
         now: tx.now(),
     })
 }
@@ -72,7 +72,7 @@ pub(super) async fn take(
     account: AccountId,
     owner: String,
     lease_ms: i64,
-) -> Result<Option<Followed>> {
+) -> Result<Option<RoundStart>> {
     tx.keep_device_cache_valid();
     let sql = format!(
         "INSERT INTO rule_follower (account_id, owner, leased_until) VALUES (?1, ?2, ?3) \
@@ -82,7 +82,7 @@ pub(super) async fn take(
     );
     let until = tx.now().plus_millis(lease_ms);
     let row = tx.query_opt(&sql, params![account, owner, until, tx.now()]).await?;
-    row.map(|row| followed(tx, account, &row)).transpose()
+    row.map(|row| round_start(tx, account, &row)).transpose()
 }
 
 /// Up to which number an account's log was judged; none when nobody has begun.

@@ -1,5 +1,5 @@
-//! Following the log of locations: who goes on with which account, what rules know of devices, and how a round of
-//! judging is kept: alerts, occurrences, trails, statuses and the cursor in one transaction.
+//! The store of the rule engine: leases of accounts, trails of devices, and committing a round: alerts, occurrences,
+//! trails, statuses and the cursor in one transaction.
 
 mod api;
 mod finish;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId, GroupId};
-use perigee_core::rule::{Checkpoint, Judgement, LOOK_BACK_MS, Snapshot, Trail, thin};
-use perigee_core::store::{Depth, FollowedDevice, Result};
+use perigee_core::rule::{Checkpoint, Evaluation, LOOK_BACK_MS, Snapshot, Trail, prunable_checkpoints};
+use perigee_core::store::{DeviceTrail, Result, TrailDepth};
 use perigee_core::time::Timestamp;
 
 use super::super::column;
@@ -21,13 +21,13 @@ pub(super) async fn load(
     tx: &Tx,
     account: AccountId,
     devices: Vec<DeviceId>,
-    depth: Depth,
-) -> Result<Vec<FollowedDevice>> {
+    depth: TrailDepth,
+) -> Result<Vec<DeviceTrail>> {
     let there =
         scope::existing_devices(tx, &devices.iter().map(|id| (account, *id)).collect::<Vec<_>>()).await?;
-    let mut known: BTreeMap<DeviceId, FollowedDevice> = there
+    let mut known: BTreeMap<DeviceId, DeviceTrail> = there
         .into_iter()
-        .map(|(_, device)| (device, FollowedDevice { device, groups: Vec::new(), trail: Trail::default() }))
+        .map(|(_, device)| (device, DeviceTrail { device, groups: Vec::new(), trail: Trail::default() }))
         .collect();
     let ids: Vec<i64> = known.keys().map(|device| device.as_i64()).collect();
     for (device, groups) in groups_of(tx, account, &ids).await? {
@@ -35,7 +35,7 @@ pub(super) async fn load(
             known.groups = groups;
         }
     }
-    if depth == Depth::Nothing {
+    if depth == TrailDepth::Nothing {
         return Ok(known.into_values().collect());
     }
     let sql = "SELECT device_id, snapshot FROM rule_trail WHERE account_id = ?1 AND device_id IN ({ids})";
@@ -44,7 +44,7 @@ pub(super) async fn load(
             known.trail.current = readable(tx, account, Table::RuleTrail, &row)?.map(Arc::new);
         }
     }
-    if depth == Depth::Checkpoints {
+    if depth == TrailDepth::Checkpoints {
         let sql = "SELECT device_id, at, snapshot FROM rule_checkpoint \
                    WHERE account_id = ?1 AND device_id IN ({ids}) ORDER BY at";
         for row in for_ids(tx, sql, params![account], &ids).await? {
@@ -119,9 +119,9 @@ pub(super) struct Written {
 }
 
 impl Written {
-    pub(super) fn of(judgement: &Judgement) -> Result<Self> {
-        let checkpoints = judgement.checkpoints.iter().map(text).collect::<Result<_>>()?;
-        Ok(Self { current: text(&judgement.snapshot)?, checkpoints })
+    pub(super) fn of(evaluation: &Evaluation) -> Result<Self> {
+        let checkpoints = evaluation.checkpoints.iter().map(text).collect::<Result<_>>()?;
+        Ok(Self { current: text(&evaluation.snapshot)?, checkpoints })
     }
 }
 
@@ -129,17 +129,17 @@ impl Written {
 pub(super) async fn save(
     tx: &Tx,
     account: AccountId,
-    all: Vec<(DeviceId, &Judgement, Written)>,
+    all: Vec<(DeviceId, &Evaluation, Written)>,
 ) -> Result<()> {
     let (mut trails, mut checkpoints) = (Vec::with_capacity(all.len()), Vec::new());
     let mut grown = BTreeMap::new();
-    for (device, judgement, written) in all {
-        trails.push(params![account, device, judgement.due, written.current].to_vec());
-        for (one, text) in judgement.checkpoints.iter().zip(written.checkpoints) {
+    for (device, evaluation, written) in all {
+        trails.push(params![account, device, evaluation.due, written.current].to_vec());
+        for (one, text) in evaluation.checkpoints.iter().zip(written.checkpoints) {
             checkpoints.push(params![account, device, one.at, tx.now(), text].to_vec());
-            grown.insert(device, judgement.snapshot.at);
+            grown.insert(device, evaluation.snapshot.at);
         }
-        if let Some(from) = judgement.forget_from {
+        if let Some(from) = evaluation.forget_from {
             let sql = "DELETE FROM rule_checkpoint WHERE account_id = ?1 AND device_id = ?2 AND at >= ?3";
             tx.execute(sql, params![account, device, from]).await?;
         }
@@ -165,7 +165,7 @@ async fn tidy(tx: &Tx, account: AccountId, newest: BTreeMap<DeviceId, Timestamp>
     }
     for (device, checkpoints) in checkpoints {
         let Some(newest) = newest.get(&device) else { continue };
-        let gone = thin(&checkpoints, *newest, tx.now());
+        let gone = prunable_checkpoints(&checkpoints, *newest, tx.now());
         if gone.is_empty() {
             continue;
         }

@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use perigee_core::device::DeviceStatus;
 use perigee_core::event::EventKind;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::rhythm::Rhythm;
-use perigee_core::store::{Result, StatusChange, Watched};
+use perigee_core::reporting_interval::ReportingInterval;
+use perigee_core::store::{Result, StatusChange, StatusCheck};
 
 use super::super::column;
 use super::super::event_append::{NewEvent, append_events};
@@ -20,7 +20,7 @@ pub(super) async fn load(
     account: AccountId,
     heard: Vec<DeviceId>,
     limit: u32,
-) -> Result<Vec<Watched>> {
+) -> Result<Vec<StatusCheck>> {
     let mut wanted: BTreeSet<i64> = heard.iter().map(|device| device.as_i64()).collect();
     let sql = "SELECT device_id FROM device_watch \
                WHERE account_id = ?1 AND status = 'online' AND device_id IN ({ids})";
@@ -44,12 +44,12 @@ pub(super) async fn load(
         let state = tx.memory().and_then(|memory| memory.device_states().get((account, device)).cloned());
         let rhythm = match &state {
             Some(state) => state.rhythm.clone(),
-            None => row.opt_bytes_ref("rhythm")?.map(Rhythm::from_bytes).unwrap_or_default(),
+            None => row.opt_bytes_ref("rhythm")?.map(ReportingInterval::from_bytes).unwrap_or_default(),
         };
         let told = row
             .opt_str("status")?
             .map(|name| DeviceStatus::named(name).ok_or_else(|| column::unreadable("status", "no status")));
-        let known = Watched {
+        let known = StatusCheck {
             device,
             groups: groups.remove(&device).unwrap_or_default(),
             told: told.transpose()?,
@@ -58,7 +58,7 @@ pub(super) async fn load(
         };
         watched.insert(device, known);
     }
-    let mut watched: Vec<Watched> = watched.into_values().collect();
+    let mut watched: Vec<StatusCheck> = watched.into_values().collect();
     watched.sort_unstable_by_key(|known| known.device);
     Ok(watched)
 }

@@ -102,8 +102,9 @@ pub(super) async fn create(
         return Ok(Created::Before(made));
     }
     let count = "SELECT COUNT(*) AS count FROM rule WHERE account_id = ?1";
-    if tx.query_one(count, params![account]).await?.i64("count")? >= i64::from(RuleSettings::MOST) {
-        return Err(StoreError::TooMany { kind: Kind::Rule, most: RuleSettings::MOST });
+    if tx.query_one(count, params![account]).await?.i64("count")? >= i64::from(RuleSettings::PER_ACCOUNT_MAX)
+    {
+        return Err(StoreError::TooMany { kind: Kind::Rule, most: RuleSettings::PER_ACCOUNT_MAX });
     }
     let settings = admit(tx, actor.scope, settings).await?;
     let make = |now| RuleId::new(now).as_i64();
@@ -151,7 +152,7 @@ pub(super) async fn replace(
     let (text, search) = (settings_text(&settings)?, search_text(&settings));
     let rows = tx.query(sql, params![account, id, settings.target.all, text, search, tx.now()]).await?;
     link(tx, account, id, &settings).await?;
-    if !settings.judges_like(&before.settings) {
+    if !settings.evaluates_like(&before.settings) {
         begin_anew(tx, account, rows).await?;
     }
     bump(tx, account).await?;

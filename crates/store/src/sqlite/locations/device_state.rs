@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::{Fix, JumpDetector, StoredLocation, UnconfirmedJump};
-use perigee_core::rhythm::Rhythm;
+use perigee_core::reporting_interval::ReportingInterval;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
@@ -33,7 +33,7 @@ pub(crate) struct DeviceEntry {
     pub(crate) last: Option<Point>,
     pub(crate) last_seen: Option<Timestamp>,
     /// The learned reporting interval.
-    pub(crate) rhythm: Rhythm,
+    pub(crate) rhythm: ReportingInterval,
     /// Decides whether the next location is plausible.
     pub(super) jump_detector: JumpDetector,
     /// No chunk holds a location after this instant.
@@ -234,7 +234,7 @@ pub(super) async fn read_missing(
             let entry = entries.entry(DeviceId::from_i64(row.i64("device_id")?)).or_default();
             entry.last_seen = row.opt_timestamp("last_seen")?;
             entry.observed_to = row.i64("observed_to")?;
-            entry.rhythm = Rhythm::from_bytes(row.bytes_ref("rhythm")?);
+            entry.rhythm = ReportingInterval::from_bytes(row.bytes_ref("rhythm")?);
             entry.jump_detector.unconfirmed = UnconfirmedJump::from_bytes(row.bytes_ref("doubt")?);
         }
         read.extend(entries.into_iter().map(|(device, entry)| ((account, device), entry)));

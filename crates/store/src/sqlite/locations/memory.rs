@@ -121,7 +121,7 @@ impl LocationMemory {
     }
 
     /// Waits until compaction falls behind.
-    pub(crate) async fn until_pressed(&self) {
+    pub(crate) async fn wait_for_compaction_pressure(&self) {
         self.pressed.notified().await;
     }
 

@@ -6,7 +6,7 @@ use perigee_core::actor::Scope;
 use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::StoredLocation;
-use perigee_core::store::{Result, SkimLimits, Skimmed};
+use perigee_core::store::{LogScan, LogScanLimits, Result};
 
 use super::erase::Erased;
 use super::feed::end;
@@ -21,7 +21,7 @@ const STRIDE: usize = 64;
 const LARGE_ROWS_AT: usize = 1_000;
 
 /// Summarises the log after this number. Readings are unpacked only where they carry an alert.
-pub(crate) async fn skim(tx: &Tx, account: AccountId, after: i64, limits: SkimLimits) -> Result<Skimmed> {
+pub(crate) async fn skim(tx: &Tx, account: AccountId, after: i64, limits: LogScanLimits) -> Result<LogScan> {
     if after > 0 && after < trimmed_to(tx, account).await? {
         return Err(StoreError::CursorExpired);
     }
@@ -97,7 +97,7 @@ fn is_erased(erased: &Erased, PointRef { device, number, time, .. }: PointRef<'_
 #[derive(Default)]
 struct Skimmer {
     after: i64,
-    limits: SkimLimits,
+    limits: LogScanLimits,
     erased: Erased,
     devices: BTreeSet<DeviceId>,
     carriers: Vec<(DeviceId, StoredLocation)>,
@@ -143,8 +143,8 @@ impl Skimmer {
         Ok(!is_enough)
     }
 
-    fn finish(self, more: bool) -> Skimmed {
+    fn finish(self, more: bool) -> LogScan {
         let Self { devices, carriers, count, oldest, next, .. } = self;
-        Skimmed { devices: devices.into_iter().collect(), carriers, count, oldest, next, more }
+        LogScan { devices: devices.into_iter().collect(), carriers, count, oldest, next, more }
     }
 }

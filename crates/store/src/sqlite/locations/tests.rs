@@ -9,7 +9,9 @@ use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::{
     CompactionBudget, HistoryRequest, Latitude, Location, Longitude, Order, Outcome, Readings, TimeRange,
 };
-use perigee_core::store::{Accounts as _, Devices as _, Events as _, LocationUpkeep as _, Locations as _};
+use perigee_core::store::{
+    Accounts as _, Devices as _, Events as _, LocationMaintenance as _, Locations as _,
+};
 
 use super::device_state::{DeviceEntry, ENTRIES_MAX};
 use super::feed::EXAMINED_MAX;

@@ -1,6 +1,6 @@
 //! The one form of an event, for polling, stream and webhooks.
 
-use perigee_core::event::{Event, Thing};
+use perigee_core::event::{Event, EventObject};
 use perigee_core::time::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -40,21 +40,23 @@ pub fn write_event(out: &mut Vec<u8>, event: &Event, now: Timestamp) {
         event.at,
     );
     out.extend_from_slice(head.as_bytes());
-    match &event.thing {
-        Thing::Location(stored) => json::write_location(out, None, stored, Selection::ALL),
+    match &event.object {
+        EventObject::Location(stored) => json::write_location(out, None, stored, Selection::ALL),
         thing => out.extend_from_slice(Value::Object(data(event, thing, now)).to_string().as_bytes()),
     }
     out.push(b'}');
 }
 
 /// The thing's members, and over them what was noted when the event happened. A thing that is gone has its id alone.
-fn data(event: &Event, thing: &Thing, now: Timestamp) -> Map<String, Value> {
+fn data(event: &Event, thing: &EventObject, now: Timestamp) -> Map<String, Value> {
     let mut members = match thing {
-        Thing::Alert(alert) => members_of(AlertView::from((**alert).clone())),
-        Thing::Device(device) => members_of(DeviceView::at((**device).clone(), now)),
-        Thing::Group(group) => members_of(GroupView::from((**group).clone())),
-        Thing::User(user) => members_of(UserView::from((**user).clone())),
-        Thing::Gone | Thing::Location(_) => Map::from_iter([("id".to_owned(), event.subject.clone().into())]),
+        EventObject::Alert(alert) => members_of(AlertView::from((**alert).clone())),
+        EventObject::Device(device) => members_of(DeviceView::at((**device).clone(), now)),
+        EventObject::Group(group) => members_of(GroupView::from((**group).clone())),
+        EventObject::User(user) => members_of(UserView::from((**user).clone())),
+        EventObject::Gone | EventObject::Location(_) => {
+            Map::from_iter([("id".to_owned(), event.subject.clone().into())])
+        }
     };
     if let Value::Object(noted) = &event.data {
         // Revisions are told by entity tags.

@@ -1,6 +1,6 @@
 //! Shapes as GeoJSON has them, read with every problem at its place.
 
-use perigee_core::geofence::{Area, Place, Shape};
+use perigee_core::geofence::{Area, Position, Shape};
 use perigee_core::location::{Degrees, Latitude, Longitude};
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ fn array(value: &Value) -> Read<&Vec<Value>> {
     value.as_array().ok_or_else(|| "must be arrays of positions as GeoJSON has them".into())
 }
 
-fn place(value: &Value) -> Read<Place> {
+fn place(value: &Value) -> Read<Position> {
     let numbers: Option<Vec<f64>> = array(value)?.iter().map(Value::as_f64).collect();
     let position = numbers.filter(|numbers| (2..=3).contains(&numbers.len()));
     let Some([longitude, latitude, ..]) = position.as_deref() else {
@@ -40,16 +40,16 @@ fn place(value: &Value) -> Read<Place> {
             "has a position off the earth: [{longitude}, {latitude}]; longitudes go from -180 to 180 and latitudes from -90 to 90"
         )
     };
-    Ok(Place {
+    Ok(Position {
         latitude: Latitude::from_degrees(*latitude).map_err(|_off| wrong())?,
         longitude: Longitude::from_degrees(*longitude).map_err(|_off| wrong())?,
     })
 }
 
-fn line(value: &Value) -> Read<Vec<Place>> {
+fn line(value: &Value) -> Read<Vec<Position>> {
     let positions = array(value)?;
-    if positions.len() > Shape::PLACES_MOST {
-        return Err(format!("must have at most {} positions in all", Shape::PLACES_MOST).into());
+    if positions.len() > Shape::POSITIONS_MAX {
+        return Err(format!("must have at most {} positions in all", Shape::POSITIONS_MAX).into());
     }
     positions.iter().map(place).collect()
 }
@@ -72,8 +72,8 @@ pub(super) fn read(kind: GeometryKind, coordinates: &Value, metres: f64) -> Read
         GeometryKind::Polygon => Shape::Areas(vec![area(coordinates)?]),
         GeometryKind::MultiPolygon => {
             let areas = array(coordinates)?;
-            if areas.len() > Shape::AREAS_MOST {
-                return Err(format!("must have at most {} areas", Shape::AREAS_MOST).into());
+            if areas.len() > Shape::AREAS_MAX {
+                return Err(format!("must have at most {} areas", Shape::AREAS_MAX).into());
             }
             Shape::Areas(areas.iter().map(area).collect::<Read<_>>()?)
         }
@@ -84,12 +84,12 @@ pub(super) fn read(kind: GeometryKind, coordinates: &Value, metres: f64) -> Read
     Ok(shape)
 }
 
-fn position(place: Place) -> Value {
+fn position(place: Position) -> Value {
     json!([Degrees::from(place.longitude), Degrees::from(place.latitude)])
 }
 
 fn rings(area: &Area) -> Value {
-    let ring = |places: &Vec<Place>| places.iter().copied().map(position).collect::<Vec<_>>();
+    let ring = |places: &Vec<Position>| places.iter().copied().map(position).collect::<Vec<_>>();
     json!(std::iter::once(&area.outline).chain(&area.holes).map(ring).collect::<Vec<_>>())
 }
 

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use perigee_core::notification::Channel;
-use perigee_core::store::{Backlog, StoreFigures};
+use perigee_core::store::{Backlog, StoreMetrics};
 use perigee_core::time::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -160,7 +160,7 @@ impl From<Backlog> for BacklogView {
     }
 }
 
-fn messages(figures: &StoreFigures) -> MessagesView {
+fn messages(figures: &StoreMetrics) -> MessagesView {
     let of = |wanted: Channel| {
         let found = figures.messages.iter().find(|(channel, _)| *channel == wanted);
         BacklogView::from(found.map(|(_, backlog)| *backlog).unwrap_or_default())
@@ -183,9 +183,9 @@ pub async fn get_operator_health(
     params: Params,
 ) -> ApiResult<Reply<HealthAnswer>> {
     params.finish()?;
-    let figures = app.store.store_figures().await?;
+    let figures = app.store.store_metrics().await?;
     let disk = DiskSpace::of_store(&app.config);
-    let (intake, now) = (app.store.intake(), caller.now());
+    let (intake, now) = (app.store.pending_writes(), caller.now());
     let uptime = app.clock.monotonic().since(app.started_monotonic);
     let seconds_since = |instant: Timestamp| (now.as_millis() - instant.as_millis()).max(0) / 1_000;
     let health = HealthView {
@@ -194,7 +194,7 @@ pub async fn get_operator_health(
         uptime_seconds: i64::try_from(uptime.as_secs()).unwrap_or(i64::MAX),
         messages: messages(&figures),
         webhooks: BacklogView::from(figures.deliveries),
-        rules_lag_seconds: figures.oldest_unjudged.map_or(0, seconds_since),
+        rules_lag_seconds: figures.oldest_unevaluated.map_or(0, seconds_since),
         store: StoreView {
             engine: figures.engine,
             bytes: figures.bytes,

@@ -3,7 +3,7 @@
 use perigee_core::id::GeofenceId;
 use perigee_core::location::Attribute;
 use perigee_core::rule::{
-    Condition, Crossing, FenceChange, Jolt, Level, Quantity, RuleSettings, Silence, Tank,
+    Condition, Crossing, FenceChange, HarshManoeuvre, Level, Quantity, RuleSettings, Silence, Tank,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -192,7 +192,7 @@ pub(super) fn read_condition(fields: &mut Fields<'_>) -> Option<Condition> {
         Type::Late => Some(Condition::Silence(Silence::Late)),
         Type::FuelDrop | Type::FuelRise => {
             let by = fields.number("by").range(0.1..=100.0).required();
-            let within_s = fields.integer("withinSeconds", 1..=RuleSettings::SECONDS_MOST).or(600);
+            let within_s = fields.integer("withinSeconds", 1..=RuleSettings::SECONDS_MAX).or(600);
             let tank = if fields.integer("tank", 1_u8..=2).or(1) == 1 { Tank::First } else { Tank::Second };
             let crossing = if kind == Type::FuelDrop { Crossing::Below } else { Crossing::Above };
             Some(Condition::FuelJump { tank, crossing, by: by?, within_s })
@@ -204,7 +204,11 @@ pub(super) fn read_condition(fields: &mut Fields<'_>) -> Option<Condition> {
         }
         Type::Ignition => Some(Condition::Ignition { on: fields.boolean("on").or(true) }),
         Type::HarshBraking | Type::HarshAcceleration => {
-            let jolt = if kind == Type::HarshBraking { Jolt::Braking } else { Jolt::Acceleration };
+            let jolt = if kind == Type::HarshBraking {
+                HarshManoeuvre::Braking
+            } else {
+                HarshManoeuvre::Acceleration
+            };
             let kmh_per_s = fields.number("perSecond").range(1.0..=200.0).or(12.0);
             Some(Condition::Harsh { jolt, kmh_per_s })
         }
@@ -213,7 +217,7 @@ pub(super) fn read_condition(fields: &mut Fields<'_>) -> Option<Condition> {
 }
 
 fn read_seconds(fields: &mut Fields<'_>) -> Option<u32> {
-    fields.integer("seconds", 1..=RuleSettings::SECONDS_MOST).required()
+    fields.integer("seconds", 1..=RuleSettings::SECONDS_MAX).required()
 }
 
 fn read_fences(fields: &mut Fields<'_>) -> Option<Vec<GeofenceId>> {
@@ -310,7 +314,7 @@ impl From<&Condition> for ConditionView {
             Condition::Ignition { on } => Self { on: Some(*on), ..blank("ignition") },
             Condition::Harsh { jolt, kmh_per_s } => Self {
                 per_second: Some(*kmh_per_s),
-                ..blank(if *jolt == Jolt::Braking { "harshBraking" } else { "harshAcceleration" })
+                ..blank(if *jolt == HarshManoeuvre::Braking { "harshBraking" } else { "harshAcceleration" })
             },
             Condition::Sos => blank("sos"),
         }

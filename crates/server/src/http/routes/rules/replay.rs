@@ -9,7 +9,7 @@ use perigee_core::id::{DeviceId, RuleId};
 use perigee_core::location::{Degrees, HistoryRequest, Order, TimeRange};
 use perigee_core::page::PageRequest;
 use perigee_core::revision::Revision;
-use perigee_core::rule::{Condition, Episode, Judge, Rule, RuleFences, Silence, Trail};
+use perigee_core::rule::{Condition, Episode, Evaluator, Rule, RuleFences, Silence, Trail};
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 use serde::Serialize;
@@ -267,19 +267,19 @@ async fn replay(
     // What the rule is now is what it would have been then.
     let rule = Arc::new(Rule { since: Timestamp::MIN, ..rule.clone() });
     let start = Trail::default().start(&[&*rule], &[range.from], range.from);
-    let mut judge = Judge::new(vec![Arc::clone(&rule)], Arc::clone(fences), start);
+    let mut judge = Evaluator::new(vec![Arc::clone(&rule)], Arc::clone(fences), start);
     let mut heard: Vec<Timestamp> = Vec::new();
     let mut request = HistoryRequest { range, order: Order::Ascending, after: None, limit: PART };
     let mut seen = 0;
     loop {
         let part = app.store.list_locations(caller.scope(), device.id, request).await?;
-        if rule.settings.judges_silence() {
+        if rule.settings.watches_silence() {
             heard.extend(part.items.iter().map(|stored| stored.received_at));
         }
         seen += u64::try_from(part.items.len()).unwrap_or(0);
         let work = move || {
             for stored in part.items {
-                judge.see(stored);
+                judge.push(stored);
             }
             judge
         };

@@ -165,12 +165,12 @@ pub(super) fn read_rule(body: &Value, mode: Mode, zone: &Zone) -> ApiResult<Rule
     let description = fields.multiline_text("description").chars(0..=DESCRIPTION_MAX).nullable();
     let enabled = fields.boolean("enabled").or(true);
     let all = fields.boolean("allDevices").or(false);
-    let devices = fields.array::<DeviceId>("devices", 0..=RuleTarget::MOST).unique().nullable();
-    let groups = fields.array::<GroupId>("groups", 0..=RuleTarget::MOST).unique().nullable();
+    let devices = fields.array::<DeviceId>("devices", 0..=RuleTarget::NAMED_MAX).unique().nullable();
+    let groups = fields.array::<GroupId>("groups", 0..=RuleTarget::NAMED_MAX).unique().nullable();
     let conditions =
-        fields.objects("conditions", 1..=RuleSettings::CONDITIONS_MOST, read_condition).required();
-    let for_s = fields.integer("forSeconds", 0..=RuleSettings::SECONDS_MOST).or(0);
-    let cool_down_s = fields.integer("coolDownSeconds", 0..=RuleSettings::SECONDS_MOST).or(0);
+        fields.objects("conditions", 1..=RuleSettings::CONDITIONS_MAX, read_condition).required();
+    let for_s = fields.integer("forSeconds", 0..=RuleSettings::SECONDS_MAX).or(0);
+    let cool_down_s = fields.integer("coolDownSeconds", 0..=RuleSettings::SECONDS_MAX).or(0);
     let mut schedule = fields.object("schedule", read_schedule).nullable();
     if let Some(schedule) = &mut schedule {
         schedule.time_zone.get_or_insert_with(|| zone.clone());
@@ -199,7 +199,7 @@ pub(super) fn read_rule(body: &Value, mode: Mode, zone: &Zone) -> ApiResult<Rule
         text,
         critical,
     });
-    if let Some(settings) = settings.as_ref().filter(|settings| settings.judges_silence()) {
+    if let Some(settings) = settings.as_ref().filter(|settings| settings.watches_silence()) {
         if settings.conditions.len() > 1 {
             fields.refuse(
                 "conditions",

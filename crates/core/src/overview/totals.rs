@@ -1,4 +1,4 @@
-//! What a report says: figures of each group, and of all devices together, each counted once.
+//! The content of an overview report: totals of each group and of all devices.
 
 use std::collections::HashMap;
 
@@ -7,54 +7,54 @@ use serde::{Deserialize, Serialize};
 use super::{Frequency, OverviewSettings, Period};
 use crate::id::GroupId;
 
-/// Silent devices named for each group; the rest is counted.
+/// Silent devices listed by name per group; the rest is only counted.
 const NAMED_MAX: usize = 5;
 
-/// What happened to one device, as the store counts it.
+/// What the store counts for one device in the period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceCounts {
-    /// Alerts.
+    /// Alerts of the device in the period.
     pub alerts: u64,
-    /// Those of them that could not wait.
+    /// How many of the alerts were critical.
     pub critical: u64,
-    /// Messages that a rule kept back.
+    /// Messages that were suppressed.
     pub suppressed: u64,
 }
 
-/// What one device did.
+/// The activity of one device in the period.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DeviceFigures {
-    /// Its name.
+pub struct DeviceActivity {
+    /// The name of the device.
     pub name: String,
-    /// How far it went.
+    /// Distance travelled in metres.
     pub metres: u64,
-    /// What happened to it.
+    /// Its alerts and suppressed messages.
     pub counts: DeviceCounts,
-    /// Whether it should have been heard and was not.
+    /// Whether it is active and was not heard in the period.
     pub is_silent: bool,
 }
 
-/// What some devices did.
+/// The totals of several devices.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Figures {
-    /// Devices.
+pub struct Totals {
+    /// Number of devices, each counted once.
     pub devices: u64,
-    /// How far they went together.
+    /// Distance travelled by all of them, in metres.
     pub metres: u64,
-    /// Alerts.
+    /// Alerts of all of them.
     pub alerts: u64,
-    /// Those of them that could not wait.
+    /// How many of the alerts were critical.
     pub critical: u64,
-    /// Messages that a rule kept back.
+    /// Messages that were suppressed.
     pub suppressed: u64,
-    /// Devices that should have been heard and were not.
+    /// Active devices that were not heard in the period.
     pub silent: u64,
-    /// Some of them by name.
+    /// Names of some of the silent devices.
     pub silent_names: Vec<String>,
 }
 
-impl Figures {
-    fn add(&mut self, device: &DeviceFigures) {
+impl Totals {
+    fn add(&mut self, device: &DeviceActivity) {
         self.devices += 1;
         self.metres += device.metres;
         self.alerts += device.counts.alerts;
@@ -69,52 +69,52 @@ impl Figures {
     }
 }
 
-/// What the devices of a group did.
+/// The totals of one group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GroupFigures {
-    /// Its name; none for the devices in no group.
+pub struct GroupTotals {
+    /// The name of the group; `None` for devices in no group.
     pub name: Option<String>,
-    /// What they did.
-    pub figures: Figures,
+    /// The totals of its devices.
+    pub figures: Totals,
 }
 
-/// A report.
+/// The content of one overview report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overview {
-    /// How often one is written.
+    /// Whether it is a daily or a weekly report.
     pub frequency: Frequency,
-    /// Of when it tells.
+    /// The days it covers.
     pub period: Period,
-    /// All devices it tells of, each once.
-    pub total: Figures,
-    /// Those of each group by name, and then those in no group.
-    pub groups: Vec<GroupFigures>,
-    /// Groups that found no room.
+    /// Totals of all devices it covers, each counted once.
+    pub total: Totals,
+    /// Totals by group, sorted by name, then the devices in no group.
+    pub groups: Vec<GroupTotals>,
+    /// Number of groups left out for length.
     pub more_groups: u64,
 }
 
 impl Overview {
-    /// Groups shown in one report.
+    /// The most groups shown in one report.
     pub const GROUPS_MAX: usize = 50;
 }
 
-/// A report in the making. It holds figures of groups, never of devices.
+/// Builds a report. It holds totals of groups, not of devices, so that memory stays small.
 #[derive(Debug)]
-pub struct Summary<'s> {
+pub struct OverviewBuilder<'s> {
     settings: &'s OverviewSettings,
-    total: Figures,
-    groups: HashMap<GroupId, Figures>,
-    ungrouped: Figures,
+    total: Totals,
+    groups: HashMap<GroupId, Totals>,
+    ungrouped: Totals,
 }
 
-impl<'s> Summary<'s> {
-    /// Of nothing yet.
+impl<'s> OverviewBuilder<'s> {
+    /// An empty report with these settings.
     pub fn new(settings: &'s OverviewSettings) -> Self {
-        Self { settings, total: Figures::default(), groups: HashMap::new(), ungrouped: Figures::default() }
+        Self { settings, total: Totals::default(), groups: HashMap::new(), ungrouped: Totals::default() }
     }
 
-    /// Adds a device in these groups, of which the report tells.
-    pub fn add(&mut self, groups: &[GroupId], device: &DeviceFigures) {
+    /// Adds a device that is in these groups.
+    pub fn add(&mut self, groups: &[GroupId], device: &DeviceActivity) {
         self.total.add(device);
         if groups.is_empty() {
             self.ungrouped.add(device);
@@ -124,24 +124,24 @@ impl<'s> Summary<'s> {
         }
     }
 
-    /// The groups it tells of.
+    /// The groups that have totals so far.
     pub fn groups(&self) -> Vec<GroupId> {
         self.groups.keys().copied().collect()
     }
 
-    /// The whole report, with these names of groups. A group that is gone meanwhile is in the total alone.
+    /// The finished report, with these names of groups. A group that was deleted meanwhile counts in the total only.
     pub fn finish(mut self, period: Period, names: HashMap<GroupId, String>) -> Overview {
-        let mut groups: Vec<GroupFigures> = names
+        let mut groups: Vec<GroupTotals> = names
             .into_iter()
             .filter_map(|(id, name)| {
-                Some(GroupFigures { name: Some(name), figures: self.groups.remove(&id)? })
+                Some(GroupTotals { name: Some(name), figures: self.groups.remove(&id)? })
             })
             .collect();
         groups.sort_by_cached_key(|group| group.name.as_deref().map(str::to_lowercase));
         let more_groups = groups.len().saturating_sub(Overview::GROUPS_MAX);
         groups.truncate(Overview::GROUPS_MAX);
         if self.ungrouped.devices > 0 {
-            groups.push(GroupFigures { name: None, figures: self.ungrouped });
+            groups.push(GroupTotals { name: None, figures: self.ungrouped });
         }
         Overview {
             frequency: self.settings.frequency,
@@ -166,11 +166,11 @@ mod tests {
     fn a_device_in_two_groups_is_one_device() {
         let (trawlers, tugs) = (GroupId::from_i64(1), GroupId::from_i64(2));
         let settings = OverviewSettings { groups: [trawlers, tugs].into(), ..OverviewSettings::default() };
-        let mut summary = Summary::new(&settings);
+        let mut summary = OverviewBuilder::new(&settings);
         let counts = DeviceCounts { alerts: 3, critical: 1, suppressed: 2 };
-        let device = DeviceFigures { name: "Gaviota".into(), metres: 500, counts, is_silent: true };
+        let device = DeviceActivity { name: "Gaviota".into(), metres: 500, counts, is_silent: true };
         summary.add(&[trawlers, tugs, GroupId::from_i64(3)], &device);
-        summary.add(&[], &DeviceFigures::default());
+        summary.add(&[], &DeviceActivity::default());
         let names = [(tugs, "tugs".to_owned()), (trawlers, "Trawlers".to_owned())].into();
         let overview = summary.finish(PERIOD, names);
         assert_eq!((overview.total.devices, overview.total.metres, overview.total.silent), (2, 500, 1));
@@ -183,10 +183,10 @@ mod tests {
     #[test]
     fn what_finds_no_room_is_counted() {
         let settings = OverviewSettings::default();
-        let mut summary = Summary::new(&settings);
+        let mut summary = OverviewBuilder::new(&settings);
         let ids: Vec<GroupId> = (0..60).map(GroupId::from_i64).collect();
         for _ in 0..9 {
-            summary.add(&ids, &DeviceFigures { is_silent: true, ..DeviceFigures::default() });
+            summary.add(&ids, &DeviceActivity { is_silent: true, ..DeviceActivity::default() });
         }
         let names = ids.iter().map(|id| (*id, id.to_string())).collect();
         let overview = summary.finish(PERIOD, names);

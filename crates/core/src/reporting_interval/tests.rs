@@ -9,14 +9,14 @@ const DAY: u32 = 24 * HOUR;
 const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 
 /// A device that was heard at first, and then after each of these silences, so many times each.
-fn heard(silences: &[(u32, u32)]) -> Rhythm {
-    let mut rhythm = Rhythm::default();
+fn heard(silences: &[(u32, u32)]) -> ReportingInterval {
+    let mut rhythm = ReportingInterval::default();
     rhythm.hear(START);
     go_on(&mut rhythm, silences);
     rhythm
 }
 
-fn go_on(rhythm: &mut Rhythm, silences: &[(u32, u32)]) {
+fn go_on(rhythm: &mut ReportingInterval, silences: &[(u32, u32)]) {
     let mut now = rhythm.last.unwrap();
     for (seconds, times) in silences {
         for _ in 0..*times {
@@ -37,7 +37,7 @@ fn days(day: &[(u32, u32)], count: usize) -> Vec<(u32, u32)> {
 
 #[test]
 fn little_teaches_nothing() {
-    assert_eq!(Rhythm::default().interval_s(), None);
+    assert_eq!(ReportingInterval::default().interval_s(), None);
     check("heard once", &[], None);
     check("twice four hours", &[(4 * HOUR, 2)], None);
     check("an hour on the road", &[(10, 360)], None);
@@ -114,9 +114,9 @@ fn the_bytes_are_few_and_stay() {
     let bytes = rhythm.to_bytes();
     assert_eq!(bytes.len(), HEAD + 2 * WIDTH);
     assert_eq!(bytes[HEAD..], [0, 3, 0, 0, 30, 0, 0, 6, 2, 0, 0, 0x20, 0x1c, 0]);
-    assert_eq!(Rhythm::from_bytes(&bytes), rhythm);
-    assert_eq!(Rhythm::default().to_bytes(), Vec::<u8>::new());
-    assert_eq!(Rhythm::from_bytes(&bytes[..bytes.len() - 1]), Rhythm::default());
+    assert_eq!(ReportingInterval::from_bytes(&bytes), rhythm);
+    assert_eq!(ReportingInterval::default().to_bytes(), Vec::<u8>::new());
+    assert_eq!(ReportingInterval::from_bytes(&bytes[..bytes.len() - 1]), ReportingInterval::default());
 }
 
 proptest! {
@@ -125,7 +125,7 @@ proptest! {
         silences in prop::collection::vec((0_u32..400_000, 1_u32..50), 0..40),
     ) {
         let rhythm = heard(&silences);
-        prop_assert_eq!(&Rhythm::from_bytes(&rhythm.to_bytes()), &rhythm);
+        prop_assert_eq!(&ReportingInterval::from_bytes(&rhythm.to_bytes()), &rhythm);
         prop_assert!(rhythm.interval_s().is_none_or(|seconds| (5..=LONGEST_S).contains(&seconds)));
         prop_assert!(rhythm.watched_s() <= MEMORY_S);
     }
@@ -149,7 +149,7 @@ proptest! {
     #[test]
     fn any_bytes_go_on(bytes in prop::collection::vec(any::<u8>(), 0..120), seconds in 0_i64..200_000) {
         for bytes in [[&[VERSION; 1][..], &bytes].concat(), bytes] {
-            let mut rhythm = Rhythm::from_bytes(&bytes);
+            let mut rhythm = ReportingInterval::from_bytes(&bytes);
             rhythm.hear(rhythm.last.unwrap_or(START).plus_seconds(seconds));
             let _ = (rhythm.interval_s(), rhythm.to_bytes());
         }

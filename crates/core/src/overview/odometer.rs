@@ -1,27 +1,27 @@
-//! How far a device went, summed up fix by fix so that no history has to be held.
+//! The distance that a device travelled, summed location by location.
 
 use crate::location::{Fix, Milli, StoredLocation, is_coarse};
 use crate::sphere::distance_m;
 
-/// Metres a device must have moved before it counts: one that stands still seems to wander about so much.
+/// Moves below this many metres are ignored: the position of a device that stands still jitters by this much.
 const WANDERS_M: f64 = 30.0;
 
-/// The way of one device.
+/// Sums the distance of one device.
 #[derive(Clone, Debug, Default)]
-pub struct Journey {
-    /// The last fix that counted.
+pub struct Odometer {
+    /// The last position that counted.
     from: Option<Fix>,
     metres: f64,
 }
 
-impl Journey {
-    /// Begins where the device was before.
-    pub fn set_out(&mut self, before: &StoredLocation) {
+impl Odometer {
+    /// Sets the position from before the period, from which the first distance is measured.
+    pub fn start_at(&mut self, before: &StoredLocation) {
         self.from = Self::trusted(before).or(self.from);
     }
 
-    /// Goes on to the next location, the oldest first. What is suspect or too coarse is passed over.
-    pub fn go_on(&mut self, next: &StoredLocation) {
+    /// Adds the next location; call it in order of time. Suspect and coarse locations are ignored.
+    pub fn add(&mut self, next: &StoredLocation) {
         let Some(to) = Self::trusted(next) else { return };
         let Some(from) = self.from else {
             self.from = Some(to);
@@ -35,12 +35,12 @@ impl Journey {
         }
     }
 
-    /// Whether anything is known of where it was.
-    pub const fn has_begun(&self) -> bool {
+    /// Whether a position is known to measure from.
+    pub const fn has_position(&self) -> bool {
         self.from.is_some()
     }
 
-    /// How far it went, in whole metres.
+    /// The distance so far, in whole metres.
     pub fn metres(&self) -> u64 {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a sum of distances")]
         let whole = self.metres.round() as u64;
@@ -74,9 +74,9 @@ mod tests {
     }
 
     fn metres(locations: &[StoredLocation]) -> u64 {
-        let mut journey = Journey::default();
+        let mut journey = Odometer::default();
         for location in locations {
-            journey.go_on(location);
+            journey.add(location);
         }
         journey.metres()
     }

@@ -1,36 +1,36 @@
-//! One device's locations, judged by its rules one after another.
+//! Evaluates the locations of one device against its rules, one by one.
 
 use std::borrow::Borrow;
 use std::sync::Arc;
 
 use super::fences::SetNumbers;
-use super::{Episode, Inside, Judgement, Progress, Rule, RuleFences, Snapshot, Start, Touched};
-use crate::geofence::Place;
+use super::{Episode, Evaluation, Inside, Progress, Rule, RuleEpisodes, RuleFences, Snapshot, Start};
+use crate::geofence::Position;
 use crate::location::{Latitude, Location, Longitude, StoredLocation};
 use crate::time::Timestamp;
 
-/// After so many locations, or so long, what is known is put down as a checkpoint.
+/// A checkpoint is made after this many locations, or this many milliseconds of fix time.
 const CHECKPOINT_LOCATIONS: usize = 512;
 const CHECKPOINT_MS: i64 = 12 * 60 * 60 * 1000;
 
-/// Takes the locations of a device one after another, in the order of time, and finds what its rules say.
+/// Evaluates locations of a device in order of time.
 ///
-/// It borrows its rules, or shares them so that it can be sent to another thread between two locations.
+/// Generic over how rules are held: borrowed, or shared so that it can move to another thread between two locations.
 #[derive(Debug)]
-pub struct Judge<R, F> {
+pub struct Evaluator<R, F> {
     rules: Vec<R>,
     fences: F,
-    /// For each rule the sets of geofences that its conditions name.
+    /// For each rule, the sets of geofences that its conditions name.
     sets: Vec<SetNumbers>,
-    looks_at_fences: bool,
+    uses_fences: bool,
     start: Start,
     progresses: Vec<Progress>,
-    /// Up to when each was accounted for, and what was under way then.
+    /// For each rule, the instant and the open episode at the start.
     before: Vec<(Timestamp, Option<Episode>)>,
     ended: Vec<Vec<Episode>>,
-    /// Which of them the locations held are shown to.
+    /// For each rule, whether it evaluates the locations in `held`.
     awake: Vec<bool>,
-    /// Locations of one time, which are judged together.
+    /// Locations with the same time, which are evaluated together.
     held: Vec<Location>,
     place: Option<(Latitude, Longitude)>,
     checkpoints: Vec<Snapshot>,
@@ -38,17 +38,18 @@ pub struct Judge<R, F> {
     since_checkpoint: usize,
 }
 
-impl<R: Borrow<Rule>, F: Borrow<RuleFences>> Judge<R, F> {
-    /// Begins with what was known; one progress for each rule, in their order. The geofences are those of the rules.
+impl<R: Borrow<Rule>, F: Borrow<RuleFences>> Evaluator<R, F> {
+    /// Starts with one progress per rule, in the order of the rules. `fences` must contain the geofences of the
+    /// rules.
     pub fn new(rules: Vec<R>, fences: F, mut start: Start) -> Self {
         let sets: Vec<SetNumbers> =
             rules.iter().map(|rule| fences.borrow().sets_of(rule.borrow().id)).collect();
-        let looks_at_fences = sets.iter().any(|sets| !sets.is_empty());
+        let uses_fences = sets.iter().any(|sets| !sets.is_empty());
         let progresses = std::mem::take(&mut start.progresses);
         Self {
             ended: vec![Vec::new(); rules.len()],
             awake: vec![false; rules.len()],
-            looks_at_fences,
+            uses_fences,
             last_checkpoint: start.last_checkpoint,
             since_checkpoint: start.since_checkpoint,
             place: start.place,
@@ -63,24 +64,24 @@ impl<R: Borrow<Rule>, F: Borrow<RuleFences>> Judge<R, F> {
         }
     }
 
-    /// How many rules judge.
+    /// The number of rules.
     pub const fn rule_count(&self) -> usize {
         self.rules.len()
     }
 
-    /// Takes the next location. What is suspect says nothing.
-    pub fn see(&mut self, stored: StoredLocation) {
+    /// Adds the next location. Suspect locations are ignored.
+    pub fn push(&mut self, stored: StoredLocation) {
         if stored.trust.suspect {
             return;
         }
         if self.held.first().is_some_and(|held| held.time != stored.location.time) {
-            self.settle();
+            self.evaluate_held();
         }
         self.held.push(stored.location);
     }
 
-    /// Judges the locations of one time, in an order that does not depend on how they arrived.
-    fn settle(&mut self) {
+    /// Evaluates the locations of one time, sorted by content so that the order of arrival does not matter.
+    fn evaluate_held(&mut self) {
         let mut held = std::mem::take(&mut self.held);
         let Some(time) = held.first().map(|location| location.time) else { return };
         if held.len() > 1 {
@@ -91,16 +92,16 @@ impl<R: Borrow<Rule>, F: Borrow<RuleFences>> Judge<R, F> {
         for ((progress, rule), awake) in self.progresses.iter_mut().zip(&self.rules).zip(&mut self.awake) {
             *awake = progress.at < time;
             if *awake {
-                progress.pass(rule.borrow(), time, place);
+                progress.advance_to(rule.borrow(), time, place);
             }
         }
         for location in &held {
-            let at = Place { latitude: location.latitude, longitude: location.longitude };
-            let hits = if self.looks_at_fences { self.fences.borrow().hits(at) } else { Vec::new() };
+            let at = Position { latitude: location.latitude, longitude: location.longitude };
+            let hits = if self.uses_fences { self.fences.borrow().hits(at) } else { Vec::new() };
             let rules = self.rules.iter().zip(&self.sets);
             let rules = self.progresses.iter_mut().zip(rules).zip(&mut self.ended).zip(&self.awake);
             for (((progress, (rule, sets)), ended), _) in rules.filter(|(_, awake)| **awake) {
-                ended.extend(progress.step(rule.borrow(), location, Inside::new(&hits, sets)));
+                ended.extend(progress.apply(rule.borrow(), location, Inside::new(&hits, sets)));
             }
             self.place = Some((location.latitude, location.longitude));
         }
@@ -109,7 +110,7 @@ impl<R: Borrow<Rule>, F: Borrow<RuleFences>> Judge<R, F> {
         self.held.clear();
     }
 
-    /// Puts down what is known so far, now and then, before a later time is looked at.
+    /// Makes a checkpoint, if one is due, before locations of a later time are evaluated.
     fn checkpoint_before(&mut self, time: Timestamp) {
         let Some(at) = self.progresses.iter().map(|progress| progress.at).max().filter(|at| *at < time)
         else {
@@ -131,11 +132,11 @@ impl<R: Borrow<Rule>, F: Borrow<RuleFences>> Judge<R, F> {
         Snapshot { at, place: self.place, last_checkpoint, since_checkpoint, progresses }
     }
 
-    /// Ends: there was no further location up to `now`.
-    pub fn finish(mut self, now: Timestamp) -> Judgement {
-        self.settle();
+    /// Finishes the evaluation: there is no further location up to `now`.
+    pub fn finish(mut self, now: Timestamp) -> Evaluation {
+        self.evaluate_held();
         for (progress, rule) in self.progresses.iter_mut().zip(&self.rules) {
-            progress.pass(rule.borrow(), now, self.place);
+            progress.advance_to(rule.borrow(), now, self.place);
         }
         let rules = self.progresses.iter().zip(&self.rules);
         let due = rules.filter_map(|(progress, rule)| progress.due(rule.borrow())).min();
@@ -146,11 +147,11 @@ impl<R: Borrow<Rule>, F: Borrow<RuleFences>> Judge<R, F> {
             if *late || !ended.is_empty() || *open != after.open() {
                 let mut episodes = std::mem::take(ended);
                 episodes.extend(after.open());
-                touched.push(Touched { rule: after.rule, from: *from, episodes });
+                touched.push(RuleEpisodes { rule: after.rule, from: *from, episodes });
             }
         }
         let progresses = std::mem::take(&mut self.progresses);
-        Judgement {
+        Evaluation {
             snapshot: Arc::new(self.snapshot(at, progresses)),
             due,
             checkpoints: self.checkpoints,

@@ -39,7 +39,7 @@ const THREE_BYTES: u32 = 0xff_ffff;
 
 /// What is remembered of when a device was heard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rhythm {
+pub struct ReportingInterval {
     last: Option<Timestamp>,
     silences: [Silences; CLASSES],
 }
@@ -51,7 +51,7 @@ struct Silences {
     seconds: u32,
 }
 
-impl Rhythm {
+impl ReportingInterval {
     /// The interval expected of a device of which too little is known, in seconds.
     pub const DEFAULT_S: u32 = 3_600;
 

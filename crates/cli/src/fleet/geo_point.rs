@@ -1,21 +1,22 @@
-//! Places on the globe, and small steps between them.
+//! Positions on the globe, and small steps between them.
 
 /// Metres in a degree of latitude.
 const METRES_A_DEGREE: f64 = 111_195.0;
 
-/// A place, in degrees.
+/// A position in degrees.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct GeoPoint {
     pub(crate) latitude: f64,
     pub(crate) longitude: f64,
 }
 
-impl Place {
+impl GeoPoint {
     pub(crate) const fn new(latitude: f64, longitude: f64) -> Self {
         Self { latitude, longitude }
     }
 
-    /// Where so many metres on this course lead. Good for steps of some kilometres outside the polar regions.
+    /// The position this many metres away on this course. Accurate for steps of some kilometres outside the polar
+    /// regions.
     pub(crate) fn step(self, course: f64, metres: f64) -> Self {
         let (east, north) = course.to_radians().sin_cos();
         let latitude = (self.latitude + north * metres / METRES_A_DEGREE).clamp(-89.0, 89.0);
@@ -24,7 +25,7 @@ impl Place {
         Self { latitude, longitude: wrap(longitude) }
     }
 
-    /// The course and the metres from here to there, across the antimeridian where that is shorter.
+    /// Course and distance in metres to another position, across the antimeridian if that is shorter.
     pub(crate) fn towards(self, there: Self) -> (f64, f64) {
         let north = there.latitude - self.latitude;
         let middle = f64::midpoint(self.latitude, there.latitude).to_radians();
@@ -33,17 +34,17 @@ impl Place {
     }
 }
 
-/// A longitude from -180 to under 180.
+/// Normalizes a longitude to -180 up to, but not including, 180.
 fn wrap(longitude: f64) -> f64 {
     (longitude + 180.0).rem_euclid(360.0) - 180.0
 }
 
-/// The course after a turn by so many degrees to the right.
+/// The course after a turn of this many degrees to the right.
 pub(crate) fn turn(course: f64, by: f64) -> f64 {
     (course + by).rem_euclid(360.0)
 }
 
-/// How far to turn, to the right or (negative) to the left, from one course to another.
+/// The turn from one course to another in degrees; negative to the left.
 pub(crate) fn turn_to(course: f64, wanted: f64) -> f64 {
     wrap(wanted - course)
 }
@@ -56,7 +57,7 @@ mod tests {
     fn steps_lead_there_and_back() {
         for (latitude, longitude) in [(0.0, 0.0), (60.0, 10.0), (-45.0, 179.999), (36.0, -179.999)] {
             for course in [0.0, 45.0, 90.0, 200.0, 359.0] {
-                let here = Place::new(latitude, longitude);
+                let here = GeoPoint::new(latitude, longitude);
                 let there = here.step(course, 1000.0);
                 assert!((-180.0..180.0).contains(&there.longitude));
                 let (found, metres) = here.towards(there);

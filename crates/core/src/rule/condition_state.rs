@@ -1,43 +1,43 @@
-//! What a condition remembers of the locations before, and how the next one is judged.
+//! The state that a condition keeps between locations, and evaluating the next location.
 
 use serde::{Deserialize, Serialize};
 
-use super::condition::{Condition, Crossing, FenceChange, Jolt, Level, Tank};
+use super::condition::{Condition, Crossing, FenceChange, HarshManoeuvre, Level, Tank};
 
 use crate::location::{Attribute, Latitude, Location, Longitude, Milli};
 use crate::sphere::distance_m;
 use crate::time::Timestamp;
 
-/// Levels of a tank remembered at the most.
+/// The most tank levels that are kept.
 const LEVELS_MOST: usize = 64;
-/// Speeds further apart than this say nothing of a jolt.
+/// Speeds further apart than this many milliseconds are not compared.
 const JOLT_WITHIN_MS: i64 = 10_000;
 
-/// What a condition remembers of a device; whether it was true at the last location stands apart.
+/// What a condition keeps about earlier locations of a device, apart from its last result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Memory {
-    /// Nothing.
+pub enum ConditionState {
+    /// No state is needed.
     #[serde(rename = "n")]
     Nothing,
-    /// Whether it was seen on the side from which the change begins.
+    /// Whether the device was seen on the other side of the geofence.
     #[serde(rename = "a")]
     Armed(bool),
-    /// Since when it runs idle.
+    /// Since when the device is idle.
     #[serde(rename = "i")]
     Since(Option<Timestamp>),
-    /// Since when it stands where.
+    /// Since when and where the device stands.
     #[serde(rename = "s")]
     Still(Option<(Timestamp, Latitude, Longitude)>),
-    /// Levels that may still be the top or bottom of a jump, oldest first.
+    /// Tank levels that can still be the start of a jump, oldest first.
     #[serde(rename = "l")]
     Levels(Vec<(Timestamp, Milli)>),
-    /// The last speed.
+    /// Time and speed of the last location that had a speed.
     #[serde(rename = "v")]
     Speed(Option<(Timestamp, Milli)>),
 }
 
-impl Memory {
-    /// That of a condition which has seen nothing.
+impl ConditionState {
+    /// The state before the first location.
     pub const fn blank(condition: &Condition) -> Self {
         match condition {
             Condition::Fence { .. } => Self::Armed(false),
@@ -49,7 +49,7 @@ impl Memory {
         }
     }
 
-    /// The instant at which the condition becomes true unless a location says otherwise.
+    /// When the condition becomes true if no further location arrives.
     pub fn due(&self, condition: &Condition) -> Option<Timestamp> {
         match (condition, self) {
             (Condition::NoMovement { seconds, .. }, Self::Still(Some((since, ..)))) => {
@@ -59,9 +59,9 @@ impl Memory {
         }
     }
 
-    /// Judges a location, which lies `inside` a geofence of the condition or not; `was` is what the one before was
-    /// judged.
-    pub fn judge(&mut self, condition: &Condition, was: bool, location: &Location, inside: bool) -> bool {
+    /// Evaluates a location. `was` is the result at the location before; `inside` says whether the location lies in a
+    /// geofence of the condition.
+    pub fn evaluate(&mut self, condition: &Condition, was: bool, location: &Location, inside: bool) -> bool {
         let readings = &location.readings;
         match (condition, self) {
             (Condition::Measure { quantity, level }, _) => {
@@ -70,18 +70,18 @@ impl Memory {
             (Condition::Equals { attribute, value }, _) => {
                 readings.attributes.get(attribute).map_or(was, |found| is_same(found, value))
             }
-            (Condition::Fence { change, .. }, Self::Armed(armed)) => change.judge(inside, armed),
+            (Condition::Fence { change, .. }, Self::Armed(armed)) => change.evaluate(inside, armed),
             (Condition::Route { .. }, _) => !inside,
             (Condition::Idle { seconds, speed_kmh }, Self::Since(since)) => {
-                judge_idle(location, *seconds, *speed_kmh, since)
+                evaluate_idle(location, *seconds, *speed_kmh, since)
             }
             (Condition::NoMovement { seconds, radius_m }, Self::Still(still)) => {
-                judge_still(location, *seconds, *radius_m, still)
+                evaluate_still(location, *seconds, *radius_m, still)
             }
             (Condition::FuelJump { tank, crossing, by, within_s }, Self::Levels(levels)) => {
                 let level = if *tank == Tank::First { readings.fuel } else { readings.fuel2 };
                 let Some(level) = level else { return was };
-                judge_jump(levels, (location.time, level), *crossing, *within_s) >= *by
+                evaluate_jump(levels, (location.time, level), *crossing, *within_s) >= *by
             }
             (Condition::Input { number, on }, _) => {
                 let inputs = readings.inputs.as_ref();
@@ -90,7 +90,7 @@ impl Memory {
             }
             (Condition::Ignition { on }, _) => readings.ignition.map_or(was, |ignition| ignition == *on),
             (Condition::Harsh { jolt, kmh_per_s }, Self::Speed(last)) => {
-                judge_jolt(location, *jolt, *kmh_per_s, last)
+                evaluate_jolt(location, *jolt, *kmh_per_s, last)
             }
             (Condition::Sos, _) => says(location, "SOSButton", "sos"),
             _ => false,
@@ -99,7 +99,7 @@ impl Memory {
 }
 
 impl Level {
-    /// Whether a value is beyond the limit, or was and is not back yet.
+    /// Whether a value is beyond the limit, or has been and is not back at `clear` yet.
     fn holds(&self, value: f64, was: bool) -> bool {
         let limit = if was { self.clear.unwrap_or(self.limit) } else { self.limit };
         match self.crossing {
@@ -111,7 +111,7 @@ impl Level {
 }
 
 impl FenceChange {
-    fn judge(self, inside: bool, armed: &mut bool) -> bool {
+    fn evaluate(self, inside: bool, armed: &mut bool) -> bool {
         let (there, needs_change) = match self {
             Self::Enter => (inside, true),
             Self::Leave => (!inside, true),
@@ -132,8 +132,8 @@ fn is_same(found: &Attribute, wanted: &Attribute) -> bool {
     }
 }
 
-/// Whether it runs and stands, and has for so long. Without word of the ignition, standing is enough.
-fn judge_idle(location: &Location, seconds: u32, speed_kmh: f64, since: &mut Option<Timestamp>) -> bool {
+/// Whether the device has been idle for `seconds`. If the ignition is not known, standing still is enough.
+fn evaluate_idle(location: &Location, seconds: u32, speed_kmh: f64, since: &mut Option<Timestamp>) -> bool {
     let readings = &location.readings;
     let inactive_s = readings.inactive_s.map(Milli::as_f64).filter(|inactive| *inactive > 0.0);
     let stands = match readings.speed {
@@ -149,7 +149,7 @@ fn judge_idle(location: &Location, seconds: u32, speed_kmh: f64, since: &mut Opt
     long || inactive_s.is_some_and(|inactive| inactive >= f64::from(seconds))
 }
 
-fn judge_still(
+fn evaluate_still(
     location: &Location,
     seconds: u32,
     radius_m: f64,
@@ -169,8 +169,8 @@ fn judge_still(
     }
 }
 
-/// How far a level is from the top or bottom of the time before.
-fn judge_jump(
+/// How far a level is below the highest, or above the lowest, of the time window.
+fn evaluate_jump(
     levels: &mut Vec<(Timestamp, Milli)>,
     (time, level): (Timestamp, Milli),
     crossing: Crossing,
@@ -179,7 +179,7 @@ fn judge_jump(
     let oldest = time.plus_seconds(-i64::from(within_s));
     levels.retain(|(at, _)| *at >= oldest);
     let falls = crossing == Crossing::Below;
-    // What is passed by a later level can be the top, or bottom, of nothing any more.
+    // Levels below (or above) a later one can no longer be the highest (or lowest) of a window.
     while levels.last().is_some_and(|(_, last)| if falls { *last <= level } else { *last >= level }) {
         levels.pop();
     }
@@ -190,15 +190,15 @@ fn judge_jump(
     levels.first().map_or(0.0, |(_, first)| (first.as_f64() - level.as_f64()).abs())
 }
 
-fn judge_jolt(
+fn evaluate_jolt(
     location: &Location,
-    jolt: Jolt,
+    jolt: HarshManoeuvre,
     kmh_per_s: f64,
     last: &mut Option<(Timestamp, Milli)>,
 ) -> bool {
     let attribute = match jolt {
-        Jolt::Braking => "harshBraking",
-        Jolt::Acceleration => "harshAcceleration",
+        HarshManoeuvre::Braking => "harshBraking",
+        HarshManoeuvre::Acceleration => "harshAcceleration",
     };
     let told = says(location, jolt.name(), attribute);
     let Some(speed) = location.readings.speed else { return told };
@@ -206,7 +206,7 @@ fn judge_jolt(
     let changed = before.is_some_and(|(time, before)| {
         let elapsed_ms = location.time.as_millis() - time.as_millis();
         let faster = speed.as_f64() - before.as_f64();
-        let change = if jolt == Jolt::Braking { -faster } else { faster };
+        let change = if jolt == HarshManoeuvre::Braking { -faster } else { faster };
         #[expect(clippy::cast_precision_loss, reason = "at most ten seconds")]
         let limit = kmh_per_s * (elapsed_ms as f64 / 1000.0);
         (1..=JOLT_WITHIN_MS).contains(&elapsed_ms) && change >= limit
@@ -214,7 +214,7 @@ fn judge_jolt(
     told || changed
 }
 
-/// Whether the device says so: by an alert or warning of this name, or an attribute that is true.
+/// Whether the device reports it: by an alert or warning of this name, or by a true attribute.
 fn says(location: &Location, name: &str, attribute: &str) -> bool {
     let readings = &location.readings;
     let named = |names: &Option<Vec<String>>| names.iter().flatten().any(|one| one == name);
