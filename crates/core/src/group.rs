@@ -9,7 +9,7 @@ use crate::time::Timestamp;
 /// A named set of devices.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
-    /// Its id.
+    /// Assigned by the service; never changes.
     pub id: GroupId,
     /// The account it belongs to.
     pub account: AccountId,
@@ -17,7 +17,7 @@ pub struct Group {
     pub revision: Revision,
     /// What a client sets.
     pub settings: GroupSettings,
-    /// When it was made.
+    /// Set by the service on creation.
     pub creation: Timestamp,
     /// When a client last changed it.
     pub last_modified: Timestamp,
@@ -26,19 +26,19 @@ pub struct Group {
 /// What a client sets of a group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupSettings {
-    /// Its name.
+    /// Shown in lists and filters; need not be unique.
     pub name: String,
-    /// A note about it.
+    /// Free text for people.
     pub description: Option<String>,
-    /// The devices in it, ascending.
+    /// The devices in the group, ascending by id.
     pub devices: Vec<DeviceId>,
 }
 
 impl GroupSettings {
-    /// Devices a group may have.
+    /// Devices that a group may have.
     pub const DEVICES_MAX: usize = 10_000;
 
-    /// The members in which it differs from what was before, by their names in the API.
+    /// The fields that differ from `before`, by their names in the API; written to the audit log.
     pub fn changes_since(&self, before: &Self) -> [(&'static str, bool); 3] {
         [
             ("name", self.name != before.name),
@@ -51,6 +51,6 @@ impl GroupSettings {
 /// Which groups to list.
 #[derive(Clone, Debug, Default)]
 pub struct GroupFilter {
-    /// Part of the name or description, in any case.
+    /// Part of the name or description, in any letter case.
     pub text: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Identifiers: 63-bit numbers that sort by creation, written as a prefix and thirteen letters.
+//! Ids: 63-bit numbers that sort by creation, written as a prefix and thirteen letters.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,23 +8,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::Timestamp;
 
-/// Crockford's alphabet in small letters, which alone are read: none can be taken for another.
+/// Crockford's base 32 in lower case, without letters that look alike. Only lower case is accepted.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LETTERS: usize = 13;
 const RANDOM_BITS: u32 = 21;
-/// Ids count milliseconds from 2020, so that the number stays positive beyond the year 2150.
+/// Ids count milliseconds from 2020-01-01, which keeps the number positive beyond the year 2150.
 const EPOCH_MS: i64 = 1_577_836_800_000;
 
-/// Why a text is not an identifier.
+/// The error for a text that is not an id of this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an identifier of this kind")]
 pub struct ParseIdError;
 
-/// The largest number this process has given.
+/// The largest number that this process has used.
 static LATEST: AtomicI64 = AtomicI64::new(0);
 
-/// A new number: milliseconds above, chance below, so that several nodes need no counter. Within a process
-/// every number is larger than the one before, also when the clock stands still or goes back.
+/// A new number: milliseconds in the high bits and random bits below, so that nodes need no shared counter. Within a
+/// process every number is larger than the one before, even if the clock stands still or goes back.
 fn fresh(now: Timestamp) -> i64 {
     let chance = i64::from(rand::random::<u32>() >> (32 - RANDOM_BITS));
     let step = 1 + i64::from(rand::random::<u8>());
@@ -34,7 +34,7 @@ fn fresh(now: Timestamp) -> i64 {
     next(latest)
 }
 
-/// The least number of an instant.
+/// The smallest number of an instant.
 fn first_at(instant: Timestamp) -> i64 {
     let since_epoch = instant.as_millis().saturating_sub(EPOCH_MS).clamp(0, (1 << (63 - RANDOM_BITS)) - 1);
     since_epoch << RANDOM_BITS
@@ -72,20 +72,20 @@ macro_rules! ids {
         pub struct $name(i64);
 
         impl $name {
-            /// What every id of this kind begins with.
+            /// The prefix of every id of this kind.
             pub const PREFIX: &'static str = $prefix;
 
-            /// Makes a new id, larger than those this process has made before.
+            /// Makes a new id, larger than all that this process has made before.
             pub fn new(now: Timestamp) -> Self {
                 Self(fresh(now))
             }
 
-            /// No id made at this instant or later is below it.
+            /// The smallest id that can be made at this instant or later.
             pub fn first_at(instant: Timestamp) -> Self {
                 Self(first_at(instant))
             }
 
-            /// The id with this number, as kept by a store.
+            /// The id with this number, as a store keeps it.
             pub const fn from_i64(number: i64) -> Self {
                 Self(number)
             }
@@ -133,27 +133,27 @@ macro_rules! ids {
 }
 
 ids! {
-    /// An account, the tenant everything belongs to.
+    /// An account, the tenant that owns everything else.
     AccountId = "acc_";
-    /// A person who signs in, or an integration that asks with that person's key.
+    /// A person who signs in, or an integration that uses that person's API key.
     UserId = "usr_";
-    /// A tracker. Identifiers given by hardware may not begin with this prefix.
+    /// A tracker. Hardware identifiers may not begin with this prefix.
     DeviceId = "dev_";
     /// A set of devices.
     GroupId = "grp_";
-    /// A stored alert.
+    /// An alert of a device.
     AlertId = "alr_";
-    /// A share link.
+    /// A public link to a device or group.
     ShareId = "shr_";
-    /// A console session.
+    /// A signed-in session of the console.
     SessionId = "ses_";
-    /// One generation of a user's API key; dies when the key is regenerated.
+    /// An API key of a user; a new key has a new id.
     KeyId = "key_";
     /// An entry of the audit log.
     AuditId = "aud_";
-    /// A message to one person.
+    /// A message to one recipient by one channel.
     NotificationId = "ntf_";
-    /// An address that is told of events.
+    /// A webhook: a URL that receives events.
     WebhookId = "whk_";
     /// An event on its way to a webhook.
     DeliveryId = "dlv_";

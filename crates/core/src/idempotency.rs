@@ -1,34 +1,34 @@
-//! Requests that create something and may be sent twice: the second time nothing more is made.
+//! Idempotency keys: a creating request that is sent twice creates one object.
 
 use crate::id::UserId;
 
-/// How long an answer is remembered.
+/// How long an idempotency key is remembered, in milliseconds.
 pub const KEY_RETENTION_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// What makes a request the same as another.
+/// Identifies a request; a repetition has the same user, endpoint and key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdempotencyKey {
-    /// Who sent it.
+    /// The user who sent the request.
     pub user: UserId,
-    /// Method and path.
+    /// Method and path of the request.
     pub endpoint: String,
-    /// The client's key.
+    /// The key in the header `Idempotency-Key`.
     pub key: String,
-    /// The hash of its body: another body under the same key is a mistake.
+    /// SHA-256 of the body. The same key with another body is an error.
     pub body_hash: [u8; 32],
 }
 
-/// Something that was made, now or when the same request was first sent.
+/// A created object, and whether this request created it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Created<T> {
-    /// Made now.
+    /// Created by this request.
     Now(T),
-    /// Made by the first request, as it was then.
+    /// Created by an earlier request with the same key, in its state at that time.
     Before(T),
 }
 
 impl<T> Created<T> {
-    /// The thing itself.
+    /// The object, whichever request created it.
     pub fn into_inner(self) -> T {
         match self {
             Self::Now(thing) | Self::Before(thing) => thing,

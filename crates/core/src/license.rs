@@ -1,28 +1,28 @@
-//! Licences: which devices use one, and what a change of expiry does to them.
+//! Licences: which devices use one, and how a change of expiry affects that.
 
 use crate::day::{Date, end_of_date};
 use crate::time::Timestamp;
 use crate::zone::Zone;
 
-/// How a device stands with its account's licences.
+/// Whether a device holds a licence, and until when.
 ///
-/// The state follows from the instant: a device is active while it is licensed and its expiry is ahead.
-/// `licensed` is taken away by the first transaction that sees the expiry behind it and comes back only
-/// through the licence check, so neither a clock nor a zone that moves can bring a device back.
+/// The state follows from the time: a device is active while it is licensed and its expiry is in the future. The
+/// first transaction that sees the expiry in the past clears `licensed`; it is set again only by the licence check.
+/// So neither a clock that goes back nor a change of time zone can make a device active again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct License {
-    /// Whether the device holds a licence, unless it ran out since.
+    /// Whether the device held a licence when it was last written. It may have expired since.
     pub licensed: bool,
     /// The instant from which it is expired.
     pub expires: Option<Timestamp>,
 }
 
-/// Whether a device uses a licence.
+/// Whether a device uses a licence at some instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceState {
-    /// It does.
+    /// It uses a licence and takes data.
     Active,
-    /// It does no longer.
+    /// Its expiry has passed; it takes no data.
     Expired,
 }
 
@@ -36,14 +36,14 @@ impl DeviceState {
     }
 }
 
-/// What a change does to the licences in use.
+/// How a change affects the number of licences in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LicenseChange {
-    /// The device goes on as it was.
+    /// The number stays the same.
     None,
-    /// It needs a licence it does not hold.
+    /// The device needs a licence; the licence check must pass.
     Take,
-    /// It gives its licence back.
+    /// The device frees its licence.
     Free,
 }
 
@@ -59,7 +59,7 @@ impl License {
         if self.licensed && running { DeviceState::Active } else { DeviceState::Expired }
     }
 
-    /// What it means to set this expiry now, and how the device stands after it.
+    /// The licence after setting this expiry now, and how the number of licences in use changes.
     ///
     /// For a new device start from `License { licensed: false, .. }`.
     pub fn with_expiry(self, expires: Option<Timestamp>, now: Timestamp) -> (Self, LicenseChange) {

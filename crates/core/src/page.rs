@@ -1,16 +1,16 @@
-//! Lists in pages: where to go on from, and how many.
+//! Keyset pagination of lists.
 
-/// A part of a list, asked for by the key after which it begins.
+/// Asks for the part of a list that follows a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageRequest {
-    /// The last key already seen.
+    /// The last key already seen; `None` for the first page.
     pub after: Option<i64>,
-    /// Items at the most.
+    /// The most items to return.
     pub limit: u32,
 }
 
 impl PageRequest {
-    /// Items a page may have.
+    /// The most items that a page may have.
     pub const LIMIT_MAX: u32 = 1_000;
 
     /// The first page of this size.
@@ -19,17 +19,17 @@ impl PageRequest {
     }
 }
 
-/// A part of a list.
+/// A page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page<T> {
     /// The items, in key order.
     pub items: Vec<T>,
-    /// The key to go on after, when there is more.
+    /// The key after which the next page begins; `None` on the last page.
     pub next: Option<i64>,
 }
 
 impl<T> Page<T> {
-    /// Makes a page from up to one item more than was asked for.
+    /// Makes a page from up to `limit + 1` items; the extra one shows that there is more.
     pub fn cut(mut items: Vec<T>, limit: u32, key: impl Fn(&T) -> i64) -> Self {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let more = items.len() > limit;

@@ -10,18 +10,18 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "String", into = "String")]
 pub struct PhoneNumber(String);
 
-/// A text that is no telephone number.
+/// The error for a text that is not a telephone number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a telephone number in international form such as +34600123456, without spaces")]
 pub struct ParsePhoneNumberError;
 
 impl PhoneNumber {
-    /// The number as it is dialled, with its `+`.
+    /// The number with its `+`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Without its `+`.
+    /// The number without its `+`.
     pub fn digits(&self) -> &str {
         self.0.trim_start_matches('+')
     }

@@ -1,40 +1,40 @@
-//! How somebody wants the console to look.
+//! Display preferences of a console user.
 
 use serde::{Deserialize, Serialize};
 
 use crate::routing::Units;
 use crate::zone::Zone;
 
-/// How somebody wants the console to look. What they never chose is as the default says.
+/// Display preferences of a console user. Fields never set have their default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Preferences {
-    /// The language; none is that of their browser.
+    /// Language of the console; `None` uses the browser's.
     pub language: Option<ConsoleLanguage>,
-    /// The units of distances, speeds and heights.
+    /// Units of distances, speeds and altitudes.
     pub units: Units,
-    /// The zone times are shown in; none is their own.
+    /// Time zone of the times shown; `None` uses the user's own.
     pub time_zone: Option<Zone>,
-    /// The colours.
+    /// Light or dark colours.
     pub theme: Theme,
 }
 
-/// A language the console speaks.
+/// A language of the console.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ConsoleLanguage {
-    /// English.
+    /// English, the default language.
     #[serde(rename = "en")]
     English,
-    /// Spanish.
+    /// Spanish as written in Spain.
     #[serde(rename = "es")]
     Spanish,
 }
 
 impl ConsoleLanguage {
-    /// All of them.
+    /// Every language of the console.
     pub const ALL: [Self; 2] = [Self::English, Self::Spanish];
 
-    /// Its tag.
+    /// The language tag, for example `en`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::English => "en",
@@ -47,17 +47,17 @@ impl ConsoleLanguage {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Theme {
-    /// As the reader's system has it.
+    /// The setting of the reader's operating system.
     #[default]
     System,
-    /// Dark on light.
+    /// Dark text on a light background.
     Light,
-    /// Light on dark.
+    /// Light text on a dark background.
     Dark,
 }
 
 impl Theme {
-    /// All of them.
+    /// Every theme of the console.
     pub const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
 
     /// Its name in the API.

@@ -1,16 +1,16 @@
-//! What a user may do: a closed list of privileges, and who may hand out which.
+//! Privileges: the closed list of what a user may do, and who may grant which.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// One right. The order is the order of answers.
+/// One privilege. Responses list privileges in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Privilege {
-    /// Everything.
+    /// Everything in the account.
     Owner,
-    /// Everything but touching an owner.
+    /// Everything except changing an owner.
     Admin,
     /// Create, change and delete devices.
     DevicesWrite,
@@ -18,9 +18,9 @@ pub enum Privilege {
     GroupsWrite,
     /// Create, change and delete users.
     UsersWrite,
-    /// Submit locations.
+    /// Submit locations of devices.
     LocationsWrite,
-    /// Submit alerts.
+    /// Submit, acknowledge and end alerts.
     AlertsWrite,
     /// Send commands to devices.
     CommandsSend,
@@ -72,7 +72,7 @@ impl fmt::Display for Privilege {
     }
 }
 
-/// Why a text names no privilege.
+/// The error for a text that is not a privilege.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "must be one of owner, admin, devices.write, groups.write, users.write, locations.write, alerts.write, commands.send, rules.write, api"
@@ -93,13 +93,14 @@ impl FromStr for Privilege {
 pub struct Privileges(u16);
 
 impl Privileges {
-    /// No right but reading.
+    /// No privilege: the user can only read.
     pub const NONE: Self = Self(0);
-    /// The set an account's first user has.
+    /// The privileges of an account's first user.
     pub const OWNER: Self = Self(Privilege::Owner.bit());
 
-    /// What a word in a request stands for, in any letter case: a privilege by its name, or a word of older systems:
-    /// `read` (nothing more), `write` (every `.write` privilege but that over users), `execute` (sending commands).
+    /// The privileges that a word in a request stands for, in any letter case: the name of a privilege, or a word of
+    /// older systems: `read` (none), `write` (every `.write` privilege except `users.write`), `execute`
+    /// (`commands.send`).
     pub fn named(word: &str) -> Option<Self> {
         let word = word.to_ascii_lowercase();
         match word.as_str() {
@@ -120,44 +121,44 @@ impl Privileges {
         }
     }
 
-    /// The set as the number a store keeps.
+    /// The set as the number that a store keeps.
     pub const fn as_bits(self) -> u16 {
         self.0
     }
 
-    /// The set a store kept; bits without a meaning are dropped.
+    /// The set from the number that a store keeps. Unknown bits are dropped.
     pub const fn from_bits(bits: u16) -> Self {
         Self(bits & ((1 << Privilege::ALL.len()) - 1))
     }
 
-    /// Whether the set names this privilege itself.
+    /// Whether the set contains this privilege itself.
     pub const fn holds(self, privilege: Privilege) -> bool {
         self.0 & privilege.bit() != 0
     }
 
-    /// Whether the set allows what this privilege is for: owners and admins may do everything.
+    /// Whether the set allows what this privilege is for. Owners and admins have it without holding it.
     pub const fn allows(self, privilege: Privilege) -> bool {
         self.is_owner()
             || (self.is_admin() && !matches!(privilege, Privilege::Owner))
             || self.holds(privilege)
     }
 
-    /// Whether this is an owner's set.
+    /// Whether the set contains `owner`.
     pub const fn is_owner(self) -> bool {
         self.holds(Privilege::Owner)
     }
 
-    /// Whether this is an admin's or an owner's set.
+    /// Whether the set contains `admin` or `owner`.
     pub const fn is_admin(self) -> bool {
         self.is_owner() || self.holds(Privilege::Admin)
     }
 
-    /// Whether a holder of this set may give `other` to somebody, or change somebody who has it.
+    /// Whether a user with this set may grant `other`, or change a user who has it.
     pub fn covers(self, other: Self) -> bool {
         other.iter().all(|privilege| self.allows(privilege))
     }
 
-    /// The privileges in the order of answers.
+    /// The privileges, in the order of responses.
     pub fn iter(self) -> impl Iterator<Item = Privilege> {
         Privilege::ALL.into_iter().filter(move |privilege| self.holds(*privilege))
     }

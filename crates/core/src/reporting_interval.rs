@@ -1,50 +1,52 @@
-//! How often a device reports, learned from when it was heard.
+//! Learns the reporting interval of a device from when it was heard.
 //!
-//! What counts is how long a silence has to be before it is out of the ordinary. A vehicle that reports every ten
-//! seconds on the road and hourly when parked is silent for an hour every night, so an hour it is; what arrives in one
-//! burst after hours says nothing of the next seconds. Silences are therefore weighed by the time they last: the
-//! interval learned is that of the long silences in which a device spends a fifth of its time, and which came at least
-//! three times. A few lost reports do not reach that fifth, and no single outage comes three times.
+//! The interval answers: how long must a silence be to be unusual? A vehicle that reports every ten seconds on the
+//! road and hourly when parked is silent for an hour every night, so its interval is an hour. A burst after hours of
+//! silence says nothing about the seconds inside the burst. Silences are therefore weighted by their length: the
+//! interval is that of the long silences in which the device spends at least a fifth of its time and which occurred
+//! at least three times. A few lost reports do not reach that fifth, and no single outage occurs three times.
 
 #[cfg(test)]
 mod tests;
 
 use crate::time::Timestamp;
 
-/// Heard again within this time, it is still the same burst.
+/// Reports within this time belong to one burst.
 const BURST_MS: i64 = 5_000;
-/// The longest silence that can be a rhythm, in seconds: two days. After a longer one the device was off.
+/// The longest silence that counts, in seconds: two days. After a longer one the device was switched off.
 const LONGEST_S: u32 = 172_800;
-/// The silences of a class are from so many seconds times a power of two to under twice that; shorter ones are one
-/// class.
+/// Silences are counted in classes. A class covers lengths from `SHORT_S` times a power of two up to twice that;
+/// shorter silences share the first class.
 const SHORT_S: u32 = 60;
-/// Classes up to [`LONGEST_S`].
+/// Number of classes up to [`LONGEST_S`].
 const CLASSES: usize = 13;
-/// How often a silence has to come before it is expected again.
+/// How often a silence must occur before it is expected again.
 const ENOUGH: u32 = 3;
-/// The share of the time, one in so many, that such silences have to fill.
+/// Such silences must fill at least one part in this many of the time.
 const ONE_IN: u32 = 5;
-/// How long a device has to be watched before it is expected sooner than the default, in seconds: a day has a night.
+/// How long a device must be watched, in seconds, before an interval shorter than the default is learned: a full day,
+/// since nights differ.
 const WATCH_S: u32 = 86_400;
-/// When more than this is remembered, in seconds, half of it is forgotten: a rhythm is that of one to two weeks.
+/// When more than this is remembered, in seconds, every count is halved. So the interval reflects the last one to two
+/// weeks.
 const MEMORY_S: u32 = 14 * 86_400;
-/// The form of the bytes.
+/// Version of the stored bytes.
 const VERSION: u8 = 1;
-/// Bytes before the classes: the form, and when it was last heard.
+/// Bytes before the classes: the version, and when the device was last heard.
 const HEAD: usize = 9;
-/// Bytes of a class: which one, how many, and their seconds.
+/// Bytes of a class: its number, its count, its seconds.
 const WIDTH: usize = 7;
 /// The largest number in three bytes.
 const THREE_BYTES: u32 = 0xff_ffff;
 
-/// What is remembered of when a device was heard.
+/// Statistics of when a device was heard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReportingInterval {
     last: Option<Timestamp>,
     silences: [Silences; CLASSES],
 }
 
-/// Silences of about the same length.
+/// Silences of one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Silences {
     count: u32,
@@ -52,10 +54,10 @@ struct Silences {
 }
 
 impl ReportingInterval {
-    /// The interval expected of a device of which too little is known, in seconds.
+    /// The interval assumed until enough is known, in seconds.
     pub const DEFAULT_S: u32 = 3_600;
 
-    /// The device was heard at this instant, whatever it said: also a report sent again shows that it is there.
+    /// Records that the device was heard, whatever it sent: a duplicate also shows that it is alive.
     pub fn hear(&mut self, at: Timestamp) {
         let Some(last) = self.last else {
             self.last = Some(at);
@@ -66,7 +68,8 @@ impl ReportingInterval {
             return;
         }
         self.last = Some(at);
-        // Before the last time the clock was put right; long after it the device was off. Neither is a silence.
+        // A negative silence means that the clock was corrected; a very long one that the device was off. Neither
+        // counts.
         let seconds = u32::try_from((silence_ms + 500) / 1_000).unwrap_or(0);
         if (1..=LONGEST_S).contains(&seconds) {
             self.count(seconds);
@@ -84,12 +87,12 @@ impl ReportingInterval {
         }
     }
 
-    /// How long the silences that are remembered were together.
+    /// Sum of all remembered silences, in seconds.
     fn watched_s(&self) -> u32 {
         self.silences.iter().map(|silences| silences.seconds).sum()
     }
 
-    /// The interval in which it reports, in seconds, once enough is known.
+    /// The learned reporting interval in seconds; `None` until enough is known.
     pub fn interval_s(&self) -> Option<u32> {
         let watched_s = self.watched_s();
         let mut longer = Silences::default();
@@ -102,7 +105,7 @@ impl ReportingInterval {
         (watched_s >= WATCH_S || interval_s > Self::DEFAULT_S).then_some(interval_s)
     }
 
-    /// The bytes it is kept as; none when the device was never heard.
+    /// The stored form; empty if the device was never heard.
     pub fn to_bytes(&self) -> Vec<u8> {
         let Some(last) = self.last else { return Vec::new() };
         let mut bytes = vec![VERSION];
@@ -117,7 +120,7 @@ impl ReportingInterval {
         bytes
     }
 
-    /// What the bytes tell. Others than ours tell nothing: the rhythm is learned anew.
+    /// Reads the stored form. Bytes of another form are ignored, and the interval is learned again.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         Self::read(bytes).unwrap_or_default()
     }
@@ -142,7 +145,7 @@ impl ReportingInterval {
 }
 
 impl Silences {
-    /// Forgets half of them; the others are as long on average. One alone is forgotten.
+    /// Halves the count and keeps the average length. A single silence is dropped.
     fn halve(&mut self) {
         let kept = self.count / 2;
         let seconds = u64::from(self.seconds) * u64::from(kept) / u64::from(self.count.max(1));

@@ -1,21 +1,21 @@
-//! How long things are kept: locations as the device says, or else its account, or else for ever; records as the
-//! operator says.
+//! Retention: locations by the number of days of the device, or else of its account, or else forever; records by the
+//! operator's settings.
 
 use crate::time::Timestamp;
 
-/// The most days that can be set: a hundred years.
+/// The most days that can be set, about a hundred years.
 pub const RETENTION_DAYS_MAX: u32 = 36_500;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// How long the operator keeps records, in milliseconds; none is for ever.
+/// How long records are kept, in milliseconds, set by the operator; `None` is forever.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecordRetention {
-    /// Entries of the audit log, from when they were written.
+    /// Entries of the audit log, by when they were written.
     pub audits_ms: Option<i64>,
-    /// Alerts, from when they were received. One whose rule still holds is kept.
+    /// Alerts, by when they were received. An alert whose rule is still true is kept.
     pub alerts_ms: Option<i64>,
-    /// Episodes of rules, from when they ended.
+    /// Occurrences of rules, by when they ended.
     pub occurrences_ms: Option<i64>,
 }
 
@@ -24,21 +24,21 @@ pub struct RecordRetention {
 pub struct DeletedRecords {
     /// Entries of the audit log.
     pub audits: u64,
-    /// Alerts.
+    /// Alerts with their notifications.
     pub alerts: u64,
-    /// Episodes of rules.
+    /// Occurrences of rules that had ended.
     pub occurrences: u64,
 }
 
-/// The days that count for a device, longer or shorter than its account's; none is for ever.
+/// The days that apply to a device: its own number, longer or shorter, overrides the account's. `None` is forever.
 pub const fn retention_days(account: Option<u32>, device: Option<u32>) -> Option<u32> {
     if device.is_some() { device } else { account }
 }
 
-/// The instant before which locations go that are kept for so many days.
+/// Locations before this instant are deleted if they are kept for `days` days.
 ///
-/// It is a midnight in UTC and moves once a day, so that the packed locations on both sides of it are taken apart once
-/// a day as well. Locations are therefore kept for up to a day more, and never for less.
+/// It is a midnight in UTC and moves once a day, so that the chunk on both sides of it is rewritten once a day only.
+/// Locations are therefore kept up to a day longer, never shorter.
 pub fn retention_cut(days: u32, now: Timestamp) -> Timestamp {
     let midnight = now.as_millis().div_euclid(DAY_MS) * DAY_MS;
     Timestamp::from_millis(midnight - i64::from(days) * DAY_MS)

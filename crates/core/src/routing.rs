@@ -1,4 +1,4 @@
-//! Where alerts go: the people of a device, of its groups, or of the account when neither is set.
+//! Alert routing: who is told of the alerts of a device, set on the device, on its groups or on the account.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -16,18 +16,18 @@ use crate::text::Email;
 use crate::time::Timestamp;
 use crate::zone::Zone;
 
-/// Where a message ends: an address of one channel.
+/// The address of a recipient, with its channel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Destination {
-    /// An e-mail address.
+    /// The address of a mailbox.
     Email(Email),
-    /// A telephone.
+    /// The number of a telephone that receives SMS.
     Sms(PhoneNumber),
 }
 
 impl Destination {
-    /// The channel that leads there.
+    /// The channel that reaches it.
     pub const fn channel(&self) -> Channel {
         match self {
             Self::Email(_) => Channel::Email,
@@ -35,7 +35,7 @@ impl Destination {
         }
     }
 
-    /// The address or number.
+    /// The e-mail address or telephone number.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Email(email) => email.as_str(),
@@ -44,21 +44,21 @@ impl Destination {
     }
 }
 
-/// The units a person reads.
+/// The system of units in messages and in the console.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Units {
-    /// Kilometres and Celsius.
+    /// Kilometres, km/h, metres and Celsius.
     #[default]
     Metric,
-    /// Miles and Fahrenheit.
+    /// Miles, mph, feet and Fahrenheit.
     Imperial,
     /// Nautical miles, knots and Celsius.
     Nautical,
 }
 
 impl Units {
-    /// Every system there is.
+    /// Every system of units.
     pub const ALL: [Self; 3] = [Self::Metric, Self::Imperial, Self::Nautical];
 
     /// Its name in the API.
@@ -71,7 +71,7 @@ impl Units {
     }
 }
 
-/// A text that names no system of units.
+/// The error for a text that is not a system of units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be one of metric, imperial, nautical")]
 pub struct ParseUnitsError;
@@ -89,13 +89,13 @@ impl FromStr for Units {
 #[serde(try_from = "String", into = "String")]
 pub struct Language(String);
 
-/// A text that is no language tag.
+/// The error for a text that is not a language tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a language such as en or pt-BR")]
 pub struct ParseLanguageError;
 
 impl Language {
-    /// The tag.
+    /// The tag as it was given.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -146,60 +146,60 @@ impl From<Language> for String {
     }
 }
 
-/// How a person likes to read.
+/// How a recipient wants messages to be written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Preferences {
-    /// What to call them.
+    /// Name used in messages.
     pub name: Option<String>,
-    /// The zone of the times they read; the account's when there is none.
+    /// Time zone of the times in messages; `None` uses the account's.
     pub time_zone: Option<Zone>,
-    /// Their units.
+    /// Units of the values in messages.
     pub units: Units,
-    /// Their language.
+    /// Language of the messages, if there is a template for it.
     pub language: Language,
 }
 
-/// Somebody who is told of alerts.
+/// A person who is told of alerts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recipient {
-    /// Where.
+    /// Channel and address of the recipient.
     pub destination: Destination,
-    /// How they like to read.
+    /// How messages are written.
     pub preferences: Preferences,
-    /// They are told of what matters at least so much.
+    /// Only alerts of this severity or higher are sent.
     pub minimum_severity: Severity,
-    /// When they want to be told; always when there is none.
+    /// Hours in which messages are sent; `None` for always. Outside them messages are suppressed, not delayed.
     pub schedule: Option<Schedule>,
 }
 
-/// A webhook that is told of alerts, whatever else it is told of.
+/// A webhook that alerts are routed to, in addition to the events it subscribes to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoutedWebhook {
-    /// Which of the account's.
+    /// A webhook of the same account.
     pub webhook: WebhookId,
-    /// It is told of what matters at least so much.
+    /// Only alerts of this severity or higher are sent.
     pub minimum_severity: Severity,
-    /// When it is told; always when there is none.
+    /// Hours in which alerts are sent; `None` for always.
     pub schedule: Option<Schedule>,
 }
 
-/// Whom alerts go to, as set in one place. Nobody at all when it is set and empty.
+/// The routing set on one device, group or account. If set and empty, nobody is told.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlertRouting {
-    /// Whom.
+    /// Recipients by e-mail and SMS.
     pub recipients: Vec<Recipient>,
-    /// Which webhooks.
+    /// Webhooks of the account that get these alerts.
     #[serde(default)]
     pub webhooks: Vec<RoutedWebhook>,
 }
 
 impl AlertRouting {
-    /// Recipients one place may have.
+    /// Recipients that one routing may have.
     pub const RECIPIENTS_MAX: usize = 50;
-    /// Webhooks one place may have.
+    /// Webhooks that one routing may have.
     pub const WEBHOOKS_MAX: usize = 20;
 
-    /// The webhooks that are told of an alert which matters so much, at this instant, each once.
+    /// The webhooks that get an alert of this severity at this instant, each once.
     pub fn webhooks_at(&self, severity: Severity, now: Timestamp, zone: &Zone) -> BTreeSet<WebhookId> {
         let wants = |routed: &&RoutedWebhook| {
             severity >= routed.minimum_severity
@@ -209,30 +209,30 @@ impl AlertRouting {
     }
 }
 
-/// The places where it can be set, the most specific first.
+/// What a routing can be set on, the most specific first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RoutingHolder {
-    /// For one device.
+    /// For the alerts of one device.
     Device(DeviceId),
     /// For the devices of a group.
     Group(GroupId),
-    /// For the rest of the account.
+    /// For devices without a routing of their own or of a group.
     Account,
 }
 
-/// What is set in one place.
+/// The routing stored on one device, group or account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredRouting {
-    /// Counts the changes; goes on over a removal, so that no revision ever means two things.
+    /// Counts the changes, also across removals, so that a revision never means two different states.
     pub revision: Revision,
-    /// What is set; none when the next place decides.
+    /// The routing; `None` if the next, less specific one applies.
     pub routing: Option<AlertRouting>,
     /// When it was last changed, if ever.
     pub last_modified: Option<Timestamp>,
 }
 
 impl StoredRouting {
-    /// Where nothing was ever set.
+    /// The state before anything was set.
     pub const UNSET: Self = Self { revision: Revision(0), routing: None, last_modified: None };
 }
 

@@ -1,4 +1,4 @@
-//! Hours of the week in a zone, for whoever wants to be told only then.
+//! Weekly schedules: hours on days of the week, in a time zone.
 
 use std::fmt;
 use std::str::FromStr;
@@ -54,7 +54,7 @@ impl Weekday {
     }
 }
 
-/// A text that names no day of the week.
+/// The error for a text that is not a day of the week.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a day of the week such as monday")]
 pub struct ParseWeekdayError;
@@ -72,7 +72,7 @@ impl FromStr for Weekday {
 #[serde(try_from = "String", into = "String")]
 pub struct TimeOfDay(u16);
 
-/// A text that is no time of day.
+/// The error for a text that is not a time of day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a time of day such as 08:30, up to 24:00")]
 pub struct ParseTimeOfDayError;
@@ -117,22 +117,22 @@ impl From<TimeOfDay> for String {
     }
 }
 
-/// Hours on days of the week. Hours that end before they begin, or when they begin, run into the next day and belong
-/// to the day they begin on.
+/// Hours on days of the week. If `to` is not after `from`, the hours run into the next day and belong to the day on
+/// which they begin.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schedule {
-    /// The days, ascending, each once.
+    /// The days on which the hours begin, ascending, each once.
     pub weekdays: Vec<Weekday>,
-    /// When it begins.
+    /// The first minute of the hours.
     pub from: TimeOfDay,
-    /// The first minute after it.
+    /// The first minute after the hours.
     pub to: TimeOfDay,
-    /// Whose clock it goes by; the recipient's when there is none.
+    /// Time zone of the hours; `None` uses the zone that the caller passes, for example the recipient's.
     pub time_zone: Option<Zone>,
 }
 
 impl Schedule {
-    /// Whether this instant lies in it, by this zone's clock unless it has its own.
+    /// Whether the schedule contains this instant. `zone` is used if the schedule has no time zone of its own.
     pub fn contains(&self, instant: Timestamp, zone: &Zone) -> bool {
         let zone = self.time_zone.as_ref().unwrap_or(zone);
         let clock = zone.as_jiff().to_datetime(instant.to_jiff());
@@ -147,14 +147,14 @@ impl Schedule {
         (today && minute >= self.from) || (began_yesterday && minute < self.to)
     }
 
-    /// The first instant from this one on that lies in it; none when there is no day to it.
+    /// The first instant from this one on that the schedule contains; `None` if it has no days.
     pub fn next(&self, instant: Timestamp, zone: &Zone) -> Option<Timestamp> {
         if self.contains(instant, zone) {
             return Some(instant);
         }
         let own = self.time_zone.as_ref().unwrap_or(zone).as_jiff();
         let today = own.to_datetime(instant.to_jiff()).date();
-        // A week from now is the same day again, whose hours of today may be over.
+        // Eight days: today's hours may be over, so that the same weekday of next week is the next one.
         (0..=8_i64).find_map(|days| {
             let midnight = today.checked_add(jiff::Span::new().days(days)).ok()?.at(0, 0, 0, 0);
             let begin = midnight.checked_add(jiff::Span::new().minutes(i64::from(self.from.0))).ok()?;

@@ -1,20 +1,20 @@
-//! How much an alert matters, by its name unless it says that it is critical.
+//! The severity of alerts: by name, unless sent as critical.
 
 use crate::alert::Alert;
 
-/// How much an alert matters, least first.
+/// How serious an alert is, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing.
+    /// For information; no action is needed.
     Info,
-    /// Somebody should look.
+    /// Somebody should look at it soon.
     Warning,
-    /// It cannot wait.
+    /// Somebody must act at once. Not held back by e-mail caps.
     Critical,
 }
 
-/// Names that only tell how things stand. `SOSButton` is critical, every other name a warning.
+/// Names of alerts that are only informative. `SOSButton` is critical, every other name a warning.
 const INFO: &[&str] = &[
     "AllowedArea",
     "CheckArea",
@@ -38,7 +38,7 @@ const INFO: &[&str] = &[
 ];
 
 impl Severity {
-    /// Every severity there is, least first.
+    /// Every severity, in ascending order.
     pub const ALL: [Self; 3] = [Self::Info, Self::Warning, Self::Critical];
 
     /// Its name in the API.
@@ -50,17 +50,17 @@ impl Severity {
         }
     }
 
-    /// The number a store keeps; more is more severe.
+    /// The number that a store keeps; higher is more severe.
     pub const fn rank(self) -> u8 {
         self as u8
     }
 
-    /// The severity with this number; the highest for a number above all.
+    /// The severity with this number; critical for unknown numbers.
     pub fn from_rank(rank: u8) -> Self {
         Self::ALL.get(usize::from(rank)).copied().unwrap_or(Self::Critical)
     }
 
-    /// How much this alert matters.
+    /// The severity of this alert.
     pub fn of(alert: &Alert) -> Self {
         if alert.critical || Alert::is_critical_by_name(&alert.name) {
             Self::Critical
@@ -72,7 +72,7 @@ impl Severity {
     }
 }
 
-/// A text that names no severity.
+/// The error for a text that is not a severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be one of info, warning, critical")]
 pub struct ParseSeverityError;

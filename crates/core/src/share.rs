@@ -1,4 +1,4 @@
-//! Share links: a live view of a device or group for whoever has the link, between two instants.
+//! Share links: a public live view of a device or group between two instants.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,43 +8,43 @@ use crate::time::Timestamp;
 /// What a link shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ShareTarget {
-    /// One device.
+    /// A single device of the account.
     Device(DeviceId),
-    /// A group's devices.
+    /// The devices that are in a group when the link is opened.
     Group(GroupId),
 }
 
-/// A share link to be made.
+/// A share link to be created.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewShare {
-    /// What it shows.
+    /// The device or group that it shows.
     pub target: ShareTarget,
-    /// What it is for.
+    /// Shown on its page and in lists.
     pub name: Option<String>,
-    /// Shows nothing before.
+    /// The link shows nothing before this instant.
     pub from: Timestamp,
-    /// Shows nothing from then on.
+    /// The link shows nothing from this instant on.
     pub until: Timestamp,
-    /// The unguessable part of the address.
+    /// The random part of the URL, with 192 bits.
     pub secret: String,
 }
 
-/// A share link.
+/// A share link as stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
-    /// Its id, for its owner.
+    /// Assigned by the service; not part of the URL.
     pub id: ShareId,
     /// The account it belongs to.
     pub account: AccountId,
-    /// What it shows, to whom and when.
+    /// What it shows, and when.
     pub link: NewShare,
-    /// How often it was opened.
+    /// How often it was opened; saved every few seconds.
     pub views: u64,
     /// When it was last opened.
     pub last_viewed: Option<Timestamp>,
-    /// Who made it.
+    /// The user who created it; `None` if since deleted.
     pub created_by: Option<UserId>,
-    /// When it was made.
+    /// Set by the service on creation.
     pub creation: Timestamp,
 }
 

@@ -1,4 +1,4 @@
-//! Texts with rules of their own, and the lengths every text keeps to.
+//! Validated text types, and the maximum lengths of texts.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,28 +6,28 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Characters in the name of anything.
+/// Characters that a name may have.
 pub const NAME_MAX: usize = 200;
-/// Characters in a description or message.
+/// Characters that a description or message may have.
 pub const DESCRIPTION_MAX: usize = 2_000;
-/// Characters in a short text: identifiers, models, icons, phone numbers.
+/// Characters that a short text may have: identifiers, models, icons, phone numbers.
 pub const SHORT_MAX: usize = 100;
-/// Entries in a map of tags.
+/// Tags that one object may have.
 pub const TAGS_MAX: usize = 64;
-/// Characters in the key of a tag.
+/// Characters that the key of a tag may have.
 pub const TAG_KEY_MAX: usize = 64;
-/// Characters in the value of a tag.
+/// Characters that the value of a tag may have.
 pub const TAG_VALUE_MAX: usize = 256;
 
-/// Free labels on a thing, key to value.
+/// Labels on an object as key and value, chosen by clients.
 pub type Tags = BTreeMap<String, String>;
 
-/// An e-mail address as it was written; compared and kept unique without regard to case.
+/// An e-mail address as written; compared and unique without regard to letter case.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Email(String);
 
-/// Why a text is not an e-mail address.
+/// The error for a text that is not an e-mail address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be an e-mail address such as ana@example.com, of at most 254 characters")]
 pub struct ParseEmailError;
@@ -38,7 +38,7 @@ impl Email {
         &self.0
     }
 
-    /// The form two spellings of one address share.
+    /// The address in lower case, for comparisons.
     pub fn folded(&self) -> String {
         self.0.to_lowercase()
     }
@@ -47,7 +47,7 @@ impl Email {
 impl FromStr for Email {
     type Err = ParseEmailError;
 
-    /// Takes what mail servers deliver to: a local part, an @, a host name. No quoting, no comments.
+    /// Accepts a local part, an @ and a host name. Quoted local parts and comments of RFC 5322 are refused.
     fn from_str(text: &str) -> Result<Self, ParseEmailError> {
         let (local, host) = text.rsplit_once('@').ok_or(ParseEmailError)?;
         let local_fits = (1..=64).contains(&local.len())

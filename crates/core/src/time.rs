@@ -1,4 +1,4 @@
-//! Instants as whole milliseconds, and how they are written.
+//! Instants in whole milliseconds, and their text form.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,18 +12,18 @@ pub use crate::clock::{Clock, MockClock, Monotonic, SystemClock};
 #[serde(transparent)]
 pub struct Timestamp(i64);
 
-/// Why a text is not an instant.
+/// The error for a text that is not an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a date and time such as 2026-05-01T12:00:00Z")]
 pub struct ParseTimestampError;
 
 impl Timestamp {
-    /// 0001-01-01T00:00:00Z.
+    /// 0001-01-01T00:00:00Z, the earliest instant that can be written.
     pub const MIN: Self = Self(-62_135_596_800_000);
-    /// 9999-12-30T22:00:00Z, the last whole second that exists on every clock of the world.
+    /// 9999-12-30T22:00:00Z, the last whole second of the year 9999 in every time zone.
     pub const MAX: Self = Self(253_402_207_200_000);
 
-    /// The instant this many milliseconds after 1970, held within [`Self::MIN`] and [`Self::MAX`].
+    /// The instant this many milliseconds after 1970, clamped to [`Self::MIN`] and [`Self::MAX`].
     pub const fn from_millis(millis: i64) -> Self {
         if millis < Self::MIN.0 {
             Self::MIN
@@ -34,7 +34,7 @@ impl Timestamp {
         }
     }
 
-    /// Milliseconds since 1970.
+    /// Milliseconds since 1970-01-01T00:00:00Z.
     pub const fn as_millis(self) -> i64 {
         self.0
     }

@@ -1,4 +1,4 @@
-//! A user: somebody who signs in, what they may do and how much they see.
+//! A user: who signs in, what they may do and how much they see.
 
 mod bounds;
 
@@ -15,10 +15,10 @@ use crate::text::{Email, Tags};
 use crate::time::Timestamp;
 use crate::zone::Zone;
 
-/// Somebody who signs in.
+/// A person or integration that signs in, as stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct User {
-    /// Their id.
+    /// Assigned by the service; never changes.
     pub id: UserId,
     /// The account they belong to.
     pub account: AccountId,
@@ -26,9 +26,9 @@ pub struct User {
     pub revision: Revision,
     /// What a client sets.
     pub profile: UserProfile,
-    /// May see the operator's pages and set licences; set by command alone.
+    /// Whether the user is an operator of the server. Only the command line can set it.
     pub operator: bool,
-    /// When they were added.
+    /// Set by the service on creation.
     pub creation: Timestamp,
     /// When a client last changed them.
     pub modification: Timestamp,
@@ -39,43 +39,43 @@ pub struct User {
 /// What a client sets of a user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserProfile {
-    /// Their name.
+    /// Shown in lists and in the audit log.
     pub name: String,
-    /// Their address, unique on the server; the `userName` of the API.
+    /// E-mail address for signing in, unique on the server; `userName` in the API.
     pub email: Email,
-    /// Their country; only an owner made by command may have none.
+    /// Country of the user; only owners created on the command line have none.
     pub country: Option<Country>,
-    /// Their zone, for what is shown to them.
+    /// Time zone of times shown to the user.
     pub time_zone: Zone,
-    /// A note about them.
+    /// Free text for administrators.
     pub description: Option<String>,
-    /// A message shown to them.
+    /// A message that the console shows to the user.
     pub message: Option<String>,
-    /// Whether they are shut out.
+    /// Whether the user is blocked from everything.
     pub disabled: bool,
-    /// What they are told then.
+    /// What a blocked user is told.
     pub disabled_message: Option<String>,
-    /// Free labels.
+    /// Labels as key and value, chosen by clients.
     pub tags: Tags,
     /// What they may do.
     pub privileges: Privileges,
-    /// The only group they see.
+    /// If set, the user sees only this group.
     pub group: Option<GroupId>,
-    /// The only device they see; stronger than the group.
+    /// If set, the user sees only this device, whatever `group` says.
     pub device: Option<DeviceId>,
-    /// How many devices made by them may exist.
+    /// How many devices created by this user may exist; `None` for no limit.
     pub admin_devices: Option<u32>,
-    /// Not valid before.
+    /// The user is refused before this instant.
     pub from: Option<Timestamp>,
-    /// Not valid from then on.
+    /// The user is refused from this instant on.
     pub expires: Option<Timestamp>,
 }
 
 impl UserProfile {
-    /// The largest `admin_devices`.
+    /// The largest value of `admin_devices`.
     pub const ADMIN_DEVICES_MAX: u32 = 1_000_000;
 
-    /// The part of the account they see.
+    /// How much of the account the user sees.
     pub fn reach(&self) -> Reach {
         match (self.device, self.group) {
             (Some(device), _) => Reach::Device(device),
@@ -84,7 +84,7 @@ impl UserProfile {
         }
     }
 
-    /// Whether they may do anything at this instant.
+    /// Whether the user is let in at this instant.
     pub fn status(&self, now: Timestamp) -> UserStatus {
         if self.disabled {
             UserStatus::Disabled
@@ -97,11 +97,11 @@ impl UserProfile {
         }
     }
 
-    /// The members in which it differs from what was before, by their names in the API.
+    /// The fields that differ from `before`, by their names in the API; written to the audit log.
     pub fn changes_since(&self, before: &Self) -> [(&'static str, bool); 15] {
         [
             ("name", self.name != before.name),
-            // A change of letter case alone is one too.
+            // Compared as text: a change of letter case alone also counts.
             ("email", self.email.as_str() != before.email.as_str()),
             ("country", self.country != before.country),
             ("timeZone", self.time_zone != before.time_zone),
@@ -119,7 +119,7 @@ impl UserProfile {
         ]
     }
 
-    /// Whether this is an owner who can act for the account from this instant on, without end.
+    /// Whether this is an owner of the whole account, active now and without an expiry.
     pub fn is_lasting_owner(&self, now: Timestamp) -> bool {
         self.privileges.is_owner()
             && self.status(now) == UserStatus::Active
@@ -128,35 +128,35 @@ impl UserProfile {
     }
 }
 
-/// Whether a user may do anything.
+/// Whether a user is let in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UserStatus {
-    /// They may.
+    /// The user is let in.
     Active,
-    /// Somebody shut them out.
+    /// The user was disabled by an administrator.
     Disabled,
-    /// Their validity has not begun.
+    /// The user's `from` is in the future.
     NotYetValid,
-    /// Their validity is over.
+    /// The user's `expires` has passed.
     Expired,
 }
 
-/// A user to be added.
+/// A user to be created.
 #[derive(Clone, Debug)]
 pub struct NewUser {
     /// What the client set.
     pub profile: UserProfile,
-    /// Their password, hashed; without one they need an invitation.
+    /// Argon2 hash of the password; without one the user needs an invitation.
     pub password_hash: Option<String>,
 }
 
 /// Which users to list.
 #[derive(Clone, Debug, Default)]
 pub struct UserFilter {
-    /// Part of the name, address or description, in any case.
+    /// Part of the name, address or description, in any letter case.
     pub text: Option<String>,
-    /// Bound to this group.
+    /// Only users limited to this group.
     pub group: Option<GroupId>,
-    /// Carrying this tag.
+    /// Only users with this tag, as key and value.
     pub tag: Option<(String, String)>,
 }

@@ -1,4 +1,4 @@
-//! Time zones by their IANA id, from the database that is built into the program.
+//! Time zones by IANA id, from the database built into the program.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::Timestamp;
 
-/// Names that stand in zone databases without being a zone anybody could live in.
+/// Names in the database that are not real time zones.
 const NO_ZONES: [&str; 4] = ["Factory", "posixrules", "localtime", "Etc/Unknown"];
 
-/// The database built into the program: the same answers on every machine, whatever it has installed.
+/// The built-in database, so that results do not depend on what the machine has installed.
 static DATABASE: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
-/// Every id, in the order of its lower case letters, as [`position`] searches them.
+/// Every id, sorted by its lower case form, for the binary search in [`position`].
 static IDS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let mut ids: Vec<String> = DATABASE
         .available()
@@ -32,7 +32,7 @@ fn position(text: &str) -> Option<usize> {
     IDS.binary_search_by(|id| id.bytes().map(|byte| byte.to_ascii_lowercase()).cmp(wanted.bytes())).ok()
 }
 
-/// Why a text is not a time zone.
+/// The error for a text that is not a time zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be an IANA time zone such as Europe/Madrid")]
 pub struct ParseZoneError;
@@ -42,7 +42,7 @@ pub struct ParseZoneError;
 pub struct Zone(TimeZone);
 
 impl Zone {
-    /// Coordinated universal time.
+    /// UTC, the default time zone.
     pub const fn utc() -> Self {
         Self(TimeZone::UTC)
     }
@@ -57,7 +57,7 @@ impl Zone {
         self.0.iana_name().unwrap_or("UTC")
     }
 
-    /// A label for people with the zone's distance from UTC now: `(UTC+01:00) Europe/Madrid`.
+    /// A label with the present offset from UTC: `(UTC+01:00) Europe/Madrid`.
     pub fn label(&self, now: Timestamp) -> String {
         let offset = self.0.to_offset(now.to_jiff()).seconds();
         let sign = if offset < 0 { '-' } else { '+' };

@@ -1,4 +1,4 @@
-//! What a geofence can look like, and whether a place lies in it.
+//! The shapes of geofences, and testing whether one contains a position.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,47 +7,47 @@ use super::validity::{ShapeError, check_areas, check_corridor, check_radius};
 use crate::location::{Latitude, Longitude};
 use crate::sphere::{Arc, RADIUS_M, UnitVector};
 
-/// A place on the earth.
+/// A position on the earth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
-    /// Degrees north.
+    /// Degrees north of the equator.
     pub latitude: Latitude,
-    /// Degrees east.
+    /// Degrees east of Greenwich.
     pub longitude: Longitude,
 }
 
-/// An area: a closed line, and holes in it. The first place of a line may be repeated at its end.
+/// A polygon with holes. The first position of a ring may be repeated at its end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Area {
-    /// Around it.
+    /// The outer ring of the polygon.
     pub outline: Vec<Position>,
-    /// Not part of it; their edges are.
+    /// Rings cut out of the polygon. Their edges still belong to it.
     pub holes: Vec<Vec<Position>>,
 }
 
-/// What a geofence looks like.
+/// The shape of a geofence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Shape {
     /// One or several areas.
     Areas(Vec<Area>),
-    /// All within a distance of a place.
+    /// Everything within a distance of a position.
     Circle {
-        /// The middle.
+        /// The centre of the circle.
         centre: Position,
-        /// The distance.
+        /// Radius in metres, up to [`Shape::DISTANCE_MAX_M`].
         radius_m: f64,
     },
-    /// All within half a width of a line; between two places it follows the great circle.
+    /// Everything within half a width of a line. Between two positions the line follows the great circle.
     Corridor {
-        /// The line.
+        /// The centre line, at least two positions.
         line: Vec<Position>,
-        /// From edge to edge.
+        /// Width in metres, from edge to edge.
         width_m: f64,
     },
 }
 
-/// A shape made ready to be looked into.
+/// A shape prepared for tests of positions.
 #[derive(Clone, Debug)]
 pub struct Region(Kind);
 

@@ -1,38 +1,39 @@
-//! Which shapes are refused, and why.
+//! Checks that a shape is valid.
 
 use super::ring::{Corner, ROUND, Ring, Side, turn};
 use super::{Area, Position, Shape};
 
-/// Why a shape is refused: the end of a sentence that begins with its geometry.
+/// Why a shape is refused. The text completes a sentence that begins with the geometry's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
     /// No area at all.
     #[error("must have at least one area")]
     NoArea,
-    /// Too many areas.
+    /// More polygons than [`Shape::AREAS_MAX`].
     #[error("must have at most 100 areas")]
     TooManyAreas,
-    /// Too many places.
+    /// More positions than [`Shape::POSITIONS_MAX`].
     #[error("must have at most 2000 positions in all")]
     TooManyPositions,
-    /// A ring that is none.
+    /// A ring with fewer than three different positions.
     #[error("must have rings of at least three different positions, the first one repeated at the end")]
     TooFewPositions,
-    /// A line that crosses or touches itself.
+    /// A ring that crosses or touches itself.
     #[error("must not cross or touch itself, nor go back along an edge")]
     SelfCrossing,
-    /// A hole that is not within its outline, or crosses it.
+    /// A hole outside its outline, or rings that cross.
     #[error("must have its holes inside its outline, and no two rings that cross")]
     HoleOutside,
     /// A radius or width out of range.
     #[error("must have a radius or width of more than 0 and at most 1000000 metres")]
     Distance,
-    /// A line of one place, or with places half the earth apart.
+    /// A line of one position, or with neighbours too far apart.
     #[error("must have a line of at least two different positions, neighbours less than 15000 km apart")]
     Line,
 }
 
-/// The longest part of a corridor: well below half the earth, where the way between two places is no longer one.
+/// The longest segment of a corridor, in metres. Between positions half the earth apart the great circle is not
+/// unique.
 const LONGEST_ARC_M: f64 = 15_000_000.0;
 
 pub(super) fn check_radius(metres: f64) -> Result<(), ShapeError> {

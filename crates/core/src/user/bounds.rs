@@ -1,22 +1,23 @@
-//! How far a user's bounds reach: what they may give to others, and whose password they may set.
+//! The bounds of a user (validity, allowed devices) limit what they may grant to others and whose password they may
+//! set.
 
 use super::UserProfile;
 use crate::privilege::Privilege;
 use crate::time::Timestamp;
 
-/// A bound of a user that somebody else's profile would go beyond.
+/// A bound of a user that another profile exceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// The other one would be valid earlier.
+    /// The other profile is valid earlier than this.
     From(Timestamp),
-    /// The other one would be valid longer.
+    /// The other profile is valid longer than this.
     Expires(Timestamp),
-    /// The other one could create devices, which count against nobody's allowance but their own.
+    /// The other profile could create devices beyond this user's allowance, since they count for the other user.
     AdminDevices(u32),
 }
 
 impl Bound {
-    /// The member of the API that holds it.
+    /// The name of its field in the API.
     pub const fn member(self) -> &'static str {
         match self {
             Self::From(_) => "from",
@@ -27,8 +28,7 @@ impl Bound {
 }
 
 impl UserProfile {
-    /// The first bound of this user that `other` goes beyond. An owner who can act without end has none: nobody
-    /// else could lift them.
+    /// The first bound of this user that `other` exceeds. A lasting owner has no bounds: nobody else could lift them.
     pub fn bound_exceeded_by(&self, other: &Self, now: Timestamp) -> Option<Bound> {
         if self.is_lasting_owner(now) {
             return None;
@@ -43,10 +43,10 @@ impl UserProfile {
         from.or(expires).or(devices)
     }
 
-    /// The first bound of this user that a change of somebody else from `before` to `after` goes beyond. What the
-    /// change leaves alone does not count.
+    /// The first bound of this user that a change of another profile from `before` to `after` exceeds. Unchanged
+    /// fields do not count.
     pub fn bound_exceeded_by_change(&self, before: &Self, after: &Self, now: Timestamp) -> Option<Bound> {
-        // What stays as it was is judged as if it were within the bounds.
+        // Unchanged fields are replaced by values within the bounds.
         let creates = |profile: &Self| profile.privileges.allows(Privilege::DevicesWrite);
         let devices_stay = before.admin_devices == after.admin_devices && creates(before) == creates(after);
         let judged = Self {
@@ -58,7 +58,7 @@ impl UserProfile {
         self.bound_exceeded_by(&judged, now)
     }
 
-    /// The first of their own bounds that a user would lift by becoming `after`.
+    /// The first of their own bounds that the user would lift by changing to `after`.
     pub fn bound_lifted_by(&self, after: &Self, now: Timestamp) -> Option<Bound> {
         if self.is_lasting_owner(now) {
             return None;
