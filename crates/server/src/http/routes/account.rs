@@ -24,7 +24,7 @@ const READ_ONLY: &[&str] = &["id", "creation", "lastModified"];
 #[derive(Serialize, ToSchema)]
 #[schema(as = OneAccount)]
 pub struct AccountAnswer {
-    /// The account.
+    /// The caller's account.
     account: AccountView,
 }
 
@@ -33,10 +33,10 @@ pub struct AccountAnswer {
 #[serde(rename_all = "camelCase")]
 #[schema(as = Account)]
 pub struct AccountView {
-    /// Its id.
+    /// The account's id; never changes.
     #[schema(example = "acc_01jc2m8k4n5p5")]
     id: String,
-    /// Its name.
+    /// The account's name, shown in the console and in mails.
     #[schema(example = "Castro Fishing", min_length = 1, max_length = 200)]
     name: String,
     /// Its time zone, by IANA id: its midnight starts the day.
@@ -44,7 +44,7 @@ pub struct AccountView {
     time_zone: String,
     /// Its licences, set by an operator of the server.
     licenses: LicensesView,
-    /// Its settings.
+    /// Settings that admins of the account choose.
     settings: AccountSettingsView,
     /// When it was made.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
@@ -61,10 +61,10 @@ pub struct LicensesView {
     /// Devices that may be active at once.
     #[schema(example = 10)]
     total: u32,
-    /// Devices that are.
+    /// Licences that active devices take.
     #[schema(example = 7)]
     used: u32,
-    /// Licences left.
+    /// Licences that no device takes.
     #[schema(example = 3)]
     free: u32,
 }
@@ -93,14 +93,14 @@ pub struct AccountSettingsView {
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is read")]
 pub struct AccountInput {
-    /// Its name.
+    /// The account's name, shown in the console and in mails.
     #[schema(example = "Castro Fishing", min_length = 1, max_length = 200)]
     name: String,
     /// Its time zone, by IANA id. A change takes effect when the present day ends, in a zone further west not before
     /// the next date begins there.
     #[schema(example = "Europe/Madrid", min_length = 1, max_length = 100)]
     time_zone: String,
-    /// Its settings.
+    /// Settings that admins of the account choose.
     settings: AccountSettingsInput,
     /// Its licences: set by operators of the server; another total from anybody else is refused.
     #[schema(required = false)]

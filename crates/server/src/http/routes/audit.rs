@@ -24,7 +24,7 @@ pub struct AuditView {
     /// Its id; later entries have larger ones.
     #[schema(example = "aud_01jc2m8k4n5p6")]
     id: String,
-    /// When.
+    /// When it was done.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     date_time: String,
     /// The way in: `token`, `session`, `link`, `command` (the operator's) or `service` (the service itself).
@@ -33,13 +33,13 @@ pub struct AuditView {
     /// The id of the user; null when it was the operator or the service itself.
     #[schema(example = "usr_01jc2m8k4n5p6")]
     user: Option<String>,
-    /// The client's address.
+    /// The IP address of the client; null for the service itself.
     #[schema(example = "203.0.113.7")]
     address: Option<String>,
     /// The id of the request, as in the service's log.
     #[schema(example = "req_5f0c6a1e9b7d43c2a8e1f604")]
     request: Option<String>,
-    /// What was done.
+    /// The action, as `thing.verb`.
     #[schema(example = "group.update")]
     action: String,
     /// The id of what it was done to.
@@ -48,7 +48,7 @@ pub struct AuditView {
     /// Whether it was let through.
     #[schema(example = "done", pattern = "^(done|denied)$")]
     outcome: &'static str,
-    /// More in words.
+    /// Details in words, if there are any.
     #[schema(example = "from the console")]
     detail: Option<String>,
     /// How often it happened. Refusals of one user and one operation within an hour share an entry, which tells the

@@ -25,10 +25,10 @@ use crate::http::reply::{Done, Reply, not_modified};
 #[serde(rename_all = "camelCase")]
 #[schema(as = Group)]
 pub struct GroupView {
-    /// Its id.
+    /// The group's id; never changes.
     #[schema(example = "grp_01jc2m8k4n5p6")]
     id: String,
-    /// Its name.
+    /// The group's name, shown in lists.
     #[schema(example = "Trawlers", min_length = 1, max_length = 200)]
     name: String,
     /// A note about it.
@@ -45,7 +45,7 @@ pub struct GroupView {
     last_modified: String,
 }
 
-/// Groups.
+/// A list of groups.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GroupList {
@@ -62,7 +62,7 @@ pub struct GroupList {
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is read")]
 pub struct GroupInput {
-    /// Its name.
+    /// The group's name, shown in lists.
     #[schema(example = "Trawlers", min_length = 1, max_length = 200)]
     name: String,
     /// A note about it.

@@ -42,23 +42,23 @@ pub struct NotificationView {
     /// Whether the alert cannot wait.
     #[schema(example = true)]
     critical: bool,
-    /// The channel.
+    /// How it is sent: `email` or `sms`.
     #[schema(value_type = ChannelName, example = "email")]
     channel: &'static str,
     /// The address or number it goes to.
     #[schema(example = "ana@example.com")]
     address: String,
-    /// The recipient's name.
+    /// The recipient's name, if the routing has one.
     #[schema(example = "Ana")]
     recipient: Option<String>,
-    /// How it stands.
+    /// Whether it waits, was sent, or failed.
     #[schema(value_type = StateName, example = "sent")]
     state: &'static str,
     /// Why: for `suppressed` one of limit, critical-reserve, repeated, schedule, channel-off, account-off, country,
     /// sms-daily-cap, sms-monthly-cap, email-daily-cap, email-recipient-cap, unsubscribed and unconfirmed; else what was learnt from the other side.
     #[schema(example = json!(null))]
     reason: Option<String>,
-    /// Attempts made.
+    /// How often it was tried.
     #[schema(example = 1, minimum = 0)]
     attempts: u32,
     /// When it is tried next; null when it is not.
@@ -102,7 +102,7 @@ pub enum StateName {
     Unclear,
 }
 
-/// Messages.
+/// A list of messages to people.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NotificationList {
@@ -118,7 +118,7 @@ pub struct NotificationList {
 #[derive(Serialize, ToSchema)]
 #[schema(as = OneNotification)]
 pub struct NotificationAnswer {
-    /// The message.
+    /// The message that was asked for.
     notification: NotificationView,
 }
 

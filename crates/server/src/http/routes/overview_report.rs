@@ -55,9 +55,9 @@ pub struct OverviewReportView {
 #[derive(ToSchema)]
 #[schema(as = OverviewFrequency, rename_all = "lowercase")]
 pub enum FrequencyName {
-    /// Never.
+    /// No report is sent.
     Off,
-    /// For each day.
+    /// One report for each day.
     Daily,
     /// For each seven days.
     Weekly,
@@ -77,10 +77,10 @@ pub struct OverviewRecipientView {
     /// The zone of the times they read, by IANA id; null for the account's.
     #[schema(example = "Europe/Madrid")]
     time_zone: Option<String>,
-    /// Their units.
+    /// The units of speeds and distances in their report.
     #[schema(value_type = UnitsName, example = "metric")]
     units: &'static str,
-    /// Their language.
+    /// The language of their report.
     #[schema(example = "en")]
     language: String,
     /// Whether e-mail reaches them: `active`, `unsubscribed` (they ended it by the link in a mail) or `unconfirmed`

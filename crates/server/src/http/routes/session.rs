@@ -36,7 +36,7 @@ use crate::http::reply::{Done, Reply};
 
 const EMAIL_MAX: usize = 254;
 
-/// Who signs in.
+/// The credentials of a user.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes what is read")]
 pub struct SignIn {
@@ -56,9 +56,9 @@ pub struct SignIn {
 #[serde(rename_all = "camelCase")]
 #[schema(as = Session)]
 pub struct SessionView {
-    /// The user.
+    /// The user who is signed in.
     user: UserView,
-    /// Their account.
+    /// The account of the user.
     account: SessionAccount,
     /// All they may do, with what `owner` and `admin` imply.
     #[schema(value_type = Vec<String>, example = json!(["devices.write", "api"]), max_items = 10)]
@@ -80,10 +80,10 @@ pub struct SessionView {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionAccount {
-    /// Its id.
+    /// The account's id; never changes.
     #[schema(example = "acc_01jc2m8k4n5p5")]
     id: String,
-    /// Its name.
+    /// The account's name, shown in the console.
     #[schema(example = "Castro Fishing")]
     name: String,
     /// Its time zone, whose midnight starts the day.

@@ -20,7 +20,7 @@ use crate::http::reply::Reply;
 #[derive(Serialize, ToSchema)]
 #[schema(as = OnePreferences)]
 pub struct PreferencesAnswer {
-    /// The preferences.
+    /// The preferences as they are now.
     preferences: PreferencesView,
 }
 
@@ -43,7 +43,7 @@ pub struct PreferencesView {
     theme: &'static str,
 }
 
-/// What somebody chooses.
+/// How the console shows things to a user.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is read")]

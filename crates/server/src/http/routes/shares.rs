@@ -37,7 +37,7 @@ const REVISION: Revision = Revision::FIRST;
 #[serde(rename_all = "camelCase")]
 #[schema(as = Share)]
 pub struct ShareView {
-    /// Its id.
+    /// The link's id; never changes, and is no secret.
     #[schema(example = "shr_01jc2m8k4n5p6")]
     id: String,
     /// What it is for.
@@ -75,7 +75,7 @@ pub struct ShareView {
     creation: String,
 }
 
-/// Share links.
+/// A list of share links.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ShareList {

@@ -39,7 +39,7 @@ pub struct SharedAnswer {
     /// From when it shows nothing any more.
     #[schema(example = "2026-05-08T12:00:00Z", format = DateTime)]
     until: String,
-    /// The devices.
+    /// The shared devices, with their last locations.
     devices: Vec<SharedDevice>,
 }
 
@@ -50,7 +50,7 @@ pub struct SharedDevice {
     /// What tells it from others of the same link; it means nothing elsewhere.
     #[schema(example = "5f0c2d9ab4e17c63", min_length = 16, max_length = 16)]
     key: String,
-    /// Its name.
+    /// The device's name.
     #[schema(example = "Northern Star", min_length = 1, max_length = 200)]
     name: String,
     /// Its picture, as its owners chose it.

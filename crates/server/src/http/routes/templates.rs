@@ -32,7 +32,7 @@ pub struct TemplateView {
     /// Which text it is.
     #[schema(example = "alert-sms")]
     kind: &'static str,
-    /// The template.
+    /// The source of the template, in the language of Jinja.
     #[schema(example = "{{ alert.title }}: {{ device.name }}", min_length = 1, max_length = 20000)]
     source: String,
     /// Whether it is the built-in one.
@@ -57,7 +57,7 @@ pub struct TemplateList {
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is read")]
 pub struct TemplateInput {
-    /// The template.
+    /// The source of the template, in the language of Jinja.
     #[schema(example = "{{ alert.title }}: {{ device.name }}", min_length = 1, max_length = 20000)]
     source: String,
 }
@@ -88,7 +88,7 @@ pub struct PreviewInput {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Preview {
-    /// The text.
+    /// The text that the template gives.
     #[schema(example = "SOS: Sea Otter")]
     text: String,
     /// The segments it takes as an SMS.

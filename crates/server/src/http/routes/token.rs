@@ -44,10 +44,10 @@ pub struct TokenRequest {
     api_key: String,
 }
 
-/// A token.
+/// A bearer token for the API.
 #[derive(Serialize, ToSchema)]
 pub struct TokenAnswer {
-    /// Always true.
+    /// True, since a token was issued.
     #[schema(example = true)]
     success: bool,
     /// The token, to be sent as `Authorization: Bearer <token>`.
@@ -76,7 +76,7 @@ pub struct JsonWebKey {
     /// Always `Ed25519`.
     #[schema(example = "Ed25519")]
     crv: String,
-    /// The public key.
+    /// The public key, in Base64 for URLs.
     #[schema(example = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo")]
     x: String,
     /// The id of the key, as in the header of tokens.

@@ -26,11 +26,11 @@ const DAYS: i64 = 30;
 #[derive(Serialize, ToSchema)]
 #[schema(as = OneUsage)]
 pub struct UsageAnswer {
-    /// The calls.
+    /// Calls of the account.
     usage: UsageView,
 }
 
-/// Calls over time.
+/// Calls of the account by step of time.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Usage)]
@@ -50,7 +50,7 @@ pub struct UsageView {
 #[serde(rename_all = "camelCase")]
 #[schema(as = UsageSeries)]
 pub struct SeriesView {
-    /// The user.
+    /// The id of the user who made the calls.
     #[schema(example = "usr_01jc2m8k4n5p8")]
     user_id: String,
     /// Their name; null when they are removed.
@@ -59,7 +59,7 @@ pub struct SeriesView {
     /// The way in: `key` for tokens of their API key, `console` for their sessions.
     #[schema(example = "key", pattern = "^(key|console)$")]
     via: &'static str,
-    /// Calls in all.
+    /// Calls of the user in the whole time range.
     #[schema(example = 42)]
     total: u64,
     /// Calls in each step, in the order of `times`.

@@ -32,7 +32,7 @@ use crate::http::reply::{Done, Reply};
 /// The members that name other things.
 const NAMES: &[(&str, Named)] = &[("group", Named::Group), ("deviceId", Named::Device)];
 
-/// Users.
+/// A list of users.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UserList {

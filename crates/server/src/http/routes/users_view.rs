@@ -29,10 +29,10 @@ const PRIVILEGES_MAX: usize = Privilege::ALL.len() + 3;
 #[serde(rename_all = "camelCase")]
 #[schema(as = User)]
 pub struct UserView {
-    /// Their id.
+    /// The user's id; never changes.
     #[schema(example = "usr_01jc2m8k4n5p8")]
     id: String,
-    /// Their name.
+    /// The user's name, shown in lists and the audit log.
     #[schema(example = "Ana Castro", min_length = 1, max_length = 200)]
     name: String,
     /// Their e-mail address: the `userName` of the API.
@@ -56,7 +56,7 @@ pub struct UserView {
     /// What they are told when they are.
     #[schema(example = "Call the office", max_length = 2000)]
     disabled_message: Option<String>,
-    /// Free labels.
+    /// Labels by key, chosen by the account.
     #[schema(example = json!({ "team": "north" }))]
     tags: BTreeMap<String, String>,
     /// What they may do; none means reading alone.
@@ -71,7 +71,7 @@ pub struct UserView {
     /// How many devices made by them may exist.
     #[schema(example = 10, maximum = 1_000_000)]
     admin_devices: Option<u32>,
-    /// Not valid before.
+    /// The user cannot sign in before this instant.
     #[schema(example = "2026-05-01T00:00:00Z", format = DateTime)]
     from: Option<String>,
     /// Not valid from then on.
@@ -96,7 +96,7 @@ pub struct UserView {
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is read")]
 pub struct UserInput {
-    /// Their name.
+    /// The user's name, shown in lists and the audit log.
     #[schema(example = "Ana Castro", min_length = 1, max_length = 200)]
     name: String,
     /// Their e-mail address, unique on the server in any letter case.
@@ -136,7 +136,7 @@ pub struct UserInput {
     /// How many devices made by them may exist.
     #[schema(example = 10, maximum = 1_000_000)]
     admin_devices: Option<u32>,
-    /// Not valid before.
+    /// The user cannot sign in before this instant.
     #[schema(example = "2026-05-01T00:00:00Z", format = DateTime)]
     from: Option<String>,
     /// Not valid from then on; later than `from`. Null or `9999-12-31T23:59:59Z` for never.

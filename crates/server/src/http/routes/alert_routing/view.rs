@@ -35,13 +35,13 @@ pub struct AlertRoutingView {
 #[derive(ToSchema)]
 #[schema(as = AlertRoutingPlace, rename_all = "lowercase")]
 pub enum PlaceName {
-    /// The device.
+    /// The device's own routing.
     Device,
     /// Groups the device is in; several add up.
     Group,
-    /// The account.
+    /// The account's routing, which applies where device and groups have none.
     Account,
-    /// Nowhere.
+    /// No routing is set: nobody is notified.
     None,
 }
 
@@ -50,7 +50,7 @@ pub enum PlaceName {
 #[serde(rename_all = "camelCase")]
 #[schema(as = Recipient)]
 pub struct RecipientView {
-    /// The channel.
+    /// How the recipient is reached: `email` or `sms`.
     #[schema(value_type = ChannelName, example = "email")]
     channel: &'static str,
     /// An e-mail address, or a telephone number in international form.
@@ -67,10 +67,10 @@ pub struct RecipientView {
     /// The zone of the times they read, by IANA id; null for the account's.
     #[schema(example = "Europe/Madrid")]
     time_zone: Option<String>,
-    /// Their units.
+    /// The units of speeds, distances and temperatures in their messages.
     #[schema(value_type = UnitsName, example = "metric")]
     units: &'static str,
-    /// Their language.
+    /// The language of their messages.
     #[schema(example = "en")]
     language: String,
     /// Whether messages reach them: `active`, `unsubscribed` (they ended e-mail by the link in a mail) or `unconfirmed`
@@ -84,7 +84,7 @@ pub struct RecipientView {
 #[serde(rename_all = "camelCase")]
 #[schema(as = RoutedWebhook)]
 pub struct RoutedWebhookView {
-    /// The webhook's id.
+    /// The id of a webhook of the account.
     #[schema(example = "whk_01jc2m8k4n5p6")]
     id: String,
     /// It is told of alerts that matter at least so much.
@@ -98,9 +98,9 @@ pub struct RoutedWebhookView {
 #[derive(ToSchema)]
 #[schema(as = Units, rename_all = "lowercase")]
 pub enum UnitsName {
-    /// Kilometres and Celsius.
+    /// Kilometres, km/h and degrees Celsius.
     Metric,
-    /// Miles and Fahrenheit.
+    /// Miles, mph and degrees Fahrenheit.
     Imperial,
     /// Nautical miles, knots and Celsius.
     Nautical,
@@ -123,7 +123,7 @@ pub struct AlertRoutingInput {
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is read")]
 pub struct RoutedWebhookInput {
-    /// The webhook's id.
+    /// The id of a webhook of the account.
     #[schema(example = "whk_01jc2m8k4n5p6")]
     id: String,
     /// It is told of alerts that matter at least so much; `info` unless given.
@@ -138,7 +138,7 @@ pub struct RoutedWebhookInput {
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is read")]
 pub struct RecipientInput {
-    /// The channel.
+    /// How the recipient is reached: `email` or `sms`.
     #[schema(value_type = ChannelName, example = "email")]
     channel: String,
     /// An e-mail address, or a telephone number in international form such as `+34600123456`.
@@ -171,7 +171,7 @@ pub struct ScheduleInput {
     /// The days; all unless given.
     #[schema(value_type = Option<Vec<WeekdayName>>, example = json!(["monday", "friday"]), min_items = 1, max_items = 7)]
     weekdays: Option<Vec<String>>,
-    /// When it begins.
+    /// The first minute, as HH:MM.
     #[schema(example = "08:00", min_length = 5, max_length = 5)]
     from: String,
     /// The first minute after it, up to 24:00.

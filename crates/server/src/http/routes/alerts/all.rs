@@ -26,7 +26,7 @@ pub enum StageName {
     Open,
     /// Somebody has taken note of it, and it is not over.
     Acknowledged,
-    /// It is over.
+    /// Ended by somebody, or by its rule.
     Ended,
 }
 

@@ -28,13 +28,13 @@ pub(super) const ADDED: &[&str] = &[
 #[serde(rename_all = "camelCase")]
 #[schema(as = Alert)]
 pub struct AlertView {
-    /// Its id.
+    /// The alert's id; never changes.
     #[schema(example = "alr_01jc2m8k4n5p9")]
     id: String,
     /// The device it happened to.
     #[schema(example = "dev_01jc2m8k4n5p7")]
     device_id: String,
-    /// When it happened.
+    /// When it happened, as told by the device or the rule.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     date_time: String,
     /// What happened: any name; some have a meaning of their own, such as `SOSButton`.
@@ -43,7 +43,7 @@ pub struct AlertView {
     /// The names of what happened.
     #[schema(example = json!(["SpeedLimit"]))]
     alerts: [String; 1],
-    /// In words.
+    /// Free text from the device, the client or the rule.
     #[schema(example = "Faster than 20 km/h", max_length = 1000)]
     text: Option<String>,
     /// Degrees north (WGS 84); there together with `longitude` or not at all. An alert that was sent without a place has
@@ -87,11 +87,11 @@ pub struct AlertView {
 #[derive(ToSchema)]
 #[schema(as = Severity, rename_all = "lowercase")]
 pub enum SeverityName {
-    /// Worth knowing.
+    /// For information; nobody has to act.
     Info,
-    /// Somebody should look.
+    /// Somebody should look at it soon.
     Warning,
-    /// It cannot wait.
+    /// An emergency: messages use the critical reserve.
     Critical,
 }
 
@@ -113,7 +113,7 @@ pub struct AlertAnswer {
     pub(super) alert: AlertView,
 }
 
-/// Alerts.
+/// A list of alerts.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AlertList {

@@ -49,13 +49,13 @@ pub enum AlertsBody {
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "describes what is read")]
 pub struct AlertsWrapped {
-    /// The alerts.
+    /// The alerts to store.
     #[schema(value_type = Vec<AlertInput>, max_items = 10000, min_items = 1)]
     alerts: Vec<AlertInput>,
-    /// Means nothing here.
+    /// Ignored beside alerts.
     #[schema(example = json!(null))]
     from: Option<serde_json::Value>,
-    /// Means nothing here.
+    /// Ignored beside alerts.
     #[schema(example = json!(null))]
     to: Option<serde_json::Value>,
 }
@@ -65,13 +65,13 @@ pub struct AlertsWrapped {
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "describes what is read")]
 pub struct AlertWrapped {
-    /// The alert.
+    /// The alert to store.
     #[schema(value_type = AlertInput)]
     alert: AlertInput,
-    /// Means nothing here.
+    /// Ignored beside alerts.
     #[schema(example = json!(null))]
     from: Option<serde_json::Value>,
-    /// Means nothing here.
+    /// Ignored beside alerts.
     #[schema(example = json!(null))]
     to: Option<serde_json::Value>,
 }
@@ -82,10 +82,10 @@ pub struct AlertWrapped {
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is read")]
 pub struct AlertRange {
-    /// The first instant.
+    /// The beginning of the time range, inclusive.
     #[schema(example = "2026-05-01T00:00:00Z", format = DateTime)]
     from: String,
-    /// The last instant.
+    /// The end of the time range, inclusive.
     #[schema(example = "2026-05-02T00:00:00Z", format = DateTime)]
     to: String,
     /// Only alerts of this name, in any letter case; null or empty for every alert.

@@ -17,7 +17,7 @@ use crate::http::reply::Reply;
 #[serde(rename_all = "camelCase")]
 #[schema(as = Console)]
 pub struct ConsoleFacts {
-    /// The server.
+    /// About this server.
     server: ServerFacts,
     /// The address clients use, without a slash at the end.
     #[schema(example = "https://track.example.com")]
@@ -31,14 +31,14 @@ pub struct ConsoleFacts {
     languages: &'static [&'static str],
 }
 
-/// The server.
+/// Name and version of the server.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ConsoleServer)]
 pub struct ServerFacts {
-    /// What it is.
+    /// The name of the software.
     #[schema(example = "Perigee")]
     name: &'static str,
-    /// Its version.
+    /// The version of the software.
     #[schema(example = "0.1.0")]
     version: &'static str,
 }
@@ -90,10 +90,10 @@ pub struct LayerFacts {
 #[derive(Serialize, ToSchema)]
 #[schema(as = ConsoleChannels)]
 pub struct ChannelFacts {
-    /// E-mail.
+    /// Whether the server can send e-mail.
     #[schema(example = true)]
     email: bool,
-    /// SMS.
+    /// Whether the server can send SMS.
     #[schema(example = false)]
     sms: bool,
 }

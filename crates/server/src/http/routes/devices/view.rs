@@ -9,7 +9,7 @@ use perigee_core::time::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A tracker.
+/// A device: a tracker with its settings and its state.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Device)]
@@ -84,7 +84,7 @@ pub struct DeviceView {
 #[serde(rename_all = "camelCase")]
 #[schema(as = Limits)]
 pub struct LimitsView {
-    /// Whether it expires.
+    /// Whether the device expires at `expirationDate`.
     #[schema(example = true)]
     expires: bool,
     /// The last date it is active on, in the account's time zone.
@@ -106,7 +106,7 @@ pub struct LimitsView {
 #[serde(rename_all = "camelCase")]
 #[schema(as = Counters)]
 pub struct CountersView {
-    /// The day.
+    /// The day that is counted, in the account's time zone.
     #[schema(example = "2026-05-01", format = Date)]
     date: String,
     /// The time zone it is counted in.
@@ -130,7 +130,7 @@ pub struct CountersView {
 #[derive(ToSchema)]
 #[schema(as = DeviceState, rename_all = "lowercase")]
 pub enum DeviceStateName {
-    /// It does.
+    /// The device takes a licence and stores data.
     Active,
     /// It does no longer.
     Expired,
@@ -146,7 +146,7 @@ pub enum DeviceStatusName {
     Late,
     /// Not heard for six of its intervals.
     Offline,
-    /// Not heard yet.
+    /// The device has not reported yet.
     Never,
 }
 
@@ -158,7 +158,7 @@ pub struct OneDevice {
     pub(super) device: DeviceView,
 }
 
-/// Devices.
+/// A list of devices.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceList {

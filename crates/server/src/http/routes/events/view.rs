@@ -4,17 +4,17 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// Something that happened.
+/// An event of the account's log.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Event)]
 pub struct EventView {
     /// Its place in the log: opaque, the same wherever the event is read, and good as `cursor` and `Last-Event-ID`.
     #[schema(example = "AAAAAAAAACoAAAAAAAAAAKh8Z1E")]
     id: String,
-    /// What happened.
+    /// What happened, as `thing.verb`; ignore types you do not know.
     #[schema(example = "location.created")]
     r#type: String,
-    /// When.
+    /// When it was written to the log.
     #[schema(example = "2026-05-01T12:00:03Z", format = DateTime)]
     at: String,
     /// The id of the device it concerns, if one.
@@ -26,7 +26,7 @@ pub struct EventView {
     data: Value,
 }
 
-/// Events.
+/// A part of the log of events.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EventList {

@@ -15,14 +15,14 @@ use crate::http::json::Fields;
 #[derive(Serialize, ToSchema)]
 #[schema(as = Geofence)]
 pub struct GeofenceView {
-    /// What it is.
+    /// Always `Feature`.
     #[serde(rename = "type")]
     #[schema(example = "Feature", pattern = "^Feature$")]
     kind: String,
-    /// Its id.
+    /// The geofence's id; never changes.
     #[schema(example = "geo_01jc2m8k4n5p6")]
     id: String,
-    /// Where it is.
+    /// The area, the centre of a circle, or the line of a corridor.
     geometry: GeometryView,
     /// What else is set of it.
     properties: PropertiesView,
@@ -34,7 +34,7 @@ pub struct GeofenceView {
 #[derive(Serialize, ToSchema)]
 #[schema(as = GeofenceGeometry)]
 pub struct GeometryView {
-    /// Which geometry.
+    /// `Polygon`, `MultiPolygon`, `Point` or `LineString`.
     #[serde(rename = "type")]
     #[schema(example = "Polygon", pattern = "^(Polygon|MultiPolygon|Point|LineString)$")]
     kind: String,
@@ -48,7 +48,7 @@ pub struct GeometryView {
 #[serde(rename_all = "camelCase")]
 #[schema(as = GeofenceProperties)]
 pub struct PropertiesView {
-    /// Its name.
+    /// The geofence's name, shown in lists and messages.
     #[schema(example = "Ría de Vigo", min_length = 1, max_length = 200)]
     name: String,
     /// A note about it.
@@ -68,7 +68,7 @@ pub struct PropertiesView {
     last_modified: String,
 }
 
-/// Geofences.
+/// A list of geofences.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GeofenceList {
@@ -83,10 +83,10 @@ pub struct GeofenceList {
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes what is read")]
 pub struct GeofenceInput {
-    /// What it is.
+    /// Always `Feature`.
     #[schema(rename = "type", example = "Feature", pattern = "^Feature$")]
     kind: String,
-    /// Where it is.
+    /// The area, the centre of a circle, or the line of a corridor.
     geometry: GeometryView,
     /// What else is set of it.
     properties: PropertiesInput,
@@ -97,7 +97,7 @@ pub struct GeofenceInput {
 #[schema(as = GeofencePropertiesInput, rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is read")]
 pub struct PropertiesInput {
-    /// Its name.
+    /// The geofence's name, shown in lists and messages.
     #[schema(example = "Ría de Vigo", min_length = 1, max_length = 200)]
     name: String,
     /// A note about it.

@@ -16,7 +16,7 @@ use crate::http::routes::devices::find_device;
 /// How many locations were deleted.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct LocationsDeleted {
-    /// How many.
+    /// How many locations were deleted.
     #[schema(example = 1440, minimum = 0)]
     deleted: u64,
 }

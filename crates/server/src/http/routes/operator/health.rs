@@ -35,10 +35,10 @@ pub struct HealthView {
     /// When the node was started.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     started_at: String,
-    /// Seconds since then.
+    /// Seconds since the node was started.
     #[schema(example = 86_400)]
     uptime_seconds: i64,
-    /// The store.
+    /// Size and state of the store.
     store: StoreView,
     /// What waits for its commit on the node.
     intake: IntakeView,
@@ -58,7 +58,7 @@ pub struct HealthView {
     last_backup: Option<String>,
 }
 
-/// The store.
+/// Size and state of the store.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = HealthStore)]
@@ -84,7 +84,7 @@ pub struct StoreView {
     /// Damaged rows that were set aside into the table `quarantine`, by any node and at any time.
     #[schema(example = 0)]
     quarantined_rows: u64,
-    /// Accounts.
+    /// The number of accounts.
     #[schema(example = 4)]
     accounts: u64,
     /// Users of all accounts.
@@ -102,7 +102,7 @@ pub struct IntakeView {
     /// Changes of all kinds.
     #[schema(example = 0)]
     writes: u64,
-    /// Locations.
+    /// The number of stored locations.
     #[schema(example = 0)]
     locations: u64,
 }
@@ -111,17 +111,17 @@ pub struct IntakeView {
 #[derive(Serialize, ToSchema)]
 #[schema(as = HealthMessages)]
 pub struct MessagesView {
-    /// E-mails.
+    /// E-mails that wait to be sent.
     email: BacklogView,
-    /// SMS.
+    /// SMS that wait to be sent.
     sms: BacklogView,
 }
 
-/// What waits.
+/// Messages of one kind that wait.
 #[derive(Serialize, ToSchema)]
 #[schema(as = HealthBacklog)]
 pub struct BacklogView {
-    /// How many.
+    /// How many wait.
     #[schema(example = 0)]
     waiting: u64,
     /// Since when the oldest of them does.
@@ -142,7 +142,7 @@ pub struct PackingView {
     packed: u64,
 }
 
-/// Connections.
+/// Connections of clients to this node.
 #[derive(Serialize, ToSchema)]
 #[schema(as = HealthConnections)]
 pub struct ConnectionsView {

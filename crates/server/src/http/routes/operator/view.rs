@@ -16,7 +16,7 @@ use crate::http::routes::account::{LicensesInput, LicensesView};
 /// What answers have and operators do not set here.
 const READ_ONLY: &[&str] = &["id", "devices", "users", "lastActivity", "creation", "lastModified"];
 
-/// Accounts.
+/// A list of accounts.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OperatorAccountList {
@@ -55,7 +55,7 @@ pub struct InvitationView {
     /// The link. It is shown only now; whoever has it sets the password.
     #[schema(example = "https://track.example.com/password#token=q8Jm0wXb1fTzKc5sYh3nVd7pRg2uLa9e")]
     pub(crate) url: String,
-    /// When it ends.
+    /// When the link stops working.
     #[schema(example = "2026-05-08T12:00:00Z", format = DateTime)]
     pub(crate) expires: String,
 }
@@ -65,21 +65,21 @@ pub struct InvitationView {
 #[serde(rename_all = "camelCase")]
 #[schema(as = OperatorAccount)]
 pub struct OperatorAccountView {
-    /// Its id.
+    /// The account's id; never changes.
     #[schema(example = "acc_01jc2m8k4n5p5")]
     id: String,
-    /// Its name.
+    /// The account's name, shown in the console and in mails.
     #[schema(example = "Castro Fishing", min_length = 1, max_length = 200)]
     name: String,
     /// Its time zone, by IANA id.
     #[schema(example = "Europe/Madrid")]
     time_zone: String,
-    /// Its licences.
+    /// Licences of the account.
     licenses: LicensesView,
     /// Its devices, expired ones too.
     #[schema(example = 9)]
     devices: u32,
-    /// Its users.
+    /// How many users it has.
     #[schema(example = 3)]
     users: u32,
     /// When a device of it was last heard or a user last signed in, to a few minutes; null for never.
@@ -115,7 +115,7 @@ impl From<AccountOverview> for OperatorAccountView {
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is read")]
 pub struct OperatorAccountInput {
-    /// Its name.
+    /// The account's name, shown in the console and in mails.
     #[schema(example = "Castro Fishing", min_length = 1, max_length = 200)]
     name: String,
     /// Its time zone, by IANA id. A change takes effect when the present day ends.
@@ -130,13 +130,13 @@ pub struct OperatorAccountInput {
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is read")]
 pub struct OperatorAccountNew {
-    /// Its name.
+    /// The account's name, shown in the console and in mails.
     #[schema(example = "Castro Fishing", min_length = 1, max_length = 200)]
     name: String,
     /// Its time zone, by IANA id.
     #[schema(example = "Europe/Madrid", min_length = 1, max_length = 100)]
     time_zone: String,
-    /// Its licences.
+    /// Licences of the account.
     licenses: LicensesInput,
     /// The address of its owner, who gets an invitation. No other user of the server may have it.
     #[schema(example = "ana@example.com", min_length = 3, max_length = 254)]

@@ -62,7 +62,7 @@ pub struct RuleTest {
 #[serde(rename_all = "camelCase")]
 #[schema(as = RuleEpisode)]
 pub struct EpisodeView {
-    /// The device.
+    /// The id of the device that the rule would have held for.
     #[schema(example = "dev_01jc2m8k4n5p7")]
     device_id: String,
     /// The time the alert would have.

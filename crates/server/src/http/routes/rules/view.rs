@@ -21,7 +21,7 @@ use crate::http::schedule::{ScheduleView, read_schedule};
 #[serde(rename_all = "camelCase")]
 #[schema(as = Rule)]
 pub struct RuleView {
-    /// Its id.
+    /// The rule's id; never changes.
     #[schema(example = "rul_01jc2m8k4n5p6")]
     id: String,
     /// Its name, and what its alerts say unless `text` is given.
@@ -72,7 +72,7 @@ pub struct RuleView {
     last_modified: String,
 }
 
-/// Rules.
+/// A list of rules.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuleList {

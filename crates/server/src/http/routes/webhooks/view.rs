@@ -13,7 +13,7 @@ use crate::http::routes::events::body::event_id;
 #[serde(rename_all = "camelCase")]
 #[schema(as = Webhook)]
 pub struct WebhookView {
-    /// Its id.
+    /// The id; never changes.
     #[schema(example = "whk_01jc2m8k4n5p6")]
     id: String,
     /// What it is for.
@@ -40,7 +40,7 @@ pub struct WebhookView {
     /// When the service switched it off.
     #[schema(example = json!(null), format = DateTime)]
     disabled_at: Option<String>,
-    /// Why.
+    /// Why the service switched it off.
     #[schema(example = json!(null))]
     disabled_reason: Option<String>,
     /// Until when its receiver asked for rest.
@@ -78,7 +78,7 @@ pub struct GapView {
     to: String,
 }
 
-/// Webhooks.
+/// A list of webhooks.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookList {
@@ -93,7 +93,7 @@ pub struct WebhookList {
 /// A webhook with its secret, which is shown this once.
 #[derive(Serialize, ToSchema)]
 pub struct WebhookWithSecret {
-    /// The webhook.
+    /// The webhook without its secret.
     #[serde(flatten)]
     pub(super) webhook: WebhookView,
     /// What messages are signed with. Keep it: it is not shown again.
@@ -106,7 +106,7 @@ pub struct WebhookWithSecret {
 #[serde(rename_all = "camelCase")]
 #[schema(as = WebhookDelivery)]
 pub struct DeliveryView {
-    /// Its id.
+    /// The id; never changes.
     #[schema(example = "dlv_01jc2m8k4n5p6")]
     id: String,
     /// The name of the message, the same on every attempt: `webhook-id`, and the `id` of the event.
@@ -121,7 +121,7 @@ pub struct DeliveryView {
     /// How far it has come.
     #[schema(value_type = DeliveryStateName, example = "delivered")]
     state: &'static str,
-    /// Attempts made.
+    /// How often it was tried.
     #[schema(example = 1, minimum = 0)]
     attempts: u32,
     /// When it is tried next, while it waits.
@@ -136,7 +136,7 @@ pub struct DeliveryView {
     /// The status that came back.
     #[schema(example = 200, minimum = 100, maximum = 999)]
     last_status: Option<u16>,
-    /// What went wrong.
+    /// Why the last attempt failed.
     #[schema(example = json!(null))]
     last_error: Option<String>,
     /// When it was made.
@@ -150,13 +150,13 @@ pub struct DeliveryView {
 pub enum DeliveryStateName {
     /// It is tried, now or later.
     Waiting,
-    /// It was taken.
+    /// The receiver answered with 2xx.
     Delivered,
     /// It is not tried any more.
     Failed,
 }
 
-/// Deliveries.
+/// A list of deliveries, newest first.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeliveryList {
