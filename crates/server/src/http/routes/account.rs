@@ -90,7 +90,9 @@ pub struct AccountSettingsView {
 
 /// What a client sets of an account.
 #[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
+#[schema(rename_all = "camelCase", example = json!({
+    "name": "Castro Fishing", "timeZone": "Europe/Madrid", "settings": {"expiryNoticeDays": 7, "retentionDays": 365}
+}))]
 #[expect(dead_code, reason = "describes what is read")]
 pub struct AccountInput {
     /// The account's name, shown in the console and in mails.

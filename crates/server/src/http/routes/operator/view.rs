@@ -139,7 +139,7 @@ pub struct OperatorAccountNew {
     /// Licences of the account.
     licenses: LicensesInput,
     /// The address of its owner, who gets an invitation. No other user of the server may have it.
-    #[schema(example = "ana@example.com", min_length = 3, max_length = 254)]
+    #[schema(example = "rosa@example.com", min_length = 3, max_length = 254)]
     owner_email: String,
 }
 
