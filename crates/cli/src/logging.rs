@@ -14,7 +14,7 @@ pub(crate) struct Level(reload::Handle<EnvFilter, Registry>);
 impl Level {
     /// Applies the level of these settings. The format does not change.
     pub(crate) fn set(&self, log: &Log) -> Result<()> {
-        self.0.reload(filter(log)?).context("the level of the log cannot be set")
+        self.0.reload(filter(log)?).context("cannot set the log level")
     }
 }
 

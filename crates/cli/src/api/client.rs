@@ -68,7 +68,7 @@ impl Api {
             ),
         };
         if !matches!(remote.url.scheme(), "http" | "https") {
-            bail!("{} is no address of a server; it begins with http:// or https://", remote.url);
+            bail!("{} is not the URL of a server; it must begin with http:// or https://", remote.url);
         }
         let http = Client::builder()
             .tls_backend_preconfigured(tls(remote.ca.as_deref())?)
@@ -91,7 +91,7 @@ impl Api {
     pub(crate) fn url(&self, path: &[&str]) -> Result<Url> {
         let mut url = self.base.clone();
         let mut segments =
-            url.path_segments_mut().map_err(|()| anyhow!("{} is no address of a server", self.base))?;
+            url.path_segments_mut().map_err(|()| anyhow!("{} is not the URL of a server", self.base))?;
         segments.pop_if_empty().extend(path);
         drop(segments);
         Ok(url)
@@ -161,7 +161,7 @@ impl Api {
         let answer = self.http.post(url).json(body).send().await.with_context(unreachable)?;
         let status = answer.status();
         let answer: TokenAnswer =
-            answer.json().await.with_context(|| format!("{} is no Perigee server", self.base))?;
+            answer.json().await.with_context(|| format!("{} is not a Perigee server", self.base))?;
         let expires = answer.expires.as_deref().and_then(|text| text.parse().ok());
         match (answer.token, expires) {
             (Some(token), Some(expires)) => Ok(Token { text: Arc::new(token), expires }),

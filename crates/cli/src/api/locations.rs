@@ -44,7 +44,7 @@ impl Submission {
         if lines.len() < WORTH_PACKING {
             return Ok(Self { body: lines, is_packed: false, count });
         }
-        let body = zstd::encode_all(&lines[..], 1).context("cannot pack the locations")?;
+        let body = zstd::encode_all(&lines[..], 1).context("cannot compress the locations")?;
         Ok(Self { body, is_packed: true, count })
     }
 }
@@ -66,7 +66,7 @@ impl Api {
             .await?;
         match answer.status() {
             StatusCode::OK | StatusCode::CREATED => {
-                answer.json().await.context("the server's answer cannot be read")
+                answer.json().await.context("cannot read the server's answer")
             }
             StatusCode::BAD_REQUEST => {
                 let body: Value = answer.json().await.unwrap_or_default();

@@ -121,7 +121,7 @@ impl Answer for Changed {
         );
         match &self.clock_was_at {
             Some(ahead) => {
-                format!("{told}\nlicences had been decided at {ahead}, and are at the present again")
+                format!("{told}\nlicence checks had used the time {ahead}; they use the present time again")
             }
             None => told,
         }
@@ -130,7 +130,7 @@ impl Answer for Changed {
 
 /// How long locations are kept, in words.
 fn kept(retention_days: Option<u32>) -> String {
-    retention_days.map_or_else(|| "for ever".to_owned(), |days| format!("for {days} days"))
+    retention_days.map_or_else(|| "forever".to_owned(), |days| format!("for {days} days"))
 }
 
 /// The changes to make to an account.
@@ -225,7 +225,7 @@ impl From<AccountOverview> for Overview {
 impl Answer for Accounts {
     fn in_words(&self) -> String {
         if self.accounts.is_empty() {
-            return "there are no accounts; perigee account create makes one".to_owned();
+            return "there are no accounts; create one with perigee account create".to_owned();
         }
         let row = |account: &Overview| {
             let used = format!("{} of {}", account.licenses.used, account.licenses.total);

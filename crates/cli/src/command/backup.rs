@@ -40,7 +40,7 @@ pub(super) const fn damaged_rows(are_allowed: bool) -> DamagedRows {
 fn note_backup(store: &Path) {
     let noted = std::fs::write(store.with_file_name(LAST_BACKUP), format!("{}\n", SystemClock.now()));
     if let Err(error) = noted {
-        eprintln!("perigee: the time of the backup could not be noted beside the store: {error}");
+        eprintln!("perigee: cannot write the time of the backup beside the database: {error}");
     }
 }
 
@@ -48,7 +48,7 @@ fn note_backup(store: &Path) {
 pub(super) fn embedded_store(config: &Config, on_postgres: &str) -> Result<PathBuf> {
     let url = config.store.database_url()?;
     url.sqlite_path().map(ToOwned::to_owned).ok_or_else(|| {
-        anyhow!("this store is on PostgreSQL, which has its own tools: use {on_postgres} (docs/operations/backup.md)")
+        anyhow!("this database is on PostgreSQL, which has its own tools: use {on_postgres} (docs/operations/backup.md)")
     })
 }
 

@@ -31,7 +31,7 @@ const NOWHERE: &str = "demo.invalid";
 /// Runs the demo until it is stopped.
 pub(crate) async fn demo(common: &Common, options: Demo) -> Result<ExitCode> {
     let folder = tempfile::Builder::new().prefix("perigee-demo-").tempdir();
-    let folder = folder.context("cannot make a folder for the demonstration")?;
+    let folder = folder.context("cannot create a folder for the demo")?;
     let mut config = settings::defaults()?;
     prepare(&mut config, &options);
     config.store.data = folder.path().to_owned();
@@ -42,7 +42,7 @@ pub(crate) async fn demo(common: &Common, options: Demo) -> Result<ExitCode> {
     let mut service = Service::open(config, clock.clone()).await?;
     // Replaces the senders, so that nothing leaves this machine.
     service.send_by(Senders { email: Some(Arc::new(Sink)), sms: Some(Arc::new(Sink)), centre: None });
-    let owner = service.first_owner().await?.context("the store of the demonstration is not empty")?;
+    let owner = service.first_owner().await?.context("the database of the demo is not empty")?;
     let api = Api::new(&open_door(&service, &owner).await?)?;
     let now_ms = clock.now().as_millis();
     let cast = Cast::new(options.seed, options.devices, now_ms - i64::from(options.days) * DAY_MS, now_ms);
@@ -73,9 +73,9 @@ pub(crate) async fn demo(common: &Common, options: Demo) -> Result<ExitCode> {
         life.abort();
     };
     service.run(stop).await;
-    folder.close().context("cannot remove the folder of the demonstration")?;
+    folder.close().context("cannot delete the folder of the demo")?;
     match failed {
-        Some(error) => Err(error.context("the demonstration cannot go on")),
+        Some(error) => Err(error.context("the demo cannot continue")),
         None => Ok(ExitCode::SUCCESS),
     }
 }
@@ -96,7 +96,7 @@ fn prepare(config: &mut Config, options: &Demo) {
 /// Makes the owner an operator, and issues an API key for the simulated fleet.
 async fn open_door(service: &Service, owner: &FirstOwner) -> Result<Remote> {
     let app = service.app();
-    let login = app.store.find_login(&owner.email).await?.context("the first owner is not there")?;
+    let login = app.store.find_login(&owner.email).await?.context("cannot find the first owner")?;
     app.store.set_operator(login.user.id, true).await?;
     let (key, now) = (ApiKey::generate(), app.clock.now());
     let kept = Kept {

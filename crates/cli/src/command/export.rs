@@ -93,7 +93,7 @@ impl Source<'_> {
 
     async fn write_stream(&self, mut answer: Response, out: &mut impl Write) -> Result<u64> {
         let mut bytes = 0;
-        while let Some(part) = answer.chunk().await.context("the server's answer broke off")? {
+        while let Some(part) = answer.chunk().await.context("the server's answer ended too early")? {
             out.write_all(&part)?;
             bytes += part.len() as u64;
             self.bar.set_position(bytes);

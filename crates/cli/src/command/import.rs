@@ -26,11 +26,11 @@ pub(crate) async fn run(common: &Common, options: Import) -> Result<ExitCode> {
     let mut report = Report::default();
     for file in &options.files {
         let format = options.format.or_else(|| format_of(file)).ok_or_else(|| {
-            anyhow!("the name of {} does not tell what it is; say it with --format", file.display())
+            anyhow!("cannot tell the format of {} from its name; give it with --format", file.display())
         })?;
         let source = Source { api: &api, options: &options, file, format };
         let imported = source.import(&mut report).await;
-        imported.with_context(|| format!("{}; run the command again to go on", report.so_far()))?;
+        imported.with_context(|| format!("{}; run the command again to continue", report.so_far()))?;
     }
     print(&report, common.json)?;
     Ok(if report.refused == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -135,7 +135,7 @@ impl Report {
 impl Answer for Report {
     fn in_words(&self) -> String {
         let mut text = format!(
-            "taken       {}\nduplicates  {}\nrefused     {}",
+            "accepted    {}\nduplicates  {}\nrejected    {}",
             self.accepted, self.duplicates, self.refused
         );
         if self.skipped > 0 {

@@ -44,7 +44,7 @@ async fn issue(config: &Config, email: &Email) -> Result<Issued> {
     let opened = Opened::existing(config).await?;
     let user = opened.login(email).await?.user;
     if !user.profile.privileges.allows(Privilege::Api) {
-        bail!("{} may not hold an API key; give the user the privilege \"api\" first", email.as_str());
+        bail!("{} may not have an API key; give the user the privilege \"api\" first", email.as_str());
     }
     let key = ApiKey::generate();
     let kept = Kept {
@@ -105,7 +105,7 @@ struct Ended {
 impl Answer for Ended {
     fn in_words(&self) -> String {
         if self.revoked {
-            format!("the API key of {} is revoked; its tokens end within five seconds", self.email)
+            format!("the API key of {} is revoked; its tokens stop working within five seconds", self.email)
         } else {
             format!("{} had no API key", self.email)
         }

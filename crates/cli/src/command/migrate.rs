@@ -61,7 +61,7 @@ impl Answer for Applied {
 
 fn in_words(what: &str, steps: &[Step]) -> String {
     if steps.is_empty() {
-        return "the store is up to date".to_owned();
+        return "the database is up to date".to_owned();
     }
     let lines: Vec<String> =
         steps.iter().map(|step| format!("{what}: {:04} {}", step.version, step.name)).collect();

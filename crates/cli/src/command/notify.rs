@@ -29,7 +29,7 @@ pub(crate) async fn run(common: &Common, command: NotifyCommand) -> Result<ExitC
     let (channel, to, sender) = match (email, sms) {
         (Some(email), _) => (Channel::Email, email.as_str().to_owned(), senders.email.take()),
         (None, Some(number)) => (Channel::Sms, number.to_string(), senders.sms.take()),
-        (None, None) => bail!("say where the message goes: --email or --sms"),
+        (None, None) => bail!("give a recipient with --email or --sms"),
     };
     let section = channel.name();
     let sender =

@@ -30,7 +30,7 @@ impl Opened {
         if let Some(path) = config.store.database_url()?.sqlite_path()
             && !path.exists()
         {
-            bail!("there is no store at {}; name the one you mean with --data or --database", path.display());
+            bail!("there is no database at {}; choose another one with --data or --database", path.display());
         }
         Self::or_new(config).await
     }
@@ -53,7 +53,9 @@ impl Opened {
     /// Finds the user with this address, or fails.
     pub(crate) async fn login(&self, email: &Email) -> Result<Login> {
         let found = self.database.find_login(email).await?;
-        found.ok_or_else(|| anyhow!("no user of this store has the address {}; check it", email.as_str()))
+        found.ok_or_else(|| {
+            anyhow!("no user has the address {}; check the spelling and the database", email.as_str())
+        })
     }
 
     /// Closes the database.

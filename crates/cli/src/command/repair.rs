@@ -43,10 +43,10 @@ pub(crate) async fn run(common: &Common) -> Result<ExitCode> {
 impl Answer for Repaired {
     fn in_words(&self) -> String {
         let mut text = match self.set_aside.len() {
-            0 => "nothing had to be set aside".to_owned(),
+            0 => "nothing had to be moved to quarantine".to_owned(),
             count => format!("{count} rows were damaged; what they held is kept in the table quarantine"),
         };
-        text += &list("set aside", &self.set_aside);
+        text += &list("moved to quarantine", &self.set_aside);
         text += &list("still damaged", &self.after.damaged);
         if !self.after.is_sound() {
             let _ = write!(text, "\nrestore a backup to get back what is still damaged");

@@ -40,10 +40,10 @@ impl Answer for Done {
     fn in_words(&self) -> String {
         let mut text = format!("restored {}, {} bytes", self.store.display(), self.bytes);
         if let Some(kept) = &self.kept {
-            let _ = write!(text, "\nthe store that was there is kept as {}", kept.display());
+            let _ = write!(text, "\nthe old database is kept as {}", kept.display());
         }
         if self.pending_migrations > 0 {
-            text += "\nthe copy is from an older version; the next start brings it up to date";
+            text += "\nthe copy is from an older version; the next start migrates it";
         }
         text + &list("damaged", &self.damaged)
     }

@@ -116,7 +116,7 @@ fn hand_over(service: &Service, owner: &FirstOwner, data: &Path, json: bool) -> 
 fn welcome(service: &Service, owner: &FirstOwner) -> String {
     let (address, email) = (service.base_url(), owner.email.as_str());
     format!(
-        "Perigee made its first account.
+        "Perigee created its first account.
 
   address   {address}
   e-mail    {email}

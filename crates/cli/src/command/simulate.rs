@@ -265,7 +265,7 @@ async fn create_devices(api: &Api, options: &Simulate) -> Result<()> {
         let refusal: Value = answer.json().await.unwrap_or_default();
         if refusal["code"] != "identifier-taken" {
             let error = refusal["error"].as_str().unwrap_or_default();
-            bail!("cannot make the device {}: {error} ({})", device.identifier(), status.as_u16());
+            bail!("cannot create the device {}: {error} ({})", device.identifier(), status.as_u16());
         }
     }
     Ok(())

@@ -82,7 +82,7 @@ struct Changed {
 
 impl Answer for Changed {
     fn in_words(&self) -> String {
-        let operator = if self.operator { "an operator" } else { "no operator" };
+        let operator = if self.operator { "an operator" } else { "not an operator" };
         let totp = if self.totp { "with a second factor" } else { "without a second factor" };
         format!("{} is {operator} of this server and signs in {totp}", self.email)
     }

@@ -36,10 +36,10 @@ pub(super) async fn require_current(config: &Config) -> Result<()> {
     if let Some(path) = url.sqlite_path()
         && !path.exists()
     {
-        bail!("there is no store at {}; name the one you mean with --data or --database", path.display());
+        bail!("there is no database at {}; choose another one with --data or --database", path.display());
     }
     if !Database::pending_migrations(&url).await?.is_empty() {
-        bail!("the store is from an older version; bring it up to date with perigee migrate first");
+        bail!("the database is from an older version; run perigee migrate first");
     }
     Ok(())
 }
@@ -67,15 +67,15 @@ impl Answer for Report {
         }
         text += &list("damaged", &self.damaged);
         if !self.is_sound() {
-            text += "\nperigee repair sets damaged rows aside and mends the rest";
+            text += "\nrun perigee repair to move damaged rows to quarantine and repair the rest";
         }
         if self.without_checksum > 0 {
             let count = self.without_checksum;
-            let _ = write!(text, "\n{count} rows have no checksum yet; a running service fills them in");
+            let _ = write!(text, "\n{count} rows have no checksum yet; a running service adds it");
         }
         if self.quarantined > 0 {
             let count = self.quarantined;
-            let _ = write!(text, "\n{count} rows were set aside earlier, in the table quarantine");
+            let _ = write!(text, "\n{count} rows are in the table quarantine from earlier");
         }
         for note in &self.notes {
             let _ = write!(text, "\nnote: {note}");

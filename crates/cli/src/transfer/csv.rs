@@ -21,7 +21,7 @@ pub(super) fn read(mut input: impl BufRead, sink: &mut Sink<'_>) -> Result<()> {
         (Column::Number("longitude"), "longitude"),
     ] {
         if !columns.contains(&needed) {
-            bail!("the first line has no column \"{name}\"; it must hold the names of the columns");
+            bail!("the first line has no column \"{name}\"; it must contain the column names");
         }
     }
     let mut record = ByteRecord::new();

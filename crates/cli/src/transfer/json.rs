@@ -19,7 +19,7 @@ pub(super) fn read(input: impl BufRead, sink: &mut Sink<'_>) -> Result<()> {
     let mut items = Items { sink, count: 0 };
     let mut document = serde_json::Deserializer::from_reader(input);
     Document(&mut items).deserialize(&mut document).context("cannot read the document")?;
-    document.end().context("something stands behind the document")
+    document.end().context("there is more data after the end of the document")
 }
 
 /// Counts the items it passes on.

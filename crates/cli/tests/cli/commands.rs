@@ -144,7 +144,7 @@ fn a_mistyped_folder_gets_no_store() {
     let data = folder.data();
     for line in ["account list", "key issue --email a@b", "user invite --email a@b"] {
         let refused = refusal(&data, line);
-        assert!(refused.contains("there is no store at"), "{refused}");
+        assert!(refused.contains("there is no database at"), "{refused}");
     }
     assert!(!data.exists());
 }
@@ -159,7 +159,7 @@ fn migrating_is_told_and_done() {
     assert!(!data.exists(), "a look makes nothing");
     assert!(json_of(&data, "migrate")["applied"].as_array().is_some_and(|applied| !applied.is_empty()));
     assert_eq!(json_of(&data, "migrate --check"), json!({"pending": []}));
-    assert_eq!(text(&run(&data, "migrate").stdout), "the store is up to date\n");
+    assert_eq!(text(&run(&data, "migrate").stdout), "the database is up to date\n");
 }
 
 #[test]

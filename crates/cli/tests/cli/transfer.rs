@@ -61,7 +61,7 @@ fn imports_tell_what_was_taken_and_refused() {
     let again = world.answer(&line, 1);
     assert_eq!((&again["accepted"], &again["duplicates"]), (&json!(0), &json!(2)));
     let words = String::from_utf8(world.command(&line).output().unwrap().stdout).unwrap();
-    assert!(words.contains("refused     2") && words.contains("track.ndjson, line 2: "), "{words}");
+    assert!(words.contains("rejected    2") && words.contains("track.ndjson, line 2: "), "{words}");
     assert_eq!(world.count("star"), 2);
     assert!(!world.path("track.ndjson.perigee-import").exists());
 }
