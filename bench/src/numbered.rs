@@ -48,7 +48,7 @@ impl Sender {
         Ok(answered)
     }
 
-    /// Sends locations with these numbers as fast as possible, in batches of `size`.
+    /// Sends locations with these numbers as fast as possible, in batches of `at_once`.
     pub(crate) async fn send_all(&self, numbers: std::ops::Range<usize>, at_once: usize) -> Result<()> {
         let mut connection = Connection::open(&self.address).await?;
         let all: Vec<usize> = numbers.collect();

@@ -107,7 +107,7 @@ impl Outgoing {
         self.due.peek().map(|Reverse((at_ms, _))| *at_ms)
     }
 
-    /// The lines that the next due device delivers up to this moment, at most `limit`.
+    /// The lines that the next due device delivers up to this moment, at most `most`.
     fn take(&mut self, until_ms: i64, most: usize) -> Option<(SimulatedDevice, Vec<u8>, usize)> {
         let Reverse((_, index)) = self.due.pop()?;
         let until_ms = until_ms.min(self.end_ms - 1);

@@ -55,7 +55,7 @@ pub(crate) struct Role {
 }
 
 impl Cast {
-    /// Makes `count` devices with a history between these instants.
+    /// Makes `devices` devices with a history between these instants.
     pub(crate) fn new(seed: u64, devices: u32, start_ms: i64, now_ms: i64) -> Self {
         Self { seed, devices, start_ms, now_ms }
     }

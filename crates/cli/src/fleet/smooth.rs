@@ -55,7 +55,7 @@ impl Smooth {
     }
 }
 
-/// The shorter signed difference between two values on a circle of `full` units.
+/// The shorter signed difference between two values on a circle of `round` units.
 fn short_way(from: i32, to: i32, round: i64) -> i64 {
     (i64::from(to) - i64::from(from) + round / 2).rem_euclid(round) - round / 2
 }

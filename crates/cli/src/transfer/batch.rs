@@ -46,7 +46,7 @@ impl Batch {
     }
 }
 
-/// Reads a file into batches of up to `size` items, after skipping `skip` items. Blocks.
+/// Reads a file into batches of up to `most` items, after skipping `skip` items. Blocks.
 pub(crate) fn read_batches(
     path: &Path,
     format: FileFormat,
