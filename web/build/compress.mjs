@@ -4,7 +4,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { files } from './files.mjs'
 
 const worthIt = /\.(js|mjs|css|json|svg|txt)$/
-// Below this a packet holds it anyway.
+// Smaller files fit into one packet anyway.
 const least = 1024
 const quality = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY }
 

@@ -24,7 +24,7 @@ function stored(): Partial<Preferences> {
   try {
     return JSON.parse(localStorage.getItem(key) ?? '{}') as Partial<Preferences>
   } catch {
-    // Storage may be forbidden or hold something else: the browser's own settings do.
+    // Storage may be blocked or invalid: the browser's settings are used.
     return {}
   }
 }

@@ -1,4 +1,4 @@
-// What users may do, and who may let them.
+// The privileges of users, and whether a user may sign in.
 import type { Schemas } from './api/client'
 
 export type Privilege = Schemas['Privilege']
@@ -17,14 +17,14 @@ export const privileges: Privilege[] = [
   'api'
 ]
 
-/** Whether a privilege goes with another that is given anyway. */
+/** Whether a privilege is implied by another granted one. */
 export function isImplied(privilege: Privilege, given: readonly string[]): boolean {
   if (privilege === 'owner') return false
   if (given.includes('owner')) return true
   return privilege !== 'admin' && given.includes('admin')
 }
 
-/** The fewest privileges that say the same. */
+/** The privileges without those that others imply. */
 export const plain = (given: Privilege[]): Privilege[] =>
   privileges.filter((one) => given.includes(one) && !isImplied(one, given))
 
@@ -36,7 +36,7 @@ interface Validity {
   expires?: string | null
 }
 
-/** Whether a user is let in now. */
+/** Whether a user may sign in now. */
 export function standingOf({ disabled, from, expires }: Validity, now: number): Standing {
   if (disabled) return 'disabled'
   if (from && Date.parse(from) > now) return 'notYet'

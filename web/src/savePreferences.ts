@@ -1,8 +1,8 @@
-// Preferences are kept with the user on the server as well, so that they are the same in another browser.
+// Saves preferences on the server too, so that they are the same in every browser.
 import { api, ok } from './api/client'
 import { prefer, type Preferences } from './preferences.svelte'
 
-/** Changes preferences here at once and on the server when it can keep them; whether it could. */
+/** Changes preferences in this browser and on the server; gives whether the server saved them. */
 export async function keep(change: Partial<Preferences>): Promise<boolean> {
   prefer(change)
   try {
@@ -15,7 +15,7 @@ export async function keep(change: Partial<Preferences>): Promise<boolean> {
 
 type Kept = Partial<Record<keyof Preferences, string | null>>
 
-/** Takes over what the server has kept. A language that was never chosen there is the one chosen before signing in. */
+/** Applies the preferences saved on the server. Without a saved language, the one chosen before signing in stays. */
 export function adopt(kept: Kept | undefined): void {
   if (!kept) return
   const { language, units, theme, timeZone } = kept

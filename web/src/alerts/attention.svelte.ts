@@ -1,4 +1,4 @@
-// Calls people to an alert that arrives: a tone, a message of the browser. Both only when somebody asked for them.
+// Signals a new alert by a sound and a browser notification, each only if switched on.
 import { t } from '../i18n/index.svelte'
 import { fleet } from '../live/fleet.svelte'
 import type { Event } from '../live/stream'
@@ -8,7 +8,7 @@ import { playTone } from './tone'
 import { alertTitle, severityWord, type Alert } from './wording'
 
 const key = 'perigee.attention'
-/** What happened longer ago is no news: it came while the connection was gone, or the device was late. */
+/** Older alerts, in milliseconds, are not signalled: they arrived late or during a lost connection. */
 const newsFor = 10 * 60_000
 const quietFor = 3_000
 
@@ -22,7 +22,7 @@ function stored(): Wishes {
     const kept = JSON.parse(localStorage.getItem(key) ?? '{}') as Partial<Wishes>
     return { sound: kept.sound === true, message: kept.message === true }
   } catch {
-    // Storage may be forbidden or hold something else: nothing was asked for then.
+    // Storage may be blocked or invalid: both stay off.
     return { sound: false, message: false }
   }
 }
@@ -32,20 +32,20 @@ class Attention {
   #quietUntil = 0
   #calledCritical = false
 
-  /** Whether the browser can show messages at all. */
+  /** Whether the browser supports notifications. */
   readonly canMessage = 'Notification' in globalThis
 
   follow(): () => void {
     return fleet.onEvent((event) => this.#apply(event))
   }
 
-  /** Switches the tone; switched on, it is heard once. */
+  /** Switches the sound; it is played once when switched on. */
   setSound(on: boolean): void {
     this.#keep({ sound: on })
     if (on) playTone('warning')
   }
 
-  /** Switches messages; the browser asks for leave when it has not been given. */
+  /** Switches notifications; the browser asks for permission if needed. */
   async setMessage(on: boolean): Promise<void> {
     if (on && Notification.permission !== 'granted' && (await Notification.requestPermission()) !== 'granted') {
       tell(t('alerts.messageRefused'), 'bad')
@@ -68,7 +68,7 @@ class Attention {
     const alert = data as unknown as Alert
     if (this.wishes.message) this.#message(alert)
     if (!this.wishes.sound) return
-    // One tone for many that come together; but nothing silences what cannot wait.
+    // One sound for alerts that arrive together, but critical alerts are never silenced.
     const isCritical = alert.severity === 'critical'
     if (performance.now() < this.#quietUntil && (!isCritical || this.#calledCritical)) return
     this.#quietUntil = performance.now() + quietFor
@@ -90,7 +90,7 @@ class Attention {
         shown.close()
       }
     } catch {
-      // Some telephones show messages only for installed pages.
+      // Some phones show notifications only for installed pages.
     }
   }
 }

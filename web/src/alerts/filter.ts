@@ -1,4 +1,4 @@
-// Which alerts are asked for: by the address of the page, of the API, and of what arrives live.
+// The filter of alerts: from and to the page's address, for the API, and for live events.
 import type { Schemas } from '../api/client'
 import { alertStageValues, severityValues } from '../api/schema'
 
@@ -9,7 +9,7 @@ export type Severity = Schemas['Severity']
 export interface AlertFilter {
   /** Null shows those of every stage. */
   stage: Stage | null
-  /** At least so much. */
+  /** The minimum severity. */
   severity: Severity | null
   kind: string | null
   device: string | null
@@ -60,7 +60,7 @@ export function queryOf(filter: AlertFilter): string {
   return query.size > 0 ? `?${query}` : ''
 }
 
-/** As the API asks it. */
+/** The filter as query parameters of the API. */
 export function apiQuery(filter: AlertFilter): {
   stage?: Stage
   severity?: Severity
@@ -81,7 +81,7 @@ export function apiQuery(filter: AlertFilter): {
   }
 }
 
-/** Whether an alert belongs to what is shown; `groups` are those of its device. */
+/** Whether an alert matches the filter; `groups` are those of its device. */
 export function matches(filter: AlertFilter, alert: Alert, groups: string[]): boolean {
   const at = Date.parse(alert.dateTime)
   if (filter.stage && stageOf(alert) !== filter.stage) return false

@@ -1,4 +1,4 @@
-// How many alerts nobody has taken note of, for whoever shows a number of them. It follows the stream.
+// The number of open alerts, kept current by the event stream.
 import { api, ok, type Schemas } from '../api/client'
 import { fleet } from '../live/fleet.svelte'
 import type { Event } from '../live/stream'
@@ -6,19 +6,19 @@ import { stageOf } from './filter'
 
 type Alert = Schemas['Alert']
 
-/** No more than these are counted: beyond it says so. */
+/** Counts up to this number; the badge shows a plus beyond it. */
 const most = 1000
 
 class OpenAlerts {
   count = $state(0)
-  /** Whether any of them cannot wait. */
+  /** Whether any of them is critical. */
   critical = $state(false)
   readonly #ids = new Map<string, boolean>()
 
-  /** Counts and goes on counting; the answer ends that. */
+  /** Counts, and keeps counting until the returned function is called. */
   follow(): () => void {
     const unhear = fleet.onEvent((event) => this.#apply(event))
-    // Loaded anew whenever the fleet is: events may have been missed before that.
+    // Reloaded with the fleet: events may have been missed before that.
     const unlisten = fleet.listen(({ whole }) => {
       if (whole) void this.#load()
     })
@@ -31,7 +31,7 @@ class OpenAlerts {
     }
   }
 
-  /** Takes over an alert as the API answered it. */
+  /** Stores an alert from an API response. */
   put(alert: Alert): void {
     if (stageOf(alert) === 'open') this.#ids.set(alert.id, alert.severity === 'critical')
     else this.#ids.delete(alert.id)
@@ -47,12 +47,12 @@ class OpenAlerts {
       for (const alert of alerts) this.#ids.set(alert.id, alert.severity === 'critical')
       this.#tell()
     } catch {
-      // A number that is not there harms nobody; the page of alerts says what is wrong.
+      // The badge stays empty; the alerts page shows the problem.
     }
   }
 
   #apply({ type, data }: Event): void {
-    // One that is gone by now has its id alone.
+    // A deleted alert has only an id.
     if (type.startsWith('alert.') && 'alertName' in data) this.put(data as unknown as Alert)
   }
 
@@ -64,5 +64,5 @@ class OpenAlerts {
 
 export const openAlerts = new OpenAlerts()
 
-/** The number as a badge has room for it. */
+/** The number as shown on the badge. */
 export const badge = (count: number): string => (count >= most ? '999+' : String(count))

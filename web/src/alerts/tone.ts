@@ -1,4 +1,4 @@
-// The tone of an alert, made on the spot: one soft note, or three high ones when it cannot wait.
+// The sound of an alert, synthesised: one soft note, or three high ones for a critical alert.
 import type { Severity } from './wording'
 
 let context: AudioContext | undefined
@@ -6,13 +6,13 @@ let context: AudioContext | undefined
 const notes: Record<Severity, number[]> = { info: [523], warning: [659, 523], critical: [988, 988, 988] }
 const length = 0.22
 
-/** Later than this, in milliseconds, a tone is no call any more. */
+/** A sound that would be played later than this, in milliseconds, is dropped. */
 const latest = 1_000
 
 export function playTone(severity: Severity): void {
   const sounding = (context ??= new AudioContext())
   const asked = performance.now()
-  // Browsers keep a page silent until somebody touches it; what was to be heard before that is left out then.
+  // Browsers block sound until the first interaction; earlier tones are dropped.
   void sounding.resume().then(() => {
     if (performance.now() - asked > latest) return
     const start = sounding.currentTime + 0.02

@@ -1,4 +1,4 @@
-// What alerts are called in plain words; the same words that messages about them use.
+// The names of alerts in the user's language, as in e-mails and SMS.
 import type { Schemas } from '../api/client'
 import { t, tIfKnown } from '../i18n/index.svelte'
 
@@ -7,7 +7,7 @@ export type Alert = Schemas['Alert']
 
 const sensor = /^Sensor(\d+)(On|Off|Time)$/
 
-/** The name of an alert in the user's language; a name of somebody's own as it is. */
+/** The name of an alert in the user's language; a custom name as it is. */
 export function alertTitle(name: string): string {
   const known = tIfKnown(`alerts.name.${name}`)
   if (known) return known
@@ -24,7 +24,7 @@ export const severityTint: Record<Severity, string> = {
 
 export const severityWord = (severity: Severity): string => t(`alerts.severity.${severity}`)
 
-/** The names that have a meaning of their own, by their words. */
+/** The built-in alert names, ordered by their titles. */
 export function knownAlerts(): { name: string; title: string }[] {
   return builtIn.map((name) => ({ name, title: alertTitle(name) })).sort((a, b) => a.title.localeCompare(b.title))
 }

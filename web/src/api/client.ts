@@ -1,4 +1,4 @@
-// The API, typed by its own document. A call gives the answer or throws a Problem that says what to do.
+// The API client, typed by the API's document. A call returns the answer or throws a Problem.
 import createClient from 'openapi-fetch'
 import { problemCodeValues, type components, type paths } from './schema'
 
@@ -15,7 +15,7 @@ export const address = (path: string): string => new URL(path.replace(/^\//, '')
 
 export const api = createClient<paths>({ baseUrl: root.href.replace(/\/$/, ''), credentials: 'same-origin' })
 
-/** What the server refused, or that it could not be reached. */
+/** An error answer of the server, or that it could not be reached. */
 export class Problem extends Error {
   constructor(
     readonly status: number,
@@ -26,7 +26,7 @@ export class Problem extends Error {
     super(message)
   }
 
-  /** Nothing came back at all. */
+  /** Whether no answer came. */
   get isOffline(): boolean {
     return this.status === 0
   }

@@ -1,9 +1,9 @@
-// Lists that are needed whole, though the server gives them a page at a time.
+// Loads all pages of a list.
 
-/** What the server takes at most. */
+/** The server's maximum. */
 const pageSize = 1000
 
-/** All items of a list; `ask` gives a page of it and where to go on. */
+/** All items of a list; `ask` gives one page and the next cursor. */
 export async function allPages<P extends { nextCursor?: string | null }, T>(
   ask: (query: { limit: number; cursor: string | undefined }) => Promise<P>,
   itemsOf: (page: P) => T[]

@@ -2,7 +2,7 @@
 import type { Schemas } from '../api/client'
 
 export interface Usage {
-  /** No limit is set, none at all may be sent, some are left, only the critical ones are, or none. */
+  /** `unlimited`, `forbidden` (limit 0), `open`, `reserve` (only critical alerts left) or `reached`. */
   state: 'unlimited' | 'forbidden' | 'open' | 'reserve' | 'reached'
   sent: number
   limit: number

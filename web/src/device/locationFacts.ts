@@ -1,4 +1,4 @@
-// Everything a location carries, in the order people look for it, with what kind of thing each value is.
+// All members of a location in display order, each with the kind of its value.
 import type { Schemas } from '../api/client'
 
 type Location = Schemas['Location']

@@ -1,4 +1,4 @@
-// The present second, for everything that shows an age.
+// The current time, updated every second, for everything that shows an age.
 export const clock = $state({ now: Date.now() })
 
 setInterval(() => {

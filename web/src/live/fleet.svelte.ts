@@ -18,19 +18,19 @@ export type Status = Schemas['DeviceStatus'] | 'expired'
 
 export const statuses: readonly Status[] = [...deviceStatusValues, 'expired']
 
-/** A device as it is at a moment: replaced, never changed, so that a view sees by identity what is new. */
+/** An immutable snapshot of a device: replaced on every change, so that views compare by identity. */
 export interface Tracked {
-  /** A small number for the map, whose features are known by numbers. */
+  /** A small number, because the features of a map source are identified by numbers. */
   readonly key: number
   readonly device: Device
   readonly location: Location | null
 }
 
 export interface Change {
-  /** Devices that moved or changed since the last time, by id. */
+  /** Devices that moved or changed since the last call, by id. */
   changed: Map<string, Tracked>
   removed: Map<string, Tracked>
-  /** Everything was loaded anew. */
+  /** Everything was reloaded. */
   whole: boolean
 }
 
@@ -39,7 +39,7 @@ type EventListener = (event: Event) => void
 
 export const noChange = (): Change => ({ changed: new Map(), removed: new Map(), whole: false })
 
-/** What is shown as the state of a device. */
+/** The status shown for a device. */
 export function statusOf({ device }: Tracked): Status {
   return device.state === 'expired' ? 'expired' : device.status
 }
@@ -111,7 +111,7 @@ class Fleet {
   /** Loads everything, then continues with what happened since. */
   async start(): Promise<void> {
     this.stop()
-    // The place in the log is taken first: what happens while the rest is loaded is heard twice rather than missed.
+    // The cursor is taken first: an event during loading is applied twice rather than missed.
     const { nextCursor } = await ok(api.GET('/api/events', { params: { query: { limit: 1 } } }))
     await this.#load()
     this.#stream = new Stream(nextCursor, {
@@ -129,19 +129,19 @@ class Fleet {
     this.loaded = false
   }
 
-  /** Tells of changes to devices, at most once a frame. */
+  /** Calls back with batched changes of devices, at most once per frame. */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Tells of every event as it comes. */
+  /** Calls back with every event as it arrives. */
   onEvent(listener: EventListener): () => void {
     this.#events.add(listener)
     return () => this.#events.delete(listener)
   }
 
-  /** Takes over a device as the API answered it. */
+  /** Stores a device from an API response. */
   put(device: Device): void {
     const known = this.#devices.get(device.id)
     this.#set(known ? { ...known, device } : { key: ++this.#lastKey, device, location: null })
@@ -160,7 +160,7 @@ class Fleet {
     try {
       await this.start()
     } catch {
-      // Signed out, or still unreachable: whoever shows the page finds out by its next call.
+      // Signed out or still unreachable: the next call of the page shows which.
       this.connection = 'lost'
     }
   }
@@ -210,7 +210,7 @@ class Fleet {
     }
   }
 
-  /** A newer location that can be trusted becomes the last one; the server's rule. */
+  /** A newer location that is not suspect becomes the last one, as on the server. */
   #locate(tracked: Tracked, location: Location): void {
     const isNewer = !location.suspect && (!tracked.location || tracked.location.dateTime <= location.dateTime)
     const device = { ...tracked.device, lastSeen: location.receivedAt ?? location.dateTime }

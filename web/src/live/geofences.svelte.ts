@@ -24,7 +24,7 @@ class Fences {
     return this.all.find((fence) => fence.id === id)
   }
 
-  /** Takes over a geofence as the API answered it. */
+  /** Stores a geofence from an API response. */
   put(fence: Geofence): void {
     this.all = [...this.all.filter(({ id }) => id !== fence.id), fence].sort(order)
   }

@@ -1,15 +1,15 @@
-// Somebody comes back to the page: what does not follow the stream may have changed meanwhile.
+// Reloads data that has no events, such as rules, when the user returns to the page.
 
-/** Sooner again than this there is nothing to ask. */
+/** The shortest time between two reloads, in milliseconds. */
 const atLeast = 5_000
 
-/** Calls `load` whenever the page is looked at again; gives what ends that. */
+/** Calls `load` whenever the page becomes visible or focused; returns a function that stops it. */
 export function onReturn(load: () => Promise<unknown>): () => void {
   let last = Date.now()
   const look = (): void => {
     if (document.hidden || Date.now() - last < atLeast) return
     last = Date.now()
-    // What is shown is still of use when it cannot be loaded anew.
+    // The old data stays visible when reloading fails.
     load().catch(() => undefined)
   }
   document.addEventListener('visibilitychange', look)

@@ -1,4 +1,4 @@
-// What is shown of the fleet on the map and in its list.
+// The filter and selection shared by the live map and the device list.
 import { byName } from '../sort'
 import { fleet, statusOf, type Status, type Tracked } from './fleet.svelte'
 

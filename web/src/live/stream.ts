@@ -1,4 +1,4 @@
-// The server's stream of events: goes on by itself where it was, and says when it is not there.
+// The server's event stream: reconnects at its cursor and reports the state of the connection.
 import { address, type Schemas } from '../api/client'
 
 export type Event = Schemas['Event']
@@ -7,13 +7,13 @@ export type Connection = 'connecting' | 'live' | 'lost'
 interface Handlers {
   event: (event: Event) => void
   connection: (connection: Connection) => void
-  /** The place to go on from is no longer kept, or the session ended: everything must be loaded anew. */
+  /** The cursor is too old or the session has ended: everything must be reloaded. */
   expired: () => void
 }
 
 const firstWait = 1_000
 const longestWait = 30_000
-/** The server writes at least every 15 seconds; after twice that and a little the connection is dead. */
+/** The server writes at least every 15 seconds; after more than twice that the connection is dead. */
 const silence = 35_000
 
 export class Stream {
@@ -58,7 +58,7 @@ export class Stream {
     source.onerror = () => this.#failed()
   }
 
-  /** The browser would try again by itself, but neither tells why it failed nor waits longer each time. */
+  /** EventSource could reconnect by itself, but it neither gives the reason nor backs off. */
   #failed(): void {
     this.#source?.close()
     this.handlers.connection('lost')

@@ -11,7 +11,7 @@ export interface Fence {
 
 interface Options {
   dark: boolean
-  /** Where there is none, fences are only looked at. */
+  /** Without it the geofences are read-only. */
   onpick?: (id: string) => void
 }
 
@@ -20,7 +20,7 @@ const labels = 'fence-names'
 const equator = 40_075_016.686
 const tile = 512
 
-/** Points of the screen that a corridor is wide at zoom 0; doubles with each zoom. */
+/** The width of a corridor in pixels at zoom 0; it doubles with each zoom level. */
 function widthAtZero(shape: Shape): number {
   if (shape.kind !== 'corridor') return 0
   const latitude = shape.positions.reduce((sum, [, north]) => sum + north, 0) / Math.max(1, shape.positions.length)
@@ -36,7 +36,7 @@ export class FenceLayer {
     private readonly map: Map,
     private readonly options: Options
   ) {
-    // Circles would show corners with the usual tolerance.
+    // The default tolerance would give circles visible corners.
     map.addSource(areas, { type: 'geojson', data: collection([]), tolerance: 0.02 })
     map.addSource(labels, { type: 'geojson', data: collection([]) })
     this.#addLayers()

@@ -1,4 +1,4 @@
-// The shapes of geofences: between what the API keeps, what is drawn by hand and what the map can show.
+// The shapes of geofences, converted between the API, the drawing tool and the map.
 // Edges of areas are straight in longitude and latitude and go the shorter way round; circles and corridors are
 // measured on the sphere. The map wants longitudes that go on past 180 degrees instead of jumping.
 import { earthRadius, unwrap, wrap, type Point } from './geodesy'
@@ -27,7 +27,7 @@ const step = 2
 /** Where the map's projection ends. */
 const edge = 85
 
-/** Where one comes from a place, going so many metres towards a bearing in degrees. */
+/** The position at a distance in metres and a bearing in degrees from another. */
 export function destination([longitude, latitude]: Position, metres: number, bearing: number): Position {
   const angle = metres / earthRadius
   const [phi, theta] = [latitude * radians, bearing * radians]
@@ -161,7 +161,7 @@ export function shown(shape: Shape): GeoJSON.Geometry {
   }
 }
 
-/** All positions of what is shown, in one row. */
+/** All positions of a shape in one list. */
 export function positionsOf(shape: Shape): Position[] {
   const geometry = shown(shape)
   if (geometry.type === 'Polygon') return geometry.coordinates.flat() as Position[]

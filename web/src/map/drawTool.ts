@@ -22,7 +22,7 @@ interface Place {
 const places = 9
 const rounded = (value: number): number => Number(value.toFixed(places))
 
-/** The map as seen from a world turned by so many degrees. */
+/** The map with all longitudes shifted by some degrees. */
 class TurnedAdapter extends TerraDrawMapLibreGLAdapter<Map> {
   turn = 0
 
@@ -59,9 +59,9 @@ interface Options {
 
 /** The corners of a circle while it is edited. */
 const ringCorners = 64
-/** A circle drawn smaller than this, in points of the screen, was not meant so. */
+/** A circle drawn smaller than this, in pixels, is taken for a mistake. */
 const least = 8
-/** How large such a one becomes, to be dragged from there. */
+/** The radius in pixels such a circle gets instead, to be dragged from there. */
 const usual = 60
 
 const modeOf: Record<DrawnKind, string> = { polygon: 'polygon', circle: 'circle', corridor: 'linestring' }
@@ -74,7 +74,7 @@ export class DrawTool {
   #width = 0
   #radius = 0
   #center: Position = [0, 0]
-  /** Where the map was last touched: between two taps no pointer moves, so that the pen does not see the second. */
+  /** The last touched point: between two taps no pointer moves, so the drawing tool misses the second. */
   #touched = { x: 0, y: 0 }
 
   constructor(
@@ -106,7 +106,7 @@ export class DrawTool {
     if (shape.kind === 'area') return
     this.#clear()
     const [west, , east] = boundsOf(shape)
-    // The copy of the world that is looked at: longitudes of the map go on past 180.
+    // The visible copy of the world: the map's longitudes continue past 180.
     const seen = Math.round((this.map.getCenter().lng - (west + east) / 2) / 360) * 360
     this.#adapter.turn = Math.round((west + east) / 2) + seen
     this.#kind = shape.kind
@@ -131,7 +131,7 @@ export class DrawTool {
     try {
       this.#draw.stop()
     } catch {
-      // The map's style was made anew meanwhile, and the layers are gone with the old one.
+      // The style was replaced in the meantime, and its layers went with it.
     }
   }
 
@@ -176,7 +176,7 @@ export class DrawTool {
       this.#id = id
       this.#tell(true, undefined, true)
     } else if (this.#id !== undefined) {
-      // A circle is exact again only after it is made anew: moved, its size stays; resized, its middle.
+      // Dragging leaves an inexact circle, so it is rebuilt: with its radius when moved, with its centre when resized.
       this.#tell(true, action === 'dragFeature' ? 'radius' : action === 'dragCoordinateResize' ? 'center' : undefined)
     }
   }
@@ -222,7 +222,7 @@ function modes(dark: boolean, isCircle: () => boolean): ConstructorParameters<ty
     closingPointOutlineColor: ground,
     closingPointOutlineWidth: 2
   } as const
-  // All corners of a circle can be dragged, but four are enough to be seen.
+  // All corners of a circle can be dragged, but only four are shown.
   const seen =
     (size: number) =>
     (feature: GeoJSONStoreFeatures): number =>

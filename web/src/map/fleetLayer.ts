@@ -1,5 +1,5 @@
-// The fleet on the map: one source, changed by differences and at most a few times a second, so that thousands of
-// moving devices leave the page its time. Names and states are data of the features; nothing of them is ever HTML.
+// The fleet on the map: one source, updated by differences and at most a few times a second, so that thousands of
+// moving devices do not block the page. Names are feature data and are never parsed as HTML.
 import type { ExpressionSpecification, GeoJSONSource, GeoJSONSourceDiff, Map, MapLayerMouseEvent } from 'maplibre-gl'
 import { fleet, noChange, statusOf, type Change, type Status, type Tracked } from '../live/fleet.svelte'
 import { statusColours } from './colours'
@@ -9,7 +9,7 @@ import { fonts } from './style'
 const source = 'fleet'
 /** A device slower than this, in km/h, is drawn without a heading. */
 const crawling = 2
-/** How long changes are gathered: longer with more devices, because each costs a look at all. */
+/** How long changes are batched, in milliseconds: longer with more devices, because each update costs time for all. */
 const gatherFor = (count: number): number => (count > 2_000 ? 1_000 : 200)
 
 export interface FleetLayerOptions {
@@ -49,7 +49,7 @@ export class FleetLayer {
     void this.#flush()
   }
 
-  /** Draws all anew, after the filter changed. */
+  /** Redraws everything after the filter changed. */
   refresh(): void {
     this.#waiting.whole = true
     void this.#flush()
@@ -80,7 +80,7 @@ export class FleetLayer {
   }
 
   async #flush(): Promise<void> {
-    // What waits must not wait for the next change, which may never come.
+    // Waiting changes must be flushed even if no further change arrives.
     if (this.#busy) return this.#later()
     const target = this.map.getSource<GeoJSONSource>(source)
     if (!target) return

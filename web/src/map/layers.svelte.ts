@@ -18,11 +18,11 @@ class MapLayers {
   operator: OperatorLayer[] = $state([])
   /** The index of the operator's layer that is shown; null is the built-in map alone. */
   chosen: number | null = $state(null)
-  /** Where to look while there is nothing to look at. */
+  /** The view of the map while there is nothing to show. */
   begin: { center: [number, number]; zoom: number } | null = null
   #asked: Promise<void> | null = null
 
-  /** Asks which maps the operator offers, once unless there was no answer. */
+  /** Loads the operator's maps, once unless that failed. */
   load(): Promise<void> {
     this.#asked ??= this.#load().catch((error: unknown) => {
       this.#asked = null
@@ -92,13 +92,13 @@ let reading: Promise<void> | undefined
 
 /** Lets the map read parts of a PMTiles file; fetched only where an operator has one. */
 async function pmtiles(url: string): Promise<string> {
-  // One for all maps: it knows what it read of a file.
+  // One instance for all maps, because it caches what it has read.
   reading ??= import('pmtiles').then(({ Protocol }) => addProtocol('pmtiles', new Protocol().tile))
   await reading
   return url.startsWith('api/') ? address(url) : new URL(url, root).href
 }
 
-/** The map shows attributions as HTML; an operator's is text. */
+/** The map renders attributions as HTML; the operator's text is escaped. */
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 }

@@ -1,4 +1,4 @@
-// One line or some points on the map that a component draws and takes away again.
+// A temporary line or points that a component draws on the map.
 import type { GeoJSONSource, LayerSpecification, Map } from 'maplibre-gl'
 
 type Layer = { type: LayerSpecification['type'] } & Record<string, unknown>
@@ -22,7 +22,7 @@ export class Overlay {
   }
 
   remove(): void {
-    // A style that was made anew has taken everything with it.
+    // A new style has no layers of the old one.
     const { map, id } = this
     if (!map.getStyle()) return
     for (const layer of map.getStyle().layers) {

@@ -1,4 +1,4 @@
-// The pictures of devices on the map, drawn as distance fields so that one of each serves every colour and size.
+// The icons of devices on the map, as signed distance fields so that one serves every colour and size.
 import type { Map } from 'maplibre-gl'
 
 const size = 64

@@ -1,8 +1,8 @@
-// Pointing at places on the map, for tools that ask for some.
+// Clicks on the map, for tools that need positions.
 import type { Map, MapMouseEvent } from 'maplibre-gl'
 import type { Point } from './geodesy'
 
-/** Tells of every place that is clicked; gives what ends that. */
+/** Calls back with each clicked position; returns a function that stops it. */
 export function onPoint(map: Map, point: (place: Point) => void): () => void {
   const clicked = ({ lngLat }: MapMouseEvent): void => point([lngLat.wrap().lng, lngLat.lat])
   map.on('click', clicked)

@@ -1,7 +1,7 @@
 // The locations of one device over a span of time, in columns: a day has 86,400 of them, a month may have millions.
 import { metres } from './trackGeo'
 
-/** What a location may say besides its time and place. */
+/** The optional measurements of a location. */
 export const measures = ['speed', 'course', 'altitude', 'battery', 'temperature'] as const
 export type Measure = (typeof measures)[number]
 
@@ -11,14 +11,14 @@ export interface Track extends Record<Measure, Float32Array> {
   readonly time: Float64Array
   readonly latitude: Float64Array
   readonly longitude: Float64Array
-  /** Locations there are, of which one in `stride` is kept. */
+  /** The number of locations before thinning; one in `stride` is kept. */
   readonly total: number
   readonly stride: number
-  /** Locations left out because their time or place can hardly be right. */
+  /** The number of implausible locations that were left out. */
   readonly doubtful: number
-  /** The fastest that any of all locations says, in km/h; NaN when none does. */
+  /** The highest reported speed in km/h; NaN without one. */
   readonly fastest: number
-  /** A longer silence than this, in milliseconds, is a gap: nobody knows how it was bridged. */
+  /** More time than this between two locations, in milliseconds, is a gap: the route in between is unknown. */
   readonly gapAfter: number
 }
 
@@ -29,12 +29,12 @@ export interface Fix extends Partial<Record<Measure, number | null>> {
   suspect?: boolean | null
 }
 
-/** More than this many are thinned out as they come, so that memory and time stay bounded. */
+/** More than this many are thinned out while loading, to bound memory and time. */
 const mostKept = 300_000
 const shortestGap = 15 * 60_000
 const gapFactor = 6
 
-/** Gathers locations, oldest first, into a track. */
+/** Builds a track from locations, oldest first. */
 export class TrackBuilder {
   #capacity = 4096
   #length = 0
@@ -66,7 +66,7 @@ export class TrackBuilder {
     if (fix.speed != null && !(this.#fastest >= fix.speed)) this.#fastest = fix.speed
     if ((this.#total - 1) % this.#stride !== 0) return
     const time = Date.parse(fix.dateTime)
-    // Two places at one instant cannot be drawn one after the other: the first is kept.
+    // Of two locations with the same time the first is kept.
     if (this.#length > 0 && time <= (this.#columns.time[this.#length - 1] ?? 0)) return
     if (this.#length === this.most) this.#thin()
     if (this.#length === this.#capacity) this.#grow()
@@ -97,7 +97,7 @@ export class TrackBuilder {
     return track
   }
 
-  /** Keeps every other location, and from now on half as many. */
+  /** Drops every second location, and takes half as many from now on. */
   #thin(): void {
     for (const column of Object.values(this.#columns)) {
       for (let at = 0; at * 2 < this.#length; at++) column[at] = column[at * 2] ?? Number.NaN
@@ -141,7 +141,7 @@ function medianInterval(time: Float64Array, length: number): number {
   return intervals[Math.floor(intervals.length / 2)] ?? 0
 }
 
-/** Where a location does not say its speed, it is that from the one before. */
+/** A location without a speed gets the speed from the previous location to it. */
 function reckonSpeed(track: Track): void {
   const { time, latitude, longitude, speed } = track
   for (let at = 1; at < track.length; at++) {
@@ -152,5 +152,5 @@ function reckonSpeed(track: Track): void {
   }
 }
 
-/** Whether nothing was heard for too long between a location and the one before. */
+/** Whether there is a gap between a location and the previous one. */
 export const isGap = (track: Track, at: number): boolean => track.time[at]! - track.time[at - 1]! > track.gapAfter

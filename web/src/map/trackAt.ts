@@ -8,7 +8,7 @@ export interface Moment extends Record<Measure, number | null> {
   longitude: number
   /** The location it goes on from. */
   index: number
-  /** Nothing was heard then: the place is a guess between the ones before and after. */
+  /** There is no data for this time: the position is interpolated across a gap. */
   inGap: boolean
 }
 
@@ -56,7 +56,7 @@ export function momentAt(track: Track, time: number): Moment | null {
   return moment
 }
 
-/** Which way the device looked: as it said, else towards where it went, else as before. */
+/** The heading: as reported, else the direction of travel, else the previous one. */
 function courseAt(track: Track, index: number): number | null {
   for (let at = index; at >= 0 && at > index - 100; at--) {
     if (!(track.speed[at]! > crawling)) continue

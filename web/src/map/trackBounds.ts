@@ -1,4 +1,4 @@
-// What part of the world to show so that all of some places are seen, whichever side of the antimeridian they are on.
+// The smallest bounds around some positions, also across the antimeridian.
 
 export interface Place {
   latitude: number
@@ -10,7 +10,7 @@ export function boundsOfPlaces(places: Place[]): [number, number, number, number
   if (places.length === 0) return null
   const longitudes = places.map(({ longitude }) => longitude).sort((a, b) => a - b)
   const whole: [number, number] = [longitudes[0]!, longitudes.at(-1)!]
-  // The widest empty part of the circle is what need not be shown.
+  // The bounds leave out the widest empty arc of longitudes.
   let [west, east] = whole
   let widest = west + 360 - east
   for (let at = 1; at < longitudes.length; at++) {
@@ -20,7 +20,7 @@ export function boundsOfPlaces(places: Place[]): [number, number, number, number
     east = longitudes[at - 1]! + 360
     widest = empty
   }
-  // Who is all over the world is shown on the map that everybody knows.
+  // Positions all over the world are shown on the whole world map.
   if (east - west > 180) [west, east] = whole
   let [south, north] = [90, -90]
   for (const { latitude } of places) {

@@ -26,7 +26,7 @@ export function speedScale(speeds: ArrayLike<number>, convert: (speed: number) =
   return { limits, classOf }
 }
 
-/** What nearly all of the speeds are below: one wild value must not flatten the rest. */
+/** A high percentile of the speeds, so that one outlier does not flatten the scale. */
 function highQuantile(speeds: ArrayLike<number>): number {
   const step = Math.max(1, Math.floor(speeds.length / 20_000))
   const sample: number[] = []

@@ -38,7 +38,7 @@ export class TrackCursor {
     this.#marker.getElement().classList.toggle('guessed', moment.inGap)
     if (this.#isOnMap) return
     this.#marker.addTo(this.map)
-    // It is no control: what it shows stands in words beside the map.
+    // Hidden from screen readers: the same information is in text beside the map.
     this.#marker.getElement().removeAttribute('role')
     this.#marker.getElement().setAttribute('aria-hidden', 'true')
     this.#marker.getElement().removeAttribute('tabindex')

@@ -1,4 +1,4 @@
-// The little geometry that tracks need, on a sphere. Longitudes always go the shorter way round.
+// Spherical geometry for tracks. Differences of longitude always take the shorter way.
 import { earthRadius } from './geodesy'
 
 const radians = Math.PI / 180
@@ -17,7 +17,7 @@ export const eastward = (from: number, to: number): number => {
 export function metres(latitude: number, longitude: number, latitude2: number, longitude2: number): number {
   const north = (latitude2 - latitude) * radians
   const east = eastward(longitude, longitude2) * radians
-  // Near by, the earth is flat to a millimetre, and a long track asks very often.
+  // For short distances a plane is exact to a millimetre and much faster.
   if (Math.abs(north) < near && Math.abs(east) < near) {
     const level = east * Math.cos(((latitude + latitude2) / 2) * radians)
     return earthRadius * Math.sqrt(north * north + level * level)

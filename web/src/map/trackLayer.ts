@@ -12,7 +12,7 @@ export interface TrackMark {
   /** A character or two inside of it. */
   sign: string
   label: string
-  /** What the page knows it by. */
+  /** The page's own id of it. */
   id: string
   /** Drawn larger. */
   picked?: boolean
@@ -26,7 +26,7 @@ export interface TrackLayerOptions {
 }
 
 const nothing: GeoJSON.FeatureCollection = { type: 'FeatureCollection', features: [] }
-/** How far from the line, in pixels, a click still means it. */
+/** How far from the line, in pixels, a click still hits it. */
 const reach = 14
 
 export class TrackLayer {

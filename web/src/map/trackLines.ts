@@ -7,20 +7,20 @@ import { Sleeve } from './trackSleeve'
 type Line = [number, number][]
 
 export interface TrackLines {
-  /** What was driven, in pieces between gaps. */
+  /** The route, in pieces between gaps. */
   path: Line[]
   /** The same, one list for each class of speed. */
   classes: Line[][]
-  /** Straight from before to after a silence; not what was driven. */
+  /** Straight lines across gaps; not the real route. */
   gaps: Line[]
 }
 
-/** About this many places are looked at; the rest lie closer together than anybody sees. */
+/** About this many locations are drawn; more would be closer together than a pixel. */
 const mostPlaces = 50_000
 const finest = 2
 /** How far a line may lie beside a place, in parts of the distance between places. */
 const beside = 0.4
-/** A silence that ended within so many metres draws nothing. */
+/** A gap that ended within so many metres is not drawn. */
 const smallGap = 50
 
 /** Draws lines that go the shorter way round, cut where they cross 180 degrees. */

@@ -1,4 +1,4 @@
-// Whether a line may go straight on: all that was passed since its last corner must lie close beside it.
+// Simplifies a line: it may continue straight while all locations since its last corner lie close to it.
 import { eastward } from './trackGeo'
 
 /** Metres in a degree of latitude. */
@@ -34,7 +34,7 @@ export class Sleeve {
     const north = (latitude - this.#latitude) * perDegree
     const east = eastward(this.#longitude, longitude) * this.#perDegreeEast
     const distance = Math.hypot(north, east)
-    // Whoever turns round makes a corner where they did.
+    // A turn gives the line a corner.
     if (distance > longest || distance < this.#farthest - this.tolerance) return false
     if (distance > this.tolerance && !this.#narrow(Math.atan2(north, east), distance)) return false
     this.#farthest = Math.max(this.#farthest, distance)

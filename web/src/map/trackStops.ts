@@ -1,4 +1,4 @@
-// Where a device dwelt: it stayed within a small circle for some minutes. And what the whole track comes to.
+// The stops of a track, where a device stayed within a small circle for some minutes, and its totals.
 import { isGap, type Track } from './track'
 import { eastward, metres, wrap } from './trackGeo'
 
@@ -18,7 +18,7 @@ const radius = 120
 const shortest = 5 * 60_000
 /** Metres in a degree of latitude. */
 const perDegree = 111_195
-/** Stops at one place with less than this between them are one: a single wild fix does not divide them. */
+/** Stops at the same position with less time than this between them are merged: an outlier does not split a stop. */
 const mergeWithin = 3 * 60_000
 
 export function stopsOf(track: Track): Stop[] {
@@ -79,14 +79,14 @@ export interface Totals {
   /** Milliseconds of each. */
   moving: number
   stopped: number
-  /** Nothing was heard, and the device was elsewhere afterwards. */
+  /** A gap, after which the device was somewhere else. */
   silent: number
-  /** Kilometres an hour; null when there is nothing to tell from. */
+  /** In km/h; null without data. */
   fastest: number | null
   average: number | null
 }
 
-/** Distance and times; what a receiver wanders about while it stands does not count as distance. */
+/** Distance and times; drift while standing does not count as distance. */
 export function totalsOf(track: Track, stops: Stop[]): Totals {
   const totals: Totals = { distance: 0, moving: 0, stopped: 0, silent: 0, fastest: null, average: null }
   let next = 0

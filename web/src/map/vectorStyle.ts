@@ -4,7 +4,7 @@ import type { LayerSpecification } from 'maplibre-gl'
 
 export function styleOf(dark: boolean, language: string): LayerSpecification[] {
   const all = layers('operator', namedFlavor(dark ? 'dark' : 'light'), { lang: language })
-  // The pictures of shields and places would have to come from elsewhere; the names do without them.
+  // Icons of road shields and places would need a sprite from another host, so only names are drawn.
   return all.map((layer) => {
     if (layer.type !== 'symbol' || !layer.layout) return layer
     const layout = { ...layer.layout }

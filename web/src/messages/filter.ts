@@ -1,4 +1,4 @@
-// Which messages are looked for, as the address of the page says it.
+// The filter of the messages page, from and to its address.
 import type { Schemas } from '../api/client'
 import { channelValues, notificationStateValues } from '../api/schema'
 
@@ -11,7 +11,7 @@ export interface Filter {
 
 export const states = notificationStateValues
 
-/** What an address asks for; what it asks for that does not exist is left out. */
+/** The filter in an address; unknown values are ignored. */
 export function filterOf(query: URLSearchParams): Filter {
   const state = states.find((one) => one === query.get('state'))
   const channel = channelValues.find((one) => one === query.get('channel'))
@@ -19,7 +19,7 @@ export function filterOf(query: URLSearchParams): Filter {
   return { ...(state ? { state } : {}), ...(channel ? { channel } : {}), ...(device ? { device } : {}) }
 }
 
-/** The address with some of it changed; nothing takes a part away. */
+/** The address with some parameters changed; null removes one. */
 export function pathOf(query: URLSearchParams, change: Record<string, string | null>): string {
   const next = new URLSearchParams(query)
   for (const [name, value] of Object.entries(change)) {

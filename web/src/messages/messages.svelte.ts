@@ -1,4 +1,4 @@
-// A list of messages to people, a page at a time, with resending.
+// A paged list of e-mails and SMS, with resending.
 import { api, ok, type Schemas } from '../api/client'
 import { t } from '../i18n/index.svelte'
 import { Paged } from '../ui/paged.svelte'

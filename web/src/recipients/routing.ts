@@ -19,7 +19,7 @@ export interface RecipientForm {
   address: string
   name: string
   minimumSeverity: Schemas['Severity']
-  /** Told at any time, or in the hours below. */
+  /** Notified at any time, or only in the hours below. */
   anyTime: boolean
   days: Weekday[]
   from: string
@@ -58,7 +58,7 @@ export function formOf(recipient: Recipient): RecipientForm {
     anyTime: !schedule,
     days: schedule ? [...schedule.weekdays] : [...weekdays],
     from: schedule?.from ?? '08:00',
-    // A clock of a browser knows no 24:00; the first minute of the next day is the same.
+    // A time field has no 24:00; 00:00 means the same end of the day.
     to: schedule?.to === '24:00' ? '00:00' : (schedule?.to ?? '20:00'),
     scheduleZone: schedule?.timeZone ?? '',
     timeZone: recipient.timeZone ?? '',
@@ -88,7 +88,7 @@ export function inputOf(form: RecipientForm): RecipientInput {
   }
 }
 
-/** Days in as few words as can be: all, Monday to Friday, the weekend, or each. */
+/** Whether days are all, Monday to Friday, the weekend, or some others. */
 export function daysKind(days: Weekday[]): 'all' | 'working' | 'weekend' | 'some' {
   const has = (some: readonly Weekday[]): boolean =>
     some.length === days.length && some.every((day) => days.includes(day))

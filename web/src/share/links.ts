@@ -1,4 +1,4 @@
-// Share links: how long they hold, and their addresses as people see them.
+// Share links: their expiry and their addresses.
 import { api, ok, root, type Schemas } from '../api/client'
 
 export type Share = Schemas['Share']

@@ -1,4 +1,4 @@
-// A list that the server gives a page at a time. An answer that was overtaken by a newer question is of no use.
+// A list that is loaded page by page. An answer that a newer request has overtaken is dropped.
 import { reason } from './toast.svelte'
 
 export interface Part<T> {
@@ -21,7 +21,7 @@ export class Paged<T extends { id: string }> {
     return this.#cursor !== null
   }
 
-  /** Begins with the first page; what is shown stays until it is there. */
+  /** Loads the first page again; the old items stay until it arrives. */
   load(): Promise<void> {
     return this.#fetch(null)
   }
@@ -31,7 +31,7 @@ export class Paged<T extends { id: string }> {
     return this.#fetch(this.#cursor)
   }
 
-  /** Takes over an item as the server answered it. */
+  /** Replaces an item by one from an API response. */
   put(item: T): void {
     this.items = this.items.map((one) => (one.id === item.id ? item : one))
   }

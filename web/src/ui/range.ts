@@ -1,4 +1,4 @@
-// Spans of time by a time zone's own days and clocks.
+// Periods in the days and clock times of a time zone.
 export interface Range {
   /** Milliseconds; the end is the first instant that does not belong to it. */
   from: number
@@ -58,7 +58,7 @@ export function rangeOf(preset: Preset, zone: string | undefined, now: number): 
 export const toField = (instant: number, zone: string | undefined): string =>
   new Date(clockIn(instant, zone)).toISOString().slice(0, 16)
 
-/** What somebody wrote into such a field; null when it is none. */
+/** The instant of a date-time field's value; null when it is not valid. */
 export function fromField(text: string, zone: string | undefined): number | null {
   const clock = Date.parse(`${text}Z`)
   return Number.isNaN(clock) ? null : instantOf(clock, zone)

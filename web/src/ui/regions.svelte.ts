@@ -42,7 +42,7 @@ class Regions {
       this.#codes = Object.keys(countries.countries)
       this.#timeZones = Object.entries(zones.timeZones).map(([value, label]) => ({ value, label: String(label) }))
     } catch {
-      // The form shows what is set and can be opened again.
+      // The form shows the current value; opening it again retries.
       this.#isAsked = false
     }
   }

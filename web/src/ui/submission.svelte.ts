@@ -1,9 +1,9 @@
-// What becomes of a form that is sent: under way, refused at some field, refused as a whole, or overtaken by another.
+// The state of a submitted form: busy, errors of fields, a general problem, or changed by somebody else.
 import { isProblem, Problem, type ErrorCode } from '../api/client'
 import { t } from '../i18n/index.svelte'
 import { reason } from './toast.svelte'
 
-/** Refusals that are about one field, though they do not say so. */
+/** Error codes that belong to one field although the answer names none. */
 const fieldOfCode: Partial<Record<ErrorCode, string>> = { 'email-taken': 'email', 'identifier-taken': 'identifier' }
 
 type Path<T> = {
@@ -19,14 +19,14 @@ export class Submission {
   problem: string | null = $state(null)
   fields: Record<string, string> = $state({})
 
-  /** The fields the form shows; what is wrong elsewhere is told above it. */
+  /** The fields the form shows; problems of other fields are shown above the form. */
   constructor(
     private readonly known: string[] = [],
-    /** Loads the thing anew after somebody else changed it. */
+    /** Reloads the data after somebody else changed it. */
     private readonly reload?: () => Promise<void>
   ) {}
 
-  /** Sends; whether it went well. */
+  /** Submits; gives whether it succeeded. */
   async run(send: () => Promise<void>): Promise<boolean> {
     if (this.busy) return false
     this.busy = true

@@ -1,4 +1,4 @@
-// Short messages at the edge of the page: something was done, or could not be.
+// Toasts: short messages about success or failure.
 import { Problem } from '../api/client'
 import { t } from '../i18n/index.svelte'
 
@@ -23,11 +23,11 @@ export function dismiss(id: number): void {
   if (index >= 0) toasts.splice(index, 1)
 }
 
-/** What a person can do about something that failed. */
+/** The text that explains a failure to the user. */
 export function reason(error: unknown): string {
   if (error instanceof Problem) return error.isOffline ? t('common.unreachable') : error.message
   return t('common.failed')
 }
 
-/** Tells why something failed. */
+/** Shows a toast with the reason of a failure. */
 export const tellProblem = (error: unknown): void => tell(reason(error), 'bad')

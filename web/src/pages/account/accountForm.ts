@@ -1,4 +1,4 @@
-// The account, and what it allows to be sent, as forms hold them and back.
+// Form values of the account and its sending limits, converted from and to the API.
 import type { Schemas } from '../../api/client'
 
 type Figure = number | null | undefined
@@ -44,7 +44,7 @@ export const sendingForm = (settings: Schemas['NotificationSettings']): SendingF
   emailRecipientHourly: settings.emailRecipientHourly ?? null
 })
 
-/** Beginnings of numbers as people write them: a missing + is put there, and 00 means the same. */
+/** SMS prefixes from text: a missing + is added, and 00 is read as +. */
 export const prefixesOf = (text: string): string[] =>
   text
     .split(/[\s,;]+/)

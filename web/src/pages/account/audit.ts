@@ -1,4 +1,4 @@
-// Entries of the audit log in words. What the server may name anew is shown as it names it.
+// Entries of the audit log in words. Unknown actions are shown by their code.
 
 /** The two parts of an action such as `device.update`. */
 export function partsOf(action: string): { thing: string; verb: string } {

@@ -10,7 +10,7 @@ export interface Prepared {
 const mark = 'data-preview-style'
 const held = 'data-preview-sheet'
 
-/** The document with its styles where no parser takes them for styles: even a document that is only parsed obeys. */
+/** The document with its styles hidden from the parser: the policy applies even to a document that is only parsed. */
 export const disarm = (source: string): string =>
   source
     .replace(/<style\b/gi, `<script type="text/plain" ${held}`)

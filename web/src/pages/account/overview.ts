@@ -1,4 +1,4 @@
-// The report that owners get of each day or week, as a form holds it and back.
+// Form values of the report e-mail, converted from and to the API.
 import type { Schemas } from '../../api/client'
 import { overviewFrequencyValues } from '../../api/schema'
 
@@ -25,7 +25,7 @@ export const overviewForm = (report: OverviewReport): OverviewForm => ({
   ungrouped: report.ungrouped
 })
 
-/** Whoever was a reader before stays one with their language and units; others begin with those given. */
+/** A recipient that was there before keeps language and units; a new one gets the given ones. */
 export function overviewInput(
   form: OverviewForm,
   before: OverviewReport,

@@ -56,7 +56,7 @@ export class Inbox {
       this.#cursor = page.nextCursor ?? undefined
       this.hasMore = this.#cursor !== undefined
       this.#merge(page.alerts, true)
-      // What happened while the server answered is newer than its answer.
+      // Events that arrived during the request are newer than its answer.
       this.#merge(this.#meanwhile)
     } catch (error) {
       if (round === this.#round) this.problem = reason(error)
@@ -87,7 +87,7 @@ export class Inbox {
     await this.#each(ids, (alertId) => ok(api.POST('/api/alerts/{alertId}/end', { params: { path: { alertId } } })))
   }
 
-  /** Takes over an alert as the API answered it. */
+  /** Stores an alert from an API response. */
   put(alert: Alert): void {
     openAlerts.put(alert)
     this.#merge([alert])
@@ -124,7 +124,7 @@ export class Inbox {
     this.alerts = [...byId.values()].sort(newestFirst)
   }
 
-  /** What arrives is gathered: many may come at once. */
+  /** New alerts are batched: many may arrive at once. */
   #apply({ type, data }: Event): void {
     if (!type.startsWith('alert.') || !('alertName' in data)) return
     this.#arrived.push(data as unknown as Alert)

@@ -12,7 +12,7 @@ export function nameOfUser(id: string): Promise<string | null> {
   if (known) return known
   const asked = ok(api.GET('/api/users/{userId}', { params: { path: { userId: id } } }))
     .then(({ name, email }) => name || email)
-    // Gone by now, or not to be seen by this user: the time alone is shown.
+    // Deleted or not visible to this user: only the time is shown.
     .catch(() => null)
   names.set(id, asked)
   return asked

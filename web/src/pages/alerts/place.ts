@@ -1,20 +1,20 @@
-// Where an alert happened: as it says itself, else where its device was last heard before.
+// The location of an alert: its own, else the last location of its device before it.
 import type { Alert } from '../../alerts/wording'
 import { api, ok, type Schemas } from '../../api/client'
 
 export interface AlertPlace {
   latitude: number
   longitude: number
-  /** The alert itself does not say: it is from the location before it. */
+  /** Taken from the location before the alert, which has none of its own. */
   isGuessed: boolean
 }
 
-/** The place that an alert says; null when it says none. */
+/** The alert's own location; null without one. */
 export function ownPlace({ latitude, longitude }: Alert): AlertPlace | null {
   return latitude == null || longitude == null ? null : { latitude, longitude, isGuessed: false }
 }
 
-/** The last location of the device up to the alert; null when there is none, or it cannot be asked for now. */
+/** The last location of the device up to the alert; null without one or when it cannot be loaded. */
 export async function placeBefore({ deviceId, dateTime }: Alert): Promise<AlertPlace | null> {
   try {
     const answer = await ok(

@@ -1,4 +1,4 @@
-// What became of a message to a webhook, in words.
+// The outcome of a webhook delivery in words.
 import type { Schemas } from '../../api/client'
 import type { t } from '../../i18n/index.svelte'
 

@@ -66,7 +66,7 @@ export function chartOptions({ measure, width, last, from, to }: Asked): uPlot.O
   }
 }
 
-/** Speeds begin at nought and a battery goes from 0 to 100; the others have room around them. */
+/** Speed starts at 0 and battery is 0 to 100; other measurements get a margin. */
 function rangeOf(measure: Charted, least: number | null, greatest: number | null): [number, number] {
   const [low, high] = [least ?? 0, greatest ?? 1]
   if (measure === 'battery') return [0, 100]

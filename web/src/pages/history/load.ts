@@ -20,7 +20,7 @@ interface Page {
 const pageSize = 10_000
 const fields = 'dateTime,latitude,longitude,speed,course,altitude,battery,temperature,suspect'
 
-/** The end is exclusive here, and inclusive there. */
+/** The end is exclusive in the console and inclusive in the API. */
 const query = ({ from, to }: Range): { from: string; to: string } => ({
   from: new Date(from).toISOString(),
   to: new Date(to - 1).toISOString()
@@ -51,7 +51,7 @@ export async function loadTrack(
   return builder.finish()
 }
 
-/** More than these are not drawn on one track. */
+/** The maximum of alerts drawn on one track. */
 const mostAlerts = 1000
 
 export async function loadAlerts(deviceId: string, range: Range, leave: AbortSignal): Promise<Alert[]> {

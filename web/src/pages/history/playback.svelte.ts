@@ -1,4 +1,4 @@
-// The place in time on a track: where it is played, and where somebody looks at for a moment.
+// The time shown on a track: the playback position, or the position under the pointer.
 export const rates = [1, 2, 4, 8, 16, 32, 64] as const
 
 export class Playback {
@@ -8,23 +8,23 @@ export class Playback {
   peek: number | null = $state(null)
   playing = $state(false)
   rate = $state(16)
-  /** Whether the camera goes along. */
+  /** Whether the map follows the device. */
   follows = $state(false)
-  /** Whether stops and silences are passed over. */
+  /** Whether stops and gaps are skipped. */
   skips = $state(true)
   from = $state(0)
   to = $state(0)
-  /** The spans that are passed over, ascending. */
+  /** The periods that are skipped, ascending. */
   #idle: { from: number; to: number }[] = []
   #frame = 0
   #before = 0
 
-  /** What is shown now. */
+  /** The time shown now. */
   get shown(): number {
     return this.peek ?? this.time
   }
 
-  /** Begins anew with another track. */
+  /** Starts again with another track. */
   reset(from: number, to: number, idle: { from: number; to: number }[]): void {
     this.pause()
     Object.assign(this, { from, to, time: from, peek: null })
@@ -56,7 +56,7 @@ export class Playback {
   }
 
   readonly #step = (now: number): void => {
-    // After a while in the background time goes on from where it was.
+    // After time in a background tab, playback continues where it was.
     const passed = Math.min(Math.max(0, now - this.#before), 250)
     this.#before = now
     this.seek(this.#passOver(this.time + passed * this.rate))

@@ -17,7 +17,7 @@ export function unitOf(measure: Charted): { convert: (value: number) => number; 
   return isImperial() ? { convert: (celsius) => (celsius * 9) / 5 + 32, unit: '°F' } : { convert: same, unit: '°C' }
 }
 
-/** Which of them the track has anything of. */
+/** The measurements that the track has values of. */
 export const seriesOf = (track: Track): Charted[] =>
   charted.filter((measure) => {
     let known = 0

@@ -17,7 +17,7 @@ export interface Found {
   totals: Totals
   /** Loading was cancelled before all was there. */
   isPartial: boolean
-  /** The same device and range as before: who looks at it stays where they are. */
+  /** The same device and range as before: the view of the map stays. */
   isReloaded: boolean
 }
 
@@ -66,7 +66,7 @@ export class HistoryView {
     })
     try {
       const alerts = loadAlerts(deviceId, range, leave)
-      // Whichever fails first is told; the other must not be reported as unheard.
+      // The first failure is shown; the other must not become an unhandled rejection.
       alerts.catch(() => undefined)
       const track = await loadTrack(deviceId, range, {
         leave,
@@ -94,22 +94,22 @@ export class HistoryView {
     }
   }
 
-  /** Ends loading and keeps what is there. */
+  /** Cancels loading and keeps what has arrived. */
   cancel(): void {
     this.#cancel.abort()
   }
 
-  /** Ends everything: another range, or another page. */
+  /** Cancels everything: another range or another page was chosen. */
   leave(): void {
     this.#leave.abort()
     this.playback.pause()
   }
 }
 
-/** Lets the page draw and answer between two pieces of work. */
+/** Lets the browser draw and handle input between two pieces of work. */
 const breathe = (): Promise<void> => new Promise((resolve) => setTimeout(resolve))
 
-/** When nothing moved: stops and silences, joined. */
+/** The periods without movement: stops and gaps, merged. */
 function idleOf({ track, stops }: Pick<Found, 'track' | 'stops'>): Range[] {
   const spans: Range[] = stops.map(({ from, to }) => ({ from, to }))
   for (let at = 1; at < track.length; at++) {

@@ -1,4 +1,4 @@
-// Looking at the whole fleet.
+// Zooms to the whole fleet.
 import type { Map } from 'maplibre-gl'
 import { boundsOfPlaces } from '../../map/trackBounds'
 import { selection } from '../../live/selection.svelte'

@@ -9,7 +9,7 @@ export type AccountInput = Pick<Schemas['OperatorAccountNew'], 'name' | 'timeZon
 const at = (accountId: string) => ({ path: { accountId } })
 const pageSize = 100
 
-/** The accounts whose name holds what is searched. */
+/** The accounts whose name contains the search text. */
 export class Accounts extends Paged<Account> {
   constructor(search: () => string) {
     super(async (cursor) => {
@@ -32,7 +32,7 @@ export class Accounts extends Paged<Account> {
     this.put(changed)
   }
 
-  /** Makes an account; the way in for its owner is answered this once. */
+  /** Creates an account; the invitation of its owner is in this answer only. */
   async create(body: Schemas['OperatorAccountNew']): Promise<{ account: Account; invitation: Invitation }> {
     const made = await ok(api.POST('/api/operator/accounts', { body }))
     this.items = [...this.items, made.account]

@@ -1,4 +1,4 @@
-// The health of the server, asked for every few seconds while somebody looks, with the last minutes kept for the trends.
+// Polls the server's health while the page is visible, and keeps the last minutes for the trends.
 import { api, ok } from '../../api/client'
 import { reason } from '../../ui/toast.svelte'
 import type { Health } from './verdict'
@@ -26,7 +26,7 @@ class Watch {
   #timer = 0
   #looks = 0
 
-  /** Asks until the answer of this is called: nobody looks any more. */
+  /** Polls until the returned function is called. */
   start(): () => void {
     const look = ++this.#looks
     void this.#ask(look)

@@ -1,4 +1,4 @@
-// How the server is, and what of it needs somebody's attention.
+// Finds the problems in the server's health figures.
 import type { Schemas } from '../../api/client'
 import type { MessagesUnder } from '../../i18n/index.svelte'
 
@@ -25,16 +25,16 @@ const gib = 2 ** 30
 const hour = 3600
 const day = 24 * hour
 
-/** Samples, the latest of all, in which a queue must have been long: many arrive at once when somebody imports. */
+/** The latest samples in all of which a queue must have been long: an import fills it for a moment. */
 const sustained = 5
 
-/** What waited to be stored in all of the last samples, or nothing while there are too few. */
+/** The smallest queue of the last samples, or 0 while there are too few. */
 function queuedIn(past: Health[]): number {
   const last = past.slice(-sustained)
   return last.length < sustained ? 0 : Math.min(...last.map(({ intake }) => intake.writes + intake.locations))
 }
 
-/** The worst first; nothing when all is well. The past has the present in it. */
+/** All problems, the worst first. `past` includes the present sample. */
 export function concerns(health: Health, now: number, past: Health[]): Concern[] {
   const found: Concern[] = []
   /** Adds a concern if a figure has reached the limit of a warning or of an alarm. */

@@ -11,9 +11,9 @@ export class Draft {
   description = $state('')
   kind: DrawnKind | 'area' = $state('polygon')
   shape: Shape | null = $state.raw(null)
-  /** Who changed the shape last: the other one follows. */
+  /** Which side changed the shape last; the other follows. */
   from: 'map' | 'form' = $state('form')
-  /** Grows when the drawing must begin anew. */
+  /** Grows when the drawing must be restarted. */
   round = $state(0)
   fields: Record<string, string> = $state({})
   readonly id: string | null
@@ -41,7 +41,7 @@ export class Draft {
     this.from = from
   }
 
-  /** Begins the drawing anew, perhaps as something else. */
+  /** Restarts the drawing, perhaps with another kind of shape. */
   restart(kind: DrawnKind): void {
     this.shape = null
     this.kind = kind
@@ -57,7 +57,7 @@ export class Draft {
     return shape.kind === 'area' || shape.radius > 0
   }
 
-  /** Saves it; errors at fields are kept here, others are thrown. */
+  /** Saves it; errors of fields are kept, others are thrown. */
   async save(): Promise<Geofence | null> {
     if (!this.shape) return null
     const body = bodyOf(this.name, this.description.trim() || null, this.shape)
@@ -80,7 +80,7 @@ export class Draft {
     }
   }
 
-  /** What the API said about the shape itself. */
+  /** The API's error about the shape. */
   get shapeProblem(): string | undefined {
     return Object.entries(this.fields).find(([field]) => field.startsWith('geometry'))?.[1]
   }

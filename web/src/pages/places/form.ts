@@ -1,4 +1,4 @@
-// What people write about a shape, read and written: positions as lines of text, and files of GeoJSON.
+// Reads and writes shapes as lines of positions, and reads GeoJSON files.
 import { shapeOf, type Geometry, type Position, type Shape } from '../../map/drawShape'
 
 /** The positions of a text, one a line, latitude first as people say it; or the number of the first bad line. */
@@ -54,7 +54,7 @@ const isObject = (value: unknown): value is Json => typeof value === 'object' &&
 const text = (value: unknown): string | null => (typeof value === 'string' && value.trim() ? value.trim() : null)
 const size = (value: unknown): number | null => (typeof value === 'number' && value > 0 ? value : null)
 
-/** All features of a GeoJSON text that can be geofences; null if it is no GeoJSON at all. */
+/** All features of a GeoJSON text that can be geofences; null if it is not GeoJSON. */
 export function readGeoJson(content: string, defaults: Defaults): Found[] | null {
   let value: unknown
   try {

@@ -1,4 +1,4 @@
-// The conditions of rules: which there are, what each asks for, and a form of one from and for the API.
+// The types of rule conditions, the fields of each, and conversion between API and form.
 import type { Schemas } from '../../api/client'
 import type { UnitSystem } from '../../preferences.svelte'
 import { fromUser, toUser, type Quantity } from './units'
@@ -29,9 +29,9 @@ export type Part =
 interface Kind {
   parts: Part[]
   quantity: Quantity
-  /** How it begins when it is chosen. */
+  /** Defaults when the type is chosen. */
   usual: Partial<ConditionForm>
-  /** Nothing else can be asked in the same rule. */
+  /** Cannot be combined with other conditions. */
   alone?: boolean
 }
 
@@ -125,7 +125,7 @@ const quantityOf: Partial<Record<keyof ConditionForm, Quantity>> = {
   perSecond: 'rate'
 }
 
-/** A condition of this type as it begins. */
+/** A new condition of this type with its defaults. */
 export function newCondition(type: string, units: UnitSystem): ConditionForm {
   const { usual, quantity } = kindOf(type)
   const form: ConditionForm = { ...empty, key: ++keys, type, ...usual }
@@ -182,13 +182,13 @@ export function valueOf(text: string): string | number | boolean {
     try {
       return String(JSON.parse(bare))
     } catch {
-      // Quotes within: it is what it is.
+      // Not valid JSON: taken as plain text.
     }
   }
   return bare
 }
 
-/** A form as the API takes it: only what belongs to its type. */
+/** The condition for the API: only members of its type. */
 export function conditionBody(form: ConditionForm, units: UnitSystem): Condition {
   const { parts, quantity } = kindOf(form.type)
   const sent = (value: number | null, as: Quantity): number | null =>

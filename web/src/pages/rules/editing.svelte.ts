@@ -40,7 +40,7 @@ export class Editing {
     return ruleBody(this.form, preferences.units)
   }
 
-  /** What is told in words while it is written. */
+  /** The summary in words while it is edited. */
   get told() {
     const { body } = this
     return {
@@ -56,13 +56,13 @@ export class Editing {
     }
   }
 
-  /** Whether another condition can stand beside what is there. */
+  /** Whether another condition can be added. */
   get takesMore(): boolean {
     const { conditions } = this.form
     return conditions.length < mostConditions && !conditions.some(({ type }) => kindOf(type).alone)
   }
 
-  /** Saves it; errors at fields are kept here and give false, others are thrown. */
+  /** Saves it; errors of fields are kept and give false, others are thrown. */
   async save(): Promise<boolean> {
     this.errors = {}
     const { body, rule } = this

@@ -1,4 +1,4 @@
-// A rule as a form, from the API and for it, and what the API said about its fields.
+// A rule as form values, conversion from and to the API, and the API's errors by field.
 import type { Schemas } from '../../api/client'
 import { weekdayValues } from '../../api/schema'
 import type { UnitSystem } from '../../preferences.svelte'
@@ -14,7 +14,7 @@ export interface RuleForm {
   name: string
   description: string
   enabled: boolean
-  /** Judges all devices, those of the future included. */
+  /** Applies to all devices, including ones added later. */
   all: boolean
   devices: string[]
   groups: string[]

@@ -39,7 +39,7 @@ class Rules {
 
 export const rules = new Rules()
 
-/** How rules are told to this user now. */
+/** What `ruleWords` needs to describe a rule to this user. */
 export function speech(): Words {
   return {
     say: t,

@@ -1,4 +1,4 @@
-// A rule tried on history: device by device, so that the wait shows how far it is and can be ended.
+// Tests a rule on history, device by device, so that progress can be shown and the test cancelled.
 import { api, ok, type Schemas } from '../../api/client'
 import type { RuleInput } from './ruleForm'
 
@@ -13,7 +13,7 @@ const longest = 31 * 86_400_000
 /** Devices asked for at once: few, so that results come early. */
 const devicesAtOnce = 10
 
-/** The span between two instants, if it can be tried. */
+/** The period between two instants, or null if it cannot be tested. */
 export function spanOf(from: number, to: number): Span | null {
   if (!(to > from) || to - from > longest) return null
   return { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
@@ -31,7 +31,7 @@ export class Trial {
     if (this.state === 'running') this.state = 'stopped'
   }
 
-  /** Tries a rule, made or not, for these devices, or for all it judges. */
+  /** Tests a rule, saved or not, for these devices or for all devices of the rule. */
   async start(rule: RuleInput, { from, to }: Span, devices: string[]): Promise<void> {
     const run = ++this.#run
     this.state = 'running'
@@ -69,7 +69,7 @@ export interface Fix {
 export async function trackOf(deviceId: string, { from, to }: Span): Promise<Fix[]> {
   const query = { from, to, simplify: 15, fields: 'dateTime,latitude,longitude,suspect' }
   const answer = await ok(api.GET('/api/devices/{deviceId}/locations', { params: { path: { deviceId }, query } }))
-  // Other formats look otherwise; none was asked for.
+  // The answer is JSON because no other format was asked for.
   const locations = typeof answer === 'object' && 'locations' in answer ? answer.locations : []
   return locations.flatMap(({ dateTime, latitude, longitude, suspect }) =>
     dateTime === undefined || latitude === undefined || longitude === undefined || suspect

@@ -1,7 +1,7 @@
-// The devices of a shared view with where they went: as the server tells it, and as it was seen since the page opened.
+// The devices of a shared view with their trails: from the server, extended by what arrived since the page opened.
 import type { Schemas } from '../../api/client'
 
-/** A server that knows trails tells devices apart by a key, and brings what is new of their trails. */
+/** Each device has a key, and the answer holds only the new part of its trail. */
 type Device = Omit<Schemas['SharedDevice'], 'key' | 'trail'> & { key?: string; trail?: SharedPlace[] | null }
 export type SharedPlace = Schemas['SharedLocation']
 
@@ -19,7 +19,7 @@ export function addTrails(before: SharedThing[], devices: Device[]): SharedThing
   const known = new Map(before.map((thing) => [thing.key, thing.trail]))
   const seen = new Map<string, number>()
   return devices.map((device) => {
-    // Two devices may have one name: they are told apart by their order.
+    // Two devices may have the same name: they are told apart by their order.
     const count = (seen.get(device.name) ?? 0) + 1
     seen.set(device.name, count)
     const key = device.key ?? `${count}:${device.name}`

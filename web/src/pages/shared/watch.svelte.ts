@@ -1,4 +1,4 @@
-// What a share link shows, asked for again and again; and why it shows nothing any more.
+// Polls a share link, and finds out why it shows nothing any more.
 import { address, isProblem, ok, type Schemas } from '../../api/client'
 import { endOf, type End } from './ends'
 import { addTrails, trailSince, type SharedThing } from './trails'
@@ -31,7 +31,7 @@ export class SharedWatch {
     removeEventListener('online', this.#look)
   }
 
-  /** Asks now: somebody looks, or pressed a button. */
+  /** Polls now: the page became visible, or the user asked. */
   retry(): void {
     clearTimeout(this.#timer)
     this.#wait = every
@@ -58,7 +58,7 @@ export class SharedWatch {
     } finally {
       this.#isBusy = false
     }
-    // Nobody looks at a hidden page; it asks when it is shown again.
+    // A hidden page does not poll; it polls again when it is shown.
     if (!document.hidden) this.#timer = window.setTimeout(() => void this.#ask(), this.#wait)
   }
 

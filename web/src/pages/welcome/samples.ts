@@ -1,4 +1,4 @@
-// Ready commands and test locations that bring a first device to life.
+// Commands and test locations for a first device.
 
 export interface Place {
   latitude: number
