@@ -30,7 +30,7 @@ pub struct Longitude(i32);
 
 /// A number in thousandths.
 ///
-/// XORed with a sentinel so that it is never zero and `Option<Milli>` takes 8 bytes: a location has many of these.
+/// Combined by XOR with a sentinel so that it is never zero and `Option<Milli>` takes 8 bytes: a location has many.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "i64", into = "i64")]
 pub struct Milli(NonZeroI64);
