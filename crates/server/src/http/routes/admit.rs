@@ -1,5 +1,5 @@
-//! What a body that may submit something is let through to, and the limit it counts against: a submission's when it
-//! brings items for a device in sight, else the account's.
+//! Admits bodies that may be submissions and charges the right rate limit: that of submissions if the body has items
+//! for a visible device, else that of the account.
 
 use perigee_core::device::{Device, DeviceRef};
 use perigee_core::error::StoreError;
@@ -82,8 +82,8 @@ pub(super) async fn admit_body<T: Send + 'static>(
         _ => missing,
     };
     let read = match (read, device) {
-        // Nothing can be wrong but the device, which the store checks when it stores: looking for all of it here
-        // would cost as much as all the rest.
+        // Only the device can be wrong, and the store checks it when it stores: reading the device here would double
+        // the cost.
         (Ok(Read { asked: Asked::Store(Ok(batch)), permit }), Some(device)) if may_store => {
             let id = match device {
                 DeviceRef::Id(id) => *id,
@@ -97,7 +97,7 @@ pub(super) async fn admit_body<T: Send + 'static>(
     };
     let device = find_device(app, &caller, device).await.map_err(missing)?;
     let Read { asked, permit } = match read {
-        // Too large for a span of time, so that it would store.
+        // Too large for a time range, so it must be a submission.
         Err(error) if error.code == ErrorCode::BodyTooLarge => {
             caller.require(privilege)?;
             return Err(error);

@@ -1,4 +1,4 @@
-//! The API key of whoever is signed in to the console: shown once when made, then by its beginning alone.
+//! The API key of the signed-in user: shown once when it is made, later only by its first characters.
 
 use axum::extract::State;
 use perigee_core::credential::ApiKey as KeptKey;

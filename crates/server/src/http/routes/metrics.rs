@@ -1,4 +1,4 @@
-//! `/metrics`: the operator's figures, for this machine, for who knows the secret, or on a listener of their own.
+//! `/metrics` for Prometheus: open to loopback, to requests with the secret, or on a separate listener.
 
 use std::net::IpAddr;
 

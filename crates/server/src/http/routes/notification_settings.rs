@@ -1,4 +1,4 @@
-//! What an account allows to be sent.
+//! Notification settings of an account: which channels are enabled, and their caps.
 
 use axum::extract::State;
 use perigee_core::error::Kind;

@@ -1,4 +1,4 @@
-//! Messages to people: what became of each, and sending one again.
+//! Messages to people: their delivery state, and resending.
 
 use axum::extract::State;
 use axum::response::Response;

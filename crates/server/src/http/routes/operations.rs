@@ -1,4 +1,4 @@
-//! What an operator's tools ask: whether the process lives, and whether it can serve.
+//! Liveness and readiness probes.
 
 use axum::body::Body;
 use axum::extract::State;

@@ -1,4 +1,4 @@
-//! The overview report: what owners are told of each day or week.
+//! The overview report that is mailed for each day or week.
 
 use axum::extract::State;
 use perigee_core::error::Kind;

@@ -1,4 +1,4 @@
-//! The page that links to set a password lead to, and the icon of all pages.
+//! The page for setting a password, and the icon of all pages.
 
 use std::sync::LazyLock;
 

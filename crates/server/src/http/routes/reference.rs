@@ -1,4 +1,4 @@
-//! What the fields of users choose from: countries and time zones.
+//! Reference data for user profiles: countries and time zones.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The cookie of a console session: what it is bound to, and the one a browser had before.
+//! The cookie of a console session: its attributes, and ending the session that the browser had before.
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;

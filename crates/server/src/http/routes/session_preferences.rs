@@ -1,4 +1,4 @@
-//! How somebody wants the console to look: their own, kept with them and seen by nobody else.
+//! A user's own preferences for the console: language, units, time zone, theme.
 
 use axum::extract::State;
 use perigee_core::preference::{ConsoleLanguage, Preferences, Theme};

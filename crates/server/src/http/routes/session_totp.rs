@@ -1,4 +1,4 @@
-//! The second factor: beginning, confirming and removing it.
+//! The second factor (TOTP): starting, confirming and removing it.
 
 use std::time::Duration;
 

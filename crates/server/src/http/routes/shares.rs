@@ -1,4 +1,4 @@
-//! Share links: made, listed and taken back by an account's users.
+//! Share links: creating, listing and revoking.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -196,7 +196,7 @@ async fn make(app: &App, caller: &Caller, new: NewShare, key: Option<Idempotency
 async fn find(app: &App, caller: &Caller, id: Option<ShareId>) -> ApiResult<Share> {
     let missing = || not_found(Kind::Share);
     let id = id.ok_or_else(missing)?;
-    // Links are listed by id: the first one after the number before is this one, or it is not in sight.
+    // Lists one link after the preceding id: it is this link, or this link is not visible.
     let page = PageRequest { after: Some(id.as_i64() - 1), limit: 1 };
     let found = app.store.list_shares(caller.scope(), page).await?.items.into_iter().next();
     found.filter(|share| share.id == id).ok_or_else(missing)

@@ -1,4 +1,4 @@
-//! What a share link shows, to whoever has it.
+//! The public view of a share link.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -101,7 +101,7 @@ impl SharedAnswer {
         let mut devices = Vec::with_capacity(view.devices.len());
         for (device, last) in view.devices {
             let trail = match trail.map(|since| since.max(link.from)) {
-                // A device that was nowhere since then has no trail, and reading it would find that out slowly.
+                // A device without locations since then has no trail; skipping it avoids a slow read.
                 Some(since) if last.as_ref().is_none_or(|last| last.location.time < since) => {
                     Some(Vec::new())
                 }
@@ -230,7 +230,7 @@ async fn make_page(
     trail: Option<Timestamp>,
     now: Timestamp,
 ) -> ApiResult<SharePage> {
-    // It may have been taken back while this waited for its turn.
+    // The link may have been revoked while this request waited.
     let view = app.store.open_share(&secret).await?.ok_or_else(|| not_found(Kind::Share))?;
     let devices = view.devices.len();
     let answer = SharedAnswer::of(&app, view, trail, now).await?;

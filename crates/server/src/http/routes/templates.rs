@@ -1,4 +1,4 @@
-//! Templates: what messages to people say.
+//! Templates of messages to people.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};

@@ -1,4 +1,4 @@
-//! How often the API was called, by whom and when.
+//! API usage: calls by user and time.
 
 use std::collections::BTreeMap;
 
@@ -108,7 +108,7 @@ fn read_span(mut params: Params, zone: &Zone, now: Timestamp) -> ApiResult<Span>
         params.refuse("from", "The parameter \"from\" must not be later than \"to\" or the present.");
     }
     params.finish()?;
-    // Nothing is kept from before; an empty chart of years helps nobody.
+    // Older counts are not stored, so the range begins no earlier.
     Ok(Span { from: from.max(oldest), to: to.max(oldest), unit })
 }
 
@@ -140,7 +140,7 @@ async fn view(app: &App, caller: &Caller, span: &Span, account: &Account) -> Api
     let zone = &account.settings.time_zone;
     let steps = steps(span, zone);
     let from = steps.first().copied().unwrap_or(span.from);
-    // The hour that is under way counts too.
+    // The current hour is included.
     let calls = app.store.list_calls(account.id, from, span.to.plus_millis(1)).await?;
     let mut views = Vec::new();
     for ((user, by_key), calls) in series(&calls, &steps) {
@@ -177,7 +177,7 @@ pub async fn get_usage(
 ) -> ApiResult<Reply<UsageAnswer>> {
     let span = read_span(params, caller.zone(), caller.now())?;
     caller.require_whole_account()?;
-    // What this node has counted and not saved yet is part of the picture.
+    // Adds the calls that this node has counted and not saved yet.
     app.hours.save(&*app.store).await?;
     let usage = view(&app, &caller, &span, caller.account()).await?;
     Ok(caller.reply(UsageAnswer { usage }))
@@ -196,7 +196,7 @@ mod tests {
         let zone: Zone = "Europe/Madrid".parse().unwrap();
         let span = Span { from: at("2026-03-28T12:00:00Z"), to: at("2026-03-30T12:00:00Z"), unit: Unit::Day };
         let days: Vec<String> = steps(&span, &zone).iter().map(ToString::to_string).collect();
-        // The clocks go forward in the night to the 29th.
+        // Daylight saving time begins in the night to the 29th.
         assert_eq!(days, ["2026-03-27T23:00:00Z", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"]);
         let one = |hour: &str, calls| HourCalls {
             account: perigee_core::id::AccountId::from_i64(1),

@@ -1,4 +1,4 @@
-//! Links that let somebody set their password: invitations for new users, and resets for who forgot theirs.
+//! Links for setting a password: invitations for new users, and password resets.
 
 use axum::extract::State;
 use http::StatusCode;

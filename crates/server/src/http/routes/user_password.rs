@@ -1,4 +1,4 @@
-//! Passwords that somebody else gives a user: everything that can be refused is refused before the password is hashed.
+//! Passwords set by another user. Everything else is validated before the password is hashed, which is expensive.
 
 use perigee_core::device::DeviceRef;
 use perigee_core::error::{Kind, StoreError, Unique};

@@ -124,7 +124,7 @@ async fn list_self(
     if after.is_some_and(|after| after >= id.as_i64()) {
         return Ok(Page { items: Vec::new(), next: None });
     }
-    // The store knows the filter: of those who fit, the first from this one on is this one, or this one does not fit.
+    // Lists one user from this id on with the store's filter: it is this user, or this user does not match.
     let from_self = PageRequest { after: Some(id.as_i64() - 1), limit: 1 };
     let first = app.store.list_users(scope, filter, from_self).await?;
     Ok(Page { items: first.items.into_iter().filter(|user| user.id == id).collect(), next: None })
@@ -173,11 +173,11 @@ async fn make(app: &App, caller: &Caller, wanted: Wanted, key: Option<Idempotenc
             Ok(create(profile, Some(hash)).await?.into_inner())
         }
         Err(refused) if !has_key => Err(at_its_member(refused)),
-        // The address may be that of the user whom the first request with this key made. No hash is needed to answer
-        // that one, nor to be refused.
+        // The address may belong to the user that the first request with this idempotency key made. Neither that
+        // answer nor a refusal needs the password hash.
         Err(_) => match create(profile, None).await? {
             Created::Before(user) => Ok(user),
-            // What stood in the way has gone meanwhile.
+            // The conflicting user was removed in the meantime.
             Created::Now(user) => {
                 let hash = app.passwords.hash_for(caller.payer(), password).await?;
                 let password = NewPassword { hash, end_api_key: false };

@@ -1,4 +1,4 @@
-//! Users as clients see and send them.
+//! The JSON of users.
 
 use std::collections::BTreeMap;
 
@@ -218,7 +218,7 @@ pub(super) fn read_user(body: &Value, present: Option<&User>, zone: &Zone) -> Ap
     fields.ignore(READ_ONLY);
     let name = fields.text("name").chars(1..=NAME_MAX).required();
     let email = fields.parsed("email", "an e-mail address such as ana@example.com").required();
-    // An owner made by command has no country; the next change must not demand one.
+    // An owner created on the command line has no country, and a later change must not require one.
     let may_lack_country = present.is_some_and(|user| user.profile.country.is_none());
     let country = fields.get::<Country>("country");
     let country = if may_lack_country { Some(country.nullable()) } else { country.required().map(Some) };

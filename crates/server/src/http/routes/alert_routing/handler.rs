@@ -1,4 +1,4 @@
-//! Reading and setting where alerts go. One function of each kind serves the three places.
+//! Reading and setting alert routing. One function of each kind serves devices, groups and the account.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};

@@ -1,4 +1,4 @@
-//! Where alerts go, as a client sends it.
+//! Reading alert routing from a request.
 
 use perigee_core::notification::Channel;
 use perigee_core::routing::{AlertRouting, Destination, Preferences, Recipient, RoutedWebhook, Units};
@@ -46,7 +46,7 @@ fn read_recipient(fields: &mut Fields<'_>) -> Option<Recipient> {
     let destination = fields.text("address").convert(|text| match channel {
         Some(Channel::Email) => text.parse().map(Destination::Email).map_err(|_other| AN_ADDRESS.into()),
         Some(Channel::Sms) => text.parse().map(Destination::Sms).map_err(|_other| A_NUMBER.into()),
-        // The channel is refused already.
+        // The channel's problem was recorded already.
         None => text.parse().map(Destination::Email).or_else(|_other| {
             text.parse()
                 .map(Destination::Sms)

@@ -1,4 +1,4 @@
-//! Where alerts go: set for a device, for a group, and for the rest of the account.
+//! Alert routing: who is notified, set for a device, a group or the whole account.
 
 mod handler;
 pub(super) mod input;

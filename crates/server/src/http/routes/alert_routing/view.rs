@@ -1,4 +1,4 @@
-//! Where alerts go, as clients see and set it.
+//! The JSON of alert routing.
 
 use perigee_core::notification::{Channel, EmailConsent};
 use perigee_core::routing::{AlertRouting, Recipient, RoutedWebhook, RoutingHolder, StoredRouting};

@@ -1,4 +1,4 @@
-//! Alerts of the whole account: listed, read, taken note of and ended.
+//! Alerts of the whole account: listing, reading, acknowledging and ending.
 
 use axum::extract::State;
 use axum::response::Response;

@@ -1,4 +1,4 @@
-//! One alert as a client sends it, judged without regard to anything else.
+//! Reading and validating one alert of a request.
 
 use perigee_core::alert::Alert;
 use perigee_core::zone::Zone;
@@ -28,7 +28,7 @@ pub(super) fn read_alert(item: &Value, place: Pointer, zone: &Zone) -> Result<Al
     let alert = fields.finish(|| {
         let name = name?;
         let critical = critical || Alert::is_critical_by_name(&name);
-        // A place that was answered for want of the alert's own does not become its own by being sent back.
+        // An answered position may be the device's last known one; sent back, it must not become the alert's own.
         let is_own = members.get("placeIsLastKnown") != Some(&Value::Bool(true));
         let position = latitude.zip(longitude).filter(|_| is_own);
         Some(Alert { time: time?, name, text, position, critical, attributes })

@@ -1,4 +1,4 @@
-//! Alerts read: a device's history of them.
+//! Reading a device's history of alerts.
 
 use axum::extract::State;
 use axum::response::Response;

@@ -1,4 +1,4 @@
-//! An alert as clients see it, and as the document describes what they send.
+//! The JSON of alerts, and the schemas of submitted ones.
 
 use perigee_core::alert::StoredAlert;
 use perigee_core::location::Degrees;

@@ -1,4 +1,4 @@
-//! Alerts sent. The same address answers a span of time, as clients of the original expect.
+//! Submitting alerts. The same path answers a time range, as clients of the original API expect.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -24,7 +24,7 @@ static FORMS: Forms<Alert> = Forms {
     many: "alerts",
     most: Alert::BATCH_MAX,
     judge: read_alert,
-    // Alerts are few.
+    // Alerts are rare, so there is no fast path.
     scan: |_, _| None,
 };
 
@@ -165,7 +165,7 @@ pub async fn submit_alerts(
             answer_alerts(&app, &caller, device.id, name, part).await
         }
         Admitted::Store(device, batch) => store(&app, &caller, device, batch).await,
-        // A span of time beside alerts to store means nothing.
+        // A time range beside alerts is ignored.
         Admitted::StoreAndRange(device, batch, _range) => store(&app, &caller, device.id, batch).await,
     }
 }

@@ -1,4 +1,4 @@
-//! What the console must know before anybody signs in: what server this is, and which maps there are.
+//! What the console needs before sign-in: the server's name, version, channels and maps.
 
 use axum::extract::State;
 use perigee_core::notification::Channel;

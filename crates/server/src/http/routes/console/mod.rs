@@ -1,4 +1,4 @@
-//! The console: the page and its files, what it must know before anybody signs in, and the operator's map tiles.
+//! The console: its page and files, what it needs before sign-in, and the operator's map tiles.
 
 pub mod facts;
 mod page;

@@ -83,7 +83,7 @@ impl Console {
 
     /// A file in the smallest form that the client takes.
     fn file(&self, name: &str, headers: &HeaderMap) -> Option<EmbeddedFile> {
-        // The compressed forms have no address of their own.
+        // The compressed files are not served under their own paths.
         if ContentEncoding::SMALL.iter().any(|encoding| name.ends_with(encoding.suffix())) {
             return None;
         }
@@ -96,7 +96,7 @@ impl Console {
         if has_forms {
             return ContentEncoding::taken(headers).into_iter().find_map(form);
         }
-        // Without forms made beforehand the layer around every answer compresses what is worth it.
+        // Without precompressed files the compression layer decides.
         let (content, hash) = (self.0.files)(name)?;
         Some(EmbeddedFile::new(name, content, hash, keep))
     }

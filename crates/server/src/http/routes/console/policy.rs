@@ -1,4 +1,4 @@
-//! What the console's page may do, told to the browser with each of its files.
+//! The Content-Security-Policy of the console.
 
 use axum::response::Response;
 use http::{HeaderName, HeaderValue, header};
@@ -28,7 +28,7 @@ impl PagePolicy {
              img-src 'self' data: blob:; connect-src 'self'{tiles}; object-src 'none'; base-uri 'self'; \
              form-action 'self'; frame-ancestors 'none'"
         );
-        // An origin is ASCII without spaces: it always fits into a header.
+        // An origin is ASCII without spaces, so it is always a valid header value.
         let content = HeaderValue::try_from(content)
             .unwrap_or_else(|_never| HeaderValue::from_static("default-src 'self'"));
         Self { content }

@@ -1,4 +1,4 @@
-//! What a client sets of a device, and the rules for it.
+//! Reading and validating a device of a request.
 
 use std::collections::BTreeMap;
 

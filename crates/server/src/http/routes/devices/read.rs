@@ -1,4 +1,4 @@
-//! Devices read: a list of them, and one.
+//! Listing and reading devices.
 
 use axum::extract::State;
 use axum::response::Response;

@@ -1,4 +1,4 @@
-//! A device as clients see it.
+//! The JSON of devices.
 
 use std::collections::BTreeMap;
 

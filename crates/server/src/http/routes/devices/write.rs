@@ -1,4 +1,4 @@
-//! Devices made, changed and deleted.
+//! Creating, changing and deleting devices.
 
 use axum::extract::State;
 use perigee_core::actor::Reach;

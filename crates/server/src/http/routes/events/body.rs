@@ -1,4 +1,4 @@
-//! The one form of an event, for polling, stream and webhooks.
+//! The JSON of an event, the same for polling, stream and webhooks.
 
 use perigee_core::event::{Event, EventObject};
 use perigee_core::time::Timestamp;
@@ -59,7 +59,7 @@ fn data(event: &Event, thing: &EventObject, now: Timestamp) -> Map<String, Value
         }
     };
     if let Value::Object(noted) = &event.data {
-        // Revisions are told by entity tags.
+        // Revisions are exposed only as entity tags.
         members.extend(
             noted
                 .iter()
@@ -73,7 +73,7 @@ fn data(event: &Event, thing: &EventObject, now: Timestamp) -> Map<String, Value
 fn members_of(view: impl Serialize) -> Map<String, Value> {
     match serde_json::to_value(view) {
         Ok(Value::Object(members)) => members,
-        // Plain members cannot fail to be written.
+        // Serializing plain members cannot fail.
         _ => Map::new(),
     }
 }

@@ -1,4 +1,4 @@
-//! Events by polling.
+//! Polling for events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,12 +74,12 @@ pub async fn list_events(
                 None => return Ok(reply_events(&caller, &answer)),
             }
         };
-        // Who waits may have lost their rights meanwhile.
+        // The caller may have lost access while waiting.
         caller = caller.again(&app).await?;
         let scope = caller.scope();
         let reads = read(&app, scope, &filter, after, limit);
         answer = match end {
-            // Everybody who waited at the same place is woken at once and asks for the same.
+            // All callers that waited at the same cursor wake up together and share one read.
             Some(end) => {
                 let key = EventPollKey { scope, filter: filter.clone(), after, limit, end };
                 app.event_polls.get(key, reads).await?

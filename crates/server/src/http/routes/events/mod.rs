@@ -1,4 +1,4 @@
-//! Events: what happened in an account, by polling and as a stream, each in one and the same form.
+//! Events of an account, by polling and as a stream.
 
 pub mod body;
 pub mod list;

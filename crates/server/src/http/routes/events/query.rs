@@ -1,4 +1,4 @@
-//! Which events a client asks for.
+//! The filter of events in a query.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Events as a stream.
+//! The stream of events (Server-Sent Events).
 
 use std::sync::Arc;
 
@@ -104,7 +104,7 @@ fn reply_stream(events: EventStream<StreamCaller>, opening: Bytes) -> Response {
     response.extensions_mut().insert(LongLived);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
-    // Some proxies gather an answer before they pass it on.
+    // Some proxies buffer answers unless told not to.
     headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     response
 }

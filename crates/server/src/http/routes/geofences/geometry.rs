@@ -1,4 +1,4 @@
-//! Shapes as GeoJSON has them, read with every problem at its place.
+//! GeoJSON geometries: reading them with a pointer for each problem, and writing them.
 
 use perigee_core::geofence::{Area, Position, Shape};
 use perigee_core::location::{Degrees, Latitude, Longitude};

@@ -1,4 +1,4 @@
-//! Listing, making, changing and deleting geofences.
+//! Listing, creating, changing and deleting geofences.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};

@@ -1,4 +1,4 @@
-//! A geofence as clients see and send it.
+//! The JSON of geofences.
 
 use perigee_core::geofence::{Geofence, GeofenceSettings, Shape};
 use perigee_core::text::{DESCRIPTION_MAX, NAME_MAX};

@@ -1,4 +1,4 @@
-//! Locations deleted.
+//! Deleting a device's locations in a time range.
 
 use axum::extract::State;
 use perigee_core::location::TimeRange;
@@ -45,7 +45,7 @@ pub async fn delete_locations(
 
 /// Takes the range from a query, and ends its reading.
 fn read_range(mut params: Params, zone: &Zone) -> ApiResult<TimeRange> {
-    // Both are read whatever becomes of the first, so that all problems are told.
+    // Both are read before either is checked, so that all problems are reported.
     let (from, to) = (params.required_instant("from", zone), params.required_instant("to", zone));
     let range = from.zip(to).map(|(from, to)| TimeRange { from, to });
     if range.is_some_and(|range| range.to < range.from) {

@@ -1,4 +1,4 @@
-//! The feed: locations of every device in sight in the order in which they arrived.
+//! The feed: locations of all visible devices in arrival order.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,9 +55,9 @@ pub async fn list_location_feed(
     let mut answer = Arc::new(read(&app, caller.scope(), after, limit).await?);
     while answer.is_empty {
         let Some(end) = wait_for_commit(&app, &mut poll, &mut caller).await? else { break };
-        // Who waits may have lost their rights meanwhile.
+        // The caller may have lost access while waiting.
         caller = caller.again(&app).await?;
-        // Everybody who waited at the same place is woken at once and asks for the same.
+        // All callers that waited at the same cursor wake up together and share one read.
         let (scope, after) = (caller.scope(), answer.next);
         let key = FeedPollKey { scope, after, limit, end };
         answer = app.feed_polls.get(key, read(&app, scope, after, limit)).await?;

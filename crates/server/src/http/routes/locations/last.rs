@@ -1,4 +1,4 @@
-//! Where every device in sight is, in one call.
+//! The last locations of all visible devices in one call.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -70,7 +70,7 @@ fn parse_area(text: &str) -> Option<Area> {
         east: Longitude::from_degrees(east).ok()?,
         north: Latitude::from_degrees(north).ok()?,
     };
-    // +180 is kept as -180. Between the two lies everything, not that one meridian.
+    // +180 is stored as -180; a box from -180 to 180 must contain everything, not one meridian.
     let goes_round = west < east && area.west == area.east;
     Some(if goes_round { Area { east: Longitude::from_e7(area.west.as_e7() - 1), ..area } } else { area })
 }

@@ -1,4 +1,4 @@
-//! Locations read: a device's history and its last one.
+//! Reading locations: a device's history and its last location.
 
 use axum::body::Body;
 use axum::extract::State;
@@ -75,7 +75,7 @@ pub async fn get_last_location(
 ) -> ApiResult<Response> {
     params.finish()?;
     let device = match device {
-        // The store looks for it anyway.
+        // The store checks that the device exists.
         Some(DeviceRef::Id(id)) => id,
         device => find_device_id(&app, &caller, device.as_ref()).await?,
     };
@@ -85,7 +85,7 @@ pub async fn get_last_location(
             "The device has no location yet. Wait until it reports, or send one with POST to its locations.",
         )
     })?;
-    // What is kept under a number never changes.
+    // A stored location never changes, so its number identifies the answer.
     let tag = format!("\"l{}\"", last.number);
     if let Some(tag) = preconditions.known(&tag) {
         return Ok(not_modified(&tag));

@@ -1,4 +1,4 @@
-//! Locations sent. The same address answers a span of time, as clients of the original expect.
+//! Submitting locations. The same path answers a time range, as clients of the original API expect.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -190,7 +190,7 @@ pub async fn submit_locations(
             Ok(caller.reply(stored).status(status).into_response())
         }
         Admitted::StoreAndRange(device, batch, range) => {
-            // Read before anything is stored: what cannot be answered is refused whole.
+            // Read before anything is stored, so that an invalid time range stores nothing.
             let part = read_part(&caller, &range, device.id)?;
             let stored = store(&app, &caller, device.id, batch).await?;
             let before = members(&stored)?;

@@ -1,4 +1,4 @@
-//! How the server is: what waits, how much room is left, how far behind anything is.
+//! The server's health for operators: backlogs, disk space and lag.
 
 use axum::extract::State;
 use perigee_core::notification::Channel;

@@ -1,4 +1,4 @@
-//! What operators of the server do: accounts and their licences, and how the server is.
+//! Operations for operators of the server: accounts, licences and health.
 
 pub mod accounts;
 pub mod health;

@@ -1,4 +1,4 @@
-//! Conditions as clients see and send them.
+//! The JSON of rule conditions.
 
 use perigee_core::id::GeofenceId;
 use perigee_core::location::Attribute;

@@ -1,4 +1,4 @@
-//! Listing, making, changing and deleting rules.
+//! Listing, creating, changing and deleting rules.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};

@@ -1,4 +1,4 @@
-//! Rules: what raises alerts, and of whom.
+//! Rules, which raise alerts.
 
 pub mod condition;
 pub mod handlers;

@@ -1,4 +1,4 @@
-//! Trying a rule on history: what it would have raised.
+//! Testing a rule on history: which alerts it would have raised.
 
 use std::sync::Arc;
 
@@ -264,7 +264,7 @@ async fn replay(
     range: TimeRange,
     page: &mut RuleTest,
 ) -> ApiResult<()> {
-    // What the rule is now is what it would have been then.
+    // The rule is tested as it is now, whatever it was at the time.
     let rule = Arc::new(Rule { since: Timestamp::MIN, ..rule.clone() });
     let start = Trail::default().start(&[&*rule], &[range.from], range.from);
     let mut judge = Evaluator::new(vec![Arc::clone(&rule)], Arc::clone(fences), start);

@@ -1,4 +1,4 @@
-//! A rule as clients see and send it.
+//! The JSON of rules.
 
 use perigee_core::alert::Alert;
 use perigee_core::id::{DeviceId, GroupId};

@@ -1,4 +1,4 @@
-//! What was sent to a webhook, what became of it, and sending it again.
+//! Deliveries of a webhook: listing, testing and retrying.
 
 use axum::extract::State;
 use axum::response::Response;

@@ -1,4 +1,4 @@
-//! Webhooks as clients send them.
+//! Reading webhooks from a request.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Webhooks: addresses that are told of events, managed by an account's admins.
+//! Webhooks: URLs that events are sent to, managed by an account's admins.
 
 pub mod deliveries;
 pub mod input;

@@ -1,4 +1,4 @@
-//! Webhooks read.
+//! Listing and reading webhooks.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};

@@ -1,4 +1,4 @@
-//! The secret of a webhook, replaced without a moment in which receivers must refuse.
+//! Rotation of a webhook's secret; both secrets sign messages for a while, so that no message is refused.
 
 use axum::extract::State;
 use perigee_core::id::WebhookId;

@@ -1,4 +1,4 @@
-//! Webhooks and deliveries as clients see them.
+//! The JSON of webhooks and deliveries.
 
 use perigee_core::event::EventKind;
 use perigee_core::id::{DeviceId, GroupId};

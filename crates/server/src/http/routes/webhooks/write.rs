@@ -1,4 +1,4 @@
-//! Webhooks made, changed and removed.
+//! Creating, changing and deleting webhooks.
 
 use axum::extract::State;
 use perigee_core::error::{Kind, StoreError};
