@@ -29,7 +29,6 @@ use crate::http::authenticate::{CHALLENGE, refuse_foreign_origin, session_over};
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult, invalid_body};
 use crate::http::error_code::ErrorCode;
-use crate::http::error_code::ErrorCode;
 use crate::http::extract::{Caller, Credentials, Params, SessionCaller};
 use crate::http::json::Fields;
 use crate::http::reply::{Done, Reply};

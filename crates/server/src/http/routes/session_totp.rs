@@ -23,7 +23,6 @@ use crate::http::authenticate::CHALLENGE;
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult, internal, invalid_body};
 use crate::http::error_code::ErrorCode;
-use crate::http::error_code::ErrorCode;
 use crate::http::extract::{JsonBody, SessionCaller};
 use crate::http::json::Fields;
 use crate::http::reply::{Done, Reply};

@@ -21,7 +21,6 @@ use crate::http::attempt::{Attempt, Trial};
 use crate::http::authenticate::CHALLENGE;
 use crate::http::error::{ApiError, ApiResult, internal, invalid_body};
 use crate::http::error_code::ErrorCode;
-use crate::http::error_code::ErrorCode;
 use crate::http::extract::Credentials;
 use crate::http::json::Fields;
 use crate::http::middleware::TokenRefusal;
