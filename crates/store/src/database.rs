@@ -11,6 +11,7 @@ use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use crate::error::OpenError;
+use crate::job::{self, Job, JobResult};
 use crate::migration::Migration;
 use crate::outbox_signal::OutboxSignals;
 use crate::postgres::Postgres;
@@ -55,6 +56,17 @@ pub(crate) enum TimeLimit {
     Request,
     /// The long limit of background work.
     Background,
+}
+
+/// How a job reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ReadMode {
+    /// For a request.
+    Plain,
+    /// For background work.
+    LowPriority,
+    /// All statements from one snapshot.
+    Snapshot,
 }
 
 /// How a database is opened.
@@ -217,66 +229,75 @@ impl Database {
 
     /// Runs the job in a transaction and returns its result once that is committed and synced. When the job fails or
     /// panics, its changes are rolled back. Written `db.write(move |tx| Box::pin(async move { ... }))`.
-    pub async fn write<T, F>(&self, job: F) -> Result<T, StoreError>
+    pub fn write<T, F>(&self, job: F) -> BoxFuture<'_, Result<T, StoreError>>
     where
         T: Send + 'static,
         F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
     {
-        let _counted = PendingWrite::begin(&self.0.writes);
-        match &self.0.engine {
-            EngineHandle::Sqlite(sqlite) => sqlite.write(job).await,
-            EngineHandle::Postgres(postgres) => postgres.write(job, TimeLimit::Request).await,
-        }
+        job::typed(self.run_write(Job::new(job), TimeLimit::Request))
     }
 
     /// The same for background work, which may take longer.
-    pub(crate) async fn write_background<T, F>(&self, job: F) -> Result<T, StoreError>
+    pub(crate) fn write_background<T, F>(&self, job: F) -> BoxFuture<'_, Result<T, StoreError>>
     where
         T: Send + 'static,
         F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
     {
-        let _counted = PendingWrite::begin(&self.0.writes);
-        match &self.0.engine {
-            EngineHandle::Sqlite(sqlite) => sqlite.write(job).await,
-            EngineHandle::Postgres(postgres) => postgres.write(job, TimeLimit::Background).await,
-        }
+        job::typed(self.run_write(Job::new(job), TimeLimit::Background))
     }
 
     /// Runs a job that only reads. On PostgreSQL each statement sees what was committed before it; a job of several
     /// statements that must agree needs [`Self::read_snapshot`].
-    pub async fn read<T, F>(&self, job: F) -> Result<T, StoreError>
+    pub fn read<T, F>(&self, job: F) -> BoxFuture<'_, Result<T, StoreError>>
     where
         T: Send + 'static,
         F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
     {
-        match &self.0.engine {
-            EngineHandle::Sqlite(sqlite) => sqlite.read(job).await,
-            EngineHandle::Postgres(postgres) => postgres.read(job).await,
-        }
+        job::typed(self.run_read(Job::new(job), ReadMode::Plain))
     }
 
     /// Runs a background job that only reads: on SQLite, on a low-priority thread.
-    pub(crate) async fn read_low_priority<T, F>(&self, job: F) -> Result<T, StoreError>
+    pub(crate) fn read_low_priority<T, F>(&self, job: F) -> BoxFuture<'_, Result<T, StoreError>>
     where
         T: Send + 'static,
         F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
     {
-        match &self.0.engine {
-            EngineHandle::Sqlite(sqlite) => sqlite.read_low_priority(job).await,
-            EngineHandle::Postgres(postgres) => postgres.read(job).await,
-        }
+        job::typed(self.run_read(Job::new(job), ReadMode::LowPriority))
     }
 
     /// Runs a job that only reads, all of it from one snapshot.
-    pub async fn read_snapshot<T, F>(&self, job: F) -> Result<T, StoreError>
+    pub fn read_snapshot<T, F>(&self, job: F) -> BoxFuture<'_, Result<T, StoreError>>
     where
         T: Send + 'static,
         F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
     {
-        match &self.0.engine {
-            EngineHandle::Sqlite(sqlite) => sqlite.read(job).await,
-            EngineHandle::Postgres(postgres) => postgres.read_snapshot(job).await,
-        }
+        job::typed(self.run_read(Job::new(job), ReadMode::Snapshot))
+    }
+
+    fn run_write(&self, job: Job, limit: TimeLimit) -> BoxFuture<'_, Result<JobResult, StoreError>> {
+        Box::pin(async move {
+            let _counted = PendingWrite::begin(&self.0.writes);
+            match &self.0.engine {
+                EngineHandle::Sqlite(sqlite) => sqlite.write(job).await,
+                EngineHandle::Postgres(postgres) => postgres.write(job, limit).await,
+            }
+        })
+    }
+
+    fn run_read(&self, job: Job, mode: ReadMode) -> BoxFuture<'_, Result<JobResult, StoreError>> {
+        Box::pin(async move {
+            match (&self.0.engine, mode) {
+                (EngineHandle::Sqlite(sqlite), ReadMode::LowPriority) => sqlite.read_low_priority(job).await,
+                // Every read job on SQLite has a snapshot.
+                (EngineHandle::Sqlite(sqlite), ReadMode::Plain | ReadMode::Snapshot) => {
+                    sqlite.read(job).await
+                }
+                (EngineHandle::Postgres(postgres), ReadMode::Snapshot) => postgres.read_snapshot(job).await,
+                (EngineHandle::Postgres(postgres), ReadMode::Plain | ReadMode::LowPriority) => {
+                    postgres.read(job).await
+                }
+            }
+        })
     }
 
     /// Whether the database answers.

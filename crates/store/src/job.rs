@@ -1,4 +1,7 @@
 //! A unit of work on a transaction, and how its outcome is judged alike on both engines.
+//!
+//! Hundreds of callers give closures of their own. Their types are erased at once, so that queues, pools, timeouts and
+//! commits are compiled for one type of job and not for each of them.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,30 +12,71 @@ use perigee_core::error::StoreError;
 
 use crate::tx::Tx;
 
-/// Runs on tokio, on its own task's time.
-pub(crate) async fn run<T, F>(job: F, tx: &Tx) -> Result<T, StoreError>
-where
-    F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>>,
-{
-    let outcome = AssertUnwindSafe(async move { job(tx).await }).catch_unwind().await;
-    judge(outcome, tx)
+/// The result of a job with its type erased; [`typed`] restores it.
+pub(crate) type JobResult = Box<dyn Any + Send>;
+
+/// The future of a job.
+type Running<'t, T> = BoxFuture<'t, Result<T, StoreError>>;
+
+/// A job with its type erased.
+pub(crate) struct Job(Box<dyn for<'t> FnOnce(&'t Tx) -> Running<'t, JobResult> + Send>);
+
+impl Job {
+    pub(crate) fn new<T, F>(job: F) -> Self
+    where
+        T: Send + 'static,
+        F: for<'t> FnOnce(&'t Tx) -> Running<'t, T> + Send + 'static,
+    {
+        Self(Box::new(move |tx| erased(job(tx))))
+    }
+
+    /// Runs on tokio, on its own task's time.
+    pub(crate) async fn run(self, tx: &Tx) -> Result<JobResult, StoreError> {
+        let outcome = AssertUnwindSafe(async move { (self.0)(tx).await }).catch_unwind().await;
+        judge(outcome, tx)
+    }
+
+    /// Runs to the end on this thread. Every statement on SQLite is ready at once, so one poll is enough.
+    pub(crate) fn run_now(self, tx: &Tx) -> Result<JobResult, StoreError> {
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            (self.0)(tx).now_or_never().unwrap_or_else(|| {
+                Err(StoreError::Internal("the job waited for something other than its transaction".into()))
+            })
+        }));
+        judge(outcome, tx)
+    }
 }
 
-/// Runs to the end on this thread. Every statement on SQLite is ready at once, so one poll is enough.
+fn erased<T: Send + 'static>(running: Running<'_, T>) -> Running<'_, JobResult> {
+    Box::pin(async move { running.await.map(|result| Box::new(result) as JobResult) })
+}
+
+/// The same with the type that the job was result with.
+pub(crate) fn typed<T: 'static>(running: Running<'_, JobResult>) -> Running<'_, T> {
+    Box::pin(async move { downcast(running.await?) })
+}
+
+/// Runs a job to the end on this thread.
 pub(crate) fn run_now<T, F>(job: F, tx: &Tx) -> Result<T, StoreError>
 where
-    F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>>,
+    T: Send + 'static,
+    F: for<'t> FnOnce(&'t Tx) -> Running<'t, T> + Send + 'static,
 {
-    let outcome = catch_unwind(AssertUnwindSafe(|| {
-        job(tx).now_or_never().unwrap_or_else(|| {
-            Err(StoreError::Internal("the job waited for something other than its transaction".into()))
-        })
-    }));
-    judge(outcome, tx)
+    downcast(Job::new(job).run_now(tx)?)
+}
+
+fn downcast<T: 'static>(result: JobResult) -> Result<T, StoreError> {
+    let result = result
+        .downcast()
+        .map_err(|_other| StoreError::Internal("the job has a result of another type".into()))?;
+    Ok(*result)
 }
 
 /// A job that goes on after a failed statement would be lost silently: PostgreSQL answers its COMMIT with a ROLLBACK.
-fn judge<T>(outcome: Result<Result<T, StoreError>, Box<dyn Any + Send>>, tx: &Tx) -> Result<T, StoreError> {
+fn judge(
+    outcome: Result<Result<JobResult, StoreError>, Box<dyn Any + Send>>,
+    tx: &Tx,
+) -> Result<JobResult, StoreError> {
     match outcome {
         Ok(Ok(_)) if tx.has_failed() => {
             Err(StoreError::Internal("the job reported success after a statement had failed".into()))

@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, Either, Ready, ready};
 use perigee_core::id::AccountId;
 use perigee_core::notification::Channel;
 use perigee_core::time::Timestamp;
@@ -20,6 +22,10 @@ const NO_ACCOUNT: i64 = -1;
 
 /// Work that runs after the commit and before the caller is answered.
 pub(crate) type AfterCommit = Box<dyn FnOnce() + Send>;
+
+/// The answer to a statement: ready at once on SQLite, awaited on PostgreSQL. Boxed there because the compiler proves for
+/// each of hundreds of jobs that everything it awaits is `Send`.
+pub(crate) type Answer<'a, T> = Either<Ready<Result<T, DbError>>, BoxFuture<'a, Result<T, DbError>>>;
 
 /// The transaction of a job. Its statements use `?1` placeholders on both engines.
 pub struct Tx {
@@ -148,13 +154,16 @@ impl Tx {
     }
 
     /// Every row of the answer.
-    pub async fn query(&self, sql: &str, params: &[Value]) -> Result<Vec<Row>, DbError> {
-        self.admit(params)?;
-        let answer = match &self.session {
-            Session::Sqlite(session) => session.query(sql, params),
-            Session::Postgres(session) => session.query(sql, params).await,
-        };
-        self.note(sql, answer)
+    pub fn query<'a>(&'a self, sql: &'a str, params: &'a [Value]) -> Answer<'a, Vec<Row>> {
+        if let Err(refused) = self.admit(params) {
+            return ready(Err(refused)).left_future();
+        }
+        match &self.session {
+            Session::Sqlite(session) => ready(self.note(sql, session.query(sql, params))).left_future(),
+            Session::Postgres(session) => {
+                async move { self.note(sql, session.query(sql, params).await) }.boxed().right_future()
+            }
+        }
     }
 
     /// The row of the answer, if any; more than one is an error.
@@ -175,13 +184,16 @@ impl Tx {
     }
 
     /// How many rows the statement changed.
-    pub async fn execute(&self, sql: &str, params: &[Value]) -> Result<u64, DbError> {
-        self.admit(params)?;
-        let answer = match &self.session {
-            Session::Sqlite(session) => session.execute(sql, params),
-            Session::Postgres(session) => session.execute(sql, params).await,
-        };
-        self.note(sql, answer)
+    pub fn execute<'a>(&'a self, sql: &'a str, params: &'a [Value]) -> Answer<'a, u64> {
+        if let Err(refused) = self.admit(params) {
+            return ready(Err(refused)).left_future();
+        }
+        match &self.session {
+            Session::Sqlite(session) => ready(self.note(sql, session.execute(sql, params))).left_future(),
+            Session::Postgres(session) => {
+                async move { self.note(sql, session.execute(sql, params).await) }.boxed().right_future()
+            }
+        }
     }
 
     /// Locks this account until the end of the transaction, so that what is read after it stays true until the commit.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use perigee_core::error::StoreError;
 use perigee_core::time::Clock;
 use tokio::runtime::Handle;
@@ -17,7 +16,7 @@ use super::pool::{self, Pool, no_connection};
 use super::session::{Session, Shared};
 use crate::database::{OpenOptions, TimeLimit};
 use crate::error::{DbError, OpenError, describe};
-use crate::job;
+use crate::job::{Job, JobResult};
 use crate::migration::Migration;
 use crate::outbox_signal::OutboxSignals;
 use crate::placeholder::Translations;
@@ -86,10 +85,7 @@ impl Postgres {
         Ok(migrate::pending(&client).await?.to_vec())
     }
 
-    pub(crate) async fn write<T, F>(&self, job: F, patience: TimeLimit) -> Result<T, StoreError>
-    where
-        F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>>,
-    {
+    pub(crate) async fn write(&self, job: Job, patience: TimeLimit) -> Result<JobResult, StoreError> {
         let result = self.run_and_commit(job, patience).await;
         match result {
             Ok(_) => {
@@ -101,10 +97,7 @@ impl Postgres {
         result
     }
 
-    async fn run_and_commit<T, F>(&self, job: F, patience: TimeLimit) -> Result<T, StoreError>
-    where
-        F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>>,
-    {
+    async fn run_and_commit(&self, job: Job, patience: TimeLimit) -> Result<JobResult, StoreError> {
         let begun = Instant::now();
         let (job_limit, commit_limit) = match patience {
             // Some of the time is left for the commit.
@@ -114,7 +107,7 @@ impl Postgres {
         let run = async {
             let turn = Arc::clone(&self.writers).acquire_owned().await.ok();
             let tx = self.begin(Some(WRITE)).await?;
-            let made = job::run(job, &tx).await?;
+            let made = job.run(&tx).await?;
             Ok::<_, StoreError>((made, tx, turn))
         };
         // Dropped before its commit, a transaction is undone.
@@ -156,19 +149,13 @@ impl Postgres {
         }
     }
 
-    pub(crate) async fn read<T, F>(&self, job: F) -> Result<T, StoreError>
-    where
-        F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>>,
-    {
-        job::run(job, &self.begin(None).await?).await
+    pub(crate) async fn read(&self, job: Job) -> Result<JobResult, StoreError> {
+        job.run(&self.begin(None).await?).await
     }
 
     /// The transaction is dropped unfinished, which nobody has to wait for.
-    pub(crate) async fn read_snapshot<T, F>(&self, job: F) -> Result<T, StoreError>
-    where
-        F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>>,
-    {
-        job::run(job, &self.begin(Some(SNAPSHOT)).await?).await
+    pub(crate) async fn read_snapshot(&self, job: Job) -> Result<JobResult, StoreError> {
+        job.run(&self.begin(Some(SNAPSHOT)).await?).await
     }
 
     /// After a restart of the server the pool is full of connections that do not yet know they are dead. Nothing of

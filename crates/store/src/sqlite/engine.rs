@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use perigee_core::error::StoreError;
 use perigee_core::time::Clock;
 
@@ -18,7 +17,7 @@ use super::writer::Writer;
 use super::{checkpoint, migrate};
 use crate::database::{OpenOptions, Role};
 use crate::error::OpenError;
-use crate::job::run_now;
+use crate::job::{Job, JobResult, run_now};
 use crate::migration::{Migration, SQLITE};
 use crate::stats::{Counters, Stats};
 use crate::tx::Tx;
@@ -82,27 +81,15 @@ impl Sqlite {
         Ok(migrate::pending(&connection)?.to_vec())
     }
 
-    pub(crate) async fn write<T, F>(&self, job: F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
-    {
+    pub(crate) async fn write(&self, job: Job) -> Result<JobResult, StoreError> {
         self.writer.write(job).await
     }
 
-    pub(crate) async fn read<T, F>(&self, job: F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
-    {
+    pub(crate) async fn read(&self, job: Job) -> Result<JobResult, StoreError> {
         self.readers.read(job).await
     }
 
-    pub(crate) async fn read_low_priority<T, F>(&self, job: F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
-    {
+    pub(crate) async fn read_low_priority(&self, job: Job) -> Result<JobResult, StoreError> {
         self.readers.read_low_priority(job).await
     }
 

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use perigee_core::error::StoreError;
 use perigee_core::time::Clock;
 use tokio::runtime::Handle;
@@ -16,7 +15,7 @@ use super::error::from_sqlite;
 use super::locations::LocationMemory;
 use super::low_priority::LowPriorityThread;
 use super::session::Session;
-use crate::job::run_now;
+use crate::job::{Job, JobResult};
 use crate::tx::Tx;
 
 /// How long a read waits for a permit.
@@ -58,11 +57,7 @@ impl Readers {
         Ok((readers, thread))
     }
 
-    pub(crate) async fn read<T, F>(&self, job: F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
-    {
+    pub(crate) async fn read(&self, job: Job) -> Result<JobResult, StoreError> {
         let permit = tokio::time::timeout(PERMIT_TIMEOUT, Arc::clone(&self.permits).acquire_owned())
             .await
             .map_err(|elapsed| StoreError::Unavailable(elapsed.into()))?
@@ -77,11 +72,7 @@ impl Readers {
     }
 
     /// Runs a job on the low-priority thread.
-    pub(crate) async fn read_low_priority<T, F>(&self, job: F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
-    {
+    pub(crate) async fn read_low_priority(&self, job: Job) -> Result<JobResult, StoreError> {
         let (reply, answer) = oneshot::channel();
         let readers = self.clone();
         // The caller may have been cancelled.
@@ -90,13 +81,10 @@ impl Readers {
         if accepted { answer.await.unwrap_or_else(|_gone| Err(gone())) } else { Err(gone()) }
     }
 
-    fn run<T, F>(&self, job: F) -> Result<T, StoreError>
-    where
-        F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>>,
-    {
+    fn run(&self, job: Job) -> Result<JobResult, StoreError> {
         let session = self.take()?;
         session.control("BEGIN").map_err(from_sqlite)?;
-        let result = run_now(job, &Tx::sqlite(session.clone(), self.clock.now(), Arc::clone(&self.memory)));
+        let result = job.run_now(&Tx::sqlite(session.clone(), self.clock.now(), Arc::clone(&self.memory)));
         // A connection that cannot end its transaction is closed; the next read opens another.
         if session.control("ROLLBACK").is_ok() && !self.permits.is_closed() {
             self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(session);

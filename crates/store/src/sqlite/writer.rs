@@ -5,7 +5,6 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use futures_util::future::BoxFuture;
 use perigee_core::error::StoreError;
 use perigee_core::time::Clock;
 use tokio::sync::oneshot;
@@ -14,7 +13,7 @@ use super::error::{abort_if_fatal, from_sqlite};
 use super::locations::LocationMemory;
 use super::session::Session;
 use crate::error::DbError;
-use crate::job::run_now;
+use crate::job::{Job, JobResult};
 use crate::stats::Counters;
 use crate::tx::{AfterCommit, Tx};
 
@@ -28,7 +27,7 @@ const GROUP_COMMIT_WAIT: Duration = Duration::from_millis(1);
 /// A handle to the writer thread.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    queue: RwLock<Option<SyncSender<Box<dyn Job>>>>,
+    queue: RwLock<Option<SyncSender<WaitingJob>>>,
     counters: Arc<Counters>,
 }
 
@@ -57,17 +56,13 @@ impl Writer {
     }
 
     /// Runs the job in the next group and returns once that is committed.
-    pub(crate) async fn write<T, F>(&self, job: F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
-    {
+    pub(crate) async fn write(&self, job: Job) -> Result<JobResult, StoreError> {
         let (reply, answer) = oneshot::channel();
-        self.submit(Box::new(WaitingJob { job: Some(job), result: None, reply }))?;
+        self.submit(WaitingJob { job: Some(job), result: None, reply })?;
         answer.await.unwrap_or_else(|_gone| Err(unavailable("the writer has stopped")))
     }
 
-    fn submit(&self, job: Box<dyn Job>) -> Result<(), StoreError> {
+    fn submit(&self, job: WaitingJob) -> Result<(), StoreError> {
         let queue = self.queue.read().unwrap_or_else(PoisonError::into_inner);
         let queue = queue.as_ref().ok_or_else(|| unavailable("the database is closed"))?;
         queue.try_send(job).map_err(|refused| match refused {
@@ -89,32 +84,22 @@ fn unavailable(reason: &'static str) -> StoreError {
     StoreError::Unavailable(reason.into())
 }
 
-/// A job with its result type erased: run inside the transaction, answered after the commit.
-trait Job: Send {
+/// A job with its caller: run inside the transaction, answered after the commit.
+struct WaitingJob {
+    job: Option<Job>,
+    result: Option<Result<JobResult, StoreError>>,
+    reply: oneshot::Sender<Result<JobResult, StoreError>>,
+}
+
+impl WaitingJob {
     /// Runs the job and says whether its changes are to be committed.
-    fn run(&mut self, tx: &Tx) -> bool;
-
-    /// Answers the caller: with the job's own result, or with this error when the group was not committed.
-    fn answer(self: Box<Self>, lost: Option<StoreError>);
-}
-
-struct WaitingJob<T, F> {
-    job: Option<F>,
-    result: Option<Result<T, StoreError>>,
-    reply: oneshot::Sender<Result<T, StoreError>>,
-}
-
-impl<T, F> Job for WaitingJob<T, F>
-where
-    T: Send,
-    F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send,
-{
     fn run(&mut self, tx: &Tx) -> bool {
-        self.result = self.job.take().map(|job| run_now(job, tx));
+        self.result = self.job.take().map(|job| job.run_now(tx));
         matches!(self.result, Some(Ok(_)))
     }
 
-    fn answer(self: Box<Self>, lost: Option<StoreError>) {
+    /// Answers the caller: with the job's own result, or with this error when the group was not committed.
+    fn answer(self, lost: Option<StoreError>) {
         let result = match lost {
             Some(error) => Err(error),
             None => self.result.unwrap_or_else(|| Err(unavailable("the job did not run"))),
@@ -136,7 +121,7 @@ struct Thread {
 }
 
 impl Thread {
-    fn run(mut self, queue: &Receiver<Box<dyn Job>>) {
+    fn run(mut self, queue: &Receiver<WaitingJob>) {
         while let Ok(first) = queue.recv() {
             let mut group = vec![first];
             self.fill_group(&mut group, queue);
@@ -148,7 +133,7 @@ impl Thread {
 
     /// Adds the jobs that are queued. Right after a large group its callers are about to submit their next job, so it
     /// waits up to [`GROUP_COMMIT_WAIT`] for half of them; a lone caller never waits.
-    fn fill_group(&self, group: &mut Vec<Box<dyn Job>>, queue: &Receiver<Box<dyn Job>>) {
+    fn fill_group(&self, group: &mut Vec<WaitingJob>, queue: &Receiver<WaitingJob>) {
         group.extend(queue.try_iter().take(GROUP_MAX - group.len()));
         let expected = self.last_size / 2;
         let wait = GROUP_COMMIT_WAIT.saturating_sub(self.last_end.elapsed());
@@ -165,7 +150,7 @@ impl Thread {
         }
     }
 
-    fn finish(&mut self, mut group: Vec<Box<dyn Job>>) {
+    fn finish(&mut self, mut group: Vec<WaitingJob>) {
         let size = group.len();
         match self.commit(&mut group) {
             Ok(kept) => {
@@ -196,7 +181,7 @@ impl Thread {
     }
 
     /// Runs every job of the group in one transaction, and gives how many of them were committed.
-    fn commit(&mut self, group: &mut [Box<dyn Job>]) -> rusqlite::Result<usize> {
+    fn commit(&mut self, group: &mut [WaitingJob]) -> rusqlite::Result<usize> {
         let mut after_commit = Vec::new();
         let mut keeps_device_cache_valid = true;
         let outcome = self.session.control("BEGIN IMMEDIATE").and_then(|()| {
@@ -241,7 +226,7 @@ impl Thread {
 
     fn run_jobs(
         &self,
-        group: &mut [Box<dyn Job>],
+        group: &mut [WaitingJob],
         after_commit: &mut Vec<AfterCommit>,
         keeps_device_cache_valid: &mut bool,
     ) -> rusqlite::Result<usize> {
