@@ -1,5 +1,6 @@
-// Vite's last step: writes a .br and a .gz beside every built file that is worth it, so that the server only picks one.
-import { readFileSync, writeFileSync } from 'node:fs'
+// Vite's last step: writes a .br and a .gz in place of every built file that is worth it, so that the server only picks
+// one and the binary holds no plain copy.
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { files } from './files.mjs'
 
@@ -28,6 +29,7 @@ function pack(folder) {
     const packed = brotliCompressSync(content, { params: quality })
     writeFileSync(`${path}.br`, packed)
     writeFileSync(`${path}.gz`, gzipSync(content, { level: 9 }))
+    rmSync(path)
     if (path.includes('/basemap/')) continue
     raw += content.length
     small += packed.length

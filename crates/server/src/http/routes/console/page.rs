@@ -2,11 +2,15 @@
 //! which reads the address itself.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::io::Read as _;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Extension;
 use axum::extract::{OriginalUri, Request};
 use axum::response::Response;
+use bytes::Bytes;
+use flate2::read::GzDecoder;
 use http::{HeaderMap, Method};
 use percent_encoding::percent_decode_str;
 use rust_embed::RustEmbed;
@@ -20,7 +24,7 @@ use crate::http::error::{ApiResult, internal};
 use crate::http::extract::Preconditions;
 use crate::http::middleware::nothing_here;
 
-/// The console as it was built, each file with its compressed forms beside it.
+/// The console as it was built. A file that is worth it is here only in its compressed forms, `.br` and `.gz`.
 #[derive(RustEmbed)]
 #[folder = "assets/console"]
 struct Built;
@@ -45,6 +49,8 @@ struct Parts {
     index: Option<EmbeddedFile>,
     policy: PagePolicy,
     files: Files,
+    /// Files unpacked for clients that take no compression, kept so that each is unpacked once.
+    unpacked: Mutex<HashMap<String, Bytes>>,
 }
 
 impl Console {
@@ -60,7 +66,13 @@ impl Console {
             let hash = Sha256::digest(&page).into();
             EmbeddedFile::new(INDEX, page.into(), hash, Keep::Never)
         });
-        Self(Arc::new(Parts { prefix, index, policy: PagePolicy::new(map), files }))
+        Self(Arc::new(Parts {
+            prefix,
+            index,
+            policy: PagePolicy::new(map),
+            files,
+            unpacked: Mutex::default(),
+        }))
     }
 
     /// What is at this path, as far as the console goes.
@@ -88,17 +100,36 @@ impl Console {
             return None;
         }
         let keep = if is_hashed(name) { Keep::Forever } else { Keep::Never };
-        let form = |encoding: ContentEncoding| {
-            let (content, hash) = (self.0.files)(&format!("{name}{}", encoding.suffix()))?;
-            Some(EmbeddedFile::new(name, content, hash, keep).encoded(encoding))
-        };
-        let has_forms = ContentEncoding::SMALL.iter().any(|encoding| form(*encoding).is_some());
-        if has_forms {
-            return ContentEncoding::taken(headers).into_iter().find_map(form);
+        let packed = |encoding: ContentEncoding| (self.0.files)(&format!("{name}{}", encoding.suffix()));
+        if let Some((gzip, hash)) = packed(ContentEncoding::Gzip) {
+            return ContentEncoding::taken(headers).into_iter().find_map(|encoding| {
+                let file = match encoding {
+                    ContentEncoding::Plain => EmbeddedFile::new(name, Cow::Borrowed(&[]), hash, keep)
+                        .with_content(self.unpack(name, &gzip)?),
+                    ContentEncoding::Brotli | ContentEncoding::Gzip => {
+                        let (content, hash) = packed(encoding)?;
+                        EmbeddedFile::new(name, content, hash, keep)
+                    }
+                };
+                Some(file.encoded(encoding))
+            });
         }
         // Without precompressed files the compression layer decides.
         let (content, hash) = (self.0.files)(name)?;
         Some(EmbeddedFile::new(name, content, hash, keep))
+    }
+
+    /// What a compressed file holds.
+    fn unpack(&self, name: &str, gzip: &[u8]) -> Option<Bytes> {
+        let mut unpacked = self.0.unpacked.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(content) = unpacked.get(name) {
+            return Some(content.clone());
+        }
+        let mut content = Vec::new();
+        GzDecoder::new(gzip).read_to_end(&mut content).ok()?;
+        let content = Bytes::from(content);
+        unpacked.insert(name.to_owned(), content.clone());
+        Some(content)
     }
 }
 
