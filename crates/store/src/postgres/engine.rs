@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::check::{UNSAFE_COMMITS, check};
 use super::error::unique_indexes;
 use super::migrate;
-use super::pool::{self, Pool, no_connection};
+use super::pool::{self, Pool};
 use super::session::{Session, Shared};
 use crate::database::{OpenOptions, TimeLimit};
 use crate::error::{DbError, OpenError, describe};
@@ -161,9 +161,9 @@ impl Postgres {
     /// After a restart of the server the pool is full of connections that do not yet know they are dead. Nothing of
     /// the job has run at this point, so each of them is passed over.
     async fn begin(&self, begin: Option<&str>) -> Result<Tx, DbError> {
-        let mut spare = self.pool.status().max_size;
+        let mut spare = self.pool.max_size();
         loop {
-            let client = self.pool.get().await.map_err(|error| no_connection(&error))?;
+            let client = self.pool.get().await?;
             match Session::begin(client, Arc::clone(&self.shared), begin).await {
                 Ok((session, now)) => return Ok(Tx::postgres(session, now)),
                 Err(DbError::Unavailable(_)) if spare > 0 => spare -= 1,

@@ -1,9 +1,11 @@
 //! Connections: made, checked before their first use, and shared.
 
+use std::ops::Deref;
 use std::time::Duration;
 
 use deadpool::Runtime;
 use deadpool::managed::{self, Manager, Metrics, RecycleError, RecycleResult};
+use futures_util::future::BoxFuture;
 use tokio::runtime::Handle;
 use tokio_postgres::{Client, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -20,9 +22,73 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
 /// Connections that are shared.
-pub(crate) type Pool = managed::Pool<Connections>;
+///
+/// This and [`Object`] hide the types of the pool: the compiler proves for each job of each store method that what it
+/// holds can move between threads, and looked into the pool, the connections and TLS each time.
+pub(crate) struct Pool(Box<dyn AnyPool>);
+
+impl std::fmt::Debug for Pool {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Pool").finish_non_exhaustive()
+    }
+}
+
+impl Pool {
+    /// A connection, once one is free.
+    pub(crate) async fn get(&self) -> Result<Object, DbError> {
+        self.0.get().await
+    }
+
+    /// How many connections there are at most.
+    pub(crate) fn max_size(&self) -> usize {
+        self.0.max_size()
+    }
+
+    /// Gives out no more connections.
+    pub(crate) fn close(&self) {
+        self.0.close();
+    }
+}
+
 /// A connection in use; it goes back to the pool when it is dropped.
-pub(crate) type Object = managed::Object<Connections>;
+pub(crate) struct Object(Box<dyn Deref<Target = Connection> + Send + Sync>);
+
+impl std::fmt::Debug for Object {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Object").finish_non_exhaustive()
+    }
+}
+
+impl Deref for Object {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.0
+    }
+}
+
+trait AnyPool: Send + Sync {
+    fn get(&self) -> BoxFuture<'_, Result<Object, DbError>>;
+    fn max_size(&self) -> usize;
+    fn close(&self);
+}
+
+impl AnyPool for managed::Pool<Connections> {
+    fn get(&self) -> BoxFuture<'_, Result<Object, DbError>> {
+        Box::pin(async move {
+            let connection = self.get().await.map_err(|error| no_connection(&error))?;
+            Ok(Object(Box::new(connection)))
+        })
+    }
+
+    fn max_size(&self) -> usize {
+        self.status().max_size
+    }
+
+    fn close(&self) {
+        self.close();
+    }
+}
 
 /// A pool of this many connections. Each is checked when it is made, since a server can be replaced by another or
 /// its settings changed while we run.
@@ -38,13 +104,14 @@ pub(crate) fn build(
         allowed,
         runtime: Handle::current(),
     };
-    Pool::builder(manager)
+    let pool = managed::Pool::<Connections>::builder(manager)
         .max_size(connections.max(1))
         .runtime(Runtime::Tokio1)
         .wait_timeout(Some(PATIENCE))
         .create_timeout(Some(PATIENCE))
         .build()
-        .map_err(OpenError::other)
+        .map_err(OpenError::other)?;
+    Ok(Pool(Box::new(pool)))
 }
 
 /// Makes connections where the store was opened, whoever needs one first: what is read from them waits for nobody's
@@ -100,6 +167,6 @@ pub(crate) async fn connect(address: &PostgresAddress) -> Result<Client, OpenErr
 }
 
 /// Why there is no connection; it may come back.
-pub(crate) fn no_connection(error: &managed::PoolError<OpenError>) -> DbError {
+fn no_connection(error: &managed::PoolError<OpenError>) -> DbError {
     DbError::unavailable(describe(error))
 }
