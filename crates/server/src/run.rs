@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use perigee_core::account::{AccountSettings, NewAccount};
 use perigee_core::error::StoreError;
 use perigee_core::text::Email;
@@ -28,6 +29,9 @@ use metrics_server::MetricsServer;
 const BACKGROUND_LIMIT: Duration = Duration::from_secs(5);
 
 /// A service that is open and listening. Clients that connect now are served when it runs.
+///
+/// Opening and running give boxed futures: what an `async fn` does is compiled again in the crate that awaits it, and
+/// these do everything.
 pub struct Service {
     app: App,
     database: Database,
@@ -81,7 +85,11 @@ pub enum StartError {
 impl Service {
     /// Binds the address, opens the store and migrates it. The address comes first: a start that fails to listen
     /// changes no store.
-    pub async fn open(config: Config, clock: Arc<dyn Clock>) -> Result<Self, StartError> {
+    pub fn open(config: Config, clock: Arc<dyn Clock>) -> BoxFuture<'static, Result<Self, StartError>> {
+        Box::pin(Self::open_all(config, clock))
+    }
+
+    async fn open_all(config: Config, clock: Arc<dyn Clock>) -> Result<Self, StartError> {
         config.validate()?;
         let senders = Senders::build(&config, &clock)?;
         let _installed_before_anything_is_counted = recorder();
@@ -171,7 +179,15 @@ impl Service {
     }
 
     /// Serves until told to stop; then finishes accepted work, saves counters and closes the store.
-    pub async fn run(self, stop: impl Future<Output = ()>) -> ShutdownReport {
+    pub fn run<'a>(self, stop: impl Future<Output = ()> + Send + 'a) -> BoxFuture<'a, ShutdownReport> {
+        self.run_until(Box::pin(stop))
+    }
+
+    fn run_until(self, stop: BoxFuture<'_, ()>) -> BoxFuture<'_, ShutdownReport> {
+        Box::pin(self.serve_until(stop))
+    }
+
+    async fn serve_until(self, stop: BoxFuture<'_, ()>) -> ShutdownReport {
         let (channels, centre) =
             self.senders.into_channels(&self.app.config, &self.app.store, &self.app.clock);
         let jobs = Jobs::start(&self.app, &self.database, &channels);

@@ -115,6 +115,8 @@ impl OpenOptions {
 }
 
 /// An open database. Clones are the same database.
+///
+/// What does much gives boxed futures: what an `async fn` does is compiled again in each crate that awaits it.
 #[derive(Clone, Debug)]
 pub struct Database(Arc<Inner>);
 
@@ -156,7 +158,15 @@ enum EngineHandle {
 
 impl Database {
     /// Opens the database and applies pending migrations.
-    pub async fn open(
+    pub fn open(
+        url: &DatabaseUrl,
+        options: OpenOptions,
+        clock: Arc<dyn Clock>,
+    ) -> BoxFuture<'_, Result<Self, OpenError>> {
+        Box::pin(Self::open_now(url, options, clock))
+    }
+
+    async fn open_now(
         url: &DatabaseUrl,
         options: OpenOptions,
         clock: Arc<dyn Clock>,
@@ -377,7 +387,11 @@ impl Database {
     }
 
     /// Finishes accepted work, refuses more and releases the database. Closing twice is harmless.
-    pub async fn close(&self) {
+    pub fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.finish_and_close())
+    }
+
+    async fn finish_and_close(&self) {
         match &self.0.engine {
             EngineHandle::Sqlite(sqlite) => {
                 if let Err(error) = save_all(self, sqlite.memory()).await {

@@ -51,7 +51,7 @@ fn erased<T: Send + 'static>(running: Running<'_, T>) -> Running<'_, JobResult> 
     Box::pin(async move { running.await.map(|result| Box::new(result) as JobResult) })
 }
 
-/// The same with the type that the job was result with.
+/// The same with the type of the job's result restored.
 pub(crate) fn typed<T: 'static>(running: Running<'_, JobResult>) -> Running<'_, T> {
     Box::pin(async move { downcast(running.await?) })
 }

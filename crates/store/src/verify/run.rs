@@ -34,8 +34,13 @@ const ROWS: [(&str, Step); 5] = [
 ];
 
 /// Checks the whole store. A server may run meanwhile.
-pub async fn verify(database: &Database, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<Report> {
-    run(&Source::Database(database), &[PACKED.as_slice(), ROWS.as_slice()].concat(), progress).await
+pub fn verify<'a>(
+    database: &'a Database,
+    progress: &'a mut (dyn FnMut(Progress) + Send),
+) -> BoxFuture<'a, Result<Report>> {
+    Box::pin(async move {
+        run(&Source::Database(database), &[PACKED.as_slice(), ROWS.as_slice()].concat(), progress).await
+    })
 }
 
 /// Checks a SQLite file that nobody else uses; `is_current` says whether it has today's schema. Blocks.
