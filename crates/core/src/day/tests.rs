@@ -1,4 +1,4 @@
-//! Days of every zone, and the odd ones by name.
+//! Days of every time zone, and unusual ones by name.
 
 use std::collections::HashSet;
 
@@ -20,7 +20,7 @@ fn instant(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 
-/// What the clock on the wall shows.
+/// The local date and time in a zone.
 fn shown(instant: Timestamp, zone: &Zone) -> Date {
     Date(zone.as_jiff().to_datetime(instant.to_jiff()).date())
 }

@@ -1,4 +1,4 @@
-//! Places in and out of shapes, above all where longitudes jump and meridians meet.
+//! Positions inside and outside of shapes, above all at the antimeridian and at the poles.
 
 use proptest::prelude::*;
 
@@ -21,7 +21,7 @@ fn area(outline: &[(f64, f64)], holes: &[&[(f64, f64)]]) -> Shape {
     Shape::Areas(vec![Area { outline: ring(outline), holes: holes.iter().map(|hole| ring(hole)).collect() }])
 }
 
-/// Asserts where places lie, asked of the shape and of the index.
+/// Checks positions against the shape and against the index.
 #[track_caller]
 fn check(shape: &Shape, inside: &[(f64, f64)], outside: &[(f64, f64)]) {
     assert_eq!(shape.check(), Ok(()));

@@ -1,4 +1,4 @@
-//! Real trackers, and any bytes.
+//! Intervals of realistic trackers, and reading arbitrary bytes.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ const HOUR: u32 = 3_600;
 const DAY: u32 = 24 * HOUR;
 const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 
-/// A device that was heard at first, and then after each of these silences, so many times each.
+/// A device that was heard once, and then after each of these silences, repeated as given.
 fn heard(silences: &[(u32, u32)]) -> ReportingInterval {
     let mut rhythm = ReportingInterval::default();
     rhythm.hear(START);
@@ -30,7 +30,7 @@ fn check(name: &str, silences: &[(u32, u32)], expect: Option<u32>) {
     assert_eq!(heard(silences).interval_s(), expect, "{name}");
 }
 
-/// The same day so many times.
+/// The same day repeated.
 fn days(day: &[(u32, u32)], count: usize) -> Vec<(u32, u32)> {
     std::iter::repeat_n(day, count).flatten().copied().collect()
 }

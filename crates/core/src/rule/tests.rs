@@ -1,4 +1,4 @@
-//! What rules say of histories: a table for each condition, and the same episodes however locations arrive.
+//! Tests of rules: a table for each condition, and the same episodes however locations arrive.
 
 mod conditions;
 mod fences;

@@ -1,4 +1,4 @@
-//! A table for each condition: what is seen when, and from when to when that is an episode.
+//! A table for each condition: locations in, episodes out.
 
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ fn limits_are_passed_and_given_up() {
     );
     let below = level(Quantity::Speed, Crossing::Below, 10.0, None);
     check(below, &speeds(&[(0, 10.0), (10, 9.9), (20, 10.0)]), &[(10, 10, Some(20))]);
-    // A location that does not say how fast leaves things as they were.
+    // A location without a speed changes nothing.
     let silent = [(0, 0.0, speed(95.0)), (10, 0.0, none()), (20, 0.0, speed(50.0))];
     check(above(), &silent, &[(0, 0, Some(20))]);
 }
@@ -115,7 +115,7 @@ fn fences_are_entered_left_and_dwelt_in() {
     check(fence(FenceChange::Inside), &trip, &[(10, 10, Some(30))]);
     check(fence(FenceChange::Outside), &trip, &[(0, 0, Some(10)), (30, 30, None)]);
     check_timed(fence(FenceChange::Inside), (10, 0), &trip, &[(10, 20, Some(30))]);
-    // Who begins inside has not entered, who begins outside has not left.
+    // A device that starts inside has not entered; one that starts outside has not left.
     check(fence(FenceChange::Enter), &trip[1..], &[]);
     check(fence(FenceChange::Leave), &trip[..2], &[]);
     check(Condition::Route { geofences: vec![FENCE] }, &trip, &[(0, 0, Some(10)), (30, 30, None)]);
@@ -139,7 +139,7 @@ fn standing_is_seen_in_several_ways() {
     check(idle(), &[(0, 0.0, inactive)], &[(0, 0, None)]);
 
     let still = || Condition::NoMovement { seconds: 600, radius_m: 100.0 };
-    // Nothing but time passes: it is met when that is over, also between two locations.
+    // Without further locations it is met when the time is up, also between two locations.
     check(still(), &[(0, 0.0, none())], &[(600, 600, None)]);
     check(
         still(),

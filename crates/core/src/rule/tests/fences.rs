@@ -1,4 +1,4 @@
-//! What geofences cost when many rules ask about them.
+//! The number of geofence tests if many rules use the same geofences.
 
 use super::support::{at, circle, fix, rule};
 use crate::geofence::{Geofence, GeofenceSettings};

@@ -1,4 +1,4 @@
-//! Locations in any order, in parts of any size: at the end the episodes are those of the whole history.
+//! Locations in any order and in parts of any size give the episodes of the whole history.
 
 use proptest::prelude::*;
 
@@ -10,17 +10,17 @@ use crate::rule::{
 };
 use crate::time::Timestamp;
 
-/// What a store keeps of one rule and device, moved on as the service does it.
+/// The stored state of one rule and device, advanced as the rule engine does it.
 #[derive(Default)]
-struct Followed {
+struct IncrementalRun {
     history: Vec<StoredLocation>,
     trail: Trail,
-    /// Those that were not withdrawn.
+    /// Occurrences that were not withdrawn.
     raised: Vec<Occurrence<usize>>,
     alerts: usize,
 }
 
-impl Followed {
+impl IncrementalRun {
     fn deliver(&mut self, rule: &Rule, part: &[StoredLocation], now: i64) {
         self.history.extend_from_slice(part);
         let mut times: Vec<_> = part.iter().map(|stored| stored.location.time).collect();
@@ -115,7 +115,7 @@ fn conditions() -> Vec<Vec<Condition>> {
     ]
 }
 
-/// Locations of which some are of one time, and some do not say everything.
+/// Locations of which some share a time, and some lack values.
 fn history() -> impl Strategy<Value = Vec<StoredLocation>> {
     let one = (0_i64..400, 0_u8..6, prop::option::of(0_u8..10), prop::option::of(0_u8..10));
     prop::collection::vec(one, 1..60).prop_map(|list| {
@@ -157,18 +157,18 @@ proptest! {
         let end = 1_000 * stretch;
         let rule = rule(1, conditions().swap_remove(which), for_s, cool_down_s);
         let expect = spans_of(&rule, &history, end);
-        let mut followed = Followed::default();
+        let mut run = IncrementalRun::default();
         let (mut rest, mut sizes) = (shuffled.as_slice(), cuts.iter().cycle());
         while !rest.is_empty() {
             let (now, later) = rest.split_at((*sizes.next().unwrap()).min(rest.len()));
-            followed.deliver(&rule, now, end);
+            run.deliver(&rule, now, end);
             rest = later;
         }
-        prop_assert_eq!(followed.spans(), expect);
+        prop_assert_eq!(run.spans(), expect);
     }
 }
 
-/// The order in which locations arrived, judged as if it were the order in which they were taken.
+/// A broken variant that evaluates locations in order of arrival.
 #[test]
 fn the_naive_way_is_caught() {
     let [speed, ..] = <[Vec<Condition>; 9]>::try_from(conditions()).unwrap();
@@ -177,14 +177,14 @@ fn the_naive_way_is_caught() {
     let arrived = [kmh(0, 50.0), kmh(30, 50.0), kmh(10, 90.0), kmh(20, 50.0)];
     let expect = spans_of(&rule, &arrived, 1_000);
     assert_eq!(expect, [(10, 10, Some(20))]);
-    let mut followed = Followed::default();
+    let mut run = IncrementalRun::default();
     for stored in &arrived {
-        followed.deliver(&rule, std::slice::from_ref(stored), 1_000);
+        run.deliver(&rule, std::slice::from_ref(stored), 1_000);
     }
-    assert_eq!(followed.spans(), expect);
-    let mut naive = Followed::default();
+    assert_eq!(run.spans(), expect);
+    let mut naive = IncrementalRun::default();
     for stored in &arrived {
-        // Only what is newer than everything before is looked at, as a service without a trail would.
+        // Evaluates only locations newer than all before, like a service without a trail.
         if naive.history.iter().all(|seen| seen.location.time < stored.location.time) {
             naive.deliver(&rule, std::slice::from_ref(stored), 1_000);
         }
@@ -192,7 +192,7 @@ fn the_naive_way_is_caught() {
     assert_ne!(naive.spans(), expect, "what is late must not be passed over");
 }
 
-/// What comes in small parts, without its checkpoints at hand, is put down no more often than what comes at once.
+/// Small parts do not make more checkpoints than one large part.
 #[test]
 fn parts_put_down_no_checkpoints_of_their_own() {
     let rule = rule(1, conditions().swap_remove(0), 0, 0);
@@ -214,18 +214,18 @@ fn parts_put_down_no_checkpoints_of_their_own() {
 fn late_data_of_days_is_judged_from_a_checkpoint() {
     let rule = rule(1, conditions().swap_remove(0), 0, 0);
     let kmh = |seconds, speed| fix(seconds, 0.0, Readings { speed: milli(speed), ..Readings::default() });
-    let mut followed = Followed::default();
+    let mut run = IncrementalRun::default();
     let mut all = Vec::new();
     for minute in 0..20_000_i64 {
         let stored = kmh(minute * 60, if minute % 1_000 == 500 { 90.0 } else { 20.0 });
-        followed.deliver(&rule, std::slice::from_ref(&stored), minute * 60);
+        run.deliver(&rule, std::slice::from_ref(&stored), minute * 60);
         all.push(stored);
     }
-    assert!(followed.trail.checkpoints.len() < 24, "{} checkpoints", followed.trail.checkpoints.len());
+    assert!(run.trail.checkpoints.len() < 24, "{} checkpoints", run.trail.checkpoints.len());
     for minute in [19_999_i64, 19_990, 15_000, 11_000] {
         let late = kmh(minute * 60 + 30, 95.0);
-        followed.deliver(&rule, std::slice::from_ref(&late), 20_000 * 60);
+        run.deliver(&rule, std::slice::from_ref(&late), 20_000 * 60);
         all.push(late);
-        assert_eq!(followed.spans(), spans_of(&rule, &all, 20_000 * 60), "minute {minute}");
+        assert_eq!(run.spans(), spans_of(&rule, &all, 20_000 * 60), "minute {minute}");
     }
 }

@@ -12,7 +12,7 @@ fn sos(id: i64) -> Rule {
     rule(id, vec![Condition::Sos], 0, 0)
 }
 
-/// What a rule knew of a device that it judged from the beginning until an instant.
+/// The state of a rule that evaluated a device from the beginning until an instant.
 fn known(rule: &Rule, seconds: i64) -> Snapshot {
     let progress = Progress { at: at(seconds), ..Progress::blank(rule, at(0)) };
     Snapshot {
@@ -28,7 +28,7 @@ fn trail(current: Snapshot, checkpoints: Vec<Snapshot>) -> Trail {
     Trail { current: Some(Arc::new(current)), checkpoints }
 }
 
-/// What is known then must be kept at once, or a crash would make the rule forget what it has seen.
+/// This state must be stored at once, or a crash would lose it.
 #[test]
 fn it_is_told_that_a_rule_begins_to_judge() {
     let (old, new) = (sos(1), sos(2));

@@ -9,7 +9,7 @@ use crate::time::Timestamp;
 
 pub(super) const FENCE: GeofenceId = GeofenceId::from_i64(1);
 
-/// The instant so many seconds after the beginning.
+/// The instant this many seconds after the start.
 pub(super) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(1_800_000_000_000).plus_seconds(seconds)
 }
@@ -39,7 +39,7 @@ pub(super) fn rule(id: i64, conditions: Vec<Condition>, for_s: u32, cool_down_s:
     }
 }
 
-/// A location so many thousandths of a degree east of the fence's middle.
+/// A location this many thousandths of a degree east of the geofence's centre.
 pub(super) fn fix(seconds: i64, east: f64, readings: Readings) -> StoredLocation {
     StoredLocation {
         location: Location {
@@ -54,18 +54,18 @@ pub(super) fn fix(seconds: i64, east: f64, readings: Readings) -> StoredLocation
     }
 }
 
-/// A reading of this.
+/// A value in thousandths.
 #[expect(clippy::unnecessary_wraps, reason = "readings are there or not")]
 pub(super) fn milli(number: f64) -> Option<Milli> {
     Some(Milli::from_f64(number).unwrap())
 }
 
-/// One fence: a circle of a kilometre.
+/// One geofence: a circle with a radius of one kilometre.
 pub(super) fn fences(rule: &Rule) -> RuleFences {
     RuleFences::new([rule], [(FENCE, &circle())])
 }
 
-/// A circle of a kilometre around the middle.
+/// A circle with a radius of one kilometre around the centre.
 pub(super) fn circle() -> Shape {
     let centre =
         Position { latitude: Latitude::from_e7(0), longitude: Longitude::from_degrees(10.0).unwrap() };

@@ -9,8 +9,8 @@ use perigee_core::rule::{Evaluation, Evaluator, Rule, RuleFences};
 use perigee_core::time::Timestamp;
 use tokio::sync::Semaphore;
 
-/// A judge that can be moved to another thread.
-pub(super) type SharedJudge = Evaluator<Arc<Rule>, Arc<RuleFences>>;
+/// An evaluator that can be moved to another thread.
+pub(super) type SharedEvaluator = Evaluator<Arc<Rule>, Arc<RuleFences>>;
 
 /// Locations times rules up to which evaluation runs on the caller's thread: some tens of microseconds.
 const INLINE_MAX: usize = 1_000;
@@ -19,11 +19,11 @@ const INLINE_MAX: usize = 1_000;
 static PERMITS: LazyLock<Semaphore> =
     LazyLock::new(|| Semaphore::new(available_parallelism().map_or(1, usize::from).max(2) - 1));
 
-/// Shows locations to a judge, in order of time.
+/// Evaluates locations, in order of time.
 pub(super) async fn see(
-    mut judge: SharedJudge,
+    mut judge: SharedEvaluator,
     part: Vec<StoredLocation>,
-) -> Result<SharedJudge, StoreError> {
+) -> Result<SharedEvaluator, StoreError> {
     let cost = part.len().saturating_mul(judge.rule_count());
     let work = move || {
         for stored in part {
@@ -37,9 +37,9 @@ pub(super) async fn see(
     compute(work).await
 }
 
-/// Shows the last locations to a judge and gives its judgement.
+/// Evaluates the last locations and returns the result.
 pub(super) async fn finish(
-    judge: SharedJudge,
+    judge: SharedEvaluator,
     part: Vec<StoredLocation>,
     now: Timestamp,
 ) -> Result<Evaluation, StoreError> {

@@ -49,7 +49,7 @@ impl RuleEngine {
         counter!("perigee_rules_locations_total").increment(u64::try_from(part.count).unwrap_or(0));
         let due = if part.more { Vec::new() } else { self.app.store.devices_due(account, DUE_MAX).await? };
         let mut cache = self.state_caches.take(&round_start);
-        let mut devices = self.judge_all(&round_start, &set, &part, &due, &mut cache).await?;
+        let mut devices = self.evaluate_all(&round_start, &set, &part, &due, &mut cache).await?;
         if devices.values().map(episodes).sum::<usize>() > EPISODES_MAX
             && self.sizes.shrink(account, part.count)
         {
@@ -84,8 +84,8 @@ impl RuleEngine {
         })
     }
 
-    /// The carried alerts and judgements by device, without devices that have neither.
-    async fn judge_all(
+    /// The carried alerts and evaluations by device, without devices that have neither.
+    async fn evaluate_all(
         &self,
         round_start: &RoundStart,
         set: &RuleSet,
