@@ -1,6 +1,6 @@
 // The verdict on the server: nothing to say when all is well, the worst first when not.
 import { expect, test } from 'vitest'
-import { bytesIn, concerns, trend, type Health } from '../src/pages/operator/verdict'
+import { bytesIn, concerns, trend, type Health } from '../src/pages/operator/concerns'
 
 const now = Date.parse('2026-05-02T12:00:00Z')
 const none = { waiting: 0, oldest: null }

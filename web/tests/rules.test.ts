@@ -10,9 +10,9 @@ import {
   type Condition
 } from '../src/pages/rules/conditions'
 import { conditionErrors, newRule, otherErrors, ruleBody, ruleForm, type Rule } from '../src/pages/rules/ruleForm'
-import { partOf } from '../src/pages/rules/part'
+import { partOf } from '../src/pages/rules/trackPart'
 import { fromUser, toUser } from '../src/pages/rules/units'
-import { conditionWords, daysWords, ruleWords, type Words } from '../src/pages/rules/words'
+import { describeCondition, describeDays, describeRule, type DescribeContext } from '../src/pages/rules/describe'
 
 const systems = ['metric', 'imperial', 'nautical'] as const
 
@@ -121,7 +121,7 @@ test('errors of the API stand at their fields', () => {
   expect(otherErrors(fields)).toEqual(['e'])
 })
 
-function words(language: string, units: Words['units'] = 'metric'): Words {
+function words(language: string, units: DescribeContext['units'] = 'metric'): DescribeContext {
   const file = new URL(`../src/i18n/${language}/rules.json`, import.meta.url)
   const table = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>
   return {
@@ -147,21 +147,21 @@ test('a rule is told in one sentence', () => {
     coolDownSeconds: 0,
     schedule: { ...rule.schedule!, timeZone: null }
   }
-  expect(ruleWords(words('en'), told)).toBe(
+  expect(describeRule(words('en'), told)).toBe(
     'When speed is above 90 km/h for 30 s, on weekdays 08:00 to 18:00, for group Trucks: raise “SpeedLimit”, critical.'
   )
-  expect(ruleWords(words('es'), told)).toBe(
+  expect(describeRule(words('es'), told)).toBe(
     'Cuando la velocidad es superior a 90 km/h durante 30 s, de lunes a viernes de 08:00 a 18:00, para el grupo Trucks: alerta «SpeedLimit», crítica.'
   )
-  expect(ruleWords(words('en', 'imperial'), rule)).toContain('speed is above 55.92 mph (clears at 52.82 mph)')
+  expect(describeRule(words('en', 'imperial'), rule)).toContain('speed is above 55.92 mph (clears at 52.82 mph)')
 })
 
 test.each(['en', 'es'])('every kind of condition has words in %s', (language) => {
-  for (const condition of every) expect(conditionWords(words(language), condition)).not.toMatch(/[{}]|undefined/)
+  for (const condition of every) expect(describeCondition(words(language), condition)).not.toMatch(/[{}]|undefined/)
 })
 
 test('days are told as people do', () => {
-  const days = (...names: string[]) => daysWords(words('en'), names)
+  const days = (...names: string[]) => describeDays(words('en'), names)
   expect(days('saturday', 'sunday')).toBe('at weekends')
   expect(days('monday', 'tuesday', 'wednesday', 'friday')).toBe('Mon–Wed, Fri')
   expect(days('friday', 'saturday')).toBe('Fri, Sat')
@@ -169,7 +169,7 @@ test('days are told as people do', () => {
 
 test('long lists are cut', () => {
   const geofences = ['a', 'b', 'c', 'd', 'e']
-  expect(conditionWords(words('en'), { type: 'geofence', when: 'enter', geofences })).toBe(
+  expect(describeCondition(words('en'), { type: 'geofence', when: 'enter', geofences })).toBe(
     'it enters a, b, c, or 2 others'
   )
 })

@@ -1,6 +1,6 @@
 // What a shared view remembers between two answers, and why a link shows nothing.
 import { expect, test } from 'vitest'
-import { endOf } from '../src/pages/shared/ends'
+import { endOf } from '../src/pages/shared/linkEnd'
 import { addTrails, trailSince } from '../src/pages/shared/trails'
 
 const device = (name: string, minute: number, more = {}) => ({

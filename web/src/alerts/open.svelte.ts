@@ -27,7 +27,7 @@ class OpenAlerts {
       unhear()
       unlisten()
       this.#ids.clear()
-      this.#tell()
+      this.#notify()
     }
   }
 
@@ -35,7 +35,7 @@ class OpenAlerts {
   put(alert: Alert): void {
     if (stageOf(alert) === 'open') this.#ids.set(alert.id, alert.severity === 'critical')
     else this.#ids.delete(alert.id)
-    this.#tell()
+    this.#notify()
   }
 
   async #load(): Promise<void> {
@@ -45,7 +45,7 @@ class OpenAlerts {
       )
       this.#ids.clear()
       for (const alert of alerts) this.#ids.set(alert.id, alert.severity === 'critical')
-      this.#tell()
+      this.#notify()
     } catch {
       // The badge stays empty; the alerts page shows the problem.
     }
@@ -56,7 +56,7 @@ class OpenAlerts {
     if (type.startsWith('alert.') && 'alertName' in data) this.put(data as unknown as Alert)
   }
 
-  #tell(): void {
+  #notify(): void {
     this.count = this.#ids.size
     this.critical = [...this.#ids.values()].includes(true)
   }

@@ -88,7 +88,7 @@ export class DrawTool {
     this.#draw.on('finish', (id, { action }) => this.#finished(id, action))
     this.#draw.on('change', (ids, type, context) => {
       const byHand = !context || !('origin' in context)
-      if (byHand && type === 'update' && this.#id !== undefined && ids.includes(this.#id)) this.#tell(false)
+      if (byHand && type === 'update' && this.#id !== undefined && ids.includes(this.#id)) this.#notify(false)
     })
   }
 
@@ -174,14 +174,14 @@ export class DrawTool {
   #finished(id: string | number, action: string): void {
     if (action === 'draw') {
       this.#id = id
-      this.#tell(true, undefined, true)
+      this.#notify(true, undefined, true)
     } else if (this.#id !== undefined) {
       // Dragging leaves an inexact circle, so it is rebuilt: with its radius when moved, with its centre when resized.
-      this.#tell(true, action === 'dragFeature' ? 'radius' : action === 'dragCoordinateResize' ? 'center' : undefined)
+      this.#notify(true, action === 'dragFeature' ? 'radius' : action === 'dragCoordinateResize' ? 'center' : undefined)
     }
   }
 
-  #tell(done: boolean, keeps?: 'radius' | 'center', isNew = false): void {
+  #notify(done: boolean, keeps?: 'radius' | 'center', isNew = false): void {
     const feature = this.#id === undefined ? undefined : this.#draw.getSnapshotFeature(this.#id)
     if (!feature) return
     const shape = this.#shapeOf(feature.geometry, keeps)

@@ -2,7 +2,7 @@
 // antimeridian cut.
 import { isGap, type Track } from './track'
 import { eastward, metres, wrap } from './trackGeo'
-import { Sleeve } from './trackSleeve'
+import { LineSimplifier } from './lineSimplifier'
 
 type Line = [number, number][]
 
@@ -63,7 +63,7 @@ export function linesOf(track: Track, classes: number, classOf: (speed: number) 
   const gaps = new Pen()
   const coloured = Array.from({ length: classes }, () => new Pen())
   const spacing = Math.max(finest, lengthOf(track) / mostPlaces)
-  const sleeve = new Sleeve(spacing * beside)
+  const sleeve = new LineSimplifier(spacing * beside)
   /** The last place that was looked at; it becomes a corner when the line cannot go straight on. */
   let last = 0
   let corner = 0

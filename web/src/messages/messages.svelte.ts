@@ -2,7 +2,7 @@
 import { api, ok, type Schemas } from '../api/client'
 import { t } from '../i18n/index.svelte'
 import { Paged } from '../ui/paged.svelte'
-import { tell, tellProblem } from '../ui/toast.svelte'
+import { showToast, showProblem } from '../ui/toast.svelte'
 import type { Filter } from './filter'
 
 export type Message = Schemas['Notification']
@@ -26,9 +26,9 @@ export class Messages extends Paged<Message> {
     try {
       const { notification } = await ok(api.POST('/api/notifications/{notificationId}/resend', { params: { path } }))
       this.put(notification)
-      tell(t('notifications.resent'))
+      showToast(t('notifications.resent'))
     } catch (error) {
-      tellProblem(error)
+      showProblem(error)
     }
   }
 }

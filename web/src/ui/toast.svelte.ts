@@ -12,7 +12,7 @@ export const toasts: Toast[] = $state([])
 let last = 0
 const shownFor = 6_000
 
-export function tell(text: string, kind: Toast['kind'] = 'good'): void {
+export function showToast(text: string, kind: Toast['kind'] = 'good'): void {
   const id = ++last
   toasts.push({ id, kind, text })
   setTimeout(() => dismiss(id), shownFor)
@@ -30,4 +30,4 @@ export function reason(error: unknown): string {
 }
 
 /** Shows a toast with the reason of a failure. */
-export const tellProblem = (error: unknown): void => tell(reason(error), 'bad')
+export const showProblem = (error: unknown): void => showToast(reason(error), 'bad')

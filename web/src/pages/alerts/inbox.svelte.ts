@@ -1,7 +1,7 @@
 // The alerts that are shown: those of a filter, page by page, kept current by the stream.
 import { apiQuery, matches, newestFirst, type AlertFilter } from '../../alerts/filter'
 import { openAlerts } from '../../alerts/open.svelte'
-import type { Alert } from '../../alerts/wording'
+import type { Alert } from '../../alerts/names'
 import { api, ok } from '../../api/client'
 import { fleet } from '../../live/fleet.svelte'
 import type { Event } from '../../live/stream'

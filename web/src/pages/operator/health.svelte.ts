@@ -1,7 +1,7 @@
 // Polls the server's health while the page is visible, and keeps the last minutes for the trends.
 import { api, ok } from '../../api/client'
 import { reason } from '../../ui/toast.svelte'
-import type { Health } from './verdict'
+import type { Health } from './concerns'
 
 const every = 4_000
 /** Samples kept: about five minutes. */

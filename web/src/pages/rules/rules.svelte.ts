@@ -1,5 +1,5 @@
 // The rules of the account, and what the words about them need from elsewhere.
-import { alertTitle } from '../../alerts/wording'
+import { alertTitle } from '../../alerts/names'
 import { api, ok } from '../../api/client'
 import { allPages } from '../../api/pages'
 import { duration } from '../../format'
@@ -9,7 +9,7 @@ import { preferences } from '../../preferences.svelte'
 import { byName } from '../../sort'
 import { fences } from '../../live/geofences.svelte'
 import type { Rule } from './ruleForm'
-import type { Words } from './words'
+import type { DescribeContext } from './describe'
 
 class Rules {
   all: Rule[] = $state.raw([])
@@ -39,8 +39,8 @@ class Rules {
 
 export const rules = new Rules()
 
-/** What `ruleWords` needs to describe a rule to this user. */
-export function speech(): Words {
+/** What `describeRule` needs to describe a rule to this user. */
+export function describeContext(): DescribeContext {
   return {
     say: t,
     duration,

@@ -1,6 +1,6 @@
 // Polls a share link, and finds out why it shows nothing any more.
 import { address, isProblem, ok, type Schemas } from '../../api/client'
-import { endOf, type End } from './ends'
+import { endOf, type End } from './linkEnd'
 import { addTrails, trailSince, type SharedThing } from './trails'
 
 export type State = 'loading' | 'live' | 'unreachable' | End

@@ -1,0 +1,98 @@
+// Signals a new alert by a sound and a browser notification, each only if switched on.
+import { t } from '../i18n/index.svelte'
+import { fleet } from '../live/fleet.svelte'
+import type { Event } from '../live/stream'
+import { go } from '../router.svelte'
+import { showToast } from '../ui/toast.svelte'
+import { playTone } from './sound'
+import { alertTitle, severityWord, type Alert } from './names'
+
+const key = 'perigee.attention'
+/** Older alerts, in milliseconds, are not signalled: they arrived late or during a lost connection. */
+const newsFor = 10 * 60_000
+const quietFor = 3_000
+
+interface Wishes {
+  sound: boolean
+  message: boolean
+}
+
+function stored(): Wishes {
+  try {
+    const kept = JSON.parse(localStorage.getItem(key) ?? '{}') as Partial<Wishes>
+    return { sound: kept.sound === true, message: kept.message === true }
+  } catch {
+    // Storage may be blocked or invalid: both stay off.
+    return { sound: false, message: false }
+  }
+}
+
+class Notifier {
+  readonly wishes: Wishes = $state(stored())
+  #quietUntil = 0
+  #calledCritical = false
+
+  /** Whether the browser supports notifications. */
+  readonly canMessage = 'Notification' in globalThis
+
+  follow(): () => void {
+    return fleet.onEvent((event) => this.#apply(event))
+  }
+
+  /** Switches the sound; it is played once when switched on. */
+  setSound(on: boolean): void {
+    this.#keep({ sound: on })
+    if (on) playTone('warning')
+  }
+
+  /** Switches notifications; the browser asks for permission if needed. */
+  async setMessage(on: boolean): Promise<void> {
+    if (on && Notification.permission !== 'granted' && (await Notification.requestPermission()) !== 'granted') {
+      showToast(t('alerts.messageRefused'), 'bad')
+      return
+    }
+    this.#keep({ message: on })
+  }
+
+  #keep(change: Partial<Wishes>): void {
+    Object.assign(this.wishes, change)
+    try {
+      localStorage.setItem(key, JSON.stringify(this.wishes))
+    } catch {
+      // Without storage the choice lasts as long as the page.
+    }
+  }
+
+  #apply({ type, at, data }: Event): void {
+    if (type !== 'alert.created' || !('alertName' in data) || Date.now() - Date.parse(at) > newsFor) return
+    const alert = data as unknown as Alert
+    if (this.wishes.message) this.#message(alert)
+    if (!this.wishes.sound) return
+    // One sound for alerts that arrive together, but critical alerts are never silenced.
+    const isCritical = alert.severity === 'critical'
+    if (performance.now() < this.#quietUntil && (!isCritical || this.#calledCritical)) return
+    this.#quietUntil = performance.now() + quietFor
+    this.#calledCritical = isCritical
+    playTone(alert.severity)
+  }
+
+  #message(alert: Alert): void {
+    const device = fleet.snapshot.get(alert.deviceId)?.device.name ?? ''
+    try {
+      const shown = new Notification(`${alertTitle(alert.alertName)} · ${device}`, {
+        body: alert.text ?? severityWord(alert.severity),
+        tag: alert.id,
+        requireInteraction: alert.severity === 'critical'
+      })
+      shown.onclick = () => {
+        window.focus()
+        go(`/alerts/${encodeURIComponent(alert.id)}`)
+        shown.close()
+      }
+    } catch {
+      // Some phones show notifications only for installed pages.
+    }
+  }
+}
+
+export const notifier = new Notifier()
