@@ -17,8 +17,10 @@ use crate::time::Timestamp;
 pub struct SharedView {
     /// The link that was opened.
     pub share: Share,
-    /// The devices with their last locations.
-    pub devices: Vec<(Device, Option<StoredLocation>)>,
+    /// How many devices it shows in all.
+    pub device_count: usize,
+    /// A page of the devices with their last locations, by id.
+    pub devices: Page<(Device, Option<StoredLocation>)>,
 }
 
 /// Openings of a link since the last report.
@@ -57,9 +59,9 @@ pub trait Shares: Send + Sync {
     /// Finds a link that is valid now, without loading what it shows.
     async fn find_open_share(&self, secret: &str) -> Result<Option<Share>>;
 
-    /// What a link shows now, without locations from before its start. `None` if the link does not exist or is not
+    /// A page of what a link shows now, without locations from before its start. `None` if the link does not exist or is not
     /// valid now. Writes nothing, so that it works on a full disk.
-    async fn open_share(&self, secret: &str) -> Result<Option<SharedView>>;
+    async fn open_share(&self, secret: &str, page: PageRequest) -> Result<Option<SharedView>>;
 
     /// Adds openings to links. Links deleted meanwhile are skipped.
     async fn add_share_views(&self, reports: &[ViewReport]) -> Result<()>;

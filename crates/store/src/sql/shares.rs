@@ -111,27 +111,33 @@ async fn find_open(tx: &Tx, secret: String) -> Result<Option<Share>> {
     tx.query_opt(&sql, params![secret, tx.now()]).await?.as_ref().map(from_row).transpose()
 }
 
-async fn open(tx: &Tx, secret: String) -> Result<Option<SharedView>> {
+async fn open(tx: &Tx, secret: String, page: PageRequest) -> Result<Option<SharedView>> {
     let Some(share) = find_open(tx, secret).await? else { return Ok(None) };
     let Some(account) = accounts::find(tx, share.account).await? else { return Ok(None) };
-    let (shown, mut last) = match share.link.target {
+    let (device_count, Page { items, next }) = match share.link.target {
         ShareTarget::Device(device) => {
             let whole = Scope::for_store_check(account.id);
             let shown = read::find(tx, &account, whole, &DeviceRef::Id(device)).await?;
-            let last = locations::find_last(tx, account.id, device).await?;
-            (Vec::from_iter(shown), last.into_iter().map(|last| (device, last)).collect())
+            (1, Page { items: Vec::from_iter(shown), next: None })
         }
-        ShareTarget::Group(group) => (
-            read::of_group(tx, &account, group).await?,
-            locations::last_of_group(tx, account.id, group).await?,
-        ),
+        ShareTarget::Group(group) => {
+            (count_members(tx, account.id, group).await?, read::of_group(tx, &account, group, page).await?)
+        }
     };
+    let ids = items.iter().map(|device| device.id);
+    let mut last = locations::last_of_devices(tx, account.id, ids).await?;
     last.retain(|_, last| last.location.time >= share.link.from);
-    let devices = shown.into_iter().map(|device| {
+    let devices = items.into_iter().map(|device| {
         let last = last.remove(&device.id);
         (device, last)
     });
-    Ok(Some(SharedView { devices: devices.collect(), share }))
+    Ok(Some(SharedView { device_count, devices: Page { items: devices.collect(), next }, share }))
+}
+
+async fn count_members(tx: &Tx, account: AccountId, group: GroupId) -> Result<usize> {
+    let sql = "SELECT count(*) AS members FROM group_member WHERE account_id = ?1 AND group_id = ?2";
+    let members = tx.query_one(sql, params![account, group]).await?.i64("members")?;
+    Ok(usize::try_from(members).unwrap_or_default())
 }
 
 /// One statement a link and no lock of an account: a link many look at must not hold up what is stored meanwhile.
@@ -180,9 +186,9 @@ impl Shares for Database {
         self.read(move |tx| find_open(tx, secret).boxed()).await
     }
 
-    async fn open_share(&self, secret: &str) -> Result<Option<SharedView>> {
+    async fn open_share(&self, secret: &str, page: PageRequest) -> Result<Option<SharedView>> {
         let secret = secret.to_owned();
-        self.read(move |tx| open(tx, secret).boxed()).await
+        self.read(move |tx| open(tx, secret, page).boxed()).await
     }
 
     async fn add_share_views(&self, reports: &[ViewReport]) -> Result<()> {

@@ -22,6 +22,9 @@ fn link(on: &Fixture, target: ShareTarget, secret: &str) -> NewShare {
     }
 }
 
+/// A page that holds every device of these tests.
+const ALL: PageRequest = PageRequest::first(100);
+
 pub(crate) async fn a_link_shows_a_device_between_two_instants(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let device = on.add(&tenant, named("one")).await.id;
@@ -33,22 +36,23 @@ pub(crate) async fn a_link_shows_a_device_between_two_instants(on: Fixture) {
     let seen = fix(new.from, 1.0);
     on.store.store_locations(&tenant.actor(), device, vec![seen.clone()]).await.unwrap();
     on.clock().set(new.from.plus_millis(-1));
-    assert!(on.store.open_share("secret").await.unwrap().is_none());
+    assert!(on.store.open_share("secret", ALL).await.unwrap().is_none());
     for instant in [new.from, new.until.plus_millis(-1)] {
         on.clock().set(instant);
-        let view = on.store.open_share("secret").await.unwrap().unwrap();
+        let view = on.store.open_share("secret", ALL).await.unwrap().unwrap();
         assert_eq!(view.share, made);
         let shown: Vec<_> = view
             .devices
+            .items
             .iter()
             .map(|(device, last)| (device.id, last.as_ref().map(|last| &last.location)))
             .collect();
         assert_eq!(shown, [(device, Some(&seen))]);
     }
     on.clock().set(new.until);
-    assert!(on.store.open_share("secret").await.unwrap().is_none());
+    assert!(on.store.open_share("secret", ALL).await.unwrap().is_none());
     for wrong in ["Secret", "", "secret ", "\0"] {
-        assert!(on.store.open_share(wrong).await.unwrap().is_none());
+        assert!(on.store.open_share(wrong, ALL).await.unwrap().is_none());
     }
 }
 
@@ -65,8 +69,8 @@ pub(crate) async fn a_link_hides_where_things_were_before_it_began(on: Fixture) 
         let seen = fix(new.from.plus_millis(millis), 1.0);
         on.store.store_locations(&tenant.actor(), device, vec![seen]).await.unwrap();
         for secret in ["device", "group"] {
-            let view = on.store.open_share(secret).await.unwrap().unwrap();
-            assert_eq!(view.devices[0].1.is_some(), shown, "{secret} {millis}");
+            let view = on.store.open_share(secret, ALL).await.unwrap().unwrap();
+            assert_eq!(view.devices.items[0].1.is_some(), shown, "{secret} {millis}");
         }
     }
 }
@@ -77,7 +81,7 @@ pub(crate) async fn openings_are_counted_apart_from_opening(on: Fixture) {
     let new = link(&on, ShareTarget::Device(device), "secret");
     let made = on.store.create_share(&tenant.actor(), new.clone(), None).await.unwrap().into_inner();
     on.clock().set(new.from);
-    on.store.open_share("secret").await.unwrap().unwrap();
+    on.store.open_share("secret", ALL).await.unwrap().unwrap();
     let listed = async || {
         let all = on.store.list_shares(tenant.scope(), PageRequest::first(10)).await.unwrap().items;
         (all[0].views, all[0].last_viewed)
@@ -104,9 +108,15 @@ pub(crate) async fn a_link_shows_a_groups_devices(on: Fixture) {
     on.store.store_locations(&tenant.actor(), members[1], vec![fix(new.from, 1.0)]).await.unwrap();
     on.store.create_share(&tenant.actor(), new.clone(), None).await.unwrap();
     on.clock().set(new.from);
-    let view = on.store.open_share("secret").await.unwrap().unwrap();
-    let shown: Vec<_> = view.devices.iter().map(|(device, last)| (device.id, last.is_some())).collect();
+    let view = on.store.open_share("secret", ALL).await.unwrap().unwrap();
+    let shown: Vec<_> = view.devices.items.iter().map(|(device, last)| (device.id, last.is_some())).collect();
     assert_eq!(shown, [(members[0], false), (members[1], true)]);
+    let first = on.store.open_share("secret", PageRequest::first(1)).await.unwrap().unwrap();
+    assert_eq!((first.device_count, first.devices.items[0].0.id), (2, members[0]));
+    let after = PageRequest { after: first.devices.next, limit: 1 };
+    let second = on.store.open_share("secret", after).await.unwrap().unwrap();
+    assert_eq!((second.devices.items[0].0.id, second.devices.items[0].1.is_some()), (members[1], true));
+    assert_eq!((second.devices.items.len(), second.devices.next), (1, None));
 }
 
 pub(crate) async fn links_are_listed_and_taken_back_in_sight(on: Fixture) {
@@ -149,8 +159,8 @@ pub(crate) async fn links_are_listed_and_taken_back_in_sight(on: Fixture) {
     on.store.delete_share(&of_group, ids[0]).await.unwrap();
     assert_fails!(on.store.delete_share(&of_group, ids[0]).await, StoreError::NotFound(Kind::Share));
     on.clock().advance_seconds(10);
-    assert!(on.store.open_share("a").await.unwrap().is_none());
-    assert!(on.store.open_share("b").await.unwrap().is_some());
+    assert!(on.store.open_share("a", ALL).await.unwrap().is_none());
+    assert!(on.store.open_share("b", ALL).await.unwrap().is_some());
 }
 
 pub(crate) async fn a_request_sent_twice_makes_one_link(on: Fixture) {
@@ -168,7 +178,7 @@ pub(crate) async fn a_request_sent_twice_makes_one_link(on: Fixture) {
     let other = tenant.once("POST /api/shares", "other", 1);
     assert_eq!(on.store.find_created_share(tenant.scope(), &other).await.unwrap(), None);
     on.clock().advance_seconds(10);
-    assert!(on.store.open_share("second").await.unwrap().is_none());
+    assert!(on.store.open_share("second", ALL).await.unwrap().is_none());
 }
 
 pub(crate) async fn a_link_goes_with_what_it_shows(on: Fixture) {
@@ -180,8 +190,8 @@ pub(crate) async fn a_link_goes_with_what_it_shows(on: Fixture) {
     }
     on.clock().advance_seconds(10);
     on.store.delete_device(&tenant.actor(), device, None).await.unwrap();
-    assert!(on.store.open_share("a").await.unwrap().is_none());
-    assert_eq!(on.store.open_share("b").await.unwrap().unwrap().devices.len(), 0);
+    assert!(on.store.open_share("a", ALL).await.unwrap().is_none());
+    assert_eq!(on.store.open_share("b", ALL).await.unwrap().unwrap().devices.items.len(), 0);
     on.store.delete_group(&tenant.actor(), group, None).await.unwrap();
-    assert!(on.store.open_share("b").await.unwrap().is_none());
+    assert!(on.store.open_share("b", ALL).await.unwrap().is_none());
 }

@@ -8,6 +8,8 @@ use perigee_core::actor::Scope;
 use perigee_core::error::Kind;
 use perigee_core::id::DeviceId;
 use perigee_core::location::{Degrees, HistoryRequest, Order, StoredLocation, Thousandths, TimeRange};
+use perigee_core::page::PageRequest;
+use perigee_core::share::NewShare;
 use perigee_core::store::SharedView;
 use perigee_core::time::Timestamp;
 use serde::Serialize;
@@ -93,13 +95,28 @@ const TRAIL_POINTS: usize = 20_000;
 /// Of one device at the most, and at the least.
 const DEVICE_POINTS: (usize, usize) = (1_000, 20);
 
+/// Devices read at a time: what is read of one takes ten times what is shown of it.
+const PAGE_DEVICES: u32 = 500;
+
 impl SharedAnswer {
-    async fn of(app: &App, view: SharedView, trail: Option<Timestamp>, now: Timestamp) -> ApiResult<Self> {
+    /// An answer without devices yet.
+    fn new(link: &NewShare) -> Self {
+        let (from, until) = (link.from.to_string(), link.until.to_string());
+        Self { name: link.name.clone(), from, until, devices: Vec::new() }
+    }
+
+    /// Adds the devices of a page.
+    async fn add(
+        &mut self,
+        app: &App,
+        view: SharedView,
+        trail: Option<Timestamp>,
+        now: Timestamp,
+    ) -> ApiResult<()> {
         let scope = Scope::for_share_link(&view.share);
         let link = view.share.link;
-        let each = (TRAIL_POINTS / view.devices.len().max(1)).clamp(DEVICE_POINTS.1, DEVICE_POINTS.0);
-        let mut devices = Vec::with_capacity(view.devices.len());
-        for (device, last) in view.devices {
+        let each = (TRAIL_POINTS / view.device_count.max(1)).clamp(DEVICE_POINTS.1, DEVICE_POINTS.0);
+        for (device, last) in view.devices.items {
             let trail = match trail.map(|since| since.max(link.from)) {
                 // A device without locations since then has no trail; skipping it avoids a slow read.
                 Some(since) if last.as_ref().is_none_or(|last| last.location.time < since) => {
@@ -108,7 +125,7 @@ impl SharedAnswer {
                 Some(since) => Some(read_trail(app, scope, device.id, since, each).await?),
                 None => None,
             };
-            devices.push(SharedDevice {
+            self.devices.push(SharedDevice {
                 key: key(&link.secret, device.id),
                 status: device.status(now).name(),
                 name: device.settings.name,
@@ -117,7 +134,7 @@ impl SharedAnswer {
                 trail,
             });
         }
-        Ok(Self { name: link.name, from: link.from.to_string(), until: link.until.to_string(), devices })
+        Ok(())
     }
 }
 
@@ -231,8 +248,20 @@ async fn make_page(
     now: Timestamp,
 ) -> ApiResult<SharePage> {
     // The link may have been revoked while this request waited.
-    let view = app.store.open_share(&secret).await?.ok_or_else(|| not_found(Kind::Share))?;
-    let devices = view.devices.len();
-    let answer = SharedAnswer::of(&app, view, trail, now).await?;
+    let open = async |after| {
+        let page = PageRequest { after, limit: PAGE_DEVICES };
+        app.store.open_share(&secret, page).await?.ok_or_else(|| not_found(Kind::Share))
+    };
+    let mut view = open(None).await?;
+    let mut answer = SharedAnswer::new(&view.share.link);
+    loop {
+        let next = view.devices.next;
+        answer.add(&app, view, trail, now).await?;
+        if next.is_none() {
+            break;
+        }
+        view = open(next).await?;
+    }
+    let devices = answer.devices.len();
     Ok(SharePage { body: Bytes::from(encode(None, &answer).map_err(internal)?), devices })
 }

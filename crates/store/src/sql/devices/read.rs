@@ -88,13 +88,21 @@ pub(crate) async fn find_many(tx: &Tx, account: &Account, scope: Scope, ids: &[i
     rows.iter().map(|row| frame.device(row)).collect()
 }
 
-/// Every device of a group, by id.
-pub(crate) async fn of_group(tx: &Tx, account: &Account, group: GroupId) -> Result<Vec<Device>> {
+/// A page of a group's devices, by id.
+pub(crate) async fn of_group(
+    tx: &Tx,
+    account: &Account,
+    group: GroupId,
+    page: PageRequest,
+) -> Result<Page<Device>> {
     let frame = Frame::new(tx, account, Scope::for_store_check(account.id));
     let mut query = select(&frame);
     keep_members(&mut query, group);
-    query.push(" ORDER BY d.id");
-    query.rows(tx).await?.iter().map(|row| frame.device(row)).collect()
+    query.push_with(" AND d.id > {}", page.after.unwrap_or(i64::MIN));
+    query.push_with(" ORDER BY d.id LIMIT {}", i64::from(page.limit) + 1);
+    let rows = query.rows(tx).await?;
+    let devices = rows.iter().map(|row| frame.device(row)).collect::<Result<Vec<_>>>()?;
+    Ok(Page::cut(devices, page.limit, |device| device.id.as_i64()))
 }
 
 fn select(frame: &Frame) -> Query {

@@ -12,7 +12,7 @@ mod group_commit;
 mod last;
 mod log;
 mod merge;
-mod of_group;
+mod of_devices;
 mod packed;
 mod pending_location;
 mod read;
@@ -30,7 +30,7 @@ pub(crate) use last::{find_last, last_points, put_last_points};
 pub(crate) use log::{
     FEW_WAIT_MS, end, event_of, events, note_trimmed, number_column, read_log, skim, trimmed_to,
 };
-pub(crate) use of_group::last_of_group;
+pub(crate) use of_devices::last_of_devices;
 pub(crate) use pending_location::PendingLocation;
 pub(crate) use row::{
     LAST_COLUMNS, checked_last, last_checksum, last_point, point_from_row, unpack_or_note,
