@@ -1,4 +1,4 @@
-//! Rows that cannot be read, or that say something else than what was written.
+//! Damaged rows: those that cannot be read, or whose content is not what was written.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,8 +8,8 @@ use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::time::Timestamp;
 use serde::Serialize;
 
-/// Rows remembered at the most, so that a store that is damaged all over does not fill memory.
-const REMEMBERED_MAX: usize = 10_000;
+/// Rows recorded at most, so that a badly damaged store does not fill memory.
+const RECORDED_MAX: usize = 10_000;
 
 /// The tables whose rows are checked one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -21,13 +21,13 @@ pub enum Table {
     LocationChunk,
     /// The last location of each device.
     LastLocation,
-    /// Alerts.
+    /// Alerts of devices and rules.
     Alert,
-    /// Devices.
+    /// Devices and their settings.
     Device,
-    /// What rules know of each device.
+    /// The rule state of each device.
     RuleTrail,
-    /// What they knew earlier.
+    /// Earlier rule states.
     RuleCheckpoint,
     /// Any other, or the database as a whole.
     Other,
@@ -45,7 +45,7 @@ impl Table {
         Self::Other,
     ];
 
-    /// Its name in the database.
+    /// The name of the table in the database.
     pub const fn name(self) -> &'static str {
         match self {
             Self::LocationLog => "location_log",
@@ -60,28 +60,28 @@ impl Table {
     }
 }
 
-/// A row that is damaged: whose it is, what it held, and what is wrong with it, as far as that is known.
+/// A damaged row: its owner, its content and what is wrong with it, as far as known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Damaged {
-    /// Where it is.
+    /// The table of the row.
     pub table: Table,
-    /// Whose it is.
+    /// The account of the row, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<AccountId>,
-    /// Of which device; none when it is of several.
+    /// The device of the row; `None` if it holds several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<DeviceId>,
-    /// The numbers of its locations, or the number of the row.
+    /// The first and last log number of its locations, or the id of the row twice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub numbers: Option<(i64, i64)>,
-    /// From when to when its locations were recorded, or when they were received.
+    /// The time span of its locations, or the time of receipt twice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<(Timestamp, Timestamp)>,
-    /// Locations in it.
+    /// How many locations it holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
-    /// What is wrong.
+    /// What is wrong with it.
     pub reason: String,
 }
 
@@ -138,20 +138,20 @@ impl fmt::Display for Damaged {
     }
 }
 
-/// Which row it is, so that the same one is noted once.
+/// Identifies a row, so that it is recorded once.
 type Key = (Table, Option<i64>, Option<i64>, Option<(i64, i64)>);
 
-/// The damaged rows that an open store came across.
+/// The damaged rows that an open store has met.
 #[derive(Debug, Default)]
 pub(crate) struct Damage(Mutex<BTreeSet<Key>>);
 
 impl Damage {
-    /// Notes a row that was passed over; the first time, the log says so.
+    /// Records a row that was skipped, and logs it the first time.
     pub(crate) fn note(&self, row: &Damaged) {
         let id = |id: Option<AccountId>| id.map(AccountId::as_i64);
         let key = (row.table, id(row.account), row.device.map(DeviceId::as_i64), row.numbers);
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() < REMEMBERED_MAX && known.insert(key) {
+        if known.len() < RECORDED_MAX && known.insert(key) {
             drop(known);
             tracing::error!(
                 row = %row,
@@ -160,7 +160,7 @@ impl Damage {
         }
     }
 
-    /// How many rows were noted.
+    /// How many rows were recorded.
     pub(crate) fn count(&self) -> u64 {
         u64::try_from(self.0.lock().unwrap_or_else(PoisonError::into_inner).len()).unwrap_or(u64::MAX)
     }

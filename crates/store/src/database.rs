@@ -17,10 +17,10 @@ use crate::outbox_signal::OutboxSignals;
 use crate::postgres::Postgres;
 use crate::sql::SubmissionQueues;
 use crate::sql::clock::{self, Stopwatch};
-use crate::sqlite::locations::save_all;
-use crate::sqlite::{LocationMemory, Sqlite};
+use crate::sql::locations::LocationLog;
+use crate::sqlite::Sqlite;
 use crate::stats::Stats;
-use crate::tx::Tx;
+use crate::tx::{Tx, TxContext};
 use crate::url::{DatabaseAddress, DatabaseUrl};
 
 /// How long a request of a server waits for a write.
@@ -321,19 +321,29 @@ impl Database {
         .await
     }
 
-    /// The location memory of a SQLite store; `None` on PostgreSQL.
-    pub(crate) fn memory(&self) -> Option<&Arc<LocationMemory>> {
+    fn context(&self) -> &TxContext {
         match &self.0.engine {
-            EngineHandle::Sqlite(sqlite) => Some(sqlite.memory()),
-            EngineHandle::Postgres(_) => None,
+            EngineHandle::Sqlite(sqlite) => sqlite.context(),
+            EngineHandle::Postgres(postgres) => postgres.context(),
         }
     }
 
+    /// The engine's log of locations.
+    pub(crate) fn log(&self) -> &dyn LocationLog {
+        &*self.context().log
+    }
+
     /// The signals on which outbox workers wait.
-    pub(crate) fn outbox_signals(&self) -> &Arc<OutboxSignals> {
+    pub(crate) fn outbox_signals(&self) -> &OutboxSignals {
+        &self.context().outbox_signals
+    }
+
+    /// The location memory of a SQLite store, for its tests.
+    #[cfg(all(test, feature = "testing"))]
+    pub(crate) fn memory(&self) -> Option<&Arc<crate::sqlite::LocationMemory>> {
         match &self.0.engine {
-            EngineHandle::Sqlite(sqlite) => &sqlite.memory().outbox_signals,
-            EngineHandle::Postgres(postgres) => postgres.outbox_signals(),
+            EngineHandle::Sqlite(sqlite) => Some(sqlite.memory()),
+            EngineHandle::Postgres(_) => None,
         }
     }
 
@@ -392,14 +402,12 @@ impl Database {
     }
 
     async fn finish_and_close(&self) {
+        if let Err(error) = self.log().save(self).await {
+            // Nothing is lost: opening replays it from the log.
+            tracing::warn!(error = &error as &dyn std::error::Error, "closing without a last save");
+        }
         match &self.0.engine {
-            EngineHandle::Sqlite(sqlite) => {
-                if let Err(error) = save_all(self, sqlite.memory()).await {
-                    // Nothing is lost: opening replays it from the log.
-                    tracing::warn!(error = &error as &dyn std::error::Error, "closing without a last save");
-                }
-                sqlite.close().await;
-            }
+            EngineHandle::Sqlite(sqlite) => sqlite.close().await,
             EngineHandle::Postgres(postgres) => postgres.close(),
         }
     }

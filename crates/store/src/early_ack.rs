@@ -1,5 +1,5 @@
-//! A store that lies: locations are answered before they are committed. The fault harness must notice it; in every
-//! other use it stays off, also in builds that have it.
+//! A deliberate defect for the fault harness, which must catch it: locations are acknowledged before their commit. It is
+//! off unless switched on at run time, also in builds that include it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

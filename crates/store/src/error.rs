@@ -1,4 +1,4 @@
-//! What a statement and what opening a database can fail with.
+//! The errors of statements and of opening a database.
 
 use std::error::Error as _;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use perigee_core::error::{Cause, StoreError};
 
 use crate::migration::MigrationError;
 
-/// Why a statement did not run. Whatever its transaction had done is undone, unless that is unknown.
+/// Why a statement failed. Its transaction is rolled back, unless the outcome is unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum DbError {
     /// A value that must be unique is in use; see [`DbError::violates`].
@@ -17,13 +17,13 @@ pub enum DbError {
         /// The columns, as in `device.account_id, device.identifier`; `index 'name'` for one over expressions.
         on: String,
     },
-    /// A row refers to one that does not exist, or one that goes is still referred to.
+    /// A row refers to a missing one, or a deleted one is still referred to.
     #[error("foreign key constraint failed")]
     ForeignKeyViolation,
-    /// The database cannot do it at present; trying again is safe.
+    /// The database is temporarily unavailable; a retry is safe.
     #[error("the database is unavailable")]
     Unavailable(#[source] Cause),
-    /// The database was told to commit and did not confirm it: what was to be done may be done.
+    /// The database did not confirm the commit: the change may or may not be stored.
     #[error("the database did not confirm the commit")]
     Unknown(#[source] Cause),
     /// Anything else: a defect or a broken database.
@@ -32,28 +32,28 @@ pub enum DbError {
 }
 
 impl DbError {
-    /// An internal error that says this.
+    /// An internal error with this cause.
     pub(crate) fn internal(cause: impl Into<Cause>) -> Self {
         Self::Internal(cause.into())
     }
 
-    /// A passing error that says this.
+    /// A temporary error with this cause.
     pub(crate) fn unavailable(cause: impl Into<Cause>) -> Self {
         Self::Unavailable(cause.into())
     }
 
-    /// A commit of which nobody knows what became, and why.
+    /// A commit with unknown outcome and this cause.
     pub(crate) fn unknown(cause: impl Into<Cause>) -> Self {
         Self::Unknown(cause.into())
     }
 
-    /// Whether the statement broke the uniqueness of exactly these columns, written
-    /// `table.column, table.column` in the order of the index.
+    /// Whether the statement violated the unique index on exactly these columns, written `table.column, table.column`
+    /// in the order of the index.
     pub fn violates(&self, columns: &str) -> bool {
         matches!(self, Self::UniqueViolation { on } if on == columns)
     }
 
-    /// The same failure, with the statement it came from where that helps to find a defect.
+    /// Adds the statement to an internal error, to help find the defect.
     pub(crate) fn of_statement(self, sql: &str) -> Self {
         match self {
             Self::Internal(source) => {
@@ -75,7 +75,7 @@ impl From<DbError> for StoreError {
     }
 }
 
-/// A failure and the text of its statement, which never holds values.
+/// An error and the text of its statement, which never contains values.
 #[derive(Debug, thiserror::Error)]
 #[error("{source} in: {sql}")]
 struct StatementError {
@@ -86,71 +86,71 @@ struct StatementError {
 /// Why a database cannot be used. Each message says what to change.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Another server owns the file.
+    /// Another server process owns the file.
     #[error("{} is in use by another perigee serve{}; stop that one first, or use another --database", path.display(), process(*holder))]
     InUse {
-        /// The database file.
+        /// The path of the database file.
         path: PathBuf,
-        /// The id of that process, where the system tells.
+        /// The id of that process, if the system tells.
         holder: Option<u32>,
     },
-    /// The schema must be changed, but a running server uses it.
+    /// Migrations are pending, but a running server uses the file.
     #[error("{} needs a newer schema, but a running server{} uses it; stop the server, then try again", path.display(), process(*holder))]
     MigrationBlocked {
-        /// The database file.
+        /// The path of the database file.
         path: PathBuf,
-        /// The id of the server's process, where the system tells.
+        /// The id of the server's process, if the system tells.
         holder: Option<u32>,
     },
-    /// A directory or file could not be made or opened.
+    /// A directory or file could not be created or opened.
     #[error("cannot use {}: {source}", path.display())]
     File {
-        /// What could not be used.
+        /// The path that could not be used.
         path: PathBuf,
-        /// Why.
+        /// The cause of the failure.
         source: std::io::Error,
     },
-    /// The server is too old.
+    /// The PostgreSQL server is too old.
     #[error("PostgreSQL {found} is too old; use 13 or newer")]
     TooOld {
-        /// The server's version.
+        /// The version that the server reports.
         found: String,
     },
     /// A setting of the server would lose acknowledged data or garble it.
     #[error("PostgreSQL has {setting} = {value}; {advice}")]
     UnsafeSetting {
-        /// The setting's name.
+        /// The name of the setting.
         setting: &'static str,
-        /// Its value.
+        /// The value that the server has.
         value: String,
-        /// What to change.
+        /// What the operator should change.
         advice: &'static str,
     },
-    /// There is no schema to keep tables in.
+    /// The search path names no existing schema.
     #[error("the search_path names no existing schema; create the schema or correct the search_path")]
     NoSchema,
-    /// The server could not be reached, or did not let us in.
+    /// The server could not be reached, or refused the connection.
     #[error("cannot connect to {url}: {source}")]
     Connect {
         /// The database, without its password.
         url: String,
-        /// Why.
+        /// The cause of the failure.
         source: Cause,
-        /// Whether it may well work later: nobody listens there yet, or the server is starting.
+        /// Whether a retry may succeed: nothing listens there yet, or the server is starting.
         may_pass: bool,
     },
     /// The schema does not fit this program.
     #[error(transparent)]
     Migration(#[from] MigrationError),
-    /// Anything else.
+    /// Any other failure.
     #[error("cannot open the database: {0}")]
     Other(#[source] Cause),
 }
 
 impl OpenError {
-    /// The server could not be reached, or did not let us in.
+    /// The server could not be reached, or refused the connection.
     pub(crate) fn connect(url: &str, error: &tokio_postgres::Error) -> Self {
-        // Refused for a wrong password or a database that is not there, it would be refused again.
+        // A wrong password or a missing database would be refused again.
         let may_pass = error.code().map_or_else(
             || error.source().is_some_and(<dyn std::error::Error>::is::<std::io::Error>),
             |code| ["08", "53", "57"].iter().any(|class| code.code().starts_with(class)),
@@ -158,29 +158,29 @@ impl OpenError {
         Self::Connect { url: url.to_owned(), source: describe(error).into(), may_pass }
     }
 
-    /// The server did not answer for so long.
+    /// The server did not answer within the limit.
     pub(crate) fn no_answer(url: &str, limit: Duration) -> Self {
         let source = format!("no answer within {} s", limit.as_secs()).into();
         Self::Connect { url: url.to_owned(), source, may_pass: true }
     }
 
-    /// Whether opening again may well succeed without anything being changed.
+    /// Whether a retry may succeed without a change of configuration.
     pub const fn may_pass(&self) -> bool {
         matches!(self, Self::Connect { may_pass: true, .. })
     }
 
-    /// Any other failure.
+    /// A failure without a variant of its own.
     pub(crate) fn other(cause: impl Into<Cause>) -> Self {
         Self::Other(cause.into())
     }
 }
 
-/// Which process it is, in an error's sentence.
+/// Names a process in an error message.
 fn process(id: Option<u32>) -> String {
     id.map(|id| format!(" (process {id})")).unwrap_or_default()
 }
 
-/// The whole chain of causes in one line, since several libraries put the reason into the source only.
+/// The whole chain of causes in one line, because several libraries give the reason only in the source.
 pub(crate) fn describe(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

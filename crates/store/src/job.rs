@@ -1,7 +1,7 @@
-//! A unit of work on a transaction, and how its outcome is judged alike on both engines.
+//! Running a job on a transaction, with the same rules for its outcome on both engines.
 //!
-//! Hundreds of callers give closures of their own. Their types are erased at once, so that queues, pools, timeouts and
-//! commits are compiled for one type of job and not for each of them.
+//! Each of hundreds of callers has a closure type of its own. The types are erased at once, so that queues, pools,
+//! time-outs and commits are compiled for one type of job.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,20 +30,20 @@ impl Job {
         Self(Box::new(move |tx| erased(job(tx))))
     }
 
-    /// Runs on tokio, on its own task's time.
+    /// Runs the job on a tokio task.
     pub(crate) async fn run(self, tx: &Tx) -> Result<JobResult, StoreError> {
         let outcome = AssertUnwindSafe(async move { (self.0)(tx).await }).catch_unwind().await;
-        judge(outcome, tx)
+        check_outcome(outcome, tx)
     }
 
-    /// Runs to the end on this thread. Every statement on SQLite is ready at once, so one poll is enough.
+    /// Runs the job to the end on this thread. Every SQLite statement is ready at once, so one poll is enough.
     pub(crate) fn run_now(self, tx: &Tx) -> Result<JobResult, StoreError> {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             (self.0)(tx).now_or_never().unwrap_or_else(|| {
                 Err(StoreError::Internal("the job waited for something other than its transaction".into()))
             })
         }));
-        judge(outcome, tx)
+        check_outcome(outcome, tx)
     }
 }
 
@@ -51,7 +51,7 @@ fn erased<T: Send + 'static>(running: Running<'_, T>) -> Running<'_, JobResult> 
     Box::pin(async move { running.await.map(|result| Box::new(result) as JobResult) })
 }
 
-/// The same with the type of the job's result restored.
+/// Restores the type of a job's result.
 pub(crate) fn typed<T: 'static>(running: Running<'_, JobResult>) -> Running<'_, T> {
     Box::pin(async move { downcast(running.await?) })
 }
@@ -72,8 +72,8 @@ fn downcast<T: 'static>(result: JobResult) -> Result<T, StoreError> {
     Ok(*result)
 }
 
-/// A job that goes on after a failed statement would be lost silently: PostgreSQL answers its COMMIT with a ROLLBACK.
-fn judge(
+/// Fails a job that reports success after a failed statement: PostgreSQL would silently answer its COMMIT with a ROLLBACK.
+fn check_outcome(
     outcome: Result<Result<JobResult, StoreError>, Box<dyn Any + Send>>,
     tx: &Tx,
 ) -> Result<JobResult, StoreError> {

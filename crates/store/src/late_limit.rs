@@ -1,5 +1,5 @@
-//! A store that counts messages after they were sent. The fault harness must notice it; in every other use it stays
-//! off, also in builds that have it.
+//! A deliberate defect for the fault harness, which must catch it: messages are counted after they were sent. It is off
+//! unless switched on at run time, also in builds that include it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,22 +1,22 @@
 //! Perigee's stores: one `Database` over SQLite or PostgreSQL, and the only SQL of the project.
 //!
 //! # Writing SQL for both engines
-//! Domain SQL is a plain `async fn(tx: &Tx, ...) -> Result<_, StoreError>`, written once. What both engines
-//! then do alike rests on these habits:
+//! Domain SQL is a plain `async fn(tx: &Tx, ...) -> Result<_, StoreError>`, written once. These rules make both engines
+//! behave alike:
 //!
-//! - Placeholders are `?1`, `?2`; each number up to the highest is used, in any order, as often as wanted.
-//! - A statement that fails ends its transaction: nothing more runs in it and it cannot be committed. Expected
-//!   conflicts are written `ON CONFLICT DO NOTHING`, or turned into an error with [`DbError::violates`].
-//! - `LIKE` heeds case; write `ESCAPE '\'`, which SQLite has no default for.
-//! - `NULL` sorts first on SQLite and last on PostgreSQL: say `NULLS FIRST` or `NULLS LAST` wherever a sort
-//!   column can be null.
-//! - Text columns are `COLLATE "C"` on PostgreSQL, so that order and ranges are those of the bytes.
+//! - Placeholders are `?1`, `?2`; each number up to the highest is used, in any order and any number of times.
+//! - A failed statement fails its transaction: nothing more runs in it and it cannot be committed. Expected conflicts
+//!   use `ON CONFLICT DO NOTHING`, or become an error with [`DbError::violates`].
+//! - `LIKE` is case-sensitive; write `ESCAPE '\'`, for which SQLite has no default.
+//! - `NULL` sorts first on SQLite and last on PostgreSQL: write `NULLS FIRST` or `NULLS LAST` where a sort column can
+//!   be null.
+//! - Text columns are `COLLATE "C"` on PostgreSQL, so that order and ranges are by bytes.
 //! - `SUM` of integers is `NUMERIC` on PostgreSQL: write `CAST(SUM(x) AS BIGINT)`.
-//! - Statements are cached by their text for the life of a connection: values are bound, never written into
-//!   the text.
-//! - A job waits for its own [`Tx`] and nothing else; on SQLite anything else is an error.
-//! - No deferred constraints: they fail at the commit, which jobs share.
+//! - Statements are cached by their text for the life of a connection: values are bound, never written into the text.
+//! - A job awaits only its own [`Tx`]; on SQLite anything else is an error.
+//! - No deferred constraints: they fail at the commit, which several jobs share.
 
+mod backup;
 pub mod codec;
 mod damage;
 mod database;
@@ -41,6 +41,7 @@ mod url;
 mod value;
 mod verify;
 
+pub use backup::{BackedUp, BackupError, DamagedRows, Restored, back_up, restore};
 pub use damage::{Damaged, Table};
 pub use database::{Database, Engine, OpenOptions, Role};
 #[cfg(feature = "unsafe-early-ack")]
@@ -51,7 +52,6 @@ pub use late_limit::count_after_sending;
 pub use migration::{Migration, MigrationError};
 pub use postgres::UNSAFE_COMMITS;
 pub use row::{Column, Row};
-pub use sqlite::{BackedUp, BackupError, DamagedRows, Restored, back_up, restore};
 pub use stats::Stats;
 pub use tx::Tx;
 pub use url::{DatabaseUrl, ParseUrlError};

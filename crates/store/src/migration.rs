@@ -1,15 +1,15 @@
-//! The numbered changes of the schema, and which of them a database still needs.
+//! The schema migrations, and which of them a database still needs.
 
 use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-/// One numbered change of the schema.
+/// One numbered migration of the schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Migration {
-    /// Its number; they count up from 1.
+    /// The number of the migration, from 1 without gaps.
     pub version: i64,
-    /// Its name, as in the file name.
+    /// The name, as in the file name.
     pub name: &'static str,
     pub(crate) sql: &'static str,
 }
@@ -17,52 +17,52 @@ pub struct Migration {
 /// Why a schema does not fit this program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MigrationError {
-    /// A newer program has changed the schema.
+    /// A newer program has migrated the database.
     #[error(
         "the database has schema version {database}, this program knows {program}; use the newer perigee"
     )]
     Newer {
-        /// The database's version.
+        /// The schema version of the database.
         database: i64,
         /// The newest version this program knows.
         program: i64,
     },
-    /// A change that was applied is not the one this program has.
+    /// An applied migration differs from this program's.
     #[error("migration {version} was applied as something else; restore the database or the right program")]
     Changed {
-        /// The number of the change.
+        /// The number of the migration.
         version: i64,
     },
-    /// A change could not be applied; the database is as before it.
+    /// A migration failed and was rolled back.
     #[error("migration {version} ({name}) failed: {reason}")]
     Failed {
-        /// The number of the change.
+        /// The number of the migration.
         version: i64,
-        /// Its name.
+        /// The name of the migration.
         name: &'static str,
-        /// What the database said.
+        /// The error message of the database.
         reason: String,
     },
 }
 
-/// A change as the database remembers it.
+/// A migration as recorded in the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Applied {
     pub(crate) version: i64,
     pub(crate) checksum: String,
 }
 
-/// Both lists from one, so that neither engine can lack a number.
+/// Makes both lists from one, so that neither engine can lack a number.
 macro_rules! migrations {
     ($($version:literal $name:literal $file:literal;)+) => {
-        /// The schema of SQLite.
+        /// The migrations of SQLite.
         pub(crate) const SQLITE: &[Migration] = &[$(Migration {
             version: $version,
             name: $name,
             sql: include_str!(concat!("../migrations/sqlite/", $file)),
         }),+];
 
-        /// The schema of PostgreSQL.
+        /// The migrations of PostgreSQL.
         pub(crate) const POSTGRES: &[Migration] = &[$(Migration {
             version: $version,
             name: $name,
@@ -88,7 +88,7 @@ migrations! {
 }
 
 impl Migration {
-    /// What tells whether the text is still the one that was applied.
+    /// The SHA-256 of the text, by which a change after its application is noticed.
     pub(crate) fn checksum(&self) -> String {
         Sha256::digest(self.sql.as_bytes()).iter().fold(String::new(), |mut text, byte| {
             let _ = write!(text, "{byte:02x}");
@@ -96,13 +96,13 @@ impl Migration {
         })
     }
 
-    /// The failure to apply it, for this reason.
+    /// The error when it could not be applied.
     pub(crate) fn failed(&self, reason: &impl ToString) -> MigrationError {
         MigrationError::Failed { version: self.version, name: self.name, reason: reason.to_string() }
     }
 }
 
-/// What is still to be applied, given what was, in the order of numbers.
+/// The migrations still to be applied, given those that were, in ascending order.
 pub(crate) fn pending<'m>(
     known: &'m [Migration],
     applied: &[Applied],

@@ -1,33 +1,33 @@
-//! Turns `?1` placeholders into PostgreSQL's `$1` and remembers the result.
+//! Translating `?1` placeholders into PostgreSQL's `$1`, with a cache of the results.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::error::DbError;
 
-/// Statements are few and fixed; a limit keeps generated ones from growing the memory.
-const REMEMBERED: usize = 2048;
+/// Translations cached at most. Statements are few and fixed; the limit bounds the memory of generated ones.
+const CACHED_MAX: usize = 2048;
 
-/// Translations made so far.
+/// A cache of translated statements.
 #[derive(Debug, Default)]
 pub(crate) struct Translations(RwLock<HashMap<Box<str>, Arc<str>>>);
 
 impl Translations {
-    /// The statement as PostgreSQL reads it.
+    /// The statement in PostgreSQL's syntax.
     pub(crate) fn get(&self, sql: &str) -> Result<Arc<str>, DbError> {
         if let Some(known) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(sql) {
             return Ok(Arc::clone(known));
         }
         let translated: Arc<str> = translate(sql)?.into();
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if known.len() < REMEMBERED {
+        if known.len() < CACHED_MAX {
             known.insert(sql.into(), Arc::clone(&translated));
         }
         Ok(translated)
     }
 }
 
-/// Rewrites the placeholders outside of literals, quoted names and comments.
+/// Rewrites placeholders outside of literals, quoted names and comments.
 fn translate(sql: &str) -> Result<String, DbError> {
     let mut result = String::with_capacity(sql.len());
     let mut rest = sql;
@@ -53,7 +53,7 @@ fn translate(sql: &str) -> Result<String, DbError> {
     Ok(result)
 }
 
-/// How long the quoted piece at the start is. A doubled quote reads as two pieces, which comes to the same.
+/// The length of the quoted part at the start. A doubled quote reads as two parts, with the same result.
 fn quoted(text: &str, quote: char) -> usize {
     text[1..].find(quote).map_or(text.len(), |end| end + 2)
 }

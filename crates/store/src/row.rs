@@ -1,4 +1,4 @@
-//! Rows as both engines give them, read by typed getters.
+//! Rows of a result, the same for both engines, with typed getters.
 
 use std::sync::Arc;
 
@@ -7,16 +7,16 @@ use perigee_core::time::Timestamp;
 use crate::error::DbError;
 use crate::value::Value;
 
-/// One row of an answer.
+/// One row of a query's result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     columns: Arc<[Box<str>]>,
     values: Vec<Value>,
 }
 
-/// What names a column: its name or its position from 0.
+/// Identifies a column: by name, or by position from 0.
 pub trait Column: Copy + std::fmt::Display {
-    /// Where the column is among these.
+    /// The position of the column among these.
     fn position(self, columns: &[Box<str>]) -> Option<usize>;
 }
 
@@ -32,7 +32,7 @@ impl Column for usize {
     }
 }
 
-/// A getter for a value that must be there and one for a value that may be null.
+/// Defines a getter for a required value and one for a nullable value.
 macro_rules! getters {
     ($($what:literal $name:ident, $optional:ident -> $type:ty { $($pattern:pat => $result:expr),+ $(,)? })+) => {$(
         #[doc = concat!("The ", $what, " in this column.")]
@@ -66,7 +66,7 @@ impl Row {
             .ok_or_else(|| DbError::internal(format!("the answer has no column {column}")))
     }
 
-    /// Its columns by name, in their order.
+    /// The columns with their names, in order.
     pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.columns.iter().map(|name| &**name).zip(&self.values)
     }
@@ -76,10 +76,10 @@ impl Row {
     }
 
     getters! {
-        "whole number" i64, opt_i64 -> i64 { Value::Int(value) => *value }
+        "integer" i64, opt_i64 -> i64 { Value::Int(value) => *value }
         "number" f64, opt_f64 -> f64 { Value::Real(value) => *value }
-        // SQLite has no type of its own for it.
-        "truth value" bool, opt_bool -> bool {
+        // SQLite has no boolean type.
+        "boolean" bool, opt_bool -> bool {
             Value::Bool(value) => *value,
             Value::Int(0) => false,
             Value::Int(1) => true,
@@ -91,7 +91,7 @@ impl Row {
         "borrowed byte string" bytes_ref, opt_bytes_ref -> &[u8] { Value::Bytes(value) => value.as_slice() }
     }
 
-    /// The whole number in this column as a narrower type.
+    /// The integer in this column, as a narrower type.
     pub fn int<T: TryFrom<i64>>(&self, column: impl Column) -> Result<T, DbError> {
         let number = self.i64(column)?;
         T::try_from(number).map_err(|_out_of_range| {
@@ -99,7 +99,7 @@ impl Row {
         })
     }
 
-    /// The whole number in this column as a narrower type, if any.
+    /// The integer in this column, as a narrower type, if any.
     pub fn opt_int<T: TryFrom<i64>>(&self, column: impl Column) -> Result<Option<T>, DbError> {
         match self.value(column)? {
             Value::Null => Ok(None),

@@ -1,8 +1,8 @@
-//! Counters of what the engine did, for metrics and tests.
+//! Counters of the engines, for metrics and tests.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a database has done since it was opened.
+/// Counters since a database was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Transactions committed by write jobs.
@@ -13,14 +13,14 @@ pub struct Stats {
     pub jobs_failed: u64,
     /// Write jobs refused because the queue was full.
     pub jobs_refused: u64,
-    /// Times the writer waited for company before a commit.
+    /// Times the writer waited for further jobs before a commit.
     pub waits: u64,
-    /// Checkpoints that ran.
+    /// Checkpoints that ran; always 0 on PostgreSQL.
     pub checkpoints: u64,
 }
 
 impl Stats {
-    /// What was done after this.
+    /// The difference to an earlier reading.
     pub(crate) const fn since(self, before: Self) -> Self {
         Self {
             commits: self.commits - before.commits,
@@ -33,7 +33,7 @@ impl Stats {
     }
 }
 
-/// One counter.
+/// A counter that many threads may increment.
 #[derive(Debug, Default)]
 pub(crate) struct Counter(AtomicU64);
 

@@ -12,8 +12,9 @@ use perigee_core::time::Timestamp;
 use crate::damage::Damage;
 use crate::database::Engine;
 use crate::error::DbError;
+use crate::outbox_signal::OutboxSignals;
 use crate::row::Row;
-use crate::sqlite::LocationMemory;
+use crate::sql::locations::LocationLog;
 use crate::value::{self, Value};
 use crate::{postgres, sqlite};
 
@@ -27,6 +28,28 @@ pub(crate) type AfterCommit = Box<dyn FnOnce() + Send>;
 /// each of hundreds of jobs that everything it awaits is `Send`.
 pub(crate) type Answer<'a, T> = Either<Ready<Result<T, DbError>>, BoxFuture<'a, Result<T, DbError>>>;
 
+/// What all transactions of a store share.
+#[derive(Clone, Debug)]
+pub(crate) struct TxContext {
+    /// The engine's log of locations.
+    pub(crate) log: Arc<dyn LocationLog>,
+    /// Records rows that cannot be read.
+    pub(crate) damage: Arc<Damage>,
+    /// The signals on which outbox workers wait.
+    pub(crate) outbox_signals: Arc<OutboxSignals>,
+}
+
+/// A clause that locks the rows of a `SELECT` on PostgreSQL. On SQLite every write job has the database to itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RowLock {
+    /// Waits for other transactions.
+    Update,
+    /// Waits, but lets others insert rows that refer to these.
+    NoKeyUpdate,
+    /// Skips rows that are locked: waiting for them could become a deadlock.
+    SkipLocked,
+}
+
 /// The transaction of a job. Its statements use `?1` placeholders on both engines.
 pub struct Tx {
     session: Session,
@@ -34,10 +57,7 @@ pub struct Tx {
     failed: AtomicBool,
     /// The account locked last: most jobs lock one account several times.
     locked: AtomicI64,
-    /// The location memory of a SQLite store.
-    memory: Option<Arc<LocationMemory>>,
-    /// Records rows that cannot be read.
-    damage: Arc<Damage>,
+    context: TxContext,
     after_commit: Mutex<Vec<AfterCommit>>,
     keeps_device_cache_valid: AtomicBool,
 }
@@ -48,6 +68,7 @@ impl std::fmt::Debug for Tx {
     }
 }
 
+/// The one place outside `database.rs` and `verify` that names both engines: it sends statements to either.
 #[derive(Debug)]
 enum Session {
     Sqlite(sqlite::Session),
@@ -55,32 +76,39 @@ enum Session {
 }
 
 impl Tx {
-    pub(crate) fn sqlite(session: sqlite::Session, now: Timestamp, memory: Arc<LocationMemory>) -> Self {
-        let damage = Arc::clone(&memory.damage);
-        Self { memory: Some(memory), ..Self::new(Session::Sqlite(session), now, damage) }
+    pub(crate) fn sqlite(session: sqlite::Session, now: Timestamp, context: TxContext) -> Self {
+        Self::new(Session::Sqlite(session), now, context)
     }
 
-    pub(crate) fn postgres(session: postgres::Session, now: Timestamp) -> Self {
-        let damage = Arc::clone(session.damage());
-        Self::new(Session::Postgres(Box::new(session)), now, damage)
+    pub(crate) fn postgres(session: postgres::Session, now: Timestamp, context: TxContext) -> Self {
+        Self::new(Session::Postgres(Box::new(session)), now, context)
     }
 
-    fn new(session: Session, now: Timestamp, damage: Arc<Damage>) -> Self {
+    fn new(session: Session, now: Timestamp, context: TxContext) -> Self {
         Self {
             session,
             now,
             failed: AtomicBool::new(false),
             locked: AtomicI64::new(NO_ACCOUNT),
-            memory: None,
-            damage,
+            context,
             after_commit: Mutex::default(),
             keeps_device_cache_valid: AtomicBool::new(false),
         }
     }
 
-    /// The location memory of a SQLite store; `None` on PostgreSQL, where other nodes write too.
-    pub(crate) fn memory(&self) -> Option<&Arc<LocationMemory>> {
-        self.memory.as_ref()
+    /// The engine's log of locations.
+    pub(crate) fn log(&self) -> &Arc<dyn LocationLog> {
+        &self.context.log
+    }
+
+    /// The text of a lock clause on this engine.
+    pub(crate) fn row_lock(&self, lock: RowLock) -> &'static str {
+        match (self.engine(), lock) {
+            (Engine::Sqlite, _) => "",
+            (Engine::Postgres, RowLock::Update) => "FOR UPDATE",
+            (Engine::Postgres, RowLock::NoKeyUpdate) => "FOR NO KEY UPDATE",
+            (Engine::Postgres, RowLock::SkipLocked) => "FOR UPDATE SKIP LOCKED",
+        }
     }
 
     /// Runs this after the commit and before the caller is answered.
@@ -90,19 +118,13 @@ impl Tx {
 
     /// Wakes the outbox worker of this channel after the commit.
     pub(crate) fn signal_outbox_after_commit(&self, channel: Channel) {
-        let outbox_signals = match (&self.memory, &self.session) {
-            (Some(memory), _) => Some(&memory.outbox_signals),
-            (None, Session::Postgres(session)) => Some(session.outbox_signals()),
-            (None, Session::Sqlite(_)) => None,
-        };
-        if let Some(outbox_signals) = outbox_signals.map(Arc::clone) {
-            self.after_commit(move || outbox_signals.of(channel).notify_one());
-        }
+        let outbox_signals = Arc::clone(&self.context.outbox_signals);
+        self.after_commit(move || outbox_signals.of(channel).notify_one());
     }
 
     /// Records rows that cannot be read.
     pub(crate) fn damage(&self) -> &Arc<Damage> {
-        &self.damage
+        &self.context.damage
     }
 
     pub(crate) fn take_after_commit(&self) -> Vec<AfterCommit> {

@@ -11,22 +11,22 @@ use crate::error::DbError;
 /// One value of a statement or a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// No value, of any type.
+    /// NULL of any type.
     Null,
-    /// A whole number.
+    /// An integer of 64 bits.
     Int(i64),
-    /// A finite number.
+    /// A finite floating-point number.
     Real(f64),
-    /// A truth value; 0 or 1 on SQLite.
+    /// A boolean; 0 or 1 on SQLite.
     Bool(bool),
-    /// Text without NUL.
+    /// Text without NUL characters.
     Text(String),
-    /// Bytes.
+    /// A byte string.
     Bytes(Vec<u8>),
 }
 
 impl Value {
-    /// The word for its type.
+    /// The name of its type, for error messages.
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -39,7 +39,7 @@ impl Value {
     }
 }
 
-/// Refuses what the engines would treat differently: SQLite stores NaN as NULL, PostgreSQL takes no NUL in text.
+/// Rejects values that the engines treat differently: SQLite stores NaN as NULL, PostgreSQL rejects NUL in text.
 pub(crate) fn check(values: &[Value]) -> Result<(), DbError> {
     for (index, value) in values.iter().enumerate() {
         let number = index + 1;

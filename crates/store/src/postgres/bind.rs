@@ -1,4 +1,4 @@
-//! Values to and from PostgreSQL's types, as the statement asks for them.
+//! Converting values to and from PostgreSQL's types.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl ToSql for Value {
     }
 
     fn accepts(_wanted: &Type) -> bool {
-        // Which types go together depends on the value, so that is decided when it is bound.
+        // Whether a type fits depends on the value, so this is checked when it is bound.
         true
     }
 
@@ -65,7 +65,7 @@ impl<'a> FromSql<'a> for Value {
     }
 }
 
-/// The rows of one answer.
+/// Converts the rows of a result.
 pub(crate) fn read(rows: &[tokio_postgres::Row]) -> Result<Vec<Row>, DbError> {
     let Some(first) = rows.first() else { return Ok(Vec::new()) };
     let columns: Arc<[Box<str>]> = first.columns().iter().map(|column| Box::from(column.name())).collect();

@@ -1,4 +1,4 @@
-//! One connection to the server, and what the server says on it beside its answers.
+//! One connection to the server, and the warnings that arrive on it.
 
 use std::future::poll_fn;
 use std::ops::Deref;
@@ -14,16 +14,16 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::describe;
 
-/// A connection with its cache of statements.
+/// A connection with its statement cache.
 #[derive(Debug)]
 pub(crate) struct Connection {
     client: ClientWrapper,
-    /// Whether the server warned of something since this was last taken back.
+    /// Whether the server has sent a warning since this was last reset.
     warned: Arc<AtomicBool>,
 }
 
 impl Connection {
-    /// Connects. What arrives on it is read by a task of the runtime this runs on.
+    /// Connects. A task of the current runtime reads what arrives.
     pub(crate) async fn open(config: &Config, tls: MakeRustlsConnect) -> Result<Self, tokio_postgres::Error> {
         let (client, connection) = config.connect(tls).await?;
         let warned = Arc::new(AtomicBool::new(false));
@@ -31,23 +31,23 @@ impl Connection {
         Ok(Self { client: ClientWrapper::new(client, reading), warned })
     }
 
-    /// Commits, and says whether the server warned of something while it did. It warns when it stopped waiting for a
-    /// synchronous standby: the transaction is then committed here and nobody knows whether there too.
+    /// Commits, and says whether the server sent a warning meanwhile. It does so when it stops waiting for a synchronous
+    /// standby: the transaction is then committed on the primary, and unknown on the standby.
     pub(crate) async fn commit(&self) -> Result<Committed, tokio_postgres::Error> {
         self.warned.store(false, Ordering::SeqCst);
         self.client.batch_execute("COMMIT").await?;
-        // A warning comes before the answer it belongs to, and both are read by one task in their order.
+        // A warning arrives before the answer it belongs to, and one task reads both in order.
         let warned = self.warned.load(Ordering::SeqCst);
-        Ok(if warned { Committed::WithWarning } else { Committed::Surely })
+        Ok(if warned { Committed::WithWarning } else { Committed::Confirmed })
     }
 }
 
-/// What a commit led to.
+/// The outcome of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Committed {
-    /// Wherever the server's settings want it to be.
-    Surely,
-    /// On this server, and perhaps nowhere else.
+    /// Confirmed wherever the server's settings require it.
+    Confirmed,
+    /// Committed on this server, and perhaps on no standby.
     WithWarning,
 }
 
@@ -59,7 +59,7 @@ impl Deref for Connection {
     }
 }
 
-/// Reads what the server sends until the connection ends.
+/// Reads from the connection until it ends.
 fn read<S, T>(mut connection: tokio_postgres::Connection<S, T>, warned: Arc<AtomicBool>) -> JoinHandle<()>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,

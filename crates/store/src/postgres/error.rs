@@ -1,4 +1,4 @@
-//! What PostgreSQL's error codes mean to us.
+//! Mapping PostgreSQL's error codes.
 
 use std::collections::HashMap;
 use std::error::Error as _;
@@ -10,7 +10,7 @@ use crate::error::{DbError, describe};
 /// The columns of each unique index by its name, written as SQLite names them.
 pub(crate) type UniqueIndexes = HashMap<String, String>;
 
-/// Finds them in the schema in use.
+/// Reads the unique indexes of the schema in use.
 pub(crate) async fn unique_indexes(
     client: &tokio_postgres::Client,
 ) -> Result<UniqueIndexes, tokio_postgres::Error> {
@@ -34,10 +34,10 @@ pub(crate) async fn unique_indexes(
     Ok(indexes)
 }
 
-/// The failure of a statement.
+/// The error of a statement.
 pub(crate) fn from_postgres(error: &tokio_postgres::Error, indexes: &UniqueIndexes) -> DbError {
     let Some(refusal) = error.as_db_error() else {
-        // Without an answer of the server it is either the connection or a value that did not fit.
+        // Without an answer from the server it is either the connection or a value that did not fit.
         let connection =
             error.is_closed() || error.source().is_some_and(<dyn std::error::Error>::is::<std::io::Error>);
         let cause = describe(error);
@@ -52,10 +52,14 @@ pub(crate) fn from_postgres(error: &tokio_postgres::Error, indexes: &UniqueIndex
     if *code == SqlState::FOREIGN_KEY_VIOLATION {
         return DbError::ForeignKeyViolation;
     }
-    if passes(code) { DbError::unavailable(describe(error)) } else { DbError::internal(describe(error)) }
+    if is_temporary(code) {
+        DbError::unavailable(describe(error))
+    } else {
+        DbError::internal(describe(error))
+    }
 }
 
-/// The failure of a commit. Unless the server itself refused it, nobody knows what became of it.
+/// The error of a commit. Unless the server itself refused it, the outcome is unknown.
 pub(crate) fn commit_failure(error: &tokio_postgres::Error, indexes: &UniqueIndexes) -> DbError {
     let was_refused = error.code().is_some_and(|code| !code.code().starts_with("57"));
     match from_postgres(error, indexes) {
@@ -64,9 +68,9 @@ pub(crate) fn commit_failure(error: &tokio_postgres::Error, indexes: &UniqueInde
     }
 }
 
-/// Whether the same statement may well succeed later.
-fn passes(code: &SqlState) -> bool {
-    // Connection, lack of resources, operator intervention (also time-outs), trouble of the server's system.
+/// Whether a retry of the same statement may succeed.
+fn is_temporary(code: &SqlState) -> bool {
+    // Connection, resources, operator intervention (including time-outs), system errors of the server.
     let classes = ["08", "53", "57", "58"];
     let codes = [
         SqlState::T_R_SERIALIZATION_FAILURE,
@@ -89,10 +93,10 @@ mod tests {
         for code in [
             "40001", "40P01", "55P03", "57P01", "57014", "53100", "53300", "08006", "25006", "58030", "XX001",
         ] {
-            assert!(passes(&SqlState::from_code(code)), "{code}");
+            assert!(is_temporary(&SqlState::from_code(code)), "{code}");
         }
         for code in ["23514", "42601", "42P01", "22P02", "25P02", "23505"] {
-            assert!(!passes(&SqlState::from_code(code)), "{code}");
+            assert!(!is_temporary(&SqlState::from_code(code)), "{code}");
         }
     }
 }

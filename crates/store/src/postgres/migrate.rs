@@ -1,4 +1,4 @@
-//! Brings the schema of a PostgreSQL database up to date, each change in a transaction of its own.
+//! Migrating a PostgreSQL database, each migration in a transaction of its own.
 
 use perigee_core::time::Timestamp;
 use tokio_postgres::{Client, GenericClient};
@@ -13,15 +13,15 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migration (
     applied_at BIGINT NOT NULL
 )";
 
-/// One starting node at a time per schema; the lock ends with the transaction, also when the node dies. The limits
-/// of ordinary statements do not apply to changes of the schema.
+/// Lets one node at a time migrate a schema; the lock ends with the transaction, also when the node dies. The limits of
+/// ordinary statements do not apply to migrations.
 const LOCK: &str = "SET LOCAL statement_timeout = 0;
     SET LOCAL lock_timeout = 0;
     SET LOCAL idle_in_transaction_session_timeout = 0;
     SELECT pg_advisory_xact_lock(hashtextextended(
         'perigee schema ' || current_database() || ' ' || current_schema(), 0))";
 
-/// What is still to be applied.
+/// The migrations that are still to be applied.
 pub(crate) async fn pending(client: &impl GenericClient) -> Result<&'static [Migration], OpenError> {
     Ok(migration::pending(POSTGRES, &applied(client).await.map_err(|error| failure(&error))?)?)
 }
@@ -45,7 +45,7 @@ async fn applied(client: &impl GenericClient) -> Result<Vec<Applied>, tokio_post
         .collect()
 }
 
-/// Applies what is missing. Whoever else tries at the same time waits for each change and finds it done.
+/// Applies pending migrations. A concurrent call waits for each of them and finds it applied.
 pub(crate) async fn apply(client: &mut Client, now: Option<Timestamp>) -> Result<(), OpenError> {
     let schema = client.query_one("SELECT CAST(current_schema() AS TEXT)", &[]).await;
     let schema: Option<String> = schema.and_then(|row| row.try_get(0)).map_err(|error| failure(&error))?;

@@ -1,4 +1,4 @@
-//! PostgreSQL: a pool of checked connections, one transaction per write.
+//! The PostgreSQL engine: a pool of checked connections, one transaction per write job.
 
 mod bind;
 mod check;

@@ -1,4 +1,4 @@
-//! Connections: made, checked before their first use, and shared.
+//! The connection pool. Each connection is checked before its first use.
 
 use std::ops::Deref;
 use std::time::Duration;
@@ -17,11 +17,11 @@ use crate::error::{DbError, OpenError, describe};
 use crate::url::PostgresAddress;
 
 /// How long a job waits for a connection.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// How long one attempt to reach the server may take when the store is opened.
-const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+const POOL_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long one attempt to connect may take when the store is opened.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Connections that are shared.
+/// The shared connections of a store.
 ///
 /// This and [`Object`] hide the types of the pool: the compiler proves for each job of each store method that what it
 /// holds can move between threads, and looked into the pool, the connections and TLS each time.
@@ -90,8 +90,8 @@ impl AnyPool for managed::Pool<Connections> {
     }
 }
 
-/// A pool of this many connections. Each is checked when it is made, since a server can be replaced by another or
-/// its settings changed while we run.
+/// A pool of this many connections. Each is checked when it is opened, because a server can be replaced or reconfigured
+/// while we run.
 pub(crate) fn build(
     address: &PostgresAddress,
     connections: usize,
@@ -107,15 +107,15 @@ pub(crate) fn build(
     let pool = managed::Pool::<Connections>::builder(manager)
         .max_size(connections.max(1))
         .runtime(Runtime::Tokio1)
-        .wait_timeout(Some(PATIENCE))
-        .create_timeout(Some(PATIENCE))
+        .wait_timeout(Some(POOL_TIMEOUT))
+        .create_timeout(Some(POOL_TIMEOUT))
         .build()
         .map_err(OpenError::other)?;
     Ok(Pool(Box::new(pool)))
 }
 
-/// Makes connections where the store was opened, whoever needs one first: what is read from them waits for nobody's
-/// request there.
+/// Opens connections on the runtime that opened the store, whichever runtime needs one: there, reading from them does not
+/// queue behind requests.
 pub(crate) struct Connections {
     name: String,
     config: Config,
@@ -154,8 +154,8 @@ impl Manager for Connections {
 pub(crate) async fn connect(address: &PostgresAddress) -> Result<Client, OpenError> {
     let name = address.to_string();
     let connecting = address.config.connect(tls::connector(address)?);
-    let Ok(made) = tokio::time::timeout(CONNECT_LIMIT, connecting).await else {
-        return Err(OpenError::no_answer(&name, CONNECT_LIMIT));
+    let Ok(made) = tokio::time::timeout(CONNECT_TIMEOUT, connecting).await else {
+        return Err(OpenError::no_answer(&name, CONNECT_TIMEOUT));
     };
     let (client, connection) = made.map_err(|error| OpenError::connect(&name, &error))?;
     tokio::spawn(async move {
@@ -166,7 +166,7 @@ pub(crate) async fn connect(address: &PostgresAddress) -> Result<Client, OpenErr
     Ok(client)
 }
 
-/// Why there is no connection; it may come back.
+/// The error when no connection is available.
 fn no_connection(error: &managed::PoolError<OpenError>) -> DbError {
     DbError::unavailable(describe(error))
 }

@@ -12,9 +12,7 @@ use super::bind;
 use super::connection::Committed;
 use super::error::{UniqueIndexes, commit_failure, from_postgres};
 use super::pool::Object;
-use crate::damage::Damage;
 use crate::error::DbError;
-use crate::outbox_signal::OutboxSignals;
 use crate::placeholder::Translations;
 use crate::row::Row;
 use crate::value::Value;
@@ -26,23 +24,18 @@ const NOW: &str = "SELECT CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 100
 pub(crate) struct Shared {
     pub(crate) translations: Translations,
     pub(crate) indexes: UniqueIndexes,
-    /// The clock to use instead of the server's.
+    /// The clock to use instead of the server's, in tests.
     pub(crate) clock: Option<Arc<dyn Clock>>,
-    /// Told when there is something to send.
-    pub(crate) outbox_signals: Arc<OutboxSignals>,
-    /// Rows that could not be read.
-    pub(crate) damage: Arc<Damage>,
 }
 
-/// A statement ready to run, and its text for whoever has to find out why it failed.
+/// A prepared statement, and its text for error messages.
 #[derive(Debug)]
 pub(crate) struct Native {
     sql: &'static str,
     statement: Statement,
 }
 
-/// A connection in use. A transaction that was not committed is rolled back when this is dropped, also when the
-/// job's future is.
+/// A connection in use. A transaction that is not committed is rolled back on drop, also when the job is cancelled.
 #[derive(Debug)]
 pub(crate) struct Session {
     client: Object,
@@ -51,7 +44,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Begins a transaction with this statement, or none, and reads the clock in the same breath.
+    /// Begins a transaction with this statement, or none, and reads the clock in the same round trip.
     pub(crate) async fn begin(
         client: Object,
         shared: Arc<Shared>,
@@ -74,26 +67,16 @@ impl Session {
             return Ok(clock.now());
         }
         let statement = self.client.prepare_cached(NOW).await?;
-        // Sent one behind the other without waiting between: one round trip for both.
+        // Pipelined: one round trip for both.
         let ((), row) = try_join(started, self.client.query_one(&statement, &[])).await?;
         row.try_get(0).map(Timestamp::from_millis)
     }
 
-    /// What tells those who wait for something to send.
-    pub(crate) fn outbox_signals(&self) -> &Arc<OutboxSignals> {
-        &self.shared.outbox_signals
-    }
-
-    /// Rows that could not be read.
-    pub(crate) fn damage(&self) -> &Arc<Damage> {
-        &self.shared.damage
-    }
-
-    /// Commits; the server has synced when this returns, and so has a synchronous standby.
+    /// Commits. When this returns, the server has synced, and so has a synchronous standby.
     pub(crate) async fn commit(mut self) -> Result<(), DbError> {
         self.open = false;
         match self.client.commit().await {
-            Ok(Committed::Surely) => Ok(()),
+            Ok(Committed::Confirmed) => Ok(()),
             Ok(Committed::WithWarning) => {
                 Err(DbError::unknown("PostgreSQL warned while it committed; see the log"))
             }
@@ -117,23 +100,23 @@ impl Session {
         self.client.execute(&statement, &params).await.map_err(|error| self.failure(&error))
     }
 
-    /// Readies statements in PostgreSQL's own form, so that [`Self::run`] sends each without waiting first.
-    pub(crate) async fn ready<const N: usize>(
+    /// Prepares statements in PostgreSQL's own syntax, so that [`Self::run`] sends each without a further round trip.
+    pub(crate) async fn prepare_native<const N: usize>(
         &self,
         statements: [&'static str; N],
     ) -> Result<[Native; N], DbError> {
-        let ready = statements.map(|sql| async move {
+        let prepared = statements.map(|sql| async move {
             let statement = self.client.prepare_cached(sql).await;
             statement
                 .map(|statement| Native { sql, statement })
                 .map_err(|error| self.failure(&error).of_statement(sql))
         });
-        let ready = try_join_all(ready).await?;
-        ready.try_into().map_err(|_other: Vec<Native>| DbError::internal("a statement is missing"))
+        let prepared = try_join_all(prepared).await?;
+        prepared.try_into().map_err(|_other: Vec<Native>| DbError::internal("a statement is missing"))
     }
 
-    /// Runs a statement with parameters of PostgreSQL's own types, lists among them. What is run together, by
-    /// `try_join`, is sent together and done in that order.
+    /// Runs a statement with parameters of PostgreSQL's own types, such as arrays. Statements run together by `try_join`
+    /// are pipelined and executed in that order.
     pub(crate) async fn run(
         &self,
         Native { sql, statement }: &Native,
@@ -162,7 +145,7 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         if self.open {
-            // The first poll sends it, ahead of whatever the next user of the connection sends.
+            // The first poll sends it, ahead of what the next user of the connection sends.
             let _sent = self.client.batch_execute("ROLLBACK").now_or_never();
         }
     }

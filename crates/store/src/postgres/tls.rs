@@ -1,4 +1,4 @@
-//! TLS to the server: checked against trusted certificates when the address asks for it.
+//! TLS to the server, with the certificate verified if the address asks for it.
 
 use perigee_tls::{Trust, client_config};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -6,8 +6,8 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use crate::error::OpenError;
 use crate::url::PostgresAddress;
 
-/// How connections to this server are encrypted. `sslmode=prefer` would also take a connection without encryption, so
-/// that asking for a certificate would only keep honest servers with home-made ones out.
+/// The TLS settings for this server. `sslmode=prefer` accepts unencrypted connections too, so verifying the certificate
+/// would only lock out honest servers with self-signed ones.
 pub(crate) fn connector(address: &PostgresAddress) -> Result<MakeRustlsConnect, OpenError> {
     let trust = match &address.root_cert {
         _ if !address.verify => Trust::Anyone,

@@ -129,7 +129,7 @@ async fn create_first(tx: &Tx, new: NewAccount) -> Result<Option<(Account, User)
     if any(tx).await? {
         return Ok(None);
     }
-    table_lock::hold(tx, Table::Account).await?;
+    table_lock::lock(tx, Table::Account).await?;
     if any(tx).await? {
         return Ok(None);
     }
@@ -223,7 +223,7 @@ impl Accounts for Database {
     }
 
     async fn search_accounts(&self, text: Option<&str>, page: PageRequest) -> Result<Page<AccountOverview>> {
-        let text = text.map(search::small);
+        let text = text.map(search::lowercase);
         self.read(move |tx| licenses::search(tx, text, page).boxed()).await
     }
 

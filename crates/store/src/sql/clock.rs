@@ -12,6 +12,7 @@ use perigee_core::clock_watch::{ClockStep, ClockWatch};
 use perigee_core::store::Result;
 use perigee_core::time::{Clock, Monotonic, Timestamp};
 
+use crate::tx::RowLock;
 use crate::{Database, Engine, Tx, params};
 
 /// How often a reading is saved while the clock makes no step.
@@ -60,7 +61,7 @@ pub(crate) async fn trusted_now(database: &Database) -> Result<Timestamp> {
 
 async fn note(tx: &Tx, elapsed: Duration) -> Result<(ClockWatch, ClockStep)> {
     tx.keep_device_cache_valid();
-    let lock = if tx.engine() == Engine::Postgres { "FOR UPDATE" } else { "" };
+    let lock = tx.row_lock(RowLock::Update);
     let mut watch = match find(tx, lock).await? {
         Some(watch) => watch,
         None => ClockWatch::begin(newest_event(tx).await?.unwrap_or(tx.now())),

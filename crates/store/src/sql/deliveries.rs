@@ -1,4 +1,4 @@
-//! Deliveries to webhooks: added, listed, tried again, lent to workers and settled.
+//! Webhook deliveries: added, listed, retried, leased to workers and settled.
 
 use perigee_core::actor::{Actor, Origin, Scope};
 use perigee_core::error::{Kind, StoreError};
@@ -12,15 +12,15 @@ use perigee_core::webhook::{
 };
 
 use super::query::{Query, insert_many};
-use super::webhook_rows::{DELIVERY_COLUMNS, delivery, find, hold, require};
+use super::webhook_rows::{DELIVERY_COLUMNS, delivery, find, lock, require};
 use super::{accounts, audit, events, ids};
-use crate::database::Engine;
+use crate::tx::RowLock;
 use crate::{Row, Tx, Value, params};
 
 const INSERT: &str = "INSERT INTO webhook_delivery (account_id, webhook_id, id, message, kind, device_id, body, \
                       state, next_at, expires, creation)";
 
-/// Adds deliveries of a webhook that is held.
+/// Adds deliveries of a webhook that is locked.
 pub(super) async fn insert(
     tx: &Tx,
     account: AccountId,
@@ -76,8 +76,8 @@ pub(super) async fn list(
     Ok(Page::cut(items, page.limit, |item| item.id.as_i64()))
 }
 
-/// Adds a message that is no event.
-pub(super) async fn try_out(
+/// Adds a test message, which is not an event.
+pub(super) async fn add_test(
     tx: &Tx,
     actor: Actor,
     webhook: WebhookId,
@@ -92,7 +92,7 @@ pub(super) async fn try_out(
     made.ok_or_else(|| StoreError::Internal("a delivery was not added".into()))
 }
 
-/// Has a delivery tried again from now on.
+/// Restarts the attempts of a delivery.
 pub(super) async fn retry(
     tx: &Tx,
     actor: Actor,
@@ -102,7 +102,7 @@ pub(super) async fn retry(
     tx.keep_device_cache_valid();
     let account = accounts::lock(tx, actor.scope.account).await?.id;
     require(tx, actor.scope, webhook).await?;
-    // A loan under way ends with it: what comes of that attempt is not noted, and the message is sent once more.
+    // The new fence ends a lease in progress: its outcome is not recorded, and the message is sent once more.
     let sql = format!(
         "UPDATE webhook_delivery SET state = 'waiting', next_at = ?4, expires = ?5, fence = fence + 1 \
          WHERE account_id = ?1 AND webhook_id = ?2 AND id = ?3 RETURNING {DELIVERY_COLUMNS}"
@@ -114,7 +114,7 @@ pub(super) async fn retry(
     Ok(retried)
 }
 
-/// Settles attempts and lends what is due.
+/// Settles attempts and leases what is due.
 pub(super) async fn work(
     tx: &Tx,
     account: AccountId,
@@ -126,10 +126,10 @@ pub(super) async fn work(
     tx.keep_device_cache_valid();
     let is_gone = settled.iter().any(|settled| settled.outcome == AttemptOutcome::Gone);
     if is_gone {
-        // Events are told under the account's lock, which comes before every other.
+        // Events are appended under the account's lock, which is taken before every other lock.
         tx.lock_account(account).await?;
     }
-    let Some(mut webhook) = hold(tx, account, id).await? else { return Ok(None) };
+    let Some(mut webhook) = lock(tx, account, id).await? else { return Ok(None) };
     for settlement in &settled {
         settle(tx, &webhook, settlement).await?;
     }
@@ -149,15 +149,15 @@ pub(super) async fn work(
     let is_held = webhook.held_until.is_some_and(|until| until > tx.now());
     let mut deliveries = Vec::new();
     if wanted > 0 && webhook.settings.enabled && !is_held {
-        deliveries = lend(tx, &webhook, wanted, lease_ms).await?;
+        deliveries = lease(tx, &webhook, wanted, lease_ms).await?;
     }
     Ok(Some(DeliveryLease { webhook, deliveries }))
 }
 
-/// Lends what is due, longest waiting first. What another worker is just being lent is passed over.
-async fn lend(tx: &Tx, webhook: &Webhook, wanted: u32, lease_ms: i64) -> Result<Vec<LeasedDelivery>> {
-    let lock = if tx.engine() == Engine::Postgres { "FOR UPDATE SKIP LOCKED" } else { "" };
-    // Named apart: PostgreSQL may run a subquery more than once, and each time would choose others.
+/// Leases what is due, the longest waiting first. Rows that another worker is leasing are skipped.
+async fn lease(tx: &Tx, webhook: &Webhook, wanted: u32, lease_ms: i64) -> Result<Vec<LeasedDelivery>> {
+    let lock = tx.row_lock(RowLock::SkipLocked);
+    // A CTE: PostgreSQL may run a subquery more than once, and each time would choose other rows.
     let sql = format!(
         "WITH due AS (SELECT id FROM webhook_delivery \
              WHERE account_id = ?1 AND webhook_id = ?2 AND state = 'waiting' AND next_at <= ?3 AND expires > ?3 \
@@ -168,9 +168,9 @@ async fn lend(tx: &Tx, webhook: &Webhook, wanted: u32, lease_ms: i64) -> Result<
     );
     let until = tx.now().plus_millis(lease_ms);
     let values = params![webhook.account, webhook.id, tx.now(), until, i64::from(wanted)];
-    let mut lent = Vec::new();
+    let mut leased = Vec::new();
     for row in tx.query(&sql, values).await? {
-        lent.push(LeasedDelivery {
+        leased.push(LeasedDelivery {
             id: DeliveryId::from_i64(row.i64("id")?),
             fence: row.i64("fence")?,
             message: row.text("message")?,
@@ -178,11 +178,11 @@ async fn lend(tx: &Tx, webhook: &Webhook, wanted: u32, lease_ms: i64) -> Result<
             attempts: row.int("attempts")?,
         });
     }
-    lent.sort_unstable_by_key(|delivery| delivery.id);
-    Ok(lent)
+    leased.sort_unstable_by_key(|delivery| delivery.id);
+    Ok(leased)
 }
 
-/// Notes what became of an attempt, unless the delivery was lent to somebody else since.
+/// Records the outcome of an attempt, unless the delivery was leased again since.
 async fn settle(tx: &Tx, webhook: &Webhook, settled: &Settlement) -> Result<()> {
     let now = tx.now();
     let (state, next_at) = match settled.outcome {
@@ -208,7 +208,7 @@ async fn settle(tx: &Tx, webhook: &Webhook, settled: &Settlement) -> Result<()> 
     Ok(())
 }
 
-/// Switches a webhook off whose receiver says that it is gone for good.
+/// Disables a webhook whose receiver answered 410 Gone.
 async fn disable(tx: &Tx, webhook: &Webhook) -> Result<()> {
     let reason = "The receiver answered 410 Gone.";
     let sql = "UPDATE webhook SET enabled = FALSE, revision = revision + 1, disabled_at = ?3, disabled_reason = ?4 \

@@ -1,4 +1,4 @@
-//! What recipients of e-mail said by the link in their mail, and asking those who said nothing.
+//! Consent of e-mail recipients, given by links in their mail, and asking for it.
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
@@ -15,7 +15,7 @@ use crate::{Database, Tx, params};
 /// The name of the key that signs the links in mails.
 const LINK_KEY: &str = "mail-links";
 
-/// What an address, in lower case, said to an account.
+/// The consent of an address, in lower case, to an account's mail.
 pub(super) async fn find(tx: &Tx, account: AccountId, folded: &str) -> Result<EmailConsent> {
     let sql =
         "SELECT unsubscribed_at, confirmed_at FROM email_recipient WHERE account_id = ?1 AND address = ?2";
@@ -38,11 +38,11 @@ async fn change(tx: &Tx, account: AccountId, address: Email, change: ConsentChan
         ConsentChange::Subscribe => (None, Some(tx.now())),
     };
     let before = find(tx, account, &folded).await?;
-    let says_so = match change {
+    let is_set = match change {
         ConsentChange::Unsubscribe => before.unsubscribed_at.is_some(),
         ConsentChange::Subscribe => before.unsubscribed_at.is_none() && before.confirmed_at.is_some(),
     };
-    if says_so {
+    if is_set {
         return Ok(before);
     }
     let sql = "INSERT INTO email_recipient (account_id, address, unsubscribed_at, confirmed_at) \
@@ -53,7 +53,7 @@ async fn change(tx: &Tx, account: AccountId, address: Email, change: ConsentChan
     find(tx, account, &folded).await
 }
 
-/// Writes a mail to each who may be asked. The account is locked.
+/// Writes a mail to each recipient who may be asked. The account is locked.
 pub(super) async fn ask(
     tx: &Tx,
     account: AccountId,
@@ -70,7 +70,7 @@ pub(super) async fn ask(
         if asked >= EmailConsent::ASKED_A_DAY || consent.is_confirmed() || consent.unsubscribed_at.is_some() {
             continue;
         }
-        // A row from the future was written by a clock that was wrong.
+        // A time in the future was written by a wrong clock.
         let sql = "INSERT INTO email_recipient (account_id, address, asked_at) VALUES (?1, ?2, ?3) \
                    ON CONFLICT (account_id, address) DO UPDATE SET asked_at = excluded.asked_at \
                    WHERE email_recipient.asked_at IS NULL OR email_recipient.asked_at <= ?4 \

@@ -1,4 +1,4 @@
-//! Which events a reader wants, with the groups it names looked up.
+//! Event filters, with the members of their groups resolved.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -9,18 +9,18 @@ use perigee_core::store::Result;
 use super::query::for_ids;
 use crate::{Tx, params};
 
-/// What a reader wants.
+/// A resolved event filter.
 #[derive(Debug)]
 pub(crate) struct Wanted<'f> {
     filter: &'f EventFilter,
-    /// The devices wanted, and those of the groups wanted; none when all are.
+    /// The wanted devices, including those of wanted groups; `None` for all.
     devices: Option<HashSet<DeviceId>>,
-    /// The groups wanted, as subjects of events.
+    /// The wanted groups, as subjects of events.
     groups: HashSet<String>,
 }
 
 impl<'f> Wanted<'f> {
-    /// Looks up who is in the groups of the filter now.
+    /// Resolves the current members of the filter's groups.
     pub(super) async fn of(tx: &Tx, account: AccountId, filter: &'f EventFilter) -> Result<Self> {
         let mut devices = None;
         if filter.is_about_some() {
@@ -52,7 +52,7 @@ impl<'f> Wanted<'f> {
         self.devices.as_ref().is_none_or(|devices| devices.contains(&device))
     }
 
-    /// Whether this event is wanted, of which these webhooks are told because a routing names them.
+    /// Whether this event is wanted; `routed_to` are the webhooks that an alert routing names for it.
     pub(super) fn has(&self, event: &Event, routed_to: &[WebhookId]) -> bool {
         if self.filter.reader.is_some_and(|reader| routed_to.contains(&reader)) {
             return true;
@@ -68,7 +68,7 @@ impl<'f> Wanted<'f> {
         }
     }
 
-    /// The condition on the column `kind`; names of kinds hold nothing that would need to be escaped.
+    /// The condition on the column `kind`. The names of kinds need no escaping.
     pub(super) fn kinds_sql(&self) -> String {
         if self.filter.kinds.is_empty() {
             return String::new();

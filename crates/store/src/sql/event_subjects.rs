@@ -1,4 +1,4 @@
-//! What events happened to, read for many events at once.
+//! Reading the subjects of many events at once.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
@@ -12,7 +12,7 @@ use perigee_core::store::Result;
 use super::{accounts, alerts, devices, groups, user_rows};
 use crate::Tx;
 
-/// Puts to each event what it happened to, as it is now and as this scope sees it.
+/// Attaches to each event its subject, in its current state and as this scope sees it.
 pub(super) async fn attach(tx: &Tx, scope: Scope, events: &mut [Event]) -> Result<()> {
     let (mut alert_ids, mut device_ids) = (BTreeSet::new(), BTreeSet::new());
     let (mut group_ids, mut user_ids) = (BTreeSet::new(), BTreeSet::new());
@@ -55,10 +55,10 @@ pub(super) async fn attach(tx: &Tx, scope: Scope, events: &mut [Event]) -> Resul
     Ok(())
 }
 
-fn by_id<I: Eq + Hash, T>(things: Vec<T>, id: impl Fn(&T) -> I) -> HashMap<I, T> {
-    things.into_iter().map(|thing| (id(&thing), thing)).collect()
+fn by_id<I: Eq + Hash, T>(subjects: Vec<T>, id: impl Fn(&T) -> I) -> HashMap<I, T> {
+    subjects.into_iter().map(|subject| (id(&subject), subject)).collect()
 }
 
-fn of<I: Eq + Hash + FromStr, T: Clone>(things: &HashMap<I, T>, subject: &str) -> Option<Box<T>> {
-    things.get(&subject.parse().ok()?).cloned().map(Box::new)
+fn of<I: Eq + Hash + FromStr, T: Clone>(subjects: &HashMap<I, T>, subject: &str) -> Option<Box<T>> {
+    subjects.get(&subject.parse().ok()?).cloned().map(Box::new)
 }

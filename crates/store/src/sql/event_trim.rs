@@ -1,4 +1,4 @@
-//! Forgetting events of long ago, and remembering up to where, so that nobody reads on over a gap.
+//! Trimming the event log, and recording up to where, so that a reader does not continue across the gap.
 
 use futures_util::FutureExt as _;
 use perigee_core::id::AccountId;
@@ -9,10 +9,10 @@ use perigee_core::webhook::WINDOW_MS;
 use super::{accounts, clock};
 use crate::{Database, Tx, params};
 
-/// Events one transaction looks at: others who write wait for it.
-const TRIMMED_AT_ONCE: i64 = 1_000;
+/// Events that one transaction examines; bounds the time other writers wait.
+const EVENTS_PER_JOB: i64 = 1_000;
 
-/// Forgets events of this long ago, in small transactions of one account each. Gives how many went.
+/// Deletes events older than `keep_ms`, in small transactions of one account each. Gives how many there were.
 pub(super) async fn trim(database: &Database, keep_ms: i64) -> Result<u64> {
     let now = clock::trusted_now(database).await?;
     let accounts = database.read(|tx| accounts::ids(tx).boxed()).await?;
@@ -22,7 +22,7 @@ pub(super) async fn trim(database: &Database, keep_ms: i64) -> Result<u64> {
             let some =
                 database.write_background(move |tx| trim_some(tx, account, keep_ms, now).boxed()).await?;
             gone += some;
-            if some < u64::try_from(TRIMMED_AT_ONCE).unwrap_or(u64::MAX) {
+            if some < u64::try_from(EVENTS_PER_JOB).unwrap_or(u64::MAX) {
                 break;
             }
         }
@@ -33,7 +33,7 @@ pub(super) async fn trim(database: &Database, keep_ms: i64) -> Result<u64> {
 async fn trim_some(tx: &Tx, account: AccountId, keep_ms: i64, now: Timestamp) -> Result<u64> {
     tx.keep_device_cache_valid();
     tx.lock_account(account).await?;
-    // The oldest alone are looked at: what follows is newer.
+    // Only the oldest are examined: later ones are newer.
     let sql = "DELETE FROM event WHERE account_id = ?1 AND number IN ( \
                    SELECT o.number FROM (SELECT number, at FROM event \
                        WHERE account_id = ?1 ORDER BY number LIMIT ?3) o \
@@ -41,7 +41,7 @@ async fn trim_some(tx: &Tx, account: AccountId, keep_ms: i64, now: Timestamp) ->
                RETURNING number";
     let long_ago = now.plus_millis(-keep_ms);
     let (given_up, read) = wanted_by_webhooks(tx, account, now).await?;
-    let rows = tx.query(sql, params![account, long_ago, TRIMMED_AT_ONCE, given_up, read]).await?;
+    let rows = tx.query(sql, params![account, long_ago, EVENTS_PER_JOB, given_up, read]).await?;
     let numbers = rows.iter().map(|row| row.i64("number")).collect::<std::result::Result<Vec<_>, _>>()?;
     if let Some(last) = numbers.iter().max() {
         let sql = "INSERT INTO event_trim (account_id, number) VALUES (?1, ?2) \
@@ -53,7 +53,7 @@ async fn trim_some(tx: &Tx, account: AccountId, keep_ms: i64, now: Timestamp) ->
     Ok(u64::try_from(numbers.len()).unwrap_or(u64::MAX))
 }
 
-/// What webhooks still want of an account's log: nothing from before this instant, and nothing up to this number.
+/// What webhooks still need of an account's log: nothing from before this instant, and nothing up to this number.
 pub(crate) async fn wanted_by_webhooks(
     tx: &Tx,
     account: AccountId,
@@ -64,7 +64,7 @@ pub(crate) async fn wanted_by_webhooks(
     Ok((now.plus_millis(-WINDOW_MS), read.unwrap_or(i64::MAX)))
 }
 
-/// Up to which number an account's events are not all there any more, those of locations included.
+/// The number up to which an account's events are trimmed, including those of locations.
 pub(super) async fn trimmed_to(tx: &Tx, account: AccountId) -> Result<i64> {
     let sql = "SELECT MAX(number) AS number FROM ( \
                    SELECT number FROM event_trim WHERE account_id = ?1 \

@@ -1,8 +1,8 @@
 //! The event log.
 //!
-//! Readers go by number, so within an account no number may be committed after a higher one. Numbers are therefore
-//! drawn under the lock of the account, which is held until the commit. Locations draw theirs from the same numbers:
-//! their log is a part of this one, so that no location is written twice.
+//! Readers continue after a number, so within an account no number may be committed after a higher one. Numbers are
+//! therefore drawn under the lock of the account, which is held until the commit. The location log uses the same
+//! numbers and is a part of the event log, so that a location is not written twice.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use perigee_core::id::{AccountId, DeviceId, WebhookId};
 use perigee_core::store::{Events, Result};
 
 use super::event_filter::Wanted;
-use super::{column, event_subjects, event_trim, locations};
+use super::{column, event_subjects, event_trim};
 use crate::database::Database;
 use crate::params;
 use crate::row::Row;
@@ -44,15 +44,15 @@ async fn read(tx: &Tx, scope: Scope, filter: EventFilter, after: i64, limit: u32
     if after > 0 && after < kept_after {
         return Err(StoreError::CursorExpired);
     }
-    // Locations can outlive changes that came after them. Beginning with those would give a cursor that is expired.
+    // Locations can be kept longer than later events. Starting with those would return an expired cursor.
     let after = after.max(kept_after);
     let wanted = Wanted::of(tx, scope.account, &filter).await?;
-    // Nothing below it can appear any more: numbers are committed in their order.
+    // No event below this can appear later: numbers are committed in order.
     let end = end(tx, scope).await?.max(after);
     let (mut events, changes_to) = changes(tx, scope, &wanted, after, limit).await?;
     let mut next = changes_to.unwrap_or(end);
     if wanted.has_locations() {
-        let (locations, to) = locations::events(tx, scope, &wanted, after, limit).await?;
+        let (locations, to) = tx.log().events(tx, scope, &wanted, after, limit).await?;
         next = next.min(to.unwrap_or(end));
         events.extend(locations);
     }
@@ -67,15 +67,15 @@ async fn read(tx: &Tx, scope: Scope, filter: EventFilter, after: i64, limit: u32
     Ok(EventPage { events, next })
 }
 
-/// The highest number of the account, also when its event is gone.
+/// The highest number of the account, including trimmed events.
 pub(crate) async fn end(tx: &Tx, scope: Scope) -> Result<i64> {
     let sql = "SELECT MAX(number) AS last FROM event WHERE account_id = ?1";
     let last = tx.query_one(sql, params![scope.account]).await?.opt_i64("last")?.unwrap_or(0);
     let last = last.max(event_trim::trimmed_to(tx, scope.account).await?);
-    Ok(last.max(locations::end(tx, scope).await?))
+    Ok(last.max(tx.log().end(tx, scope).await?))
 }
 
-/// Every event that is not of a location, and up to which number they are, unless they are all there are.
+/// The events other than locations, and the number up to which the log was read if there is more of it.
 async fn changes(
     tx: &Tx,
     scope: Scope,
@@ -117,11 +117,11 @@ async fn changes(
     Ok((events, to))
 }
 
-/// The member of an event's figures that names the webhooks it is routed to. Readers do not get to see it.
+/// The member of an event's data that names the webhooks it is routed to. It is removed before events are returned.
 const ROUTED_TO: &str = "routedTo";
 
-/// The figures of a new alert that is routed to these webhooks.
-pub(crate) fn routing_note(webhooks: &BTreeSet<WebhookId>) -> String {
+/// The data of a new alert's event, with the webhooks it is routed to.
+pub(crate) fn routing_data(webhooks: &BTreeSet<WebhookId>) -> String {
     if webhooks.is_empty() {
         return "{}".to_owned();
     }
@@ -129,7 +129,7 @@ pub(crate) fn routing_note(webhooks: &BTreeSet<WebhookId>) -> String {
 }
 
 fn take_routing(event: &mut Event) -> Vec<WebhookId> {
-    let named = event.data.as_object_mut().and_then(|figures| figures.remove(ROUTED_TO));
+    let named = event.data.as_object_mut().and_then(|data| data.remove(ROUTED_TO));
     named.and_then(|named| serde_json::from_value(named).ok()).unwrap_or_default()
 }
 

@@ -1,4 +1,4 @@
-//! Geofences: named areas, circles and corridors that rules look at.
+//! Geofences: named areas, circles and corridors that rules refer to.
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
@@ -13,7 +13,7 @@ use perigee_core::revision::Revision;
 use perigee_core::store::{Geofences, Result};
 
 use super::query::Query;
-use super::rules::{begin_anew, bump, keep_rules};
+use super::rules::{bump_revision, keep_rules, start_generation};
 use super::{accounts, audit, column, idempotency, ids, search};
 use crate::{Database, Row, Tx, params};
 
@@ -34,7 +34,7 @@ fn from_row(account: AccountId, row: &Row) -> Result<Geofence> {
     })
 }
 
-/// Begins a query over the geofences in sight: those made there, and those its rules look at.
+/// Starts a query over the visible geofences: those created in the scope, and those its rules refer to.
 pub(super) fn select(columns: &str, scope: Scope) -> Query {
     let sql = format!("SELECT {columns} FROM geofence f WHERE f.account_id = ?1");
     let mut query = Query::new(sql, params![scope.account]);
@@ -65,7 +65,7 @@ async fn find(tx: &Tx, scope: Scope, id: GeofenceId) -> Result<Option<Geofence>>
 async fn list(tx: &Tx, scope: Scope, text: Option<String>, page: PageRequest) -> Result<Page<Geofence>> {
     let mut query = select(COLUMNS, scope);
     if let Some(text) = &text {
-        query.push_if_storable(" AND strpos(f.search, {}) > 0", &search::small(text));
+        query.push_if_storable(" AND strpos(f.search, {}) > 0", &search::lowercase(text));
     }
     query.push_with(" AND f.id > {}", page.after.unwrap_or(i64::MIN));
     query.push_with(" ORDER BY f.id LIMIT {}", i64::from(page.limit) + 1);
@@ -125,7 +125,7 @@ async fn reread(tx: &Tx, actor: &Actor, id: GeofenceId) -> Result<Geofence> {
     find(tx, actor.scope, id).await?.ok_or(StoreError::NotFound(Kind::Geofence))
 }
 
-/// A geofence that the actor may change: who sees a part of the account, those made there.
+/// A geofence that the actor may change: with a partial scope, those created in it.
 async fn changeable(tx: &Tx, actor: &Actor, id: GeofenceId) -> Result<Geofence> {
     let fence = reread(tx, actor, id).await?;
     let owned = "SELECT group_id, device_id FROM geofence WHERE account_id = ?1 AND id = ?2";
@@ -160,8 +160,8 @@ async fn replace(
     tx.execute(sql, params![account, id, name, description, shape, search, tx.now()]).await?;
     if settings.shape != before.settings.shape {
         let users = "SELECT rule_id AS id FROM rule_fence WHERE account_id = ?1 AND geofence_id = ?2";
-        begin_anew(tx, account, tx.query(users, params![account, id]).await?).await?;
-        bump(tx, account).await?;
+        start_generation(tx, account, tx.query(users, params![account, id]).await?).await?;
+        bump_revision(tx, account).await?;
     }
     let detail = changed(&settings.changes_since(&before.settings));
     tell(tx, &actor, "geofence.update", id, detail).await?;

@@ -44,7 +44,7 @@ async fn find(tx: &Tx, scope: Scope, id: GroupId) -> Result<Option<Group>> {
     query.row(tx).await?.map(|row| from_row(scope.account, &row)).transpose()
 }
 
-/// Those of these groups that are in sight.
+/// The visible groups among these.
 pub(super) async fn find_many(tx: &Tx, scope: Scope, ids: &[i64]) -> Result<Vec<Group>> {
     let seen = |id: &&i64| scope::sees_group(scope, GroupId::from_i64(**id));
     let ids: Vec<i64> = ids.iter().filter(seen).copied().collect();
@@ -57,7 +57,7 @@ async fn list(tx: &Tx, scope: Scope, filter: GroupFilter, page: PageRequest) -> 
     let mut query = Query::new(SELECT, params![scope.account]);
     scope::keep_groups(&mut query, scope, "g.id");
     if let Some(text) = &filter.text {
-        query.push_if_storable(" AND strpos(g.search, {}) > 0", &search::small(text));
+        query.push_if_storable(" AND strpos(g.search, {}) > 0", &search::lowercase(text));
     }
     query.push_with(" AND g.id > {}", page.after.unwrap_or(i64::MIN));
     query.push_with(" ORDER BY g.id LIMIT {}", i64::from(page.limit) + 1);
@@ -74,7 +74,7 @@ async fn find_named(tx: &Tx, scope: Scope, names: &[String]) -> Result<Vec<(Grou
     rows.iter().map(|row| Ok((GroupId::from_i64(row.i64("id")?), row.text("name")?))).collect()
 }
 
-/// Puts what a client wants to set in order; its devices must be in sight.
+/// Validates and normalises settings; the devices must be visible.
 async fn admit(tx: &Tx, scope: Scope, mut settings: GroupSettings) -> Result<GroupSettings> {
     settings.devices.sort_unstable();
     settings.devices.dedup();
@@ -90,8 +90,8 @@ async fn reread(tx: &Tx, actor: &Actor, id: GroupId) -> Result<Group> {
     find(tx, actor.scope, id).await?.ok_or(StoreError::NotFound(Kind::Group))
 }
 
-/// Notes what was done to a group in both logs.
-pub(super) async fn tell(
+/// Records a change of a group in the event and audit logs.
+pub(super) async fn record(
     tx: &Tx,
     actor: &Actor,
     (kind, action): (EventKind, &str),
@@ -104,7 +104,7 @@ pub(super) async fn tell(
     audit::record_with(tx, group.account, &actor.origin, action, target, detail).await
 }
 
-/// Adds a group that shows this edition of its members.
+/// Inserts a group with this edition of its members.
 pub(super) async fn insert(
     tx: &Tx,
     account: AccountId,
@@ -120,7 +120,7 @@ pub(super) async fn insert(
     Ok(())
 }
 
-/// Changes a group, which shows another edition of its members if one is given.
+/// Updates a group, and its edition of members if one is given.
 pub(super) async fn update(
     tx: &Tx,
     group: &Group,
@@ -135,7 +135,7 @@ pub(super) async fn update(
     Ok(())
 }
 
-/// Refuses to go on when a user sees only this group.
+/// Fails if a user is bound to this group.
 pub(super) async fn require_unused(tx: &Tx, account: AccountId, id: GroupId) -> Result<()> {
     let bound = "SELECT id FROM account_user WHERE account_id = ?1 AND group_id = ?2 LIMIT 1";
     match tx.query_opt(bound, params![account, id]).await? {
@@ -154,7 +154,7 @@ async fn create(
     if let Some(made) = idempotency::find(tx, account.id, once.as_ref()).await? {
         return Ok(Created::Before(made));
     }
-    // Whoever sees a part of the account could never see another group that they made.
+    // A user with a partial scope could not see a group that they create.
     if !actor.scope.is_whole() {
         return Err(StoreError::NotFound(Kind::Group));
     }
@@ -164,7 +164,7 @@ async fn create(
     insert(tx, account.id, id, 0, &settings).await?;
     members::fill_group(tx, account.id, id, &[], &settings.devices).await?;
     let group = reread(tx, &actor, id).await?;
-    tell(tx, &actor, (EventKind::GroupCreated, "group.create"), &group, None).await?;
+    record(tx, &actor, (EventKind::GroupCreated, "group.create"), &group, None).await?;
     idempotency::keep(tx, account.id, once.as_ref(), &group).await?;
     Ok(Created::Now(group))
 }
@@ -189,7 +189,7 @@ async fn replace(
     members::fill_group(tx, account.id, id, &before.settings.devices, &settings.devices).await?;
     let after = reread(tx, &actor, id).await?;
     let detail = changed(&after.settings.changes_since(&before.settings));
-    tell(tx, &actor, (EventKind::GroupUpdated, "group.update"), &after, detail).await?;
+    record(tx, &actor, (EventKind::GroupUpdated, "group.update"), &after, detail).await?;
     Ok(after)
 }
 
@@ -202,7 +202,7 @@ async fn delete(tx: &Tx, actor: Actor, id: GroupId, seen: Option<Revision>) -> R
     require_unused(tx, account.id, id).await?;
     tx.execute("DELETE FROM device_group WHERE account_id = ?1 AND id = ?2", params![account.id, id]).await?;
     members::fill_group(tx, account.id, id, &group.settings.devices, &[]).await?;
-    tell(tx, &actor, (EventKind::GroupDeleted, "group.delete"), &group, None).await
+    record(tx, &actor, (EventKind::GroupDeleted, "group.delete"), &group, None).await
 }
 
 #[async_trait]

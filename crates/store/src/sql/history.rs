@@ -1,11 +1,10 @@
-//! Parts of a history, by time and number, in either direction.
+//! Pages of a history, by time and number, in either direction.
 
 use perigee_core::location::{History, HistoryCursor, HistoryRequest, Order};
 
 use super::query::Query;
 
-/// Leaves of a query over a device's items what was asked for, and one more; `number` is the column that tells
-/// items of one time apart.
+/// Restricts a query to the requested page and one item more; `number` is the column that orders items of one time.
 pub(crate) fn cut_out(query: &mut Query, request: &HistoryRequest, number: &str) {
     let (mut from, mut to) = (request.range.from, request.range.to);
     let beyond = match request.order {
@@ -30,7 +29,7 @@ pub(crate) fn cut_out(query: &mut Query, request: &HistoryRequest, number: &str)
     query.push_with(&order, i64::from(request.limit) + 1);
 }
 
-/// Makes the part from up to one item more than was asked for.
+/// Makes the page from up to one item more than the limit.
 pub(crate) fn cut<T>(
     mut items: Vec<T>,
     request: &HistoryRequest,

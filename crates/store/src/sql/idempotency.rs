@@ -1,4 +1,4 @@
-//! Requests that were answered before, and what they made.
+//! Idempotency keys: earlier requests, and what they created.
 
 use perigee_core::error::StoreError;
 use perigee_core::id::AccountId;
@@ -11,7 +11,7 @@ use super::column;
 use crate::params;
 use crate::tx::Tx;
 
-/// What the same request made before, unless that is forgotten; the account is locked.
+/// What the same request created before, within the retention of keys. The account must be locked.
 pub(crate) async fn find<T: DeserializeOwned>(
     tx: &Tx,
     account: AccountId,
@@ -34,7 +34,7 @@ pub(crate) async fn find<T: DeserializeOwned>(
     }
 }
 
-/// Remembers what the request made, in place of what a forgotten one did.
+/// Stores what the request created, replacing an expired entry.
 pub(crate) async fn keep<T: Serialize>(
     tx: &Tx,
     account: AccountId,

@@ -1,4 +1,4 @@
-//! What makes a location or an alert the same as another of its device: its time and a short hash of the rest.
+//! The identity of a location or an alert within its device: its time and a hash of its content.
 
 use perigee_core::alert::Alert;
 use perigee_core::location::{Latitude, Longitude};
@@ -11,7 +11,7 @@ use super::locations::PendingLocation;
 use crate::Row;
 use crate::codec::{Point, Writer};
 
-/// Half of a SHA-256: two different items of one device and millisecond never share it.
+/// Half of a SHA-256: collisions within one device and millisecond are negligible.
 pub(crate) type ContentHash = [u8; 16];
 
 /// The key of an item among those of its device.
@@ -22,12 +22,12 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// Two locations are the same when every submitted field is.
+    /// Locations are equal if every submitted field is equal.
     pub(crate) fn of_location(PendingLocation { fix, readings }: &PendingLocation) -> Self {
         Self::of_fields(fix.time, fix.latitude, fix.longitude, readings)
     }
 
-    /// The same of a location in the log.
+    /// The same for a location in the log.
     pub(crate) fn of_point(point: &Point) -> Self {
         Self::of_fields(point.time, point.latitude, point.longitude, &point.readings)
     }
@@ -41,7 +41,7 @@ impl Identity {
         Self { time, hash: short_hash(&content.into_bytes()) }
     }
 
-    /// Two alerts are the same when time, name and text are.
+    /// Alerts are equal if time, name and text are equal.
     pub(crate) fn of_alert(alert: &Alert) -> Self {
         let mut content = Writer::default();
         content.signed(alert.time.as_millis());

@@ -1,4 +1,4 @@
-//! Ids in rows: new ones that no row has, and lists of them in one column.
+//! Generating unused ids, and reading lists of ids from one column.
 
 use perigee_core::id::AccountId;
 use perigee_core::store::Result;
@@ -9,7 +9,7 @@ use crate::{Row, Tx, params};
 
 /// The first of `count` consecutive numbers that no row of the table has. The caller holds the account's lock.
 ///
-/// Chance makes them, which is not enough for thousands in one millisecond; under the lock a look makes it certain.
+/// Ids are random, which is not enough for thousands in one millisecond; under the lock a lookup makes it certain.
 pub(crate) async fn fresh_ids(
     tx: &Tx,
     table: &str,
@@ -26,14 +26,14 @@ pub(crate) async fn fresh_ids(
     }
 }
 
-/// The first and the last of so many numbers, of which this is the first unless there are too few above it.
+/// The first and last of `count` numbers, starting at `first` unless they would exceed the largest number.
 fn span(count: usize, first: i64) -> (i64, i64) {
     let more = i64::try_from(count).unwrap_or(i64::MAX).saturating_sub(1);
     let first = first.min(i64::MAX - more);
     (first, first + more)
 }
 
-/// The same for a table whose rows belong to something of the account, which the caller holds.
+/// The same for a table whose rows belong to a parent row of the account, which the caller has locked.
 pub(crate) async fn fresh_ids_within(
     tx: &Tx,
     (table, holder): (&str, &str),

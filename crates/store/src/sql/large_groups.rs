@@ -100,7 +100,7 @@ async fn show_new(
         creation,
         last_modified,
     };
-    groups::tell(tx, &actor, (EventKind::GroupCreated, "group.create"), &group, None).await?;
+    groups::record(tx, &actor, (EventKind::GroupCreated, "group.create"), &group, None).await?;
     idempotency::keep(tx, account.id, once.as_ref(), &group).await?;
     Ok(Created::Now(group))
 }
@@ -135,7 +135,7 @@ async fn show(
     groups::update(tx, &before, Some(edition.number), &settings).await?;
     let detail = changed(&settings.changes_since(&before.settings));
     let after = Group { revision: before.revision.next(), settings, last_modified: tx.now(), ..before };
-    groups::tell(tx, &actor, (EventKind::GroupUpdated, "group.update"), &after, detail).await?;
+    groups::record(tx, &actor, (EventKind::GroupUpdated, "group.update"), &after, detail).await?;
     Ok(after)
 }
 
@@ -159,7 +159,7 @@ async fn delete_row(tx: &Tx, actor: Actor, group: Group, seen: Option<Revision>)
     let sql = "DELETE FROM device_group WHERE account_id = ?1 AND id = ?2";
     tx.execute(sql, params![group.account, group.id]).await?;
     editions::hide(tx, group.account, group.id, replaces).await?;
-    groups::tell(tx, &actor, (EventKind::GroupDeleted, "group.delete"), &group, None).await
+    groups::record(tx, &actor, (EventKind::GroupDeleted, "group.delete"), &group, None).await
 }
 
 /// The published edition of a group, which must be at this revision.

@@ -11,17 +11,17 @@ use perigee_core::time::Timestamp;
 use super::{accounts, audit, events};
 use crate::{Tx, params};
 
-/// A clock this far behind the latest decision is worth the operator's attention.
-const BEHIND_MS: i64 = 3_600_000;
+/// How far the clock may be behind the latest decision before a warning is logged.
+const WARN_BEHIND_MS: i64 = 3_600_000;
 
-/// The instant to decide at, after every licence that ran out by then was taken back.
+/// Takes back every expired licence, and gives the instant to decide at.
 ///
-/// A clock that was set back, here or on another server, does not bring back what ran out: decisions are never
-/// made at an earlier instant than the latest one, which is kept.
+/// A clock that was set back, here or on another server, does not revive expired licences: the latest decision's instant
+/// is stored, and no decision is made at an earlier one.
 pub(crate) async fn settle(tx: &Tx, account: AccountId) -> Result<Timestamp> {
     let decided_at = decided_at(tx, account).await?;
     let now = tx.now().max(decided_at);
-    if decided_at > tx.now().plus_millis(BEHIND_MS) {
+    if decided_at > tx.now().plus_millis(WARN_BEHIND_MS) {
         tracing::warn!(
             %account, %decided_at, now = %tx.now(),
             "licences were last decided at a later time: if a clock was ahead then, run \
@@ -37,8 +37,8 @@ pub(crate) async fn settle(tx: &Tx, account: AccountId) -> Result<Timestamp> {
     Ok(now)
 }
 
-/// Tells that a licence was wanted and none was free, once on each day of the account.
-pub(super) async fn tell_exhausted(tx: &Tx, account: AccountId) -> Result<()> {
+/// Appends an event that no licence was free, at most once per day of the account.
+pub(super) async fn announce_exhausted(tx: &Tx, account: AccountId) -> Result<()> {
     let account = accounts::lock(tx, account).await?;
     let today = account.day_at(tx.now()).0.date.to_string();
     let sql = "UPDATE account SET exhausted_date = ?2 \
@@ -50,8 +50,7 @@ pub(super) async fn tell_exhausted(tx: &Tx, account: AccountId) -> Result<()> {
     Ok(())
 }
 
-/// Decides at the present from now on, whatever the latest decision was made at. Gives that instant if it was ahead.
-/// What was taken back in between stays so.
+/// Resets the instant of the latest decision to now; gives it if it was ahead. Licences taken back meanwhile stay so.
 pub(super) async fn reset_clock(tx: &Tx, origin: Origin, account: AccountId) -> Result<Option<Timestamp>> {
     let account = accounts::lock(tx, account).await?.id;
     let (before, now) = (decided_at(tx, account).await?, tx.now());
@@ -70,13 +69,13 @@ async fn decided_at(tx: &Tx, account: AccountId) -> Result<Timestamp> {
     Ok(row.timestamp("decided_at")?)
 }
 
-/// Devices that hold a licence; those whose expiry is behind too, unless [`settle`] was called before.
+/// Devices that hold a licence, including expired ones unless [`settle`] was called before.
 pub(crate) async fn held(tx: &Tx, account: AccountId) -> Result<u32> {
     let sql = "SELECT COUNT(*) AS held FROM device WHERE account_id = ?1 AND licensed = TRUE";
     Ok(tx.query_one(sql, params![account]).await?.int("held")?)
 }
 
-/// Refuses when every licence is held. Call [`settle`] before.
+/// Fails if every licence is held. Call [`settle`] before.
 pub(crate) async fn require_free(tx: &Tx, account: &Account) -> Result<()> {
     if held(tx, account.id).await? < account.licenses {
         Ok(())

@@ -1,4 +1,4 @@
-//! How many licences an account has and how many of them are used.
+//! The licences of accounts, how many are used, and overviews of accounts.
 
 use perigee_core::account::{Account, LicenseUse};
 use perigee_core::actor::Origin;
@@ -19,14 +19,14 @@ const USED: &str = "(SELECT COUNT(*) FROM device d
      WHERE d.account_id = a.id AND d.licensed
        AND (d.expires IS NULL OR d.expires > CASE WHEN a.decided_at > ?1 THEN a.decided_at ELSE ?1 END))";
 
-/// Licences and how many are used now.
+/// The licences of an account and how many are used now.
 pub(super) async fn in_use(tx: &Tx, account: AccountId) -> Result<LicenseUse> {
     let sql = format!("SELECT a.licenses, {USED} AS used FROM account a WHERE a.id = ?2");
     let row = tx.query_opt(&sql, params![tx.now(), account]).await?;
     row.as_ref().map(from_row).transpose()?.ok_or(StoreError::NotFound(Kind::Account))
 }
 
-/// Sets the number of licences.
+/// Sets the number of licences, not below those in use.
 pub(super) async fn set(tx: &Tx, origin: Origin, id: AccountId, licenses: u32) -> Result<Account> {
     let account = accounts::lock(tx, id).await?;
     let used = in_use(tx, id).await?.used;
@@ -47,7 +47,7 @@ pub(super) async fn set(tx: &Tx, origin: Origin, id: AccountId, licenses: u32) -
     Ok(Account { licenses, ..account })
 }
 
-/// What an account as a whole is read from: `?1` is now.
+/// Selects the overviews of accounts; `?1` is now.
 fn select_overviews() -> String {
     let columns = accounts::COLUMNS;
     format!(
@@ -70,13 +70,13 @@ fn overview_of(row: &Row) -> Result<AccountOverview> {
     })
 }
 
-/// Every account as a whole, oldest first.
+/// The overviews of all accounts, oldest first.
 pub(super) async fn overviews(tx: &Tx) -> Result<Vec<AccountOverview>> {
     let sql = format!("{} ORDER BY creation, id", select_overviews());
     tx.query(&sql, params![tx.now()]).await?.iter().map(overview_of).collect()
 }
 
-/// Accounts whose name has this in it, by id.
+/// Accounts whose name contains this text, by id.
 pub(super) async fn search(
     tx: &Tx,
     text: Option<String>,
@@ -92,7 +92,7 @@ pub(super) async fn search(
     Ok(Page::cut(found, page.limit, |overview| overview.account.id.as_i64()))
 }
 
-/// One account as a whole.
+/// The overview of one account.
 pub(super) async fn overview(tx: &Tx, id: AccountId) -> Result<Option<AccountOverview>> {
     let sql = format!("{} WHERE a.id = ?2", select_overviews());
     tx.query_opt(&sql, params![tx.now(), id]).await?.as_ref().map(overview_of).transpose()

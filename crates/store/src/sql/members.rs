@@ -1,4 +1,4 @@
-//! Which device is in which group: one relation, set from either side, and both sides change with it.
+//! Group membership: one relation, set from the device or the group, with a new revision on both sides.
 
 use perigee_core::event::EventKind;
 use perigee_core::id::{AccountId, DeviceId, GroupId};
@@ -8,13 +8,13 @@ use super::event_append::{NewEvent, append_events};
 use super::query::{for_ids, insert_many};
 use crate::{Tx, Value, params};
 
-/// What only the first of two lists has, which the second has not.
+/// The items of the first list that are not in the second.
 fn without<T: Ord + Copy>(list: &[T], other: &[T]) -> Vec<T> {
     let other: std::collections::BTreeSet<T> = other.iter().copied().collect();
     list.iter().copied().filter(|item| !other.contains(item)).collect()
 }
 
-/// Moves a device from these groups to those. The groups that gain or lose it change with it.
+/// Moves a device between groups. The groups that gain or lose it get a new revision.
 pub(crate) async fn move_device(
     tx: &Tx,
     account: AccountId,
@@ -31,7 +31,7 @@ pub(crate) async fn move_device(
     touch_groups(tx, account, &[left, joined].concat()).await
 }
 
-/// Fills a group with those devices instead of these. The devices that come or go change with it.
+/// Replaces the members of a group. The devices that join or leave get a new revision.
 pub(crate) async fn fill_group(
     tx: &Tx,
     account: AccountId,
@@ -48,7 +48,7 @@ pub(crate) async fn fill_group(
     touch_devices(tx, account, &[gone, come].concat()).await
 }
 
-/// Puts devices into groups, in the edition that each of these shows.
+/// Adds devices to groups, in the published edition of each group.
 async fn insert(tx: &Tx, account: AccountId, groups: &[GroupId], devices: &[DeviceId]) -> Result<()> {
     if groups.is_empty() || devices.is_empty() {
         return Ok(());
@@ -65,39 +65,39 @@ async fn insert(tx: &Tx, account: AccountId, groups: &[GroupId], devices: &[Devi
     Ok(())
 }
 
-/// How many are in only one of two lists.
+/// How many items are in only one of two lists.
 pub(crate) fn difference<T: Ord + Copy>(before: &[T], after: &[T]) -> usize {
     without(before, after).len() + without(after, before).len()
 }
 
-/// Notes a change of each of these groups.
+/// Raises the revision of each of these groups, with an event.
 pub(crate) async fn touch_groups(tx: &Tx, account: AccountId, groups: &[GroupId]) -> Result<()> {
     let ids: Vec<i64> = groups.iter().map(|group| group.as_i64()).collect();
     let sql = "UPDATE device_group SET revision = revision + 1, last_modified = ?2 \
                WHERE account_id = ?1 AND id IN ({ids}) RETURNING id, revision";
-    let mut notes = Vec::with_capacity(ids.len());
+    let mut events = Vec::with_capacity(ids.len());
     for row in for_ids(tx, sql, params![account, tx.now()], &ids).await? {
         let subject = GroupId::from_i64(row.i64("id")?).to_string();
-        notes.push(NewEvent {
+        events.push(NewEvent {
             subject,
             device: None,
             data: format!(r#"{{"revision":{}}}"#, row.i64("revision")?),
         });
     }
-    append_events(tx, account, EventKind::GroupUpdated, notes).await
+    append_events(tx, account, EventKind::GroupUpdated, events).await
 }
 
-/// Notes a change of each of these devices.
+/// Raises the revision of each of these devices, with an event.
 pub(crate) async fn touch_devices(tx: &Tx, account: AccountId, devices: &[DeviceId]) -> Result<()> {
     let ids: Vec<i64> = devices.iter().map(|device| device.as_i64()).collect();
     let sql = "UPDATE device SET revision = revision + 1, last_modified = ?2, \
                    checksum = checksum + 1 + CAST(?2 AS BIGINT) - last_modified \
                WHERE account_id = ?1 AND id IN ({ids}) RETURNING id, revision";
-    let mut notes = Vec::with_capacity(ids.len());
+    let mut events = Vec::with_capacity(ids.len());
     for row in for_ids(tx, sql, params![account, tx.now()], &ids).await? {
         let device = DeviceId::from_i64(row.i64("id")?);
         let data = format!(r#"{{"revision":{}}}"#, row.i64("revision")?);
-        notes.push(NewEvent { subject: device.to_string(), device: Some(device), data });
+        events.push(NewEvent { subject: device.to_string(), device: Some(device), data });
     }
-    append_events(tx, account, EventKind::DeviceUpdated, notes).await
+    append_events(tx, account, EventKind::DeviceUpdated, events).await
 }

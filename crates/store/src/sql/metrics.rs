@@ -1,4 +1,4 @@
-//! The store as a whole, as an operator looks at it.
+//! Metrics of the store as a whole, for the operator.
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
@@ -9,7 +9,6 @@ use perigee_core::time::Timestamp;
 use crate::database::{Database, Engine};
 use crate::params;
 use crate::row::Row;
-use crate::sql::locations::number_column;
 use crate::sql::quarantine;
 use crate::tx::Tx;
 
@@ -63,9 +62,9 @@ fn backlog(row: &Row) -> Result<Backlog> {
     Ok(Backlog { waiting: row.int("waiting")?, oldest: row.opt_timestamp("oldest")? })
 }
 
-/// When the first location of any account's log came in that was not judged. One row of each log is looked at.
+/// The receipt time of the oldest location that the rule engine has not judged. Reads one row of each account's log.
 async fn oldest_unevaluated(tx: &Tx) -> Result<Option<Timestamp>> {
-    let number = number_column(tx.engine());
+    let number = tx.log().number_column();
     let sql = format!(
         "SELECT MIN(first.received_at) AS oldest FROM (
              SELECT (SELECT l.received_at FROM location_log l

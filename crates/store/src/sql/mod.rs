@@ -23,6 +23,7 @@ pub(crate) mod event_filter;
 mod event_subjects;
 pub(crate) mod event_trim;
 pub(crate) mod events;
+pub(crate) mod fill_checksums;
 mod geofences;
 mod groups;
 mod history;

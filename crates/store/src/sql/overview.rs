@@ -1,4 +1,4 @@
-//! Overview reports: what accounts want to be told, which report is due, and the telling of it.
+//! Overview reports: their settings, which report is due, and writing it to the outbox.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ use super::{accounts, audit, column, outbox, scope};
 use crate::{Database, Row, Tx, params};
 
 const COLUMNS: &str = "account_id, revision, settings, told_to, told_until, last_modified";
-/// Reports that are wanted and that nobody is at; a claim of a clock that was ahead is none.
+/// Reports that are enabled and not claimed; a claim from a clock that was ahead does not count.
 const UNCLAIMED: &str =
     "is_on = TRUE AND (claimed_until IS NULL OR claimed_until <= ?1 OR claimed_until > ?2)";
 
@@ -74,8 +74,7 @@ async fn replace(
     Ok(StoredOverview { revision, settings, mark, last_modified: Some(tx.now()) })
 }
 
-/// What is over when reports are switched on, or moved to another time, is not told for that; a report that is due
-/// already still is.
+/// Switching reports on, or moving their time, does not report past periods; a report that is already due stays due.
 fn mark_after_change(
     account: &Account,
     before: &StoredOverview,
@@ -91,7 +90,7 @@ fn mark_after_change(
     told.into_iter().chain(over).max_by_key(|mark| mark.last)
 }
 
-/// The accounts that have something to be told, or whose mark a clock set wrong.
+/// The accounts with a report that is due, or with a mark from a wrong clock.
 async fn candidates(tx: &Tx, lease_ms: i64) -> Result<Vec<AccountId>> {
     let sql = format!("SELECT {COLUMNS} FROM overview WHERE {UNCLAIMED} ORDER BY account_id");
     let mut wanted = HashMap::new();
@@ -115,7 +114,7 @@ async fn candidates(tx: &Tx, lease_ms: i64) -> Result<Vec<AccountId>> {
     Ok(found)
 }
 
-/// Claims an account's report, if it is still due and nobody is at it.
+/// Claims an account's report, if it is still due and not claimed.
 async fn claim(tx: &Tx, account: AccountId, lease_ms: i64) -> Result<Option<OverviewTask>> {
     tx.keep_device_cache_valid();
     let account = accounts::lock(tx, account).await?;
@@ -128,15 +127,15 @@ async fn claim(tx: &Tx, account: AccountId, lease_ms: i64) -> Result<Option<Over
     let Some(mark) = mark else { return Ok(None) };
     if mark.is_ahead(tx.now()) {
         let present = Period::latest(&settings, &account, tx.now()).map(|period| period.mark());
-        tell(tx, account.id, present).await?;
+        set_mark(tx, account.id, present).await?;
         return Ok(None);
     }
     let period = Period::due(&settings, &account, mark, tx.now());
     Ok(period.map(|period| OverviewTask { account, settings, revision, period }))
 }
 
-/// Marks how far was told, and leaves the next report to whoever comes first.
-async fn tell(tx: &Tx, account: AccountId, mark: Option<ReportedUntil>) -> Result<()> {
+/// Stores up to where was reported, and releases the claim.
+async fn set_mark(tx: &Tx, account: AccountId, mark: Option<ReportedUntil>) -> Result<()> {
     let sql = "UPDATE overview SET told_to = ?2, told_until = ?3, claimed_until = NULL WHERE account_id = ?1";
     let (told_to, told_until) = (mark.map(|mark| mark.last.to_string()), mark.map(|mark| mark.ends));
     tx.execute(sql, params![account, told_to, told_until]).await?;
@@ -181,13 +180,13 @@ async fn file(tx: &Tx, task: OverviewTask, overview: Overview) -> Result<bool> {
     tx.keep_device_cache_valid();
     let account = accounts::lock(tx, task.account.id).await?.id;
     let present = find(tx, account).await?;
-    let is_told = present.mark.is_none_or(|mark| mark.last >= task.period.last);
-    if is_told || present.revision != task.revision {
-        tell(tx, account, present.mark).await?;
+    let is_reported = present.mark.is_none_or(|mark| mark.last >= task.period.last);
+    if is_reported || present.revision != task.revision {
+        set_mark(tx, account, present.mark).await?;
         return Ok(false);
     }
-    tell(tx, account, Some(task.period.mark())).await?;
-    outbox::tell_overview(tx, account, &task.settings.recipients, &overview).await?;
+    set_mark(tx, account, Some(task.period.mark())).await?;
+    outbox::write_overview(tx, account, &task.settings.recipients, &overview).await?;
     Ok(true)
 }
 

@@ -1,4 +1,4 @@
-//! Whether a store can do its work: a row that is written and read for no other purpose.
+//! The readiness probe: a row that is written and read for no other purpose.
 
 use perigee_core::store::Result;
 
@@ -6,19 +6,19 @@ use crate::database::Engine;
 use crate::tx::Tx;
 use crate::{DbError, params};
 
-/// Bytes of the row: more than a page has room for beside others, so that a store without room cannot take it.
-const FILLER: usize = 4_096;
+/// Size of the row in bytes: it needs a new page, so that writing it fails on a full disk.
+const FILLER_BYTES: usize = 4_096;
 
-/// Writes a row, before it removes the one of the last time: room must be found for both.
+/// Writes a row, then deletes the previous one, so that there must be room for both.
 pub(super) async fn write(tx: &Tx) -> Result<()> {
     tx.keep_device_cache_valid();
     let sql = "INSERT INTO readiness (at, filler) VALUES (?1, ?2) RETURNING id";
-    let id = tx.query_one(sql, params![tx.now(), vec![0_u8; FILLER]]).await?.i64("id")?;
+    let id = tx.query_one(sql, params![tx.now(), vec![0_u8; FILLER_BYTES]]).await?.i64("id")?;
     tx.execute("DELETE FROM readiness WHERE id < ?1", params![id]).await?;
     Ok(())
 }
 
-/// Reads what was written, and a row of each table that nearly every request needs.
+/// Reads the row back, and a row of each table that nearly every request needs.
 pub(super) async fn read(tx: &Tx) -> Result<()> {
     let written = tx.query_one("SELECT COUNT(*) AS count FROM readiness", &[]).await?.i64("count")?;
     if written == 0 {

@@ -1,4 +1,4 @@
-//! Where damaged rows go when they are in the way: out of their table, with the bytes they had.
+//! The quarantine table: damaged rows are moved there with the bytes they had.
 
 use std::fmt::Write as _;
 
@@ -56,18 +56,18 @@ fn hexadecimal(bytes: &[u8]) -> String {
     })
 }
 
-/// Moves a row of SQLite's log there.
-pub(crate) async fn set_aside_log_row(tx: &Tx, row: &Damaged, last_number: i64) -> Result<()> {
+/// Moves a row of SQLite's log into quarantine.
+pub(crate) async fn quarantine_log_row(tx: &Tx, row: &Damaged, last_number: i64) -> Result<()> {
     let sql = "DELETE FROM location_log WHERE last_number = ?1 RETURNING points";
     if let Some(gone) = tx.query_opt(sql, params![last_number]).await? {
         keep(tx, row, gone.bytes("points")?).await?;
-        tracing::error!(row = %row, "set aside into the table quarantine");
+        tracing::error!(row = %row, "moved into the table quarantine");
     }
     Ok(())
 }
 
-/// Moves a row of PostgreSQL's log there.
-pub(crate) async fn set_aside_location(
+/// Moves a row of PostgreSQL's log into quarantine.
+pub(crate) async fn quarantine_location(
     tx: &Tx,
     row: &Damaged,
     account: AccountId,
@@ -77,13 +77,13 @@ pub(crate) async fn set_aside_location(
                RETURNING number, device_id, time, received_at, latitude, longitude, late, suspect, hash, readings";
     for gone in tx.query(sql, params![account, number]).await? {
         keep(tx, row, as_json(&gone)).await?;
-        tracing::error!(row = %row, "set aside into the table quarantine");
+        tracing::error!(row = %row, "moved into the table quarantine");
     }
     Ok(())
 }
 
-/// Moves a chunk there, told by its device and where it ends.
-pub(crate) async fn set_aside_chunk(
+/// Moves a chunk into quarantine, given its device and its last key.
+pub(crate) async fn quarantine_chunk(
     tx: &Tx,
     (account, device): (AccountId, DeviceId),
     (last_time, last_number): (Timestamp, i64),
@@ -95,12 +95,12 @@ pub(crate) async fn set_aside_chunk(
     if let Some(gone) = tx.query_opt(sql, params![account, device, last_time, last_number]).await? {
         let row = damaged_chunk(&gone, account, device, reason)?;
         keep(tx, &row, gone.bytes("points")?).await?;
-        tracing::error!(row = %row, "set aside into the table quarantine");
+        tracing::error!(row = %row, "moved into the table quarantine");
     }
     Ok(())
 }
 
-/// What is known of a chunk that cannot be read, by the columns beside its bytes.
+/// What the columns of an unreadable chunk say about it.
 pub(crate) fn damaged_chunk(
     row: &Row,
     account: AccountId,
@@ -114,7 +114,7 @@ pub(crate) fn damaged_chunk(
         .with_count(row.i64("count")?))
 }
 
-/// Forgets what was set aside of a device between two instants: it is to be deleted as what can be read is.
+/// Deletes the quarantined rows of a device in a time range, as the readable ones are deleted.
 pub(crate) async fn erase(tx: &Tx, account: AccountId, device: DeviceId, range: TimeRange) -> Result<()> {
     let sql = "DELETE FROM quarantine WHERE account_id = ?1 AND device_id = ?2 \
                AND first_time >= ?3 AND last_time <= ?4";
@@ -122,19 +122,19 @@ pub(crate) async fn erase(tx: &Tx, account: AccountId, device: DeviceId, range: 
     Ok(())
 }
 
-/// Forgets what was set aside of a device that is deleted.
-pub(crate) async fn forget_device(tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
+/// Deletes the quarantined rows of a deleted device.
+pub(crate) async fn delete_device(tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
     tx.execute("DELETE FROM quarantine WHERE account_id = ?1 AND device_id = ?2", params![account, device])
         .await?;
     Ok(())
 }
 
-/// How many rows are there.
+/// The number of quarantined rows.
 pub(crate) async fn count(tx: &Tx) -> Result<u64> {
     Ok(tx.query_one("SELECT COUNT(*) AS count FROM quarantine", &[]).await?.int("count")?)
 }
 
-/// What was set aside at this instant or later.
+/// The rows quarantined at this instant or later.
 pub(crate) async fn list(tx: &Tx, since: Timestamp) -> Result<Vec<Damaged>> {
     let sql = "SELECT source, account_id, device_id, first_number, last_number, first_time, last_time, count, \
                    reason FROM quarantine WHERE found_at >= ?1 ORDER BY id";

@@ -1,34 +1,34 @@
-//! Statements whose text depends on what is asked for, and statements over many rows or ids.
+//! Building statements from conditions, and statements over many rows or ids.
 
 use perigee_core::store::Result;
 
 use crate::{Row, Tx, Value};
 
-/// A statement in the making: its text and what is bound to it.
+/// A statement under construction: its text and its parameters.
 pub(crate) struct Query {
     text: String,
     values: Vec<Value>,
 }
 
 impl Query {
-    /// Begins with this text, whose placeholders stand for these values.
+    /// Starts with this text and the values of its placeholders.
     pub(crate) fn new(text: impl Into<String>, values: &[Value]) -> Self {
         Self { text: text.into(), values: values.to_vec() }
     }
 
-    /// Goes on with this text.
+    /// Appends text.
     pub(crate) fn push(&mut self, text: &str) {
         self.text.push_str(text);
     }
 
-    /// Goes on with this text, in which `{}` stands for the value.
+    /// Appends text, in which `{}` stands for the value.
     pub(crate) fn push_with(&mut self, text: &str, value: impl Into<Value>) {
         self.values.push(value.into());
         let placeholder = format!("?{}", self.values.len());
         self.text.push_str(&text.replace("{}", &placeholder));
     }
 
-    /// Goes on with this text about a value given from outside, which may hold what no column can.
+    /// Appends a condition on a client's text; one with a NUL, which no column can hold, matches nothing.
     pub(crate) fn push_if_storable(&mut self, text: &str, value: &str) {
         if value.contains('\0') {
             self.push(" AND FALSE");
@@ -37,21 +37,21 @@ impl Query {
         }
     }
 
-    /// Every row of its answer.
+    /// All rows of the result.
     pub(crate) async fn rows(&self, tx: &Tx) -> Result<Vec<Row>> {
         Ok(tx.query(&self.text, &self.values).await?)
     }
 
-    /// The row of its answer, if any.
+    /// The row of the result, if there is one.
     pub(crate) async fn row(&self, tx: &Tx) -> Result<Option<Row>> {
         Ok(tx.query_opt(&self.text, &self.values).await?)
     }
 }
 
-/// Rows one statement inserts. Few sizes, so that few statements are prepared and kept.
+/// Rows that one statement inserts. Few sizes, so that few statements are prepared and cached.
 const INSERT_SIZES: [usize; 4] = [200, 20, 5, 1];
 
-/// Inserts rows of equal length by few statements: `head` up to and without VALUES, `tail` after them.
+/// Inserts rows of equal length by few statements: `head` is the text before VALUES, `tail` the text after the values.
 pub(crate) async fn insert_many(tx: &Tx, head: &str, rows: &[Vec<Value>], tail: &str) -> Result<Vec<Row>> {
     let mut answer = Vec::new();
     let mut rest = rows;
@@ -67,11 +67,10 @@ pub(crate) async fn insert_many(tx: &Tx, head: &str, rows: &[Vec<Value>], tail: 
     Ok(answer)
 }
 
-/// Ids one statement names; lists in between are filled up by naming their last id again.
+/// Ids that one statement lists; a shorter list is padded with its last id.
 const ID_LISTS: [usize; 3] = [1, 16, 256];
 
-/// Runs a statement for many ids or other numbers, in which `{ids}` stands for a list of them and `?1`.. for the
-/// values given.
+/// Runs a statement for many ids or other numbers; `{ids}` stands for a list of them, `?1`.. for the values.
 pub(crate) async fn for_ids(tx: &Tx, sql: &str, values: &[Value], ids: &[i64]) -> Result<Vec<Row>> {
     let mut answer = Vec::new();
     for chunk in ids.chunks(ID_LISTS[ID_LISTS.len() - 1]) {
@@ -85,11 +84,10 @@ pub(crate) async fn for_ids(tx: &Tx, sql: &str, values: &[Value], ids: &[i64]) -
     Ok(answer)
 }
 
-/// Texts one query looks for.
+/// Texts that one statement lists.
 const TEXTS: usize = 200;
 
-/// Runs a query that looks for many texts, in which `{texts}` stands for a list of them. Texts that no column can hold
-/// are left out.
+/// Runs a query for many texts; `{texts}` stands for a list of them. Texts with a NUL are left out.
 pub(crate) async fn for_texts(tx: &Tx, query: &Query, tail: &str, texts: &[String]) -> Result<Vec<Row>> {
     let storable: Vec<Value> =
         texts.iter().filter(|text| !text.contains('\0')).map(|text| Value::Text(text.clone())).collect();

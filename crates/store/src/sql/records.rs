@@ -1,4 +1,4 @@
-//! Deletes records that are older than the operator keeps them: audit entries, alerts, episodes of rules.
+//! Deleting records past their retention: audit entries, alerts, occurrences of rules.
 
 use futures_util::FutureExt as _;
 use perigee_core::id::{AccountId, AlertId, AuditId};
@@ -7,13 +7,14 @@ use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
 use super::accounts;
-use crate::{Database, Engine, Tx, params};
+use crate::tx::RowLock;
+use crate::{Database, Tx, params};
 
-/// Rows one transaction deletes, so that no other writer waits for long.
-const SLICE: u32 = 2_000;
+/// Rows that one transaction deletes; bounds the time other writers wait.
+const ROWS_PER_JOB: u32 = 2_000;
 
-/// Ids begin with the instant they were made at, so that the primary key finds the oldest rows; the instant in the row
-/// decides, since a clock that was wrong may have made the id.
+/// Ids begin with their creation time, so that the primary key finds the oldest rows; the time in the row decides,
+/// because the id may come from a wrong clock.
 const AUDITS: &str = "DELETE FROM audit WHERE account_id = ?1 AND id IN ( \
     SELECT id FROM audit WHERE account_id = ?1 AND id < ?2 AND at < ?3 ORDER BY id LIMIT ?4 {free})";
 const ALERTS: &str = "DELETE FROM alert WHERE account_id = ?1 AND id IN ( \
@@ -24,7 +25,7 @@ const OCCURRENCES: &str = "DELETE FROM rule_occurrence WHERE account_id = ?1 AND
     SELECT id FROM rule_occurrence WHERE account_id = ?1 AND id < ?2 AND ends IS NOT NULL AND ends < ?3 \
     ORDER BY id LIMIT ?4 {free})";
 
-/// Deletes what is older by this instant, account by account.
+/// Deletes expired records as of this instant, account by account.
 pub(super) async fn delete_old(
     database: &Database,
     retention: RecordRetention,
@@ -55,7 +56,7 @@ fn audit_id(cut: Timestamp) -> i64 {
     AuditId::first_at(cut).as_i64()
 }
 
-/// Ids of occurrences are made as those of alerts are.
+/// Ids of occurrences are generated like those of alerts.
 fn alert_id(cut: Timestamp) -> i64 {
     AlertId::first_at(cut).as_i64()
 }
@@ -72,7 +73,7 @@ async fn in_slices(
         let some =
             database.write_background(move |tx| slice(tx, account, sql, cut, first_id).boxed()).await?;
         gone += some;
-        if some < u64::from(SLICE) {
+        if some < u64::from(ROWS_PER_JOB) {
             return Ok(gone);
         }
     }
@@ -86,10 +87,7 @@ async fn slice(
     first_id: fn(Timestamp) -> i64,
 ) -> Result<u64> {
     tx.keep_device_cache_valid();
-    // Rows another transaction holds wait for the next run: waiting for them could become a deadlock.
-    let free = match tx.engine() {
-        Engine::Sqlite => "",
-        Engine::Postgres => "FOR UPDATE SKIP LOCKED",
-    };
-    Ok(tx.execute(&sql.replace("{free}", free), params![account, first_id(cut), cut, SLICE]).await?)
+    // Locked rows are left for the next run.
+    let free = tx.row_lock(RowLock::SkipLocked);
+    Ok(tx.execute(&sql.replace("{free}", free), params![account, first_id(cut), cut, ROWS_PER_JOB]).await?)
 }

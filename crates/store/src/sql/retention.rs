@@ -1,4 +1,4 @@
-//! Deleting what was kept as long as its account or device wants.
+//! Applying the retention of locations that accounts and devices set.
 
 use futures_util::FutureExt as _;
 use perigee_core::id::{AccountId, DeviceId};
@@ -9,12 +9,12 @@ use perigee_core::time::Timestamp;
 use super::{clock, locations};
 use crate::{Database, Row, Tx, params};
 
-/// Devices one transaction looks at.
-const LOOKED_AT_ONCE: i64 = 200;
+/// Devices that one transaction examines.
+const DEVICES_PER_READ: i64 = 200;
 
 type Key = (AccountId, DeviceId);
 
-/// Deletes what is older, a part of a device's history in each transaction. Gives how many went.
+/// Deletes expired locations, a part of a device's history per transaction. Gives how many there were.
 pub(super) async fn apply(database: &Database) -> Result<u64> {
     let now = clock::trusted_now(database).await?;
     let mut after = Some((AccountId::from_i64(i64::MIN), DeviceId::from_i64(i64::MIN)));
@@ -23,7 +23,7 @@ pub(super) async fn apply(database: &Database) -> Result<u64> {
         let (due, next) = database.read(move |tx| due(tx, from, now).boxed()).await?;
         for device in due {
             loop {
-                let _alone = locations::alone(database).await;
+                let _guard = database.log().exclude_changes().await;
                 let (some, more) =
                     database.write_background(move |tx| retire_some(tx, device, now).boxed()).await?;
                 gone += some;
@@ -37,14 +37,14 @@ pub(super) async fn apply(database: &Database) -> Result<u64> {
     Ok(gone)
 }
 
-/// Devices after this one of which something is to go, and where to go on looking.
+/// Devices after this one with expired locations, and the cursor to continue from.
 async fn due(tx: &Tx, after: Key, now: Timestamp) -> Result<(Vec<Key>, Option<Key>)> {
     let sql = "SELECT d.account_id, d.id, a.retention_days AS account_days, d.retention_days AS device_days \
                FROM device d JOIN account a ON a.id = d.account_id \
                WHERE (d.account_id, d.id) > (?1, ?2) \
                    AND (a.retention_days IS NOT NULL OR d.retention_days IS NOT NULL) \
                ORDER BY d.account_id, d.id LIMIT ?3";
-    let rows = tx.query(sql, params![after.0, after.1, LOOKED_AT_ONCE]).await?;
+    let rows = tx.query(sql, params![after.0, after.1, DEVICES_PER_READ]).await?;
     let mut due = Vec::new();
     let mut last = None;
     for row in &rows {
@@ -57,12 +57,12 @@ async fn due(tx: &Tx, after: Key, now: Timestamp) -> Result<(Vec<Key>, Option<Ke
             due.push((account, device));
         }
     }
-    let full = rows.len() >= usize::try_from(LOOKED_AT_ONCE).unwrap_or(usize::MAX);
+    let full = rows.len() >= usize::try_from(DEVICES_PER_READ).unwrap_or(usize::MAX);
     Ok((due, last.filter(|_| full)))
 }
 
-/// Deletes a part of what is older, by the settings as they are in this very transaction: a longer retention that was
-/// answered is obeyed.
+/// Deletes a part of a device's expired locations, by the settings in this transaction, so that a longer retention takes
+/// effect as soon as it is acknowledged.
 async fn retire_some(tx: &Tx, (account, device): Key, now: Timestamp) -> Result<(u64, bool)> {
     tx.lock_account(account).await?;
     let sql = "SELECT a.retention_days AS account_days, d.retention_days AS device_days \

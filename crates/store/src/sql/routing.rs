@@ -1,4 +1,4 @@
-//! Where alerts go, and what an account allows to be sent: a document for each place.
+//! Alert routing per account, group and device, and the messaging settings of an account.
 
 use std::collections::BTreeSet;
 
@@ -15,8 +15,8 @@ use perigee_core::store::{Result, Routing};
 use super::{accounts, audit, column, scope, webhook_rows};
 use crate::{Database, Row, Tx, params};
 
-/// The columns that say where a document is set: its level, its holder, and the device or group it goes with.
-fn place(
+/// The key columns of a routing: its level, its holder, and the device or group it is deleted with.
+fn key_of(
     account: AccountId,
     holder: RoutingHolder,
 ) -> (&'static str, i64, Option<DeviceId>, Option<GroupId>) {
@@ -27,7 +27,7 @@ fn place(
     }
 }
 
-/// The place must exist in sight.
+/// Fails unless the holder exists and is visible.
 async fn require(tx: &Tx, scope: Scope, holder: RoutingHolder) -> Result<()> {
     match holder {
         RoutingHolder::Device(device) => scope::require_device(tx, scope, device).await,
@@ -45,7 +45,7 @@ async fn require(tx: &Tx, scope: Scope, holder: RoutingHolder) -> Result<()> {
 
 async fn find(tx: &Tx, scope: Scope, holder: RoutingHolder) -> Result<StoredRouting> {
     require(tx, scope, holder).await?;
-    let (level, id, _, _) = place(scope.account, holder);
+    let (level, id, _, _) = key_of(scope.account, holder);
     let sql = "SELECT revision, document, last_modified FROM alert_routing \
                WHERE account_id = ?1 AND level = ?2 AND holder = ?3";
     let Some(row) = tx.query_opt(sql, params![scope.account, level, id]).await? else {
@@ -76,7 +76,7 @@ async fn replace(
     require_webhooks(tx, &actor, before.routing.as_ref(), routing.as_ref()).await?;
     let document = routing.as_ref().map(serde_json::to_string).transpose();
     let document = document.map_err(|cause| StoreError::Internal(cause.into()))?;
-    let (level, id, device, group) = place(account, holder);
+    let (level, id, device, group) = key_of(account, holder);
     let sql = "INSERT INTO alert_routing \
                    (account_id, level, holder, device_id, group_id, revision, document, last_modified) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) \
@@ -96,8 +96,8 @@ async fn replace(
     Ok(StoredRouting { revision, routing, last_modified: Some(tx.now()) })
 }
 
-/// Every webhook it names must be the account's, and stays for as long as it is named. Who does not manage webhooks
-/// names only those that the place names already; any other looks like one that does not exist.
+/// Every named webhook must belong to the account. An actor who does not manage webhooks may only name those that the
+/// routing names already; any other is treated as missing.
 async fn require_webhooks(
     tx: &Tx,
     actor: &Actor,
@@ -116,7 +116,7 @@ async fn require_webhooks(
     Ok(())
 }
 
-/// Whether some place names this webhook.
+/// Whether a routing names this webhook.
 pub(super) async fn names_webhook(tx: &Tx, account: AccountId, webhook: WebhookId) -> Result<bool> {
     let sql = "SELECT document FROM alert_routing WHERE account_id = ?1 AND document LIKE ?2";
     for row in tx.query(sql, params![account, format!("%{webhook}%")]).await? {
@@ -128,7 +128,7 @@ pub(super) async fn names_webhook(tx: &Tx, account: AccountId, webhook: WebhookI
     Ok(false)
 }
 
-/// Whom the alerts of a device go to, from the most specific place that is set; several groups add up.
+/// The routing of a device's alerts, from the most specific level that is set; those of several groups are combined.
 pub(super) async fn in_force(
     tx: &Tx,
     account: AccountId,

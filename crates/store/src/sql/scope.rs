@@ -1,4 +1,4 @@
-//! What is in sight, as SQL: what lies outside is simply not found. `?1` is the account in every statement here.
+//! Restricting statements to what a scope can see; the rest is not found. `?1` is the account in every statement here.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -10,7 +10,7 @@ use perigee_core::store::Result;
 use super::query::{Query, for_ids};
 use crate::{Tx, params};
 
-/// Leaves of a query over devices those in sight; `column` holds the device's id.
+/// Restricts a query over devices to the visible ones; `column` holds the device's id.
 pub(crate) fn keep_devices(query: &mut Query, scope: Scope, column: &str) {
     match scope.reach {
         Reach::Account => {}
@@ -25,7 +25,7 @@ pub(crate) fn keep_devices(query: &mut Query, scope: Scope, column: &str) {
     }
 }
 
-/// Leaves of a query over groups those in sight; `column` holds the group's id.
+/// Restricts a query over groups to the visible ones; `column` holds the group's id.
 pub(crate) fn keep_groups(query: &mut Query, scope: Scope, column: &str) {
     match scope.reach {
         Reach::Account => {}
@@ -34,7 +34,7 @@ pub(crate) fn keep_groups(query: &mut Query, scope: Scope, column: &str) {
     }
 }
 
-/// Leaves of a query over devices those of this group, none when it is out of sight.
+/// Restricts a query over devices to the members of this group; to none if the group is not visible.
 pub(crate) fn keep_members(query: &mut Query, scope: Scope, group: GroupId, column: &str) {
     if sees_group(scope, group) {
         query.push_with(
@@ -49,7 +49,7 @@ pub(crate) fn keep_members(query: &mut Query, scope: Scope, group: GroupId, colu
     }
 }
 
-/// Whether a group may be in sight; whether it exists is another question.
+/// Whether a scope can see a group, if it exists.
 pub(crate) fn sees_group(scope: Scope, group: GroupId) -> bool {
     match scope.reach {
         Reach::Account => true,
@@ -58,7 +58,7 @@ pub(crate) fn sees_group(scope: Scope, group: GroupId) -> bool {
     }
 }
 
-/// Every one of these groups must exist in sight.
+/// Fails unless all of these groups exist and are visible.
 pub(crate) async fn require_groups(tx: &Tx, scope: Scope, groups: &[GroupId]) -> Result<()> {
     let unknown = |group: GroupId| StoreError::UnknownReference { kind: Kind::Group, id: group.to_string() };
     if let Some(hidden) = groups.iter().find(|group| !sees_group(scope, **group)) {
@@ -73,16 +73,16 @@ pub(crate) async fn require_groups(tx: &Tx, scope: Scope, groups: &[GroupId]) ->
     groups.iter().find(|group| !found.contains(group)).map_or(Ok(()), |missing| Err(unknown(*missing)))
 }
 
-/// Every one of these devices must exist in sight.
+/// Fails unless all of these devices exist and are visible.
 pub(crate) async fn require_devices(tx: &Tx, scope: Scope, devices: &[DeviceId]) -> Result<()> {
-    let in_sight = devices_in_sight(tx, scope, devices.iter().copied().collect()).await?;
+    let in_sight = visible_devices(tx, scope, devices.iter().copied().collect()).await?;
     match devices.iter().find(|device| !in_sight.contains(device)) {
         Some(missing) => Err(StoreError::UnknownReference { kind: Kind::Device, id: missing.to_string() }),
         None => Ok(()),
     }
 }
 
-/// A device must exist in sight.
+/// Fails unless this device exists and is visible.
 pub(crate) async fn require_device(tx: &Tx, scope: Scope, device: DeviceId) -> Result<()> {
     let mut query = Query::new(
         "SELECT d.id FROM device d WHERE d.account_id = ?1 AND d.id = ?2",
@@ -92,8 +92,8 @@ pub(crate) async fn require_device(tx: &Tx, scope: Scope, device: DeviceId) -> R
     query.row(tx).await?.map(|_| ()).ok_or(StoreError::NotFound(Kind::Device))
 }
 
-/// Those of these devices that exist in sight.
-pub(crate) async fn devices_in_sight(
+/// The visible devices among these.
+pub(crate) async fn visible_devices(
     tx: &Tx,
     scope: Scope,
     devices: HashSet<DeviceId>,
@@ -116,7 +116,7 @@ pub(crate) async fn devices_in_sight(
     rows.iter().map(|row| Ok(DeviceId::from_i64(row.i64("id")?))).collect()
 }
 
-/// Those of these devices, of any account, that exist.
+/// The existing devices among these, of any account.
 pub(crate) async fn existing_devices(
     tx: &Tx,
     devices: &[(AccountId, DeviceId)],
@@ -127,7 +127,7 @@ pub(crate) async fn existing_devices(
     }
     let mut existing = HashSet::new();
     for (account, devices) in by_account {
-        let found = devices_in_sight(tx, Scope::for_store_check(account), devices).await?;
+        let found = visible_devices(tx, Scope::for_store_check(account), devices).await?;
         existing.extend(found.into_iter().map(|device| (account, device)));
     }
     Ok(existing)

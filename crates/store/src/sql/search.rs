@@ -1,29 +1,29 @@
-//! Looking for things by a part of their text or by a tag, alike on both engines.
+//! Searching by a part of a text or by a tag, the same on both engines.
 
 use perigee_core::error::StoreError;
 use perigee_core::store::Result;
 use perigee_core::text::Tags;
 
-/// What a search looks through: the fields in small letters, one a line.
+/// The search text of a row: its fields in lower case, one per line.
 pub(crate) fn searchable(fields: &[Option<&str>]) -> String {
-    let lines: Vec<String> = fields.iter().flatten().map(|field| small(field)).collect();
+    let lines: Vec<String> = fields.iter().flatten().map(|field| lowercase(field)).collect();
     lines.join("\n")
 }
 
-/// The text in small letters. Letter by letter: a word's own rules would depend on what stands beside a letter,
-/// and a part would no longer be found in the whole.
-pub(crate) fn small(text: &str) -> String {
+/// The text in lower case, letter by letter: context-dependent rules, such as for a final sigma, would keep a part from
+/// being found in the whole.
+pub(crate) fn lowercase(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).collect()
 }
 
-/// The tags as they are kept: JSON without blanks, in the order of their keys.
+/// The stored form of tags: JSON without spaces, sorted by key.
 pub(crate) fn tags_text(tags: &Tags) -> Result<String> {
     serde_json::to_string(tags).map_err(|cause| StoreError::Internal(cause.into()))
 }
 
-/// What the text of tags contains, after `{` or `,`, when this tag is among them.
+/// What the stored form contains after `{` or `,` if this tag is among the tags.
 ///
-/// Inside a JSON string a quotation mark follows a backslash, so `{"` and `,"` stand only where a key begins.
+/// Inside a JSON string a quotation mark is escaped, so `{"` and `,"` occur only where a key begins.
 pub(crate) fn tag_text((key, value): &(String, String)) -> String {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     format!("{}:{}", quoted(key), quoted(value))
@@ -58,7 +58,7 @@ mod tests {
     fn a_part_is_found_in_the_whole_in_any_case() {
         let text = searchable(&[Some("ΟΔΟΣ Ana"), None, Some("İzmir")]);
         for part in ["οδοσ ana", "ΟΔΟ", "ΟΔΟΣ", "ANA", "İZMIR"] {
-            assert!(text.contains(&small(part)), "{part}");
+            assert!(text.contains(&lowercase(part)), "{part}");
         }
         assert_eq!(text.lines().count(), 2);
     }

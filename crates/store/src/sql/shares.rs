@@ -1,4 +1,4 @@
-//! Share links: made, listed, taken back, opened and counted.
+//! Share links: created, listed, revoked, opened and counted.
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
@@ -39,7 +39,7 @@ fn from_row(row: &Row) -> Result<Share> {
     })
 }
 
-/// Begins a query over the links to things in sight.
+/// Starts a query over the links to visible devices and groups.
 fn select(scope: Scope) -> Query {
     let mut query = Query::new(
         format!("SELECT {COLUMNS} FROM share WHERE account_id = ?1 AND ((device_id IS NOT NULL"),
@@ -140,9 +140,9 @@ async fn count_members(tx: &Tx, account: AccountId, group: GroupId) -> Result<us
     Ok(usize::try_from(members).unwrap_or_default())
 }
 
-/// One statement a link and no lock of an account: a link many look at must not hold up what is stored meanwhile.
+/// Adds view counts, with one statement per link and no account lock: a popular link must not block other writes.
 async fn add_views(tx: &Tx, mut reports: Vec<ViewReport>) -> Result<()> {
-    // Every node goes through the links in the same order, so that none waits for another in a circle.
+    // Every node locks the links in the same order, which prevents deadlocks.
     reports.sort_unstable_by_key(|report| (report.account, report.share));
     let sql = "UPDATE share SET views = views + ?3, \
                    last_viewed = CASE WHEN last_viewed > ?4 THEN last_viewed ELSE ?4 END \

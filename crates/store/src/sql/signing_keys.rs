@@ -1,4 +1,4 @@
-//! The keys that sign tokens: one signs, and those before it verify until their tokens have ended.
+//! The keys of tokens: one signs, and earlier ones verify until their tokens have expired.
 
 use perigee_core::credential::SigningKey;
 use perigee_core::store::Result;
@@ -9,8 +9,8 @@ use crate::params;
 use crate::row::Row;
 use crate::tx::Tx;
 
-/// Every key that is still good, the one that signs first. Which one signs follows from having no end and not from
-/// its age: a clock that went back must not bring an old key back.
+/// Every valid key, the signing one first. The signing key is the one without an expiry, not the newest: a clock that is
+/// set back must not revive an old key.
 pub(super) async fn list(tx: &Tx) -> Result<Vec<SigningKey>> {
     let sql = "SELECT kid, pkcs8, creation, expires FROM signing_key
                WHERE expires IS NULL OR expires > ?1
@@ -26,9 +26,9 @@ pub(super) async fn list(tx: &Tx) -> Result<Vec<SigningKey>> {
     tx.query(sql, params![tx.now()]).await?.iter().map(key).collect()
 }
 
-/// Every key; the fresh one when there was none, and when several nodes start at once that of one of them.
+/// Every valid key. If there is none, stores the fresh one; of several nodes that start at once, one succeeds.
 pub(super) async fn list_or_keep(tx: &Tx, fresh: SigningKey) -> Result<Vec<SigningKey>> {
-    table_lock::hold(tx, Table::SigningKey).await?;
+    table_lock::lock(tx, Table::SigningKey).await?;
     let keys = list(tx).await?;
     if !keys.is_empty() {
         return Ok(keys);
@@ -37,17 +37,17 @@ pub(super) async fn list_or_keep(tx: &Tx, fresh: SigningKey) -> Result<Vec<Signi
     Ok(vec![fresh])
 }
 
-/// Puts a fresh key in the place of the one that signs.
+/// Replaces the signing key.
 pub(super) async fn rotate(tx: &Tx, fresh: SigningKey, old_until: Timestamp) -> Result<()> {
-    table_lock::hold(tx, Table::SigningKey).await?;
+    table_lock::lock(tx, Table::SigningKey).await?;
     let sql = "UPDATE signing_key SET expires = ?1 WHERE expires IS NULL OR expires > ?1";
     tx.execute(sql, params![old_until]).await?;
-    forget(tx, tx.now()).await?;
+    delete_expired(tx, tx.now()).await?;
     insert(tx, &fresh).await
 }
 
-/// Removes keys whose tokens have ended by this instant.
-pub(super) async fn forget(tx: &Tx, now: Timestamp) -> Result<u64> {
+/// Deletes keys that have expired by this instant.
+pub(super) async fn delete_expired(tx: &Tx, now: Timestamp) -> Result<u64> {
     Ok(tx.execute("DELETE FROM signing_key WHERE expires <= ?1", params![now]).await?)
 }
 

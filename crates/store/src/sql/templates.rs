@@ -1,4 +1,4 @@
-//! What messages say: a text for each kind an account ever touched.
+//! Message templates that an account has customised, one per kind.
 
 use std::collections::BTreeMap;
 

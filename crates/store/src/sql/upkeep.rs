@@ -1,4 +1,4 @@
-//! What keeps a store well.
+//! The `Upkeep` trait: probes, expiry and retention of small tables.
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
@@ -7,37 +7,34 @@ use perigee_core::retention::{DeletedRecords, RecordRetention};
 use perigee_core::store::{CALL_RETENTION_DAYS, Maintenance, Result};
 use perigee_core::time::Timestamp;
 
+use super::fill_checksums::fill_checksums;
 use super::{clock, large_groups, outbox, probe, records, signing_keys};
-use crate::database::{Database, Engine};
+use crate::database::Database;
 use crate::params;
-use crate::tx::Tx;
-use crate::verify::fill_checksums;
+use crate::tx::{RowLock, Tx};
 
-/// Rows that one transaction deletes, so that others who write wait for milliseconds.
-const AT_ONCE: u32 = 500;
+/// Rows that one transaction deletes; bounds the time other writers wait.
+const ROWS_PER_JOB: u32 = 500;
 
-/// What is over at some time: its table, its key, the column with the time, and how long that stays, in milliseconds.
-const OVER: [Over; 4] = [
+/// Tables whose rows expire: table, key, time column, and how long after that time the row is kept, in milliseconds.
+const EXPIRING: [Expiring; 4] = [
     ("session", "hash", "expires", 0),
     ("link", "hash", "expires", 0),
     ("idempotency", "account_id, user_id, endpoint, key", "creation", KEY_RETENTION_MS),
     ("call_hour", "account_id, hour, user_id, by_key", "hour", CALL_RETENTION_DAYS * 86_400_000 + 1),
 ];
 
-type Over = (&'static str, &'static str, &'static str, i64);
+type Expiring = (&'static str, &'static str, &'static str, i64);
 
-/// Deletes some rows of one table that are over. Gives how many.
-async fn forget_some(tx: &Tx, now: Timestamp, (table, key, column, kept_ms): Over) -> Result<u64> {
+/// Deletes some expired rows of one table. Gives how many.
+async fn delete_some(tx: &Tx, now: Timestamp, (table, key, column, kept_ms): Expiring) -> Result<u64> {
     tx.keep_device_cache_valid();
-    // Rows that another job is at are left for the next time: waiting for them could become a deadlock.
-    let free = match tx.engine() {
-        Engine::Sqlite => "",
-        Engine::Postgres => "FOR UPDATE SKIP LOCKED",
-    };
+    // Locked rows are left for the next run.
+    let free = tx.row_lock(RowLock::SkipLocked);
     let sql = format!(
         "DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} WHERE {column} <= ?1 LIMIT ?2 {free})"
     );
-    Ok(tx.execute(&sql, params![now.plus_millis(-kept_ms), AT_ONCE]).await?)
+    Ok(tx.execute(&sql, params![now.plus_millis(-kept_ms), ROWS_PER_JOB]).await?)
 }
 
 #[async_trait]
@@ -63,17 +60,17 @@ impl Maintenance for Database {
     async fn forget_expired(&self) -> Result<u64> {
         large_groups::finish_changes(self).await?;
         let now = clock::trusted_now(self).await?;
-        let mut gone = self.write_background(move |tx| signing_keys::forget(tx, now).boxed()).await?;
-        for table in OVER {
+        let mut gone = self.write_background(move |tx| signing_keys::delete_expired(tx, now).boxed()).await?;
+        for table in EXPIRING {
             loop {
-                let some = self.write_background(move |tx| forget_some(tx, now, table).boxed()).await?;
+                let some = self.write_background(move |tx| delete_some(tx, now, table).boxed()).await?;
                 gone += some;
-                if some < u64::from(AT_ONCE) {
+                if some < u64::from(ROWS_PER_JOB) {
                     break;
                 }
             }
         }
-        Ok(gone + outbox::forget_repetitions(self, now).await?)
+        Ok(gone + outbox::delete_repetitions(self, now).await?)
     }
 
     async fn delete_old_records(&self, retention: RecordRetention) -> Result<DeletedRecords> {

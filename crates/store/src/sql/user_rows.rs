@@ -1,4 +1,4 @@
-//! The rows of users.
+//! Reading and writing the rows of users.
 
 use perigee_core::country::Country;
 use perigee_core::id::{AccountId, DeviceId, GroupId, UserId};
@@ -15,7 +15,7 @@ use crate::row::Row;
 use crate::tx::Tx;
 use crate::value::Value;
 
-/// What a user is read from.
+/// The columns that [`from_row`] reads.
 pub(super) const COLUMNS: &str = "account_id, id, revision, name, email, country, time_zone, description, \
      message, disabled, disabled_message, tags, privileges, group_id, device_id, admin_devices, valid_from, \
      expires, operator, creation, modification, last_login";
@@ -26,7 +26,7 @@ pub(super) async fn find(tx: &Tx, account: AccountId, id: UserId) -> Result<Opti
     tx.query_opt(&sql, params![account, id]).await?.as_ref().map(from_row).transpose()
 }
 
-/// Those of these users that the account has.
+/// The users of the account among these.
 pub(super) async fn find_many(tx: &Tx, account: AccountId, ids: &[i64]) -> Result<Vec<User>> {
     let sql = format!("SELECT {COLUMNS} FROM account_user WHERE account_id = ?1 AND id IN ({{ids}})");
     for_ids(tx, &sql, params![account], ids).await?.iter().map(from_row).collect()
@@ -50,7 +50,7 @@ pub(super) async fn list(
     let values = params![
         account,
         page.after.unwrap_or(i64::MIN),
-        filter.text.as_deref().map(search::small),
+        filter.text.as_deref().map(search::lowercase),
         filter.group,
         filter.tag.as_ref().map(search::tag_text),
         i64::from(page.limit) + 1,
@@ -75,7 +75,7 @@ pub(super) async fn insert(tx: &Tx, user: &User, password_hash: Option<String>) 
     Ok(())
 }
 
-/// Writes what a client set.
+/// Updates the columns that a client sets.
 pub(super) async fn update(tx: &Tx, user: &User) -> Result<()> {
     tx.execute(
         "UPDATE account_user SET revision = ?3, modification = ?4, name = ?5, email = ?6, country = ?7,
@@ -89,7 +89,7 @@ pub(super) async fn update(tx: &Tx, user: &User) -> Result<()> {
     Ok(())
 }
 
-/// Removes the row, and with it the user's key, sessions and links.
+/// Deletes the row and, by cascade, the user's key, sessions and links.
 pub(super) async fn delete(tx: &Tx, user: &User) -> Result<()> {
     let sql = "DELETE FROM account_user WHERE account_id = ?1 AND id = ?2";
     tx.execute(sql, params![user.account, user.id]).await?;

@@ -1,4 +1,4 @@
-//! Users: adding, changing and removing them, and the owner an account always has.
+//! Users: created, changed and deleted; an account always keeps an owner.
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
@@ -37,11 +37,11 @@ pub(crate) async fn insert(tx: &Tx, account: AccountId, origin: &Origin, new: Ne
     };
     directory::add(tx, &user).await?;
     user_rows::insert(tx, &user, new.password_hash).await?;
-    note(tx, &user, origin, (EventKind::UserCreated, "user.create"), None).await?;
+    record(tx, &user, origin, (EventKind::UserCreated, "user.create"), None).await?;
     Ok(user)
 }
 
-/// The user, with its account held until the end of the transaction.
+/// The user, with its account locked until the end of the transaction.
 pub(super) async fn lock(tx: &Tx, id: UserId) -> Result<User> {
     let missing = || StoreError::NotFound(Kind::User);
     let account = directory::account_of(tx, id).await?.ok_or_else(missing)?;
@@ -84,7 +84,7 @@ async fn replace(
     }
     user_rows::update(tx, &user).await?;
     let detail = changed(&user.profile.changes_since(&before.profile));
-    note(tx, &user, &actor.origin, (EventKind::UserUpdated, "user.update"), detail).await?;
+    record(tx, &user, &actor.origin, (EventKind::UserUpdated, "user.update"), detail).await?;
     if let Some(hash) = password_hash {
         passwords::put(tx, &user, hash, None).await?;
         audit::record(tx, user.account, &actor.origin, "password.set", Some(id.to_string())).await?;
@@ -97,7 +97,7 @@ async fn delete(tx: &Tx, actor: Actor, id: UserId, seen: Option<Revision>) -> Re
     check_owner_stays(tx, &user).await?;
     directory::remove(tx, id).await?;
     user_rows::delete(tx, &user).await?;
-    note(tx, &user, &actor.origin, (EventKind::UserDeleted, "user.delete"), None).await
+    record(tx, &user, &actor.origin, (EventKind::UserDeleted, "user.delete"), None).await
 }
 
 async fn set_operator(tx: &Tx, id: UserId, operator: bool) -> Result<User> {
@@ -127,7 +127,7 @@ async fn set_preferences(tx: &Tx, id: UserId, preferences: Preferences) -> Resul
     Ok(())
 }
 
-/// The user of the actor's account at this revision, with the account held.
+/// The user of the actor's account at this revision, with the account locked.
 async fn lock_seen(tx: &Tx, actor: &Actor, id: UserId, seen: Option<Revision>) -> Result<User> {
     let account = accounts::lock(tx, actor.scope.account).await?.id;
     let user = user_rows::find(tx, account, id).await?.ok_or(StoreError::NotFound(Kind::User))?;
@@ -137,7 +137,7 @@ async fn lock_seen(tx: &Tx, actor: &Actor, id: UserId, seen: Option<Revision>) -
     }
 }
 
-/// What the user would be bound to must be the account's.
+/// Fails unless the group and device of the profile belong to the account.
 async fn check_references(tx: &Tx, account: AccountId, profile: &UserProfile) -> Result<()> {
     if let Some(group) = profile.group {
         let sql = "SELECT id FROM device_group WHERE account_id = ?1 AND id = ?2";
@@ -154,7 +154,7 @@ async fn check_references(tx: &Tx, account: AccountId, profile: &UserProfile) ->
     Ok(())
 }
 
-/// Another owner must be left who can act from now on without end. The same rule as [`UserProfile::is_lasting_owner`].
+/// Fails unless another permanent owner remains. The same rule as [`UserProfile::is_lasting_owner`].
 async fn check_owner_stays(tx: &Tx, leaving: &User) -> Result<()> {
     if !leaving.profile.is_lasting_owner(tx.now()) {
         return Ok(());
@@ -172,7 +172,7 @@ async fn check_owner_stays(tx: &Tx, leaving: &User) -> Result<()> {
     other.map(|_owner| ()).ok_or(StoreError::LastOwner)
 }
 
-async fn note(
+async fn record(
     tx: &Tx,
     user: &User,
     origin: &Origin,

@@ -1,4 +1,4 @@
-//! The rows of webhooks and of their deliveries.
+//! Reading the rows of webhooks and of their deliveries.
 
 use perigee_core::actor::Scope;
 use perigee_core::error::{Kind, StoreError};
@@ -8,14 +8,14 @@ use perigee_core::store::Result;
 use perigee_core::webhook::{Gap, NewDelivery, Webhook, WebhookDelivery, WebhookSecret, WebhookSettings};
 
 use super::column;
-use crate::database::Engine;
+use crate::tx::RowLock;
 use crate::{Row, Tx, params};
 
-/// What a webhook is read from.
+/// The columns that [`from_row`] reads.
 pub(super) const COLUMNS: &str = "account_id, id, revision, name, url, wanted, enabled, secret, previous_secret, \
      previous_until, read_to, held_until, disabled_at, disabled_reason, gap_at, gap_from, gap_to, created_by, \
      creation, last_modified";
-/// What a delivery is read from.
+/// The columns that [`delivery`] reads.
 pub(super) const DELIVERY_COLUMNS: &str = "id, message, kind, device_id, body, state, attempts, next_at, expires, \
      last_at, last_status, last_error, creation";
 
@@ -76,14 +76,14 @@ pub(super) async fn find(tx: &Tx, account: AccountId, id: WebhookId) -> Result<O
     tx.query_opt(&sql, params![account, id]).await?.as_ref().map(from_row).transpose()
 }
 
-/// One webhook, held until the end of the transaction.
-pub(super) async fn hold(tx: &Tx, account: AccountId, id: WebhookId) -> Result<Option<Webhook>> {
-    let lock = if tx.engine() == Engine::Postgres { "FOR NO KEY UPDATE" } else { "" };
+/// One webhook, locked until the end of the transaction.
+pub(super) async fn lock(tx: &Tx, account: AccountId, id: WebhookId) -> Result<Option<Webhook>> {
+    let lock = tx.row_lock(RowLock::NoKeyUpdate);
     let sql = format!("SELECT {COLUMNS} FROM webhook WHERE account_id = ?1 AND id = ?2 {lock}");
     tx.query_opt(&sql, params![account, id]).await?.as_ref().map(from_row).transpose()
 }
 
-/// One webhook of the account that must be there, held.
+/// One webhook of the account, locked; fails if it is missing.
 pub(super) async fn require(tx: &Tx, scope: Scope, id: WebhookId) -> Result<Webhook> {
-    hold(tx, scope.account, id).await?.ok_or(StoreError::NotFound(Kind::Webhook))
+    lock(tx, scope.account, id).await?.ok_or(StoreError::NotFound(Kind::Webhook))
 }

@@ -1,4 +1,4 @@
-//! What workers do for webhooks of every account.
+//! The `WebhookWork` trait: what the webhook workers need for all accounts.
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
@@ -8,17 +8,16 @@ use perigee_core::store::{Result, WebhookWork};
 use perigee_core::time::Timestamp;
 use perigee_core::webhook::{DeliveryLease, NewDelivery, Settlement, WAITING_MAX, Webhook};
 
-use super::webhook_rows::{COLUMNS, from_row, hold};
+use super::webhook_rows::{COLUMNS, from_row, lock};
 use super::{audit, clock, deliveries, event_trim};
-use crate::database::Engine;
-use crate::sql::locations::number_column;
+use crate::tx::RowLock;
 use crate::{Database, Tx, params};
 
-/// Deliveries one transaction forgets.
-const TRIMMED_AT_ONCE: i64 = 1_000;
+/// Deliveries that one transaction fails or deletes.
+const DELIVERIES_PER_JOB: i64 = 1_000;
 
 async fn behind(tx: &Tx) -> Result<Vec<Webhook>> {
-    let last = number_column(tx.engine());
+    let last = tx.log().number_column();
     let sql = format!(
         "SELECT {COLUMNS} FROM webhook WHERE enabled = TRUE \
          AND (read_to < (SELECT MAX(e.number) FROM event e WHERE e.account_id = webhook.account_id) \
@@ -50,7 +49,7 @@ async fn advance(
 async fn note_gap(tx: &Tx, account: AccountId, id: WebhookId) -> Result<()> {
     tx.keep_device_cache_valid();
     tx.lock_account(account).await?;
-    let Some(webhook) = hold(tx, account, id).await? else { return Ok(()) };
+    let Some(webhook) = lock(tx, account, id).await? else { return Ok(()) };
     let kept_after = event_trim::trimmed_to(tx, account).await?;
     if webhook.read_to >= kept_after {
         return Ok(());
@@ -76,7 +75,7 @@ async fn due(tx: &Tx) -> Result<Vec<(AccountId, WebhookId)>> {
     ids.collect()
 }
 
-/// Gives up what was tried for long enough, also when its webhook was switched off meanwhile.
+/// Fails deliveries past their retry window, also when their webhook was disabled meanwhile.
 async fn give_up(tx: &Tx, now: Timestamp) -> Result<u64> {
     tx.keep_device_cache_valid();
     let sql = format!(
@@ -85,9 +84,9 @@ async fn give_up(tx: &Tx, now: Timestamp) -> Result<u64> {
          WHERE (account_id, webhook_id, id) IN ( \
              SELECT account_id, webhook_id, id FROM webhook_delivery \
              WHERE state = 'waiting' AND expires <= ?1 LIMIT ?2 {})",
-        free(tx)
+        tx.row_lock(RowLock::SkipLocked)
     );
-    Ok(tx.execute(&sql, params![now, TRIMMED_AT_ONCE]).await?)
+    Ok(tx.execute(&sql, params![now, DELIVERIES_PER_JOB]).await?)
 }
 
 async fn forget_some(tx: &Tx, before: Timestamp) -> Result<u64> {
@@ -96,17 +95,9 @@ async fn forget_some(tx: &Tx, before: Timestamp) -> Result<u64> {
         "DELETE FROM webhook_delivery WHERE (account_id, webhook_id, id) IN ( \
              SELECT account_id, webhook_id, id FROM webhook_delivery \
              WHERE creation < ?1 AND state <> 'waiting' ORDER BY creation LIMIT ?2 {})",
-        free(tx)
+        tx.row_lock(RowLock::SkipLocked)
     );
-    Ok(tx.execute(&sql, params![before, TRIMMED_AT_ONCE]).await?)
-}
-
-/// Leaves rows that a worker is at for the next time: waiting for them could become a deadlock.
-fn free(tx: &Tx) -> &'static str {
-    match tx.engine() {
-        Engine::Sqlite => "",
-        Engine::Postgres => "FOR UPDATE SKIP LOCKED",
-    }
+    Ok(tx.execute(&sql, params![before, DELIVERIES_PER_JOB]).await?)
 }
 
 #[async_trait]
@@ -146,7 +137,7 @@ impl WebhookWork for Database {
     }
 
     async fn trim_deliveries(&self, keep_ms: i64) -> Result<u64> {
-        let many = u64::try_from(TRIMMED_AT_ONCE).unwrap_or(u64::MAX);
+        let many = u64::try_from(DELIVERIES_PER_JOB).unwrap_or(u64::MAX);
         let now = clock::trusted_now(self).await?;
         let before = now.plus_millis(-keep_ms);
         while self.write_background(move |tx| give_up(tx, now).boxed()).await? >= many {}
@@ -154,7 +145,7 @@ impl WebhookWork for Database {
         loop {
             let some = self.write_background(move |tx| forget_some(tx, before).boxed()).await?;
             gone += some;
-            if some < u64::try_from(TRIMMED_AT_ONCE).unwrap_or(u64::MAX) {
+            if some < u64::try_from(DELIVERIES_PER_JOB).unwrap_or(u64::MAX) {
                 return Ok(gone);
             }
         }

@@ -1,4 +1,4 @@
-//! Webhooks: made, listed, changed and removed by an account's admins.
+//! Webhooks: created, listed, changed and deleted by an account's admins.
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
@@ -65,7 +65,7 @@ fn filter_text(settings: &WebhookSettings) -> Result<String> {
     serde_json::to_string(&settings.filter).map_err(|cause| StoreError::Internal(cause.into()))
 }
 
-/// What a webhook names must be the account's when it is named; what goes later is simply never heard of again.
+/// Fails unless the devices and groups of the filter exist. Those deleted later simply never match again.
 async fn check_references(tx: &Tx, scope: Scope, settings: &WebhookSettings) -> Result<()> {
     let devices: Vec<_> = settings.filter.devices.iter().copied().collect();
     let groups: Vec<_> = settings.filter.groups.iter().copied().collect();
@@ -232,7 +232,7 @@ impl Webhooks for Database {
         new: NewDelivery,
     ) -> Result<WebhookDelivery> {
         let actor = actor.clone();
-        self.write(move |tx| deliveries::try_out(tx, actor, webhook, new).boxed()).await
+        self.write(move |tx| deliveries::add_test(tx, actor, webhook, new).boxed()).await
     }
 
     async fn retry_delivery(

@@ -20,7 +20,7 @@ use crate::error::OpenError;
 use crate::job::{Job, JobResult, run_now};
 use crate::migration::{Migration, SQLITE};
 use crate::stats::{Counters, Stats};
-use crate::tx::Tx;
+use crate::tx::{Tx, TxContext};
 
 /// An open SQLite database.
 #[derive(Debug)]
@@ -28,7 +28,9 @@ pub(crate) struct Sqlite {
     writer: Writer,
     readers: Readers,
     counters: Arc<Counters>,
+    #[cfg(all(test, feature = "testing"))]
     memory: Arc<LocationMemory>,
+    context: TxContext,
     /// In the order in which they are joined at close.
     threads: Arc<Mutex<Vec<JoinHandle<()>>>>,
 }
@@ -44,9 +46,12 @@ impl Sqlite {
             .map_err(OpenError::other)?;
         let session = Session::new(connection);
         let memory = Arc::new(LocationMemory::new(Arc::clone(&clock)));
+        let context = memory.context();
         if options.role == Role::Serve {
-            let tx = Tx::sqlite(session.clone(), clock.now(), Arc::clone(&memory));
-            let damaged = run_now(|tx| replay(tx).boxed(), &tx).map_err(OpenError::other)?;
+            let tx = Tx::sqlite(session.clone(), clock.now(), context.clone());
+            let replayed = Arc::clone(&memory);
+            let damaged = run_now(move |tx| async move { replay(tx, &replayed).await }.boxed(), &tx)
+                .map_err(OpenError::other)?;
             if !damaged.is_empty() {
                 session.control("BEGIN IMMEDIATE").map_err(OpenError::other)?;
                 run_now(|tx| quarantine_rows(tx, damaged).boxed(), &tx).map_err(OpenError::other)?;
@@ -62,12 +67,14 @@ impl Sqlite {
         )
         .map_err(OpenError::other)?;
         let (readers, low_priority) =
-            Readers::start(path, options.readers, clock, Arc::clone(&memory)).map_err(OpenError::other)?;
+            Readers::start(path, options.readers, clock, context.clone()).map_err(OpenError::other)?;
         Ok(Self {
             writer,
             readers,
             counters,
+            #[cfg(all(test, feature = "testing"))]
             memory,
+            context,
             threads: Arc::new(Mutex::new(vec![low_priority, thread, checkpointer])),
         })
     }
@@ -93,7 +100,12 @@ impl Sqlite {
         self.readers.read_low_priority(job).await
     }
 
-    pub(crate) fn memory(&self) -> &Arc<LocationMemory> {
+    pub(crate) const fn context(&self) -> &TxContext {
+        &self.context
+    }
+
+    #[cfg(all(test, feature = "testing"))]
+    pub(crate) const fn memory(&self) -> &Arc<LocationMemory> {
         &self.memory
     }
 

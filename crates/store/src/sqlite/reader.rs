@@ -12,11 +12,10 @@ use tokio::sync::{Semaphore, oneshot};
 
 use super::connection::open_reader;
 use super::error::from_sqlite;
-use super::locations::LocationMemory;
 use super::low_priority::LowPriorityThread;
 use super::session::Session;
 use crate::job::{Job, JobResult};
-use crate::tx::Tx;
+use crate::tx::{Tx, TxContext};
 
 /// How long a read waits for a permit.
 const PERMIT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -26,7 +25,7 @@ const PERMIT_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) struct Readers {
     path: Arc<PathBuf>,
     clock: Arc<dyn Clock>,
-    memory: Arc<LocationMemory>,
+    context: TxContext,
     permits: Arc<Semaphore>,
     /// The runtime whose blocking threads run the reads, whichever thread asks.
     runtime: Handle,
@@ -40,7 +39,7 @@ impl Readers {
         path: PathBuf,
         limit: usize,
         clock: Arc<dyn Clock>,
-        memory: Arc<LocationMemory>,
+        context: TxContext,
     ) -> std::io::Result<(Self, JoinHandle<()>)> {
         let permits = Arc::new(Semaphore::new(limit.max(1)));
         let runtime = Handle::current();
@@ -48,7 +47,7 @@ impl Readers {
         let readers = Self {
             path: Arc::new(path),
             clock,
-            memory,
+            context,
             permits,
             runtime,
             idle: Arc::default(),
@@ -84,7 +83,7 @@ impl Readers {
     fn run(&self, job: Job) -> Result<JobResult, StoreError> {
         let session = self.take()?;
         session.control("BEGIN").map_err(from_sqlite)?;
-        let result = job.run_now(&Tx::sqlite(session.clone(), self.clock.now(), Arc::clone(&self.memory)));
+        let result = job.run_now(&Tx::sqlite(session.clone(), self.clock.now(), self.context.clone()));
         // A connection that cannot end its transaction is closed; the next read opens another.
         if session.control("ROLLBACK").is_ok() && !self.permits.is_closed() {
             self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(session);

@@ -15,7 +15,7 @@ use super::session::Session;
 use crate::error::DbError;
 use crate::job::{Job, JobResult};
 use crate::stats::Counters;
-use crate::tx::{AfterCommit, Tx};
+use crate::tx::{AfterCommit, Tx, TxContext};
 
 /// Jobs of one commit; bounds the time that the first of them waits for the last.
 const GROUP_MAX: usize = 1000;
@@ -44,6 +44,7 @@ impl Writer {
         let thread = Thread {
             session,
             clock,
+            context: memory.context(),
             memory,
             counters: Arc::clone(&counters),
             data_version: None,
@@ -113,6 +114,7 @@ struct Thread {
     session: Session,
     clock: Arc<dyn Clock>,
     memory: Arc<LocationMemory>,
+    context: TxContext,
     counters: Arc<Counters>,
     /// Changes when another process writes.
     data_version: Option<i64>,
@@ -233,7 +235,7 @@ impl Thread {
         let mut kept = 0;
         for job in group {
             self.session.control("SAVEPOINT job")?;
-            let tx = Tx::sqlite(self.session.clone(), self.clock.now(), Arc::clone(&self.memory));
+            let tx = Tx::sqlite(self.session.clone(), self.clock.now(), self.context.clone());
             let keep = job.run(&tx);
             if !tx.keeps_device_cache_valid() || !keep {
                 *keeps_device_cache_valid = false;

@@ -1,4 +1,4 @@
-//! Chunks: each is unpacked to its end and compared with the columns by which it is found.
+//! Verifying chunks: each is unpacked to its end and compared with its key columns.
 
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::Result;
@@ -8,37 +8,37 @@ use crate::codec::unpack_chunk;
 use crate::sql::quarantine::damaged_chunk;
 use crate::{Row, Tx, params};
 
-/// Chunks one statement reads, of about a thousand locations each.
+/// Chunks that one statement reads, of about a thousand locations each.
 const ROWS: i64 = 32;
 
-/// Checks the next chunks.
+/// Checks the chunks after this cursor.
 pub(super) async fn check(tx: &Tx, after: Cursor) -> Result<Batch> {
     let sql = "SELECT account_id, device_id, first_time, first_number, last_time, last_number, count, points \
                FROM location_chunk \
                WHERE (account_id, device_id, last_time, last_number) > (?1, ?2, ?3, ?4) \
                ORDER BY account_id, device_id, last_time, last_number LIMIT ?5";
     let rows = tx.query(sql, params![after[0], after[1], after[2], after[3], ROWS]).await?;
-    let last = rows.last().map(place).transpose()?;
+    let last = rows.last().map(cursor_of).transpose()?;
     let mut batch = Batch::of(rows.len(), usize::try_from(ROWS).unwrap_or(usize::MAX), last);
     let mut before = after;
     for row in &rows {
-        if let Some(reason) = judge(row, before)? {
-            let [account, device, ..] = place(row)?;
+        if let Some(reason) = find_fault(row, before)? {
+            let [account, device, ..] = cursor_of(row)?;
             let (account, device) = (AccountId::from_i64(account), DeviceId::from_i64(device));
             batch.damaged.push(damaged_chunk(row, account, device, reason)?);
         }
-        before = place(row)?;
+        before = cursor_of(row)?;
     }
     Ok(batch)
 }
 
-/// Its device and where it ends.
-fn place(row: &Row) -> Result<Cursor> {
+/// The device of a chunk, and the key of its last location.
+fn cursor_of(row: &Row) -> Result<Cursor> {
     Ok([row.i64("account_id")?, row.i64("device_id")?, row.i64("last_time")?, row.i64("last_number")?])
 }
 
-/// What is wrong with a chunk, if anything; the one before it ends there.
-fn judge(row: &Row, before: Cursor) -> Result<Option<String>> {
+/// What is wrong with a chunk, if anything; `before` is the end of the previous one.
+fn find_fault(row: &Row, before: Cursor) -> Result<Option<String>> {
     let points = match unpack_chunk(row.bytes_ref("points")?) {
         Ok(points) => points,
         Err(cause) => return Ok(Some(cause.to_string())),
@@ -56,7 +56,7 @@ fn judge(row: &Row, before: Cursor) -> Result<Option<String>> {
     if !points.is_sorted_by_key(key) {
         return Ok(Some("its locations are not in the order of time".to_owned()));
     }
-    let follows = before[..2] == place(row)?[..2];
+    let follows = before[..2] == cursor_of(row)?[..2];
     let overlaps = follows && first.is_some_and(|first| first <= (before[2], before[3]));
     Ok(overlaps.then(|| "it begins before the chunk before it ends".to_owned()))
 }

@@ -1,4 +1,4 @@
-//! What the database says of itself: its pages, indexes, references and texts.
+//! The database's own checks: pages, indexes, foreign keys and text encoding.
 
 use perigee_core::store::Result;
 
@@ -6,10 +6,10 @@ use super::report::of_database;
 use crate::damage::Damaged;
 use crate::{Engine, Tx};
 
-/// Findings of SQLite's own check that are listed.
+/// Findings of SQLite's integrity check that are reported.
 const FINDINGS_MAX: u32 = 100;
 
-/// What the database itself finds wrong, and what the operator should know about its own checks.
+/// What the database finds wrong with itself, and notes for the operator about checks that it does not make.
 pub(super) async fn check(tx: &Tx) -> Result<(Vec<Damaged>, Vec<String>)> {
     match tx.engine() {
         Engine::Sqlite => Ok((on_sqlite(tx).await?, Vec::new())),

@@ -1,4 +1,4 @@
-//! The log of locations, on each engine in its own form.
+//! Verifying the log of locations, in each engine's own form.
 
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::Result;
@@ -9,11 +9,11 @@ use crate::postgres::locations::{LOG_COLUMNS as POSTGRES_COLUMNS, checked_log_ro
 use crate::sqlite::locations::{LOG_COLUMNS as SQLITE_COLUMNS, LogRow};
 use crate::{Engine, Tx, params};
 
-/// Rows one statement reads: on SQLite each holds the locations of a commit.
+/// Rows that one statement reads; on SQLite each holds the locations of a commit.
 const SQLITE_ROWS: i64 = 64;
 const POSTGRES_ROWS: i64 = 2_000;
 
-/// Checks the next rows. A store from before there were checksums has no column of them.
+/// Checks the rows after this cursor. Older stores have no checksum column.
 pub(super) async fn check(tx: &Tx, after: Cursor, has_checksums: bool) -> Result<Batch> {
     match tx.engine() {
         Engine::Sqlite => on_sqlite(tx, after, has_checksums).await,
@@ -35,11 +35,11 @@ async fn on_sqlite(tx: &Tx, [after, ..]: Cursor, has_checksums: bool) -> Result<
     let mut batch = Batch::of(rows.len(), limit, last.map(|last| [last, 0, 0, 0]));
     for row in &rows {
         batch.without_checksum += u64::from(row.opt_i64("checksum")?.is_none());
-        let shown = LogRow::of(row)?.visit(|point| {
+        let visited = LogRow::of(row)?.visit(|point| {
             unpack_readings(point.readings)?;
             Ok(true)
         });
-        batch.damaged.extend(shown.err().map(|damaged| *damaged));
+        batch.damaged.extend(visited.err().map(|damaged| *damaged));
     }
     Ok(batch)
 }

@@ -1,11 +1,10 @@
-//! Checking a whole store for damage, and mending what is damaged.
+//! Verifying a whole store, and repairing damaged rows.
 //!
-//! Every row with a checksum is compared with it and every packed row is unpacked to its end; the database checks
-//! itself beside that. What is wrong is told row by row: whose it is and what it held.
+//! Every row is compared with its checksum, every packed row is unpacked to its end, and the database runs its own
+//! checks. Damage is reported row by row: its owner, and what it held.
 
 mod chunk;
 mod database;
-mod fill;
 mod log;
 mod repair;
 mod repair_row;
@@ -14,7 +13,6 @@ mod rows;
 mod run;
 mod source;
 
-pub(crate) use fill::fill_checksums;
 pub use repair::{Repaired, repair};
 pub use report::{Progress, Report};
 pub use run::verify;

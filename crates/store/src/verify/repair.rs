@@ -1,33 +1,32 @@
-//! Mends a store: what cannot be read is set aside, what follows from other rows is made anew, and what can be read
-//! but does not match its checksum is kept as it reads and told.
+//! Repairing a store: unreadable rows move into quarantine, derived rows are recomputed, and rows that are readable but do
+//! not match their checksum are kept as they are and reported.
 
 use futures_util::FutureExt as _;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 use serde::Serialize;
 
-use super::fill::fill_checksums;
 use super::repair_row::repair_row;
 use super::report::{Progress, Report};
 use super::run::verify;
 use crate::damage::{Damaged, Table};
 use crate::database::{Database, Engine};
-use crate::sql::locations::alone;
+use crate::sql::fill_checksums::fill_checksums;
 use crate::sql::quarantine;
 use crate::tx::Tx;
 
-/// What mending a store did.
+/// The result of a repair.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Repaired {
-    /// What was damaged, as it is kept in the table `quarantine`.
+    /// The damaged rows, of which the table `quarantine` keeps a copy.
     pub set_aside: Vec<Damaged>,
-    /// How the store is now.
+    /// The state of the store after the repair.
     pub after: Report,
 }
 
-/// Mends the store. On SQLite it must have been opened as a server opens it, so that no server runs; `since` is an
-/// instant before that, since opening sets rows of the log aside by itself.
+/// Repairs the store. On SQLite it must be opened with [`crate::Role::Serve`], so that no server runs; `since` is an instant
+/// before that, because opening already quarantines damaged rows of the log.
 pub async fn repair(
     database: &Database,
     since: Timestamp,
@@ -39,7 +38,7 @@ pub async fn repair(
         database.write(|tx| reindex(tx).boxed()).await?;
     }
     for damaged in before.damaged.into_iter().filter(|damaged| damaged.table != Table::Other) {
-        let _alone = alone(database).await;
+        let _guard = database.log().exclude_changes().await;
         database.write(move |tx| async move { repair_row(tx, damaged).await }.boxed()).await?;
     }
     fill_checksums(database).await?;
@@ -47,7 +46,7 @@ pub async fn repair(
     Ok(Repaired { set_aside, after: verify(database, progress).await? })
 }
 
-/// Makes every index anew, which mends those that do not match their table.
+/// Rebuilds every index, which repairs those that do not match their table.
 async fn reindex(tx: &Tx) -> Result<()> {
     tx.execute("REINDEX", &[]).await?;
     Ok(())

@@ -1,4 +1,4 @@
-//! What becomes of one damaged row.
+//! Repairing one damaged row.
 
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::TimeRange;
@@ -7,14 +7,14 @@ use perigee_core::time::Timestamp;
 
 use crate::damage::{Damaged, Table};
 use crate::sql::locations::renew_last;
-use crate::sql::quarantine::{as_json, keep, set_aside_chunk, set_aside_location, set_aside_log_row};
+use crate::sql::quarantine::{as_json, keep, quarantine_chunk, quarantine_location, quarantine_log_row};
 use crate::sql::{alerts, devices};
 use crate::{Engine, Tx, Value, params};
 
-/// Nothing: it ends before it begins.
-const NO_TIME: TimeRange = TimeRange { from: Timestamp::from_millis(1), to: Timestamp::from_millis(0) };
+/// An empty range.
+const EMPTY_RANGE: TimeRange = TimeRange { from: Timestamp::from_millis(1), to: Timestamp::from_millis(0) };
 
-/// Mends a damaged row, after keeping a copy of it.
+/// Repairs a damaged row, after copying it into quarantine.
 pub(super) async fn repair_row(tx: &Tx, damaged: Damaged) -> Result<()> {
     let Some(account) = damaged.account else { return Ok(()) };
     tx.lock_account(account).await?;
@@ -24,7 +24,7 @@ pub(super) async fn repair_row(tx: &Tx, damaged: Damaged) -> Result<()> {
             let (Some((_, last)), Some((_, number))) = (damaged.times, damaged.numbers) else {
                 return Ok(());
             };
-            set_aside_chunk(tx, (account, device), (last, number), &damaged.reason).await
+            quarantine_chunk(tx, (account, device), (last, number), &damaged.reason).await
         }
         (Table::LastLocation, Some(device)) => repair_last(tx, &damaged, account, device).await,
         (Table::Alert, _) => {
@@ -47,7 +47,7 @@ pub(super) async fn repair_row(tx: &Tx, damaged: Damaged) -> Result<()> {
     }
 }
 
-/// Rules begin anew without what they knew.
+/// Deletes a damaged rule state; the rules start again without it.
 async fn delete_snapshot(tx: &Tx, damaged: &Damaged, account: AccountId, device: DeviceId) -> Result<()> {
     let sql = match damaged.times {
         None => "DELETE FROM rule_trail WHERE account_id = ?1 AND device_id = ?2 RETURNING snapshot",
@@ -66,10 +66,10 @@ async fn delete_snapshot(tx: &Tx, damaged: &Damaged, account: AccountId, device:
 async fn repair_log(tx: &Tx, damaged: &Damaged, account: AccountId) -> Result<()> {
     let Some((number, last)) = damaged.numbers else { return Ok(()) };
     match tx.engine() {
-        Engine::Sqlite => set_aside_log_row(tx, damaged, last).await,
+        Engine::Sqlite => quarantine_log_row(tx, damaged, last).await,
         Engine::Postgres => {
-            set_aside_location(tx, damaged, account, number).await?;
-            // It does not wait to be packed any more.
+            quarantine_location(tx, damaged, account, number).await?;
+            // It is no longer counted as unpacked.
             let sql = "UPDATE device_live SET unpacked = unpacked - 1 WHERE account_id = ?1 AND device_id = ?2 \
                        AND packed_to < ?3 AND unpacked > 0";
             tx.execute(sql, params![account, damaged.device, number]).await?;
@@ -78,12 +78,12 @@ async fn repair_log(tx: &Tx, damaged: &Damaged, account: AccountId) -> Result<()
     }
 }
 
-/// The last location follows from the history.
+/// Recomputes the last location from the history.
 async fn repair_last(tx: &Tx, damaged: &Damaged, account: AccountId, device: DeviceId) -> Result<()> {
     let sql = "SELECT * FROM last_location WHERE account_id = ?1 AND device_id = ?2";
     if let Some(row) = tx.query_opt(sql, params![account, device]).await? {
         keep(tx, damaged, as_json(&row)).await?;
-        renew_last(tx, account, device, NO_TIME).await?;
+        renew_last(tx, account, device, EMPTY_RANGE).await?;
     }
     Ok(())
 }

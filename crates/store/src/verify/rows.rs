@@ -1,4 +1,4 @@
-//! Rows that are not packed: last locations, alerts and devices.
+//! Verifying rows that are not packed: last locations, alerts, devices and rule states.
 
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::Result;
@@ -10,7 +10,7 @@ use crate::sql::rule_engine::checked_trail;
 use crate::sql::{alerts, devices};
 use crate::{Row, Tx, params};
 
-/// Rows one statement reads.
+/// Rows that one statement reads.
 const ROWS: i64 = 500;
 
 fn begin(rows: &[Row], id: &str) -> Result<Batch> {
@@ -25,7 +25,7 @@ fn begin(rows: &[Row], id: &str) -> Result<Batch> {
     Ok(batch)
 }
 
-/// Checks the next last locations.
+/// Checks the last locations after this cursor.
 pub(super) async fn check_last(tx: &Tx, [account, device, ..]: Cursor) -> Result<Batch> {
     let sql = format!(
         "SELECT account_id, device_id, {LAST_COLUMNS} FROM last_location \
@@ -40,7 +40,7 @@ pub(super) async fn check_last(tx: &Tx, [account, device, ..]: Cursor) -> Result
     Ok(batch)
 }
 
-/// Checks what rules know of the next devices.
+/// Checks the rule states after this cursor.
 pub(super) async fn check_trails(tx: &Tx, [account, device, ..]: Cursor) -> Result<Batch> {
     let sql = "SELECT account_id, device_id, snapshot FROM rule_trail \
                WHERE (account_id, device_id) > (?1, ?2) ORDER BY account_id, device_id LIMIT ?3";
@@ -57,7 +57,7 @@ pub(super) async fn check_trails(tx: &Tx, [account, device, ..]: Cursor) -> Resu
     Ok(batch)
 }
 
-/// Checks what rules knew of the next devices earlier.
+/// Checks the earlier rule states after this cursor.
 pub(super) async fn check_checkpoints(tx: &Tx, [account, device, at, _]: Cursor) -> Result<Batch> {
     let sql = "SELECT account_id, device_id, at, snapshot FROM rule_checkpoint \
                WHERE (account_id, device_id, at) > (?1, ?2, ?3) ORDER BY account_id, device_id, at LIMIT ?4";
@@ -75,7 +75,7 @@ pub(super) async fn check_checkpoints(tx: &Tx, [account, device, at, _]: Cursor)
     Ok(batch)
 }
 
-/// Checks the next alerts.
+/// Checks the alerts after this cursor.
 pub(super) async fn check_alerts(tx: &Tx, [account, id, ..]: Cursor) -> Result<Batch> {
     let sql = "SELECT * FROM alert WHERE (account_id, id) > (?1, ?2) ORDER BY account_id, id LIMIT ?3";
     let rows = tx.query(sql, params![account, id, ROWS]).await?;
@@ -88,7 +88,7 @@ pub(super) async fn check_alerts(tx: &Tx, [account, id, ..]: Cursor) -> Result<B
     Ok(batch)
 }
 
-/// What is known of an alert that is damaged.
+/// What is known of a damaged alert.
 fn damaged_alert(row: &Row, reason: String) -> Result<Damaged> {
     let (account, device) = (AccountId::from_i64(row.i64("account_id")?), row.i64("device_id")?);
     let (id, time) = (row.i64("id")?, row.timestamp("time")?);
@@ -96,7 +96,7 @@ fn damaged_alert(row: &Row, reason: String) -> Result<Damaged> {
     Ok(damaged.with_numbers(id, id).with_times(time, time))
 }
 
-/// Checks the next devices.
+/// Checks the devices after this cursor.
 pub(super) async fn check_devices(tx: &Tx, [account, id, ..]: Cursor) -> Result<Batch> {
     let sql = "SELECT * FROM device WHERE (account_id, id) > (?1, ?2) ORDER BY account_id, id LIMIT ?3";
     let rows = tx.query(sql, params![account, id, ROWS]).await?;

@@ -1,4 +1,4 @@
-//! Checks a store from end to end, a few rows at a time, so that a server beside it is not held up.
+//! Verifying a store from end to end, a few rows at a time, so that a running server is not blocked.
 
 use std::path::Path;
 
@@ -14,15 +14,15 @@ use crate::error::describe;
 use crate::sql::quarantine;
 use crate::tx::Tx;
 
-/// Checks some rows of a table.
+/// Checks the rows of a table after a cursor.
 type Step = for<'t> fn(&'t Tx, Cursor) -> BoxFuture<'t, Result<Batch>>;
 
-/// The packed tables, which every version has.
+/// The packed tables, which every schema version has.
 const PACKED: [(&str, Step); 2] = [
     ("location_log", |tx, after| log::check(tx, after, true).boxed()),
     ("location_chunk", |tx, after| chunk::check(tx, after).boxed()),
 ];
-/// The same in a store from before there were checksums of rows.
+/// The same for a schema version without checksums.
 const PACKED_OLD: [(&str, Step); 2] =
     [("location_log", |tx, after| log::check(tx, after, false).boxed()), PACKED[1]];
 const ROWS: [(&str, Step); 5] = [
@@ -33,7 +33,7 @@ const ROWS: [(&str, Step); 5] = [
     ("rule_checkpoint", |tx, after| rows::check_checkpoints(tx, after).boxed()),
 ];
 
-/// Checks the whole store. A server may run meanwhile.
+/// Verifies the whole store. A server may run meanwhile.
 pub fn verify<'a>(
     database: &'a Database,
     progress: &'a mut (dyn FnMut(Progress) + Send),
@@ -43,7 +43,7 @@ pub fn verify<'a>(
     })
 }
 
-/// Checks a SQLite file that nobody else uses; `is_current` says whether it has today's schema. Blocks.
+/// Verifies a SQLite file that no other process uses; `is_current` says whether its schema is up to date. Blocks.
 pub(crate) fn verify_file(path: &Path, is_current: bool) -> Result<Report> {
     let source = match Source::file(path) {
         Ok(source) => source,
@@ -99,7 +99,7 @@ async fn run(
     Ok(report)
 }
 
-/// Rows to be looked at.
+/// Rows to check.
 async fn count(source: &Source<'_>, tables: Vec<&'static str>) -> Result<u64> {
     source.read(move |tx| count_in(tx, tables).boxed()).await
 }

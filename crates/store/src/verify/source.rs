@@ -1,4 +1,4 @@
-//! What is checked: a database that is open, or a SQLite file that nobody else uses.
+//! What is verified: an open database, or a SQLite file that no other process uses.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,18 +11,18 @@ use perigee_core::time::{Clock, SystemClock};
 use crate::database::{Database, Engine};
 use crate::job::run_now;
 use crate::sqlite::{LocationMemory, Session, open_reader};
-use crate::tx::Tx;
+use crate::tx::{Tx, TxContext};
 
 pub(super) enum Source<'d> {
     Database(&'d Database),
-    File { session: Session, memory: Arc<LocationMemory>, clock: SystemClock },
+    File { session: Session, context: TxContext, clock: SystemClock },
 }
 
 impl Source<'_> {
-    /// A file, such as a copy that was just made.
+    /// A file, such as a new backup.
     pub(super) fn file(path: &Path) -> rusqlite::Result<Self> {
         let (session, clock) = (Session::new(open_reader(path)?), SystemClock);
-        Ok(Self::File { session, memory: Arc::new(LocationMemory::new(Arc::new(clock))), clock })
+        Ok(Self::File { session, context: Arc::new(LocationMemory::new(Arc::new(clock))).context(), clock })
     }
 
     pub(super) fn engine(&self) -> Engine {
@@ -39,13 +39,13 @@ impl Source<'_> {
     {
         match self {
             Self::Database(database) => database.read(job).await,
-            Self::File { session, memory, clock } => {
-                run_now(job, &Tx::sqlite(session.clone(), clock.now(), Arc::clone(memory)))
+            Self::File { session, context, clock } => {
+                run_now(job, &Tx::sqlite(session.clone(), clock.now(), context.clone()))
             }
         }
     }
 
-    /// Whether an error means that the store is damaged, and not that it cannot be reached at present.
+    /// Whether an error means that the store is damaged, rather than temporarily unavailable.
     pub(super) fn is_damage(&self, error: &StoreError) -> bool {
         self.engine() == Engine::Sqlite || !matches!(error, StoreError::Unavailable(_))
     }

@@ -1,4 +1,4 @@
-//! Appending to the log what it does not have.
+//! Appending new locations to the log.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use super::known::list;
 use crate::postgres::Session;
 use crate::sql::locations::PendingLocation;
 
-/// The numbers of those kept come as one list, which is read faster than as many rows.
+/// The numbers of the inserted rows come as one array, which is read faster than many rows.
 const INSERT: &str = "WITH kept AS ( \
         INSERT INTO location_log (received_at, number, account_id, device_id, time, latitude, longitude, \
                                   late, suspect, hash, readings) \
@@ -38,7 +38,7 @@ struct Columns<'a> {
     readings: Vec<&'a [u8]>,
 }
 
-/// Appends the candidates with the first of these numbers, and says of each that is new that it is accepted.
+/// Appends the candidates with these numbers; marks those that were inserted as accepted.
 pub(super) async fn append<'a>(
     session: &Session,
     now: Timestamp,
@@ -52,20 +52,20 @@ pub(super) async fn append<'a>(
     let kept = insert(session, now, candidates, numbers).await?;
     let mut new = New::new();
     for (candidate, number) in candidates.iter().zip(numbers).filter(|(_, number)| kept.contains(number)) {
-        let (index, place) = candidate.place;
+        let (index, place) = candidate.index;
         if let Some(Ok(outcomes)) = results.get_mut(index)
             && let Some(outcome) = outcomes.get_mut(place)
         {
             *outcome = Outcome::Accepted;
         }
-        let PendingLocation { fix, readings } = candidate.sent;
+        let PendingLocation { fix, readings } = candidate.pending;
         let kept = Kept { fix: Fix { number: *number, ..*fix }, trust: judge(fix, now), readings };
         new.entry((candidate.account, candidate.device)).or_default().push(kept);
     }
     Ok(new)
 }
 
-/// The numbers of those that were not there.
+/// Inserts the candidates; gives the numbers of those that are not duplicates.
 async fn insert(
     session: &Session,
     now: Timestamp,
@@ -74,7 +74,7 @@ async fn insert(
 ) -> Result<HashSet<i64>> {
     let mut columns = Columns::default();
     for (candidate, number) in candidates.iter().zip(numbers) {
-        let PendingLocation { fix, readings } = candidate.sent;
+        let PendingLocation { fix, readings } = candidate.pending;
         let trust = judge(fix, now);
         columns.number.push(*number);
         columns.account.push(candidate.account.as_i64());
@@ -89,7 +89,7 @@ async fn insert(
     }
     let Columns { number, account, device, time, latitude, longitude, late, suspect, hash, readings } =
         &columns;
-    let [statement] = session.ready([INSERT]).await?;
+    let [statement] = session.prepare_native([INSERT]).await?;
     let rows = session
         .run(
             &statement,

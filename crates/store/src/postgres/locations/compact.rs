@@ -1,6 +1,5 @@
-//! Moving locations from the log into chunks.
-//!
-//! What moves is marked as moved in the same transaction, so that at no moment a location is lost or doubled.
+//! Compaction: locations move from the log into chunks, and are marked as packed in the same transaction, so that none
+//! is ever lost or doubled.
 
 use futures_util::FutureExt as _;
 use perigee_core::id::{AccountId, DeviceId};
@@ -9,24 +8,24 @@ use perigee_core::store::Result;
 
 use super::recent;
 use crate::codec::Point;
-use crate::sql::locations::{CHUNK_FULL, FEW_WAIT_MS, apply, plan_merge};
-use crate::sql::quarantine::set_aside_location;
+use crate::sql::locations::{CHUNK_FULL, PACK_AFTER_MS, apply, plan_merge};
+use crate::sql::quarantine::quarantine_location;
 use crate::{Database, Row, Tx, params};
 
-/// Devices one transaction packs, so that no commit waits long for it.
-const DEVICES_AT_ONCE: usize = 8;
-/// Locations of a device one transaction packs.
-const LOCATIONS_AT_ONCE: i64 = 8_192;
+/// Devices that one transaction packs; bounds the time other writers wait.
+const DEVICES_PER_JOB: usize = 8;
+/// Locations of a device that one transaction packs.
+const LOCATIONS_PER_JOB: i64 = 8_192;
 
-/// Packs what is due, up to so many devices.
+/// Packs the devices that are due, within the budget.
 pub(crate) async fn compact(database: &Database, budget: CompactionBudget) -> Result<Compacted> {
     let mut due = database.read(move |tx| due(tx, budget).boxed()).await?;
     let more = due.len() > budget.devices;
     due.truncate(budget.devices);
-    // Accounts in the order of their ids, so that two nodes never wait for each other in a circle.
+    // In ascending order of accounts, which prevents deadlocks between nodes.
     due.sort_unstable();
     let mut done = Compacted { more, ..Compacted::default() };
-    for some in due.chunks(DEVICES_AT_ONCE) {
+    for some in due.chunks(DEVICES_PER_JOB) {
         let some = some.to_vec();
         let packed = database.write_background(move |tx| pack_devices(tx, some).boxed()).await?;
         done.devices += packed.devices;
@@ -38,10 +37,10 @@ pub(crate) async fn compact(database: &Database, budget: CompactionBudget) -> Re
 
 type Devices = Vec<(AccountId, DeviceId)>;
 
-/// The devices to pack, those with the most to pack first, and one more than the budget allows.
+/// The devices to pack, those with the most locations first, and one more than the budget allows.
 async fn due(tx: &Tx, budget: CompactionBudget) -> Result<Devices> {
     let least = if budget.everything { 1 } else { i64::try_from(CHUNK_FULL).unwrap_or(i64::MAX) };
-    let long_ago = tx.now().plus_millis(-FEW_WAIT_MS);
+    let long_ago = tx.now().plus_millis(-PACK_AFTER_MS);
     let limit = i64::try_from(budget.devices).unwrap_or(i64::MAX).saturating_add(1);
     let sql = "SELECT account_id, device_id FROM device_live \
                WHERE unpacked >= ?1 OR (unpacked > 0 AND unpacked_since <= ?2) \
@@ -56,7 +55,7 @@ async fn pack_devices(tx: &Tx, devices: Devices) -> Result<Compacted> {
     let mut done = Compacted::default();
     for (account, device) in devices {
         tx.lock_account(account).await?;
-        let all = recent::list(tx, account, device, LOCATIONS_AT_ONCE).await?;
+        let all = recent::list(tx, account, device, LOCATIONS_PER_JOB).await?;
         let count = i64::try_from(all.len()).unwrap_or(i64::MAX);
         let (mut points, mut packed_to) = (Vec::with_capacity(all.len()), 0);
         for one in all {
@@ -68,7 +67,7 @@ async fn pack_devices(tx: &Tx, devices: Devices) -> Result<Compacted> {
                 Err(damaged) => {
                     let Some((number, _)) = damaged.numbers else { continue };
                     tx.damage().note(&damaged);
-                    set_aside_location(tx, &damaged, account, number).await?;
+                    quarantine_location(tx, &damaged, account, number).await?;
                     packed_to = packed_to.max(number);
                 }
             }
@@ -84,7 +83,7 @@ async fn pack_devices(tx: &Tx, devices: Devices) -> Result<Compacted> {
         tx.execute(sql, params![account, device, packed_to, count, tx.now()]).await?;
         done.devices += 1;
         done.locations += u64::try_from(count).unwrap_or(0);
-        done.more |= count == LOCATIONS_AT_ONCE;
+        done.more |= count == LOCATIONS_PER_JOB;
     }
     Ok(done)
 }

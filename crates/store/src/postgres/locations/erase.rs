@@ -1,4 +1,4 @@
-//! Erasing from the log.
+//! Erasing a time range from the log.
 
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::TimeRange;
@@ -8,8 +8,8 @@ use perigee_core::time::Timestamp;
 use super::recent;
 use crate::{Tx, params};
 
-/// Takes a range out of the log; gives how many were in no chunk.
-pub(crate) async fn erase(tx: &Tx, account: AccountId, device: DeviceId, range: TimeRange) -> Result<u64> {
+/// Erases a time range of a device; gives how many locations were in no chunk.
+pub(super) async fn erase(tx: &Tx, account: AccountId, device: DeviceId, range: TimeRange) -> Result<u64> {
     let packed_to = recent::packed_to(tx, account, device).await?;
     let sql = "DELETE FROM location_log \
                WHERE account_id = ?1 AND device_id = ?2 AND time BETWEEN ?3 AND ?4 RETURNING number";
@@ -24,8 +24,8 @@ pub(crate) async fn erase(tx: &Tx, account: AccountId, device: DeviceId, range: 
     Ok(u64::try_from(unpacked).unwrap_or(0))
 }
 
-/// Whether the log has anything of a device from before this instant.
-pub(crate) async fn holds_before(
+/// Whether the log has locations of a device from before this instant.
+pub(super) async fn holds_before(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,

@@ -1,7 +1,7 @@
-//! The feed: locations in the order in which they arrived.
+//! The location feed, in arrival order.
 //!
-//! Numbers are drawn under the lock of the account, which is held until the commit, so within an account no number
-//! is committed after a higher one and a reader that goes by number misses nothing.
+//! Numbers are drawn under the lock of the account, which is held until the commit. Within an account no number is
+//! committed after a higher one, so a reader that continues after a number misses nothing.
 
 use perigee_core::actor::Scope;
 use perigee_core::error::StoreError;
@@ -17,15 +17,15 @@ use crate::sql::query::Query;
 use crate::sql::scope;
 use crate::{Tx, params};
 
-/// Locations one call for events of some devices looks at.
-const LOOKED_AT: i64 = 5_000;
+/// Locations that one call examines for events of some devices.
+const EXAMINED_MAX: i64 = 5_000;
 
-/// Locations of devices in sight after this number.
+/// Locations of visible devices after this log number.
 pub(crate) async fn list(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Feed> {
     if after > 0 && after < trimmed_to(tx, scope.account).await? {
         return Err(StoreError::CursorExpired);
     }
-    // Read before the locations: what is not seen below has a higher number than this end.
+    // Read before the locations: those committed later have higher numbers than this.
     let end = end(tx, scope).await?;
     let sql = format!(
         "SELECT device_id, {COLUMNS} FROM location_log WHERE account_id = ?1 AND number > ?2 AND number <= ?3"
@@ -44,14 +44,14 @@ pub(crate) async fn list(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Resul
     Ok(Feed { items, next })
 }
 
-/// The highest number of the account, also when its location is gone.
+/// The highest number of the account's log, including rows that are trimmed.
 pub(crate) async fn end(tx: &Tx, scope: Scope) -> Result<i64> {
     let sql = "SELECT MAX(number) AS last FROM location_log WHERE account_id = ?1";
     let last = tx.query_one(sql, params![scope.account]).await?.opt_i64("last")?.unwrap_or(0);
     Ok(last.max(trimmed_to(tx, scope.account).await?))
 }
 
-/// The same locations as events, and up to which number they are, unless they are all there are.
+/// The same locations as events, and the number up to which the log was read if there is more of it.
 pub(crate) async fn events(
     tx: &Tx,
     scope: Scope,
@@ -62,10 +62,10 @@ pub(crate) async fn events(
     let sql = format!("SELECT device_id, {COLUMNS} FROM location_log WHERE account_id = ?1 AND number > ?2");
     let mut query = Query::new(sql, params![scope.account, after]);
     scope::keep_devices(&mut query, scope, "device_id");
-    let looked_at = if wanted.is_narrow() { i64::from(limit).max(LOOKED_AT) } else { i64::from(limit) };
-    query.push_with(" ORDER BY number LIMIT {}", looked_at);
+    let examined = if wanted.is_narrow() { i64::from(limit).max(EXAMINED_MAX) } else { i64::from(limit) };
+    query.push_with(" ORDER BY number LIMIT {}", examined);
     let rows = query.rows(tx).await?;
-    let is_full = rows.len() >= usize::try_from(looked_at).unwrap_or(usize::MAX);
+    let is_full = rows.len() >= usize::try_from(examined).unwrap_or(usize::MAX);
     let to = rows.last().filter(|_| is_full).map(|row| row.i64("number")).transpose()?;
     let mut events = Vec::new();
     for row in &rows {

@@ -1,4 +1,4 @@
-//! What is known of the devices of a batch, read in one round trip under the locks of their accounts.
+//! The devices of a batch, read in one round trip under the locks of their accounts.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -18,7 +18,7 @@ use crate::row::Row;
 use crate::sql::locations::{Admission, Submission, last_point};
 use crate::tx::Tx;
 
-/// In the order of their ids, so that two batches never wait for each other in a circle.
+/// In ascending order, which prevents deadlocks between batches.
 const LOCK: &str = "SELECT id FROM account WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE";
 
 const DEVICES: &str = "SELECT d.account_id, d.id, d.licensed, d.expires, a.decided_at, \
@@ -37,20 +37,20 @@ const MEMBERS: &str = "SELECT m.account_id, m.group_id, m.device_id \
         AS w (account_id, group_id, device_id) \
     JOIN group_member m USING (account_id, group_id, device_id)";
 
-/// By its name: finding the sequence of the column takes far longer than drawing from it.
+/// The sequence by name: looking it up by its column takes far longer than drawing from it.
 const NUMBERS: &str = "SELECT COALESCE(array_agg(nextval('event_number_seq')), '{}') FROM generate_series(1, CAST($1 AS BIGINT))";
 
-/// What is known of a device.
+/// The state of a device before the batch.
 pub(super) struct Device {
     active: bool,
-    /// Whether its licence was seen to be over for the first time.
+    /// Whether its licence is seen to be expired for the first time.
     pub(super) lapsed: bool,
     packed_to: Option<Timestamp>,
     pub(super) rhythm: ReportingInterval,
     pub(super) jump_detector: JumpDetector,
 }
 
-/// What is known of the devices of a batch.
+/// The devices of a batch.
 pub(super) struct Known {
     pub(super) devices: HashMap<(AccountId, DeviceId), Device>,
     members: HashSet<(AccountId, GroupId, DeviceId)>,
@@ -70,16 +70,16 @@ impl Known {
         }
     }
 
-    /// Whether a chunk may hold it: the device has one that ends at its time or later.
+    /// Whether a chunk may hold the candidate: the device has one that ends at its time or later.
     pub(super) fn may_be_packed(&self, candidate: &Candidate<'_>) -> bool {
         let device = self.devices.get(&(candidate.account, candidate.device));
-        device.and_then(|device| device.packed_to).is_some_and(|end| candidate.sent.fix.time <= end)
+        device.and_then(|device| device.packed_to).is_some_and(|end| candidate.pending.fix.time <= end)
     }
 }
 
-/// Locks the accounts, looks at the devices and draws numbers, in ascending order. All of it is sent at once; the
-/// server does one after the other, and each statement sees what was committed before it began.
-pub(super) async fn look(
+/// Locks the accounts, reads the devices and draws log numbers in ascending order. The statements are pipelined; the
+/// server executes them in order, and each sees what was committed before it began.
+pub(super) async fn read(
     tx: &Tx,
     session: &Session,
     submissions: &[Submission],
@@ -94,7 +94,7 @@ pub(super) async fn look(
     let [groups_account, groups, groups_device] = memberships(submissions);
     let count = i64::try_from(count).unwrap_or(i64::MAX);
 
-    let [lock, find, belong, draw] = session.ready([LOCK, DEVICES, MEMBERS, NUMBERS]).await?;
+    let [lock, find, belong, draw] = session.prepare_native([LOCK, DEVICES, MEMBERS, NUMBERS]).await?;
     let members = async {
         if groups.is_empty() {
             return Ok(Vec::new());
@@ -116,7 +116,7 @@ pub(super) async fn look(
     Ok((Known { devices, members }, numbers))
 }
 
-/// The memberships to look for: accounts, groups and devices.
+/// The group memberships to check, as columns: accounts, groups and devices.
 fn memberships(submissions: &[Submission]) -> [Vec<i64>; 3] {
     let mut columns = [const { Vec::new() }; 3];
     for Submission { scope, device, .. } in submissions {
@@ -150,7 +150,7 @@ fn member(row: &Row) -> Result<(AccountId, GroupId, DeviceId)> {
     ))
 }
 
-/// The list of numbers that is the whole answer.
+/// The array of numbers that is the whole result.
 pub(super) fn list(rows: &[tokio_postgres::Row]) -> Result<Vec<i64>> {
     let row = rows.first().ok_or_else(|| DbError::internal("no row where one was expected"))?;
     Ok(row.try_get(0).map_err(|error| DbError::internal(describe(&error)))?)

@@ -1,4 +1,4 @@
-//! A row of the log: one location, compared with the hash of its content before it is shown.
+//! A row of the log: one location, compared with the hash of its content before it is returned.
 
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::StoredLocation;
@@ -14,7 +14,7 @@ use crate::{Row, Tx};
 pub(crate) const COLUMNS: &str =
     "number, time, received_at, latitude, longitude, late, suspect, hash, readings";
 
-/// A location in a row of a device's log, or what is known of it when it is damaged.
+/// The location in a row of the log, or what is known of it if it is damaged.
 pub(crate) fn checked(
     row: &Row,
     account: AccountId,
@@ -37,7 +37,7 @@ pub(crate) fn checked(
     })
 }
 
-/// A location in a row of a device's log; a damaged one is noted and passed over.
+/// The location in a row of the log; a damaged one is recorded and skipped.
 pub(super) fn readable(
     tx: &Tx,
     row: &Row,
@@ -47,7 +47,7 @@ pub(super) fn readable(
     Ok(checked(row, account, device)?.map_err(|damaged| tx.damage().note(&damaged)).ok())
 }
 
-/// The same of a row that names its device.
+/// The same for a row that includes its device.
 pub(super) fn readable_of(
     tx: &Tx,
     row: &Row,

@@ -1,28 +1,22 @@
-//! Locations on PostgreSQL: a log of rows that several nodes write, and that tells duplicates by its key.
+//! Locations on PostgreSQL: a log of rows that several nodes write, and whose key rejects duplicates.
 //!
-//! A batch takes three round trips, however many devices it is of: each statement handles the whole batch, its values
-//! given as one list per column.
+//! A batch takes three round trips, however many devices it has: each statement handles the whole batch, with one array
+//! per column as its parameters.
 
 mod append;
 mod candidate;
 mod compact;
+mod contact;
 mod erase;
 mod feed;
-mod hear;
 mod ingest;
 mod known;
+mod log;
 mod log_row;
 mod recent;
 mod settle;
 mod skim;
 mod trim;
 
-pub(crate) use compact::compact;
-pub(crate) use erase::{erase, holds_before};
-pub(crate) use feed::{end, events, list};
-pub(crate) use hear::hear;
-pub(crate) use ingest::ingest;
+pub(crate) use log::PostgresLog;
 pub(crate) use log_row::{COLUMNS as LOG_COLUMNS, checked as checked_log_row};
-pub(crate) use recent::within as recent;
-pub(crate) use skim::{read as read_log, skim};
-pub(crate) use trim::trim;

@@ -1,4 +1,4 @@
-//! What is in the log and in no chunk yet.
+//! Unpacked locations: those in the log and in no chunk yet.
 
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::Order;
@@ -10,14 +10,14 @@ use crate::damage::Damaged;
 use crate::sql::locations::Window;
 use crate::{Tx, params};
 
-/// Up to which number the device's locations are in chunks.
+/// The number up to which the device's locations are in chunks.
 pub(crate) async fn packed_to(tx: &Tx, account: AccountId, device: DeviceId) -> Result<i64> {
     let sql = "SELECT packed_to FROM device_live WHERE account_id = ?1 AND device_id = ?2";
     let row = tx.query_opt(sql, params![account, device]).await?;
     Ok(row.map(|row| row.i64("packed_to")).transpose()?.unwrap_or(0))
 }
 
-/// Up to this many locations that are in no chunk, in arrival order, or what is known of those that are damaged.
+/// Up to `limit` unpacked locations in arrival order, or what is known of damaged ones.
 pub(crate) async fn list(
     tx: &Tx,
     account: AccountId,
@@ -33,8 +33,8 @@ pub(crate) async fn list(
     rows.iter().map(|row| Ok(checked(row, account, device)?.map(|(point, _)| point))).collect()
 }
 
-/// What is asked for of a history that is in no chunk, in its order.
-pub(crate) async fn within(
+/// The unpacked locations within the window, in its order.
+pub(super) async fn within(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,
@@ -45,8 +45,7 @@ pub(crate) async fn within(
         Order::Ascending => "ASC",
         Order::Descending => "DESC",
     };
-    // What is in no chunk is little, what the log keeps of the device may be much: OFFSET keeps the planner from
-    // looking for the times first.
+    // Few of the device's log rows are unpacked. OFFSET 0 keeps the planner from searching by time first.
     let sql = format!(
         "SELECT {COLUMNS} FROM (SELECT {COLUMNS} FROM location_log \
              WHERE account_id = ?1 AND device_id = ?2 AND number > ?3 OFFSET 0) AS unpacked \

@@ -1,4 +1,4 @@
-//! What follows from a batch: last locations, that devices were heard, how much waits to be packed.
+//! Updating device states after a batch: last locations, contact times, counts of unpacked locations.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -26,7 +26,7 @@ const LAST: &str = "INSERT INTO last_location (account_id, device_id, number, ti
         received_at = excluded.received_at, latitude = excluded.latitude, longitude = excluded.longitude, \
         late = excluded.late, readings = excluded.readings, checksum = excluded.checksum";
 
-const HEAR: &str = "INSERT INTO device_live \
+const CONTACTS: &str = "INSERT INTO device_live \
         (last_seen, unpacked_since, account_id, device_id, unpacked, rhythm, doubt) \
     SELECT CAST($1 AS BIGINT), CAST($1 AS BIGINT), * \
     FROM unnest(CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[]), CAST($5 AS BYTEA[]), \
@@ -43,12 +43,12 @@ const FLAG: &str = "UPDATE location_log g SET suspect = TRUE \
         AS w (account_id, device_id, number) \
     WHERE g.account_id = w.account_id AND g.device_id = w.device_id AND g.number = w.number";
 
-/// Seen to be over once, a licence stays so, whatever the clock does next.
+/// A licence that was once seen to be expired stays so, even if the clock is set back.
 const LAPSE: &str = "UPDATE device d SET licensed = FALSE, checksum = d.checksum - 1 \
     FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS w (account_id, id) \
     WHERE d.account_id = w.account_id AND d.id = w.id AND d.licensed";
 
-/// Writes it all in one round trip.
+/// Writes all updates in one round trip.
 pub(super) async fn settle(
     session: &Session,
     now: Timestamp,
@@ -62,14 +62,14 @@ pub(super) async fn settle(
         .filter(|(_, device)| device.lapsed)
         .map(|((account, device), _)| (account.as_i64(), device.as_i64()))
         .collect();
-    let believed = Believed::after(known, new, now);
-    let hear = hear(session, now, submissions, known, (new, &believed));
-    try_join3(advance(session, &believed), hear, async {
+    let judged = Judged::after(known, new, now);
+    let contacts = record_contacts(session, now, submissions, known, (new, &judged));
+    try_join3(advance(session, &judged), contacts, async {
         if lapsed.is_empty() {
             return Ok(());
         }
         let (accounts, devices): (Vec<i64>, Vec<i64>) = lapsed.into_iter().unzip();
-        let [statement] = session.ready([LAPSE]).await?;
+        let [statement] = session.prepare_native([LAPSE]).await?;
         session.run(&statement, &[&accounts, &devices]).await.map(drop)
     })
     .await?;
@@ -115,16 +115,15 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Moves the last locations on to the newest of these that can be trusted, unless the one there is newer, and flags
-/// those that can not be by where the device was.
-async fn advance(session: &Session, believed: &Believed<'_>) -> std::result::Result<(), DbError> {
+/// Writes the changed last locations, and flags locations that are implausible jumps.
+async fn advance(session: &Session, judged: &Judged<'_>) -> std::result::Result<(), DbError> {
     let Columns { account, device, number, time, received_at, latitude, longitude, late, readings, checksum } =
-        &believed.last;
+        &judged.last;
     let last = async {
         if account.is_empty() {
             return Ok(());
         }
-        let [statement] = session.ready([LAST]).await?;
+        let [statement] = session.prepare_native([LAST]).await?;
         session
             .run(
                 &statement,
@@ -133,32 +132,32 @@ async fn advance(session: &Session, believed: &Believed<'_>) -> std::result::Res
             .await
             .map(drop)
     };
-    let (accounts, devices, numbers) = &believed.jumps;
+    let (accounts, devices, numbers) = &judged.jumps;
     let jumps = async {
         if accounts.is_empty() {
             return Ok(());
         }
-        let [statement] = session.ready([FLAG]).await?;
+        let [statement] = session.prepare_native([FLAG]).await?;
         session.run(&statement, &[accounts, devices, numbers]).await.map(drop)
     };
     try_join(last, jumps).await.map(drop)
 }
 
-/// What is believed of the devices after a batch.
+/// The state of the devices after a batch.
 #[derive(Default)]
-struct Believed<'a> {
+struct Judged<'a> {
     last: Columns<'a>,
-    /// Accounts, devices and numbers of the locations a device can hardly have got to.
+    /// Accounts, devices and numbers of implausible jumps.
     jumps: (Vec<i64>, Vec<i64>, Vec<i64>),
     unconfirmed: HashMap<(AccountId, DeviceId), UnconfirmedJump>,
 }
 
-impl<'a> Believed<'a> {
+impl<'a> Judged<'a> {
     fn after(known: &Known, new: &New<'a>, now: Timestamp) -> Self {
-        let mut believed = Self::default();
+        let mut judged = Self::default();
         for (key, new) in new {
             let mut new: Vec<&Kept<'a>> = new.iter().collect();
-            // In the order of time, so that the same locations give the same last one however they were sent.
+            // In time order, so that the result does not depend on the order of submission.
             new.sort_unstable_by_key(|kept| (kept.fix.time, kept.fix.number));
             let mut jump_detector =
                 known.devices.get(key).map(|device| device.jump_detector).unwrap_or_default();
@@ -166,30 +165,30 @@ impl<'a> Believed<'a> {
             for kept in &new {
                 let is_suspect = jump_detector.judge(kept.fix, kept.trust.suspect);
                 if is_suspect && !kept.trust.suspect {
-                    believed.jumps.0.push(key.0.as_i64());
-                    believed.jumps.1.push(key.1.as_i64());
-                    believed.jumps.2.push(kept.fix.number);
+                    judged.jumps.0.push(key.0.as_i64());
+                    judged.jumps.1.push(key.1.as_i64());
+                    judged.jumps.2.push(kept.fix.number);
                 }
             }
             let last = jump_detector.last.filter(|_| jump_detector.last != before);
             if let Some(last) =
                 new.iter().find(|kept| last.is_some_and(|last| last.number == kept.fix.number))
             {
-                believed.last.push(*key, last, now);
+                judged.last.push(*key, last, now);
             }
-            believed.unconfirmed.insert(*key, jump_detector.unconfirmed);
+            judged.unconfirmed.insert(*key, jump_detector.unconfirmed);
         }
-        believed
+        judged
     }
 }
 
-/// Notes that the devices were heard, once each, and how much waits to be packed.
-async fn hear(
+/// Records one contact of each device, and its count of unpacked locations.
+async fn record_contacts(
     session: &Session,
     now: Timestamp,
     submissions: &[Submission],
     known: &Known,
-    (new, believed): (&New<'_>, &Believed<'_>),
+    (new, judged): (&New<'_>, &Judged<'_>),
 ) -> std::result::Result<(), DbError> {
     let heard: BTreeSet<(AccountId, DeviceId)> = submissions
         .iter()
@@ -210,10 +209,10 @@ async fn hear(
         rhythm.hear(now);
         rhythms.push(rhythm.to_bytes());
         let jump =
-            believed.unconfirmed.get(key).copied().or(device.map(|device| device.jump_detector.unconfirmed));
+            judged.unconfirmed.get(key).copied().or(device.map(|device| device.jump_detector.unconfirmed));
         jumps.push(jump.unwrap_or_default().to_bytes());
     }
-    let [statement] = session.ready([HEAR]).await?;
+    let [statement] = session.prepare_native([CONTACTS]).await?;
     session
         .run(&statement, &[&now.as_millis(), &accounts, &devices, &counts, &rhythms, &jumps])
         .await

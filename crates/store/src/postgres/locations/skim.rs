@@ -1,4 +1,4 @@
-//! The log as whoever judges it reads it: which devices are in it, what carries alerts, and all of some devices.
+//! The log as the rule engine reads it: which devices it names, locations that carry alerts, all locations of some devices.
 
 use std::collections::BTreeSet;
 
@@ -15,15 +15,15 @@ use crate::sql::locations::trimmed_to;
 use crate::sql::query::for_ids;
 use crate::{Tx, params};
 
-/// Locations one statement reads.
+/// Locations that one statement reads.
 const ROWS_MAX: usize = 10_000;
 
-/// What the log says after this number. Readings are passed over where they carry no alert.
+/// Summarises the log after this number.
 pub(crate) async fn skim(tx: &Tx, account: AccountId, after: i64, limits: LogScanLimits) -> Result<LogScan> {
     if after > 0 && after < trimmed_to(tx, account).await? {
         return Err(StoreError::CursorExpired);
     }
-    // Read before the locations: what is not seen below has a higher number than this end.
+    // Read before the locations: those committed later have higher numbers than this.
     let end = end(tx, Scope::for_store_check(account)).await?.max(after);
     let sql = format!(
         "SELECT device_id, {COLUMNS} FROM location_log WHERE account_id = ?1 AND number > ?2 AND number <= ?3 \

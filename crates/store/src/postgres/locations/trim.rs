@@ -1,4 +1,4 @@
-//! Trimming the log of what was received long ago and is in chunks.
+//! Trimming the log: old rows whose locations are in chunks serve only the feed and are deleted.
 
 use futures_util::FutureExt as _;
 use perigee_core::id::AccountId;
@@ -6,14 +6,14 @@ use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
 use crate::sql::event_trim::wanted_by_webhooks;
-use crate::sql::locations::note_trimmed;
+use crate::sql::locations::save_trimmed_to;
 use crate::sql::rule_engine::judged_to;
 use crate::{Database, Tx, params};
 
-/// Rows of the log one transaction looks at to trim it.
-const TRIMMED_AT_ONCE: i64 = 5_000;
+/// Rows that one transaction examines.
+const ROWS_PER_JOB: i64 = 5_000;
 
-/// Forgets rows of an account's log that were received this long ago and are in chunks. Gives how many went.
+/// Deletes rows of an account's log that are older than `keep_ms` and in chunks. Gives how many there were.
 pub(crate) async fn trim(
     database: &Database,
     account: AccountId,
@@ -24,7 +24,7 @@ pub(crate) async fn trim(
         let some =
             database.write_background(move |tx| trim_some(tx, account, (keep_ms, now)).boxed()).await?;
         gone += some;
-        if some < u64::try_from(TRIMMED_AT_ONCE).unwrap_or(u64::MAX) {
+        if some < u64::try_from(ROWS_PER_JOB).unwrap_or(u64::MAX) {
             return Ok(gone);
         }
     }
@@ -32,8 +32,8 @@ pub(crate) async fn trim(
 
 async fn trim_some(tx: &Tx, account: AccountId, (keep_ms, now): (i64, Timestamp)) -> Result<u64> {
     tx.lock_account(account).await?;
-    // The oldest rows alone are looked at: what follows is newer. Both ends are named, so that PostgreSQL expects few
-    // rows between them and goes by the index.
+    // Only the oldest rows are examined: later ones are newer. Both bounds are given, so that the planner expects few
+    // rows and uses the index.
     let sql = "DELETE FROM location_log WHERE account_id = ?1 AND received_at < ?2 \
                AND (received_at < ?4 OR number <= ?5) \
                AND number BETWEEN (SELECT MIN(number) FROM location_log WHERE account_id = ?1) \
@@ -45,14 +45,14 @@ async fn trim_some(tx: &Tx, account: AccountId, (keep_ms, now): (i64, Timestamp)
                RETURNING number";
     let long_ago = now.plus_millis(-keep_ms);
     let (given_up, read) = wanted_by_webhooks(tx, account, now).await?;
-    // What rules have not judged yet stays as long again.
+    // What the rule engine has not judged yet is kept twice as long.
     let judged_to = judged_to(tx, account).await?.unwrap_or(i64::MAX);
     let longer_ago = long_ago.plus_millis(-keep_ms);
-    let values = params![account, long_ago, TRIMMED_AT_ONCE, given_up, read, judged_to, longer_ago];
+    let values = params![account, long_ago, ROWS_PER_JOB, given_up, read, judged_to, longer_ago];
     let rows = tx.query(sql, values).await?;
     let numbers = rows.iter().map(|row| row.i64("number")).collect::<std::result::Result<Vec<_>, _>>()?;
     if let Some(last) = numbers.iter().max() {
-        note_trimmed(tx, account, *last).await?;
+        save_trimmed_to(tx, account, *last).await?;
     }
     Ok(u64::try_from(numbers.len()).unwrap_or(u64::MAX))
 }

@@ -1,4 +1,4 @@
-//! Alerts as stores offer them.
+//! The `Alerts` trait.
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
@@ -9,21 +9,21 @@ use perigee_core::id::{AlertId, DeviceId};
 use perigee_core::location::{History, HistoryRequest};
 use perigee_core::store::{Alerts, Result, SubmittedAlerts};
 
-use super::super::devices::hear;
+use super::super::devices::record_contact;
 use super::{change, raise, read};
 use crate::{Database, Tx};
 
-/// Alerts one transaction stores: each may make a message to fifty people, and others wait meanwhile.
-const AT_ONCE: usize = 200;
+/// Alerts that one transaction stores: each may create messages to fifty recipients, and other writers wait meanwhile.
+const ALERTS_PER_JOB: usize = 200;
 
-/// Stores what a device says happened; none when the device is expired.
+/// Stores the alerts of a device; `None` when its licence is expired.
 async fn store(
     tx: &Tx,
     scope: Scope,
     device: DeviceId,
     alerts: Vec<Alert>,
 ) -> Result<Option<SubmittedAlerts>> {
-    if hear(tx, scope, device).await? {
+    if record_contact(tx, scope, device).await? {
         raise(tx, scope.account, device, alerts).await.map(Some)
     } else {
         Ok(None)
@@ -41,11 +41,11 @@ impl Alerts for Database {
         let scope = actor.scope;
         let mut all = Vec::with_capacity(alerts.len());
         let mut alerts = alerts.into_iter();
-        // At least once, so that the device is heard.
+        // At least once, so that the contact is recorded.
         loop {
-            let some: Vec<Alert> = alerts.by_ref().take(AT_ONCE).collect();
+            let some: Vec<Alert> = alerts.by_ref().take(ALERTS_PER_JOB).collect();
             let submitted = self.write(move |tx| store(tx, scope, device, some).boxed()).await?;
-            // An expired device was heard, which is kept; only then is it refused.
+            // The contact of an expired device is committed before its alerts are refused.
             all.extend(submitted.ok_or(StoreError::DeviceExpired(device))?);
             if alerts.len() == 0 {
                 return Ok(all);

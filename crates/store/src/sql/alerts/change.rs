@@ -1,4 +1,4 @@
-//! Taking note of an alert, and ending it. Either is done once; doing it again changes nothing.
+//! Acknowledging and ending an alert; both are idempotent.
 
 use perigee_core::actor::Actor;
 use perigee_core::alert::StoredAlert;
@@ -21,7 +21,7 @@ pub(super) async fn acknowledge(tx: &Tx, actor: Actor, id: AlertId) -> Result<St
                WHERE account_id = ?1 AND id = ?2";
     let added = tx.now().as_millis() + id_part(&Value::from(actor.origin.user));
     tx.execute(sql, params![actor.scope.account, id, tx.now(), actor.origin.user, added]).await?;
-    tell(tx, &actor, (EventKind::AlertAcknowledged, "alert.acknowledge"), &before).await
+    record(tx, &actor, (EventKind::AlertAcknowledged, "alert.acknowledge"), &before).await
 }
 
 pub(super) async fn end(tx: &Tx, actor: Actor, id: AlertId) -> Result<StoredAlert> {
@@ -32,7 +32,7 @@ pub(super) async fn end(tx: &Tx, actor: Actor, id: AlertId) -> Result<StoredAler
     let sql = "UPDATE alert SET ended_at = ?3, checksum = checksum + CAST(?3 AS BIGINT) \
                WHERE account_id = ?1 AND id = ?2";
     tx.execute(sql, params![actor.scope.account, id, tx.now()]).await?;
-    tell(tx, &actor, (EventKind::AlertEnded, "alert.end"), &before).await
+    record(tx, &actor, (EventKind::AlertEnded, "alert.end"), &before).await
 }
 
 async fn lock(tx: &Tx, actor: &Actor, id: AlertId) -> Result<StoredAlert> {
@@ -40,8 +40,8 @@ async fn lock(tx: &Tx, actor: &Actor, id: AlertId) -> Result<StoredAlert> {
     read::find(tx, actor.scope, id).await?.ok_or(StoreError::NotFound(Kind::Alert))
 }
 
-/// Notes it in both logs, and gives the alert as it is now.
-async fn tell(
+/// Records the change in the event and audit logs; gives the alert as it is now.
+async fn record(
     tx: &Tx,
     actor: &Actor,
     (kind, action): (EventKind, &str),

@@ -1,4 +1,4 @@
-//! The checksum of an alert's row: the CRC-32 of what was submitted, plus what is done to the alert later.
+//! The checksum of an alert's row: the CRC-32 of what was submitted, plus the columns that change later.
 
 use perigee_core::location::Readings;
 use perigee_core::store::Result;
@@ -9,7 +9,7 @@ use super::read;
 use crate::codec::{pack_readings, unpack_readings};
 use crate::{Row, Tx, Value, params};
 
-/// What is written once, in the order in which it is inserted.
+/// The columns that are written once, in the order of insertion.
 pub(super) const COLUMNS: [&str; 15] = [
     "account_id",
     "id",
@@ -33,7 +33,7 @@ pub(super) fn of_new(inserted: &[Value]) -> i64 {
     crc(inserted)
 }
 
-/// The checksum that a row should have, which must hold all columns of an alert.
+/// The checksum that a row should have; the row must have all columns of an alert.
 pub(crate) fn of_row(row: &Row) -> Result<i64> {
     let later = sum(&values(row, &["acknowledged_at", "ended_at"])?);
     let by = id_part(row.value("acknowledged_by")?);
@@ -57,7 +57,7 @@ pub(crate) fn fault(row: &Row) -> Result<Option<String>> {
     Ok(differs.then(|| "it does not match its checksum".to_owned()))
 }
 
-/// Keeps an alert as it reads, without attributes that cannot be read.
+/// Repairs an alert: drops attributes that cannot be read, and recomputes its hash and checksum.
 pub(crate) async fn repair(tx: &Tx, row: &Row) -> Result<()> {
     let key = params![row.i64("account_id")?, row.i64("id")?];
     let mut attributes = row.bytes("attributes")?;
@@ -69,7 +69,7 @@ pub(crate) async fn repair(tx: &Tx, row: &Row) -> Result<()> {
     let sql = "SELECT * FROM alert WHERE account_id = ?1 AND id = ?2";
     let row = tx.query_one(sql, key).await?;
     let hash = Identity::of_alert(&read::from_row(&row)?.alert).hash;
-    // Unless another alert says the same, which has the hash then.
+    // Unless another alert with the same content already has this hash.
     let sql = "UPDATE alert SET hash = ?3 WHERE account_id = ?1 AND id = ?2 AND NOT EXISTS ( \
                    SELECT 1 FROM alert o WHERE o.account_id = ?1 AND o.device_id = alert.device_id \
                    AND o.time = alert.time AND o.hash = ?3)";

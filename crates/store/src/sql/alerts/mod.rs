@@ -1,4 +1,4 @@
-//! Alerts: stored once each, listed by time, taken note of, and ended.
+//! Alerts: deduplicated, listed by time, acknowledged and ended.
 
 mod api;
 mod change;

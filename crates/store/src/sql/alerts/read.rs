@@ -1,4 +1,4 @@
-//! Reading alerts, and by which channels somebody was really told of them.
+//! Reading alerts, with the channels by which a notification was sent.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -34,7 +34,7 @@ pub(super) async fn list(
     list_all(tx, scope, filter, request).await
 }
 
-/// The alerts of every device in sight that pass the filter.
+/// The alerts of all visible devices that pass the filter.
 pub(super) async fn list_all(
     tx: &Tx,
     scope: Scope,
@@ -50,7 +50,7 @@ pub(super) async fn list_all(
         scope::keep_members(&mut query, scope, group, "device_id");
     }
     if let Some(name) = &filter.name {
-        // Letters beyond ASCII match as they are written: the engines do not agree on their small forms.
+        // Letters beyond ASCII match case-sensitively: the engines disagree on their lower case.
         query.push_if_storable(" AND (name = {} OR lower(name) = lower({}))", name);
     }
     if let Some(severity) = filter.severity {
@@ -71,7 +71,7 @@ pub(super) async fn list_all(
     Ok(part)
 }
 
-/// One alert of a device in sight.
+/// One alert of a visible device.
 pub(super) async fn find(tx: &Tx, scope: Scope, id: AlertId) -> Result<Option<StoredAlert>> {
     let mut query = Query::new(format!("{SELECT} AND id = ?2"), params![scope.account, id]);
     scope::keep_devices(&mut query, scope, "device_id");
@@ -91,7 +91,7 @@ pub(in crate::sql) async fn of_ids(
     rows.iter().map(|row| readable(tx, account, row).map(|alert| (alert.id, alert))).collect()
 }
 
-/// Those of these alerts that are there.
+/// The existing alerts among these.
 pub(in crate::sql) async fn find_many(tx: &Tx, scope: Scope, ids: &[i64]) -> Result<Vec<StoredAlert>> {
     let mut alerts: Vec<StoredAlert> = of_ids(tx, scope.account, ids).await?.into_values().collect();
     add_channels(tx, scope.account, alerts.iter_mut()).await?;
@@ -117,7 +117,7 @@ async fn add_channels(
     Ok(())
 }
 
-/// An alert from its row. Attributes that cannot be read are left out, and the row is noted.
+/// An alert from its row. Attributes that cannot be read are left out, and the row is recorded as damaged.
 fn readable(tx: &Tx, account: AccountId, row: &Row) -> Result<StoredAlert> {
     let attributes = match unpack_readings(row.bytes_ref("attributes")?) {
         Ok(packed) => packed.attributes,

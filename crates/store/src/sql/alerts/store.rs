@@ -1,4 +1,4 @@
-//! Storing alerts: each once, with its event and its messages, in one transaction.
+//! Storing alerts with their events and notifications, in one transaction.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
@@ -23,8 +23,8 @@ const INSERT: &str = "INSERT INTO alert (account_id, id, device_id, time, hash, 
                       latitude, longitude, attributes, received_at, severity, known_latitude, known_longitude, \
                       checksum)";
 
-/// Stores what is new, with its events and messages, and says of each whether it is new, and its id. The device
-/// exists, and it is not heard by this: rules raise alerts too.
+/// Stores new alerts with their events and notifications; gives for each its id and whether it is new. The device must
+/// exist. No contact is recorded, because rules raise alerts too.
 pub(crate) async fn raise(
     tx: &Tx,
     account: AccountId,
@@ -35,7 +35,7 @@ pub(crate) async fn raise(
     Ok(raised.pop().map(|(_, submitted)| submitted).unwrap_or_default())
 }
 
-/// The same of many devices, each named once, by few statements.
+/// The same for many devices, each given once, with few statements.
 pub(crate) async fn raise_all(
     tx: &Tx,
     account: AccountId,
@@ -46,7 +46,7 @@ pub(crate) async fn raise_all(
         return Ok(devices.into_iter().map(|(device, _)| (device, SubmittedAlerts::new())).collect());
     }
     tx.lock_account(account).await?;
-    // Consecutive, so that alerts of one time are listed in the order they came.
+    // Consecutive, so that alerts of one time are listed in the order of submission.
     let make = |now| AlertId::new(now).as_i64();
     let mut next = ids::fresh_ids(tx, "alert", account, count, make).await?..;
     let (mut rows, mut all) = (Vec::with_capacity(count), Vec::with_capacity(devices.len()));
@@ -56,8 +56,8 @@ pub(crate) async fn raise_all(
         for (alert, id) in alerts.into_iter().zip(&mut next) {
             let (identity, severity) = (Identity::of_alert(&alert), Severity::of(&alert));
             each.identities.push(identity);
-            if let Entry::Vacant(place) = each.ids.entry(identity) {
-                place.insert(AlertId::from_i64(id));
+            if let Entry::Vacant(entry) = each.ids.entry(identity) {
+                entry.insert(AlertId::from_i64(id));
                 each.raised.push(Raised { id: AlertId::from_i64(id), name: alert.name.clone(), severity });
                 rows.push(to_row(tx, (account, device), id, alert, identity, last_known));
             }
@@ -68,20 +68,20 @@ pub(crate) async fn raise_all(
     for row in insert_many(tx, INSERT, &rows, "ON CONFLICT DO NOTHING RETURNING id").await? {
         new.insert(AlertId::from_i64(row.i64("id")?));
     }
-    let mut notes = Vec::with_capacity(new.len());
+    let mut new_events = Vec::with_capacity(new.len());
     let mut audiences = Vec::with_capacity(all.len());
     for each in &mut all {
         each.raised.retain(|alert| new.contains(&alert.id));
         let device = each.device;
         let audience = if each.raised.is_empty() { None } else { Audience::of(tx, account, device).await? };
-        notes.extend(each.raised.iter().map(|alert| {
+        new_events.extend(each.raised.iter().map(|alert| {
             let webhooks = audience.as_ref().map(|audience| audience.webhooks(tx, alert.severity));
-            let data = events::routing_note(&webhooks.unwrap_or_default());
+            let data = events::routing_data(&webhooks.unwrap_or_default());
             NewEvent { subject: alert.id.to_string(), device: Some(device), data }
         }));
         audiences.push(audience);
     }
-    append_events(tx, account, EventKind::AlertCreated, notes).await?;
+    append_events(tx, account, EventKind::AlertCreated, new_events).await?;
     let mut answer = Vec::with_capacity(all.len());
     for (each, audience) in all.into_iter().zip(audiences) {
         if let Some(audience) = &audience {
@@ -101,7 +101,7 @@ struct OfDevice {
 }
 
 impl OfDevice {
-    /// Whether each is new, and its id. The first of equal ones in a call is the new one.
+    /// The outcome and id of each alert. Of equal ones in a call the first is the new one.
     async fn outcomes(
         mut self,
         tx: &Tx,
@@ -117,13 +117,13 @@ impl OfDevice {
     }
 }
 
-/// Where the device was last known to be, if one of these alerts does not say where it happened.
+/// The last known position of the device, if one of these alerts has no position.
 async fn last_known(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,
     alerts: &[Alert],
-) -> Result<Option<Place>> {
+) -> Result<Option<Position>> {
     if alerts.iter().all(|alert| alert.position.is_some()) {
         return Ok(None);
     }
@@ -131,7 +131,7 @@ async fn last_known(
     Ok(last.map(|stored| (stored.location.latitude, stored.location.longitude)))
 }
 
-type Place = (Latitude, Longitude);
+type Position = (Latitude, Longitude);
 
 fn to_row(
     tx: &Tx,
@@ -139,12 +139,12 @@ fn to_row(
     id: i64,
     alert: Alert,
     identity: Identity,
-    last_known: Option<Place>,
+    last_known: Option<Position>,
 ) -> Vec<Value> {
     let severity = Severity::of(&alert).rank();
     let (known_latitude, known_longitude) = last_known.filter(|_| alert.position.is_none()).unzip();
     let (latitude, longitude) = alert.position.unzip();
-    // Attributes alone are a packing of readings too.
+    // Attributes are packed as readings without other fields.
     let attributes = pack_readings(&Readings { attributes: alert.attributes, ..Readings::default() });
     let mut row = params![
         account,

@@ -1,4 +1,4 @@
-//! Devices, as the trait of the domain has them.
+//! The `Devices` trait.
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
@@ -30,18 +30,18 @@ async fn list(tx: &Tx, scope: Scope, filter: DeviceFilter, page: PageRequest) ->
     }
 }
 
-/// Passes an outcome on. What failed left no trace, so that a want of licences is told in a transaction of its own.
-async fn tell_if_exhausted<T>(database: &Database, outcome: Result<T>) -> Result<T> {
+/// Passes an outcome on. The failed transaction was rolled back, so the lack of licences is announced in another one.
+async fn announce_if_exhausted<T>(database: &Database, outcome: Result<T>) -> Result<T> {
     if let Err(StoreError::LicenseExhausted(account)) = outcome {
-        let told = database.write(move |tx| license_check::tell_exhausted(tx, account).boxed()).await;
+        let told = database.write(move |tx| license_check::announce_exhausted(tx, account).boxed()).await;
         if let Err(error) = told {
-            tracing::warn!(%account, %error, "could not tell that every licence is used");
+            tracing::warn!(%account, %error, "could not announce that every licence is used");
         }
     }
     outcome
 }
 
-/// Notes a change of the device's groups first that is shown already, so that whoever changes it has seen that.
+/// Records a published change of the device's groups first, so that the client's revision is compared with it.
 async fn follow_up(database: &Database, account: AccountId, id: DeviceId) -> Result<()> {
     if database.read(move |tx| editions::is_to_follow_up(tx, account, id).boxed()).await? {
         database.write(move |tx| editions::follow_up_device(tx, account, id).boxed()).await?;
@@ -59,7 +59,7 @@ impl Devices for Database {
     ) -> Result<Created<Device>> {
         let actor = actor.clone();
         let made = self.write(move |tx| create::create(tx, actor, settings, once).boxed()).await;
-        tell_if_exhausted(self, made).await
+        announce_if_exhausted(self, made).await
     }
 
     async fn find_device(&self, scope: Scope, device: &DeviceRef) -> Result<Option<Device>> {
@@ -68,10 +68,7 @@ impl Devices for Database {
     }
 
     async fn find_device_id(&self, scope: Scope, device: &DeviceRef) -> Result<Option<DeviceId>> {
-        let cached = self.memory().map(|memory| {
-            let cache = memory.device_cache();
-            (cache.epoch(), cache.find_id(scope, device))
-        });
+        let cached = self.log().find_cached_id(scope, device);
         if let Some((_, Some(id))) = cached {
             return Ok(Some(id));
         }
@@ -79,8 +76,8 @@ impl Devices for Database {
         // Boxed: the future is large and rarely needed, and would enlarge the caller's.
         let look = self.read(move |tx| async move { read::find_id(tx, scope, &wanted).await }.boxed());
         let found = Box::pin(look).await?;
-        if let (Some(memory), Some((epoch, _)), Some(id)) = (self.memory(), cached, found) {
-            memory.device_cache_mut().put_id(epoch, scope, device, id);
+        if let (Some((epoch, _)), Some(id)) = (cached, found) {
+            self.log().cache_id(epoch, scope, device, id);
         }
         Ok(found)
     }
@@ -110,7 +107,7 @@ impl Devices for Database {
         let actor = actor.clone();
         follow_up(self, actor.scope.account, id).await?;
         let replaced = self.write(move |tx| replace::replace(tx, actor, id, seen, settings).boxed()).await;
-        tell_if_exhausted(self, replaced).await
+        announce_if_exhausted(self, replaced).await
     }
 
     async fn delete_device(&self, actor: &Actor, id: DeviceId, seen: Option<Revision>) -> Result<()> {

@@ -1,4 +1,4 @@
-//! What creating and replacing a device have in common: the checks, and the columns a client sets.
+//! Shared by creating and replacing a device: the checks, and the columns that a client sets.
 
 use perigee_core::account::Account;
 use perigee_core::actor::{Actor, Reach, Scope};
@@ -13,10 +13,9 @@ use super::super::{events, scope, search};
 use super::read;
 use crate::{Tx, Value, params};
 
-/// Checks what a client wants to set, of a new device or of this one, and puts it in order.
+/// Validates and normalises the settings for a new device or for this one.
 ///
-/// A group's user keeps the device in that group: nobody can put a device out of their own sight by what they
-/// leave out.
+/// A user who sees one group keeps the device in that group: leaving the group out must not make it invisible to them.
 pub(super) async fn admit(
     tx: &Tx,
     scope: Scope,
@@ -40,7 +39,7 @@ pub(super) async fn admit(
     Ok(settings)
 }
 
-/// What a client sets, but for the groups, in the order of [`COLUMNS`].
+/// The settings without the groups, in the order of [`COLUMNS`].
 pub(super) fn values(settings: &DeviceSettings) -> Result<Vec<Value>> {
     let limits = settings.limits;
     let fields =
@@ -82,20 +81,20 @@ pub(super) const COLUMNS: [&str; 14] = [
     "search",
 ];
 
-/// The device after a change, as the one who made it sees it.
+/// The device after a change, as the actor sees it.
 pub(super) async fn reread(tx: &Tx, account: &Account, actor: &Actor, id: DeviceId) -> Result<Device> {
     let device = read::find(tx, account, actor.scope, &DeviceRef::Id(id)).await?;
     device.ok_or(StoreError::NotFound(Kind::Device))
 }
 
-/// Appends an event that tells the device's revision.
-pub(super) async fn tell(tx: &Tx, kind: EventKind, device: &Device) -> Result<()> {
+/// Appends an event with the device's revision.
+pub(super) async fn append_event(tx: &Tx, kind: EventKind, device: &Device) -> Result<()> {
     let data = serde_json::json!({ "revision": device.revision });
     events::append(tx, device.account, kind, device.id.to_string(), Some(device.id), data).await
 }
 
-/// Appends an event that tells when the device expires.
-pub(super) async fn tell_expiry(
+/// Appends an event with the device's expiry.
+pub(super) async fn append_expiry_event(
     tx: &Tx,
     kind: EventKind,
     device: &Device,

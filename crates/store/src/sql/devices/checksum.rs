@@ -1,4 +1,4 @@
-//! The checksum of a device's row: the CRC-32 of what a client sets, plus what the service changes by itself.
+//! The checksum of a device's row: the CRC-32 of the client's settings, plus the columns that the service changes.
 
 use perigee_core::day::Date;
 use perigee_core::id::{AccountId, DeviceId};
@@ -10,16 +10,16 @@ use super::super::{column, search};
 use super::change::COLUMNS;
 use crate::{Row, Tx, Value, params};
 
-/// What counts by its value, beside who made the device.
+/// The columns whose values are added to the checksum; `created_by` is added too.
 const NUMBERS: [&str; 7] =
     ["revision", "expires", "licensed", "announced_near", "announced_expired", "creation", "last_modified"];
 
-/// The CRC-32 of what a client sets, given in the order of [`COLUMNS`].
+/// The CRC-32 of the settings, given in the order of [`COLUMNS`].
 pub(super) fn settings_crc(account: AccountId, id: DeviceId, settings: &[Value]) -> i64 {
     crc(&[params![account, id], settings].concat())
 }
 
-/// The checksum that a row should have, which must hold all columns of a device.
+/// The checksum that a row should have; the row must have all columns of a device.
 pub(crate) fn of_row(row: &Row) -> Result<i64> {
     let (account, id) = (AccountId::from_i64(row.i64("account_id")?), DeviceId::from_i64(row.i64("id")?));
     let settings = settings_crc(account, id, &values(row, &COLUMNS)?);
@@ -50,7 +50,7 @@ pub(crate) fn fault(row: &Row) -> Result<Option<String>> {
     Ok(differs.then(|| "it does not match its checksum".to_owned()))
 }
 
-/// Keeps a device as it reads, without tags or a date that cannot be read.
+/// Repairs a device: drops tags or a date that cannot be read, and recomputes its checksum.
 pub(crate) async fn repair(tx: &Tx, row: &Row) -> Result<()> {
     let key = params![row.i64("account_id")?, row.i64("id")?];
     let fields = [Some(row.str("name")?), row.opt_str("identifier")?, row.opt_str("description")?];

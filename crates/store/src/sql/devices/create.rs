@@ -1,4 +1,4 @@
-//! Adding a device, which takes a licence unless it is expired from the start.
+//! Creating a device, which takes a licence unless its expiry is in the past.
 
 use perigee_core::account::Account;
 use perigee_core::actor::{Actor, Reach};
@@ -14,7 +14,7 @@ use super::super::checksum::{id_part, sum};
 use super::super::ids::fresh_id;
 use super::super::query::insert_many;
 use super::super::{accounts, audit, idempotency, license_check, members};
-use super::change::{COLUMNS, admit, reread, tell, values};
+use super::change::{COLUMNS, admit, append_event, reread, values};
 use super::checksum::settings_crc;
 use crate::{Tx, Value, params};
 
@@ -34,19 +34,19 @@ pub(super) async fn create(
     Ok(Created::Now(device))
 }
 
-/// Whether the device may be added, and how it will stand with the licences.
+/// Checks whether the device may be created, and decides its licence.
 async fn decide(
     tx: &Tx,
     account: &Account,
     actor: &Actor,
     settings: DeviceSettings,
 ) -> Result<(DeviceSettings, License)> {
-    // Whoever sees one device alone could never see another that they made.
+    // A user who sees one device only could not see another that they create.
     if matches!(actor.scope.reach, Reach::Device(_)) {
         return Err(StoreError::NotFound(Kind::Device));
     }
     let settings = admit(tx, actor.scope, None, settings).await?;
-    obey_admin_devices(tx, actor).await?;
+    check_admin_devices(tx, actor).await?;
     let now = license_check::settle(tx, account.id).await?;
     let expires = expiry_instant(settings.limits.expiration_date, &account.settings.time_zone);
     let (license, change) = License { licensed: false, expires: None }.with_expiry(expires, now);
@@ -56,8 +56,8 @@ async fn decide(
     Ok((settings, license))
 }
 
-/// At most so many devices made by the user may exist, if the user is bound by a number.
-async fn obey_admin_devices(tx: &Tx, actor: &Actor) -> Result<()> {
+/// Enforces the limit on devices that the user may create, if there is one.
+async fn check_admin_devices(tx: &Tx, actor: &Actor) -> Result<()> {
     let Some(user) = actor.origin.user else { return Ok(()) };
     let sql = "SELECT u.admin_devices, \
                    (SELECT COUNT(*) FROM device d WHERE d.account_id = ?1 AND d.created_by = ?2) AS made \
@@ -78,7 +78,7 @@ async fn insert(
 ) -> Result<Device> {
     let make = |now| DeviceId::new(now).as_i64();
     let id = DeviceId::from_i64(fresh_id(tx, "device", account.id, make).await?);
-    // One that is expired from the start never came to its expiry, so there is none to announce.
+    // A device that is created expired has no expiry to announce.
     let announced = license.expires.filter(|_| !license.licensed);
     let mut row = params![
         account.id,
@@ -105,19 +105,19 @@ async fn insert(
     insert_many(tx, &head, &[row], "").await?;
     members::move_device(tx, account.id, id, &[], &settings.groups).await?;
     let device = reread(tx, account, actor, id).await?;
-    tell(tx, EventKind::DeviceCreated, &device).await?;
+    append_event(tx, EventKind::DeviceCreated, &device).await?;
     audit::record(tx, account.id, &actor.origin, "device.create", Some(id.to_string())).await?;
     Ok(device)
 }
 
-/// The same without the lock, in two transactions: what the tests of the licence race must catch.
+/// A deliberately wrong variant without the lock, in two transactions, which the tests of the licence race must catch.
 #[cfg(feature = "testing")]
 pub(super) mod without_lock {
     use super::{Actor, Device, DeviceSettings, Kind, Result, StoreError, accounts, decide, insert};
     use crate::Database;
 
-    /// Adds a device, counting the licences in one transaction and inserting in the next, with `between` awaited
-    /// between them. Deliberately wrong: the harness of the licence race must catch it.
+    /// Creates a device, but counts the licences in one transaction and inserts in another, with `between` awaited in
+    /// between.
     pub async fn create_device_without_lock(
         database: &Database,
         actor: &Actor,

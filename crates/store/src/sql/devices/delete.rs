@@ -1,7 +1,5 @@
 //! Deleting a device with its history.
 
-use std::sync::Arc;
-
 use perigee_core::actor::Actor;
 use perigee_core::device::DeviceRef;
 use perigee_core::error::{Kind, StoreError};
@@ -11,7 +9,7 @@ use perigee_core::revision::Revision;
 use perigee_core::store::Result;
 
 use super::super::{accounts, audit, editions, members, quarantine};
-use super::change::tell;
+use super::change::append_event;
 use super::read;
 use crate::{Tx, params};
 
@@ -27,18 +25,15 @@ pub(super) async fn delete(tx: &Tx, actor: Actor, id: DeviceId, seen: Option<Rev
     if tx.query_opt(bound, params![account.id, id]).await?.is_some() {
         return Err(StoreError::InUse(Kind::Device));
     }
-    quarantine::forget_device(tx, account.id, id).await?;
-    // All its groups lose it, also those out of the actor's sight.
+    quarantine::delete_device(tx, account.id, id).await?;
+    // All its groups lose it, also those that the actor cannot see.
     let member_of = "SELECT group_id FROM group_member WHERE account_id = ?1 AND device_id = ?2";
     let rows = tx.query(member_of, params![account.id, id]).await?;
     let groups =
         rows.iter().map(|row| Ok(GroupId::from_i64(row.i64("group_id")?))).collect::<Result<Vec<_>>>()?;
     tx.execute("DELETE FROM device WHERE account_id = ?1 AND id = ?2", params![account.id, id]).await?;
-    if let Some(memory) = tx.memory() {
-        let (memory, account) = (Arc::clone(memory), account.id);
-        tx.after_commit(move || memory.remove_device(account, id));
-    }
+    tx.log().remove_device_from_memory(tx, account.id, id);
     members::touch_groups(tx, account.id, &groups).await?;
-    tell(tx, EventKind::DeviceDeleted, &device).await?;
+    append_event(tx, EventKind::DeviceDeleted, &device).await?;
     audit::record(tx, account.id, &actor.origin, "device.delete", Some(id.to_string())).await
 }

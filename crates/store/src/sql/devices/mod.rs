@@ -3,14 +3,14 @@
 mod api;
 mod change;
 pub(crate) mod checksum;
+mod contact;
 mod create;
 mod delete;
 pub(crate) mod expiry;
-mod heard;
 pub(crate) mod read;
 mod replace;
 mod row;
 
+pub(crate) use contact::record_contact;
 #[cfg(feature = "testing")]
 pub use create::without_lock::create_device_without_lock;
-pub(crate) use heard::hear;

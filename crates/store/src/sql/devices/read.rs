@@ -13,7 +13,7 @@ use super::super::{scope, search};
 use super::row::{Frame, SELECT};
 use crate::{Row, Tx, params};
 
-/// One device in sight.
+/// One visible device.
 pub(crate) async fn find(
     tx: &Tx,
     account: &Account,
@@ -26,7 +26,7 @@ pub(crate) async fn find(
     query.row(tx).await?.map(|row| frame.device(&row)).transpose()
 }
 
-/// The id of one device in sight.
+/// The id of one visible device.
 pub(super) async fn find_id(tx: &Tx, scope: Scope, device: &DeviceRef) -> Result<Option<DeviceId>> {
     let mut query = Query::new("SELECT d.id FROM device d WHERE d.account_id = ?1", params![scope.account]);
     scope::keep_devices(&mut query, scope, "d.id");
@@ -34,7 +34,7 @@ pub(super) async fn find_id(tx: &Tx, scope: Scope, device: &DeviceRef) -> Result
     Ok(query.row(tx).await?.map(|row| row.i64("id")).transpose()?.map(DeviceId::from_i64))
 }
 
-/// Devices in sight with one of these identifiers or names.
+/// Visible devices with one of these identifiers or names.
 pub(super) async fn find_named(tx: &Tx, scope: Scope, texts: &[String]) -> Result<Vec<NamedDevice>> {
     let mut query = Query::new(
         "SELECT d.id, d.identifier, d.name FROM device d WHERE d.account_id = ?1",
@@ -60,7 +60,7 @@ fn narrow_to(query: &mut Query, device: &DeviceRef) {
     }
 }
 
-/// Devices in sight that pass the filter, by id.
+/// Visible devices that pass the filter, by id.
 pub(crate) async fn list(
     tx: &Tx,
     account: &Account,
@@ -78,11 +78,11 @@ pub(crate) async fn list(
     Ok(Page::cut(devices, page.limit, |device| device.id.as_i64()))
 }
 
-/// Those of these devices that are in sight.
+/// The visible devices among these.
 pub(crate) async fn find_many(tx: &Tx, account: &Account, scope: Scope, ids: &[i64]) -> Result<Vec<Device>> {
     let frame = Frame::new(tx, account, scope);
-    let in_sight = scope::devices_in_sight(tx, scope, ids.iter().copied().map(DeviceId::from_i64).collect());
-    let ids: Vec<i64> = in_sight.await?.into_iter().map(DeviceId::as_i64).collect();
+    let visible = scope::visible_devices(tx, scope, ids.iter().copied().map(DeviceId::from_i64).collect());
+    let ids: Vec<i64> = visible.await?.into_iter().map(DeviceId::as_i64).collect();
     let sql = format!("{SELECT} AND d.id IN ({{ids}})");
     let rows = for_ids(tx, &sql, params![frame.account(), frame.date()], &ids).await?;
     rows.iter().map(|row| frame.device(row)).collect()
@@ -113,7 +113,7 @@ fn select(frame: &Frame) -> Query {
 
 fn narrow(query: &mut Query, frame: &Frame, filter: &DeviceFilter) {
     if let Some(text) = &filter.text {
-        query.push_if_storable(" AND strpos(d.search, {}) > 0", &search::small(text));
+        query.push_if_storable(" AND strpos(d.search, {}) > 0", &search::lowercase(text));
     }
     match filter.group {
         Some(group) if scope::sees_group(frame.scope, group) => keep_members(query, group),

@@ -1,4 +1,4 @@
-//! Replacing what a client sets of a device. One that comes back takes a licence.
+//! Replacing the settings of a device. One that is reactivated takes a licence.
 
 use perigee_core::account::Account;
 use perigee_core::actor::Actor;
@@ -13,7 +13,7 @@ use perigee_core::store::Result;
 
 use super::super::checksum::{ID_MODULUS, sum};
 use super::super::{accounts, audit, editions, license_check, members, rule_engine};
-use super::change::{COLUMNS, admit, reread, tell, tell_expiry, values};
+use super::change::{COLUMNS, admit, append_event, append_expiry_event, reread, values};
 use super::checksum::settings_crc;
 use super::{expiry, read};
 use crate::{Tx, params};
@@ -37,7 +37,7 @@ pub(super) async fn replace(
     if settings == before.settings {
         return Ok(before);
     }
-    // The instant was fixed when the date was set: only another date moves it, not another zone.
+    // The instant was fixed when the date was set: a change of zone does not move it.
     let expires = if settings.limits.expiration_date == before.settings.limits.expiration_date {
         before.expires
     } else {
@@ -47,16 +47,16 @@ pub(super) async fn replace(
     if change == LicenseChange::Take {
         license_check::require_free(tx, &account).await?;
     }
-    // The new date would hide that the old one came.
+    // Announced before the new date replaces the old one.
     expiry::announce_device(tx, account.id, id, now).await?;
     update(tx, &account, id, &settings, license).await?;
     members::move_device(tx, account.id, id, &before.settings.groups, &settings.groups).await?;
     rule_engine::wake(tx, account.id, id).await?;
     let after = reread(tx, &account, &actor, id).await?;
-    tell(tx, EventKind::DeviceUpdated, &after).await?;
+    append_event(tx, EventKind::DeviceUpdated, &after).await?;
     match change {
-        LicenseChange::Take => tell_expiry(tx, EventKind::DeviceReactivated, &after, expires).await?,
-        LicenseChange::Free => tell_expiry(tx, EventKind::DeviceExpired, &after, expires).await?,
+        LicenseChange::Take => append_expiry_event(tx, EventKind::DeviceReactivated, &after, expires).await?,
+        LicenseChange::Free => append_expiry_event(tx, EventKind::DeviceExpired, &after, expires).await?,
         LicenseChange::None => {}
     }
     let detail = changed(&after.settings.changes_since(&before.settings));
@@ -71,12 +71,12 @@ async fn update(
     settings: &DeviceSettings,
     license: License,
 ) -> Result<()> {
-    // What expires by the change itself is announced by the change.
+    // An expiry caused by this change is announced by it.
     let announced = license.expires.filter(|_| !license.licensed);
     let settable = values(settings)?;
     let known = settings_crc(account.id, id, &settable)
         + sum(params![1, tx.now(), license.expires, license.licensed, announced]);
-    // What is not given stays, and counts for what it is.
+    // A column that is not set keeps its value, which counts in the checksum.
     let kept = if announced.is_some() { "" } else { " + COALESCE(announced_expired, 0)" };
     let mut row =
         params![account.id, id, tx.now(), license.expires, license.licensed, announced, known].to_vec();

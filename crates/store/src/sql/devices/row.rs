@@ -17,7 +17,7 @@ use perigee_core::zone::Zone;
 use super::super::{column, ids, scope};
 use crate::damage::{Damage, Damaged, Table};
 use crate::error::describe;
-use crate::sqlite::LocationMemory;
+use crate::sql::locations::LocationLog;
 use crate::{Row, Tx};
 
 /// Every column of a device; `?1` is the account and `?2` the date of its day.
@@ -33,9 +33,9 @@ pub(super) const SELECT: &str = "\
     LEFT JOIN device_counter c ON c.account_id = d.account_id AND c.device_id = d.id AND c.date = ?2 \
     WHERE d.account_id = ?1";
 
-/// What the devices of one answer share: for whom they are read, and the account's day.
+/// What the devices of one answer have in common: the reader's scope, and the account's day.
 pub(super) struct Frame {
-    memory: Option<Arc<LocationMemory>>,
+    log: Arc<dyn LocationLog>,
     damage: Arc<Damage>,
     pub(super) scope: Scope,
     pub(super) now: Timestamp,
@@ -46,23 +46,22 @@ pub(super) struct Frame {
 impl Frame {
     pub(super) fn new(tx: &Tx, account: &Account, scope: Scope) -> Self {
         let (day, zone) = account.day_at(tx.now());
-        let (memory, damage) = (tx.memory().cloned(), Arc::clone(tx.damage()));
-        Self { memory, damage, scope, now: tx.now(), day, zone: zone.clone() }
+        let (log, damage) = (Arc::clone(tx.log()), Arc::clone(tx.damage()));
+        Self { log, damage, scope, now: tx.now(), day, zone: zone.clone() }
     }
 
     pub(super) fn account(&self) -> AccountId {
         self.scope.account
     }
 
-    /// The date its counters are of.
+    /// The date of the account's day, whose counters are read.
     pub(super) fn date(&self) -> String {
         self.day.date.to_string()
     }
 
     pub(super) fn device(&self, row: &Row) -> Result<Device> {
         let id = DeviceId::from_i64(row.i64("id")?);
-        let heard =
-            self.memory.as_ref().and_then(|memory| memory.device_states().get((self.account(), id)).cloned());
+        let memory = self.log.device_in_memory(self.account(), id);
         Ok(Device {
             id,
             account: self.account(),
@@ -71,9 +70,11 @@ impl Frame {
             licensed: row.bool("licensed")?,
             expires: row.opt_timestamp("expires")?,
             counters: self.counters(row)?,
-            last_seen: row.opt_timestamp("last_seen")?.max(heard.as_ref().and_then(|heard| heard.last_seen)),
-            learned_interval_s: match heard {
-                Some(heard) => heard.rhythm.interval_s(),
+            last_seen: row
+                .opt_timestamp("last_seen")?
+                .max(memory.as_ref().and_then(|memory| memory.last_seen)),
+            learned_interval_s: match memory {
+                Some(memory) => memory.rhythm.interval_s(),
                 None => row
                     .opt_bytes_ref("rhythm")?
                     .and_then(|rhythm| ReportingInterval::from_bytes(rhythm).interval_s()),
@@ -106,7 +107,7 @@ impl Frame {
         })
     }
 
-    /// What a column holds, or nothing when it cannot be read: one device must not hide all others.
+    /// The value of a column, or the default if it cannot be read: one device must not fail a list of others.
     fn or_none<T: Default>(&self, row: &Row, read: Result<T>) -> Result<T> {
         let id = DeviceId::from_i64(row.i64("id")?);
         Ok(read.unwrap_or_else(|error| {
@@ -115,7 +116,7 @@ impl Frame {
         }))
     }
 
-    /// The groups in sight; the others are nobody's business.
+    /// The groups that the reader can see.
     fn groups(&self, row: &Row) -> Result<Vec<GroupId>> {
         let mut groups = ids::listed(row, "group_ids", GroupId::from_i64)?;
         groups.retain(|group| scope::sees_group(self.scope, *group));

@@ -1,4 +1,4 @@
-//! Locations, as the trait of the domain has them.
+//! The `Locations` and `LocationUpkeep` traits.
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
@@ -14,8 +14,9 @@ use perigee_core::time::Timestamp;
 
 use super::super::retention;
 use super::submission_queue::Submission;
-use super::{delete, everywhere, group_commit, last, log, read};
-use crate::{Database, sqlite};
+use super::window::Window;
+use super::{delete, group_commit, last_list, log, read};
+use crate::Database;
 
 #[async_trait]
 impl Locations for Database {
@@ -26,7 +27,7 @@ impl Locations for Database {
         locations: Vec<Location>,
     ) -> Result<Vec<Outcome>> {
         let submission = Submission::new(actor.scope, device, &locations);
-        // They take several times the memory of what waits for the commit.
+        // The parsed locations take several times the memory of the packed ones that wait for the commit.
         drop(locations);
         group_commit::submit(self, submission).await
     }
@@ -37,7 +38,7 @@ impl Locations for Database {
         device: DeviceId,
         request: HistoryRequest,
     ) -> Result<History<StoredLocation>> {
-        let recent = self.memory().map(|memory| read::from_memory(memory, (scope.account, device), &request));
+        let recent = self.log().unpacked_in_memory(scope.account, device, &Window::of(&request));
         self.read_snapshot(move |tx| read::list(tx, scope, device, request, recent).boxed()).await
     }
 
@@ -48,15 +49,12 @@ impl Locations for Database {
         request: HistoryRequest,
         sink: Box<dyn LocationSink>,
     ) -> Result<(Box<dyn LocationSink>, Option<HistoryCursor>)> {
-        let recent = self.memory().map(|memory| read::from_memory(memory, (scope.account, device), &request));
+        let recent = self.log().unpacked_in_memory(scope.account, device, &Window::of(&request));
         self.read_snapshot(move |tx| read::read(tx, scope, device, request, recent, sink).boxed()).await
     }
 
     async fn find_last_location(&self, scope: Scope, device: DeviceId) -> Result<Option<StoredLocation>> {
-        match self.memory() {
-            Some(memory) => sqlite::locations::find_last(self, memory, scope, device).await,
-            None => self.read(move |tx| last::find_last_in_sight(tx, scope, device).boxed()).await,
-        }
+        self.log().find_last(self, scope, device).await
     }
 
     async fn list_last_locations(
@@ -66,15 +64,15 @@ impl Locations for Database {
         page: PageRequest,
     ) -> Result<Page<(DeviceId, StoredLocation)>> {
         let filter = *filter;
-        self.read(move |tx| everywhere::list_last(tx, scope, filter, page).boxed()).await
+        self.read(move |tx| last_list::list_last(tx, scope, filter, page).boxed()).await
     }
 
     async fn list_location_feed(&self, scope: Scope, after: i64, limit: u32) -> Result<Feed> {
-        self.read_snapshot(move |tx| log::feed(tx, scope, after, limit).boxed()).await
+        self.read_snapshot(move |tx| tx.log().feed(tx, scope, after, limit)).await
     }
 
     async fn feed_end(&self, scope: Scope) -> Result<i64> {
-        self.read(move |tx| log::end(tx, scope).boxed()).await
+        self.read(move |tx| tx.log().end(tx, scope)).await
     }
 
     async fn delete_locations(&self, actor: &Actor, device: DeviceId, range: TimeRange) -> Result<u64> {
@@ -86,14 +84,11 @@ impl Locations for Database {
 #[async_trait]
 impl LocationMaintenance for Database {
     async fn compact(&self, budget: CompactionBudget) -> Result<Compacted> {
-        log::compact(self, budget).await
+        self.log().compact(self, budget).await
     }
 
     async fn wait_for_compaction_pressure(&self) {
-        match self.memory() {
-            Some(memory) => memory.wait_for_compaction_pressure().await,
-            None => std::future::pending().await,
-        }
+        self.log().wait_for_compaction_pressure().await;
     }
 
     async fn trim_location_log(&self, keep_ms: i64) -> Result<u64> {

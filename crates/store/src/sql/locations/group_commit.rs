@@ -9,21 +9,18 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use perigee_core::error::StoreError;
-use perigee_core::location::{CompactionBudget, Outcome};
+use perigee_core::location::Outcome;
 use perigee_core::store::Result;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::submission_queue::{Answer, Caller, Submission, queue_of};
-use crate::{Database, Engine, Tx, postgres, sqlite};
-
-/// Devices that the committer packs at a time when memory is full and no compaction is running.
-const DEVICES_PACKED_WHEN_FULL: usize = 8;
+use crate::{Database, Engine};
 
 /// Stores a submission together with whatever else is queued.
 pub(super) async fn submit(database: &Database, submission: Submission) -> Result<Vec<Outcome>> {
     let (reply, answered) = oneshot::channel();
-    let queue = queue_of(database.engine(), submission.scope.account);
+    let queue = queue_of(submission.scope.account, database.log().concurrent_commits());
     if database.submission_queues().push(queue, submission, Caller { runtime: Handle::current(), reply })? {
         // A task of its own: it serves all callers, also when this one is cancelled.
         database.submission_queues().spawn(run_committer(database.clone(), queue));
@@ -45,7 +42,7 @@ async fn run_committer(database: Database, queue: usize) {
     // Estimates how many callers submit again as soon as they are answered; decays by a quarter per commit.
     let mut expected_callers = 0;
     while let Some(batch) = database.submission_queues().take(queue) {
-        let arriving = make_room(&database).await;
+        let arriving = database.log().admit_arrivals(&database).await;
         let (submissions, callers): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
         let together = callers.len();
         let results = store(&database, Arc::new(submissions)).await;
@@ -83,36 +80,21 @@ fn answer(answers: impl Iterator<Item = (Caller, Answer)>) {
     }
 }
 
-/// Waits until memory has room, packing locations if nobody else does, and until no locations are being erased.
-async fn make_room(database: &Database) -> Option<tokio::sync::MutexGuard<'_, ()>> {
-    let memory = database.memory()?;
-    while memory.is_full() {
-        if memory.wait_for_room().await {
-            continue;
-        }
-        let budget = CompactionBudget { devices: DEVICES_PACKED_WHEN_FULL, everything: false };
-        if let Err(error) = sqlite::locations::compact(database, memory, budget).await {
-            tracing::warn!(error = &error as &dyn std::error::Error, "could not pack locations to make room");
-            break;
-        }
-    }
-    Some(memory.arriving.lock().await)
-}
-
 /// Stores a batch in one transaction and gives each submission's result.
 async fn store(database: &Database, batch: Arc<Vec<Submission>>) -> Vec<Result<Vec<Outcome>>> {
     #[cfg(feature = "unsafe-early-ack")]
     if crate::early_ack::is_on() {
         let answers = batch.iter().map(|each| Ok(vec![Outcome::Accepted; each.locations.len()])).collect();
         let database = database.clone();
-        let job =
-            async move { database.write(move |tx| async move { ingest(tx, &batch).await }.boxed()).await };
+        let job = async move {
+            database.write(move |tx| async move { tx.log().ingest(tx, &batch).await }.boxed()).await
+        };
         tokio::spawn(job);
         return answers;
     }
     let indexes = 0..batch.len();
     let shared = Arc::clone(&batch);
-    let job = database.write(move |tx| async move { ingest(tx, &shared).await }.boxed());
+    let job = database.write(move |tx| async move { tx.log().ingest(tx, &shared).await }.boxed());
     match job.await {
         Ok(results) => results,
         Err(StoreError::Unavailable(cause)) => {
@@ -130,7 +112,7 @@ async fn store(database: &Database, batch: Arc<Vec<Submission>>) -> Vec<Result<V
             for index in indexes {
                 let shared = Arc::clone(&batch);
                 let job = database.write(move |tx| {
-                    async move { ingest(tx, shared.get(index..=index).unwrap_or_default()).await }.boxed()
+                    async move { tx.log().ingest(tx, shared.get(index..=index).unwrap_or_default()).await }.boxed()
                 });
                 results.push(job.await.and_then(|mut result| {
                     result.pop().unwrap_or_else(|| Err(StoreError::Internal("no result".into())))
@@ -138,14 +120,5 @@ async fn store(database: &Database, batch: Arc<Vec<Submission>>) -> Vec<Result<V
             }
             results
         }
-    }
-}
-
-/// Stores submissions as the engine does it.
-async fn ingest(tx: &Tx, batch: &[Submission]) -> Result<Vec<Result<Vec<Outcome>>>> {
-    match (tx.memory(), tx.as_postgres()) {
-        (Some(memory), _) => sqlite::locations::ingest(tx, memory, batch).await,
-        (_, Some(session)) => postgres::locations::ingest(tx, session, batch).await,
-        (None, None) => Err(StoreError::Internal("a store of neither engine".into())),
     }
 }

@@ -1,4 +1,4 @@
-//! The last location that can be trusted.
+//! The last location of a device that can be trusted.
 
 use perigee_core::actor::Scope;
 use perigee_core::id::{AccountId, DeviceId};
@@ -7,17 +7,18 @@ use perigee_core::store::Result;
 
 use super::super::query::{for_ids, insert_many};
 use super::super::scope;
+use super::log::LastInMemory;
 use super::row::{LAST_COLUMNS, last_checksum, last_point, unreadable_readings};
 use crate::codec::Point;
 use crate::{Row, Tx, params};
 
-/// The newest location of a device that can be trusted.
+/// The last trusted location of a device.
 pub(crate) async fn find_last(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,
 ) -> Result<Option<StoredLocation>> {
-    if let Memory::Last(last) = in_memory(tx, account, device) {
+    if let LastInMemory::Known(last) = in_memory(tx, account, device) {
         return last.map(|point| point.unpack().map_err(unreadable_readings)).transpose();
     }
     let sql = format!("SELECT {LAST_COLUMNS} FROM last_location WHERE account_id = ?1 AND device_id = ?2");
@@ -26,19 +27,14 @@ pub(crate) async fn find_last(
     last.map(|point| point.unpack().map_err(unreadable_readings)).transpose()
 }
 
-/// What memory knows of a device, which is never behind the table.
-enum Memory {
-    Nothing,
-    Last(Option<Point>),
+/// What memory knows of a device's last location, which is never behind the table.
+fn in_memory(tx: &Tx, account: AccountId, device: DeviceId) -> LastInMemory {
+    let found = tx.log().last_in_memory(account, &[device]).and_then(|mut last| last.pop());
+    found.unwrap_or(LastInMemory::Unknown)
 }
 
-fn in_memory(tx: &Tx, account: AccountId, device: DeviceId) -> Memory {
-    let Some(memory) = tx.memory() else { return Memory::Nothing };
-    let states = memory.device_states();
-    states.get((account, device)).map_or(Memory::Nothing, |entry| Memory::Last(entry.last.clone()))
-}
-
-pub(super) async fn find_last_in_sight(
+/// The last trusted location of a visible device, as the tables have it.
+pub(crate) async fn find_last_visible(
     tx: &Tx,
     scope: Scope,
     device: DeviceId,
@@ -47,7 +43,7 @@ pub(super) async fn find_last_in_sight(
     find_last(tx, scope.account, device).await
 }
 
-/// Devices and their last locations as the table has them.
+/// Selects devices with their last locations from the tables.
 pub(super) const DEVICES: &str = "\
     SELECT d.id AS device_id, l.number, l.time, l.received_at, l.latitude, l.longitude, l.late, \
         FALSE AS suspect, l.readings, l.checksum \
@@ -61,8 +57,8 @@ pub(super) fn last_of_row(
     row: &Row,
 ) -> Result<Option<StoredLocation>> {
     let last = match in_memory(tx, account, device) {
-        Memory::Last(last) => last,
-        Memory::Nothing => last_in_row(tx, account, device, row)?,
+        LastInMemory::Known(last) => last,
+        LastInMemory::Unknown => last_in_row(tx, account, device, row)?,
     };
     last.map(|point| point.unpack().map_err(unreadable_readings)).transpose()
 }
@@ -75,7 +71,7 @@ pub(super) fn last_in_row(tx: &Tx, account: AccountId, device: DeviceId, row: &R
     last_point(tx, account, device, row)
 }
 
-/// The last locations of those of these devices that have one in the table.
+/// The last locations of these devices from the table.
 pub(crate) async fn last_points(
     tx: &Tx,
     account: AccountId,
@@ -93,7 +89,7 @@ pub(crate) async fn last_points(
     Ok(found)
 }
 
-/// Makes these the last locations in the table.
+/// Writes last locations to the table.
 pub(crate) async fn put_last_points(tx: &Tx, last: &[((AccountId, DeviceId), Point)]) -> Result<()> {
     let row = |((account, device), point): &((AccountId, DeviceId), Point)| {
         params![

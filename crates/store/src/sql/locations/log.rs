@@ -1,78 +1,190 @@
-//! The log of locations, whichever engine keeps it.
+//! The log of locations, which each engine keeps in its own form.
 
+use std::fmt;
+
+use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::actor::Scope;
+use perigee_core::device::DeviceRef;
 use perigee_core::event::{Event, EventKind, EventObject};
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Compacted, CompactionBudget, Feed, StoredLocation, TimeRange};
+use perigee_core::location::{Compacted, CompactionBudget, Feed, Outcome, StoredLocation, TimeRange};
+use perigee_core::reporting_interval::ReportingInterval;
 use perigee_core::store::{LogScan, LogScanLimits, Result};
 use perigee_core::time::Timestamp;
+use tokio::sync::MutexGuard;
 
+use super::submission_queue::Submission;
 use super::window::Window;
 use crate::codec::Point;
 use crate::sql::event_filter::Wanted;
 use crate::sql::{accounts, clock};
-use crate::{Database, Engine, Tx, params, postgres, sqlite};
+use crate::{Database, Tx, params};
 
-/// After how long few locations are packed too.
-pub(crate) const FEW_WAIT_MS: i64 = 60 * 60 * 1000;
+/// After this time devices with less than a full chunk are packed too.
+pub(crate) const PACK_AFTER_MS: i64 = 60 * 60 * 1000;
 
-/// The column with the highest number of a row: on SQLite a row holds many locations.
-pub(crate) const fn number_column(engine: Engine) -> &'static str {
-    match engine {
-        Engine::Sqlite => "last_number",
-        Engine::Postgres => "number",
-    }
+/// The state of a device that an engine holds in memory, never behind the tables.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DeviceMemory {
+    pub(crate) last_seen: Option<Timestamp>,
+    pub(crate) rhythm: ReportingInterval,
 }
 
-/// Locations of devices in sight after this number.
-pub(super) async fn feed(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Feed> {
-    match tx.memory() {
-        Some(_) => sqlite::locations::list(tx, scope, after, limit).await,
-        None => postgres::locations::list(tx, scope, after, limit).await,
-    }
+/// What memory knows of a device's last location.
+#[derive(Clone, Debug)]
+pub(crate) enum LastInMemory {
+    /// Nothing: the table must be read.
+    Unknown,
+    /// The last location, if the device has one.
+    Known(Option<Point>),
 }
 
-/// What the log says after this number.
-pub(crate) async fn skim(tx: &Tx, account: AccountId, after: i64, limits: LogScanLimits) -> Result<LogScan> {
-    match tx.memory() {
-        Some(_) => sqlite::locations::skim(tx, account, after, limits).await,
-        None => postgres::locations::skim(tx, account, after, limits).await,
-    }
-}
+/// Held while locations are erased: nothing else changes chunks or adds locations.
+pub(crate) type ChangeGuard<'a> = (MutexGuard<'a, ()>, MutexGuard<'a, ()>);
 
-/// The locations of these devices in the log after the first number and up to the second.
-pub(crate) async fn read_log(
-    tx: &Tx,
-    account: AccountId,
-    part: (i64, i64),
-    devices: Vec<DeviceId>,
-) -> Result<Vec<(DeviceId, StoredLocation)>> {
-    match tx.memory() {
-        Some(_) => sqlite::locations::read_log(tx, account, part, devices).await,
-        None => postgres::locations::read_log(tx, account, part, devices).await,
-    }
-}
+/// Everything about locations that differs between the engines. The defaults are those of an engine that keeps nothing
+/// in memory.
+#[async_trait]
+pub(crate) trait LocationLog: fmt::Debug + Send + Sync {
+    /// The column of `location_log` with the highest number of a row.
+    fn number_column(&self) -> &'static str;
 
-/// The highest number of the account, also when its location is gone.
-pub(crate) async fn end(tx: &Tx, scope: Scope) -> Result<i64> {
-    match tx.memory() {
-        Some(_) => sqlite::locations::end(tx, scope).await,
-        None => postgres::locations::end(tx, scope).await,
-    }
-}
+    /// Transactions that store locations at the same time.
+    fn concurrent_commits(&self) -> usize;
 
-/// Locations as events, and up to which number they are, unless they are all there are.
-pub(crate) async fn events(
-    tx: &Tx,
-    scope: Scope,
-    wanted: &Wanted<'_>,
-    after: i64,
-    limit: u32,
-) -> Result<(Vec<Event>, Option<i64>)> {
-    match tx.memory() {
-        Some(_) => sqlite::locations::events(tx, scope, wanted, after, limit).await,
-        None => postgres::locations::events(tx, scope, wanted, after, limit).await,
+    /// Stores new locations; says of each whether it was accepted or a duplicate, or why its submission is refused.
+    async fn ingest(&self, tx: &Tx, batch: &[Submission]) -> Result<Vec<Result<Vec<Outcome>>>>;
+
+    /// Locations of visible devices after this number.
+    async fn feed(&self, tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Feed>;
+
+    /// The same locations as events, and the number up to which the log was read if there is more of it.
+    async fn events(
+        &self,
+        tx: &Tx,
+        scope: Scope,
+        wanted: &Wanted<'_>,
+        after: i64,
+        limit: u32,
+    ) -> Result<(Vec<Event>, Option<i64>)>;
+
+    /// The highest number of the account's log, including rows that are trimmed.
+    async fn end(&self, tx: &Tx, scope: Scope) -> Result<i64>;
+
+    /// Summarises the log after this number for the rule engine.
+    async fn skim(&self, tx: &Tx, account: AccountId, after: i64, limits: LogScanLimits) -> Result<LogScan>;
+
+    /// The locations of these devices after the first number and up to the second.
+    async fn read(
+        &self,
+        tx: &Tx,
+        account: AccountId,
+        part: (i64, i64),
+        devices: Vec<DeviceId>,
+    ) -> Result<Vec<(DeviceId, StoredLocation)>>;
+
+    /// The locations of a device within the window that are in no chunk.
+    async fn unpacked(
+        &self,
+        tx: &Tx,
+        account: AccountId,
+        device: DeviceId,
+        window: &Window,
+    ) -> Result<Vec<Point>>;
+
+    /// Whether a device has locations from before this instant that are in no chunk.
+    async fn has_unpacked_before(
+        &self,
+        tx: &Tx,
+        account: AccountId,
+        device: DeviceId,
+        before: Timestamp,
+    ) -> Result<bool>;
+
+    /// Erases a time range of a device from the log. `packed` is how many locations were erased from chunks; gives how
+    /// many more were in no chunk.
+    async fn erase(
+        &self,
+        tx: &Tx,
+        account: AccountId,
+        device: DeviceId,
+        range: TimeRange,
+        packed: u64,
+    ) -> Result<u64>;
+
+    /// Records that a device made contact without a location. The account is locked.
+    async fn record_contact(&self, tx: &Tx, account: AccountId, device: DeviceId) -> Result<()>;
+
+    /// Packs the devices that are due, within the budget.
+    async fn compact(&self, database: &Database, budget: CompactionBudget) -> Result<Compacted>;
+
+    /// Deletes rows of an account's log that are older than `keep_ms` and in chunks. Gives how many locations that were.
+    async fn trim(
+        &self,
+        database: &Database,
+        account: AccountId,
+        keep_ms: i64,
+        now: Timestamp,
+    ) -> Result<u64>;
+
+    /// The last trusted location of a visible device.
+    async fn find_last(
+        &self,
+        database: &Database,
+        scope: Scope,
+        device: DeviceId,
+    ) -> Result<Option<StoredLocation>>;
+
+    /// The unpacked locations of a device within the window, if they are in memory. Must be called before the snapshot
+    /// begins that chunks are read from.
+    fn unpacked_in_memory(&self, _: AccountId, _: DeviceId, _: &Window) -> Option<Vec<Point>> {
+        None
+    }
+
+    /// The state of a device, if it is in memory.
+    fn device_in_memory(&self, _: AccountId, _: DeviceId) -> Option<DeviceMemory> {
+        None
+    }
+
+    /// The last locations of these devices; `None` for an engine that keeps none in memory.
+    fn last_in_memory(&self, _: AccountId, _: &[DeviceId]) -> Option<Vec<LastInMemory>> {
+        None
+    }
+
+    /// After the commit, replaces the last location of a device in memory.
+    fn replace_last_in_memory(&self, _: &Tx, _: AccountId, _: DeviceId, _: Option<StoredLocation>) {}
+
+    /// After the commit, removes a deleted device from memory.
+    fn remove_device_from_memory(&self, _: &Tx, _: AccountId, _: DeviceId) {}
+
+    /// Looks up a device in the cache: its epoch, and the id if it is cached.
+    fn find_cached_id(&self, _: Scope, _: &DeviceRef) -> Option<(u64, Option<DeviceId>)> {
+        None
+    }
+
+    /// Caches an id that was read since this epoch.
+    fn cache_id(&self, _epoch: u64, _: Scope, _: &DeviceRef, _: DeviceId) {}
+
+    /// Writes what is only in memory to the tables.
+    async fn save(&self, _: &Database) -> Result<()> {
+        Ok(())
+    }
+
+    /// Waits until compaction falls behind.
+    async fn wait_for_compaction_pressure(&self) {
+        std::future::pending::<()>().await;
+    }
+
+    /// Excludes other changes of chunks and arriving locations on this node. On PostgreSQL the account's lock does that,
+    /// on all nodes.
+    async fn exclude_changes(&self) -> Option<ChangeGuard<'_>> {
+        None
+    }
+
+    /// Waits until memory has room for more locations and none are being erased. The guard is held until the commit.
+    async fn admit_arrivals(&self, _: &Database) -> Option<MutexGuard<'_, ()>> {
+        None
     }
 }
 
@@ -90,85 +202,29 @@ pub(crate) fn event_of(account: AccountId, device: DeviceId, stored: StoredLocat
     }
 }
 
-/// What is asked for of a device that is in no chunk yet.
-pub(super) async fn recent(
-    tx: &Tx,
-    account: AccountId,
-    device: DeviceId,
-    window: &Window,
-) -> Result<Vec<Point>> {
-    match tx.memory() {
-        Some(memory) => {
-            let places = (window.after, window.before);
-            Ok(memory.unpacked().between((account, device), places, window.order, window.wanted()))
-        }
-        None => postgres::locations::recent(tx, account, device, window).await,
-    }
-}
-
-/// Erases a range of a device; gives how many were in no chunk, beside those `packed` that were.
-pub(super) async fn erase(
-    tx: &Tx,
-    account: AccountId,
-    device: DeviceId,
-    range: TimeRange,
-    packed: u64,
-) -> Result<u64> {
-    match tx.memory() {
-        Some(memory) => sqlite::locations::erase(tx, memory, account, device, range, packed).await,
-        None => postgres::locations::erase(tx, account, device, range).await,
-    }
-}
-
-/// Whether a device recorded anything before this instant that is in no chunk.
-pub(super) async fn holds_before(
-    tx: &Tx,
-    account: AccountId,
-    device: DeviceId,
-    before: Timestamp,
-) -> Result<bool> {
-    let Some(memory) = tx.memory() else {
-        return postgres::locations::holds_before(tx, account, device, before).await;
-    };
-    let range = TimeRange { from: Timestamp::MIN, to: before.plus_millis(-1) };
-    Ok(memory.unpacked().count_within((account, device), range) > 0)
-}
-
-/// Packs what is due, up to so many devices.
-pub(super) async fn compact(database: &Database, budget: CompactionBudget) -> Result<Compacted> {
-    match database.memory() {
-        Some(memory) => sqlite::locations::compact(database, memory, budget).await,
-        None => postgres::locations::compact(database, budget).await,
-    }
-}
-
-/// Forgets what was received this long ago and is in chunks. Gives how many locations went.
+/// Deletes what was received this long ago and is in chunks, in the logs of all accounts. Gives how many locations that
+/// were.
 pub(super) async fn trim(database: &Database, keep_ms: i64) -> Result<u64> {
     let now = clock::trusted_now(database).await?;
     let accounts = database.read(|tx| accounts::ids(tx).boxed()).await?;
     let mut gone = 0;
-    if let Some(memory) = database.memory() {
-        // What is saved need not be read again when the store is opened.
-        sqlite::locations::save_all(database, memory).await?;
-    }
+    // What is saved need not be replayed when the store is opened, so that its rows can be trimmed.
+    database.log().save(database).await?;
     for account in accounts {
-        gone += match database.memory() {
-            Some(memory) => sqlite::locations::trim(database, memory, account, (keep_ms, now)).await?,
-            None => postgres::locations::trim(database, account, (keep_ms, now)).await?,
-        };
+        gone += database.log().trim(database, account, keep_ms, now).await?;
     }
     Ok(gone)
 }
 
-/// Up to which number the log was trimmed.
+/// The number up to which the log was trimmed.
 pub(crate) async fn trimmed_to(tx: &Tx, account: AccountId) -> Result<i64> {
     let sql = "SELECT number FROM location_trim WHERE account_id = ?1";
     let row = tx.query_opt(sql, params![account]).await?;
     Ok(row.map(|row| row.i64("number")).transpose()?.unwrap_or(0))
 }
 
-/// Notes up to which number the log was trimmed.
-pub(crate) async fn note_trimmed(tx: &Tx, account: AccountId, number: i64) -> Result<()> {
+/// Saves the number up to which the log was trimmed.
+pub(crate) async fn save_trimmed_to(tx: &Tx, account: AccountId, number: i64) -> Result<()> {
     let sql = "INSERT INTO location_trim (account_id, number) VALUES (?1, ?2) \
                ON CONFLICT (account_id) DO UPDATE SET number = CASE \
                    WHEN excluded.number > location_trim.number \

@@ -1,23 +1,23 @@
-//! Locations of chunks and those that are in none yet, made one history and given away as they are unpacked.
+//! Merging chunks and unpacked locations into one history, which is passed to a sink while it is read.
 
 use std::vec::IntoIter;
 
 use perigee_core::location::{HistoryCursor, Order, StoredLocation};
 use perigee_core::store::{LocationSink, Next};
 
-use super::chunk::{Key, key};
+use super::chunk::{LocationKey, key_of};
 use super::window::Window;
 use crate::codec::{ChunkReader, CodecError, Point};
 
-/// A history being given away.
+/// A history that is being passed to a sink.
 pub(super) struct Merge<'s> {
     window: Window,
-    /// What is in no chunk, in the order asked for.
+    /// The unpacked locations, in the requested order.
     recent: IntoIter<Point>,
     sink: &'s mut dyn LocationSink,
     appetite: Next,
     left: usize,
-    last: Option<Key>,
+    last: Option<LocationKey>,
     more: bool,
 }
 
@@ -38,7 +38,7 @@ impl<'s> Merge<'s> {
         self.appetite == Next::More
     }
 
-    /// Gives what is asked for of the next chunk, and what comes before it. Fails when the chunk is damaged.
+    /// Passes on the requested part of the next chunk, and what comes before it. Fails if the chunk is damaged.
     pub(super) fn give_chunk(&mut self, bytes: &[u8]) -> std::result::Result<(), CodecError> {
         let chunk = ChunkReader::open(bytes)?;
         let mut rows = chunk.rows(self.window.times())?;
@@ -66,7 +66,7 @@ impl<'s> Merge<'s> {
         Ok(())
     }
 
-    /// Gives the rest when no chunk is left; says where to go on, when there may be more.
+    /// Passes on the rest when no chunk is left; gives the cursor to continue from if there may be more.
     pub(super) fn finish(mut self, chunks_are_left: bool) -> Option<HistoryCursor> {
         self.more |= chunks_are_left;
         while !self.more
@@ -82,16 +82,16 @@ impl<'s> Merge<'s> {
         self.appetite == Next::Stop
     }
 
-    /// Gives a location of a chunk after those that come before it.
+    /// Passes on a location of a chunk, after the unpacked ones that come before it.
     fn offer(&mut self, stored: &StoredLocation) {
-        let place = key(stored);
+        let place = key_of(stored);
         if !self.window.contains(place) {
             return;
         }
         while let Some(recent) = self.next_recent()
             && !self.window.precedes(place, recent)
         {
-            // What was packed while this was read is in both.
+            // A location that was packed meanwhile is in both.
             let Some(point) = self.recent.next().filter(|_| recent != place) else { continue };
             self.give_point(&point);
             if self.is_full() {
@@ -101,11 +101,11 @@ impl<'s> Merge<'s> {
         self.give(stored);
     }
 
-    fn next_recent(&self) -> Option<Key> {
+    fn next_recent(&self) -> Option<LocationKey> {
         self.recent.as_slice().first().map(Point::key)
     }
 
-    /// Gives a location that is in no chunk. Its readings were looked at when it was read from the log.
+    /// Passes on an unpacked location. Its readings were checked when it was read from the log.
     fn give_point(&mut self, point: &Point) {
         if let Ok(stored) = point.unpack() {
             self.give(&stored);
@@ -117,7 +117,7 @@ impl<'s> Merge<'s> {
             self.appetite = Next::Stop;
         } else {
             self.left -= 1;
-            self.last = Some(key(stored));
+            self.last = Some(key_of(stored));
             self.appetite = self.sink.take(stored);
         }
         self.more |= self.is_full();

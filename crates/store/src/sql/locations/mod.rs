@@ -1,19 +1,19 @@
-//! Locations: stored once each, listed by time and by arrival, and the last one that can be trusted.
+//! Locations: deduplicated, listed by time and by arrival, and the last one that can be trusted.
 //!
-//! They arrive in a log, whose commit is what a sender waits for, and move from there into packed chunks. The log is
-//! each engine's own; what is written once for both is here.
+//! They are appended to a log, whose commit the submitter waits for, and move from there into packed chunks. The log is
+//! each engine's own, behind [`LocationLog`]; what both engines share is here.
 
 mod admission;
 mod api;
 mod chunk;
+mod chunk_row;
 mod delete;
-mod everywhere;
 mod group_commit;
 mod last;
+mod last_list;
 mod log;
 mod merge;
 mod of_devices;
-mod packed;
 mod pending_location;
 mod read;
 mod row;
@@ -23,12 +23,13 @@ mod window;
 
 pub(crate) use admission::{Admission, first_results};
 pub(crate) use chunk::{
-    Changes, FULL as CHUNK_FULL, Key as Place, apply, known_in_chunks, newest_packed, plan_merge,
+    Changes, FULL as CHUNK_FULL, LocationKey, apply, known_in_chunks, newest_packed, plan_merge,
 };
-pub(crate) use delete::{alone, holds_before, renew_last, retire_some};
-pub(crate) use last::{find_last, last_points, put_last_points};
+pub(crate) use delete::{holds_before, renew_last, retire_some};
+pub(crate) use last::{find_last, find_last_visible, last_points, put_last_points};
 pub(crate) use log::{
-    FEW_WAIT_MS, end, event_of, events, note_trimmed, number_column, read_log, skim, trimmed_to,
+    ChangeGuard, DeviceMemory, LastInMemory, LocationLog, PACK_AFTER_MS, event_of, save_trimmed_to,
+    trimmed_to,
 };
 pub(crate) use of_devices::last_of_devices;
 pub(crate) use pending_location::PendingLocation;

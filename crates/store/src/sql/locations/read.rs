@@ -1,4 +1,4 @@
-//! A device's history, from chunks and from what is in none yet.
+//! The history of a device, merged from chunks and unpacked locations.
 
 use perigee_core::actor::Scope;
 use perigee_core::id::{AccountId, DeviceId};
@@ -6,21 +6,13 @@ use perigee_core::location::{History, HistoryCursor, HistoryRequest, Order, Stor
 use perigee_core::store::{LocationSink, Next, Result};
 
 use super::super::scope;
+use super::chunk_row;
 use super::merge::Merge;
 use super::window::Window;
-use super::{log, packed};
 use crate::Tx;
 use crate::codec::Point;
-use crate::sqlite::LocationMemory;
-use crate::sqlite::locations::Owner;
 
-/// What memory has of a part of a device's history.
-pub(super) fn from_memory(memory: &LocationMemory, owner: Owner, request: &HistoryRequest) -> Vec<Point> {
-    let window = Window::of(request);
-    memory.unpacked().between(owner, (window.after, window.before), window.order, window.wanted())
-}
-
-/// Gives a part of the history of a device in sight to a sink, and the sink back with where to go on.
+/// Passes a part of the history of a visible device to a sink; gives the sink back, and the cursor to continue from.
 pub(super) async fn read(
     tx: &Tx,
     scope: Scope,
@@ -34,7 +26,7 @@ pub(super) async fn read(
     Ok((sink, next))
 }
 
-/// A part of the history of a device in sight.
+/// A part of the history of a visible device.
 pub(super) async fn list(
     tx: &Tx,
     scope: Scope,
@@ -46,7 +38,7 @@ pub(super) async fn list(
     collect(tx, scope.account, device, &request, recent).await
 }
 
-/// A part of a device's history, while nobody else writes.
+/// A part of a device's history, within a write job.
 pub(super) async fn cut_out(
     tx: &Tx,
     account: AccountId,
@@ -77,10 +69,10 @@ impl LocationSink for Collected {
     }
 }
 
-/// Walks the part of a device's history that is asked for; `recent` is what memory has of it.
+/// Walks the requested part of a device's history; `recent` are its unpacked locations, if they are in memory.
 ///
-/// Memory must have been looked at before the snapshot began: what was packed meanwhile is then in both, never in
-/// neither. Numbers tell.
+/// Memory must have been read before the snapshot began: what was packed in between is then in both, never in neither,
+/// and is recognised by its log number.
 async fn walk(
     tx: &Tx,
     account: AccountId,
@@ -92,14 +84,14 @@ async fn walk(
     let window = Window::of(request);
     let recent = match recent {
         Some(recent) => recent,
-        None => log::recent(tx, account, device, &window).await?,
+        None => tx.log().unpacked(tx, account, device, &window).await?,
     };
     let mut merge = Merge::new(window, recent, sink);
     let (mut place, mut chunks_are_left) = (window.begin(), !window.is_empty());
     while chunks_are_left && merge.is_hungry() {
         let chunk = match window.order {
-            Order::Ascending => packed::next(tx, account, device, place).await?,
-            Order::Descending => packed::previous(tx, account, device, place).await?,
+            Order::Ascending => chunk_row::next(tx, account, device, place).await?,
+            Order::Descending => chunk_row::previous(tx, account, device, place).await?,
         };
         let Some(chunk) = chunk else {
             chunks_are_left = false;

@@ -1,4 +1,4 @@
-//! A location from its row.
+//! Reading a location from its row.
 
 use bytes::Bytes;
 use perigee_core::error::StoreError;
@@ -16,12 +16,12 @@ use crate::{Row, Tx, params};
 pub(crate) const LAST_COLUMNS: &str =
     "number, time, received_at, latitude, longitude, late, FALSE AS suspect, readings, checksum";
 
-/// Packed readings that cannot be read.
+/// ChunkRow readings that cannot be read.
 pub(crate) fn unreadable_readings(cause: CodecError) -> StoreError {
     column::unreadable("readings", cause)
 }
 
-/// A location whose readings stay packed; a row of the last location has no `suspect` that is true.
+/// The location in a row, with its readings still packed.
 pub(crate) fn point_from_row(row: &Row) -> Result<Point> {
     Ok(Point {
         time: row.timestamp("time")?,
@@ -34,7 +34,7 @@ pub(crate) fn point_from_row(row: &Row) -> Result<Point> {
     })
 }
 
-/// The whole location; one whose readings cannot be read is noted and passed over.
+/// Unpacks a location; one whose readings cannot be read is recorded and skipped.
 pub(crate) fn unpack_or_note(
     tx: &Tx,
     account: AccountId,
@@ -67,7 +67,7 @@ pub(crate) fn last_checksum(account: AccountId, device: DeviceId, point: &Point)
     ])
 }
 
-/// The last location of a device in its row, or what is known of it when it is damaged.
+/// The last location of a device in its row, or what is known of it if it is damaged.
 pub(crate) fn checked_last(
     row: &Row,
     account: AccountId,
@@ -86,7 +86,7 @@ pub(crate) fn checked_last(
     Ok(Err(damaged.with_numbers(point.number, point.number).with_times(point.time, point.time)))
 }
 
-/// The last location of a device in its row; a damaged one is noted, and the device has none until the next.
+/// The last location of a device in its row; a damaged one is recorded, and the device has none until the next.
 pub(crate) fn last_point(tx: &Tx, account: AccountId, device: DeviceId, row: &Row) -> Result<Option<Point>> {
     Ok(checked_last(row, account, device)?.map_err(|damaged| tx.damage().note(&damaged)).ok())
 }

@@ -15,7 +15,6 @@ use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot};
 
 use super::pending_location::PendingLocation;
-use crate::Engine;
 
 /// Submissions that may be queued before more are refused.
 const SUBMISSIONS_MAX: usize = 10_000;
@@ -27,8 +26,8 @@ const BATCH_MAX: usize = 8_000;
 const MIN_CALLERS_TO_WAIT: usize = 16;
 /// The longest wait before a commit. Timers have about this resolution.
 const GROUP_COMMIT_WAIT: Duration = Duration::from_millis(1);
-/// Queues on PostgreSQL, and so concurrent transactions that store locations.
-const POSTGRES_QUEUES: usize = 4;
+/// Queues of a store; an engine may use fewer.
+const QUEUES_MAX: usize = 4;
 
 /// Locations that a caller submitted for a device.
 #[derive(Debug)]
@@ -57,7 +56,7 @@ pub(super) struct Caller {
 /// The submission queues of a store.
 #[derive(Debug)]
 pub(crate) struct SubmissionQueues {
-    queues: Mutex<[Queue; POSTGRES_QUEUES]>,
+    queues: Mutex<[Queue; QUEUES_MAX]>,
     /// The runtime of the committers. Not one that serves connections: there a committer would be scheduled behind
     /// request bodies, and the writer would idle meanwhile.
     runtime: Handle,
@@ -74,13 +73,9 @@ struct Queue {
     arrived: Arc<Notify>,
 }
 
-/// The queue of an account: always the first on SQLite, which has one writer.
-pub(super) fn queue_of(engine: Engine, account: AccountId) -> usize {
-    match engine {
-        Engine::Sqlite => 0,
-        // The low bits of an id are random.
-        Engine::Postgres => usize::from(account.as_i64().to_le_bytes()[0]) % POSTGRES_QUEUES,
-    }
+/// The queue of an account, of so many in use. The low bits of an id are random.
+pub(super) fn queue_of(account: AccountId, queues: usize) -> usize {
+    usize::from(account.as_i64().to_le_bytes()[0]) % queues.clamp(1, QUEUES_MAX)
 }
 
 impl SubmissionQueues {
@@ -89,7 +84,7 @@ impl SubmissionQueues {
         Self { queues: Mutex::default(), runtime }
     }
 
-    fn queues(&self) -> MutexGuard<'_, [Queue; POSTGRES_QUEUES]> {
+    fn queues(&self) -> MutexGuard<'_, [Queue; QUEUES_MAX]> {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,32 +1,31 @@
-//! How small chunks become large ones.
+//! Size-tiered merging of small chunks.
 //!
-//! Many devices that send at once do not fill chunks before memory is short of room, and a chunk packed early must be
-//! packed again to grow. Small chunks are let be until together they are large, or until there are many of about one
-//! size: so each location is packed once if it came among a thousand, twice if among a hundred, and four times if it came
-//! alone.
+//! With many devices, memory fills before chunks do, and a chunk that is packed early must be repacked to grow. Small
+//! chunks are merged when together they are large, or when there are many of about one size. A location is thus packed
+//! once if it arrived among a thousand, twice if among a hundred, and four times if it arrived alone.
 
 use super::chunk::FULL;
 
-/// Locations from which a chunk is large enough to be left alone.
+/// Locations from which a chunk is not merged any more.
 const LARGE: usize = FULL / 2;
-/// Small chunks of about one size that are gathered into one; also how much larger the next size is.
-const ALIKE: usize = 8;
-/// Chunks looked at: more than there are small ones of every size, unless late locations split some.
-pub(super) const LOOK_AT: usize = 32;
+/// Small chunks of one tier that are merged into one; also the ratio of sizes between tiers.
+const FANOUT: usize = 8;
+/// Chunks examined: more than there are small ones of every tier, unless late locations split some.
+pub(super) const EXAMINED_MAX: usize = 32;
 
-/// How many of the newest chunks, told by their sizes from the newest on, a new one of this size takes in: all that
-/// are small if they are large together, else those of a size as soon as they are many.
-pub(super) fn taken_in(sizes: &[usize], new: usize) -> usize {
+/// How many of the newest chunks, given by their sizes from the newest on, a new one of this size absorbs: all small
+/// ones if together they are large, otherwise those of a tier as soon as it is full.
+pub(super) fn absorbed(sizes: &[usize], new: usize) -> usize {
     let small = sizes.iter().take_while(|size| **size < LARGE).count();
     let small = &sizes[..small];
-    if new + small.iter().sum::<usize>() >= LARGE || small.len() == LOOK_AT {
+    if new + small.iter().sum::<usize>() >= LARGE || small.len() == EXAMINED_MAX {
         return small.len();
     }
-    let about = |size: usize| size.max(1).ilog2() / ALIKE.ilog2();
+    let tier = |size: usize| size.max(1).ilog2() / FANOUT.ilog2();
     let (mut taken, mut together) = (0, new);
     loop {
-        let alike = small[taken..].iter().take_while(|size| about(**size) <= about(together)).count();
-        if alike + 1 < ALIKE {
+        let alike = small[taken..].iter().take_while(|size| tier(**size) <= tier(together)).count();
+        if alike + 1 < FANOUT {
             return taken;
         }
         together += small[taken..taken + alike].iter().sum::<usize>();
@@ -38,13 +37,13 @@ pub(super) fn taken_in(sizes: &[usize], new: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// The sizes that chunks have after so many packings of so many locations each, and how often a location was
-    /// packed on average.
+    /// The sizes of chunks after `packings` packings of `size` locations each, and how often a location was packed on
+    /// average.
     fn after(packings: usize, size: usize) -> (Vec<usize>, usize) {
         let (mut sizes, mut packed): (Vec<usize>, usize) = (Vec::new(), 0);
         for _ in 0..packings {
-            let newest: Vec<usize> = sizes.iter().rev().take(LOOK_AT).copied().collect();
-            let kept = sizes.len() - taken_in(&newest, size);
+            let newest: Vec<usize> = sizes.iter().rev().take(EXAMINED_MAX).copied().collect();
+            let kept = sizes.len() - absorbed(&newest, size);
             let together = sizes.drain(kept..).sum::<usize>() + size;
             packed += together;
             sizes.push(together);
@@ -64,15 +63,15 @@ mod tests {
             let (sizes, packed) = after(5_000, size);
             assert!(packed <= most, "of {size} each, packed {packed} times");
             let small = sizes.iter().filter(|size| **size < LARGE).count();
-            assert!(small < LOOK_AT, "of {size} each, {small} small chunks");
+            assert!(small < EXAMINED_MAX, "of {size} each, {small} small chunks");
             assert!(sizes.iter().all(|size| *size < 2 * LARGE), "of {size} each");
         }
     }
 
     #[test]
     fn small_chunks_left_behind_are_taken_in_by_a_large_one() {
-        assert_eq!(taken_in(&[12, 100, 3, 700, 5], 900), 3);
-        assert_eq!(taken_in(&[], 900), 0);
-        assert_eq!(taken_in(&[2; LOOK_AT], 1), LOOK_AT);
+        assert_eq!(absorbed(&[12, 100, 3, 700, 5], 900), 3);
+        assert_eq!(absorbed(&[], 900), 0);
+        assert_eq!(absorbed(&[2; EXAMINED_MAX], 1), EXAMINED_MAX);
     }
 }

@@ -1,17 +1,17 @@
-//! The part of a history that is asked for.
+//! The requested part of a history.
 
 use perigee_core::location::{HistoryRequest, Order, TimeRange};
 
-use super::chunk::Key;
-use super::packed::Packed;
+use super::chunk::LocationKey;
+use super::chunk_row::ChunkRow;
 
-/// What is asked for, as two places that are themselves left out.
+/// The requested part, between two exclusive keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
-    pub(crate) after: Key,
-    pub(crate) before: Key,
+    pub(crate) after: LocationKey,
+    pub(crate) before: LocationKey,
     pub(crate) order: Order,
-    /// Locations at the most.
+    /// The most locations to return.
     pub(crate) limit: usize,
 }
 
@@ -30,7 +30,7 @@ impl Window {
         Self { after, before, order: request.order, limit }
     }
 
-    /// One more than the limit, to see whether there is more.
+    /// One more than the limit, to see whether there are more.
     pub(crate) const fn wanted(&self) -> usize {
         self.limit.saturating_add(1)
     }
@@ -39,41 +39,41 @@ impl Window {
         self.after >= self.before
     }
 
-    pub(super) fn contains(&self, place: Key) -> bool {
-        self.after < place && place < self.before
+    pub(super) fn contains(&self, key: LocationKey) -> bool {
+        self.after < key && key < self.before
     }
 
-    /// The instants it reaches from and to.
+    /// The time range between the keys.
     pub(super) const fn times(&self) -> TimeRange {
         TimeRange { from: self.after.0, to: self.before.0 }
     }
 
-    /// Where it begins, in its order.
-    pub(super) const fn begin(&self) -> Key {
+    /// The key it begins at, in its order.
+    pub(super) const fn begin(&self) -> LocationKey {
         match self.order {
             Order::Ascending => self.after,
             Order::Descending => self.before,
         }
     }
 
-    /// Whether the one place comes before the other, in its order.
-    pub(super) fn precedes(&self, one: Key, other: Key) -> bool {
+    /// Whether the one key comes before the other, in its order.
+    pub(super) fn precedes(&self, one: LocationKey, other: LocationKey) -> bool {
         match self.order {
             Order::Ascending => one < other,
             Order::Descending => one > other,
         }
     }
 
-    /// Where a chunk ends, in its order.
-    pub(super) const fn end_of(&self, chunk: &Packed) -> Key {
+    /// The key a chunk ends at, in its order.
+    pub(super) const fn end_of(&self, chunk: &ChunkRow) -> LocationKey {
         match self.order {
             Order::Ascending => chunk.last,
             Order::Descending => chunk.first,
         }
     }
 
-    /// Whether nothing after this chunk is asked for.
-    pub(super) fn ends_within(&self, chunk: &Packed) -> bool {
+    /// Whether nothing after this chunk is requested.
+    pub(super) fn ends_within(&self, chunk: &ChunkRow) -> bool {
         match self.order {
             Order::Ascending => chunk.last >= self.before,
             Order::Descending => chunk.first <= self.after,

@@ -1,4 +1,4 @@
-//! The outbox as stores offer it.
+//! The `Outbox` and `Notifications` traits.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ impl Outbox for Database {
                     all.granted.extend(reserved.granted);
                     all.suppressed += reserved.suppressed;
                 }
-                // What is granted already must be sent; the rest is still due.
+                // What is already granted must be sent; the rest stays due.
                 Err(error) if !all.granted.is_empty() => {
                     tracing::warn!(%account, error = &error as &dyn std::error::Error, "could not reserve");
                 }
@@ -57,7 +57,7 @@ impl Outbox for Database {
     }
 
     async fn trim_notifications(&self, keep_ms: i64) -> Result<u64> {
-        trim::forget_messages(self, keep_ms).await
+        trim::delete_messages(self, keep_ms).await
     }
 
     async fn next_due(&self, channel: Channel) -> Result<Option<Timestamp>> {

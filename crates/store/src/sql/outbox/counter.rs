@@ -1,4 +1,4 @@
-//! What devices and their account have sent on one day, while a transaction decides what they may send more.
+//! The counters of messages that devices and their account have sent on a day, while a transaction reserves more.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ pub(super) struct Counters {
     account: AccountId,
     date: String,
     devices: HashMap<DeviceId, DeviceCount>,
-    /// Segments of the day and of the calendar month.
+    /// SMS segments of the day and of the calendar month.
     pub(super) segments: (u32, u32),
     segments_taken: u32,
 }
@@ -28,7 +28,7 @@ struct DeviceCount {
     taken: Taken,
 }
 
-/// What a transaction adds to a device's counters.
+/// What the transaction adds to a device's counters.
 #[derive(Default)]
 struct Taken {
     emails: u32,
@@ -45,7 +45,7 @@ impl Taken {
 }
 
 impl Counters {
-    /// Reads them as they stand on this day.
+    /// Reads the counters of this day.
     pub(super) async fn load(tx: &Tx, account: AccountId, date: Date, devices: &[DeviceId]) -> Result<Self> {
         let date = date.to_string();
         let sql = "SELECT d.id, d.daily_emails, d.daily_sms, d.critical_reserve, c.emails_sent, c.sms_sent, \
@@ -62,7 +62,7 @@ impl Counters {
         Ok(Self { account, date, devices: counts, segments, segments_taken: 0 })
     }
 
-    /// The messages of a device.
+    /// The quota of a device on a channel.
     pub(super) fn quota(&self, device: DeviceId, channel: Channel) -> Option<Quota> {
         let count = self.devices.get(&device)?;
         Some(match channel {
@@ -89,8 +89,8 @@ impl Counters {
         }
     }
 
-    /// Notes that a limit is told, and says whether it was not told on this day before.
-    pub(super) fn tell(&mut self, device: DeviceId, channel: Channel) -> bool {
+    /// Marks a reached limit as announced; says whether it was the first time on this day.
+    pub(super) fn mark_announced(&mut self, device: DeviceId, channel: Channel) -> bool {
         let Some(count) = self.devices.get_mut(&device) else { return false };
         let (told, taken) = match channel {
             Channel::Email => (&mut count.emails_told, &mut count.taken.emails_told),
@@ -101,7 +101,7 @@ impl Counters {
         first
     }
 
-    /// Writes what was added.
+    /// Writes what the transaction added.
     pub(super) async fn save(self, tx: &Tx) -> Result<()> {
         let (account, date) = (self.account, self.date);
         let changed = self.devices.into_iter().filter(|(_, count)| !count.taken.is_nothing());
@@ -144,7 +144,7 @@ fn count(row: &Row) -> Result<DeviceCount> {
     })
 }
 
-/// Segments an account used on this day, and in the calendar month it lies in.
+/// SMS segments that an account used on this day and in its calendar month.
 async fn segments(tx: &Tx, account: AccountId, date: &str) -> Result<(u32, u32)> {
     let month = date.get(..7).unwrap_or(date);
     let sql = "SELECT CAST(COALESCE(SUM(CASE WHEN date = ?2 THEN sms_segments ELSE 0 END), 0) AS BIGINT) AS today, \
@@ -155,7 +155,7 @@ async fn segments(tx: &Tx, account: AccountId, date: &str) -> Result<(u32, u32)>
     Ok((row.int("today")?, row.int("month")?))
 }
 
-/// Takes a message back that was counted on this date, if that day is still under way.
+/// Uncounts a message that was counted on this date, if the date is still today.
 pub(super) async fn give_back(
     tx: &Tx,
     account: AccountId,

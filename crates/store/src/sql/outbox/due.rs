@@ -1,4 +1,4 @@
-//! What is to be sent next, with everything its text may say.
+//! The messages that are due, with everything their templates may use.
 
 use perigee_core::id::{AccountId, AlertId, DeviceId, NotificationId};
 use perigee_core::notification::{
@@ -13,13 +13,13 @@ use super::super::{alerts, column};
 use super::owners;
 use crate::{Row, Tx, params};
 
-/// What is due further ahead than any wait was written when the clock was wrong, and is due now.
+/// A due time beyond this was written by a wrong clock: the message is due now.
 pub(super) fn horizon(now: Timestamp) -> Timestamp {
     now.plus_seconds(2 * LONGEST_WAIT_S)
 }
 
-/// Accounts that have something waiting, each found by one step through the index, and of them those that have
-/// something to be sent now, each found by one more.
+/// Accounts with waiting messages, each found by one index seek (a loose index scan), and of them those with something
+/// due, each found by one more.
 const ACCOUNTS: &str = "\
     WITH RECURSIVE waiting (id) AS ( \
         SELECT MIN(account_id) FROM notification WHERE channel = ?1 AND due IS NOT NULL \
@@ -29,7 +29,7 @@ const ACCOUNTS: &str = "\
         FROM waiting WHERE waiting.id IS NOT NULL) \
     SELECT id FROM waiting WHERE id IS NOT NULL AND ({any})";
 
-/// One step through the index for critical messages of an account, and one for others.
+/// One index seek for the critical messages of an account, and one for the others.
 fn accounts_sql(span: Span) -> String {
     let exists = |critical: &str| {
         format!(
@@ -41,26 +41,26 @@ fn accounts_sql(span: Span) -> String {
     ACCOUNTS.replace("{any}", &format!("{} OR {}", exists("TRUE"), exists("FALSE")))
 }
 
-/// Which messages: those whose time has come, or those that a clock which was wrong put out of reach. Asked for one
-/// after the other, for together they are no range of an index.
+/// Selects messages that are due, or that a wrong clock put too far ahead. Queried separately, because together they are
+/// not one index range.
 #[derive(Clone, Copy)]
 enum Span {
-    Come,
-    OutOfReach,
+    Due,
+    TooFarAhead,
 }
 
 impl Span {
     const fn compares(self) -> &'static str {
         match self {
-            Self::Come => "<=",
-            Self::OutOfReach => ">",
+            Self::Due => "<=",
+            Self::TooFarAhead => ">",
         }
     }
 
     fn bound(self, now: Timestamp) -> Timestamp {
         match self {
-            Self::Come => now,
-            Self::OutOfReach => horizon(now),
+            Self::Due => now,
+            Self::TooFarAhead => horizon(now),
         }
     }
 }
@@ -75,9 +75,9 @@ const OF_ACCOUNT: &str = "\
     WHERE n.channel = ?1 AND n.account_id = ?2 AND n.critical = ?3 AND n.due {compares} ?4 \
     ORDER BY n.due LIMIT ?5";
 
-/// Messages that are due: of each account its part, critical ones first.
+/// Messages that are due: an equal share of each account, critical ones first.
 pub(super) async fn list(tx: &Tx, channel: Channel, limit: u32) -> Result<Vec<Content>> {
-    // Asked for apart, for only then is each one step through the index.
+    // Two subqueries: only then is each one index seek.
     let sql = "SELECT (SELECT MIN(due) FROM notification WHERE channel = ?1 AND due IS NOT NULL) AS first, \
                    (SELECT MAX(due) FROM notification WHERE channel = ?1 AND due IS NOT NULL) AS last";
     let row = tx.query_one(sql, params![channel.name()]).await?;
@@ -85,10 +85,10 @@ pub(super) async fn list(tx: &Tx, channel: Channel, limit: u32) -> Result<Vec<Co
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut contents = Vec::new();
     if last.is_some_and(|last| last > horizon(tx.now())) {
-        contents = list_span(tx, channel, limit, Span::OutOfReach).await?;
+        contents = list_span(tx, channel, limit, Span::TooFarAhead).await?;
     }
     if first.is_some_and(|first| first <= tx.now()) && contents.len() < limit {
-        contents.extend(list_span(tx, channel, limit - contents.len(), Span::Come).await?);
+        contents.extend(list_span(tx, channel, limit - contents.len(), Span::Due).await?);
     }
     Ok(contents)
 }
@@ -101,7 +101,7 @@ async fn list_span(tx: &Tx, channel: Channel, limit: usize, span: Span) -> Resul
     if accounts.is_empty() {
         return Ok(Vec::new());
     }
-    // Another begins each time, so that none is always the one left out.
+    // Starts with another account each time, so that none is always left out.
     let turn = usize::try_from(tx.now().as_millis()).unwrap_or(0) % accounts.len();
     accounts.rotate_left(turn);
     let part = (limit / accounts.len()).max(1);
@@ -136,8 +136,8 @@ async fn of_account(
     for row in &rows {
         wanted.extend(row.opt_i64("alert_id")?);
     }
-    let told = alerts::of_ids(tx, account, &wanted).await?;
-    rows.iter().map(|row| content(tx, account, row, &told)).collect()
+    let found = alerts::of_ids(tx, account, &wanted).await?;
+    rows.iter().map(|row| content(tx, account, row, &found)).collect()
 }
 
 fn content(

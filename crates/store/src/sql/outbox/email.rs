@@ -1,4 +1,4 @@
-//! The e-mail of one account while a transaction decides what may be sent: its counts, and who takes it.
+//! The e-mail counters and consents of an account, while a transaction reserves messages.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,7 +15,7 @@ use crate::{Tx, Value, params};
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// Counts of an account and of some recipients. The account is locked.
+/// The counters of an account and of some recipients. The account is locked.
 pub(super) struct EmailState {
     account: AccountId,
     date: String,
@@ -33,17 +33,19 @@ struct Recipient {
     taken: u32,
 }
 
-/// Whether a message asks a recipient to confirm, and whether it tells of a critical alert.
+/// The properties of a message that the e-mail caps depend on.
 #[derive(Clone, Copy)]
 pub(super) struct Nature {
+    /// Whether it asks the recipient to confirm.
     pub(super) asks: bool,
+    /// Whether it is about a critical alert.
     pub(super) critical: bool,
-    /// Counted at an earlier attempt.
+    /// Whether an earlier attempt has counted it.
     pub(super) counted: bool,
 }
 
 impl EmailState {
-    /// Reads what was counted on this date and in this hour, and what these recipients said.
+    /// Reads the counters of this date and hour, and the consents of these recipients.
     pub(super) async fn load<'a>(
         tx: &Tx,
         account: AccountId,
@@ -80,7 +82,7 @@ impl EmailState {
         Ok(state)
     }
 
-    /// Why this recipient gets no e-mail, by what they said.
+    /// Why the recipient's consent forbids this e-mail, if it does.
     pub(super) fn refuses(
         &self,
         policy: &SendingPolicy,
@@ -97,7 +99,7 @@ impl EmailState {
         }
     }
 
-    /// How one more e-mail is counted, or why it is not sent. One that was counted before is not counted again.
+    /// How one more e-mail is counted, or why the caps forbid it; `None` if it was counted before.
     pub(super) fn admit(
         &self,
         policy: &SendingPolicy,
@@ -127,7 +129,7 @@ impl EmailState {
         }
     }
 
-    /// Writes what was counted.
+    /// Writes the counters.
     pub(super) async fn save(self, tx: &Tx) -> Result<()> {
         if self.taken + self.critical_taken == 0 {
             return Ok(());

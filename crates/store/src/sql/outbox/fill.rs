@@ -1,4 +1,4 @@
-//! Writes the messages of new alerts, in the transaction that stores the alerts.
+//! Writing the messages of new alerts, in the transaction that stores the alerts.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,7 +13,7 @@ use super::super::query::insert_many;
 use super::super::{accounts, ids, routing};
 use crate::{Tx, Value, params};
 
-/// A new alert, as far as messages go.
+/// A new alert, with what its messages need.
 pub(in crate::sql) struct Raised {
     pub(in crate::sql) id: AlertId,
     pub(in crate::sql) name: String,
@@ -23,7 +23,7 @@ pub(in crate::sql) struct Raised {
 pub(super) const INSERT: &str = "INSERT INTO notification (account_id, id, device_id, alert_id, name, critical, \
                                  channel, address, preferences, document, state, reason, due, created, queued_at)";
 
-/// One message to write, as far as it is decided here.
+/// A message to insert.
 pub(super) struct Draft {
     pub(super) alert: Option<AlertId>,
     pub(super) name: String,
@@ -35,29 +35,29 @@ pub(super) struct Draft {
     pub(super) suppressed: Option<SuppressedReason>,
 }
 
-/// What tells one person's repetitions apart, by channel, address and name.
-type Theme = (Channel, String, String);
+/// The key of a recipient's repetitions: channel, address and name of the alert.
+type RepetitionKey = (Channel, String, String);
 
-/// Whom the alerts of a device go to, and by whose clock.
+/// The routing of a device's alerts, and the account whose time zone applies.
 pub(in crate::sql) struct Audience {
     account: Account,
     routing: AlertRouting,
 }
 
 impl Audience {
-    /// That of a device, if anything is set anywhere.
+    /// The audience of a device, if a routing is set at any level.
     pub(in crate::sql) async fn of(tx: &Tx, account: AccountId, device: DeviceId) -> Result<Option<Self>> {
         let Some((_, routing)) = routing::in_force(tx, account, device).await? else { return Ok(None) };
         Ok(accounts::find(tx, account).await?.map(|account| Self { account, routing }))
     }
 
-    /// The webhooks that are told now of an alert that matters so much.
+    /// The webhooks to which an alert of this severity is routed now.
     pub(in crate::sql) fn webhooks(&self, tx: &Tx, severity: Severity) -> BTreeSet<WebhookId> {
         self.routing.webhooks_at(severity, tx.now(), &self.account.settings.time_zone)
     }
 }
 
-/// Writes a message of each alert to each recipient who wants it, those not to be sent included.
+/// Writes a message for each alert and recipient; suppressed ones are written too, with their reason.
 pub(in crate::sql) async fn fill(
     tx: &Tx,
     audience: &Audience,
@@ -68,7 +68,7 @@ pub(in crate::sql) async fn fill(
     if alerts.is_empty() || routing.recipients.is_empty() {
         return Ok(());
     }
-    let mut memory = Memory::load(tx, account.id, device).await?;
+    let mut repetitions = Repetitions::load(tx, account.id, device).await?;
     let addressees = routing.addressees(tx.now(), &account.settings.time_zone);
     let mut drafts = Vec::new();
     for alert in alerts {
@@ -77,8 +77,8 @@ pub(in crate::sql) async fn fill(
             let suppressed = match notice {
                 Notice::OutsideSchedule(_) => Some(SuppressedReason::Schedule),
                 Notice::Now(_) => {
-                    let theme = (addressee.channel, addressee.address.to_owned(), alert.name.clone());
-                    (!memory.meet(tx, theme)).then_some(SuppressedReason::Repeated)
+                    let key = (addressee.channel, addressee.address.to_owned(), alert.name.clone());
+                    (!repetitions.admit(tx, key)).then_some(SuppressedReason::Repeated)
                 }
             };
             drafts.push(Draft {
@@ -93,7 +93,7 @@ pub(in crate::sql) async fn fill(
             });
         }
     }
-    memory.save(tx, account.id, device).await?;
+    repetitions.save(tx, account.id, device).await?;
     write(tx, account.id, Some(device), drafts).await
 }
 
@@ -102,7 +102,7 @@ fn preferences(recipient: &Recipient) -> Result<String> {
         .map_err(|cause| perigee_core::error::StoreError::Internal(cause.into()))
 }
 
-/// Writes messages about a device, and wakes who sends them.
+/// Inserts messages about a device, and wakes the workers that send them.
 pub(super) async fn write(
     tx: &Tx,
     account: AccountId,
@@ -145,41 +145,41 @@ pub(super) async fn write(
     Ok(())
 }
 
-/// What the people of a device were told lately.
-struct Memory {
-    known: HashMap<Theme, RepeatFilter>,
-    changed: HashMap<Theme, RepeatFilter>,
+/// The recent notifications of a device's recipients, by which repetitions are suppressed.
+struct Repetitions {
+    known: HashMap<RepetitionKey, RepeatFilter>,
+    changed: HashMap<RepetitionKey, RepeatFilter>,
 }
 
-impl Memory {
+impl Repetitions {
     async fn load(tx: &Tx, account: AccountId, device: DeviceId) -> Result<Self> {
         let sql = "SELECT channel, address, name, told_at, met_at, pause_s FROM notification_repetition \
                    WHERE account_id = ?1 AND device_id = ?2";
         let mut known = HashMap::new();
         for row in tx.query(sql, params![account, device]).await? {
-            let theme =
+            let key =
                 (super::super::column::parsed(&row, "channel")?, row.text("address")?, row.text("name")?);
             let repetition = RepeatFilter {
                 told_at: row.timestamp("told_at")?,
                 met_at: row.timestamp("met_at")?,
                 pause_s: row.int("pause_s")?,
             };
-            known.insert(theme, repetition);
+            known.insert(key, repetition);
         }
         Ok(Self { known, changed: HashMap::new() })
     }
 
-    /// Whether somebody may be told of this now.
-    fn meet(&mut self, tx: &Tx, theme: Theme) -> bool {
-        let before = self.changed.get(&theme).or_else(|| self.known.get(&theme)).copied();
+    /// Whether this may be sent now, rather than suppressed as a repetition.
+    fn admit(&mut self, tx: &Tx, key: RepetitionKey) -> bool {
+        let before = self.changed.get(&key).or_else(|| self.known.get(&key)).copied();
         let (after, told) = RepeatFilter::record(before, tx.now());
-        self.changed.insert(theme, after);
+        self.changed.insert(key, after);
         told
     }
 
     async fn save(self, tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
-        let row = |(theme, repetition): (Theme, RepeatFilter)| {
-            let (channel, address, name) = theme;
+        let row = |(key, repetition): (RepetitionKey, RepeatFilter)| {
+            let (channel, address, name) = key;
             let RepeatFilter { told_at, met_at, pause_s } = repetition;
             params![account, device, channel.name(), address, name, told_at, met_at, pause_s].to_vec()
         };

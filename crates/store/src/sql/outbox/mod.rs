@@ -1,4 +1,4 @@
-//! The outbox: messages are written with their alerts, reserved against limits, sent by others, and settled.
+//! The outbox: messages are written with their alerts, reserved against limits, sent by workers, and settled.
 
 mod api;
 mod counter;
@@ -12,7 +12,7 @@ mod settle;
 mod trim;
 
 pub(super) use fill::{Audience, Raised, fill};
-pub(super) use owners::{ask_recipients, tell_overview};
+pub(super) use owners::{ask_recipients, write_overview};
 #[cfg(feature = "testing")]
 pub use reserve::reserve_uncounted;
-pub(super) use trim::forget_repetitions;
+pub(super) use trim::delete_repetitions;

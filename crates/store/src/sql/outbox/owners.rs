@@ -1,5 +1,5 @@
-//! What owners are told: that a device's messages of the day are used up, and what a day or a week was like. It counts
-//! against no device.
+//! Messages to the account rather than about an alert: reached limits, overview reports, requests to confirm an address.
+//! They count against no device.
 
 use perigee_core::error::StoreError;
 use perigee_core::event::EventKind;
@@ -14,9 +14,9 @@ use super::super::{column, events};
 use super::fill::{Draft, write};
 use crate::{Row, Tx, params};
 
-/// What the names of reports begin with; the rest is how often they are written.
+/// The prefix of the names of reports, followed by their frequency.
 const OVERVIEW: &str = "overview.";
-/// The name of a mail that asks whether somebody takes e-mail.
+/// The name of a mail that asks a recipient to confirm their address.
 pub(super) const CONFIRM: &str = "recipient.confirm";
 
 const fn limit_event(channel: Channel) -> EventKind {
@@ -26,7 +26,7 @@ const fn limit_event(channel: Channel) -> EventKind {
     }
 }
 
-/// What a message that is about no alert tells of.
+/// The occasion of a message that is not about an alert.
 pub(super) fn occasion(row: &Row) -> Result<Occasion> {
     if row.opt_str("document")?.is_some() {
         return Ok(Occasion::Overview(Box::new(column::json(row, "document")?)));
@@ -39,8 +39,8 @@ pub(super) fn occasion(row: &Row) -> Result<Occasion> {
     Ok(limit.map_or(Occasion::Gone, |channel| Occasion::LimitReached { channel }))
 }
 
-/// Appends the event and writes an e-mail to each owner.
-pub(super) async fn tell_limit(
+/// Announces a reached limit: appends the event and writes an e-mail to each owner.
+pub(super) async fn announce_limit(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,
@@ -49,9 +49,9 @@ pub(super) async fn tell_limit(
     date: &str,
 ) -> Result<()> {
     let kind = limit_event(channel);
-    let figures = serde_json::json!({ "date": date, "limit": limit });
-    events::append(tx, account, kind, device.to_string(), Some(device), figures).await?;
-    // Whoever set the limit to none at all knows it.
+    let data = serde_json::json!({ "date": date, "limit": limit });
+    events::append(tx, account, kind, device.to_string(), Some(device), data).await?;
+    // A limit of zero was set on purpose.
     if limit == 0 {
         return Ok(());
     }
@@ -61,8 +61,8 @@ pub(super) async fn tell_limit(
     write(tx, account, Some(device), drafts).await
 }
 
-/// Writes a report to each of these, or to each owner when there are none.
-pub(in crate::sql) async fn tell_overview(
+/// Writes a report to each of these recipients, or to each owner if there are none.
+pub(in crate::sql) async fn write_overview(
     tx: &Tx,
     account: AccountId,
     recipients: &[OverviewRecipient],
@@ -81,7 +81,7 @@ pub(in crate::sql) async fn tell_overview(
     write(tx, account, None, drafts).await
 }
 
-/// Writes a mail to each of these that asks whether they take e-mail of the account.
+/// Writes a mail to each of these recipients that asks them to confirm their address.
 pub(in crate::sql) async fn ask_recipients(
     tx: &Tx,
     account: AccountId,
@@ -113,7 +113,7 @@ fn text(value: &impl serde::Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|cause| StoreError::Internal(cause.into()))
 }
 
-/// The addresses of the owners who may act now, and how they like to read.
+/// The addresses and preferences of the owners who are currently active.
 async fn owners(tx: &Tx, account: AccountId) -> Result<Vec<(String, Preferences)>> {
     let sql = "SELECT email, name, time_zone FROM account_user \
                WHERE account_id = ?1 AND (privileges & ?2) <> 0 AND disabled = FALSE \

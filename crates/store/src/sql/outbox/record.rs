@@ -1,4 +1,4 @@
-//! The record of messages as people read it, and sending one again.
+//! Listing messages, and sending one again.
 
 use perigee_core::actor::{Actor, Scope};
 use perigee_core::error::{Kind, StoreError};
@@ -39,7 +39,7 @@ fn from_row(row: &Row) -> Result<Notification> {
     })
 }
 
-/// Begins a query over the messages about devices in sight.
+/// Starts a query over the messages about visible devices.
 fn select(scope: Scope) -> Query {
     let mut query = Query::new(SELECT, params![scope.account]);
     scope::keep_devices(&mut query, scope, "n.device_id");
@@ -67,7 +67,7 @@ pub(super) async fn list(
     }
     if let Some(from) = filter.from {
         query.push_with(" AND n.created >= {}", from);
-        // No message has an id older than itself, so that the list ends where it may.
+        // Ids begin with their creation time, so that the index bounds the scan.
         query.push_with(" AND n.id >= {}", NotificationId::first_at(from));
     }
     if let Some(to) = filter.to {
@@ -85,7 +85,7 @@ pub(super) async fn find(tx: &Tx, scope: Scope, id: NotificationId) -> Result<Op
     query.row(tx).await?.as_ref().map(from_row).transpose()
 }
 
-/// Puts a message back to be sent, as if it had just been written.
+/// Queues a message again, as if it were new.
 pub(super) async fn resend(tx: &Tx, actor: Actor, id: NotificationId) -> Result<Notification> {
     let account = actor.scope.account;
     tx.lock_account(account).await?;

@@ -1,6 +1,6 @@
-//! Counts messages before they are sent, and records those that are not to be.
+//! Reserving messages: they are counted before they are sent, and those that may not be sent are recorded.
 //!
-//! The account is locked, so that whatever else changes a limit or a counter comes before or after, never between.
+//! The account is locked, so that no other change of a limit or a counter comes in between.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -26,22 +26,22 @@ const DUE: &str = "\
     FROM notification \
     WHERE account_id = ?1 AND due IS NOT NULL AND (due <= ?2 OR due > ?3) AND id IN ({ids})";
 
-/// A message that is due, as it stands under the lock.
-struct Waiting {
+/// A due message, as read under the lock.
+struct DueMessage {
     id: NotificationId,
-    /// The device whose quota it takes of; none for what is told to the owner.
+    /// The device whose quota it counts against; `None` for messages to the account.
     counted: Option<DeviceId>,
     critical: bool,
     channel: Channel,
     address: String,
-    /// Whether somebody began to send it and was not heard of again.
+    /// Whether a worker began to send it and its lease ended without an outcome.
     lost: bool,
     doubts: u32,
     preferences: Preferences,
     nature: Nature,
 }
 
-impl Waiting {
+impl DueMessage {
     fn from_row(row: &Row) -> Result<Self> {
         let is_alert = row.opt_i64("alert_id")?.is_some();
         let lost = row.str("state")? == NotificationState::Sending.name();
@@ -65,16 +65,16 @@ impl Waiting {
     }
 }
 
-/// What is to become of a message.
+/// The decision about a message.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Verdict {
-    /// It may be sent: its segments, its doubts, and whether it was counted.
+    /// It may be sent: its segments, its unclear attempts, and whether it counts against a device.
     Send(u32, u32, bool),
-    /// It is not sent: its state and the reason.
+    /// It is not sent: its final state and the reason.
     Keep(&'static str, String),
 }
 
-/// Decides over candidates of one account, and counts those that may be sent.
+/// Decides about the candidates of one account, and counts those that may be sent.
 pub(super) async fn reserve(
     tx: &Tx,
     account: AccountId,
@@ -100,47 +100,47 @@ async fn decide(
     let ids: Vec<i64> = candidates.iter().map(|candidate| candidate.id.as_i64()).collect();
     let mut waiting = HashMap::new();
     for row in for_ids(tx, DUE, params![account.id, tx.now(), horizon(tx.now())], &ids).await? {
-        let message = Waiting::from_row(&row)?;
+        let message = DueMessage::from_row(&row)?;
         waiting.insert(message.id, message);
     }
-    let mut bench = Bench::new(tx, &account, &waiting, policy).await?;
+    let mut allowance = Allowance::new(tx, &account, &waiting, policy).await?;
     let mut verdicts: BTreeMap<Verdict, Vec<i64>> = BTreeMap::new();
     let mut order = Vec::new();
     for Candidate { id, segments, .. } in candidates {
         let Some(message) = waiting.remove(&id) else { continue };
-        let verdict = bench.judge(&message, segments);
+        let verdict = allowance.decide(&message, segments);
         if let Verdict::Send(segments, ..) = &verdict {
             if counts {
-                bench.count(&message, *segments);
+                allowance.count(&message, *segments);
             }
             order.push(id);
         }
         verdicts.entry(verdict).or_default().push(id.as_i64());
     }
-    let (date, lease) = (bench.date.clone(), tx.now().plus_millis(bench.policy.lease_ms));
-    bench.close(tx).await?;
+    let (date, lease) = (allowance.date.clone(), tx.now().plus_millis(allowance.policy.lease_ms));
+    allowance.save(tx).await?;
     write(tx, &account, (&date, lease), verdicts, order).await
 }
 
-/// Where it is decided: what is allowed, and what is left.
-struct Bench {
+/// What decides about the messages of an account: the policy, the settings and the counters.
+struct Allowance {
     account: AccountId,
     date: String,
     policy: SendingPolicy,
     settings: MessagingSettings,
     counters: Counters,
-    /// Limits to be told of, each once.
+    /// Reached limits to announce.
     reached: Vec<(DeviceId, Channel, u32)>,
     email: EmailState,
-    /// Recipients to be asked whether they take e-mail.
+    /// Recipients to ask for a confirmation of their address.
     unconfirmed: Vec<(String, Preferences)>,
 }
 
-impl Bench {
+impl Allowance {
     async fn new(
         tx: &Tx,
         account: &Account,
-        waiting: &HashMap<NotificationId, Waiting>,
+        waiting: &HashMap<NotificationId, DueMessage>,
         policy: SendingPolicy,
     ) -> Result<Self> {
         let date = account.day_at(tx.now()).0.date;
@@ -161,8 +161,8 @@ impl Bench {
         })
     }
 
-    fn judge(&mut self, message: &Waiting, segments: std::result::Result<u32, String>) -> Verdict {
-        // An SMS that may have gone out is never sent twice, an e-mail once more at the most.
+    fn decide(&mut self, message: &DueMessage, segments: std::result::Result<u32, String>) -> Verdict {
+        // An SMS that may have been sent is never sent again, an e-mail at most once more.
         if message.lost && (message.channel == Channel::Sms || message.doubts > 1) {
             return Verdict::Keep(
                 NotificationState::Unclear.name(),
@@ -170,7 +170,7 @@ impl Bench {
             );
         }
         let kept = |state: NotificationState, reason: String| {
-            // What may have gone out already is not called suppressed.
+            // A message that may have been sent is not reported as suppressed.
             let state = if message.doubts > 0 { NotificationState::Unclear } else { state };
             Verdict::Keep(state.name(), reason)
         };
@@ -196,8 +196,8 @@ impl Bench {
         Verdict::Send(segments, message.doubts, message.counted.is_some())
     }
 
-    /// Why the caps on e-mail have nothing left for this message, if so.
-    fn capped(&self, message: &Waiting) -> Option<SuppressedReason> {
+    /// Why the e-mail caps forbid this message, if they do.
+    fn capped(&self, message: &DueMessage) -> Option<SuppressedReason> {
         if message.channel != Channel::Email {
             return None;
         }
@@ -205,7 +205,7 @@ impl Bench {
     }
 
     /// Counts a message that is about to be sent.
-    fn count(&mut self, message: &Waiting, segments: u32) {
+    fn count(&mut self, message: &DueMessage, segments: u32) {
         if let Some(device) = message.counted {
             self.counters.take(device, message.channel, segments);
         }
@@ -217,13 +217,13 @@ impl Bench {
         }
     }
 
-    /// Why the device or its account has nothing left for this message, if so.
-    fn refusal(&mut self, device: DeviceId, message: &Waiting, segments: u32) -> Option<SuppressedReason> {
+    /// Why the quota of the device or the caps of its account forbid this message, if they do.
+    fn refusal(&mut self, device: DeviceId, message: &DueMessage, segments: u32) -> Option<SuppressedReason> {
         let quota = self.counters.quota(device, message.channel)?;
         if let Some(reason) = quota.refuses(message.critical) {
-            // What is kept for critical alerts is not used up.
+            // The reserve for critical alerts is not a reached limit.
             let is_reached = reason == SuppressedReason::Limit;
-            if is_reached && self.counters.tell(device, message.channel) {
+            if is_reached && self.counters.mark_announced(device, message.channel) {
                 self.reached.push((device, message.channel, quota.limit.unwrap_or_default()));
             }
             return Some(reason);
@@ -234,22 +234,21 @@ impl Bench {
         }
     }
 
-    /// Writes the counters, and tells of the limits that were reached.
-    async fn close(self, tx: &Tx) -> Result<()> {
+    /// Writes the counters, and announces the limits that were reached.
+    async fn save(self, tx: &Tx) -> Result<()> {
         self.counters.save(tx).await?;
         self.email.save(tx).await?;
         if !self.unconfirmed.is_empty() {
             email_recipients::ask(tx, self.account, self.unconfirmed).await?;
         }
         for (device, channel, limit) in self.reached {
-            owners::tell_limit(tx, self.account, device, channel, limit, &self.date).await?;
+            owners::announce_limit(tx, self.account, device, channel, limit, &self.date).await?;
         }
         Ok(())
     }
 }
 
-/// Reserves without counting, as a store does that counts after sending. Deliberately wrong: the tests of the limits must
-/// catch it.
+/// Reserves without counting. Deliberately wrong: the tests of the limits must catch it.
 #[cfg(feature = "testing")]
 pub async fn reserve_uncounted(
     database: &crate::Database,

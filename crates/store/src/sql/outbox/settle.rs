@@ -1,4 +1,4 @@
-//! Records what became of an attempt. What was certainly not sent is given back on the same day.
+//! Settling attempts. A message that was certainly not sent is uncounted on the same day.
 
 use perigee_core::id::{AccountId, DeviceId, NotificationId};
 use perigee_core::notification::{
@@ -11,12 +11,12 @@ use super::super::{accounts, column};
 use super::counter;
 use crate::{Tx, params};
 
-/// Longest text kept of what the other side said.
-const REASON_MAX: usize = 500;
-/// How long after a message its receipt can come: a week.
+/// The longest reason that is stored, in characters.
+const REASON_CHARS_MAX: usize = 500;
+/// How long after a message its receipt is accepted: a week.
 const RECEIPT_WITHIN_MS: i64 = 7 * 24 * 3_600_000;
 
-/// An attempt under way.
+/// An attempt in progress.
 struct Attempt {
     device: Option<DeviceId>,
     channel: Channel,
@@ -27,9 +27,13 @@ struct Attempt {
     queued_at: Timestamp,
 }
 
-/// What is kept of what the other side said: no control characters, not too long.
-fn tidy(reason: &str) -> String {
-    reason.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).take(REASON_MAX).collect()
+/// Cleans a reason from a provider: no control characters, limited length.
+fn clean(reason: &str) -> String {
+    reason
+        .chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .take(REASON_CHARS_MAX)
+        .collect()
 }
 
 pub(super) async fn settle(tx: &Tx, reservation: Reservation, delivery: SendOutcome) -> Result<bool> {
@@ -46,7 +50,7 @@ pub(super) async fn settle(tx: &Tx, reservation: Reservation, delivery: SendOutc
     }
 }
 
-/// Holds an attempt under way for so long from now on, unless it was lost.
+/// Extends the lease of an attempt, unless it was lost.
 pub(super) async fn renew(tx: &Tx, held: Reservation, lease_ms: i64) -> Result<bool> {
     tx.keep_device_cache_valid();
     let sql = "UPDATE notification SET due = ?4 \
@@ -62,12 +66,12 @@ async fn sent(tx: &Tx, held: Reservation, reference: Option<&str>) -> Result<boo
     }
     let sql = "UPDATE notification SET state = 'sent', reason = NULL, due = NULL, sent_at = ?4, reference = ?5 \
                WHERE account_id = ?1 AND id = ?2 AND token = ?3 AND state = 'sending'";
-    let reference = reference.map(tidy).filter(|reference| !reference.is_empty());
+    let reference = reference.map(clean).filter(|reference| !reference.is_empty());
     let values = params![held.account, held.id, held.token, tx.now(), reference];
     Ok(tx.execute(sql, values).await? > 0)
 }
 
-/// Counts a message that was sent already: what the fault harness must catch.
+/// Counts a message after it was sent, which the fault harness must catch.
 #[cfg(feature = "unsafe-late-limit")]
 async fn count_late(tx: &Tx, held: Reservation) -> Result<()> {
     let Some(attempt) = find(tx, held).await? else { return Ok(()) };
@@ -85,7 +89,7 @@ async fn count_late(tx: &Tx, held: Reservation) -> Result<()> {
     Ok(())
 }
 
-/// The attempt this reservation stands for, unless it was lost. Locks the account, whose counters may change.
+/// The attempt of this reservation, unless it was lost. Locks the account, whose counters may change.
 async fn find(tx: &Tx, held: Reservation) -> Result<Option<Attempt>> {
     tx.lock_account(held.account).await?;
     let sql = "SELECT device_id, channel, attempts, doubts, counted_on, segments, queued_at FROM notification \
@@ -126,15 +130,15 @@ async fn end(
     let sql = format!(
         "UPDATE notification SET state = ?3, reason = ?4, due = NULL{counted} WHERE account_id = ?1 AND id = ?2"
     );
-    tx.execute(&sql, params![held.account, held.id, state.name(), tidy(reason)]).await?;
+    tx.execute(&sql, params![held.account, held.id, state.name(), clean(reason)]).await?;
     Ok(true)
 }
 
-/// It was not taken: it waits for another attempt, unless that would come too late to be of use.
+/// The provider did not accept the message: schedules a retry, unless that would be too late.
 async fn later(tx: &Tx, held: Reservation, reason: &str, asked: Option<u32>) -> Result<bool> {
     let Some(attempt) = find(tx, held).await? else { return Ok(false) };
     give_back(tx, held.account, &attempt).await?;
-    let wait = retry_wait_s(attempt.channel, attempt.attempts, asked, chance(held.id, attempt.attempts));
+    let wait = retry_wait_s(attempt.channel, attempt.attempts, asked, jitter(held.id, attempt.attempts));
     let due = tx.now().plus_seconds(wait);
     if due > attempt.queued_at.plus_seconds(give_up_after_s(attempt.channel)) {
         let reason = format!("given up after {} attempts: {reason}", attempt.attempts);
@@ -143,13 +147,13 @@ async fn later(tx: &Tx, held: Reservation, reason: &str, asked: Option<u32>) -> 
     wait_until(tx, held, due, reason, (attempt.doubts, true)).await
 }
 
-/// It may have been taken, and stays counted. An e-mail is tried once more: the receiver knows it by its id.
+/// The outcome is unclear, and the message stays counted. An e-mail is retried once: receivers recognise it by its id.
 async fn unclear(tx: &Tx, held: Reservation, reason: &str) -> Result<bool> {
     let Some(attempt) = find(tx, held).await? else { return Ok(false) };
     if attempt.channel == Channel::Sms || attempt.doubts > 0 {
         return end(tx, held, NotificationState::Unclear, reason, false).await;
     }
-    let wait = retry_wait_s(attempt.channel, attempt.attempts, None, chance(held.id, attempt.attempts));
+    let wait = retry_wait_s(attempt.channel, attempt.attempts, None, jitter(held.id, attempt.attempts));
     wait_until(tx, held, tx.now().plus_seconds(wait), reason, (attempt.doubts + 1, false)).await
 }
 
@@ -165,22 +169,22 @@ async fn wait_until(
         "UPDATE notification SET state = 'waiting', reason = ?3, due = ?4, doubts = ?5{counted} \
          WHERE account_id = ?1 AND id = ?2"
     );
-    tx.execute(&sql, params![held.account, held.id, tidy(reason), due, doubts]).await?;
+    tx.execute(&sql, params![held.account, held.id, clean(reason), due, doubts]).await?;
     Ok(true)
 }
 
-/// A number up to 1,000 that differs from message to message: ids end in chance.
-fn chance(id: NotificationId, attempts: u32) -> u16 {
+/// Jitter from 0 to 1,000 that differs per message and attempt: the low bits of ids are random.
+fn jitter(id: NotificationId, attempts: u32) -> u16 {
     let mixed =
         id.as_i64().unsigned_abs().wrapping_add(u64::from(attempts)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     u16::try_from((mixed >> 32) % 1_001).unwrap_or(0)
 }
 
-/// Records a provider's receipt. A failure told so late gives nothing back: the provider was paid.
+/// Records a provider's delivery receipt. A failure at this point is not uncounted, because the provider was paid.
 pub(super) async fn record_receipt(tx: &Tx, channel: Channel, receipt: Receipt) -> Result<bool> {
     tx.keep_device_cache_valid();
-    let reference = tidy(&receipt.reference);
-    // Centres begin their numbers anew: a receipt is for the last message of that name, not for one of last year.
+    let reference = clean(&receipt.reference);
+    // SMS centres reuse references: a receipt belongs to the latest message with it.
     let known = "(account_id, id) IN (SELECT account_id, id FROM notification \
                  WHERE channel = ?1 AND reference = ?2 AND state = 'sent' AND delivered_at IS NULL \
                    AND sent_at > ?4 ORDER BY sent_at DESC LIMIT 1)";
@@ -192,7 +196,7 @@ pub(super) async fn record_receipt(tx: &Tx, channel: Channel, receipt: Receipt) 
         }
         Some(failure) => {
             let sql = format!("UPDATE notification SET state = 'failed', reason = ?3 WHERE {known}");
-            tx.execute(&sql, params![channel.name(), reference, tidy(&failure), lately]).await?
+            tx.execute(&sql, params![channel.name(), reference, clean(&failure), lately]).await?
         }
     };
     Ok(changed > 0)

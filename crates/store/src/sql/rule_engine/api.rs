@@ -1,4 +1,4 @@
-//! The store of the rule engine: implements the trait of the domain.
+//! The `RuleEngineStore` trait: what the rule engine needs from the store.
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
@@ -12,7 +12,7 @@ use perigee_core::store::{
     StatusCheck, TrailDepth,
 };
 
-use super::super::{geofences, locations, rules};
+use super::super::{geofences, rules};
 use super::{finish, lease, trail, watch};
 use crate::{Database, Tx, params};
 
@@ -31,7 +31,7 @@ impl RuleEngineStore for Database {
 
     async fn lease_account(&self, account: AccountId, lease: AccountLease<'_>) -> Result<Option<RoundStart>> {
         let (owner, duration_ms) = (lease.owner.to_owned(), lease.duration_ms);
-        let mine = self.read(move |tx| lease::look(tx, account, owner, duration_ms).boxed()).await?;
+        let mine = self.read(move |tx| lease::find_own(tx, account, owner, duration_ms).boxed()).await?;
         if mine.is_some() {
             return Ok(mine);
         }
@@ -40,7 +40,7 @@ impl RuleEngineStore for Database {
     }
 
     async fn scan_log(&self, account: AccountId, after: i64, limits: LogScanLimits) -> Result<LogScan> {
-        self.read_snapshot(move |tx| locations::skim(tx, account, after, limits).boxed()).await
+        self.read_snapshot(move |tx| tx.log().skim(tx, account, after, limits)).await
     }
 
     async fn read_log(
@@ -50,7 +50,7 @@ impl RuleEngineStore for Database {
         devices: &[DeviceId],
     ) -> Result<Vec<(DeviceId, StoredLocation)>> {
         let devices = devices.to_vec();
-        self.read_snapshot(move |tx| locations::read_log(tx, account, part, devices).boxed()).await
+        self.read_snapshot(move |tx| tx.log().read(tx, account, part, devices)).await
     }
 
     async fn load_rules(&self, account: AccountId) -> Result<(i64, Vec<Rule>, Vec<Geofence>)> {
@@ -92,8 +92,8 @@ impl RuleEngineStore for Database {
 
     async fn finish_round(&self, round: Round, lease: AccountLease<'_>) -> Result<bool> {
         let lease = (lease.owner.to_owned(), lease.duration_ms);
-        // Writing down what 300 rules know of 1,000 devices takes long.
-        let work = move || finish::write_down(&round).map(|written| (round, written));
+        // Serialising the state of 300 rules for 1,000 devices takes long, so it runs on a blocking thread.
+        let work = move || finish::serialise(&round).map(|written| (round, written));
         let done = tokio::task::spawn_blocking(work).await;
         let (round, written) = done.map_err(|lost| StoreError::Internal(lost.into()))??;
         self.write(move |tx| finish::finish(tx, round, written, lease).boxed()).await

@@ -1,4 +1,4 @@
-//! The end of a round: everything it found out, or nothing, by few statements however many devices there are.
+//! Saving a round of the rule engine: all of it or nothing, with few statements for any number of devices.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -12,24 +12,23 @@ use perigee_core::time::Timestamp;
 
 use super::super::{alerts, ids, scope};
 use super::occurrence::{self, Changes, Key, Version};
-use super::trail::{self, Written};
+use super::trail::{self, SerialisedTrail};
 use super::watch;
 use crate::{Tx, params};
 
-/// What is kept of each device's trail.
-pub(super) type Trails = HashMap<DeviceId, Written>;
+/// The serialised trail of each device.
+pub(super) type Trails = HashMap<DeviceId, SerialisedTrail>;
 
-/// Writes down what a round keeps of the devices' trails.
-pub(super) fn write_down(round: &Round) -> Result<Trails> {
+/// Serialises the trails that a round saves.
+pub(super) fn serialise(round: &Round) -> Result<Trails> {
     let saved = round.devices.iter().filter(|device| device.save);
     let judged = saved.filter_map(|device| Some((device.device, device.evaluation.as_ref()?)));
-    judged.map(|(device, evaluation)| Ok((device, Written::of(evaluation)?))).collect()
+    judged.map(|(device, evaluation)| Ok((device, SerialisedTrail::of(evaluation)?))).collect()
 }
 
 type Rules<'r> = HashMap<RuleId, &'r Rule>;
 
-/// Keeps what a round found out; no when another node has made it, or the rules have changed meanwhile. Whoever has the
-/// lease has it anew for so long.
+/// Saves a round; false if another node has saved it, or the rules have changed meanwhile. Extends the lease of its owner.
 pub(super) async fn finish(
     tx: &Tx,
     round: Round,
@@ -39,11 +38,11 @@ pub(super) async fn finish(
     let account = round.round_start.account;
     tx.keep_device_cache_valid();
     tx.lock_account(account).await?;
-    // Nobody else's lease is touched, but the round counts: what matters is that it is made once.
+    // A lease of another node is left alone; the round number ensures that a round is saved once.
     let sql = "UPDATE rule_follower SET cursor = ?2, round = round + 1, caught_up_to = ?5, caught_up_end = ?6, \
                    leased_until = CASE WHEN owner = ?7 THEN ?8 ELSE leased_until END \
                WHERE account_id = ?1 AND round = ?3 AND rules_revision = ?4";
-    let (to, end) = round.catch_up.map(|place| (place.after, place.end)).unzip();
+    let (to, end) = round.catch_up.map(|progress| (progress.after, progress.end)).unzip();
     let until = tx.now().plus_millis(lease_ms);
     let (number, revision) = (round.round_start.round, round.round_start.rules_revision);
     let values = params![account, round.cursor, number, revision, to, end, owner, until];
@@ -53,9 +52,8 @@ pub(super) async fn finish(
     let named =
         round.devices.iter().map(|device| device.device).chain(round.statuses.iter().map(|one| one.device));
     let named: HashSet<DeviceId> = named.collect();
-    // What was deleted meanwhile has neither alerts nor a status.
-    let there: HashSet<DeviceId> =
-        scope::devices_in_sight(tx, Scope::for_store_check(account), named).await?;
+    // Devices that were deleted meanwhile are skipped.
+    let there: HashSet<DeviceId> = scope::visible_devices(tx, Scope::for_store_check(account), named).await?;
     let rules: Rules<'_> = round.rules.iter().map(|rule| (rule.id, rule)).collect();
     let devices: Vec<&DeviceRound> =
         round.devices.iter().filter(|device| there.contains(&device.device)).collect();
@@ -83,7 +81,7 @@ async fn keep(
         occurrence::end_of_devices(tx, account, rule, &devices).await?;
     }
     let mut changes = Changes::new(account);
-    let mut due = settle_touched(tx, account, devices, rules, &mut changes).await?;
+    let mut due = reconcile_touched(tx, account, devices, rules, &mut changes).await?;
     let saved = devices.iter().filter_map(|round| {
         let written = written.remove(&round.device)?;
         Some((round.device, round.evaluation.as_ref()?, written))
@@ -91,7 +89,7 @@ async fn keep(
     trail::save(tx, account, saved.collect()).await?;
     let silent =
         |(rule, at): &(RuleId, Timestamp)| (*rule, Episode { begin: *at, met: *at, end: None, place: None });
-    let told = told_of_silence(tx, account, devices).await?;
+    let told = announced_silences(tx, account, devices).await?;
     for round in devices.iter().filter(|round| !round.silent.is_empty()) {
         let is_new = |(rule, _): &&(RuleId, Timestamp)| !told.contains(&(round.device, *rule));
         due.entry(round.device).or_default().extend(round.silent.iter().filter(is_new).map(silent));
@@ -100,9 +98,9 @@ async fn keep(
     changes.save(tx).await
 }
 
-/// Which rules have told of the present silence. One that still tells of an earlier silence has not: it did not judge the
-/// device when that was over.
-async fn told_of_silence(
+/// The rules that have already raised an alert for the current silence of a device. An open occurrence of an earlier
+/// silence does not count: its rule did not judge the device when that ended.
+async fn announced_silences(
     tx: &Tx,
     account: AccountId,
     devices: &[&DeviceRound],
@@ -122,8 +120,8 @@ async fn told_of_silence(
 
 type DueEpisodes = BTreeMap<DeviceId, Vec<(RuleId, Episode)>>;
 
-/// Compares what the rules say now with what was raised; gives what is to be raised.
-async fn settle_touched(
+/// Reconciles the judged episodes with the raised occurrences; gives the episodes to raise.
+async fn reconcile_touched(
     tx: &Tx,
     account: AccountId,
     devices: &[&DeviceRound],
@@ -160,7 +158,7 @@ async fn settle_touched(
     Ok(due)
 }
 
-/// Raises what locations carry and what rules say, and notes the occurrences of the latter.
+/// Raises the alerts that locations carry and those of rules, and records the occurrences of the latter.
 async fn raise(
     tx: &Tx,
     account: AccountId,
@@ -197,7 +195,7 @@ async fn raise(
     Ok(())
 }
 
-/// The alert a rule raises of an episode.
+/// The alert that a rule raises for an episode.
 fn alert(rule: &Rule, episode: &Episode) -> Alert {
     let (settings, name) = (&rule.settings, rule.settings.alert_name());
     Alert {

@@ -1,18 +1,16 @@
-//! Which accounts have something to judge, and which node does it.
+//! Accounts that the rule engine must judge, and the leases by which nodes share them.
 
 use std::collections::BTreeSet;
 
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::{CatchUp, Result, RoundStart};
 
-use crate::sql::locations::number_column;
 use crate::{Row, Tx, params};
 
-/// The accounts in whose log something was not judged yet, or of which something is due.
+/// The accounts with unjudged log entries, or with due rules or statuses.
 pub(super) async fn accounts(tx: &Tx) -> Result<Vec<AccountId>> {
-    let number = number_column(tx.engine());
-    // The highest number of an account is found by looking into an index, of each part on PostgreSQL; whether there is
-    // any above the cursor, that finds out by reading the whole log.
+    let number = tx.log().number_column();
+    // MAX is an index seek; an EXISTS above the cursor would make PostgreSQL read the whole log.
     let behind = format!(
         "SELECT a.id FROM account a LEFT JOIN rule_follower f ON f.account_id = a.id \
          WHERE COALESCE(f.cursor, 0) < (SELECT MAX(l.{number}) FROM location_log l WHERE l.account_id = a.id)"
@@ -33,8 +31,8 @@ pub(super) async fn accounts(tx: &Tx) -> Result<Vec<AccountId>> {
     Ok(found.into_iter().collect())
 }
 
-/// How an account stands, when this node may go on with it and need not say so first.
-pub(super) async fn look(
+/// The state of an account, if this node holds its lease for long enough already.
+pub(super) async fn find_own(
     tx: &Tx,
     account: AccountId,
     owner: String,
@@ -44,7 +42,7 @@ pub(super) async fn look(
         "SELECT {COLUMNS} FROM rule_follower \
          WHERE account_id = ?1 AND owner = ?2 AND leased_until > ?3 AND leased_until <= ?4"
     );
-    // The rest of the lease must be enough for a round; a slower one is refused at its end.
+    // The rest of the lease must suffice for a round; a slower round is rejected when it is saved.
     let enough = tx.now().plus_millis(lease_ms / 2);
     let longest = tx.now().plus_millis(lease_ms);
     let row = tx.query_opt(&sql, params![account, owner, enough, longest]).await?;
@@ -65,8 +63,8 @@ fn round_start(tx: &Tx, account: AccountId, row: &Row) -> Result<RoundStart> {
     })
 }
 
-/// Takes an account that nobody goes on with. A lease that ends later than any could is of a clock that was ahead, and
-/// is over.
+/// Takes the lease of an account if it is free. A lease that ends later than possible comes from a wrong clock and counts
+/// as expired.
 pub(super) async fn take(
     tx: &Tx,
     account: AccountId,
@@ -85,14 +83,14 @@ pub(super) async fn take(
     row.map(|row| round_start(tx, account, &row)).transpose()
 }
 
-/// Up to which number an account's log was judged; none when nobody has begun.
+/// The number up to which an account's log was judged; `None` if judging has not begun.
 pub(crate) async fn judged_to(tx: &Tx, account: AccountId) -> Result<Option<i64>> {
     let sql = "SELECT cursor FROM rule_follower WHERE account_id = ?1";
     let row = tx.query_opt(sql, params![account]).await?;
     Ok(row.map(|row| row.i64("cursor")).transpose()?)
 }
 
-/// Has a device's status looked at soon: it was heard, or is expected at other times.
+/// Makes a device's status due for a check, after a contact or a change of its expected interval.
 pub(crate) async fn wake(tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
     let sql = "UPDATE device_watch SET due = ?3 WHERE account_id = ?1 AND device_id = ?2 AND due > ?3";
     tx.execute(sql, params![account, device, tx.now()]).await?;

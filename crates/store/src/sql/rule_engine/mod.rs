@@ -1,5 +1,5 @@
-//! The store of the rule engine: leases of accounts, trails of devices, and committing a round: alerts, occurrences,
-//! trails, statuses and the cursor in one transaction.
+//! The store side of the rule engine: which node follows which account's log, the rule state of devices, and saving a
+//! round: alerts, occurrences, trails, statuses and the cursor in one transaction.
 
 mod api;
 mod finish;

@@ -1,4 +1,4 @@
-//! Episodes of which alerts were raised, kept in step with what is known of them.
+//! Occurrences: episodes for which an alert was raised, updated as more becomes known.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -12,7 +12,7 @@ use super::super::event_append::{NewEvent, append_events};
 use super::super::query::{for_ids, insert_many};
 use crate::{Row, Tx, Value, params};
 
-/// What tells an occurrence: its id and its alert, and what is kept of it.
+/// An occurrence as stored: its id, its alert and its time span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     id: i64,
@@ -22,7 +22,7 @@ pub(super) struct Key {
     end: Option<Timestamp>,
 }
 
-/// A rule as it was at a generation.
+/// A rule at one of its generations.
 pub(super) type Version = (RuleId, i64);
 
 fn from_row(row: &Row) -> Result<(Version, Occurrence<Key>)> {
@@ -32,7 +32,7 @@ fn from_row(row: &Row) -> Result<(Version, Occurrence<Key>)> {
     Ok((version, Occurrence { key, begin, met, end }))
 }
 
-/// What was raised of each of these devices and was not over by its instant.
+/// The occurrences of each of these devices that had not ended by its instant.
 pub(super) async fn of_devices(
     tx: &Tx,
     account: AccountId,
@@ -54,14 +54,14 @@ pub(super) async fn of_devices(
     Ok(found)
 }
 
-/// Occurrences as they are from now on, and the alerts that end or go on with them.
+/// Changed occurrences, and the ends of their alerts.
 pub(super) struct Changes {
     account: AccountId,
     rows: Vec<Vec<Value>>,
     endings: BTreeMap<Ending, Vec<(DeviceId, AlertId)>>,
 }
 
-/// When something was over before, and when it is now.
+/// The previous and the new end of an alert.
 type Ending = (Option<Timestamp>, Option<Timestamp>);
 
 impl Changes {
@@ -69,19 +69,19 @@ impl Changes {
         Self { account, rows: Vec::new(), endings: BTreeMap::new() }
     }
 
-    /// An alert was raised of an episode.
+    /// Adds the occurrence of an episode for which an alert was raised.
     pub(super) fn add(&mut self, whose: (Version, DeviceId), id: i64, alert: AlertId, episode: &Episode) {
         let Episode { begin, met, end, .. } = *episode;
         self.put(whose, Key { id, alert, begin, met, end }, None, false);
     }
 
-    /// An occurrence is another span than was known.
+    /// Changes the time span of an occurrence.
     pub(super) fn shift(&mut self, whose: (Version, DeviceId), key: Key, episode: &Episode) {
         let Episode { begin, met, end, .. } = *episode;
         self.put(whose, Key { begin, met, end, ..key }, key.end, false);
     }
 
-    /// An occurrence turned out to be none: its alert, of which people were told, stays and is over.
+    /// Withdraws an occurrence. Its alert, which may have been sent, stays and ends.
     pub(super) fn withdraw(&mut self, whose: (Version, DeviceId), key: Key, now: Timestamp) {
         self.put(whose, Key { end: key.end.or(Some(now)), ..key }, key.end, true);
     }
@@ -99,7 +99,7 @@ impl Changes {
         self.endings.entry((was, end)).or_default().push((device, alert));
     }
 
-    /// Writes them, whatever their number by few statements.
+    /// Writes all changes with few statements.
     pub(super) async fn save(self, tx: &Tx) -> Result<()> {
         let head = "INSERT INTO rule_occurrence \
                     (account_id, id, rule_id, generation, device_id, alert_id, begins, met, ends, withdrawn)";
@@ -113,7 +113,7 @@ impl Changes {
     }
 }
 
-/// Ends now whatever of these rules is under way. The caller holds the account's lock.
+/// Ends the open occurrences of these rules now. The caller holds the account's lock.
 pub(in crate::sql) async fn end_occurrences(tx: &Tx, account: AccountId, rules: &[RuleId]) -> Result<()> {
     let sql = "UPDATE rule_occurrence SET ends = ?2 WHERE account_id = ?1 AND ends IS NULL \
                AND rule_id IN ({ids}) RETURNING device_id, alert_id";
@@ -121,7 +121,7 @@ pub(in crate::sql) async fn end_occurrences(tx: &Tx, account: AccountId, rules: 
     ended_now(tx, account, for_ids(tx, sql, params![account, tx.now()], &ids).await?).await
 }
 
-/// Ends now what of a rule is under way of these devices. The caller holds the account's lock.
+/// Ends the open occurrences of a rule for these devices now. The caller holds the account's lock.
 pub(super) async fn end_of_devices(
     tx: &Tx,
     account: AccountId,
@@ -142,7 +142,7 @@ async fn ended_now(tx: &Tx, account: AccountId, rows: Vec<Row>) -> Result<()> {
     end_alerts(tx, account, (None, Some(tx.now())), &alerts).await
 }
 
-/// Has alerts be over when their episodes are; what somebody ended by hand stays as it is.
+/// Sets the end of alerts to that of their episodes; alerts that a user ended stay as they are.
 async fn end_alerts(
     tx: &Tx,
     account: AccountId,
@@ -166,11 +166,11 @@ async fn end_alerts(
     for row in for_ids(tx, sql, params![account, is], &ids).await? {
         ended.insert(row.i64("id")?);
     }
-    let told = alerts.iter().filter(|(_, alert)| ended.contains(&alert.as_i64()));
-    let notes = told.map(|(device, alert)| NewEvent {
+    let changed = alerts.iter().filter(|(_, alert)| ended.contains(&alert.as_i64()));
+    let events = changed.map(|(device, alert)| NewEvent {
         subject: alert.to_string(),
         device: Some(*device),
         data: "{}".to_owned(),
     });
-    append_events(tx, account, EventKind::AlertEnded, notes.collect()).await
+    append_events(tx, account, EventKind::AlertEnded, events.collect()).await
 }

@@ -1,4 +1,4 @@
-//! What rules know of devices, as it is kept.
+//! Trails: the state of the rules for each device, with checkpoints of earlier states.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::damage::{Damaged, Table};
 use crate::error::describe;
 use crate::{Row, Tx, params};
 
-/// What is known of these devices; those that are gone are left out.
+/// Loads the trails of these devices; deleted ones are left out.
 pub(super) async fn load(
     tx: &Tx,
     account: AccountId,
@@ -56,7 +56,7 @@ pub(super) async fn load(
     Ok(known.into_values().collect())
 }
 
-/// What rules knew, or what is known of the row when it cannot be read.
+/// The rule state in a row, or what is known of the row if it is damaged.
 pub(crate) fn checked(
     row: &Row,
     account: AccountId,
@@ -67,7 +67,7 @@ pub(crate) fn checked(
     Ok(column::json(row, "snapshot").map_err(damaged))
 }
 
-/// What rules knew; a row that cannot be read is noted, and the rules begin anew without it.
+/// The rule state in a row; a damaged row is recorded, and the rules start again without it.
 fn readable(tx: &Tx, account: AccountId, table: Table, row: &Row) -> Result<Option<Snapshot>> {
     Ok(checked(row, account, table)?.map_err(|damaged| tx.damage().note(&damaged)).ok())
 }
@@ -91,7 +91,7 @@ pub(super) async fn groups_of(
     Ok(groups)
 }
 
-/// Devices of which a rule will hold by now if no location came.
+/// Devices for which a rule is met by now without a further location.
 pub(super) async fn due(tx: &Tx, account: AccountId, limit: u32) -> Result<Vec<DeviceId>> {
     let sql = "SELECT device_id FROM rule_trail WHERE due IS NOT NULL AND due <= ?2 AND account_id = ?1 \
                ORDER BY due LIMIT ?3";
@@ -112,24 +112,24 @@ pub(super) async fn list(
     rows.iter().map(|row| Ok(DeviceId::from_i64(row.i64("id")?))).collect()
 }
 
-/// What is known of a device as it is written, made before the transaction: only one of these writes at a time.
-pub(super) struct Written {
+/// The serialised state of a device, made before the transaction to keep it short.
+pub(super) struct SerialisedTrail {
     current: String,
     checkpoints: Vec<String>,
 }
 
-impl Written {
+impl SerialisedTrail {
     pub(super) fn of(evaluation: &Evaluation) -> Result<Self> {
         let checkpoints = evaluation.checkpoints.iter().map(text).collect::<Result<_>>()?;
         Ok(Self { current: text(&evaluation.snapshot)?, checkpoints })
     }
 }
 
-/// Keeps what rules know of devices now, and what they knew on the way.
+/// Saves the current rule state of devices, and new checkpoints.
 pub(super) async fn save(
     tx: &Tx,
     account: AccountId,
-    all: Vec<(DeviceId, &Evaluation, Written)>,
+    all: Vec<(DeviceId, &Evaluation, SerialisedTrail)>,
 ) -> Result<()> {
     let (mut trails, mut checkpoints) = (Vec::with_capacity(all.len()), Vec::new());
     let mut grown = BTreeMap::new();
@@ -150,11 +150,11 @@ pub(super) async fn save(
     insert_many(tx, head, &trails, tail).await?;
     let head = "INSERT INTO rule_checkpoint (account_id, device_id, at, made, snapshot)";
     insert_many(tx, head, &checkpoints, "ON CONFLICT DO NOTHING").await?;
-    tidy(tx, account, grown).await
+    thin_checkpoints(tx, account, grown).await
 }
 
-/// Lets checkpoints go that are not needed any more, and what ended before the oldest that stays.
-async fn tidy(tx: &Tx, account: AccountId, newest: BTreeMap<DeviceId, Timestamp>) -> Result<()> {
+/// Deletes checkpoints that are no longer needed, and occurrences that ended before the oldest remaining one.
+async fn thin_checkpoints(tx: &Tx, account: AccountId, newest: BTreeMap<DeviceId, Timestamp>) -> Result<()> {
     let ids: Vec<i64> = newest.keys().map(|device| device.as_i64()).collect();
     let sql = "SELECT device_id, at, made FROM rule_checkpoint \
                WHERE account_id = ?1 AND device_id IN ({ids}) ORDER BY at";
@@ -174,7 +174,7 @@ async fn tidy(tx: &Tx, account: AccountId, newest: BTreeMap<DeviceId, Timestamp>
         for_ids(tx, sql, params![account, device], &instants).await?;
         let oldest = checkpoints.iter().map(|checkpoint| checkpoint.at).find(|at| !gone.contains(at));
         if let Some(oldest) = oldest {
-            // What is within the look-back may be judged again from before the first checkpoint.
+            // Within the look-back, judging may restart before the first checkpoint.
             let oldest = oldest.min(newest.plus_millis(-LOOK_BACK_MS));
             let sql = "DELETE FROM rule_occurrence WHERE account_id = ?1 AND device_id = ?2 AND ends < ?3";
             tx.execute(sql, params![account, device, oldest]).await?;

@@ -1,4 +1,4 @@
-//! How devices are heard: which status was told, and when to look again.
+//! The online status of devices: the last announced one, and when to check again.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,7 +14,7 @@ use super::super::query::{for_ids, insert_many};
 use super::trail::groups_of;
 use crate::{Tx, params};
 
-/// Those of these devices that were heard for the first time or were not online, and some that are due.
+/// Loads the contacted devices that were not online, and some whose check is due.
 pub(super) async fn load(
     tx: &Tx,
     account: AccountId,
@@ -41,9 +41,9 @@ pub(super) async fn load(
     let mut watched = HashMap::new();
     for row in for_ids(tx, sql, params![account], &ids).await? {
         let device = DeviceId::from_i64(row.i64("id")?);
-        let state = tx.memory().and_then(|memory| memory.device_states().get((account, device)).cloned());
-        let rhythm = match &state {
-            Some(state) => state.rhythm.clone(),
+        let memory = tx.log().device_in_memory(account, device);
+        let rhythm = match &memory {
+            Some(memory) => memory.rhythm.clone(),
             None => row.opt_bytes_ref("rhythm")?.map(ReportingInterval::from_bytes).unwrap_or_default(),
         };
         let told = row
@@ -53,7 +53,7 @@ pub(super) async fn load(
             device,
             groups: groups.remove(&device).unwrap_or_default(),
             told: told.transpose()?,
-            last_seen: row.opt_timestamp("last_seen")?.max(state.and_then(|state| state.last_seen)),
+            last_seen: row.opt_timestamp("last_seen")?.max(memory.and_then(|memory| memory.last_seen)),
             interval_s: row.opt_int("expected_interval_s")?.or(rhythm.interval_s()),
         };
         watched.insert(device, known);
@@ -63,7 +63,7 @@ pub(super) async fn load(
     Ok(watched)
 }
 
-/// Keeps how devices are heard, and tells of those whose status is another.
+/// Saves the status of devices, with an event for each that changed.
 pub(super) async fn save(tx: &Tx, account: AccountId, changes: &[StatusChange]) -> Result<()> {
     let row = |change: &StatusChange| params![account, change.device, change.to.name(), change.due].to_vec();
     let rows: Vec<_> = changes.iter().map(row).collect();
@@ -76,13 +76,13 @@ pub(super) async fn save(tx: &Tx, account: AccountId, changes: &[StatusChange]) 
         (DeviceStatus::Late, EventKind::DeviceLate),
         (DeviceStatus::Offline, EventKind::DeviceOffline),
     ] {
-        let told = changes.iter().filter(|change| change.to == status && change.from != Some(status));
-        let notes = told.map(|change| NewEvent {
+        let changed = changes.iter().filter(|change| change.to == status && change.from != Some(status));
+        let events = changed.map(|change| NewEvent {
             subject: change.device.to_string(),
             device: Some(change.device),
             data: "{}".to_owned(),
         });
-        append_events(tx, account, kind, notes.collect()).await?;
+        append_events(tx, account, kind, events.collect()).await?;
     }
     Ok(())
 }

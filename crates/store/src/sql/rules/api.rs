@@ -1,4 +1,4 @@
-//! Rules, as the trait of the domain has them.
+//! The `Rules` trait.
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;

@@ -1,4 +1,4 @@
-//! Making, replacing and deleting rules.
+//! Creating, replacing and deleting rules.
 
 use perigee_core::actor::{Actor, Scope};
 use perigee_core::audit::changed;
@@ -15,16 +15,16 @@ use super::super::{accounts, audit, geofences, idempotency, ids, scope, search};
 use super::read;
 use crate::{Row, Tx, Value, params};
 
-/// Counts a change of an account's rules or geofences, which every node sees before its next round.
-pub(in crate::sql) async fn bump(tx: &Tx, account: AccountId) -> Result<()> {
+/// Raises the revision of an account's rules and geofences, which every node compares before its next round.
+pub(in crate::sql) async fn bump_revision(tx: &Tx, account: AccountId) -> Result<()> {
     let sql = "INSERT INTO rule_follower (account_id, rules_revision) VALUES (?1, 1) \
                ON CONFLICT (account_id) DO UPDATE SET rules_revision = rule_follower.rules_revision + 1";
     tx.execute(sql, params![account]).await?;
     Ok(())
 }
 
-/// Has these rules judge anew from now on; what is under way ends.
-pub(in crate::sql) async fn begin_anew(tx: &Tx, account: AccountId, rules: Vec<Row>) -> Result<()> {
+/// Starts a new generation of these rules, which judge from now on; open occurrences end.
+pub(in crate::sql) async fn start_generation(tx: &Tx, account: AccountId, rules: Vec<Row>) -> Result<()> {
     let ids = rules.iter().map(|row| Ok(row.i64("id")?)).collect::<Result<Vec<i64>>>()?;
     let rules: Vec<RuleId> = ids.iter().copied().map(RuleId::from_i64).collect();
     end_occurrences(tx, account, &rules).await?;
@@ -34,7 +34,7 @@ pub(in crate::sql) async fn begin_anew(tx: &Tx, account: AccountId, rules: Vec<R
     Ok(())
 }
 
-/// Puts what a client wants to set in order; what it names must be in sight.
+/// Validates and normalises settings; what they name must be visible.
 async fn admit(tx: &Tx, scope: Scope, mut settings: RuleSettings) -> Result<RuleSettings> {
     let target = &mut settings.target;
     target.devices.sort_unstable();
@@ -55,7 +55,7 @@ async fn admit(tx: &Tx, scope: Scope, mut settings: RuleSettings) -> Result<Rule
 }
 
 fn settings_text(settings: &RuleSettings) -> Result<String> {
-    // Whom it judges stands in tables of its own.
+    // The target is stored in tables of its own.
     let bare = RuleSettings { target: RuleTarget::default(), ..settings.clone() };
     serde_json::to_string(&bare).map_err(|cause| StoreError::Internal(cause.into()))
 }
@@ -64,8 +64,8 @@ fn search_text(settings: &RuleSettings) -> String {
     search::searchable(&[Some(&settings.name), settings.description.as_deref()])
 }
 
-/// Writes anew whom a rule judges and which geofences it looks at.
-async fn link(tx: &Tx, account: AccountId, id: RuleId, settings: &RuleSettings) -> Result<()> {
+/// Replaces the target and the geofences of a rule.
+async fn write_links(tx: &Tx, account: AccountId, id: RuleId, settings: &RuleSettings) -> Result<()> {
     for table in ["rule_device", "rule_group", "rule_fence"] {
         let sql = format!("DELETE FROM {table} WHERE account_id = ?1 AND rule_id = ?2");
         tx.execute(&sql, params![account, id]).await?;
@@ -114,15 +114,15 @@ pub(super) async fn create(
     let (text, search) = (settings_text(&settings)?, search_text(&settings));
     let since = Rule::since(tx.now());
     tx.execute(sql, params![account, id, tx.now(), settings.target.all, text, search, since]).await?;
-    link(tx, account, id, &settings).await?;
-    bump(tx, account).await?;
+    write_links(tx, account, id, &settings).await?;
+    bump_revision(tx, account).await?;
     let rule = reread(tx, &actor, id).await?;
     tell(tx, &actor, "rule.create", id, None).await?;
     idempotency::keep(tx, account, once.as_ref(), &rule).await?;
     Ok(Created::Now(rule))
 }
 
-/// A rule that the actor may change: who sees a part of the account, those that judge nothing else.
+/// A rule that the actor may change: with a partial scope, those that judge nothing outside it.
 async fn changeable(tx: &Tx, actor: &Actor, id: RuleId) -> Result<Rule> {
     let scope = actor.scope;
     let whole = read::find_whole(tx, scope, id).await?.ok_or(StoreError::NotFound(Kind::Rule))?;
@@ -151,11 +151,11 @@ pub(super) async fn replace(
                last_modified = ?6 WHERE account_id = ?1 AND id = ?2 RETURNING id";
     let (text, search) = (settings_text(&settings)?, search_text(&settings));
     let rows = tx.query(sql, params![account, id, settings.target.all, text, search, tx.now()]).await?;
-    link(tx, account, id, &settings).await?;
+    write_links(tx, account, id, &settings).await?;
     if !settings.evaluates_like(&before.settings) {
-        begin_anew(tx, account, rows).await?;
+        start_generation(tx, account, rows).await?;
     }
-    bump(tx, account).await?;
+    bump_revision(tx, account).await?;
     let detail = changed(&settings.changes_since(&before.settings));
     tell(tx, &actor, "rule.update", id, detail).await?;
     reread(tx, &actor, id).await
@@ -169,6 +169,6 @@ pub(super) async fn delete(tx: &Tx, actor: Actor, id: RuleId, seen: Option<Revis
     }
     end_occurrences(tx, account, &[id]).await?;
     tx.execute("DELETE FROM rule WHERE account_id = ?1 AND id = ?2", params![account, id]).await?;
-    bump(tx, account).await?;
+    bump_revision(tx, account).await?;
     tell(tx, &actor, "rule.delete", id, None).await
 }

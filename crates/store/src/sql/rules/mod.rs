@@ -1,8 +1,8 @@
-//! Rules: what raises alerts, and whom it judges.
+//! Rules: their conditions, and the devices they judge.
 
 mod api;
 mod change;
 mod read;
 
-pub(super) use change::{begin_anew, bump};
+pub(super) use change::{bump_revision, start_generation};
 pub(super) use read::{all, keep_rules};

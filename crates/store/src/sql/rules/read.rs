@@ -19,7 +19,7 @@ const SELECT: &str = "\
          WHERE t.account_id = r.account_id AND t.rule_id = r.id) AS group_ids \
     FROM rule r WHERE r.account_id = ?1";
 
-/// Leaves of a query over rules `r` those that judge a device in sight.
+/// Restricts a query over rules `r` to those that judge a visible device.
 pub(in crate::sql) fn keep_rules(query: &mut Query, scope: Scope) {
     let (own, groups) = match scope.reach {
         Reach::Account => return,
@@ -64,13 +64,13 @@ fn from_row(account: AccountId, row: &Row) -> Result<Rule> {
     })
 }
 
-/// Hides whom else a rule judges: what is out of sight is nobody's business.
+/// Removes devices and groups from a rule's target that the scope cannot see.
 async fn narrow(tx: &Tx, scope: Scope, rule: &mut Rule) -> Result<()> {
     if scope.is_whole() {
         return Ok(());
     }
     let target = &mut rule.settings.target;
-    let in_sight = scope::devices_in_sight(tx, scope, target.devices.iter().copied().collect()).await?;
+    let in_sight = scope::visible_devices(tx, scope, target.devices.iter().copied().collect()).await?;
     target.devices.retain(|device| in_sight.contains(device));
     target.groups.retain(|group| scope::sees_group(scope, *group));
     Ok(())
@@ -82,7 +82,7 @@ pub(in crate::sql) async fn all(tx: &Tx, account: AccountId) -> Result<Vec<Rule>
     rows.iter().map(|row| from_row(account, row)).collect()
 }
 
-/// One rule in sight, with everything it judges.
+/// One visible rule, with its complete target.
 pub(super) async fn find_whole(tx: &Tx, scope: Scope, id: RuleId) -> Result<Option<Rule>> {
     let mut query = Query::new(SELECT, params![scope.account]);
     keep_rules(&mut query, scope);
@@ -90,7 +90,7 @@ pub(super) async fn find_whole(tx: &Tx, scope: Scope, id: RuleId) -> Result<Opti
     query.row(tx).await?.map(|row| from_row(scope.account, &row)).transpose()
 }
 
-/// One rule in sight.
+/// One visible rule.
 pub(super) async fn find(tx: &Tx, scope: Scope, id: RuleId) -> Result<Option<Rule>> {
     let mut found = find_whole(tx, scope, id).await?;
     if let Some(rule) = &mut found {
@@ -99,7 +99,7 @@ pub(super) async fn find(tx: &Tx, scope: Scope, id: RuleId) -> Result<Option<Rul
     Ok(found)
 }
 
-/// Rules in sight, by id.
+/// Visible rules, by id.
 pub(super) async fn list(
     tx: &Tx,
     scope: Scope,
@@ -109,7 +109,7 @@ pub(super) async fn list(
     let mut query = Query::new(SELECT, params![scope.account]);
     keep_rules(&mut query, scope);
     if let Some(text) = &text {
-        query.push_if_storable(" AND strpos(r.search, {}) > 0", &search::small(text));
+        query.push_if_storable(" AND strpos(r.search, {}) > 0", &search::lowercase(text));
     }
     query.push_with(" AND r.id > {}", page.after.unwrap_or(i64::MIN));
     query.push_with(" ORDER BY r.id LIMIT {}", i64::from(page.limit) + 1);

@@ -12,7 +12,7 @@ use super::memory::LocationMemory;
 use super::save::save_due;
 use super::unpacked::{Due, Owner};
 use crate::codec::Point;
-use crate::sql::locations::{CHUNK_FULL, Changes, FEW_WAIT_MS, apply, plan_merge};
+use crate::sql::locations::{CHUNK_FULL, Changes, PACK_AFTER_MS, apply, plan_merge};
 use crate::sql::scope::existing_devices;
 use crate::{Database, Tx, params};
 
@@ -38,7 +38,7 @@ pub(crate) async fn compact(
     budget: CompactionBudget,
 ) -> Result<Compacted> {
     let now = memory.now();
-    let long_ago = now.plus_millis(-FEW_WAIT_MS);
+    let long_ago = now.plus_millis(-PACK_AFTER_MS);
     let mut due = memory.unpacked().due(Due { everything: budget.everything, long_ago, now });
     let mut done = Compacted { more: due.len() > budget.devices, ..Compacted::default() };
     due.truncate(budget.devices);

@@ -14,7 +14,7 @@ use super::log_row::{COLUMNS, LogRow};
 use crate::codec::{Point, PointRef};
 use crate::sql::event_filter::Wanted;
 use crate::sql::locations::{event_of, trimmed_to, unpack_or_note};
-use crate::sql::scope::devices_in_sight;
+use crate::sql::scope::visible_devices;
 use crate::{Tx, params};
 
 /// Rows that one statement reads while rows are small.
@@ -104,7 +104,7 @@ async fn read(tx: &Tx, scope: Scope, wanted: Option<&Wanted<'_>>, after: i64, li
             LogRow::of(row)?.visit_or_note(tx, keep);
         }
         let devices: HashSet<DeviceId> = some.iter().map(|(device, _)| *device).collect();
-        let visible = devices_in_sight(tx, scope, devices).await?;
+        let visible = visible_devices(tx, scope, devices).await?;
         some.retain(|(device, _)| visible.contains(device));
         if items.len() + some.len() > limit {
             items.extend(some.into_iter().take(limit - items.len()));

@@ -10,9 +10,11 @@ use tokio::sync::{Mutex, Notify};
 
 use super::device_cache::DeviceCache;
 use super::device_state::DeviceStates;
+use super::log::SqliteLog;
 use super::unpacked::UnpackedLocations;
 use crate::damage::Damage;
 use crate::outbox_signal::OutboxSignals;
+use crate::tx::TxContext;
 
 /// The location memory of an open store, shared by its writer and its readers.
 #[derive(Debug)]
@@ -30,9 +32,9 @@ pub(crate) struct LocationMemory {
     /// Signalled when locations were moved into chunks.
     room: Notify,
     /// Signalled when the outbox has something to send.
-    pub(crate) outbox_signals: Arc<OutboxSignals>,
+    outbox_signals: Arc<OutboxSignals>,
     /// Rows that could not be read.
-    pub(crate) damage: Arc<Damage>,
+    damage: Arc<Damage>,
     /// The saved log number from which opening the store replays the log.
     pub(super) replay_from: AtomicI64,
 }
@@ -59,6 +61,15 @@ impl LocationMemory {
             outbox_signals: Arc::default(),
             damage: Arc::default(),
             replay_from: AtomicI64::default(),
+        }
+    }
+
+    /// What the transactions of this store share.
+    pub(crate) fn context(self: &Arc<Self>) -> TxContext {
+        TxContext {
+            log: Arc::new(SqliteLog::new(Arc::clone(self))),
+            damage: Arc::clone(&self.damage),
+            outbox_signals: Arc::clone(&self.outbox_signals),
         }
     }
 

@@ -15,7 +15,7 @@ use super::memory::LocationMemory;
 use super::unpacked::Owner;
 use crate::codec::Point;
 use crate::damage::Damaged;
-use crate::sql::quarantine::set_aside_log_row;
+use crate::sql::quarantine::quarantine_log_row;
 use crate::sql::scope::existing_devices;
 use crate::{Tx, params};
 
@@ -23,9 +23,8 @@ use crate::{Tx, params};
 const STRIDE: i64 = 64;
 
 /// Replays the log from the saved number on. Gives the rows that cannot be read, which are skipped.
-pub(crate) async fn replay(tx: &Tx) -> Result<Vec<Damaged>> {
+pub(crate) async fn replay(tx: &Tx, memory: &LocationMemory) -> Result<Vec<Damaged>> {
     let mut damaged = Vec::new();
-    let Some(memory) = tx.memory() else { return Ok(damaged) };
     let from = tx.query_opt("SELECT number FROM location_replay WHERE id = 1", &[]).await?;
     let from = from.map(|row| row.i64("number")).transpose()?.unwrap_or(0);
     memory.set_replay_from(from);
@@ -80,7 +79,7 @@ pub(crate) async fn replay(tx: &Tx) -> Result<Vec<Damaged>> {
 pub(crate) async fn quarantine_rows(tx: &Tx, damaged: Vec<Damaged>) -> Result<()> {
     for row in damaged {
         if let Some((_, last)) = row.numbers {
-            set_aside_log_row(tx, &row, last).await?;
+            quarantine_log_row(tx, &row, last).await?;
         }
         tx.damage().note(&row);
     }

@@ -15,8 +15,10 @@ use perigee_core::store::{
 
 use super::device_state::{DeviceEntry, ENTRIES_MAX};
 use super::feed::EXAMINED_MAX;
-use super::{Owner, ingest, save_all};
-use crate::sql::locations::{CHUNK_FULL, Submission, alone};
+use super::ingest::ingest;
+use super::save::save_all;
+use super::unpacked::Owner;
+use crate::sql::locations::{CHUNK_FULL, Submission};
 use crate::testing::{START, Scratch};
 use crate::{Database, Engine};
 
@@ -139,7 +141,7 @@ async fn nothing_is_saved_while_locations_are_erased() {
     let two = Two::new().await;
     two.store([track(1), track(1)]).await;
     let memory = two.store.memory().unwrap().clone();
-    let erasing = alone(&two.store).await;
+    let erasing = two.store.log().exclude_changes().await;
     let saving = tokio::spawn({
         let (store, memory) = (two.store.clone(), memory.clone());
         async move { save_all(&store, &memory).await }

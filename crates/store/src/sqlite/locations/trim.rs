@@ -9,7 +9,7 @@ use perigee_core::time::Timestamp;
 
 use super::memory::LocationMemory;
 use crate::sql::event_trim::wanted_by_webhooks;
-use crate::sql::locations::{note_trimmed, trimmed_to};
+use crate::sql::locations::{save_trimmed_to, trimmed_to};
 use crate::sql::rule_engine::judged_to;
 use crate::{Database, Row, Tx, params};
 
@@ -63,7 +63,7 @@ async fn trim_some(
         |row: &Row| -> Result<(i64, i64)> { Ok((row.i64("first_number")?, row.i64("last_number")?)) };
     let numbers = rows.iter().map(numbers).collect::<Result<Vec<_>>>()?;
     if let Some(last) = numbers.iter().map(|(_, last)| *last).max() {
-        note_trimmed(tx, account, last).await?;
+        save_trimmed_to(tx, account, last).await?;
         let sql = "DELETE FROM location_erased WHERE account_id = ?1 AND up_to <= ?2";
         tx.execute(sql, params![account, trimmed_to(tx, account).await?]).await?;
     }

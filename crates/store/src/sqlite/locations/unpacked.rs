@@ -7,7 +7,7 @@ use perigee_core::location::{Order, TimeRange};
 use perigee_core::time::Timestamp;
 
 use crate::codec::Point;
-use crate::sql::locations::{CHUNK_FULL, Place};
+use crate::sql::locations::{CHUNK_FULL, LocationKey};
 
 /// The account and device that locations belong to.
 pub(crate) type Owner = (AccountId, DeviceId);
@@ -150,7 +150,7 @@ impl UnpackedLocations {
     pub(crate) fn between(
         &self,
         owner: Owner,
-        (after, before): (Place, Place),
+        (after, before): (LocationKey, LocationKey),
         order: Order,
         wanted: usize,
     ) -> Vec<Point> {

@@ -1,4 +1,4 @@
-//! Gives checksums to rows from before there were any.
+//! Filling in the checksums of rows that were written before there were any.
 
 use futures_util::FutureExt as _;
 use perigee_core::id::{AccountId, DeviceId};
@@ -7,12 +7,13 @@ use perigee_core::store::Result;
 use crate::database::Database;
 use crate::sql::locations::{LAST_COLUMNS, last_checksum, point_from_row};
 use crate::sql::{alerts, devices};
+use crate::tx::RowLock;
 use crate::{Row, Tx, params};
 
-/// Rows one transaction fills in, so that no commit waits long for it.
-const ROWS: i64 = 200;
+/// Rows that one transaction fills in; bounds the time other writers wait.
+const ROWS_PER_JOB: i64 = 200;
 
-/// Fills in every checksum that is missing; gives how many were.
+/// Fills in every missing checksum; gives how many there were.
 pub(crate) async fn fill_checksums(database: &Database) -> Result<u64> {
     let mut filled = 0;
     loop {
@@ -31,17 +32,10 @@ async fn fill_some(tx: &Tx) -> Result<u64> {
     Ok(devices + alerts + fill_last(tx).await?)
 }
 
-/// Rows that nobody else is changing: on PostgreSQL they are locked, so that the checksum is of what is there.
-fn locked(tx: &Tx) -> &'static str {
-    match tx.memory() {
-        Some(_) => "",
-        None => "FOR UPDATE SKIP LOCKED",
-    }
-}
-
 async fn fill(tx: &Tx, table: &str, checksum: fn(&Row) -> Result<i64>) -> Result<u64> {
-    let sql = format!("SELECT * FROM {table} WHERE checksum IS NULL LIMIT ?1 {}", locked(tx));
-    let rows = tx.query(&sql, params![ROWS]).await?;
+    let sql =
+        format!("SELECT * FROM {table} WHERE checksum IS NULL LIMIT ?1 {}", tx.row_lock(RowLock::SkipLocked));
+    let rows = tx.query(&sql, params![ROWS_PER_JOB]).await?;
     let sql = format!("UPDATE {table} SET checksum = ?3 WHERE account_id = ?1 AND id = ?2");
     for row in &rows {
         tx.execute(&sql, params![row.i64("account_id")?, row.i64("id")?, checksum(row)?]).await?;
@@ -52,9 +46,9 @@ async fn fill(tx: &Tx, table: &str, checksum: fn(&Row) -> Result<i64>) -> Result
 async fn fill_last(tx: &Tx) -> Result<u64> {
     let sql = format!(
         "SELECT account_id, device_id, {LAST_COLUMNS} FROM last_location WHERE checksum IS NULL LIMIT ?1 {}",
-        locked(tx)
+        tx.row_lock(RowLock::SkipLocked)
     );
-    let rows = tx.query(&sql, params![ROWS]).await?;
+    let rows = tx.query(&sql, params![ROWS_PER_JOB]).await?;
     let sql = "UPDATE last_location SET checksum = ?3 WHERE account_id = ?1 AND device_id = ?2";
     for row in &rows {
         let account = AccountId::from_i64(row.i64("account_id")?);

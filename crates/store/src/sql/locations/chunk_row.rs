@@ -1,23 +1,23 @@
-//! Chunks as they are kept: found by their place, not unpacked.
+//! Rows of chunks, found by their key and not unpacked.
 
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::Result;
 
 use super::super::quarantine::damaged_chunk;
-use super::chunk::Key;
+use super::chunk::LocationKey;
 use crate::codec::CodecError;
 use crate::{Row, Tx, params};
 
-/// A chunk's place, and its bytes.
-pub(super) struct Packed {
-    pub(super) first: Key,
-    pub(super) last: Key,
+/// A chunk with its bytes still packed.
+pub(super) struct ChunkRow {
+    pub(super) first: LocationKey,
+    pub(super) last: LocationKey,
     row: Row,
 }
 
 const COLUMNS: &str = "first_time, first_number, last_time, last_number, count, points";
 
-impl Packed {
+impl ChunkRow {
     fn from_row(row: Row) -> Result<Self> {
         Ok(Self {
             first: (row.timestamp("first_time")?, row.i64("first_number")?),
@@ -30,7 +30,7 @@ impl Packed {
         Ok(self.row.bytes_ref("points")?)
     }
 
-    /// Notes that it cannot be read and is passed over.
+    /// Records that it cannot be read and is skipped.
     pub(super) fn note_damaged(
         &self,
         tx: &Tx,
@@ -43,40 +43,43 @@ impl Packed {
     }
 }
 
-/// The first chunk that ends after this place.
+/// The first chunk that ends after this key.
 pub(super) async fn next(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,
-    after: Key,
-) -> Result<Option<Packed>> {
+    after: LocationKey,
+) -> Result<Option<ChunkRow>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM location_chunk WHERE account_id = ?1 AND device_id = ?2 \
          AND (last_time, last_number) > (?3, ?4) ORDER BY last_time, last_number LIMIT 1"
     );
-    tx.query_opt(&sql, params![account, device, after.0, after.1]).await?.map(Packed::from_row).transpose()
+    tx.query_opt(&sql, params![account, device, after.0, after.1]).await?.map(ChunkRow::from_row).transpose()
 }
 
-/// The last chunk that begins before this place.
+/// The last chunk that begins before this key.
 pub(super) async fn previous(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,
-    before: Key,
-) -> Result<Option<Packed>> {
+    before: LocationKey,
+) -> Result<Option<ChunkRow>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM location_chunk WHERE account_id = ?1 AND device_id = ?2 \
          AND (first_time, first_number) < (?3, ?4) ORDER BY first_time DESC, first_number DESC LIMIT 1"
     );
-    tx.query_opt(&sql, params![account, device, before.0, before.1]).await?.map(Packed::from_row).transpose()
+    tx.query_opt(&sql, params![account, device, before.0, before.1])
+        .await?
+        .map(ChunkRow::from_row)
+        .transpose()
 }
 
-/// How many locations the newest chunks that end after this place have, up to so many of them, from the newest on.
+/// The counts of locations of the newest chunks that end after this key, newest first, at most `most` of them.
 pub(super) async fn newest_sizes(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,
-    after: Key,
+    after: LocationKey,
     most: usize,
 ) -> Result<Vec<usize>> {
     let sql = "SELECT count FROM location_chunk WHERE account_id = ?1 AND device_id = ?2 \

@@ -9,11 +9,10 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
 use super::abandoned_copy::{EXTENSION, remove_abandoned_copies};
-use super::connection::open_reader;
-use super::migrate;
 use crate::damage::Damaged;
 use crate::error::OpenError;
 use crate::migration::Migration;
+use crate::sqlite::{migrate, open_reader};
 use crate::verify::verify_file;
 
 /// Pages copied between two reports of progress.

@@ -1,4 +1,4 @@
-//! Hearing from a device, which is noted even when what it says is refused.
+//! Recording that a device made contact, also when what it sent is refused.
 
 use perigee_core::actor::Scope;
 use perigee_core::error::{Kind, StoreError};
@@ -8,10 +8,10 @@ use perigee_core::store::Result;
 
 use super::super::query::Query;
 use super::super::{rule_engine, scope};
-use crate::{Tx, params, postgres, sqlite};
+use crate::{Tx, params};
 
-/// Notes that a device in sight was heard now, and says whether it may store what it sent. Locks the account.
-pub(crate) async fn hear(tx: &Tx, scope: Scope, device: DeviceId) -> Result<bool> {
+/// Records that a visible device made contact now, and says whether it may store what it sent. Locks the account.
+pub(crate) async fn record_contact(tx: &Tx, scope: Scope, device: DeviceId) -> Result<bool> {
     tx.lock_account(scope.account).await?;
     let mut query = Query::new(
         "SELECT d.licensed, d.expires, a.decided_at FROM device d JOIN account a ON a.id = d.account_id \
@@ -22,14 +22,11 @@ pub(crate) async fn hear(tx: &Tx, scope: Scope, device: DeviceId) -> Result<bool
     let row = query.row(tx).await?.ok_or(StoreError::NotFound(Kind::Device))?;
     let license = License { licensed: row.bool("licensed")?, expires: row.opt_timestamp("expires")? };
     let now = tx.now().max(row.timestamp("decided_at")?);
-    match tx.memory() {
-        Some(memory) => sqlite::locations::record_contact(tx, memory, (scope.account, device)).await?,
-        None => postgres::locations::hear(tx, scope.account, device).await?,
-    }
+    tx.log().record_contact(tx, scope.account, device).await?;
     rule_engine::wake(tx, scope.account, device).await?;
     let active = license.state(now) == DeviceState::Active;
     if license.licensed && !active {
-        // Seen to be over once, it stays so, whatever the clock does next.
+        // A licence that was once seen to be expired stays so, even if the clock is set back.
         let sql = "UPDATE device SET licensed = FALSE, checksum = checksum - 1 \
                    WHERE account_id = ?1 AND id = ?2 AND licensed = TRUE";
         tx.execute(sql, params![scope.account, device]).await?;

@@ -1,4 +1,4 @@
-//! Hearing from one device that sent no location.
+//! Recording that a device made contact without a location.
 
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::reporting_interval::ReportingInterval;
@@ -6,8 +6,8 @@ use perigee_core::store::Result;
 
 use crate::{Tx, params};
 
-/// Notes that a device was heard now. The account is locked.
-pub(crate) async fn hear(tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
+/// Records that a device made contact now. The account is locked.
+pub(super) async fn record_contact(tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
     let sql = "SELECT rhythm FROM device_live WHERE account_id = ?1 AND device_id = ?2";
     let before = tx.query_opt(sql, params![account, device]).await?;
     let mut rhythm = match &before {

@@ -1,4 +1,4 @@
-//! Where every device in sight was last.
+//! The last locations of all visible devices, in pages.
 
 use std::collections::HashMap;
 
@@ -11,15 +11,15 @@ use perigee_core::store::Result;
 use super::super::query::Query;
 use super::super::scope;
 use super::last::{DEVICES, last_in_row, last_points};
+use super::log::LastInMemory;
 use super::row::unreadable_readings;
 use crate::codec::Point;
-use crate::sqlite::LocationMemory;
 use crate::{Row, Tx, params};
 
-/// Devices looked at by one statement: a full page, and one to see whether there is more.
-const AT_ONCE_MAX: usize = 1_001;
-/// The same when few are wanted, some of which may have no location.
-const AT_ONCE_MIN: usize = 100;
+/// Devices that one statement reads: a full page, and one more to see whether there is another.
+const DEVICES_MAX: usize = 1_001;
+/// The least number it reads: some of the devices may have no location.
+const DEVICES_MIN: usize = 100;
 
 /// A device, and its last location if it has one.
 type Found = (DeviceId, Option<Point>);
@@ -36,13 +36,10 @@ pub(super) async fn list_last(
     let wanted = usize::try_from(page.limit).unwrap_or(usize::MAX).saturating_add(1);
     let narrows = filter.area.is_some() || filter.since.is_some();
     while items.len() < wanted {
-        let few = (wanted - items.len()).clamp(AT_ONCE_MIN, AT_ONCE_MAX);
-        // Where most may be filtered out, looking at many is looking seldom.
-        let at_once = if narrows { AT_ONCE_MAX } else { few };
-        let found = match tx.memory() {
-            Some(memory) => in_memory_first(tx, memory, scope, &filter, (after, at_once)).await?,
-            None => in_tables(tx, scope, &filter, (after, at_once)).await?,
-        };
+        let few = (wanted - items.len()).clamp(DEVICES_MIN, DEVICES_MAX);
+        // With a filter that drops most devices, large reads are fewer reads.
+        let at_once = if narrows { DEVICES_MAX } else { few };
+        let found = next_devices(tx, scope, &filter, (after, at_once)).await?;
         let is_last = found.len() < at_once;
         after = found.last().map_or(after, |(device, _)| device.as_i64());
         let admitted = found
@@ -60,26 +57,27 @@ pub(super) async fn list_last(
     Ok(Page::cut(items, page.limit, |(device, _)| device.as_i64()))
 }
 
-/// The next devices in sight: from memory, which is never behind the tables, and what it does not have from those.
-async fn in_memory_first(
-    tx: &Tx,
-    memory: &LocationMemory,
-    scope: Scope,
-    filter: &LastFilter,
-    part: (i64, usize),
-) -> Result<Vec<Found>> {
+/// The next visible devices: from memory, which is never behind the tables, and from those what it lacks.
+async fn next_devices(tx: &Tx, scope: Scope, filter: &LastFilter, part: (i64, usize)) -> Result<Vec<Found>> {
+    // An engine that keeps nothing in memory reads devices and locations by one statement.
+    if tx.log().last_in_memory(scope.account, &[]).is_none() {
+        return in_tables(tx, scope, filter, part).await;
+    }
     let rows = select("SELECT d.id AS device_id FROM device d", scope, filter, part).rows(tx).await?;
+    let mut devices = Vec::with_capacity(rows.len());
+    for row in &rows {
+        devices.push(DeviceId::from_i64(row.i64("device_id")?));
+    }
+    let in_memory = tx.log().last_in_memory(scope.account, &devices).unwrap_or_default();
     let mut found: Vec<Found> = Vec::with_capacity(rows.len());
     let mut unknown = Vec::new();
-    {
-        let states = memory.device_states();
-        for row in &rows {
-            let device = DeviceId::from_i64(row.i64("device_id")?);
-            let entry = states.get((scope.account, device));
-            if entry.is_none() {
+    for (device, last) in devices.into_iter().zip(in_memory) {
+        match last {
+            LastInMemory::Known(last) => found.push((device, last)),
+            LastInMemory::Unknown => {
                 unknown.push(device.as_i64());
+                found.push((device, None));
             }
-            found.push((device, entry.and_then(|entry| entry.last.clone())));
         }
     }
     let mut read: HashMap<DeviceId, Point> =
@@ -94,7 +92,7 @@ async fn in_memory_first(
     Ok(found)
 }
 
-/// The next devices in sight, as the tables have them.
+/// The next visible devices, as the tables have them.
 async fn in_tables(tx: &Tx, scope: Scope, filter: &LastFilter, part: (i64, usize)) -> Result<Vec<Found>> {
     let rows = select(DEVICES, scope, filter, part).rows(tx).await?;
     let found = |row: &Row| {
@@ -104,7 +102,7 @@ async fn in_tables(tx: &Tx, scope: Scope, filter: &LastFilter, part: (i64, usize
     rows.iter().map(found).collect()
 }
 
-/// So many devices in sight after this id, as the head of the statement has them.
+/// Completes a statement over devices: the next visible ones after this id.
 fn select(head: &str, scope: Scope, filter: &LastFilter, (after, at_once): (i64, usize)) -> Query {
     let sql = format!("{head} WHERE d.account_id = ?1 AND d.id > ?2");
     let mut query = Query::new(sql, params![scope.account, after]);

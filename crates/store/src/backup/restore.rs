@@ -6,11 +6,9 @@ use std::path::{Path, PathBuf};
 use perigee_core::time::Timestamp;
 use rusqlite::{Connection, OpenFlags};
 
-use super::backup::{BackupError, DamagedRows, PartialCopy, check, copy, sync_folder_of};
-use super::connection::open_writer;
-use super::file::{Against, Ownership, prepare};
-use super::migrate;
+use super::copy::{BackupError, DamagedRows, PartialCopy, check, copy, sync_folder_of};
 use crate::damage::Damaged;
+use crate::sqlite::{Against, Ownership, migrate, open_writer, prepare};
 
 const REMEDY: &str = "use another copy, or restore with --allow-damaged and run perigee repair";
 

@@ -1,0 +1,221 @@
+//! The log of locations on SQLite, as the portable SQL uses it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use perigee_core::actor::Scope;
+use perigee_core::device::DeviceRef;
+use perigee_core::event::Event;
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::location::{Compacted, CompactionBudget, Feed, Outcome, StoredLocation, TimeRange};
+use perigee_core::store::{LogScan, LogScanLimits, Result};
+use perigee_core::time::Timestamp;
+use tokio::sync::MutexGuard;
+
+use super::memory::LocationMemory;
+use super::{compact, device_state, erase, feed, ingest, last, save, skim, trim};
+use crate::codec::Point;
+use crate::sql::event_filter::Wanted;
+use crate::sql::locations::{ChangeGuard, DeviceMemory, LastInMemory, LocationLog, Submission, Window};
+use crate::{Database, Tx};
+
+/// Devices that a submission packs at a time when memory is full and no compaction is running.
+const DEVICES_PACKED_WHEN_FULL: usize = 8;
+
+/// The log of a SQLite store, with the memory beside it.
+#[derive(Debug)]
+pub(crate) struct SqliteLog(Arc<LocationMemory>);
+
+impl SqliteLog {
+    pub(super) const fn new(memory: Arc<LocationMemory>) -> Self {
+        Self(memory)
+    }
+}
+
+#[async_trait]
+impl LocationLog for SqliteLog {
+    fn number_column(&self) -> &'static str {
+        "last_number"
+    }
+
+    fn concurrent_commits(&self) -> usize {
+        1
+    }
+
+    async fn ingest(&self, tx: &Tx, batch: &[Submission]) -> Result<Vec<Result<Vec<Outcome>>>> {
+        ingest::ingest(tx, &self.0, batch).await
+    }
+
+    async fn feed(&self, tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Feed> {
+        feed::list(tx, scope, after, limit).await
+    }
+
+    async fn events(
+        &self,
+        tx: &Tx,
+        scope: Scope,
+        wanted: &Wanted<'_>,
+        after: i64,
+        limit: u32,
+    ) -> Result<(Vec<Event>, Option<i64>)> {
+        feed::events(tx, scope, wanted, after, limit).await
+    }
+
+    async fn end(&self, tx: &Tx, scope: Scope) -> Result<i64> {
+        feed::end(tx, scope).await
+    }
+
+    async fn skim(&self, tx: &Tx, account: AccountId, after: i64, limits: LogScanLimits) -> Result<LogScan> {
+        skim::skim(tx, account, after, limits).await
+    }
+
+    async fn read(
+        &self,
+        tx: &Tx,
+        account: AccountId,
+        part: (i64, i64),
+        devices: Vec<DeviceId>,
+    ) -> Result<Vec<(DeviceId, StoredLocation)>> {
+        skim::read(tx, account, part, devices).await
+    }
+
+    async fn unpacked(
+        &self,
+        _: &Tx,
+        account: AccountId,
+        device: DeviceId,
+        window: &Window,
+    ) -> Result<Vec<Point>> {
+        Ok(self.unpacked_in_memory(account, device, window).unwrap_or_default())
+    }
+
+    async fn has_unpacked_before(
+        &self,
+        _: &Tx,
+        account: AccountId,
+        device: DeviceId,
+        before: Timestamp,
+    ) -> Result<bool> {
+        let range = TimeRange { from: Timestamp::MIN, to: before.plus_millis(-1) };
+        Ok(self.0.unpacked().count_within((account, device), range) > 0)
+    }
+
+    async fn erase(
+        &self,
+        tx: &Tx,
+        account: AccountId,
+        device: DeviceId,
+        range: TimeRange,
+        packed: u64,
+    ) -> Result<u64> {
+        erase::erase(tx, &self.0, account, device, range, packed).await
+    }
+
+    async fn record_contact(&self, tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
+        device_state::record_contact(tx, &self.0, (account, device)).await
+    }
+
+    async fn compact(&self, database: &Database, budget: CompactionBudget) -> Result<Compacted> {
+        compact::compact(database, &self.0, budget).await
+    }
+
+    async fn trim(
+        &self,
+        database: &Database,
+        account: AccountId,
+        keep_ms: i64,
+        now: Timestamp,
+    ) -> Result<u64> {
+        trim::trim(database, &self.0, account, (keep_ms, now)).await
+    }
+
+    async fn find_last(
+        &self,
+        database: &Database,
+        scope: Scope,
+        device: DeviceId,
+    ) -> Result<Option<StoredLocation>> {
+        last::find_last(database, &self.0, scope, device).await
+    }
+
+    fn unpacked_in_memory(
+        &self,
+        account: AccountId,
+        device: DeviceId,
+        window: &Window,
+    ) -> Option<Vec<Point>> {
+        let keys = (window.after, window.before);
+        Some(self.0.unpacked().between((account, device), keys, window.order, window.wanted()))
+    }
+
+    fn device_in_memory(&self, account: AccountId, device: DeviceId) -> Option<DeviceMemory> {
+        let states = self.0.device_states();
+        let entry = states.get((account, device))?;
+        Some(DeviceMemory { last_seen: entry.last_seen, rhythm: entry.rhythm.clone() })
+    }
+
+    fn last_in_memory(&self, account: AccountId, devices: &[DeviceId]) -> Option<Vec<LastInMemory>> {
+        let states = self.0.device_states();
+        let last = |device: &DeviceId| match states.get((account, *device)) {
+            Some(entry) => LastInMemory::Known(entry.last.clone()),
+            None => LastInMemory::Unknown,
+        };
+        Some(devices.iter().map(last).collect())
+    }
+
+    fn replace_last_in_memory(
+        &self,
+        tx: &Tx,
+        account: AccountId,
+        device: DeviceId,
+        last: Option<StoredLocation>,
+    ) {
+        let memory = Arc::clone(&self.0);
+        tx.after_commit(move || memory.device_states_mut().set_last((account, device), last.as_ref()));
+    }
+
+    fn remove_device_from_memory(&self, tx: &Tx, account: AccountId, device: DeviceId) {
+        let memory = Arc::clone(&self.0);
+        tx.after_commit(move || memory.remove_device(account, device));
+    }
+
+    fn find_cached_id(&self, scope: Scope, device: &DeviceRef) -> Option<(u64, Option<DeviceId>)> {
+        let cache = self.0.device_cache();
+        Some((cache.epoch(), cache.find_id(scope, device)))
+    }
+
+    fn cache_id(&self, epoch: u64, scope: Scope, device: &DeviceRef, id: DeviceId) {
+        self.0.device_cache_mut().put_id(epoch, scope, device, id);
+    }
+
+    async fn save(&self, database: &Database) -> Result<()> {
+        save::save_all(database, &self.0).await
+    }
+
+    async fn wait_for_compaction_pressure(&self) {
+        self.0.wait_for_compaction_pressure().await;
+    }
+
+    async fn exclude_changes(&self) -> Option<ChangeGuard<'_>> {
+        // In the same order wherever both are held.
+        let chunks = self.0.chunks.lock().await;
+        Some((chunks, self.0.arriving.lock().await))
+    }
+
+    async fn admit_arrivals(&self, database: &Database) -> Option<MutexGuard<'_, ()>> {
+        while self.0.is_full() {
+            if self.0.wait_for_room().await {
+                continue;
+            }
+            let budget = CompactionBudget { devices: DEVICES_PACKED_WHEN_FULL, everything: false };
+            if let Err(error) = compact::compact(database, &self.0, budget).await {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "could not pack locations to make room"
+                );
+                break;
+            }
+        }
+        Some(self.0.arriving.lock().await)
+    }
+}
