@@ -49,8 +49,8 @@ pub(super) async fn announce_limit(
     date: &str,
 ) -> Result<()> {
     let kind = limit_event(channel);
-    let data = serde_json::json!({ "date": date, "limit": limit });
-    events::append(tx, account, kind, device.to_string(), Some(device), data).await?;
+    let details = serde_json::json!({ "date": date, "limit": limit });
+    events::append(tx, account, kind, device.to_string(), Some(device), details).await?;
     // A limit of zero was set on purpose.
     if limit == 0 {
         return Ok(());

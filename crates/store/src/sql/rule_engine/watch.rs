@@ -76,8 +76,8 @@ pub(super) async fn save(tx: &Tx, account: AccountId, changes: &[StatusChange]) 
         (DeviceStatus::Late, EventKind::DeviceLate),
         (DeviceStatus::Offline, EventKind::DeviceOffline),
     ] {
-        let changed = changes.iter().filter(|change| change.to == status && change.from != Some(status));
-        let events = changed.map(|change| NewEvent {
+        let to_status = changes.iter().filter(|change| change.to == status && change.from != Some(status));
+        let events = to_status.map(|change| NewEvent {
             subject: change.device.to_string(),
             device: Some(change.device),
             data: "{}".to_owned(),
