@@ -95,6 +95,9 @@ pub struct Language(String);
 pub struct ParseLanguageError;
 
 impl Language {
+    /// Characters in a tag.
+    pub const CHARS_MAX: usize = 35;
+
     /// The tag as it was given.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -118,7 +121,7 @@ impl FromStr for Language {
         let rest_fits = parts.all(|part| {
             (2..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
         });
-        if first_fits && rest_fits && text.len() <= 35 {
+        if first_fits && rest_fits && text.len() <= Self::CHARS_MAX {
             Ok(Self(text.to_owned()))
         } else {
             Err(ParseLanguageError)

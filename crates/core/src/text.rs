@@ -1,4 +1,7 @@
 //! Validated text types, and the maximum lengths of texts.
+//!
+//! [`Line`] and [`Lines`] carry the limits of a text in their type. The reader of a text and its description in the
+//! API document both take the limits from there.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,12 +15,103 @@ pub const NAME_MAX: usize = 200;
 pub const DESCRIPTION_MAX: usize = 2_000;
 /// Characters that a short text may have: identifiers, models, icons, phone numbers.
 pub const SHORT_MAX: usize = 100;
+/// Characters that an e-mail address may have.
+pub const EMAIL_MAX: usize = 254;
 /// Tags that one object may have.
 pub const TAGS_MAX: usize = 64;
 /// Characters that the key of a tag may have.
 pub const TAG_KEY_MAX: usize = 64;
 /// Characters that the value of a tag may have.
 pub const TAG_VALUE_MAX: usize = 256;
+
+/// A text on one line, of `LEAST` to `MOST` characters. Where one is needed, blanks alone are not enough.
+#[derive(Debug)]
+pub enum Line<const LEAST: usize, const MOST: usize> {}
+
+/// A text that may have line breaks and tabs, of `LEAST` to `MOST` characters. Where one is needed, blanks alone are
+/// not enough.
+#[derive(Debug)]
+pub enum Lines<const LEAST: usize, const MOST: usize> {}
+
+/// The name of anything that must have one.
+pub type Name = Line<1, NAME_MAX>;
+/// A name that may be empty.
+pub type OptionalName = Line<0, NAME_MAX>;
+/// A note or message.
+pub type Description = Lines<0, DESCRIPTION_MAX>;
+/// A model, an icon, a phone number.
+pub type ShortText = Line<0, SHORT_MAX>;
+
+/// Why a text is refused, as the end of a sentence that begins with what it is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TextError {
+    /// It has a control character, and one line is wanted.
+    #[error("must be one line without control characters")]
+    NotOneLine,
+    /// It has a control character that is neither a line break nor a tab.
+    #[error("must not contain control characters other than \\n and \\t")]
+    ControlCharacters,
+    /// It has more characters than it may have.
+    #[error("must have at most {most} characters; it has {count}")]
+    TooLong {
+        /// Characters it may have.
+        most: usize,
+        /// Characters it has.
+        count: usize,
+    },
+    /// It has nothing but blanks, and something is needed.
+    #[error("must not be empty")]
+    Empty,
+    /// It has fewer characters than it must have.
+    #[error("must have at least {least} characters; it has {count}")]
+    TooShort {
+        /// Characters it must have.
+        least: usize,
+        /// Characters it has.
+        count: usize,
+    },
+}
+
+impl<const LEAST: usize, const MOST: usize> Line<LEAST, MOST> {
+    /// Refuses a text that is not of this kind.
+    pub fn check(text: &str) -> Result<(), TextError> {
+        check_one_line(text)?;
+        check_length(text, LEAST, MOST)
+    }
+}
+
+impl<const LEAST: usize, const MOST: usize> Lines<LEAST, MOST> {
+    /// Refuses a text that is not of this kind.
+    pub fn check(text: &str) -> Result<(), TextError> {
+        check_lines(text)?;
+        check_length(text, LEAST, MOST)
+    }
+}
+
+/// Refuses a text with control characters.
+pub fn check_one_line(text: &str) -> Result<(), TextError> {
+    if text.chars().any(char::is_control) { Err(TextError::NotOneLine) } else { Ok(()) }
+}
+
+/// Refuses a text with control characters other than line breaks and tabs.
+pub fn check_lines(text: &str) -> Result<(), TextError> {
+    let is_refused = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
+    if text.chars().any(is_refused) { Err(TextError::ControlCharacters) } else { Ok(()) }
+}
+
+/// Refuses a text with too few or too many characters, or nothing but blanks where something is needed.
+pub fn check_length(text: &str, least: usize, most: usize) -> Result<(), TextError> {
+    let count = text.chars().count();
+    if count > most {
+        Err(TextError::TooLong { most, count })
+    } else if least > 0 && text.trim().is_empty() {
+        Err(TextError::Empty)
+    } else if count < least {
+        Err(TextError::TooShort { least, count })
+    } else {
+        Ok(())
+    }
+}
 
 /// Labels on an object as key and value, chosen by clients.
 pub type Tags = BTreeMap<String, String>;
@@ -63,7 +157,7 @@ impl FromStr for Email {
                 && !label.ends_with('-')
                 && label.chars().all(|c| c.is_alphanumeric() || c == '-')
         };
-        if text.len() <= 254 && local_fits && host.split('.').all(label_fits) {
+        if text.len() <= EMAIL_MAX && local_fits && host.split('.').all(label_fits) {
             Ok(Self(text.to_owned()))
         } else {
             Err(ParseEmailError)
@@ -102,6 +196,19 @@ impl From<Email> for String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_are_counted_in_characters() {
+        assert_eq!(Line::<3, 3>::check("äöü"), Ok(()));
+        assert_eq!(Line::<0, 3>::check(""), Ok(()));
+        assert_eq!(Line::<0, 3>::check("  "), Ok(()));
+        assert_eq!(Line::<1, 3>::check("  "), Err(TextError::Empty));
+        assert_eq!(Line::<3, 9>::check("ab"), Err(TextError::TooShort { least: 3, count: 2 }));
+        assert_eq!(Line::<0, 3>::check("abcd"), Err(TextError::TooLong { most: 3, count: 4 }));
+        assert_eq!(Line::<0, 3>::check("a\nb"), Err(TextError::NotOneLine));
+        assert_eq!(Lines::<0, 3>::check("a\nb"), Ok(()));
+        assert_eq!(Lines::<0, 3>::check("a\rb"), Err(TextError::ControlCharacters));
+    }
 
     #[test]
     fn takes_addresses() {

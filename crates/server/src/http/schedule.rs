@@ -1,20 +1,19 @@
 //! Weekly schedules as JSON: when a recipient is notified, and when a rule applies.
 
-use perigee_core::schedule::{Schedule, Weekday};
+use perigee_core::schedule::{Schedule, TimeOfDay, Weekday};
+use perigee_core::zone::Zone;
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa::openapi::{RefOr, Schema};
 
-use crate::http::json::Fields;
-
-const A_TIME_OF_DAY: &str = "a time of day such as \"08:30\", up to \"24:00\"";
+use crate::http::input::{Member, Part, Schemas, Set, Word, input, parsed_kinds, text, words};
+use crate::http::json::{Field, Fields};
 
 /// Hours on days of the week. Hours that end before or when they begin run into the next day.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Schedule)]
 pub struct ScheduleView {
-    /// The days on which the hours begin.
-    #[schema(value_type = Vec<WeekdayName>, example = json!(["monday", "friday"]), min_items = 1, max_items = 7)]
     weekdays: Vec<&'static str>,
     /// The first minute, as HH:MM.
     #[schema(example = "08:00")]
@@ -27,24 +26,56 @@ pub struct ScheduleView {
     time_zone: Option<String>,
 }
 
-/// A day of the week.
-#[derive(ToSchema)]
-#[schema(as = Weekday, rename_all = "lowercase")]
-pub enum WeekdayName {
-    /// Monday.
-    Monday,
-    /// Tuesday.
-    Tuesday,
-    /// Wednesday.
-    Wednesday,
-    /// Thursday.
-    Thursday,
-    /// Friday.
-    Friday,
-    /// Saturday.
-    Saturday,
-    /// Sunday.
-    Sunday,
+words! {
+    "Weekday", "A day of the week." => Weekday;
+}
+
+/// A day of the week, as the document names it.
+pub type WeekdayName = Word<Weekday>;
+
+impl Member for Weekday {
+    type Value = Self;
+
+    fn read<'f, 'v>(fields: &'f mut Fields<'v>, name: &'static str) -> Field<'f, 'v, Self> {
+        fields.get(name)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        <WeekdayName as Member>::schema()
+    }
+
+    fn add_schemas(schemas: &mut Schemas) {
+        WeekdayName::add_schemas(schemas);
+    }
+}
+
+parsed_kinds! {
+    /// A time of day.
+    pub ClockTime => TimeOfDay, "a time of day such as \"08:30\", up to \"24:00\"", text(5, 5, |text| text);
+}
+
+input! {
+    /// Hours on days of the week. Hours that end before or when they begin run into the next day.
+    pub struct ScheduleInput {
+        /// The days; all unless given.
+        weekdays: Set<Weekday, 1, 7>, nullable, example ["monday", "friday"];
+        /// The first minute, as HH:MM.
+        from: ClockTime, required, example "08:00";
+        /// The first minute after it, up to 24:00.
+        to: ClockTime, required, example "18:00";
+        /// Whose clock it goes by, by IANA id; the recipient's unless given.
+        time_zone as "timeZone": Zone, nullable, example null;
+    }
+}
+
+impl Part for ScheduleInput {
+    type Value = Schedule;
+
+    fn make(self, _fields: &mut Fields<'_>) -> Option<Schedule> {
+        let mut weekdays = self.weekdays.unwrap_or_else(|| Weekday::ALL.to_vec());
+        weekdays.sort_unstable();
+        Some(Schedule { weekdays, from: self.from?, to: self.to?, time_zone: self.time_zone })
+    }
 }
 
 impl From<Schedule> for ScheduleView {
@@ -56,15 +87,4 @@ impl From<Schedule> for ScheduleView {
             time_zone: schedule.time_zone.map(|zone| zone.to_string()),
         }
     }
-}
-
-/// Reads a schedule; without `weekdays` it applies every day.
-pub fn read_schedule(fields: &mut Fields<'_>) -> Option<Schedule> {
-    let weekdays = fields.array::<Weekday>("weekdays", 1..=7).unique().nullable();
-    let from = fields.parsed("from", A_TIME_OF_DAY).required();
-    let to = fields.parsed("to", A_TIME_OF_DAY).required();
-    let time_zone = fields.get("timeZone").nullable();
-    let mut weekdays = weekdays.unwrap_or_else(|| Weekday::ALL.to_vec());
-    weekdays.sort_unstable();
-    Some(Schedule { weekdays, from: from?, to: to?, time_zone })
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::answer_limits::limit_answers;
 use super::envelope::{answer_schema, referenced};
 use super::example::example;
 use super::json_patch;
@@ -40,6 +41,7 @@ pub(super) fn finish(document: &mut Value, base_url: &str) {
     });
     let mut paths = document["paths"].take();
     let mut schemas = document["components"]["schemas"].take();
+    limit_answers(&mut schemas);
     allow_several_choices(&mut schemas);
     for (path, item) in paths.as_object_mut().into_iter().flatten() {
         for method in METHODS {

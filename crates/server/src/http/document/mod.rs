@@ -1,5 +1,6 @@
 //! The OpenAPI document: written beside the handlers, finished here with what all of them share.
 
+mod answer_limits;
 mod envelope;
 mod example;
 mod finish;

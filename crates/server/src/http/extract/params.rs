@@ -44,6 +44,9 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
 }
 
 impl Params {
+    /// Characters a parameter may have.
+    pub const CHARS_MAX: usize = 1_000;
+
     /// The parameters of this address.
     pub fn of(uri: &Uri) -> Self {
         let query = uri.query().map(str::to_owned);
@@ -74,8 +77,9 @@ impl Params {
     /// Reads a parameter as text; None if it is absent.
     pub fn text(&mut self, name: &str) -> Option<String> {
         let text = self.given.remove(name)?;
-        if text.chars().count() > 1_000 {
-            self.refuse(name, format!("The parameter \"{name}\" must have at most 1000 characters."));
+        if text.chars().count() > Self::CHARS_MAX {
+            let most = Self::CHARS_MAX;
+            self.refuse(name, format!("The parameter \"{name}\" must have at most {most} characters."));
             return None;
         }
         Some(text)

@@ -33,6 +33,7 @@ impl<'f, 'v, T> Field<'f, 'v, T> {
     /// The value of a required member, not null. None means that a problem was recorded.
     pub fn required(self) -> Option<T> {
         match self.state {
+            State::Absent | State::Null if self.fields.is_excused(self.name) => {}
             State::Absent => self.fields.refuse(self.name, "is required"),
             State::Null => self.fields.refuse(self.name, "is required and must not be null"),
             State::Refused => {}

@@ -54,6 +54,8 @@ pub struct Fields<'v> {
     known: Vec<&'static str>,
     ignored: Vec<&'static str>,
     open: bool,
+    /// A member that may be missing although it is required.
+    excused: Option<&'static str>,
     problems: Vec<Problem>,
     /// The time zone of times without an offset.
     zone: Zone,
@@ -84,7 +86,16 @@ impl<'v> Fields<'v> {
     }
 
     fn at(object: &'v Map<String, Value>, place: Pointer, problems: Vec<Problem>, zone: Zone) -> Self {
-        Self { object, place, known: Vec::new(), ignored: Vec::new(), open: false, problems, zone }
+        Self {
+            object,
+            place,
+            known: Vec::new(),
+            ignored: Vec::new(),
+            open: false,
+            excused: None,
+            problems,
+            zone,
+        }
     }
 
     /// A member of any type that implements [`FromJson`].
@@ -250,6 +261,15 @@ impl<'v> Fields<'v> {
     /// Ignores these members, so that what was read can be sent back.
     pub fn ignore(&mut self, names: &[&'static str]) {
         self.ignored.extend_from_slice(names);
+    }
+
+    /// Lets this member be missing or null although it is required; it is then read as None.
+    pub fn excuse(&mut self, name: &'static str) {
+        self.excused = Some(name);
+    }
+
+    pub(super) fn is_excused(&self, name: &str) -> bool {
+        self.excused == Some(name)
     }
 
     /// Whether the member is present, null or not.

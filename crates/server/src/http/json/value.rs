@@ -10,6 +10,7 @@ use perigee_core::id::{
 };
 use perigee_core::privilege::Privilege;
 use perigee_core::schedule::Weekday;
+use perigee_core::text::{TextError, check_length, check_lines, check_one_line};
 use perigee_core::zone::Zone;
 use serde_json::{Number, Value};
 
@@ -26,17 +27,12 @@ pub trait FromJson: Sized {
 
 /// Refuses a text with too few or too many characters, or with blanks alone where one character is needed.
 pub fn check_chars(text: &str, allowed: &RangeInclusive<usize>) -> Result<(), Refusal> {
-    let (least, most) = (*allowed.start(), *allowed.end());
-    let count = text.chars().count();
-    if count > most {
-        Err(format!("must have at most {most} characters; it has {count}").into())
-    } else if least > 0 && text.trim().is_empty() {
-        Err("must not be empty".into())
-    } else if count < least {
-        Err(format!("must have at least {least} characters; it has {count}").into())
-    } else {
-        Ok(())
-    }
+    check_length(text, *allowed.start(), *allowed.end()).map_err(refusal)
+}
+
+/// What is said of a text that is not as it must be.
+fn refusal(error: TextError) -> Refusal {
+    error.to_string().into()
 }
 
 /// The type of a value, as messages name it.
@@ -62,18 +58,14 @@ pub(super) fn text_of(value: &Value) -> Result<&str, Refusal> {
 /// A string in which line breaks and tabs are the only control characters.
 pub(super) fn read_lines(value: &Value) -> Result<String, Refusal> {
     let text = text_of(value)?;
-    if text.chars().any(|letter| letter.is_control() && !matches!(letter, '\n' | '\t')) {
-        return Err("must not contain control characters other than \\n and \\t".into());
-    }
+    check_lines(text).map_err(refusal)?;
     Ok(text.to_owned())
 }
 
 impl FromJson for String {
     fn from_json(value: &Value) -> Result<Self, Refusal> {
         let text = text_of(value)?;
-        if text.chars().any(char::is_control) {
-            return Err("must be one line without control characters".into());
-        }
+        check_one_line(text).map_err(refusal)?;
         Ok(text.to_owned())
     }
 }

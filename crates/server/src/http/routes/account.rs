@@ -5,15 +5,17 @@ use perigee_core::account::{Account, AccountSettings, LICENSES_MAX, LicenseUse};
 use perigee_core::error::Kind;
 use perigee_core::privilege::Privilege;
 use perigee_core::retention::RETENTION_DAYS_MAX;
-use perigee_core::text::NAME_MAX;
+use perigee_core::text::Name;
+use perigee_core::zone::Zone;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::http::edit::{ENVELOPE, retry_changed};
-use crate::http::error::{ApiResult, forbidden, invalid_body, not_found};
+use crate::http::error::{ApiResult, forbidden, not_found};
 use crate::http::extract::{Caller, Change, Params};
+use crate::http::input::{Object, Part, Whole, input, read_body};
 use crate::http::json::Fields;
 use crate::http::reply::Reply;
 
@@ -37,7 +39,7 @@ pub struct AccountView {
     #[schema(example = "acc_01jc2m8k4n5p5")]
     id: String,
     /// The account's name, shown in the console and in mails.
-    #[schema(example = "Castro Fishing", min_length = 1, max_length = 200)]
+    #[schema(example = "Castro Fishing")]
     name: String,
     /// Its time zone, by IANA id: its midnight starts the day.
     #[schema(example = "Europe/Madrid")]
@@ -81,56 +83,66 @@ impl From<LicenseUse> for LicensesView {
 #[schema(as = AccountSettings)]
 pub struct AccountSettingsView {
     /// Days before its expiry that a device is announced as expiring; 0 for never.
-    #[schema(example = 7, maximum = 365)]
+    #[schema(example = 7)]
     expiry_notice_days: u32,
     /// Days that locations are kept, unless their device says otherwise; null for ever.
-    #[schema(example = 365, minimum = 1, maximum = 36_500)]
+    #[schema(example = 365)]
     retention_days: Option<u32>,
 }
 
-/// What a client sets of an account.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase", example = json!({
-    "name": "Castro Fishing", "timeZone": "Europe/Madrid", "settings": {"expiryNoticeDays": 7, "retentionDays": 365}
-}))]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct AccountInput {
-    /// The account's name, shown in the console and in mails.
-    #[schema(example = "Castro Fishing", min_length = 1, max_length = 200)]
-    name: String,
-    /// Its time zone, by IANA id. A change takes effect when the present day ends, in a zone further west not before
-    /// the next date begins there.
-    #[schema(example = "Europe/Madrid", min_length = 1, max_length = 100)]
-    time_zone: String,
-    /// Settings that admins of the account choose.
-    settings: AccountSettingsInput,
-    /// Its licences: set by operators of the server; another total from anybody else is refused.
-    #[schema(required = false)]
-    licenses: LicensesInput,
+input! {
+    /// What a client sets of an account.
+    #[example({
+        "name": "Castro Fishing", "timeZone": "Europe/Madrid", "settings": {"expiryNoticeDays": 7, "retentionDays": 365}
+    })]
+    struct AccountInput {
+        /// The account's name, shown in the console and in mails.
+        name: Name, required, example "Castro Fishing";
+        /// Its time zone, by IANA id. A change takes effect when the present day ends, in a zone further west not before
+        /// the next date begins there.
+        time_zone as "timeZone": Zone, required, example "Europe/Madrid";
+        /// Settings that admins of the account choose.
+        settings: Object<AccountSettingsInput>, required;
+        /// Its licences: set by operators of the server; another total from anybody else is refused.
+        licenses: Object<LicensesInput>, optional;
+    }
 }
 
-/// What a client sets of an account's settings.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct AccountSettingsInput {
-    /// Days before its expiry that a device is announced as expiring; 0 for never.
-    #[schema(example = 7, maximum = 365)]
-    expiry_notice_days: u32,
-    /// Days that locations are kept, unless their device says otherwise; null for ever. What is older is deleted within
-    /// a day and cannot be brought back.
-    #[schema(example = 365, minimum = 1, maximum = 36_500)]
-    retention_days: Option<u32>,
+input! {
+    /// What a client sets of an account's settings.
+    struct AccountSettingsInput {
+        /// Days before its expiry that a device is announced as expiring; 0 for never.
+        expiry_notice_days as "expiryNoticeDays":
+            Whole<0, { AccountSettings::EXPIRY_NOTICE_DAYS_MAX }>, required, example 7;
+        /// Days that locations are kept, unless their device says otherwise; null for ever. What is older is deleted within
+        /// a day and cannot be brought back.
+        retention_days as "retentionDays": Whole<1, RETENTION_DAYS_MAX>, nullable, example 365;
+    }
 }
 
-/// What an operator sets of an account's licences.
-#[derive(ToSchema)]
-#[schema(as = LicensesInput)]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct LicensesInput {
-    /// Devices that may be active at once; not fewer than are.
-    #[schema(example = 10, maximum = 10_000_000)]
-    total: u32,
+input! {
+    /// What an operator sets of an account's licences.
+    pub(super) struct LicensesInput {
+        /// Devices that may be active at once; not fewer than are.
+        total: Whole<0, LICENSES_MAX>, required, example 10;
+    }
+}
+
+impl Part for AccountSettingsInput {
+    type Value = (u32, Option<u32>);
+
+    fn make(self, _fields: &mut Fields<'_>) -> Option<(u32, Option<u32>)> {
+        Some((self.expiry_notice_days?, self.retention_days))
+    }
+}
+
+impl Part for LicensesInput {
+    type Value = u32;
+
+    fn make(self, fields: &mut Fields<'_>) -> Option<u32> {
+        fields.ignore(&["used", "free"]);
+        self.total
+    }
 }
 
 /// What a client wants an account to be.
@@ -157,36 +169,16 @@ impl AccountView {
     }
 }
 
-fn read_account(body: &Value, by_operator: bool) -> ApiResult<Wanted> {
-    let mut fields = Fields::of(body).map_err(invalid_body)?;
-    fields.ignore(ENVELOPE);
-    fields.ignore(READ_ONLY);
-    let name = fields.text("name").chars(1..=NAME_MAX).required();
-    let time_zone = fields.get("timeZone").required();
-    let days = 0..=AccountSettings::EXPIRY_NOTICE_DAYS_MAX;
-    let of_settings = |settings: &mut Fields<'_>| {
-        let expiry_notice_days = settings.integer("expiryNoticeDays", days.clone()).required();
-        let retention_days = settings.integer("retentionDays", 1..=RETENTION_DAYS_MAX).nullable();
-        Some((expiry_notice_days?, retention_days))
-    };
-    let days = fields.object("settings", of_settings).required();
-    let licenses = if by_operator {
-        let total = |licenses: &mut Fields<'_>| {
-            licenses.ignore(&["used", "free"]);
-            licenses.integer("total", 0..=LICENSES_MAX).required()
-        };
-        fields.object("licenses", total).optional()
-    } else {
-        fields.ignore(&["licenses"]);
-        None
-    };
-    let wanted = fields.finish(|| {
-        let (expiry_notice_days, retention_days) = days?;
-        let settings =
-            AccountSettings { name: name?, time_zone: time_zone?, expiry_notice_days, retention_days };
-        Some(Wanted { settings, licenses })
-    });
-    wanted.map_err(invalid_body)
+fn read_account(mut body: Value, by_operator: bool) -> ApiResult<Wanted> {
+    if !by_operator && let Some(members) = body.as_object_mut() {
+        members.remove("licenses");
+    }
+    read_body(&body, &[ENVELOPE, READ_ONLY], |input: AccountInput, _| {
+        let (expiry_notice_days, retention_days) = input.settings?;
+        let (name, time_zone) = (input.name?, input.time_zone?);
+        let settings = AccountSettings { name, time_zone, expiry_notice_days, retention_days };
+        Some(Wanted { settings, licenses: input.licenses })
+    })
 }
 
 async fn find(app: &App, caller: &Caller) -> ApiResult<Account> {
@@ -239,7 +231,7 @@ pub async fn update_account(
                 "Licences are set by operators of the server alone. Leave \"licenses\" out, or ask an operator.",
             ));
         }
-        let wanted = read_account(&wanted, is_operator).map_err(|error| change.place(error))?;
+        let wanted = read_account(wanted, is_operator).map_err(|error| change.place(error))?;
         let (store, actor) = (&app.store, caller.actor());
         Ok(match wanted.licenses {
             Some(licenses) => {

@@ -97,8 +97,8 @@ impl From<AuditEntry> for AuditView {
     ("limit" = Option<u32>, Query, description = "Entries at the most; 100 unless given.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
     ("user" = Option<String>, Query, description = "Only what this user did: their id.", example = "usr_01jc2m8k4n5p6"),
-    ("action" = Option<String>, Query, description = "Only this action.", max_length = 1000, example = "group.update"),
-    ("target" = Option<String>, Query, description = "Only what was done to the thing with this id.", max_length = 1000, example = "grp_01jc2m8k4n5p6"),
+    ("action" = Option<String>, Query, description = "Only this action.", example = "group.update"),
+    ("target" = Option<String>, Query, description = "Only what was done to the thing with this id.", example = "grp_01jc2m8k4n5p6"),
 ), responses((status = 200, description = "Entries, newest first.", body = AuditList)))]
 pub async fn list_audit(State(app): State<App>, caller: Caller, mut params: Params) -> ApiResult<Response> {
     caller.require(Privilege::Admin)?;

@@ -6,16 +6,16 @@ use perigee_core::error::Kind;
 use perigee_core::group::{Group, GroupFilter, GroupSettings};
 use perigee_core::id::{DeviceId, GroupId};
 use perigee_core::privilege::Privilege;
-use perigee_core::text::{DESCRIPTION_MAX, NAME_MAX};
+use perigee_core::text::{Description, Name};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::http::edit::{ENVELOPE, place_reference, retry_changed};
-use crate::http::error::{ApiResult, invalid_body, not_found};
+use crate::http::error::{ApiResult, not_found};
 use crate::http::extract::{Caller, Change, IdPath, JsonBody, Once, Params, Preconditions, entity_tag};
-use crate::http::json::Fields;
+use crate::http::input::{Set, input, read_body};
 use crate::http::list::answer_list;
 use crate::http::names::{Named, resolve_names};
 use crate::http::reply::{Done, Reply, not_modified};
@@ -29,13 +29,13 @@ pub struct GroupView {
     #[schema(example = "grp_01jc2m8k4n5p6")]
     id: String,
     /// The group's name, shown in lists.
-    #[schema(example = "Trawlers", min_length = 1, max_length = 200)]
+    #[schema(example = "Trawlers")]
     name: String,
     /// A note about it.
-    #[schema(example = "Out of Vigo", max_length = 2000)]
+    #[schema(example = "Out of Vigo")]
     description: Option<String>,
     /// The ids of the devices in it, ascending.
-    #[schema(example = json!(["dev_01jc2m8k4n5p7"]), max_items = 10000)]
+    #[schema(example = json!(["dev_01jc2m8k4n5p7"]))]
     devices: Vec<String>,
     /// When it was made.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
@@ -57,20 +57,16 @@ pub struct GroupList {
     next_cursor: Option<String>,
 }
 
-/// What a client sets of a group.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct GroupInput {
-    /// The group's name, shown in lists.
-    #[schema(example = "Trawlers", min_length = 1, max_length = 200)]
-    name: String,
-    /// A note about it.
-    #[schema(example = "Out of Vigo", max_length = 2000)]
-    description: Option<String>,
-    /// The devices in it, by id, identifier or a name that only one has.
-    #[schema(example = json!([]), max_items = 10000)]
-    devices: Option<Vec<String>>,
+input! {
+    /// What a client sets of a group.
+    struct GroupInput {
+        /// The group's name, shown in lists.
+        name: Name, required, example "Trawlers";
+        /// A note about it.
+        description: Description, nullable, example "Out of Vigo";
+        /// The devices in it, by id, identifier or a name that only one has.
+        devices: Set<DeviceId, 0, { GroupSettings::DEVICES_MAX }>, nullable, example [];
+    }
 }
 
 impl From<Group> for GroupView {
@@ -90,18 +86,11 @@ impl From<Group> for GroupView {
 const NAMES: &[(&str, Named)] = &[("devices", Named::Device)];
 
 fn read_group(body: &Value) -> ApiResult<GroupSettings> {
-    let mut fields = Fields::of(body).map_err(invalid_body)?;
-    fields.ignore(ENVELOPE);
-    fields.ignore(&["id", "creation", "lastModified"]);
-    let name = fields.text("name").chars(1..=NAME_MAX).required();
-    let description = fields.multiline_text("description").chars(0..=DESCRIPTION_MAX).nullable();
-    let devices = fields.array::<DeviceId>("devices", 0..=GroupSettings::DEVICES_MAX).unique().nullable();
-    let settings = fields.finish(|| {
-        let mut devices = devices.unwrap_or_default();
+    read_body(body, &[ENVELOPE, &["id", "creation", "lastModified"]], |input: GroupInput, _| {
+        let mut devices = input.devices.unwrap_or_default();
         devices.sort_unstable();
-        Some(GroupSettings { name: name?, description, devices })
-    });
-    settings.map_err(invalid_body)
+        Some(GroupSettings { name: input.name?, description: input.description, devices })
+    })
 }
 
 async fn find(app: &App, caller: &Caller, id: Option<GroupId>) -> ApiResult<Group> {
@@ -115,7 +104,7 @@ async fn find(app: &App, caller: &Caller, id: Option<GroupId>) -> ApiResult<Grou
 #[utoipa::path(get, path = "/api/groups", tag = "groups", params(
     ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
-    ("q" = Option<String>, Query, description = "Part of the name or description, in any case.", max_length = 1000),
+    ("q" = Option<String>, Query, description = "Part of the name or description, in any case."),
 ), responses((status = 200, description = "The groups in sight.", body = GroupList)))]
 pub async fn list_groups(State(app): State<App>, caller: Caller, mut params: Params) -> ApiResult<Response> {
     let filter = GroupFilter { text: params.text("q") };

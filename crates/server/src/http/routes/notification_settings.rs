@@ -7,12 +7,14 @@ use perigee_core::privilege::Privilege;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
+use utoipa::openapi::{RefOr, Schema};
 
 use crate::app::App;
 use crate::http::edit::{ENVELOPE, retry_changed};
-use crate::http::error::{ApiResult, invalid_body};
+use crate::http::error::ApiResult;
 use crate::http::extract::{Caller, Change, Params};
-use crate::http::json::Fields;
+use crate::http::input::{Member, Set, Whole, input, read_body};
+use crate::http::json::{Field, Fields};
 use crate::http::reply::Reply;
 
 /// What an account allows to be sent. The operator's caps and switches hold beside it; the stricter wins.
@@ -27,51 +29,66 @@ pub struct NotificationSettingsView {
     #[schema(example = true)]
     sms_enabled: bool,
     /// Segments of SMS a day; null for no cap of the account's own.
-    #[schema(example = 200, maximum = 100_000_000)]
+    #[schema(example = 200)]
     sms_daily_segments: Option<u32>,
     /// Segments of SMS a calendar month; null for no cap of the account's own.
-    #[schema(example = 2000, maximum = 100_000_000)]
+    #[schema(example = 2000)]
     sms_monthly_segments: Option<u32>,
     /// Beginnings of numbers that SMS may go to; all when empty.
-    #[schema(example = json!(["+34", "+8816"]), max_items = 300)]
+    #[schema(example = json!(["+34", "+8816"]))]
     sms_prefixes: Vec<String>,
     /// E-mails a day; null for no cap of the account's own.
-    #[schema(example = 500, maximum = 100_000_000)]
+    #[schema(example = 500)]
     email_daily: Option<u32>,
     /// E-mails to one recipient an hour; null for no cap of the account's own.
-    #[schema(example = 20, maximum = 100_000_000)]
+    #[schema(example = 20)]
     email_recipient_hourly: Option<u32>,
     /// When it was last changed.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_modified: Option<String>,
 }
 
-/// What a client sets of what an account allows to be sent.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct NotificationSettingsInput {
-    /// Whether e-mails are sent; they are unless given.
-    #[schema(example = true)]
-    email_enabled: Option<bool>,
-    /// Whether SMS are sent; they are unless given.
-    #[schema(example = true)]
-    sms_enabled: Option<bool>,
-    /// Segments of SMS a day; no cap unless given, 0 for none at all.
-    #[schema(example = 200, maximum = 100_000_000)]
-    sms_daily_segments: Option<u32>,
-    /// Segments of SMS a calendar month; no cap unless given, 0 for none at all.
-    #[schema(example = 2000, maximum = 100_000_000)]
-    sms_monthly_segments: Option<u32>,
-    /// Beginnings of numbers that SMS may go to; all unless given.
-    #[schema(example = json!(["+34", "+8816"]), max_items = 300)]
-    sms_prefixes: Option<Vec<String>>,
-    /// E-mails a day; no cap unless given. Critical alerts pass it.
-    #[schema(example = 500, maximum = 100_000_000)]
-    email_daily: Option<u32>,
-    /// E-mails to one recipient an hour; no cap unless given. Critical alerts pass it.
-    #[schema(example = 20, maximum = 100_000_000)]
-    email_recipient_hourly: Option<u32>,
+input! {
+    /// What a client sets of what an account allows to be sent.
+    struct NotificationSettingsInput {
+        /// Whether e-mails are sent; they are unless given.
+        email_enabled as "emailEnabled": bool, nullable, example true;
+        /// Whether SMS are sent; they are unless given.
+        sms_enabled as "smsEnabled": bool, nullable, example true;
+        /// Segments of SMS a day; no cap unless given, 0 for none at all.
+        sms_daily_segments as "smsDailySegments":
+            Whole<0, { MessagingSettings::SEGMENTS_MAX }>, nullable, example 200;
+        /// Segments of SMS a calendar month; no cap unless given, 0 for none at all.
+        sms_monthly_segments as "smsMonthlySegments":
+            Whole<0, { MessagingSettings::SEGMENTS_MAX }>, nullable, example 2000;
+        /// Beginnings of numbers that SMS may go to; all unless given.
+        sms_prefixes as "smsPrefixes": Prefixes, nullable, example ["+34", "+8816"];
+        /// E-mails a day; no cap unless given. Critical alerts pass it.
+        email_daily as "emailDaily": Whole<0, { MessagingSettings::EMAILS_MAX }>, nullable, example 500;
+        /// E-mails to one recipient an hour; no cap unless given. Critical alerts pass it.
+        email_recipient_hourly as "emailRecipientHourly":
+            Whole<0, { MessagingSettings::EMAILS_MAX }>, nullable, example 20;
+    }
+}
+
+/// Beginnings of international numbers.
+enum Prefixes {}
+
+impl Member for Prefixes {
+    type Value = Vec<String>;
+
+    fn read<'f, 'v>(fields: &'f mut Fields<'v>, name: &'static str) -> Field<'f, 'v, Vec<String>> {
+        Set::<String, 0, { MessagingSettings::PREFIXES_MAX }>::read(fields, name).each(|prefix| {
+            let known = MessagingSettings::is_prefix(prefix);
+            known
+                .then_some(())
+                .ok_or_else(|| "must be the beginning of an international number such as +34".into())
+        })
+    }
+
+    fn schema() -> RefOr<Schema> {
+        Set::<String, 0, { MessagingSettings::PREFIXES_MAX }>::schema()
+    }
 }
 
 impl From<StoredMessaging> for NotificationSettingsView {
@@ -90,37 +107,17 @@ impl From<StoredMessaging> for NotificationSettingsView {
 }
 
 fn read_settings(body: &Value) -> ApiResult<MessagingSettings> {
-    let mut fields = Fields::of(body).map_err(invalid_body)?;
-    fields.ignore(ENVELOPE);
-    fields.ignore(&["lastModified"]);
-    let email_on = fields.boolean("emailEnabled").nullable().unwrap_or(true);
-    let sms_on = fields.boolean("smsEnabled").nullable().unwrap_or(true);
-    let segments = 0..=MessagingSettings::SEGMENTS_MAX;
-    let sms_daily_segments = fields.integer("smsDailySegments", segments.clone()).nullable();
-    let sms_monthly_segments = fields.integer("smsMonthlySegments", segments).nullable();
-    let prefixes = fields.array::<String>("smsPrefixes", 0..=MessagingSettings::PREFIXES_MAX).unique();
-    let prefixes = prefixes.each(|prefix| {
-        let known = MessagingSettings::is_prefix(prefix);
-        known
-            .then_some(())
-            .ok_or_else(|| "must be the beginning of an international number such as +34".into())
-    });
-    let sms_prefixes = prefixes.nullable().unwrap_or_default();
-    let emails = 0..=MessagingSettings::EMAILS_MAX;
-    let email_daily = fields.integer("emailDaily", emails.clone()).nullable();
-    let email_recipient_hourly = fields.integer("emailRecipientHourly", emails).nullable();
-    let settings = fields.finish(|| {
+    read_body(body, &[ENVELOPE, &["lastModified"]], |input: NotificationSettingsInput, _| {
         Some(MessagingSettings {
-            email_on,
-            sms_on,
-            sms_daily_segments,
-            sms_monthly_segments,
-            sms_prefixes,
-            email_daily,
-            email_recipient_hourly,
+            email_on: input.email_enabled.unwrap_or(true),
+            sms_on: input.sms_enabled.unwrap_or(true),
+            sms_daily_segments: input.sms_daily_segments,
+            sms_monthly_segments: input.sms_monthly_segments,
+            sms_prefixes: input.sms_prefixes.unwrap_or_default(),
+            email_daily: input.email_daily,
+            email_recipient_hourly: input.email_recipient_hourly,
         })
-    });
-    settings.map_err(invalid_body)
+    })
 }
 
 fn answer(caller: &Caller, stored: StoredMessaging) -> Reply<NotificationSettingsView> {

@@ -2,20 +2,25 @@
 
 use axum::extract::State;
 use perigee_core::error::Kind;
+use perigee_core::id::GroupId;
 use perigee_core::notification::EmailConsent;
 use perigee_core::overview::{Frequency, OverviewRecipient, OverviewSettings, StoredOverview};
 use perigee_core::privilege::Privilege;
+use perigee_core::routing::{Preferences, Units};
 use perigee_core::schedule::Weekday;
+use perigee_core::text::OptionalName;
+use perigee_core::zone::Zone;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::alert_routing::input::read_preferences;
+use super::alert_routing::input::LanguageTag;
 use super::alert_routing::view::{UnitsName, recipient_status};
 use crate::app::App;
 use crate::http::edit::{ENVELOPE, place_reference, retry_changed};
-use crate::http::error::{ApiResult, invalid_body};
+use crate::http::error::ApiResult;
 use crate::http::extract::{Caller, Change, Params};
+use crate::http::input::{EmailAddress, List, Objects, Part, WholeU8, Word, input, read_body, words};
 use crate::http::json::Fields;
 use crate::http::reply::Reply;
 use crate::http::schedule::WeekdayName;
@@ -32,13 +37,12 @@ pub struct OverviewReportView {
     #[schema(value_type = WeekdayName, example = "monday")]
     weekday: &'static str,
     /// The hour of the account's day from which on it is sent.
-    #[schema(example = 7, maximum = 23)]
+    #[schema(example = 7)]
     hour: u8,
     /// Who reads it; the owners when empty.
-    #[schema(max_items = 20)]
     recipients: Vec<OverviewRecipientView>,
     /// The groups it tells of; all when empty.
-    #[schema(example = json!([]), max_items = 1000)]
+    #[schema(example = json!([]))]
     groups: Vec<String>,
     /// Whether it tells of devices in no group.
     #[schema(example = true)]
@@ -51,17 +55,12 @@ pub struct OverviewReportView {
     last_modified: Option<String>,
 }
 
-/// How often a report is sent.
-#[derive(ToSchema)]
-#[schema(as = OverviewFrequency, rename_all = "lowercase")]
-pub enum FrequencyName {
-    /// No report is sent.
-    Off,
-    /// One report for each day.
-    Daily,
-    /// For each seven days.
-    Weekly,
+words! {
+    "OverviewFrequency", "How often a report is sent." => Frequency;
 }
+
+/// How often a report is sent, as the document names it.
+pub type FrequencyName = Word<Frequency>;
 
 /// Somebody who reads a report.
 #[derive(Serialize, ToSchema)]
@@ -69,10 +68,10 @@ pub enum FrequencyName {
 #[schema(as = OverviewRecipient)]
 pub struct OverviewRecipientView {
     /// An e-mail address.
-    #[schema(example = "ana@example.com", min_length = 1, max_length = 254)]
+    #[schema(example = "ana@example.com")]
     address: String,
     /// What to call them.
-    #[schema(example = "Ana", max_length = 200)]
+    #[schema(example = "Ana")]
     name: Option<String>,
     /// The zone of the times they read, by IANA id; null for the account's.
     #[schema(example = "Europe/Madrid")]
@@ -89,51 +88,53 @@ pub struct OverviewRecipientView {
     status: &'static str,
 }
 
-/// What a client sets of an account's report.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct OverviewReportInput {
-    /// How often it is sent; never unless given.
-    #[schema(value_type = Option<FrequencyName>, example = "weekly")]
-    frequency: Option<String>,
-    /// The day a weekly report is sent on; Monday unless given.
-    #[schema(value_type = Option<WeekdayName>, example = "monday")]
-    weekday: Option<String>,
-    /// The hour of the account's day from which on it is sent; 7 unless given.
-    #[schema(example = 7, maximum = 23)]
-    hour: Option<u8>,
-    /// Who reads it; the owners unless given.
-    #[schema(max_items = 20)]
-    recipients: Option<Vec<OverviewRecipientInput>>,
-    /// The groups it tells of; all unless given.
-    #[schema(example = json!([]), max_items = 1000)]
-    groups: Option<Vec<String>>,
-    /// Whether it tells of devices in no group; it does unless given.
-    #[schema(example = true)]
-    ungrouped: Option<bool>,
+input! {
+    /// What a client sets of an account's report.
+    struct OverviewReportInput {
+        /// How often it is sent; never unless given.
+        frequency: Word<Frequency>, nullable, example "weekly";
+        /// The day a weekly report is sent on; Monday unless given.
+        weekday: Word<Weekday>, nullable, example "monday";
+        /// The hour of the account's day from which on it is sent; 7 unless given.
+        hour: WholeU8<0, { OverviewSettings::HOUR_MAX }>, nullable, example 7;
+        /// Who reads it; the owners unless given.
+        recipients: Objects<OverviewRecipientInput, 0, { OverviewSettings::RECIPIENTS_MAX }>, nullable;
+        /// The groups it tells of; all unless given.
+        groups: List<GroupId, 0, { OverviewSettings::GROUPS_MAX }>, nullable, example [];
+        /// Whether it tells of devices in no group; it does unless given.
+        ungrouped: bool, nullable, example true;
+    }
 }
 
-/// Somebody who reads a report.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct OverviewRecipientInput {
-    /// An e-mail address.
-    #[schema(example = "ana@example.com", min_length = 1, max_length = 254)]
-    address: String,
-    /// What to call them.
-    #[schema(example = "Ana", max_length = 200)]
-    name: Option<String>,
-    /// The zone of the times they read, by IANA id; the account's unless given.
-    #[schema(example = "Europe/Madrid")]
-    time_zone: Option<String>,
-    /// Their units; metric unless given.
-    #[schema(value_type = Option<UnitsName>, example = "metric")]
-    units: Option<String>,
-    /// Their language, as a tag such as `en` or `pt-BR`; English unless given.
-    #[schema(example = "en", max_length = 35)]
-    language: Option<String>,
+input! {
+    /// Somebody who reads a report.
+    struct OverviewRecipientInput {
+        /// An e-mail address.
+        address: EmailAddress, required, example "ana@example.com";
+        /// What to call them.
+        name: OptionalName, nullable, example "Ana";
+        /// The zone of the times they read, by IANA id; the account's unless given.
+        time_zone as "timeZone": Zone, nullable, example "Europe/Madrid";
+        /// Their units; metric unless given.
+        units: Word<Units>, nullable, example "metric";
+        /// Their language, as a tag such as `en` or `pt-BR`; English unless given.
+        language: LanguageTag, nullable, example "en";
+    }
+}
+
+impl Part for OverviewRecipientInput {
+    type Value = OverviewRecipient;
+
+    fn make(self, fields: &mut Fields<'_>) -> Option<OverviewRecipient> {
+        fields.ignore(&["status"]);
+        let preferences = Preferences {
+            name: self.name,
+            time_zone: self.time_zone,
+            units: self.units.unwrap_or_default(),
+            language: self.language.unwrap_or_default(),
+        };
+        Some(OverviewRecipient { address: self.address?, preferences })
+    }
 }
 
 impl From<StoredOverview> for OverviewReportView {
@@ -166,29 +167,18 @@ impl From<OverviewRecipient> for OverviewRecipientView {
 }
 
 fn read_settings(body: &Value) -> ApiResult<OverviewSettings> {
-    let mut fields = Fields::of(body).map_err(invalid_body)?;
-    fields.ignore(ENVELOPE);
-    fields.ignore(&["reportedThrough", "lastModified"]);
-    let usual = OverviewSettings::default();
-    let frequencies = Frequency::ALL.map(|frequency| (frequency.name(), frequency));
-    let frequency = fields.text("frequency").one_of(&frequencies).nullable().unwrap_or(usual.frequency);
-    let weekdays = Weekday::ALL.map(|weekday| (weekday.name(), weekday));
-    let weekday = fields.text("weekday").one_of(&weekdays).nullable().unwrap_or(usual.weekday);
-    let hour = fields.integer("hour", 0..=OverviewSettings::HOUR_MAX).nullable().unwrap_or(usual.hour);
-    let recipients = fields.objects("recipients", 0..=OverviewSettings::RECIPIENTS_MAX, |fields| {
-        fields.ignore(&["status"]);
-        let address = fields.parsed("address", "an e-mail address such as ana@example.com").required();
-        let preferences = read_preferences(fields);
-        Some(OverviewRecipient { address: address?, preferences })
-    });
-    let recipients = recipients.nullable().unwrap_or_default();
-    let groups = fields.array("groups", 0..=OverviewSettings::GROUPS_MAX).nullable().unwrap_or_default();
-    let ungrouped = fields.boolean("ungrouped").nullable().unwrap_or(usual.ungrouped);
-    let settings = fields.finish(|| {
-        let groups = groups.into_iter().collect();
-        Some(OverviewSettings { frequency, weekday, hour, recipients, groups, ungrouped })
-    });
-    settings.map_err(invalid_body)
+    let ignored: [&[_]; 2] = [ENVELOPE, &["reportedThrough", "lastModified"]];
+    read_body(body, &ignored, |input: OverviewReportInput, _| {
+        let usual = OverviewSettings::default();
+        Some(OverviewSettings {
+            frequency: input.frequency.unwrap_or(usual.frequency),
+            weekday: input.weekday.unwrap_or(usual.weekday),
+            hour: input.hour.unwrap_or(usual.hour),
+            recipients: input.recipients.unwrap_or_default(),
+            groups: input.groups.unwrap_or_default().into_iter().collect(),
+            ungrouped: input.ungrouped.unwrap_or(usual.ungrouped),
+        })
+    })
 }
 
 async fn answer(app: &App, caller: &Caller, stored: StoredOverview) -> ApiResult<Reply<OverviewReportView>> {

@@ -7,6 +7,7 @@ use perigee_core::actor::{Reach, Via};
 use perigee_core::credential::{Login, NewSession};
 use perigee_core::id::UserId;
 use perigee_core::privilege::Privilege;
+use perigee_core::text::{EMAIL_MAX, Line};
 use perigee_core::time::Timestamp;
 use perigee_core::user::UserStatus;
 use secrecy::SecretString;
@@ -16,38 +17,33 @@ use utoipa::ToSchema;
 
 use super::account::LicensesView;
 use super::session_cookie::{Reached, end_session_before, session_cookie};
+use super::session_password::GivenPassword;
 use super::session_preferences::PreferencesView;
-use super::session_totp::{CODE_MAX, use_code};
+use super::session_totp::{CodeText, use_code};
 use super::token::find_login;
 use super::users_view::UserView;
 use crate::app::App;
-use crate::auth::password::MOST_CHARS;
 use crate::auth::{Secret, session};
 use crate::budget::Payer;
 use crate::http::attempt::{Attempt, Trial};
 use crate::http::authenticate::{CHALLENGE, refuse_foreign_origin, session_over};
 use crate::http::context::RequestContext;
-use crate::http::error::{ApiError, ApiResult, invalid_body};
+use crate::http::error::{ApiError, ApiResult};
 use crate::http::error_code::ErrorCode;
 use crate::http::extract::{Caller, Credentials, Params, SessionCaller};
-use crate::http::json::Fields;
+use crate::http::input::{input, read_body};
 use crate::http::reply::{Done, Reply};
 
-const EMAIL_MAX: usize = 254;
-
-/// The credentials of a user.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct SignIn {
-    /// The user's e-mail address.
-    #[schema(example = "ana@example.com", min_length = 1, max_length = 254)]
-    email: String,
-    /// The user's password.
-    #[schema(example = "correct horse battery staple", min_length = 1, max_length = 128)]
-    password: String,
-    /// The code of the second factor, when that is on.
-    #[schema(example = "123456", min_length = 1, max_length = 20)]
-    totp: Option<String>,
+input! {
+    /// The credentials of a user.
+    struct SignIn {
+        /// The user's e-mail address.
+        email: Line<1, EMAIL_MAX>, required, example "ana@example.com";
+        /// The user's password.
+        password: GivenPassword, required, example "correct horse battery staple";
+        /// The code of the second factor, when that is on.
+        totp: CodeText, nullable, example "123456";
+    }
 }
 
 /// Who is signed in.
@@ -146,13 +142,9 @@ enum Denial {
 }
 
 fn read_sign_in(body: &Value) -> ApiResult<Presented> {
-    let mut fields = Fields::of(body).map_err(invalid_body)?;
-    let email = fields.text("email").chars(1..=EMAIL_MAX).required();
-    let password = fields.text("password").chars(1..=MOST_CHARS).required();
-    let code = fields.text("totp").chars(1..=CODE_MAX).nullable();
-    let presented =
-        fields.finish(|| Some(Presented { email: email?, password: SecretString::from(password?), code }));
-    presented.map_err(invalid_body)
+    read_body(body, &[], |SignIn { email, password, totp }, _| {
+        Some(Presented { email: email?, password: SecretString::from(password?), code: totp })
+    })
 }
 
 /// Whether the password is this user's. Takes as long for a user who does not exist or has none.

@@ -3,56 +3,75 @@
 use axum::extract::State;
 use perigee_core::actor::Via;
 use perigee_core::credential::{Login, NewPassword};
+use perigee_core::text::Line;
 use perigee_core::user::User;
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::openapi::{RefOr, Schema};
 
 use super::session::{OwnPage, find_self, password_is_right, refused};
 use crate::app::App;
 use crate::auth::link::LinkPurpose;
-use crate::auth::password::{MOST_CHARS, check_policy};
+use crate::auth::password::{LEAST_CHARS, MOST_CHARS, check_policy};
 use crate::auth::{Secret, SecretHash};
 use crate::http::attempt::Attempt;
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiResult, invalid_body};
 use crate::http::extract::{Caller, Credentials, JsonBody, SessionCaller};
-use crate::http::json::{Fields, Pointer, Problem};
+use crate::http::input::{Member, input, line, read_body};
+use crate::http::json::{Field, Fields, Pointer, Problem};
 use crate::http::reply::{Done, Reply};
 
 const TOKEN_MAX: usize = 200;
 /// The name under which failures with links are counted.
 const LINKS: &str = "(link)";
 
-/// A change of one's own password.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct PasswordChange {
-    /// The password as it is.
-    #[schema(example = "correct horse battery staple", min_length = 1, max_length = 128)]
-    current_password: String,
-    /// The password as it shall be.
-    #[schema(example = "nine lives of a harbour cat", min_length = 10, max_length = 128)]
-    new_password: String,
-    /// Whether the user's API key ends too, and every token made from it.
-    #[schema(value_type = bool, required = false, default = false, example = true)]
-    end_api_key: bool,
+/// The secret of a link as it is sent.
+type LinkToken = Line<1, TOKEN_MAX>;
+
+input! {
+    /// A change of one's own password.
+    struct PasswordChange {
+        /// The password as it is.
+        current_password as "currentPassword": GivenPassword, required, example "correct horse battery staple";
+        /// The password as it shall be.
+        new_password as "newPassword": NewPasswordText, required, example "nine lives of a harbour cat";
+        /// Whether the user's API key ends too, and every token made from it.
+        end_api_key as "endApiKey": bool, or(false), example true;
+    }
 }
 
-/// A link to set a password with.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct PasswordReset {
-    /// The secret of the link.
-    #[schema(example = "q0Jm9nB3kRtYw6ZcLd2FhGs8Pa4uE1xK", min_length = 1, max_length = 200)]
-    token: String,
-    /// The password as it shall be.
-    #[schema(example = "nine lives of a harbour cat", min_length = 10, max_length = 128)]
-    new_password: String,
-    /// Whether the user's API key ends too, and every token made from it.
-    #[schema(value_type = bool, required = false, default = false, example = true)]
-    end_api_key: bool,
+input! {
+    /// A link to set a password with.
+    struct PasswordReset {
+        /// The secret of the link.
+        token: LinkToken, required, example "q0Jm9nB3kRtYw6ZcLd2FhGs8Pa4uE1xK";
+        /// The password as it shall be.
+        new_password as "newPassword": NewPasswordText, required, example "nine lives of a harbour cat";
+        /// Whether the user's API key ends too, and every token made from it.
+        end_api_key as "endApiKey": bool, or(false), example true;
+    }
+}
+
+/// A password that proves who somebody is.
+pub(super) type GivenPassword = Line<1, MOST_CHARS>;
+
+/// A password to be set. Its length is judged with the rest of the policy, once the user is known.
+pub(super) enum NewPasswordText {}
+
+impl Member for NewPasswordText {
+    type Value = String;
+
+    fn read<'f, 'v>(fields: &'f mut Fields<'v>, name: &'static str) -> Field<'f, 'v, String> {
+        fields.text(name)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        let mut schema = line(LEAST_CHARS, MOST_CHARS);
+        if let RefOr::T(Schema::Object(object)) = &mut schema {
+            object.write_only = Some(true);
+        }
+        schema
+    }
 }
 
 /// What a client sends to set a password.
@@ -70,12 +89,18 @@ pub(super) fn check_new_password(member: &str, password: &str, email: &str) -> A
     })
 }
 
-fn read_wanted(body: &Value, proof: &'static str, most: usize) -> ApiResult<Wanted> {
-    let mut fields = Fields::of(body).map_err(invalid_body)?;
-    let proof = fields.text(proof).chars(1..=most).required();
-    let new = fields.text("newPassword").required();
-    let end_api_key = fields.boolean("endApiKey").or(false);
-    fields.finish(|| Some(Wanted { proof: proof?, password: new?, end_api_key })).map_err(invalid_body)
+fn read_change(body: &Value) -> ApiResult<Wanted> {
+    read_body(body, &[], |input: PasswordChange, _| {
+        let PasswordChange { current_password, new_password, end_api_key } = input;
+        Some(Wanted { proof: current_password?, password: new_password?, end_api_key })
+    })
+}
+
+fn read_reset(body: &Value) -> ApiResult<Wanted> {
+    read_body(body, &[], |input: PasswordReset, _| {
+        let PasswordReset { token, new_password, end_api_key } = input;
+        Some(Wanted { proof: token?, password: new_password?, end_api_key })
+    })
 }
 
 async fn hash(app: &App, context: &RequestContext, wanted: Wanted) -> ApiResult<NewPassword> {
@@ -118,7 +143,7 @@ pub async fn replace_password(
     body: JsonBody,
 ) -> ApiResult<Reply<Done>> {
     let SessionCaller { caller, session } = signed_in;
-    let wanted = read_wanted(&body.value, "currentPassword", MOST_CHARS)?;
+    let wanted = read_change(&body.value)?;
     check_new_password("newPassword", &wanted.password, caller.user().profile.email.as_str())?;
     confirm_password(&app, &context, &caller, wanted.proof.clone(), "password.set").await?;
     let new = hash(&app, &context, wanted).await?;
@@ -151,7 +176,7 @@ pub async fn reset_password(
     _own: OwnPage,
     Credentials(body): Credentials,
 ) -> ApiResult<Reply<Done>> {
-    let wanted = read_wanted(&body.value, "token", TOKEN_MAX)?;
+    let wanted = read_reset(&body.value)?;
     let mut attempt = Attempt::begin(&app, &context, LINKS).await?;
     let found = attempt.judge(find_link(&app, &wanted.proof)).await?;
     if let Some((user, hash)) = found {

@@ -11,9 +11,9 @@ use utoipa::ToSchema;
 use super::session::find_self;
 use crate::app::App;
 use crate::http::edit::ENVELOPE;
-use crate::http::error::{ApiResult, invalid_body};
+use crate::http::error::ApiResult;
 use crate::http::extract::{Change, SessionCaller};
-use crate::http::json::Fields;
+use crate::http::input::{Word, input, read_body, words};
 use crate::http::reply::Reply;
 
 /// Somebody's preferences, as they are answered.
@@ -43,23 +43,23 @@ pub struct PreferencesView {
     theme: &'static str,
 }
 
-/// How the console shows things to a user.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct PreferencesInput {
-    /// The language, `en` or `es`; null for that of the browser.
-    #[schema(example = "es", pattern = "^(en|es)$")]
-    language: Option<String>,
-    /// The units: `metric`, `imperial` or `nautical`.
-    #[schema(example = "metric", pattern = "^(metric|imperial|nautical)$")]
-    units: String,
-    /// The zone times are shown in, by IANA id; null for the user's own.
-    #[schema(example = "Europe/Madrid", min_length = 1, max_length = 100)]
-    time_zone: Option<String>,
-    /// The colours: `system`, `light` or `dark`.
-    #[schema(example = "system", pattern = "^(system|light|dark)$")]
-    theme: String,
+words! {
+    "ConsoleLanguage", "A language of the console." => ConsoleLanguage;
+    "Theme", "The colours of the console." => Theme;
+}
+
+input! {
+    /// What somebody chooses.
+    struct PreferencesInput {
+        /// The language, `en` or `es`; null for that of the browser.
+        language: Word<ConsoleLanguage>, nullable, example "es";
+        /// The units: `metric`, `imperial` or `nautical`.
+        units: Word<Units>, nullable, example "metric";
+        /// The zone times are shown in, by IANA id; null for the user's own.
+        time_zone as "timeZone": Zone, nullable, example "Europe/Madrid";
+        /// The colours: `system`, `light` or `dark`.
+        theme: Word<Theme>, nullable, example "system";
+    }
 }
 
 impl From<Preferences> for PreferencesView {
@@ -74,15 +74,14 @@ impl From<Preferences> for PreferencesView {
 }
 
 fn read_preferences(body: &Value) -> ApiResult<Preferences> {
-    let mut fields = Fields::of(body).map_err(invalid_body)?;
-    fields.ignore(ENVELOPE);
-    let languages = ConsoleLanguage::ALL.map(|language| (language.name(), language));
-    let language = fields.text("language").one_of(&languages).nullable();
-    let units = fields.text("units").one_of(&Units::ALL.map(|units| (units.name(), units))).nullable();
-    let time_zone = fields.get::<Zone>("timeZone").nullable();
-    let theme = fields.text("theme").one_of(&Theme::ALL.map(|theme| (theme.name(), theme))).nullable();
-    let (units, theme) = (units.unwrap_or_default(), theme.unwrap_or_default());
-    fields.finish(|| Some(Preferences { language, units, time_zone, theme })).map_err(invalid_body)
+    read_body(body, &[ENVELOPE], |input: PreferencesInput, _| {
+        Some(Preferences {
+            language: input.language,
+            units: input.units.unwrap_or_default(),
+            time_zone: input.time_zone,
+            theme: input.theme.unwrap_or_default(),
+        })
+    })
 }
 
 /// Change how the console looks to you.

@@ -8,27 +8,26 @@ use perigee_core::actor::Via;
 use perigee_core::credential::{Totp, VerifiedTotp};
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::UserId;
+use perigee_core::text::Line;
 use perigee_core::time::Timestamp;
 use serde::Serialize;
-use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::session::{find_self, refused};
-use super::session_password::confirm_password;
+use super::session_password::{GivenPassword, confirm_password};
 use crate::app::App;
-use crate::auth::password::MOST_CHARS;
 use crate::auth::totp::TotpSecret;
 use crate::http::attempt::Attempt;
 use crate::http::authenticate::CHALLENGE;
 use crate::http::context::RequestContext;
-use crate::http::error::{ApiError, ApiResult, internal, invalid_body};
+use crate::http::error::{ApiError, ApiResult, internal};
 use crate::http::error_code::ErrorCode;
 use crate::http::extract::{JsonBody, SessionCaller};
-use crate::http::json::Fields;
+use crate::http::input::{input, read_body};
 use crate::http::reply::{Done, Reply};
 
 /// Characters a code may have, with blanks.
-pub(super) const CODE_MAX: usize = 20;
+const CODE_MAX: usize = 20;
 /// Who issues the codes, as authenticator apps show it.
 const ISSUER: &str = "Perigee";
 
@@ -45,40 +44,33 @@ pub struct TotpBegun {
     uri: String,
 }
 
-/// A code that proves the second factor.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct TotpCode {
-    /// The six digits the app shows.
-    #[schema(example = "123456", min_length = 1, max_length = 20)]
-    code: String,
+/// A code of the second factor as it is sent.
+pub(super) type CodeText = Line<1, CODE_MAX>;
+
+input! {
+    /// A code that proves the second factor.
+    struct TotpCode {
+        /// The six digits the app shows.
+        code: CodeText, required, example "123456";
+    }
 }
 
-/// A password that allows to begin the second factor.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct PasswordProof {
-    /// The user's password.
-    #[schema(example = "correct horse battery staple", min_length = 1, max_length = 128)]
-    password: String,
+input! {
+    /// A password that allows to begin the second factor.
+    struct PasswordProof {
+        /// The user's password.
+        password: GivenPassword, required, example "correct horse battery staple";
+    }
 }
 
-/// What allows to remove the second factor.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct TotpRemoval {
-    /// The user's password.
-    #[schema(example = "correct horse battery staple", min_length = 1, max_length = 128)]
-    password: String,
-    /// The six digits the app shows now; not needed for a factor that was never confirmed.
-    #[schema(example = "123456", min_length = 1, max_length = 20)]
-    code: Option<String>,
-}
-
-fn read_one(body: &Value, name: &'static str, most: usize) -> ApiResult<String> {
-    let mut fields = Fields::of(body).map_err(invalid_body)?;
-    let value = fields.text(name).chars(1..=most).required();
-    fields.finish(|| value).map_err(invalid_body)
+input! {
+    /// What allows to remove the second factor.
+    struct TotpRemoval {
+        /// The user's password.
+        password: GivenPassword, required, example "correct horse battery staple";
+        /// The six digits the app shows now; not needed for a factor that was never confirmed.
+        code: CodeText, nullable, example "123456";
+    }
 }
 
 /// The step a code belongs to, if it is right and no later one was used. Refused while the user has to wait after
@@ -141,7 +133,7 @@ pub async fn begin_totp(
     body: JsonBody,
 ) -> ApiResult<Reply<TotpBegun>> {
     let caller = signed_in.caller;
-    let password = read_one(&body.value, "password", MOST_CHARS)?;
+    let password = read_body(&body.value, &[], |proof: PasswordProof, _| proof.password)?;
     confirm_password(&app, &context, &caller, password, "totp.create").await?;
     let secret = TotpSecret::generate();
     match app.store.begin_totp(caller.user_id(), secret.as_bytes().to_vec()).await {
@@ -164,7 +156,7 @@ pub async fn confirm_totp(
     body: JsonBody,
 ) -> ApiResult<Reply<Done>> {
     let SessionCaller { caller, session } = signed_in;
-    let code = read_one(&body.value, "code", CODE_MAX)?;
+    let code = read_body(&body.value, &[], |proof: TotpCode, _| proof.code)?;
     let mut attempt = Attempt::begin(&app, &context, caller.user().profile.email.as_str()).await?;
     let login = attempt.judge(find_self(&app, caller.user_id())).await?;
     let totp = match &login.totp {
@@ -200,7 +192,8 @@ pub async fn delete_totp(
     body: JsonBody,
 ) -> ApiResult<Reply<Done>> {
     let caller = signed_in.caller;
-    let (password, code) = read_removal(&body.value)?;
+    let (password, code) =
+        read_body(&body.value, &[], |proof: TotpRemoval, _| Some((proof.password?, proof.code)))?;
     let login = confirm_password(&app, &context, &caller, password, "totp.delete").await?;
     let Some(totp) = &login.totp else { return Err(conflict("There is no second factor to remove.")) };
     if totp.confirmed {
@@ -215,13 +208,6 @@ pub async fn delete_totp(
     }
     app.store.delete_totp(&caller.origin(), caller.user_id()).await?;
     Ok(caller.reply(Done {}))
-}
-
-fn read_removal(body: &Value) -> ApiResult<(String, Option<String>)> {
-    let mut fields = Fields::of(body).map_err(invalid_body)?;
-    let password = fields.text("password").chars(1..=MOST_CHARS).required();
-    let code = fields.text("code").chars(1..=CODE_MAX).nullable();
-    fields.finish(|| Some((password?, code))).map_err(invalid_body)
 }
 
 fn code_required() -> ApiError {

@@ -9,7 +9,7 @@ use perigee_core::page::PageRequest;
 use perigee_core::privilege::{Privilege, Privileges};
 use perigee_core::revision::Revision;
 use perigee_core::share::{NewShare, Share, ShareTarget};
-use perigee_core::text::NAME_MAX;
+use perigee_core::text::OptionalName;
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 use serde::Serialize;
@@ -22,6 +22,7 @@ use crate::config::BaseUrl;
 use crate::http::edit::{ENVELOPE, place_reference};
 use crate::http::error::{ApiResult, invalid_body, not_found};
 use crate::http::extract::{Caller, IdPath, JsonBody, Once, Params, Preconditions};
+use crate::http::input::{Instant, input, parsed_kinds, read_fields};
 use crate::http::json::{Fields, InstantOrNever, Pointer, Problem};
 use crate::http::list::answer_list;
 use crate::http::names::{Named, resolve_names};
@@ -41,7 +42,7 @@ pub struct ShareView {
     #[schema(example = "shr_01jc2m8k4n5p6")]
     id: String,
     /// What it is for.
-    #[schema(example = "Delivery to Vigo", max_length = 200)]
+    #[schema(example = "Delivery to Vigo")]
     name: Option<String>,
     /// The device it shows, unless it shows a group.
     #[schema(example = "dev_01jc2m8k4n5p7")]
@@ -86,26 +87,27 @@ pub struct ShareList {
     next_cursor: Option<String>,
 }
 
-/// A share link to be made. Give exactly one of `deviceId` and `groupId`.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct ShareInput {
-    /// What it is for.
-    #[schema(example = "Delivery to Vigo", max_length = 200)]
-    name: Option<String>,
-    /// The device to show.
-    #[schema(example = "dev_01jc2m8k4n5p7")]
-    device_id: Option<String>,
-    /// The group to show.
-    #[schema(example = json!(null))]
-    group_id: Option<String>,
-    /// From when it shows anything; now unless given. Positions of before are not shown.
-    #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
-    from: Option<String>,
-    /// From when it shows nothing any more; within 366 days from now.
-    #[schema(example = "2026-05-08T12:00:00Z", format = DateTime)]
-    until: String,
+input! {
+    /// A share link to be made. Give exactly one of `deviceId` and `groupId`.
+    struct ShareInput {
+        /// What it is for.
+        name: OptionalName, nullable, example "Delivery to Vigo";
+        /// The device to show.
+        device as "deviceId": SharedDevice, nullable, example "dev_01jc2m8k4n5p7";
+        /// The group to show.
+        group as "groupId": SharedGroup, nullable, example null;
+        /// From when it shows anything; now unless given. Positions of before are not shown.
+        from: Instant, nullable, example "2026-05-01T12:00:00Z";
+        /// From when it shows nothing any more; within 366 days from now.
+        until: InstantOrNever, required, example "2026-05-08T12:00:00Z";
+    }
+}
+
+parsed_kinds! {
+    /// A device to show.
+    SharedDevice => DeviceId, "the id of a device", DeviceId::schema();
+    /// A group to show.
+    SharedGroup => GroupId, "the id of a group", GroupId::schema();
 }
 
 impl ShareView {
@@ -139,31 +141,24 @@ const READ_ONLY: &[&str] = &["id", "page", "url", "views", "lastViewed", "create
 const NAMES: &[(&str, Named)] = &[("deviceId", Named::Device), ("groupId", Named::Group)];
 
 fn read_share(body: &Value, zone: &Zone, now: Timestamp) -> ApiResult<NewShare> {
-    let mut fields = Fields::of(body).map_err(invalid_body)?.in_zone(zone);
-    fields.ignore(ENVELOPE);
-    fields.ignore(READ_ONLY);
-    let name = fields.text("name").chars(0..=NAME_MAX).nullable();
-    let device = fields.parsed::<DeviceId>("deviceId", "the id of a device").nullable();
-    let group = fields.parsed::<GroupId>("groupId", "the id of a group").nullable();
-    let from = fields.instant("from").nullable();
-    let until = fields.when("until").required().map(InstantOrNever::or_max);
-    let given = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
-    match (given("deviceId"), given("groupId")) {
-        (true, true) => fields.refuse("groupId", "must be left out when \"deviceId\" is given"),
-        (false, false) => fields.refuse("deviceId", "is required unless \"groupId\" is given"),
-        _ => {}
-    }
-    if let (Some(from), Some(until)) = (from, until)
-        && until <= from
-    {
-        fields.refuse("until", "must lie in the future and after \"from\"");
-    }
-    let share = fields.finish(|| {
-        let target = device.map(ShareTarget::Device).or(group.map(ShareTarget::Group))?;
+    let fields = Fields::of(body).map_err(invalid_body)?.in_zone(zone);
+    read_fields(fields, &[ENVELOPE, READ_ONLY], |input: ShareInput, fields| {
+        let until = input.until.map(InstantOrNever::or_max);
+        let given = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
+        match (given("deviceId"), given("groupId")) {
+            (true, true) => fields.refuse("groupId", "must be left out when \"deviceId\" is given"),
+            (false, false) => fields.refuse("deviceId", "is required unless \"groupId\" is given"),
+            _ => {}
+        }
+        if let (Some(from), Some(until)) = (input.from, until)
+            && until <= from
+        {
+            fields.refuse("until", "must lie in the future and after \"from\"");
+        }
+        let target = input.device.map(ShareTarget::Device).or(input.group.map(ShareTarget::Group))?;
         let secret = Secret::generate().expose().to_owned();
-        Some(NewShare { target, name, from: from.unwrap_or(now), until: until?, secret })
-    });
-    share.map_err(invalid_body)
+        Some(NewShare { target, name: input.name, from: input.from.unwrap_or(now), until: until?, secret })
+    })
 }
 
 /// Refuses a link that would be over at once, or last too long.

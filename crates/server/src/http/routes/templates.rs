@@ -6,6 +6,7 @@ use perigee_core::error::Kind;
 use perigee_core::notification::{Channel, StoredTemplate};
 use perigee_core::privilege::Privilege;
 use perigee_core::routing::{Language, Units};
+use perigee_core::text::Lines;
 use perigee_core::zone::Zone;
 use perigee_notify::sms::{fit, segments};
 use perigee_notify::template::{TemplateError, TemplateKind, render, sample};
@@ -18,8 +19,10 @@ use crate::budget::Payer;
 use crate::http::edit::{ENVELOPE, retry_changed};
 use crate::http::error::{ApiError, ApiResult, internal, invalid_body, not_found};
 use crate::http::extract::{Caller, Change, IdPath, JsonBody, Params, Preconditions, entity_tag};
-use crate::http::json::{Fields, Pointer, Problem};
+use crate::http::input::{Word, input, parsed_kinds, read_body, words};
+use crate::http::json::{Pointer, Problem};
 use crate::http::reply::{Done, Reply, not_modified};
+use crate::http::routes::alert_routing::input::LanguageTag;
 
 /// Memory that rendering one template takes at the most.
 const RENDERING_BYTES: usize = 2 * 1024 * 1024;
@@ -33,7 +36,7 @@ pub struct TemplateView {
     #[schema(example = "alert-sms")]
     kind: &'static str,
     /// The source of the template, in the language of Jinja.
-    #[schema(example = "{{ alert.title }}: {{ device.name }}", min_length = 1, max_length = 20000)]
+    #[schema(example = "{{ alert.title }}: {{ device.name }}")]
     source: String,
     /// Whether it is the built-in one.
     #[schema(example = false)]
@@ -52,36 +55,42 @@ pub struct TemplateList {
     templates: Vec<TemplateView>,
 }
 
-/// A template of the account's own.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct TemplateInput {
-    /// The source of the template, in the language of Jinja.
-    #[schema(example = "{{ alert.title }}: {{ device.name }}", min_length = 1, max_length = 20000)]
-    source: String,
+words! {
+    "TemplateKind", "Which text a template writes." => TemplateKind;
 }
 
-/// A template to try, and for whom.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct PreviewInput {
-    /// Which text it is.
-    #[schema(example = "alert-sms")]
-    kind: String,
-    /// The template; the account's present one unless given.
-    #[schema(example = "{{ alert.title }}: {{ device.name }}", min_length = 1, max_length = 20000)]
-    source: Option<String>,
-    /// The reader's language; English unless given.
-    #[schema(example = "es")]
-    language: Option<String>,
-    /// The reader's units; metric unless given.
-    #[schema(example = "nautical")]
-    units: Option<String>,
-    /// The reader's time zone; the account's unless given.
-    #[schema(example = "Europe/Madrid")]
-    time_zone: Option<String>,
+/// The text of a template.
+type Source = Lines<1, { TemplateKind::SOURCE_MAX }>;
+
+input! {
+    /// A template of the account's own.
+    struct TemplateInput {
+        /// The source of the template, in the language of Jinja.
+        source: Source, required, example "{{ alert.title }}: {{ device.name }}";
+    }
+}
+
+input! {
+    /// A template to try, and for whom.
+    struct PreviewInput {
+        /// Which text it is.
+        kind: Word<TemplateKind>, required, example "alert-sms";
+        /// The template; the account's present one unless given.
+        source: Source, nullable, example "{{ alert.title }}: {{ device.name }}";
+        /// The reader's language; English unless given.
+        language: ReaderLanguage, nullable, example "es";
+        /// The reader's units; metric unless given.
+        units: Word<Units>, nullable, example "nautical";
+        /// The reader's time zone; the account's unless given.
+        time_zone as "timeZone": ReaderZone, nullable, example "Europe/Madrid";
+    }
+}
+
+parsed_kinds! {
+    /// The language of a reader.
+    ReaderLanguage => Language, "a language tag such as en or pt-BR", LanguageTag::schema();
+    /// The time zone of a reader.
+    ReaderZone => Zone, "an IANA time zone such as Europe/Madrid", Zone::schema();
 }
 
 /// What a template makes of sample data.
@@ -112,11 +121,8 @@ fn refuse(error: &TemplateError) -> ApiError {
 }
 
 fn read_source(body: &Value) -> ApiResult<String> {
-    let mut fields = Fields::of(body).map_err(invalid_body)?;
-    fields.ignore(ENVELOPE);
-    fields.ignore(&["kind", "builtIn", "lastModified"]);
-    let source = fields.multiline_text("source").chars(1..=TemplateKind::SOURCE_MAX).required();
-    fields.finish(|| source).map_err(invalid_body)
+    let ignored: [&[_]; 2] = [ENVELOPE, &["kind", "builtIn", "lastModified"]];
+    read_body(body, &ignored, |input: TemplateInput, _| input.source)
 }
 
 async fn find(app: &App, caller: &Caller, kind: TemplateKind) -> ApiResult<StoredTemplate> {
@@ -233,24 +239,15 @@ pub async fn preview_template(
     params.finish()?;
     caller.require_whole_account()?;
     caller.require(Privilege::Admin)?;
-    let mut fields = Fields::of(&body.value).map_err(invalid_body)?;
-    let kinds: Vec<(&str, TemplateKind)> =
-        TemplateKind::ALL.iter().map(|kind| (kind.name(), *kind)).collect();
-    let kind = fields.text("kind").one_of(&kinds).required();
-    let source = fields.multiline_text("source").chars(1..=TemplateKind::SOURCE_MAX).nullable();
-    let language = fields.parsed::<Language>("language", "a language tag such as en or pt-BR").nullable();
-    let units = Units::ALL.map(|units| (units.name(), units));
-    let units = fields.text("units").one_of(&units).nullable().unwrap_or_default();
-    let zone = fields.parsed::<Zone>("timeZone", "an IANA time zone such as Europe/Madrid").nullable();
-    let (kind, source, language, zone) =
-        fields.finish(|| Some((kind?, source, language, zone))).map_err(invalid_body)?;
+    let wanted = read_body(&body.value, &[], |input: PreviewInput, _| Some((input.kind?, input)))?;
+    let (kind, PreviewInput { source, language, units, time_zone, .. }) = wanted;
     let source = match source {
         Some(source) => source,
         None => view(kind, &find(&app, &caller, kind).await?).source,
     };
-    let zone = zone.unwrap_or_else(|| caller.account().settings.time_zone.clone());
-    let language = language.unwrap_or_default();
-    let text = try_out(&app, &caller, kind, source, (language, units, zone)).await?;
+    let zone = time_zone.unwrap_or_else(|| caller.account().settings.time_zone.clone());
+    let reader = (language.unwrap_or_default(), units.unwrap_or_default(), zone);
+    let text = try_out(&app, &caller, kind, source, reader).await?;
     Ok(caller.reply(match kind.channel() {
         Channel::Email => Preview { text, segments: None },
         Channel::Sms => {

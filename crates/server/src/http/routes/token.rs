@@ -7,7 +7,7 @@ use http::header;
 use perigee_core::actor::Via;
 use perigee_core::credential::{ApiKey as KeptKey, Login};
 use perigee_core::privilege::Privilege;
-use perigee_core::text::Email;
+use perigee_core::text::{EMAIL_MAX, Email, Line};
 use perigee_core::time::Timestamp;
 use perigee_core::user::UserStatus;
 use serde::Serialize;
@@ -19,28 +19,24 @@ use crate::auth::SecretHash;
 use crate::auth::api_key::ApiKey;
 use crate::http::attempt::{Attempt, Trial};
 use crate::http::authenticate::CHALLENGE;
-use crate::http::error::{ApiError, ApiResult, internal, invalid_body};
+use crate::http::error::{ApiError, ApiResult, internal};
 use crate::http::error_code::ErrorCode;
 use crate::http::extract::Credentials;
-use crate::http::json::Fields;
+use crate::http::input::{input, read_body};
 use crate::http::middleware::TokenRefusal;
 
-const USER_NAME_MAX: usize = 254;
 const API_KEY_MAX: usize = 200;
 /// Verifiers fetch the keys anew when they meet a token of a key they do not know, so this may be long.
 const KEYS_CACHED: &str = "public, max-age=3600";
 
-/// Who asks for a token.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct TokenRequest {
-    /// The user's e-mail address.
-    #[schema(example = "ana@example.com", min_length = 1, max_length = 254)]
-    user_name: String,
-    /// The user's API key, from the developer settings of the console.
-    #[schema(example = "pgk_0JmVxq9nB3kRtYw6ZcLd2FhGs8Pa4uE1xK0Zq", min_length = 1, max_length = 200)]
-    api_key: String,
+input! {
+    /// Who asks for a token.
+    struct TokenRequest {
+        /// The user's e-mail address.
+        user_name as "userName": Line<1, EMAIL_MAX>, required, example "ana@example.com";
+        /// The user's API key, from the developer settings of the console.
+        api_key as "apiKey": Line<1, API_KEY_MAX>, required, example "pgk_0JmVxq9nB3kRtYw6ZcLd2FhGs8Pa4uE1xK0Zq";
+    }
 }
 
 /// A bearer token for the API.
@@ -96,11 +92,9 @@ struct Presented {
 }
 
 fn read_request(body: &Value) -> ApiResult<Presented> {
-    let mut fields = Fields::of(body).map_err(invalid_body)?;
-    let user_name = fields.text("userName").chars(1..=USER_NAME_MAX).required();
-    let api_key = fields.text("apiKey").chars(1..=API_KEY_MAX).required();
-    let presented = fields.finish(|| Some(Presented { user_name: user_name?, api_key: api_key? }));
-    presented.map_err(invalid_body)
+    read_body(body, &[], |TokenRequest { user_name, api_key }, _| {
+        Some(Presented { user_name: user_name?, api_key: api_key? })
+    })
 }
 
 /// The user with this name. What cannot be one is looked up as well, so that time tells nobody.

@@ -136,9 +136,9 @@ async fn list_self(
 #[utoipa::path(get, path = "/api/users", tag = "users", params(
     ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
-    ("q" = Option<String>, Query, description = "Part of the name, e-mail address or description, in any case.", max_length = 1000),
+    ("q" = Option<String>, Query, description = "Part of the name, e-mail address or description, in any case."),
     ("group" = Option<String>, Query, description = "Only users bound to this group, by its id or name.", example = "grp_01jc2m8k4n5p6"),
-    ("tag" = Option<String>, Query, description = "Only users with this tag, as `key:value`.", example = "team:north", max_length = 1000),
+    ("tag" = Option<String>, Query, description = "Only users with this tag, as `key:value`.", example = "team:north"),
 ), responses((status = 200, description = "The users in sight.", body = UserList)))]
 pub async fn list_users(State(app): State<App>, caller: Caller, mut params: Params) -> ApiResult<Response> {
     let group = group_param(&app, &caller, &mut params, "group").await?;

@@ -8,8 +8,8 @@ use perigee_core::notification::Channel;
 use perigee_core::privilege::Privilege;
 use perigee_core::routing::{RoutingHolder, StoredRouting};
 
-use super::input::read_routing;
-use super::view::{AlertRoutingInput, AlertRoutingView, place_name};
+use super::input::{AlertRoutingInput, read_routing};
+use super::view::{AlertRoutingView, place_name};
 use crate::app::App;
 use crate::http::edit::{place_reference, retry_changed};
 use crate::http::error::{ApiResult, not_found};

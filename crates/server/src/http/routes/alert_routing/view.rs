@@ -1,12 +1,13 @@
 //! The JSON of alert routing.
 
 use perigee_core::notification::{Channel, EmailConsent};
-use perigee_core::routing::{AlertRouting, Recipient, RoutedWebhook, RoutingHolder, StoredRouting};
+use perigee_core::routing::{AlertRouting, Recipient, RoutedWebhook, RoutingHolder, StoredRouting, Units};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::http::input::{Word, words};
 use crate::http::routes::alerts::view::{ChannelName, SeverityName};
-use crate::http::schedule::{ScheduleView, WeekdayName};
+use crate::http::schedule::ScheduleView;
 
 /// Whom alerts go to, as set in one place.
 #[derive(Serialize, ToSchema)]
@@ -14,10 +15,8 @@ use crate::http::schedule::{ScheduleView, WeekdayName};
 #[schema(as = AlertRouting)]
 pub struct AlertRoutingView {
     /// Whom alerts go to. Set and empty: nobody.
-    #[schema(max_items = 50)]
     recipients: Vec<RecipientView>,
     /// The webhooks that alerts go to, whatever else they are told of.
-    #[schema(max_items = 20)]
     webhooks: Vec<RoutedWebhookView>,
     /// Whether anything is set here. If not, the next place decides: the device's groups, then the account.
     #[schema(example = true)]
@@ -54,10 +53,10 @@ pub struct RecipientView {
     #[schema(value_type = ChannelName, example = "email")]
     channel: &'static str,
     /// An e-mail address, or a telephone number in international form.
-    #[schema(example = "ana@example.com", min_length = 1, max_length = 254)]
+    #[schema(example = "ana@example.com")]
     address: String,
     /// What to call them.
-    #[schema(example = "Ana", max_length = 200)]
+    #[schema(example = "Ana")]
     name: Option<String>,
     /// They are told of alerts that matter at least so much.
     #[schema(value_type = SeverityName, example = "warning")]
@@ -94,93 +93,12 @@ pub struct RoutedWebhookView {
     schedule: Option<ScheduleView>,
 }
 
-/// The units a person reads.
-#[derive(ToSchema)]
-#[schema(as = Units, rename_all = "lowercase")]
-pub enum UnitsName {
-    /// Kilometres, km/h and degrees Celsius.
-    Metric,
-    /// Miles, mph and degrees Fahrenheit.
-    Imperial,
-    /// Nautical miles, knots and Celsius.
-    Nautical,
+words! {
+    "Units", "The units a person reads." => Units;
 }
 
-/// What a client sets of where alerts go.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct AlertRoutingInput {
-    /// Whom alerts go to.
-    #[schema(max_items = 50)]
-    recipients: Vec<RecipientInput>,
-    /// The webhooks that alerts go to; none unless given.
-    #[schema(max_items = 20)]
-    webhooks: Option<Vec<RoutedWebhookInput>>,
-}
-
-/// A webhook that is told of alerts.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct RoutedWebhookInput {
-    /// The id of a webhook of the account.
-    #[schema(example = "whk_01jc2m8k4n5p6")]
-    id: String,
-    /// It is told of alerts that matter at least so much; `info` unless given.
-    #[schema(value_type = Option<SeverityName>, example = "warning")]
-    minimum_severity: Option<String>,
-    /// When it is told, by the account's clock unless the schedule has its own; always unless given.
-    schedule: Option<ScheduleInput>,
-}
-
-/// Somebody who is told of alerts.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct RecipientInput {
-    /// How the recipient is reached: `email` or `sms`.
-    #[schema(value_type = ChannelName, example = "email")]
-    channel: String,
-    /// An e-mail address, or a telephone number in international form such as `+34600123456`.
-    #[schema(example = "ana@example.com", min_length = 1, max_length = 254)]
-    address: String,
-    /// What to call them.
-    #[schema(example = "Ana", max_length = 200)]
-    name: Option<String>,
-    /// They are told of alerts that matter at least so much; `info` unless given.
-    #[schema(value_type = Option<SeverityName>, example = "warning")]
-    minimum_severity: Option<String>,
-    /// When they want to be told; always unless given.
-    schedule: Option<ScheduleInput>,
-    /// The zone of the times they read, by IANA id; the account's unless given.
-    #[schema(example = "Europe/Madrid")]
-    time_zone: Option<String>,
-    /// Their units; metric unless given.
-    #[schema(value_type = Option<UnitsName>, example = "metric")]
-    units: Option<String>,
-    /// Their language, as a tag such as `en` or `pt-BR`; English unless given.
-    #[schema(example = "en", max_length = 35)]
-    language: Option<String>,
-}
-
-/// Hours on days of the week. Hours that end before or when they begin run into the next day.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct ScheduleInput {
-    /// The days; all unless given.
-    #[schema(value_type = Option<Vec<WeekdayName>>, example = json!(["monday", "friday"]), min_items = 1, max_items = 7)]
-    weekdays: Option<Vec<String>>,
-    /// The first minute, as HH:MM.
-    #[schema(example = "08:00", min_length = 5, max_length = 5)]
-    from: String,
-    /// The first minute after it, up to 24:00.
-    #[schema(example = "18:00", min_length = 5, max_length = 5)]
-    to: String,
-    /// Whose clock it goes by, by IANA id; the recipient's unless given.
-    #[schema(example = json!(null))]
-    time_zone: Option<String>,
-}
+/// The units a person reads, as the document names them.
+pub type UnitsName = Word<Units>;
 
 impl AlertRoutingView {
     /// What is set in one place, and for a device the place that decides.

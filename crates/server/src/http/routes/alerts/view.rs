@@ -2,11 +2,14 @@
 
 use perigee_core::alert::StoredAlert;
 use perigee_core::location::Degrees;
+use perigee_core::notification::Channel;
+use perigee_core::severity::Severity;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::http::input::{Word, words};
 use crate::http::submission::{AttributeValue, open_schema, write_attributes};
 
 /// What receiving an alert adds to it.
@@ -38,20 +41,20 @@ pub struct AlertView {
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     date_time: String,
     /// What happened: any name; some have a meaning of their own, such as `SOSButton`.
-    #[schema(example = "SpeedLimit", min_length = 1, max_length = 100)]
+    #[schema(example = "SpeedLimit")]
     alert_name: String,
     /// The names of what happened.
     #[schema(example = json!(["SpeedLimit"]))]
     alerts: [String; 1],
     /// Free text from the device, the client or the rule.
-    #[schema(example = "Faster than 20 km/h", max_length = 1000)]
+    #[schema(example = "Faster than 20 km/h")]
     text: Option<String>,
     /// Degrees north (WGS 84); there together with `longitude` or not at all. An alert that was sent without a place has
     /// the one where the device was last known to be when it was received, marked `placeIsLastKnown`.
-    #[schema(value_type = Option<f64>, example = 42.2406, minimum = -90, maximum = 90)]
+    #[schema(value_type = Option<f64>, example = 42.2406)]
     latitude: Option<Degrees>,
     /// Degrees east (WGS 84).
-    #[schema(value_type = Option<f64>, example = -8.7207, minimum = -180, maximum = 180)]
+    #[schema(value_type = Option<f64>, example = -8.7207)]
     longitude: Option<Degrees>,
     /// Whether the place is not the alert's own but the device's last known one; absent when not.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,27 +86,15 @@ pub struct AlertView {
     received_at: String,
 }
 
-/// How much an alert matters.
-#[derive(ToSchema)]
-#[schema(as = Severity, rename_all = "lowercase")]
-pub enum SeverityName {
-    /// For information; nobody has to act.
-    Info,
-    /// Somebody should look at it soon.
-    Warning,
-    /// An emergency: messages use the critical reserve.
-    Critical,
+words! {
+    "Severity", "How much an alert matters." => Severity;
+    "Channel", "A way to reach people." => Channel;
 }
 
-/// A way to reach people.
-#[derive(ToSchema)]
-#[schema(as = Channel, rename_all = "lowercase")]
-pub enum ChannelName {
-    /// An e-mail.
-    Email,
-    /// A short message to a telephone.
-    Sms,
-}
+/// How much an alert matters, as the document names it.
+pub type SeverityName = Word<Severity>;
+/// A way to reach people, as the document names it.
+pub type ChannelName = Word<Channel>;
 
 /// One alert, as it is answered.
 #[derive(Serialize, ToSchema)]

@@ -1,19 +1,18 @@
 //! Reading and validating a device of a request.
 
-use std::collections::BTreeMap;
-
 use perigee_core::day::Date;
 use perigee_core::device::DeviceSettings;
 use perigee_core::id::{DeviceId, GroupId};
 use perigee_core::limits::Limits;
 use perigee_core::retention::RETENTION_DAYS_MAX;
-use perigee_core::text::{DESCRIPTION_MAX, NAME_MAX, SHORT_MAX, TAG_KEY_MAX, TAG_VALUE_MAX, TAGS_MAX};
+use perigee_core::text::{Description, Line, Name, SHORT_MAX, ShortText};
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::openapi::{RefOr, Schema};
 
 use crate::http::edit::ENVELOPE;
-use crate::http::error::{ApiResult, invalid_body};
-use crate::http::json::{Fields, MapLimits};
+use crate::http::error::ApiResult;
+use crate::http::input::{Member, Object, Part, Set, TagMap, Whole, input, read_body};
+use crate::http::json::{Field, Fields};
 
 const READ_ONLY: &[&str] = &[
     "id",
@@ -27,119 +26,114 @@ const READ_ONLY: &[&str] = &[
     "creation",
     "lastModified",
 ];
-const TAGS: MapLimits = MapLimits { entries: TAGS_MAX, key_chars: TAG_KEY_MAX, value_chars: TAG_VALUE_MAX };
 
-/// What a client sets of a device.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct DeviceInput {
-    /// What the hardware says of itself: IMEI, ESN, serial; unique in the account. It may not begin
-    /// with `dev_`, begin or end with a blank, or be `.` or `..`.
-    #[schema(example = "300234010753370", min_length = 1, max_length = 100)]
-    identifier: Option<String>,
-    /// Its name.
-    #[schema(example = "Northern Star", min_length = 1, max_length = 200)]
-    name: String,
-    /// A note about it.
-    #[schema(example = "Longliner, 24 m", max_length = 2000)]
-    description: Option<String>,
-    /// Its mobile number.
-    #[schema(example = "+34600111222", max_length = 100)]
-    min: Option<String>,
-    /// Free labels: at most 64, keys of 1 to 64 characters, values of at most 256.
-    #[schema(example = json!({"colour": "red"}))]
-    tags: Option<BTreeMap<String, String>>,
-    /// The icon it is drawn with.
-    #[schema(example = "boat", max_length = 100)]
-    icon: Option<String>,
-    /// What kind of hardware it is.
-    #[schema(example = "SmartOne C", max_length = 100)]
-    model: Option<String>,
-    /// The groups it is in, by id or by a name that only one has. Changing them needs `groups.write` too.
-    #[schema(example = json!([]), max_items = 1000)]
-    groups: Option<Vec<String>>,
-    /// Its expiry and daily limits; none at all when left out.
-    #[schema(value_type = Option<LimitsInput>)]
-    limits: Option<LimitsInput>,
-    /// How often it is expected to report, in seconds; null to go by what is learned from its reports.
-    #[schema(example = 600, minimum = 1, maximum = 2_678_400)]
-    expected_interval_seconds: Option<u32>,
-    /// Days that its locations are kept; null for as long as the account's settings say. What is older is deleted
-    /// within a day and cannot be brought back.
-    #[schema(example = json!(null), minimum = 1, maximum = 36_500)]
-    retention_days: Option<u32>,
+input! {
+    /// What a client sets of a device.
+    pub(super) struct DeviceInput {
+        /// What the hardware says of itself: IMEI, ESN, serial; unique in the account. It may not begin
+        /// with `dev_`, begin or end with a blank, or be `.` or `..`.
+        identifier: Identifier, nullable, example "300234010753370";
+        /// Its name.
+        name: Name, required, example "Northern Star";
+        /// A note about it.
+        description: Description, nullable, example "Longliner, 24 m";
+        /// Its mobile number.
+        min: ShortText, nullable, example "+34600111222";
+        /// Free labels: at most 64, keys of 1 to 64 characters, values of at most 256.
+        tags: TagMap, nullable, example {"colour": "red"};
+        /// The icon it is drawn with.
+        icon: ShortText, nullable, example "boat";
+        /// What kind of hardware it is.
+        model: ShortText, nullable, example "SmartOne C";
+        /// The groups it is in, by id or by a name that only one has. Changing them needs `groups.write` too.
+        groups: Set<GroupId, 0, { DeviceSettings::GROUPS_MAX }>, nullable, example [];
+        /// Its expiry and daily limits; none at all when left out.
+        limits: Object<LimitsInput>, nullable;
+        /// How often it is expected to report, in seconds; null to go by what is learned from its reports.
+        expected_interval_s as "expectedIntervalSeconds":
+            Whole<1, { DeviceSettings::EXPECTED_INTERVAL_MAX_S }>, nullable, example 600;
+        /// Days that its locations are kept; null for as long as the account's settings say. What is older is deleted
+        /// within a day and cannot be brought back.
+        retention_days as "retentionDays": Whole<1, RETENTION_DAYS_MAX>, nullable, example null;
+    }
 }
 
-/// A device's expiry and daily limits, as a client sets them.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct LimitsInput {
-    /// Whether it expires; false clears the date. Left out, it follows from the date.
-    #[schema(example = true)]
-    expires: Option<bool>,
-    /// The last date it is active on, in the account's time zone. Required when `expires` is true.
-    #[schema(example = "2026-12-31", format = Date)]
-    expiration_date: Option<String>,
-    /// E-mails a day; null is no limit, 0 is none at all.
-    #[schema(example = 50, minimum = 0, maximum = 1_000_000)]
-    daily_email_limit: Option<u32>,
-    /// SMS a day; null is no limit, 0 is none at all.
-    #[schema(example = 10, minimum = 0, maximum = 1_000_000)]
-    daily_sms_limit: Option<u32>,
-    /// How many of the day's e-mails, and of its SMS, are kept for critical alerts.
-    #[schema(example = 2, minimum = 0, maximum = 1_000_000)]
-    critical_reserve: Option<u32>,
+input! {
+    /// A device's expiry and daily limits, as a client sets them.
+    pub(super) struct LimitsInput {
+        /// Whether it expires; false clears the date. Left out, it follows from the date.
+        expires: bool, nullable, example true;
+        /// The last date it is active on, in the account's time zone. Required when `expires` is true.
+        expiration_date as "expirationDate": Date, nullable, example "2026-12-31";
+        /// E-mails a day; null is no limit, 0 is none at all.
+        daily_emails as "dailyEmailLimit": Whole<0, { Limits::DAILY_MAX }>, nullable, example 50;
+        /// SMS a day; null is no limit, 0 is none at all.
+        daily_sms as "dailySmsLimit": Whole<0, { Limits::DAILY_MAX }>, nullable, example 10;
+        /// How many of the day's e-mails, and of its SMS, are kept for critical alerts.
+        critical_reserve as "criticalReserve": Whole<0, { Limits::DAILY_MAX }>, nullable, example 2;
+    }
+}
+
+/// The identifier of a device, which must be able to stand in an address.
+pub(super) enum Identifier {}
+
+impl Member for Identifier {
+    type Value = String;
+
+    fn read<'f, 'v>(fields: &'f mut Fields<'v>, name: &'static str) -> Field<'f, 'v, String> {
+        Line::<1, SHORT_MAX>::read(fields, name).check(|text| {
+            if text.starts_with(DeviceId::PREFIX) {
+                Err("must not begin with \"dev_\", which our own ids begin with".into())
+            } else if text.trim() != text {
+                Err("must not begin or end with a blank, which nobody would see".into())
+            } else if matches!(text.as_str(), "." | "..") {
+                Err("must not be \".\" or \"..\", which cannot stand in an address".into())
+            } else {
+                Ok(())
+            }
+        })
+    }
+
+    fn schema() -> RefOr<Schema> {
+        Line::<1, SHORT_MAX>::schema()
+    }
 }
 
 /// Reads what a client sets of a device.
 pub(super) fn read_device(body: &Value) -> ApiResult<DeviceSettings> {
-    let mut fields = Fields::of(body).map_err(invalid_body)?;
-    fields.ignore(ENVELOPE);
-    fields.ignore(READ_ONLY);
-    let identifier = fields.text("identifier").chars(1..=SHORT_MAX).check(|text| {
-        if text.starts_with(DeviceId::PREFIX) {
-            Err("must not begin with \"dev_\", which our own ids begin with".into())
-        } else if text.trim() != text {
-            Err("must not begin or end with a blank, which nobody would see".into())
-        } else if matches!(text.as_str(), "." | "..") {
-            Err("must not be \".\" or \"..\", which cannot stand in an address".into())
-        } else {
-            Ok(())
-        }
-    });
-    let identifier = identifier.nullable();
-    let name = fields.text("name").chars(1..=NAME_MAX).required();
-    let description = fields.multiline_text("description").chars(0..=DESCRIPTION_MAX).nullable();
-    let min = fields.text("min").chars(0..=SHORT_MAX).nullable();
-    let tags = fields.string_map("tags", TAGS).nullable().unwrap_or_default();
-    let icon = fields.text("icon").chars(0..=SHORT_MAX).nullable();
-    let model = fields.text("model").chars(0..=SHORT_MAX).nullable();
-    let groups = fields.array::<GroupId>("groups", 0..=DeviceSettings::GROUPS_MAX).unique().nullable();
-    let limits = fields.object("limits", read_limits).nullable().unwrap_or_default();
-    let longest = DeviceSettings::EXPECTED_INTERVAL_MAX_S;
-    let expected_interval_s = fields.integer("expectedIntervalSeconds", 1..=longest).nullable();
-    let retention_days = fields.integer("retentionDays", 1..=RETENTION_DAYS_MAX).nullable();
-    let settings = fields.finish(|| {
-        let mut groups = groups.unwrap_or_default();
+    read_body(body, &[ENVELOPE, READ_ONLY], |input: DeviceInput, _| {
+        let mut groups = input.groups.unwrap_or_default();
         groups.sort_unstable();
-        let name = name?;
         Some(DeviceSettings {
-            identifier,
-            name,
-            description,
-            min,
-            tags,
-            icon,
-            model,
+            identifier: input.identifier,
+            name: input.name?,
+            description: input.description,
+            min: input.min,
+            tags: input.tags.unwrap_or_default(),
+            icon: input.icon,
+            model: input.model,
             groups,
-            limits,
-            expected_interval_s,
-            retention_days,
+            limits: input.limits.unwrap_or_default(),
+            expected_interval_s: input.expected_interval_s,
+            retention_days: input.retention_days,
         })
-    });
-    settings.map_err(invalid_body)
+    })
+}
+
+impl Part for LimitsInput {
+    type Value = Limits;
+
+    fn make(self, fields: &mut Fields<'_>) -> Option<Limits> {
+        if self.expires == Some(true) && fields.raw("expirationDate").nullable().is_none() {
+            fields.refuse("expirationDate", "is required when \"expires\" is true, such as \"2026-12-31\"");
+        }
+        Some(Limits {
+            expiration_date: self.expiration_date.filter(|_| self.expires != Some(false)),
+            daily_emails: self.daily_emails,
+            daily_sms: self.daily_sms,
+            critical_reserve: self.critical_reserve.unwrap_or(0),
+        })
+    }
 }
 
 /// Lets a device expire that was given a date and nothing said of whether it expires: `expires` then only tells how
@@ -150,20 +144,6 @@ pub(super) fn follow_date(device: &mut Value) {
     {
         limits.remove("expires");
     }
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "what reads an object may find too little in it")]
-fn read_limits(limits: &mut Fields<'_>) -> Option<Limits> {
-    let expires = limits.boolean("expires").nullable();
-    let date: Option<Date> = limits.get("expirationDate").nullable();
-    if expires == Some(true) && limits.raw("expirationDate").nullable().is_none() {
-        limits.refuse("expirationDate", "is required when \"expires\" is true, such as \"2026-12-31\"");
-    }
-    let daily_emails = limits.integer("dailyEmailLimit", 0..=Limits::DAILY_MAX).nullable();
-    let daily_sms = limits.integer("dailySmsLimit", 0..=Limits::DAILY_MAX).nullable();
-    let critical_reserve = limits.integer("criticalReserve", 0..=Limits::DAILY_MAX).nullable().unwrap_or(0);
-    let expiration_date = date.filter(|_| expires != Some(false));
-    Some(Limits { expiration_date, daily_emails, daily_sms, critical_reserve })
 }
 
 #[cfg(test)]

@@ -18,31 +18,31 @@ pub struct DeviceView {
     #[schema(example = "dev_01jc2m8k4n5p7")]
     id: String,
     /// What the hardware says of itself: IMEI, ESN, serial; unique in the account.
-    #[schema(example = "300234010753370", min_length = 1, max_length = 100)]
+    #[schema(example = "300234010753370")]
     identifier: Option<String>,
     /// Its name.
-    #[schema(example = "Northern Star", min_length = 1, max_length = 200)]
+    #[schema(example = "Northern Star")]
     name: String,
     /// A note about it.
-    #[schema(example = "Longliner, 24 m", max_length = 2000)]
+    #[schema(example = "Longliner, 24 m")]
     description: Option<String>,
     /// Its mobile number.
-    #[schema(example = "+34600111222", max_length = 100)]
+    #[schema(example = "+34600111222")]
     min: Option<String>,
     /// Free labels, key to value.
     #[schema(example = json!({"colour": "red"}))]
     tags: BTreeMap<String, String>,
     /// The icon it is drawn with.
-    #[schema(example = "boat", max_length = 100)]
+    #[schema(example = "boat")]
     icon: Option<String>,
     /// What kind of hardware it is.
-    #[schema(example = "SmartOne C", max_length = 100)]
+    #[schema(example = "SmartOne C")]
     model: Option<String>,
     /// The protocol it last spoke.
     #[schema(example = json!(null))]
     protocol: Option<String>,
     /// The ids of the groups it is in, ascending.
-    #[schema(example = json!(["grp_01jc2m8k4n5p6"]), max_items = 1000)]
+    #[schema(example = json!(["grp_01jc2m8k4n5p6"]))]
     groups: Vec<String>,
     /// Whether it uses a licence.
     #[schema(value_type = DeviceStateName, example = "active")]
@@ -63,13 +63,13 @@ pub struct DeviceView {
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_seen: Option<String>,
     /// How often it is expected to report, in seconds, as a client set it; null when `learnedIntervalSeconds` counts.
-    #[schema(example = 600, minimum = 1, maximum = 2_678_400)]
+    #[schema(example = 600)]
     expected_interval_seconds: Option<u32>,
     /// How often it reports, in seconds, as learned from when it was heard; null while too little is known.
     #[schema(example = 600, minimum = 5, maximum = 172_800)]
     learned_interval_seconds: Option<u32>,
     /// Days that its locations are kept; null for as long as the account's settings say.
-    #[schema(example = json!(null), minimum = 1, maximum = 36_500)]
+    #[schema(example = json!(null))]
     retention_days: Option<u32>,
     /// When it was made.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
@@ -91,13 +91,13 @@ pub struct LimitsView {
     #[schema(example = "2026-12-31", format = Date)]
     expiration_date: Option<String>,
     /// E-mails a day; null is no limit, 0 is none at all.
-    #[schema(example = 50, minimum = 0, maximum = 1_000_000)]
+    #[schema(example = 50)]
     daily_email_limit: Option<u32>,
     /// SMS a day; null is no limit, 0 is none at all.
-    #[schema(example = 10, minimum = 0, maximum = 1_000_000)]
+    #[schema(example = 10)]
     daily_sms_limit: Option<u32>,
     /// How many of the day's e-mails, and of its SMS, are kept for critical alerts.
-    #[schema(example = 2, minimum = 0, maximum = 1_000_000)]
+    #[schema(example = 2)]
     critical_reserve: u32,
 }
 

@@ -34,10 +34,10 @@ const LOOKS: u32 = 20;
 /// twice. Go on with `nextCursor`, which is there every time. Without `cursor` it begins now: keep `nextCursor` and ask
 /// again. With `cursor=start` it begins with the oldest that is kept. The `id` of an event is a cursor too.
 #[utoipa::path(get, path = "/api/events", tag = "events", params(
-    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the answer before, the `id` of an event, or `start`.", example = "start", max_length = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the answer before, the `id` of an event, or `start`.", example = "start"),
     ("limit" = Option<u32>, Query, description = "Events at the most; 100 when left out.", minimum = 1, maximum = 1000),
-    ("types" = Option<String>, Query, description = "Only these types, with commas between them; `device.*` stands for all that begin so.", example = "alert.created,device.*", max_length = 1000),
-    ("devices" = Option<String>, Query, description = "Only events about these devices, by id, with commas between them.", example = "dev_01jc2m8k4n5p7", max_length = 1000),
+    ("types" = Option<String>, Query, description = "Only these types, with commas between them; `device.*` stands for all that begin so.", example = "alert.created,device.*"),
+    ("devices" = Option<String>, Query, description = "Only events about these devices, by id, with commas between them.", example = "dev_01jc2m8k4n5p7"),
     ("wait" = Option<u32>, Query, description = "Seconds to wait for something to happen when there is nothing; none when left out.", minimum = 0, maximum = 30),
 ), responses((status = 200, description = "What has happened.", body = EventList)))]
 pub async fn list_events(

@@ -35,9 +35,9 @@ const RETRY_AFTER_S: &str = "10";
 /// user may see at that time, and ends when the user is disabled or the token or session is over.
 #[utoipa::path(get, path = "/api/stream", tag = "events", params(
     ("Last-Event-ID" = Option<String>, Header, description = "Where to go on: the `id` of the last message. Counts before `cursor`.", max_length = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to go on: the `id` of an event, `nextCursor` of `GET /api/events`, or `start`; now when left out.", example = "start", max_length = 1000),
-    ("types" = Option<String>, Query, description = "Only these types, with commas between them; `device.*` stands for all that begin so.", example = "alert.created,device.*", max_length = 1000),
-    ("devices" = Option<String>, Query, description = "Only events about these devices, by id, with commas between them.", example = "dev_01jc2m8k4n5p7", max_length = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to go on: the `id` of an event, `nextCursor` of `GET /api/events`, or `start`; now when left out.", example = "start"),
+    ("types" = Option<String>, Query, description = "Only these types, with commas between them; `device.*` stands for all that begin so.", example = "alert.created,device.*"),
+    ("devices" = Option<String>, Query, description = "Only events about these devices, by id, with commas between them.", example = "dev_01jc2m8k4n5p7"),
 ), responses((status = 200, description = "The stream; it ends when the service stops or the user may see nothing any more.",
     content((String = "text/event-stream", example = json!("retry: 2000\nid: AAAAAAAAACoAAAAAAAAAAKh8Z1E\n\nid: AAAAAAAAACsAAAAAAAAAAFn1b9o\ndata: {\"id\":\"AAAAAAAAACsAAAAAAAAAAFn1b9o\",\"type\":\"location.created\",\"at\":\"2026-05-01T12:00:03Z\",\"device\":\"dev_01jc2m8k4n5p7\",\"data\":{\"dateTime\":\"2026-05-01T12:00:00Z\",\"latitude\":42.2406,\"longitude\":-8.7207,\"receivedAt\":\"2026-05-01T12:00:03Z\"}}\n\n"))))))]
 pub async fn stream_events(

@@ -1,15 +1,18 @@
 //! The JSON of geofences.
 
 use perigee_core::geofence::{Geofence, GeofenceSettings, Shape};
-use perigee_core::text::{DESCRIPTION_MAX, NAME_MAX};
+use perigee_core::text::{Description, Name};
 use serde::Serialize;
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::{Ref, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::geometry::{self, GeometryKind, KINDS};
 use crate::http::edit::ENVELOPE;
-use crate::http::error::{ApiResult, invalid_body};
-use crate::http::json::Fields;
+use crate::http::error::ApiResult;
+use crate::http::input::{Input as _, Member, Schemas, input, read_body};
+use crate::http::json::{Field, Fields};
 
 /// A geofence as a GeoJSON feature (RFC 7946).
 #[derive(Serialize, ToSchema)]
@@ -32,6 +35,7 @@ pub struct GeofenceView {
 /// Edges go the shorter way round the earth, so that an area may cross the antimeridian; a ring that goes once round
 /// the earth encloses the pole of its hemisphere.
 #[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 #[schema(as = GeofenceGeometry)]
 pub struct GeometryView {
     /// `Polygon`, `MultiPolygon`, `Point` or `LineString`.
@@ -49,16 +53,16 @@ pub struct GeometryView {
 #[schema(as = GeofenceProperties)]
 pub struct PropertiesView {
     /// The geofence's name, shown in lists and messages.
-    #[schema(example = "Ría de Vigo", min_length = 1, max_length = 200)]
+    #[schema(example = "Ría de Vigo")]
     name: String,
     /// A note about it.
-    #[schema(example = "Inner harbour", max_length = 2000)]
+    #[schema(example = "Inner harbour")]
     description: Option<String>,
     /// The radius of a circle in metres.
-    #[schema(example = json!(null), minimum = 0, maximum = 1_000_000)]
+    #[schema(example = json!(null))]
     radius: Option<f64>,
     /// The width of a corridor in metres, from edge to edge.
-    #[schema(example = json!(null), minimum = 0, maximum = 1_000_000)]
+    #[schema(example = json!(null))]
     width: Option<f64>,
     /// When it was made.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
@@ -79,36 +83,130 @@ pub struct GeofenceList {
     next_cursor: Option<String>,
 }
 
-/// What a client sets of a geofence: a GeoJSON feature.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct GeofenceInput {
-    /// Always `Feature`.
-    #[schema(rename = "type", example = "Feature", pattern = "^Feature$")]
-    kind: String,
-    /// The area, the centre of a circle, or the line of a corridor.
-    geometry: GeometryView,
-    /// What else is set of it.
-    properties: PropertiesInput,
+input! {
+    /// What a client sets of a geofence: a GeoJSON feature.
+    pub(super) struct GeofenceInput {
+        /// Always `Feature`.
+        _feature as "type": Feature, required, example "Feature";
+        /// The area, the centre of a circle, or the line of a corridor.
+        geometry: Geometry, required;
+        /// What else is set of it.
+        properties: Properties, required;
+    }
 }
 
-/// What a client sets of a geofence beside where it is.
-#[derive(ToSchema)]
-#[schema(as = GeofencePropertiesInput, rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct PropertiesInput {
-    /// The geofence's name, shown in lists and messages.
-    #[schema(example = "Ría de Vigo", min_length = 1, max_length = 200)]
-    name: String,
-    /// A note about it.
-    #[schema(example = "Inner harbour", max_length = 2000)]
-    description: Option<String>,
-    /// The radius of a circle in metres; required for a `Point`, and only there.
-    #[schema(example = json!(null), minimum = 0, maximum = 1_000_000)]
-    radius: Option<f64>,
-    /// The width of a corridor in metres, from edge to edge; required for a `LineString`, and only there.
-    #[schema(example = json!(null), minimum = 0, maximum = 1_000_000)]
-    width: Option<f64>,
+input! {
+    /// What a client sets of a geofence beside where it is.
+    pub(super) struct GeofencePropertiesInput {
+        /// The geofence's name, shown in lists and messages.
+        name: Name, required, example "Ría de Vigo";
+        /// A note about it.
+        description: Description, nullable, example "Inner harbour";
+        /// The radius of a circle in metres; required for a `Point`, and only there.
+        radius: Metres, nullable, example null;
+        /// The width of a corridor in metres, from edge to edge; required for a `LineString`, and only there.
+        width: Metres, nullable, example null;
+    }
+}
+
+/// The word that a GeoJSON feature has.
+pub(super) enum Feature {}
+
+impl Member for Feature {
+    type Value = ();
+
+    fn read<'f, 'v>(fields: &'f mut Fields<'v>, name: &'static str) -> Field<'f, 'v, ()> {
+        fields.text(name).one_of(&[("Feature", ())])
+    }
+
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).pattern(Some("^Feature$")).into()
+    }
+}
+
+/// A length in metres. Its bounds are checked with the shape it belongs to.
+pub(super) enum Metres {}
+
+impl Member for Metres {
+    type Value = f64;
+
+    fn read<'f, 'v>(fields: &'f mut Fields<'v>, name: &'static str) -> Field<'f, 'v, f64> {
+        fields.number(name)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::Number)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Double)))
+            .minimum(Some(0))
+            .maximum(Some(1_000_000))
+            .into()
+    }
+}
+
+/// A geometry of GeoJSON, its coordinates not read yet.
+pub(super) enum Geometry {}
+
+impl Member for Geometry {
+    type Value = (GeometryKind, Value);
+
+    fn read<'f, 'v>(fields: &'f mut Fields<'v>, name: &'static str) -> Field<'f, 'v, Self::Value> {
+        fields.object(name, |geometry| {
+            let kind = geometry.text("type").one_of(KINDS).required();
+            let coordinates = geometry.raw("coordinates").required();
+            Some((kind?, coordinates?.clone()))
+        })
+    }
+
+    fn schema() -> RefOr<Schema> {
+        RefOr::Ref(Ref::from_schema_name(GeometryView::name()))
+    }
+
+    fn add_schemas(schemas: &mut Schemas) {
+        schemas.push((GeometryView::name().into_owned(), <GeometryView as PartialSchema>::schema()));
+    }
+}
+
+/// What else is set of a geofence; which of it depends on the geometry.
+pub(super) enum Properties {}
+
+impl Member for Properties {
+    type Value = GeofencePropertiesInput;
+
+    fn read<'f, 'v>(fields: &'f mut Fields<'v>, name: &'static str) -> Field<'f, 'v, Self::Value> {
+        let word = fields.raw("geometry").nullable().and_then(|geometry| geometry.get("type")?.as_str());
+        let kind = KINDS.iter().find(|(known, _)| Some(*known) == word).map(|(_, kind)| *kind);
+        fields.object(name, |inner| {
+            inner.ignore(&["creation", "lastModified"]);
+            let properties = GeofencePropertiesInput::read(inner);
+            refuse_metres(&properties, kind, inner);
+            properties.name.is_some().then_some(properties)
+        })
+    }
+
+    fn schema() -> RefOr<Schema> {
+        RefOr::Ref(Ref::from_schema_name(GeofencePropertiesInput::name()))
+    }
+
+    fn add_schemas(schemas: &mut Schemas) {
+        let name = GeofencePropertiesInput::name().into_owned();
+        schemas.push((name, <GeofencePropertiesInput as PartialSchema>::schema()));
+    }
+}
+
+/// Refuses a radius or width that is missing or belongs to another geometry.
+fn refuse_metres(properties: &GeofencePropertiesInput, kind: Option<GeometryKind>, fields: &mut Fields<'_>) {
+    for (member, given, owner, of) in [
+        ("radius", properties.radius.is_some(), GeometryKind::Point, "Point"),
+        ("width", properties.width.is_some(), GeometryKind::LineString, "LineString"),
+    ] {
+        if kind == Some(owner) && !given {
+            fields
+                .refuse(member, &format!("is required for a {of}: metres, more than 0 and at most 1000000"));
+        } else if kind.is_some_and(|kind| kind != owner) && given {
+            fields.refuse(member, &format!("belongs to a {of} alone; leave it out"));
+        }
+    }
 }
 
 impl From<Geofence> for GeofenceView {
@@ -136,56 +234,20 @@ impl From<Geofence> for GeofenceView {
     }
 }
 
-/// The properties as they are read: name, description, radius and width.
-type Properties = (String, Option<String>, Option<f64>, Option<f64>);
-
-fn read_properties(fields: &mut Fields<'_>, kind: Option<GeometryKind>) -> Option<Properties> {
-    fields.ignore(&["creation", "lastModified"]);
-    let name = fields.text("name").chars(1..=NAME_MAX).required();
-    let description = fields.multiline_text("description").chars(0..=DESCRIPTION_MAX).nullable();
-    let radius = fields.number("radius").nullable();
-    let width = fields.number("width").nullable();
-    for (member, given, owner, of) in [
-        ("radius", radius.is_some(), GeometryKind::Point, "Point"),
-        ("width", width.is_some(), GeometryKind::LineString, "LineString"),
-    ] {
-        if kind == Some(owner) && !given {
-            fields
-                .refuse(member, &format!("is required for a {of}: metres, more than 0 and at most 1000000"));
-        } else if kind.is_some_and(|kind| kind != owner) && given {
-            fields.refuse(member, &format!("belongs to a {of} alone; leave it out"));
-        }
-    }
-    Some((name?, description, radius, width))
-}
-
 /// Reads what a client sets of a geofence.
 pub(super) fn read_geofence(body: &Value) -> ApiResult<GeofenceSettings> {
-    let mut fields = Fields::of(body).map_err(invalid_body)?;
-    fields.ignore(ENVELOPE);
-    fields.ignore(&["id"]);
-    let _feature = fields.text("type").one_of(&[("Feature", ())]).required();
-    let mut kind = None;
-    let geometry = fields.object("geometry", |geometry| {
-        kind = geometry.text("type").one_of(KINDS).required();
-        let coordinates = geometry.raw("coordinates").required();
-        Some((kind?, coordinates?))
-    });
-    let geometry = geometry.required();
-    let properties = fields.object("properties", |inner| read_properties(inner, kind)).required();
-    let metres = properties.as_ref().and_then(|(_, _, radius, width)| radius.or(*width));
-    let shape = geometry.zip(properties.as_ref()).and_then(|((kind, coordinates), _)| {
-        match geometry::read(kind, coordinates, metres.unwrap_or(0.0)) {
-            Ok(shape) => Some(shape),
+    read_body(body, &[ENVELOPE, &["id"]], |input: GeofenceInput, fields| {
+        let ((kind, coordinates), properties) = input.geometry.zip(input.properties)?;
+        let metres = properties.radius.or(properties.width).unwrap_or(0.0);
+        match geometry::read(kind, &coordinates, metres) {
+            Ok(shape) => {
+                let GeofencePropertiesInput { name, description, .. } = properties;
+                Some(GeofenceSettings { name: name?, description, shape })
+            }
             Err(refusal) => {
                 fields.refuse("geometry", &refusal);
                 None
             }
         }
-    });
-    let settings = fields.finish(|| {
-        let (name, description, ..) = properties?;
-        Some(GeofenceSettings { name, description, shape: shape? })
-    });
-    settings.map_err(invalid_body)
+    })
 }

@@ -20,7 +20,7 @@ const CORNERS: &str = "west, south, east and north in degrees with commas betwee
 /// Where each device in sight was last, by device id; a device without a location that can be trusted is not
 /// listed. Complete unless `limit` or `cursor` is given.
 #[utoipa::path(get, path = "/api/locations/last", tag = "locations", params(
-    ("bbox" = Option<String>, Query, description = "Only within west, south, east, north, in degrees, edges included. West may be more than east: across the antimeridian.", example = "-10,35.5,5,60", max_length = 1000),
+    ("bbox" = Option<String>, Query, description = "Only within west, south, east, north, in degrees, edges included. West may be more than east: across the antimeridian.", example = "-10,35.5,5,60"),
     ("group" = Option<String>, Query, description = "A group, by its id or name: only devices in it.", example = "grp_01jc2m8k4n5p6"),
     ("since" = Option<String>, Query, description = "Only those received at this instant or later.", format = DateTime, example = "2026-05-01T00:00:00Z"),
     ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),

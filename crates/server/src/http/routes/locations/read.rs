@@ -33,7 +33,7 @@ use crate::http::routes::devices::{find_device, find_device_id};
     ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 10000),
     ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before, or the address in its `Link` header."),
     ("format" = Option<Format>, Query, description = "The format; goes before `Accept`."),
-    ("fields" = Option<String>, Query, description = "The members wanted, with commas between, as they are called in JSON. With the formats `json`, `ndjson` and `csv`.", example = "dateTime,latitude,longitude,speed", max_length = 1000),
+    ("fields" = Option<String>, Query, description = "The members wanted, with commas between, as they are called in JSON. With the formats `json`, `ndjson` and `csv`.", example = "dateTime,latitude,longitude,speed"),
     ("simplify" = Option<f64>, Query, description = "Leaves locations out while the line through the others stays within this many metres of them. The first and the last are kept. Not with `limit` or `cursor`.", exclusive_minimum = 0, maximum = 1_000_000),
 ), responses((status = 200, description = "The locations.", content(
     (LocationList = "application/json"),

@@ -40,7 +40,7 @@ fn answer(caller: &Caller, overview: AccountOverview) -> Reply<OperatorAccountAn
 #[utoipa::path(get, path = "/api/operator/accounts", tag = "operator", security(("session" = [])), params(
     ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
-    ("q" = Option<String>, Query, description = "Part of the name, in any case.", max_length = 1000),
+    ("q" = Option<String>, Query, description = "Part of the name, in any case."),
 ), responses((status = 200, description = "The accounts.", body = OperatorAccountList)))]
 pub async fn list_operator_accounts(
     State(app): State<App>,

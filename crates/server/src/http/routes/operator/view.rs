@@ -1,16 +1,16 @@
 //! Accounts as operators see and set them.
 
-use perigee_core::account::{AccountSettings, LICENSES_MAX};
+use perigee_core::account::AccountSettings;
 use perigee_core::store::AccountOverview;
-use perigee_core::text::{Email, NAME_MAX};
+use perigee_core::text::{Email, Name};
 use perigee_core::zone::Zone;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::http::edit::ENVELOPE;
-use crate::http::error::{ApiResult, invalid_body};
-use crate::http::json::Fields;
+use crate::http::error::ApiResult;
+use crate::http::input::{EmailAddress, Object, input, parsed_kinds, read_body};
 use crate::http::routes::account::{LicensesInput, LicensesView};
 
 /// What answers have and operators do not set here.
@@ -69,7 +69,7 @@ pub struct OperatorAccountView {
     #[schema(example = "acc_01jc2m8k4n5p5")]
     id: String,
     /// The account's name, shown in the console and in mails.
-    #[schema(example = "Castro Fishing", min_length = 1, max_length = 200)]
+    #[schema(example = "Castro Fishing")]
     name: String,
     /// Its time zone, by IANA id.
     #[schema(example = "Europe/Madrid")]
@@ -110,37 +110,35 @@ impl From<AccountOverview> for OperatorAccountView {
     }
 }
 
-/// What an operator sets of an account.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct OperatorAccountInput {
-    /// The account's name, shown in the console and in mails.
-    #[schema(example = "Castro Fishing", min_length = 1, max_length = 200)]
-    name: String,
-    /// Its time zone, by IANA id. A change takes effect when the present day ends.
-    #[schema(example = "Europe/Madrid", min_length = 1, max_length = 100)]
-    time_zone: String,
-    /// Its licences; not fewer than are used.
-    licenses: LicensesInput,
+input! {
+    /// What an operator sets of an account.
+    pub(super) struct OperatorAccountInput {
+        /// The account's name, shown in the console and in mails.
+        name: Name, required, example "Castro Fishing";
+        /// Its time zone, by IANA id. A change takes effect when the present day ends.
+        time_zone as "timeZone": Zone, required, example "Europe/Madrid";
+        /// Its licences; not fewer than are used.
+        licenses: Object<LicensesInput>, required;
+    }
 }
 
-/// An account to be made.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct OperatorAccountNew {
-    /// The account's name, shown in the console and in mails.
-    #[schema(example = "Castro Fishing", min_length = 1, max_length = 200)]
-    name: String,
-    /// Its time zone, by IANA id.
-    #[schema(example = "Europe/Madrid", min_length = 1, max_length = 100)]
-    time_zone: String,
-    /// Licences of the account.
-    licenses: LicensesInput,
-    /// The address of its owner, who gets an invitation. No other user of the server may have it.
-    #[schema(example = "rosa@example.com", min_length = 3, max_length = 254)]
-    owner_email: String,
+input! {
+    /// An account to be made.
+    pub(super) struct OperatorAccountNew {
+        /// The account's name, shown in the console and in mails.
+        name: Name, required, example "Castro Fishing";
+        /// Its time zone, by IANA id.
+        time_zone as "timeZone": Zone, required, example "Europe/Madrid";
+        /// Licences of the account.
+        licenses: Object<LicensesInput>, required;
+        /// The address of its owner, who gets an invitation. No other user of the server may have it.
+        owner_email as "ownerEmail": OwnerEmail, required, example "ana@example.com";
+    }
+}
+
+parsed_kinds! {
+    /// The address of an owner.
+    pub(super) OwnerEmail => Email, "an e-mail address", EmailAddress::schema();
 }
 
 /// What an operator wants an account to be.
@@ -164,28 +162,15 @@ impl Wanted {
 
 /// Reads the account that shall be.
 pub(super) fn read_account(body: &Value) -> ApiResult<Wanted> {
-    let mut fields = Fields::of(body).map_err(invalid_body)?;
-    fields.ignore(ENVELOPE);
-    fields.ignore(READ_ONLY);
-    let wanted = read_common(&mut fields);
-    fields.finish(|| wanted).map_err(invalid_body)
+    read_body(body, &[ENVELOPE, READ_ONLY], |input: OperatorAccountInput, _| {
+        Some(Wanted { name: input.name?, time_zone: input.time_zone?, licenses: input.licenses? })
+    })
 }
 
 /// Reads the account to be made, and the address of its owner.
 pub(super) fn read_new(body: &Value) -> ApiResult<(Wanted, Email)> {
-    let mut fields = Fields::of(body).map_err(invalid_body)?;
-    let wanted = read_common(&mut fields);
-    let owner = fields.parsed::<Email>("ownerEmail", "an e-mail address").required();
-    fields.finish(|| Some((wanted?, owner?))).map_err(invalid_body)
-}
-
-fn read_common(fields: &mut Fields<'_>) -> Option<Wanted> {
-    let name = fields.text("name").chars(1..=NAME_MAX).required();
-    let time_zone = fields.get::<Zone>("timeZone").required();
-    let total = |licenses: &mut Fields<'_>| {
-        licenses.ignore(&["used", "free"]);
-        licenses.integer("total", 0..=LICENSES_MAX).required()
-    };
-    let licenses = fields.object("licenses", total).required();
-    Some(Wanted { name: name?, time_zone: time_zone?, licenses: licenses? })
+    read_body(body, &[], |input: OperatorAccountNew, _| {
+        let (name, time_zone, licenses) = (input.name?, input.time_zone?, input.licenses?);
+        Some((Wanted { name, time_zone, licenses }, input.owner_email?))
+    })
 }

@@ -7,9 +7,11 @@ use perigee_core::rule::{
 };
 use serde::Serialize;
 use serde_json::{Value, json};
-use utoipa::ToSchema;
+use utoipa::openapi::{Ref, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
-use crate::http::json::Fields;
+use crate::http::input::{Member, Schemas, array};
+use crate::http::json::{Field, Fields};
 
 /// Geofences a condition may name.
 const FENCES_MOST: usize = 1_000;
@@ -18,7 +20,7 @@ const LIMIT_MOST: f64 = 1e9;
 
 /// Something that is true or false of a device at each of its locations. Which members there are depends on the type.
 #[derive(Default, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = RuleCondition, example = json!({"type": "speed", "above": 90, "clear": 85}))]
 pub struct ConditionView {
     /// What is asked: `speed`, `battery`, `fuel`, `fuel2`, `temperature`, `temperature2`, `rpm`, `mileage`,
@@ -157,8 +159,28 @@ const CHANGES: &[(&str, FenceChange)] = &[
     ("outside", FenceChange::Outside),
 ];
 
+/// The conditions of a rule.
+pub(super) enum Conditions {}
+
+impl Member for Conditions {
+    type Value = Vec<Condition>;
+
+    fn read<'f, 'v>(fields: &'f mut Fields<'v>, name: &'static str) -> Field<'f, 'v, Vec<Condition>> {
+        fields.objects(name, 1..=RuleSettings::CONDITIONS_MAX, read_condition)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        let condition = RefOr::Ref(Ref::from_schema_name(ConditionView::name()));
+        array(condition, 1, RuleSettings::CONDITIONS_MAX, false)
+    }
+
+    fn add_schemas(schemas: &mut Schemas) {
+        schemas.push((ConditionView::name().into_owned(), <ConditionView as PartialSchema>::schema()));
+    }
+}
+
 /// Reads one condition; what is wrong is noted in its fields.
-pub(super) fn read_condition(fields: &mut Fields<'_>) -> Option<Condition> {
+fn read_condition(fields: &mut Fields<'_>) -> Option<Condition> {
     let kind = fields.text("type").one_of(TYPES).required()?;
     match kind {
         Type::Speed => read_measure(fields, Quantity::Speed),

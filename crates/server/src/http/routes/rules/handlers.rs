@@ -37,7 +37,7 @@ pub(super) async fn find(app: &App, caller: &Caller, id: Option<RuleId>) -> ApiR
 #[utoipa::path(get, path = "/api/rules", tag = "rules", params(
     ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
-    ("q" = Option<String>, Query, description = "Part of the name or description, in any case.", max_length = 1000),
+    ("q" = Option<String>, Query, description = "Part of the name or description, in any case."),
 ), responses((status = 200, description = "The rules in sight.", body = RuleList)))]
 pub async fn list_rules(State(app): State<App>, caller: Caller, mut params: Params) -> ApiResult<Response> {
     let text = params.text("q");

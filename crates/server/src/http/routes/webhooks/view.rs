@@ -17,19 +17,19 @@ pub struct WebhookView {
     #[schema(example = "whk_01jc2m8k4n5p6")]
     id: String,
     /// What it is for.
-    #[schema(example = "Dispatch", max_length = 200)]
+    #[schema(example = "Dispatch")]
     name: Option<String>,
     /// Where events are sent.
-    #[schema(example = "https://example.com/perigee", max_length = 2000)]
+    #[schema(example = "https://example.com/perigee")]
     url: String,
     /// The types of events that are sent; none for all.
-    #[schema(example = json!(["alert.created"]), max_items = 100)]
+    #[schema(example = json!(["alert.created"]))]
     types: Vec<&'static str>,
     /// Only events about these devices, and those of `groups`; none in both for all.
-    #[schema(example = json!([]), max_items = 1000)]
+    #[schema(example = json!([]))]
     devices: Vec<String>,
     /// Only events about these groups and the devices in them, and those of `devices`.
-    #[schema(example = json!([]), max_items = 1000)]
+    #[schema(example = json!([]))]
     groups: Vec<String>,
     /// Whether new alerts are sent only where a routing names this webhook.
     #[schema(example = false)]
