@@ -160,13 +160,11 @@ fn read_tree<'c>(code: &'c str, base: &[String], found: &mut Vec<Vec<String>>) -
     if !name.is_empty() {
         path.push(name.to_owned());
     }
-    match rest.strip_prefix("::") {
-        Some(after) => read_tree(after, &path, found),
-        None => {
-            found.push(path);
-            rest
-        }
+    if let Some(after) = rest.strip_prefix("::") {
+        return read_tree(after, &path, found);
     }
+    found.push(path);
+    rest
 }
 
 /// The segments of the module in a file, such as `live/batch.rs`.

@@ -18,8 +18,11 @@ pub(crate) type JobResult = Box<dyn Any + Send>;
 /// The future of a job.
 type Running<'t, T> = BoxFuture<'t, Result<T, StoreError>>;
 
+/// Starts a job on a transaction.
+type Start = dyn for<'t> FnOnce(&'t Tx) -> Running<'t, JobResult> + Send;
+
 /// A job with its type erased.
-pub(crate) struct Job(Box<dyn for<'t> FnOnce(&'t Tx) -> Running<'t, JobResult> + Send>);
+pub(crate) struct Job(Box<Start>);
 
 impl Job {
     pub(crate) fn new<T, F>(job: F) -> Self

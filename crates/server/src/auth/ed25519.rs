@@ -26,6 +26,7 @@ pub(super) fn key_pair(pkcs8: &[u8]) -> Option<Ed25519KeyPair> {
 
 struct Ed25519Signer(Ed25519KeyPair);
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that `CryptoProvider` asks for")]
 fn signer(algorithm: &Algorithm, key: &EncodingKey) -> Result<Box<dyn JwtSigner>> {
     require_ed25519(*algorithm, key.family())?;
     let pair = key_pair(key.as_bytes()).ok_or(ErrorKind::InvalidEddsaKey)?;
@@ -46,6 +47,7 @@ impl JwtSigner for Ed25519Signer {
 
 struct Ed25519Verifier(UnparsedPublicKey<Vec<u8>>);
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that `CryptoProvider` asks for")]
 fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerifier>> {
     require_ed25519(*algorithm, key.family())?;
     let public = UnparsedPublicKey::new(&ED25519, key.try_get_as_bytes()?.to_vec());

@@ -9,16 +9,16 @@ use super::error_code::ErrorCode;
 use crate::access::{RateLimits, Rated};
 
 /// Counts a call against its account's limit.
-pub fn limit_request(rates: &RateLimits, context: &RequestContext, account: AccountId) -> ApiResult<()> {
-    let rated = rates.request(account);
+pub fn limit_request(limits: &RateLimits, context: &RequestContext, account: AccountId) -> ApiResult<()> {
+    let rated = limits.request(account);
     context.set_rated(rated);
     if rated.allowance.allowed { Ok(()) } else { Err(too_many(rated, "Too many requests.")) }
 }
 
 /// Counts a submission of locations or alerts, which has a bucket of its own, or none.
-pub fn limit_submission(rates: &RateLimits, context: &RequestContext, account: AccountId) -> ApiResult<()> {
-    let Some(rated) = rates.submission(account) else {
-        context.set_rated(rates.requests_left(account));
+pub fn limit_submission(limits: &RateLimits, context: &RequestContext, account: AccountId) -> ApiResult<()> {
+    let Some(rated) = limits.submission(account) else {
+        context.set_rated(limits.requests_left(account));
         return Ok(());
     };
     context.set_rated(rated);

@@ -31,8 +31,8 @@ pub fn read_fields<I: Input, T>(
         fields.ignore(names);
     }
     let input = I::read(&mut fields);
-    let made = make(input, &mut fields);
-    fields.finish(|| made).map_err(invalid_body)
+    let result = make(input, &mut fields);
+    fields.finish(|| result).map_err(invalid_body)
 }
 
 /// States what a body or an object in it holds. The module's documentation says how.

@@ -75,7 +75,7 @@ pub fn parse_strict_part(text: &str, depth: usize) -> Option<(Value, usize)> {
     Some((value, walk.values))
 }
 
-/// A sentence for an error of serde_json.
+/// A sentence for an error of `serde_json`.
 fn explain(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let at = format!("line {} column {}", error.line(), error.column());

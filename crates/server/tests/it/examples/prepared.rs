@@ -148,9 +148,9 @@ impl Ana {
                 ana.secrets.insert("apiKey", api_key);
             }
             "POST /api/session/passwordReset" => {
-                let link = app.call(&format!("POST /api/users/{id}/passwordLink")).cookie(&prepared.cookie);
-                let link = link.send().await.expect(201);
-                let token = link["url"].as_str().unwrap().split("#token=").nth(1).unwrap();
+                let call = app.call(&format!("POST /api/users/{id}/passwordLink")).cookie(&prepared.cookie);
+                let answer = call.send().await.expect(201);
+                let token = answer["url"].as_str().unwrap().split("#token=").nth(1).unwrap();
                 ana.secrets.insert("token", token.to_owned());
             }
             "PUT /api/session/totp" => ana.begin_totp(app, id, false).await,

@@ -16,7 +16,7 @@ use crate::{Row, Tx, params};
 pub(crate) const LAST_COLUMNS: &str =
     "number, time, received_at, latitude, longitude, late, FALSE AS suspect, readings, checksum";
 
-/// ChunkRow readings that cannot be read.
+/// The error of packed readings that cannot be read.
 pub(crate) fn unreadable_readings(cause: CodecError) -> StoreError {
     column::unreadable("readings", cause)
 }

@@ -247,7 +247,7 @@ pub(crate) async fn record_contact(tx: &Tx, memory: &Arc<LocationMemory>, owner:
     load(tx, memory, [owner].into_iter()).await?;
     let (memory, at) = (Arc::clone(memory), tx.now());
     tx.after_commit(move || {
-        memory.device_states_mut().record_contact(owner, Contact { at, numbers: None, moved: None })
+        memory.device_states_mut().record_contact(owner, Contact { at, numbers: None, moved: None });
     });
     Ok(())
 }
