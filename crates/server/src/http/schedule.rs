@@ -14,6 +14,8 @@ use crate::http::json::{Field, Fields};
 #[serde(rename_all = "camelCase")]
 #[schema(as = Schedule)]
 pub struct ScheduleView {
+    /// The days on which the hours begin.
+    #[schema(value_type = Vec<WeekdayName>, example = json!(["monday", "friday"]))]
     weekdays: Vec<&'static str>,
     /// The first minute, as HH:MM.
     #[schema(example = "08:00")]

@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::schema::{ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
 
-use super::schema::{Schemas, any_line, array, formatted, id, line, lines, map, text, whole};
+use super::schema::{LINE, Schemas, any_line, array, formatted, id, line, lines, map, text, whole};
 use super::statement::Input;
 use crate::http::json::{Field, Fields, FromJson, InstantOrNever, MapLimits};
 
@@ -148,7 +148,7 @@ parsed_kinds! {
     /// An e-mail address.
     pub EmailAddress => Email, "an e-mail address such as ana@example.com", {
         let format = SchemaFormat::Custom("email".to_owned());
-        text(3, EMAIL_MAX, |text| text.format(Some(format)))
+        text(3, EMAIL_MAX, |text| text.format(Some(format)).pattern(Some(LINE)))
     };
 }
 

@@ -41,20 +41,20 @@ pub struct AlertView {
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     date_time: String,
     /// What happened: any name; some have a meaning of their own, such as `SOSButton`.
-    #[schema(example = "SpeedLimit")]
+    #[schema(example = "SpeedLimit", min_length = 1, max_length = 100)]
     alert_name: String,
     /// The names of what happened.
     #[schema(example = json!(["SpeedLimit"]))]
     alerts: [String; 1],
     /// Free text from the device, the client or the rule.
-    #[schema(example = "Faster than 20 km/h")]
+    #[schema(example = "Faster than 20 km/h", max_length = 1000)]
     text: Option<String>,
     /// Degrees north (WGS 84); there together with `longitude` or not at all. An alert that was sent without a place has
     /// the one where the device was last known to be when it was received, marked `placeIsLastKnown`.
-    #[schema(value_type = Option<f64>, example = 42.2406)]
+    #[schema(value_type = Option<f64>, example = 42.2406, minimum = -90, maximum = 90)]
     latitude: Option<Degrees>,
     /// Degrees east (WGS 84).
-    #[schema(value_type = Option<f64>, example = -8.7207)]
+    #[schema(value_type = Option<f64>, example = -8.7207, minimum = -180, maximum = 180)]
     longitude: Option<Degrees>,
     /// Whether the place is not the alert's own but the device's last known one; absent when not.
     #[serde(skip_serializing_if = "Option::is_none")]
