@@ -49,6 +49,7 @@ export class Editing {
       devices: body.devices ?? [],
       groups: body.groups ?? [],
       conditions: this.form.conditions.map((condition) => conditionBody(condition, preferences.units)),
+      schedule: body.schedule && { ...body.schedule, weekdays: this.form.weekdays },
       forSeconds: this.form.forSeconds,
       coolDownSeconds: this.form.coolDownSeconds,
       critical: this.form.critical,

@@ -29,6 +29,10 @@ fn narrow(answered: &mut Value, stated: &Value) {
     for (names, is_wider) in [(LEAST, f64::lt as fn(&f64, &f64) -> bool), (MOST, f64::gt)] {
         for name in names {
             let Some(limit) = stated.get(name) else { continue };
+            // A course is answered below 360, although 360 is accepted.
+            if name == "maximum" && answered.get("exclusiveMaximum").is_some() {
+                continue;
+            }
             let own = answered.get(name).and_then(Value::as_f64);
             if own.zip(limit.as_f64()).is_none_or(|(own, limit)| is_wider(&own, &limit)) {
                 answered[name] = limit.clone();
@@ -50,12 +54,14 @@ mod tests {
                 "name": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "x"},
                 "country": {"type": "string", "minLength": 2, "maxLength": 200},
                 "days": {"type": ["integer", "null"], "minimum": 1, "maximum": 9},
+                "course": {"type": "number", "maximum": 360},
                 "secret": {"type": "string", "maxLength": 5},
             }},
             "Thing": {"properties": {
                 "name": {"type": "string"},
                 "country": {"type": "string", "maxLength": 2},
                 "days": {"type": ["integer", "null"], "minimum": 0},
+                "course": {"type": "number", "exclusiveMaximum": 360},
             }},
             "Other": {"properties": {"name": {"type": "string"}}},
         });
@@ -66,6 +72,7 @@ mod tests {
                 "name": {"type": "string", "minLength": 1, "maxLength": 200},
                 "country": {"type": "string", "minLength": 2, "maxLength": 2},
                 "days": {"type": ["integer", "null"], "minimum": 1, "maximum": 9},
+                "course": {"type": "number", "exclusiveMaximum": 360},
             })
         );
         assert_eq!(schemas["Other"]["properties"]["name"], json!({"type": "string"}));

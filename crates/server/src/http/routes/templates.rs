@@ -33,7 +33,7 @@ const RENDERING_BYTES: usize = 2 * 1024 * 1024;
 #[schema(as = Template)]
 pub struct TemplateView {
     /// Which text it is.
-    #[schema(example = "alert-sms")]
+    #[schema(example = "alert-sms", value_type = TemplateKindName)]
     kind: &'static str,
     /// The source of the template, in the language of Jinja.
     #[schema(example = "{{ alert.title }}: {{ device.name }}")]
@@ -58,6 +58,9 @@ pub struct TemplateList {
 words! {
     "TemplateKind", "Which text a template writes." => TemplateKind;
 }
+
+/// Which text a template writes, as the document names it.
+pub type TemplateKindName = Word<TemplateKind>;
 
 /// The text of a template.
 type Source = Lines<1, { TemplateKind::SOURCE_MAX }>;

@@ -50,7 +50,7 @@ pub struct OperatorAccountMade {
 #[schema(as = Invitation)]
 pub struct InvitationView {
     /// Whom it is for.
-    #[schema(example = "ana@example.com")]
+    #[schema(example = "owner@example.com")]
     pub(crate) email: String,
     /// The link. It is shown only now; whoever has it sets the password.
     #[schema(example = "https://track.example.com/password#token=q8Jm0wXb1fTzKc5sYh3nVd7pRg2uLa9e")]
@@ -132,7 +132,7 @@ input! {
         /// Licences of the account.
         licenses: Object<LicensesInput>, required;
         /// The address of its owner, who gets an invitation. No other user of the server may have it.
-        owner_email as "ownerEmail": OwnerEmail, required, example "ana@example.com";
+        owner_email as "ownerEmail": OwnerEmail, required, example "owner@example.com";
     }
 }
 
