@@ -80,7 +80,7 @@ fn documents_of_too_many_values_are_refused_as_ever() {
     let body = format!("[{}{{\"n\":1}}]", "{\"n\":1},".repeat(MAX_VALUES / 2));
     assert!(FastPath::new(&MANY, &Zone::utc(), usize::MAX).document(body.as_bytes()).is_none());
     let refused = MANY.read(body.as_bytes(), Layout::Document, &Zone::utc()).unwrap_err();
-    assert_eq!(refused.message, "The body has more than 1000000 values. Send it in parts.");
+    assert_eq!(refused.message, "The body has more than 500000 values. Send it in parts.");
 }
 
 fn item() -> impl Strategy<Value = String> + Clone {
