@@ -9,8 +9,8 @@ use super::count_by_status;
 use crate::stage::Stage;
 
 /// Just under as many values as a body may hold, in just under as many bytes.
-const VALUES: usize = 999_990;
-const VALUE: &str = r#""1234","#;
+const VALUES: usize = 499_990;
+const VALUE: &str = r#""123456789012","#;
 /// Simultaneous bodies of each of the two users.
 const EACH: usize = 50;
 
