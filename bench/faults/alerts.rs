@@ -22,7 +22,6 @@ use crate::sink::{REQUEST, Sink};
 /// Messages that a device may send per day.
 const LIMIT: u32 = 10;
 const WRITERS: usize = 8;
-/// Alerts per request.
 const BATCH: usize = 25;
 /// The longest that the outbox may take to empty after the last alert.
 const PATIENCE: Duration = Duration::from_hours(1);

@@ -10,7 +10,7 @@ use crate::point::{Seen, Slot, recognise};
 /// Violations that are printed; more are only counted.
 const TOLD_MOST: u64 = 20;
 
-/// The violations found.
+/// What the ledger of acknowledged locations proves wrong, in locations.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Found {
     /// Acknowledged but not in the history, or shown by the feed and then gone.

@@ -72,7 +72,7 @@ pub(crate) struct Options {
     /// Locations in the largest database.
     #[arg(long)]
     points: Option<u64>,
-    /// Simultaneous event streams.
+    /// Event streams that are open at the same time.
     #[arg(long)]
     streams: Option<usize>,
     /// Events that are delivered to webhooks.
@@ -110,7 +110,7 @@ impl Options {
         if engine.url().is_some() { most / 10 } else { most }
     }
 
-    /// Simultaneous streams.
+    /// Event streams that are open at the same time, or the default.
     pub(crate) fn streams(&self) -> usize {
         self.streams.unwrap_or(if self.quick { 50 } else { 1000 })
     }

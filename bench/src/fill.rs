@@ -22,9 +22,9 @@ const GREETING: &str = "2018-01-01T00:00:00";
 /// Parameters of a filling.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Filling {
-    /// Locations in total.
+    /// Locations to store, of all devices together.
     pub(crate) points: u64,
-    /// Locations per batch.
+    /// Locations in each request.
     pub(crate) batch: usize,
     /// Milliseconds between two of them.
     pub(crate) interval_ms: i64,

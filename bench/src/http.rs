@@ -16,7 +16,7 @@ pub struct Connection {
     request: Vec<u8>,
 }
 
-/// A complete answer.
+/// An answer whose body has arrived; it borrows the connection's buffer.
 #[derive(Debug)]
 pub struct Answer<'c> {
     /// The HTTP status of the answer.

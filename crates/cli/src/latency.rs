@@ -23,7 +23,7 @@ impl Default for Latencies {
 }
 
 impl Latencies {
-    /// Adds one latency.
+    /// Counts a request that took this long.
     pub fn add(&mut self, latency: Duration) {
         let index =
             bucket(u64::try_from(latency.as_micros()).unwrap_or(u64::MAX)).min(self.buckets.len() - 1);

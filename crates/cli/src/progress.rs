@@ -1,4 +1,4 @@
-//! A progress bar.
+//! A progress bar on standard error, hidden when that is not a terminal.
 
 use std::io::{self, IsTerminal};
 

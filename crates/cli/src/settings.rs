@@ -33,7 +33,7 @@ pub(crate) fn load(common: &Common, flags: Vec<Flag>) -> Result<Config> {
     settings.finish()
 }
 
-/// The default settings.
+/// The settings of `config.default.toml`, which is embedded.
 pub(crate) fn defaults() -> Result<Config> {
     Settings::defaults()?.finish()
 }

@@ -30,7 +30,7 @@ pub struct ClockWatch {
 /// The result of a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockStep {
-    /// No step.
+    /// The clock runs as fast as the monotonic one.
     None,
     /// The clock was set ahead, or the service did not run.
     Ahead {

@@ -56,7 +56,7 @@ event_kinds! {
     AlertCreated = "alert.created", Alert;
     /// Somebody acknowledged an alert.
     AlertAcknowledged = "alert.acknowledged", Alert;
-    /// An alert ended.
+    /// An alert that lasts, such as an SOS, ended.
     AlertEnded = "alert.ended", Alert;
     /// A device was added.
     DeviceCreated = "device.created", Device;

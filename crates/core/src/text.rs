@@ -56,7 +56,7 @@ pub enum TextError {
     TooLong {
         /// Characters it may have.
         most: usize,
-        /// Characters it has.
+        /// Its length in characters, which is above the limit.
         count: usize,
     },
     /// It has nothing but blanks, and something is needed.
@@ -67,7 +67,7 @@ pub enum TextError {
     TooShort {
         /// Characters it must have.
         least: usize,
-        /// Characters it has.
+        /// Its length in characters, which is below the limit.
         count: usize,
     },
 }

@@ -34,7 +34,7 @@ impl Timestamp {
         }
     }
 
-    /// Milliseconds since 1970-01-01T00:00:00Z.
+    /// Milliseconds since 1970-01-01T00:00:00Z, negative before it.
     pub const fn as_millis(self) -> i64 {
         self.0
     }

@@ -171,7 +171,7 @@ pub struct LeasedDelivery {
     pub id: DeliveryId,
     /// Fencing token of the lease: a worker whose lease has passed to another cannot settle.
     pub fence: i64,
-    /// The `webhook-id` header.
+    /// Sent as the `webhook-id` header; the same for every attempt.
     pub message: String,
     /// The exact body that is sent.
     pub body: String,

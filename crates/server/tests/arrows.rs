@@ -270,7 +270,7 @@ fn a_reversed_import_is_caught() {
     );
     assert_eq!(caught("live/batch.rs", "use super::super::app::App;"), 1);
     assert_eq!(caught("live/mod.rs", "use super::app::App;"), 1);
-    assert_eq!(caught("access/rates.rs", "fn wait() -> crate::http::error::ApiResult<()> { todo!() }"), 1);
+    assert_eq!(caught("access/rates.rs", "fn wait() -> crate::http::error::ApiResult<()> { Ok(()) }"), 1);
     assert_eq!(caught("http/extract/caller.rs", "use crate::http::routes::users::UserView;"), 1);
     assert_eq!(caught("news.rs", "use crate::config::Config;"), 1, "a new folder needs a row");
 }

@@ -27,7 +27,7 @@ pub enum Table {
     Device,
     /// The rule state of each device.
     RuleTrail,
-    /// Earlier rule states.
+    /// A saved state of a rule at an earlier time.
     RuleCheckpoint,
     /// Any other, or the database as a whole.
     Other,

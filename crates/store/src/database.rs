@@ -61,9 +61,9 @@ pub(crate) enum TimeLimit {
 /// How a job reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReadMode {
-    /// For a request.
+    /// A request waits for it.
     Plain,
-    /// For background work.
+    /// Nobody waits for it, so that it may run after the others.
     LowPriority,
     /// All statements from one snapshot.
     Snapshot,

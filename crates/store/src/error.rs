@@ -142,7 +142,7 @@ pub enum OpenError {
     /// The schema does not fit this program.
     #[error(transparent)]
     Migration(#[from] MigrationError),
-    /// Any other failure.
+    /// A failure that the caller cannot act on.
     #[error("cannot open the database: {0}")]
     Other(#[source] Cause),
 }

@@ -21,7 +21,7 @@ pub enum Value {
     Bool(bool),
     /// Text without NUL characters.
     Text(String),
-    /// A byte string.
+    /// Bytes, such as packed readings.
     Bytes(Vec<u8>),
 }
 

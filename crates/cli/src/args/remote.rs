@@ -147,7 +147,7 @@ pub(crate) struct Simulate {
     /// How many devices are simulated.
     #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) devices: u32,
-    /// Simulated seconds.
+    /// How much time is simulated, in seconds.
     #[arg(long, default_value_t = 3600, value_parser = clap::value_parser!(u32).range(1..=315_360_000))]
     pub(crate) seconds: u32,
     /// Speed relative to real time; `max` for as fast as the server accepts it.

@@ -14,7 +14,6 @@ use crate::args::{Backup, Common};
 use crate::output::{Answer, print};
 use crate::{progress, settings};
 
-/// Runs `perigee backup`.
 pub(crate) fn run(common: &Common, options: &Backup) -> Result<()> {
     let config = settings::load(common, Vec::new())?;
     let store = embedded_store(&config, "pg_dump --format=custom --file=FILE DATABASE")?;

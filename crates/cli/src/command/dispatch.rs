@@ -12,7 +12,7 @@ use super::{
 use crate::args::{Cli, Command};
 use crate::logging;
 
-/// Runs the subcommand.
+/// Runs the subcommand that the arguments name.
 pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
     let common = &cli.common;
     if let Command::Serve(options) = cli.command {

@@ -17,7 +17,6 @@ use crate::output::{Answer, print};
 use crate::progress;
 use crate::transfer::format_of;
 
-/// Runs `perigee export`.
 pub(crate) async fn run(common: &Common, options: Export) -> Result<()> {
     let api = Api::new(&options.remote)?;
     let named = options.output.as_deref().and_then(format_of);

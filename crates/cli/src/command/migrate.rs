@@ -11,7 +11,6 @@ use crate::args::{Common, Migrate};
 use crate::output::{Answer, print};
 use crate::settings;
 
-/// Runs `perigee migrate`.
 pub(crate) async fn run(common: &Common, options: &Migrate) -> Result<ExitCode> {
     let config = settings::load(common, Vec::new())?;
     let pending = Database::pending_migrations(&config.store.database_url()?).await?;

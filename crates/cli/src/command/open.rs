@@ -58,7 +58,7 @@ impl Opened {
         })
     }
 
-    /// Closes the database.
+    /// Finishes accepted work and closes the database.
     pub(crate) async fn close(self) {
         self.database.close().await;
     }

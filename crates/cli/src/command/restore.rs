@@ -14,7 +14,6 @@ use crate::args::{Common, Restore};
 use crate::output::{Answer, print};
 use crate::settings;
 
-/// Runs `perigee restore`.
 pub(crate) fn run(common: &Common, options: &Restore) -> Result<()> {
     let config = settings::load(common, Vec::new())?;
     let store = embedded_store(&config, "pg_restore --clean --if-exists --dbname=DATABASE FILE")?;

@@ -21,7 +21,6 @@ use crate::api::{Api, Outcome, Submission};
 use crate::args::{Common, Simulate, Speedup};
 use crate::output::{Answer, print};
 
-/// Runs `perigee simulate`.
 pub(crate) async fn run(common: &Common, options: Simulate) -> Result<()> {
     if let Some(device) = &options.device {
         return simulate_one::run(common, &options, device).await;

@@ -12,7 +12,6 @@ use crate::args::Common;
 use crate::output::{Answer, print};
 use crate::{progress, settings};
 
-/// Runs `perigee verify`.
 pub(crate) async fn run(common: &Common) -> Result<ExitCode> {
     let config = settings::load(common, Vec::new())?;
     require_current(&config).await?;

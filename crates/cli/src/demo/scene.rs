@@ -23,7 +23,7 @@ const MINUTE_MS: i64 = 60_000;
 /// Expected interval of a device that is silent, in seconds.
 const MISSED_AFTER_S: u32 = 30;
 
-/// Creates everything.
+/// Creates the devices, rules, recipients, history and alerts of the demo through the API.
 pub(crate) async fn set_scene(api: &Api, cast: Cast) -> Result<()> {
     let bar = progress::bar("devices");
     bar.set_length(u64::from(cast.devices));

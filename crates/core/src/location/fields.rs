@@ -76,7 +76,7 @@ pub mod kind {
     pub type Number = Option<Milli>;
     /// A small whole number.
     pub type Count = Option<u32>;
-    /// A boolean value.
+    /// Yes or no; `None` when the device did not say.
     pub type Flag = Option<bool>;
     /// How a position was found.
     pub type Source = Option<FixSource>;

@@ -27,7 +27,7 @@ const JUMP_BYTES: usize = 8 + 4 + 4 + 8;
 /// What the next location of a device is compared with.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct JumpDetector {
-    /// The last location.
+    /// The newest location that is not suspect.
     pub last: Option<Fix>,
     /// The latest jump, in case the next location confirms it.
     pub unconfirmed: UnconfirmedJump,

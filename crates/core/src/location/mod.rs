@@ -76,7 +76,7 @@ pub enum Attribute {
     Integer(i64),
     /// A number with a fraction, never infinite and never NaN.
     Real(f64),
-    /// A boolean value.
+    /// Yes or no, such as an input that is on.
     Flag(bool),
 }
 

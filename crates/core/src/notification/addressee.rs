@@ -20,7 +20,7 @@ pub struct Addressee<'r> {
 /// Whether an addressee is told of an alert, with the recipient whose preferences apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice<'r> {
-    /// Told now.
+    /// The severity and the schedule let the message through.
     Now(&'r Recipient),
     /// The alert is severe enough, but no schedule covers its time. The message is recorded as suppressed.
     OutsideSchedule(&'r Recipient),

@@ -78,7 +78,7 @@ pub enum Condition {
     },
     /// The device reports it itself, or its speed changes faster than a limit.
     Harsh {
-        /// Braking or acceleration.
+        /// Whether braking or acceleration is meant.
         jolt: HarshManoeuvre,
         /// Change of speed in km/h per second.
         kmh_per_s: f64,

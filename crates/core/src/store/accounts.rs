@@ -14,7 +14,7 @@ use crate::user::User;
 /// An account in the operator's overview.
 #[derive(Clone, Debug)]
 pub struct AccountOverview {
-    /// The account itself.
+    /// The account and its settings.
     pub account: Account,
     /// Its licences, total and used.
     pub licenses: LicenseUse,

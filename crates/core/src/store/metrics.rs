@@ -52,7 +52,7 @@ pub struct Backlog {
 pub struct PendingWrites {
     /// Writes of all kinds.
     pub writes: u64,
-    /// Locations among them.
+    /// How many of them store locations.
     pub locations: u64,
 }
 

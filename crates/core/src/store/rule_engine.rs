@@ -148,7 +148,7 @@ pub struct DeviceRound {
 pub struct Round {
     /// The state at the start of the round.
     pub round_start: RoundStart,
-    /// The new cursor.
+    /// Number in the log up to which everything is evaluated.
     pub cursor: i64,
     /// The new progress of catching up, if that is in progress.
     pub catch_up: Option<CatchUp>,

@@ -10,7 +10,7 @@ use secrecy::SecretString;
 /// How a connection to the mail server is encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Security {
-    /// STARTTLS is required.
+    /// STARTTLS; the message is not sent when the server does not offer it.
     Starttls,
     /// STARTTLS if the server offers it; the certificate is not verified.
     StarttlsIfOffered,

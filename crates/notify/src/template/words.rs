@@ -23,7 +23,7 @@ pub(super) struct Words {
 pub(super) struct TimeWords {
     /// Short names of the months.
     pub(super) months: Vec<String>,
-    /// The decimal separator.
+    /// The decimal separator: a point or a comma.
     pub(super) decimal: String,
 }
 

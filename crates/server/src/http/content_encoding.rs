@@ -9,7 +9,7 @@ use super::accept::read_quality;
 pub enum ContentEncoding {
     /// `br` in headers: the smallest.
     Brotli,
-    /// `gzip` in headers.
+    /// RFC 1952, `gzip` in the headers.
     Gzip,
     /// `identity` in `Accept-Encoding`; no `Content-Encoding` header.
     Plain,

@@ -40,7 +40,7 @@ impl Envelope {
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct Done {}
 
-/// A successful answer.
+/// A successful answer; it is written in the envelope, with the caller's use of the API.
 #[derive(Debug)]
 pub struct Reply<T> {
     status: StatusCode,

@@ -27,9 +27,9 @@ pub struct PublicOrigin {
 /// Whether a request travelled encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
-    /// `http`, without TLS.
+    /// The client spoke to the proxy without TLS.
     Http,
-    /// `https`, with TLS.
+    /// The client spoke to the proxy with TLS.
     Https,
 }
 

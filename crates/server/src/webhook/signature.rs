@@ -19,7 +19,7 @@ pub struct Header {
     pub description: &'static str,
     /// A regular expression that its values match.
     pub pattern: &'static str,
-    /// One such value.
+    /// A value of the header, for the API document.
     pub example: &'static str,
 }
 

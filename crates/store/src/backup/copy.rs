@@ -48,7 +48,7 @@ pub enum BackupError {
     Damaged {
         /// The file with the damaged rows.
         path: PathBuf,
-        /// The damaged rows.
+        /// Rows that fail verification.
         damaged: Vec<Damaged>,
         /// What the operator can do about it.
         remedy: &'static str,

@@ -18,7 +18,6 @@ pub(super) trait Packed: Default {
     /// Writes the value, if there is one.
     fn write(&self, out: &mut Writer);
 
-    /// Reads a value.
     fn read(input: &mut Reader<'_>) -> Result<Self, CodecError>;
 
     /// The value as a number, of a kind that is one.

@@ -37,7 +37,7 @@ macro_rules! define {
         const KNOWN: u64 = 0 $(| if <kind::$kind as Packed>::IS_FLAG { 0b11 << $bit } else { 1 << $bit })+;
         /// Flags: the next higher bit is their value.
         const FLAGS: u64 = 0 $(| if <kind::$kind as Packed>::IS_FLAG { 1 << $bit } else { 0 })+;
-        /// Lists and maps.
+        /// The bits of lists and maps, which have no number to predict.
         const NO_NUMBERS: u64 = 0 $(| if <kind::$kind as Packed>::IS_NUMBER { 0 } else { 1 << $bit })+;
 
         const fn bit_of(field: Field) -> u64 {

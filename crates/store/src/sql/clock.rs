@@ -26,7 +26,6 @@ pub(crate) struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Starts now.
     pub(crate) fn start(clock: Arc<dyn Clock>) -> Self {
         let saved = Mutex::new(clock.monotonic());
         Self { clock, saved }

@@ -176,7 +176,7 @@ async fn changes_of(tx: &Tx, account: AccountId, device: DeviceId) -> Result<Vec
 pub(super) enum Unfinished {
     /// Published; devices are still to be followed up.
     Shown(AccountId, GroupId),
-    /// Never published.
+    /// An edition that was never published; its rows are deleted.
     Abandoned(Edition),
 }
 

@@ -16,7 +16,6 @@ impl Query {
         Self { text: text.into(), values: values.to_vec() }
     }
 
-    /// Appends text.
     pub(crate) fn push(&mut self, text: &str) {
         self.text.push_str(text);
     }

@@ -11,7 +11,7 @@ use crate::sql::quarantine::{as_json, keep, quarantine_chunk, quarantine_locatio
 use crate::sql::{alerts, devices};
 use crate::{Engine, Tx, Value, params};
 
-/// An empty range.
+/// A range that no time is in.
 const EMPTY_RANGE: TimeRange = TimeRange { from: Timestamp::from_millis(1), to: Timestamp::from_millis(0) };
 
 /// Repairs a damaged row, after copying it into quarantine.

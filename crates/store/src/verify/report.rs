@@ -21,7 +21,7 @@ pub struct Report {
     pub rows: u64,
     /// Rows of them without a checksum, written by an older version.
     pub without_checksum: u64,
-    /// The damaged rows.
+    /// Rows that cannot be read or whose checksum does not match.
     pub damaged: Vec<Damaged>,
     /// Rows that were quarantined earlier.
     pub quarantined: u64,

@@ -99,7 +99,7 @@ async fn run(
     Ok(report)
 }
 
-/// Rows to check.
+/// How many rows these tables hold, for the progress.
 async fn count(source: &Source<'_>, tables: Vec<&'static str>) -> Result<u64> {
     source.read(move |tx| count_in(tx, tables).boxed()).await
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// A GeoJSON geometry.
+/// A GeoJSON geometry of any type, with its positions in one list.
 #[derive(Debug)]
 pub(super) struct Geometry {
     /// `Point`, `LineString` and so on.

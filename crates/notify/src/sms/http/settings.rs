@@ -43,7 +43,7 @@ pub enum GatewayAuth {
         /// The password at the provider.
         password: SecretString,
     },
-    /// A bearer token.
+    /// Sent as `Authorization: Bearer`.
     Bearer(SecretString),
 }
 

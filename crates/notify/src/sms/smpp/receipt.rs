@@ -1,4 +1,4 @@
-//! Reads delivery receipts.
+//! Reads the delivery receipts that a message centre sends back.
 
 use perigee_core::notification::Receipt;
 use rusmpp::pdus::DeliverSm;

@@ -7,9 +7,9 @@ use rusmpp::CommandStatus;
 pub(super) enum Verdict {
     /// The message was accepted.
     Taken,
-    /// Try again later.
+    /// The centre is busy or throttles; the same message may pass later.
     Later,
-    /// Refused for good.
+    /// The centre will never accept this message.
     Refused,
 }
 

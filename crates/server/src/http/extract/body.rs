@@ -30,7 +30,7 @@ const INLINE_MAX: usize = 16 * 1024;
 /// A JSON body and the hash of its bytes, which an idempotency key is bound to.
 #[derive(Debug)]
 pub struct JsonBody {
-    /// The parsed JSON.
+    /// The body as JSON, without duplicate members.
     pub value: Value,
     /// SHA-256 of the bytes as they were sent.
     pub hash: [u8; 32],

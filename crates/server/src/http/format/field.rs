@@ -140,7 +140,7 @@ macro_rules! define {
 reading_fields!(define);
 
 impl Selection {
-    /// Selects every field.
+    /// The selection of a request that names no fields.
     pub const ALL: Self = Self(u64::MAX);
 
     /// Selects only these fields.

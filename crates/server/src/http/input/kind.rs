@@ -145,7 +145,7 @@ macro_rules! parsed_kinds {
 pub(crate) use parsed_kinds;
 
 parsed_kinds! {
-    /// An e-mail address.
+    /// An e-mail address of at most 254 characters.
     pub EmailAddress => Email, "an e-mail address such as ana@example.com", {
         let format = SchemaFormat::Custom("email".to_owned());
         text(3, EMAIL_MAX, |text| text.format(Some(format)).pattern(Some(LINE)))

@@ -154,7 +154,6 @@ impl ObjectSchema {
         self.0.example = Some(example);
     }
 
-    /// The finished schema.
     pub(crate) fn build(self) -> RefOr<Schema> {
         RefOr::T(Schema::Object(self.0))
     }

@@ -15,10 +15,10 @@ pub const MAX_DEPTH: usize = 32;
 /// many times its size.
 pub const MAX_VALUES: usize = 500_000;
 
-/// A parsed document.
+/// A document that passed the strict parser.
 #[derive(Debug)]
 pub struct Parsed {
-    /// The parsed value.
+    /// The document, without duplicate members or NUL characters.
     pub value: Value,
     /// The number of values, nested ones included.
     pub values: usize,

@@ -254,7 +254,7 @@ impl Number<'_> {
         self.decimals > 0
     }
 
-    /// The nearest float.
+    /// The nearest float; `None` when the number is too large for one.
     #[expect(clippy::cast_precision_loss, reason = "both are floats exactly")]
     pub fn to_f64(self) -> Option<f64> {
         match (self.digits, TENS.get(self.decimals)) {

@@ -26,7 +26,7 @@ const READ_ONLY: &[&str] = &["id", "creation", "lastModified"];
 #[derive(Serialize, ToSchema)]
 #[schema(as = OneAccount)]
 pub struct AccountAnswer {
-    /// The caller's account.
+    /// The account that the caller belongs to.
     account: AccountView,
 }
 

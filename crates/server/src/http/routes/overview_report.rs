@@ -109,7 +109,7 @@ input! {
 input! {
     /// Somebody who reads a report.
     struct OverviewRecipientInput {
-        /// An e-mail address.
+        /// The e-mail address that the report is sent to.
         address: EmailAddress, required, example "ana@example.com";
         /// What to call them.
         name: OptionalName, nullable, example "Ana";

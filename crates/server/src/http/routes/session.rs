@@ -39,7 +39,7 @@ input! {
     struct SignIn {
         /// The user's e-mail address.
         email: Line<1, EMAIL_MAX>, required, example "ana@example.com";
-        /// The user's password.
+        /// The password that the user signs in with.
         password: GivenPassword, required, example "correct horse battery staple";
         /// The code of the second factor, when that is on.
         totp: CodeText, nullable, example "123456";

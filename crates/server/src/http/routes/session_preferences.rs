@@ -49,7 +49,7 @@ words! {
 }
 
 input! {
-    /// What somebody chooses.
+    /// How a user wants the console to look and what units it shows.
     struct PreferencesInput {
         /// The language, `en` or `es`; null for that of the browser.
         language: Word<ConsoleLanguage>, nullable, example "es";

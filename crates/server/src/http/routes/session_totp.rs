@@ -58,7 +58,7 @@ input! {
 input! {
     /// A password that allows to begin the second factor.
     struct PasswordProof {
-        /// The user's password.
+        /// The present password of the user.
         password: GivenPassword, required, example "correct horse battery staple";
     }
 }
@@ -66,7 +66,7 @@ input! {
 input! {
     /// What allows to remove the second factor.
     struct TotpRemoval {
-        /// The user's password.
+        /// The present password of the user.
         password: GivenPassword, required, example "correct horse battery staple";
         /// The six digits the app shows now; not needed for a factor that was never confirmed.
         code: CodeText, nullable, example "123456";

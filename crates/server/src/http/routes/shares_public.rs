@@ -52,7 +52,7 @@ pub struct SharedDevice {
     /// What tells it from others of the same link; it means nothing elsewhere.
     #[schema(example = "5f0c2d9ab4e17c63", min_length = 16, max_length = 16)]
     key: String,
-    /// The device's name.
+    /// The name of the device in its account.
     #[schema(example = "Northern Star", min_length = 1, max_length = 200)]
     name: String,
     /// Its picture, as its owners chose it.

@@ -87,7 +87,6 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Reads one column.
 struct ColumnReader<'a> {
     id: u8,
     present: Presence<'a>,

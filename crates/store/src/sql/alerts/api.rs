@@ -1,4 +1,4 @@
-//! The `Alerts` trait.
+//! The store's `Alerts` trait, implemented by SQL.
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;

@@ -1,4 +1,4 @@
-//! The `Devices` trait.
+//! The store's `Devices` trait, implemented by SQL.
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;

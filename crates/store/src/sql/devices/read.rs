@@ -13,7 +13,7 @@ use super::super::{scope, search};
 use super::row::{Frame, SELECT};
 use crate::{Row, Tx, params};
 
-/// One visible device.
+/// Finds a device that the scope may see.
 pub(crate) async fn find(
     tx: &Tx,
     account: &Account,

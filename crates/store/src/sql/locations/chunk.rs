@@ -30,7 +30,7 @@ pub(crate) const fn key_of(stored: &StoredLocation) -> LocationKey {
     (stored.location.time, stored.number)
 }
 
-/// An unpacked chunk.
+/// A chunk with its columns unpacked.
 pub(super) struct Chunk {
     pub(super) last: LocationKey,
     /// Its locations, or why they cannot be read.

@@ -65,7 +65,7 @@ pub(crate) struct SubmissionQueues {
 #[derive(Debug, Default)]
 struct Queue {
     waiting: Vec<(Submission, Caller)>,
-    /// Locations in `waiting`.
+    /// How many locations the submissions in `waiting` hold.
     locations: usize,
     has_committer: bool,
     /// How many submissions the committer waits for, 0 if it does not wait; `arrived` is signalled when they are there.
@@ -88,12 +88,12 @@ impl SubmissionQueues {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Queued locations.
+    /// How many locations wait for their group commit.
     pub(crate) fn waiting(&self) -> u64 {
         self.queues().iter().map(|queue| queue.locations as u64).sum()
     }
 
-    /// Starts a committer.
+    /// Starts the task that commits the queue.
     pub(super) fn spawn(&self, committer: impl Future<Output = ()> + Send + 'static) {
         self.runtime.spawn(committer);
     }

@@ -129,7 +129,6 @@ impl EmailState {
         }
     }
 
-    /// Writes the counters.
     pub(super) async fn save(self, tx: &Tx) -> Result<()> {
         if self.taken + self.critical_taken == 0 {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The `Rules` trait.
+//! The store's `Rules` trait, implemented by SQL.
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;

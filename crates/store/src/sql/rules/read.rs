@@ -90,7 +90,7 @@ pub(super) async fn find_whole(tx: &Tx, scope: Scope, id: RuleId) -> Result<Opti
     query.row(tx).await?.map(|row| from_row(scope.account, &row)).transpose()
 }
 
-/// One visible rule.
+/// Finds a rule that the scope may see.
 pub(super) async fn find(tx: &Tx, scope: Scope, id: RuleId) -> Result<Option<Rule>> {
     let mut found = find_whole(tx, scope, id).await?;
     if let Some(rule) = &mut found {

@@ -109,7 +109,7 @@ impl DeviceStates {
         self.evictions += 1;
     }
 
-    /// Applies a contact.
+    /// Notes when a device was heard, with a location or without.
     pub(super) fn record_contact(&mut self, owner: Owner, heard: Contact) {
         let entry = self.entries.entry(owner).or_default();
         entry.changes += 1;

@@ -52,10 +52,10 @@ pub struct AlertsWrapped {
     /// The alerts to store.
     #[schema(value_type = Vec<AlertInput>, max_items = 10000, min_items = 1)]
     alerts: Vec<AlertInput>,
-    /// Ignored beside alerts.
+    /// Ignored in a body that brings alerts.
     #[schema(example = json!(null))]
     from: Option<serde_json::Value>,
-    /// Ignored beside alerts.
+    /// Ignored in a body that brings alerts.
     #[schema(example = json!(null))]
     to: Option<serde_json::Value>,
 }
@@ -68,10 +68,10 @@ pub struct AlertWrapped {
     /// The alert to store.
     #[schema(value_type = AlertInput)]
     alert: AlertInput,
-    /// Ignored beside alerts.
+    /// Ignored in a body that brings alerts.
     #[schema(example = json!(null))]
     from: Option<serde_json::Value>,
-    /// Ignored beside alerts.
+    /// Ignored in a body that brings alerts.
     #[schema(example = json!(null))]
     to: Option<serde_json::Value>,
 }

@@ -17,7 +17,7 @@ use crate::http::reply::Reply;
 #[serde(rename_all = "camelCase")]
 #[schema(as = Console)]
 pub struct ConsoleFacts {
-    /// About this server.
+    /// The server that the console talks to.
     server: ServerFacts,
     /// The address clients use, without a slash at the end.
     #[schema(example = "https://track.example.com")]

@@ -33,11 +33,11 @@ input! {
         /// What the hardware says of itself: IMEI, ESN, serial; unique in the account. It may not begin
         /// with `dev_`, begin or end with a blank, or be `.` or `..`.
         identifier: Identifier, nullable, example "300234010753370";
-        /// Its name.
+        /// Shown in lists, on the map and in messages.
         name: Name, required, example "Northern Star";
         /// A note about it.
         description: Description, nullable, example "Longliner, 24 m";
-        /// Its mobile number.
+        /// Mobile number of the device's SIM card.
         min: ShortText, nullable, example "+34600111222";
         /// Free labels: at most 64, keys of 1 to 64 characters, values of at most 256.
         tags: TagMap, nullable, example {"colour": "red"};

@@ -1,4 +1,4 @@
-//! Polling for events.
+//! Lists events after a cursor, and waits for new ones when asked to.
 
 use std::sync::Arc;
 use std::time::Duration;

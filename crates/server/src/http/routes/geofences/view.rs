@@ -18,7 +18,7 @@ use crate::http::json::{Field, Fields};
 #[derive(Serialize, ToSchema)]
 #[schema(as = Geofence)]
 pub struct GeofenceView {
-    /// Always `Feature`.
+    /// `Feature`, as GeoJSON requires.
     #[serde(rename = "type")]
     #[schema(example = "Feature", pattern = "^Feature$")]
     kind: String,
@@ -86,7 +86,7 @@ pub struct GeofenceList {
 input! {
     /// What a client sets of a geofence: a GeoJSON feature.
     pub(super) struct GeofenceInput {
-        /// Always `Feature`.
+        /// `Feature`, as GeoJSON requires.
         _feature as "type": Feature, required, example "Feature";
         /// The area, the centre of a circle, or the line of a corridor.
         geometry: Geometry, required;

@@ -121,7 +121,7 @@ pub struct MessagesView {
 #[derive(Serialize, ToSchema)]
 #[schema(as = HealthBacklog)]
 pub struct BacklogView {
-    /// How many wait.
+    /// Messages that wait to be sent.
     #[schema(example = 0)]
     waiting: u64,
     /// Since when the oldest of them does.
