@@ -13,8 +13,6 @@ pub struct Stats {
     pub jobs_failed: u64,
     /// Write jobs refused because the queue was full.
     pub jobs_refused: u64,
-    /// Times the writer waited for further jobs before a commit.
-    pub waits: u64,
     /// Checkpoints that ran; always 0 on PostgreSQL.
     pub checkpoints: u64,
 }
@@ -27,7 +25,6 @@ impl Stats {
             jobs_committed: self.jobs_committed - before.jobs_committed,
             jobs_failed: self.jobs_failed - before.jobs_failed,
             jobs_refused: self.jobs_refused - before.jobs_refused,
-            waits: self.waits - before.waits,
             checkpoints: self.checkpoints - before.checkpoints,
         }
     }
@@ -54,7 +51,6 @@ pub(crate) struct Counters {
     pub(crate) jobs_committed: Counter,
     pub(crate) jobs_failed: Counter,
     pub(crate) jobs_refused: Counter,
-    pub(crate) waits: Counter,
     pub(crate) checkpoints: Counter,
 }
 
@@ -65,7 +61,6 @@ impl Counters {
             jobs_committed: self.jobs_committed.get(),
             jobs_failed: self.jobs_failed.get(),
             jobs_refused: self.jobs_refused.get(),
-            waits: self.waits.get(),
             checkpoints: self.checkpoints.get(),
         }
     }

@@ -1,9 +1,8 @@
 //! The writer thread. It commits jobs in groups: those that queue up while a commit runs share the next one.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
 use perigee_core::error::StoreError;
 use perigee_core::time::Clock;
@@ -19,10 +18,6 @@ use crate::tx::{AfterCommit, Tx, TxContext};
 
 /// Jobs of one commit; bounds the time that the first of them waits for the last.
 const GROUP_MAX: usize = 1000;
-/// The least size of the last group for which a wait before the next commit pays.
-const MIN_JOBS_TO_WAIT: usize = 8;
-/// The longest wait for further jobs, counted from the end of the last commit.
-const GROUP_COMMIT_WAIT: Duration = Duration::from_millis(1);
 
 /// A handle to the writer thread.
 #[derive(Debug)]
@@ -48,8 +43,6 @@ impl Writer {
             memory,
             counters: Arc::clone(&counters),
             data_version: None,
-            last_size: 0,
-            last_end: Instant::now(),
         };
         let handle =
             std::thread::Builder::new().name("sqlite-writer".into()).spawn(move || thread.run(&jobs))?;
@@ -118,37 +111,14 @@ struct Thread {
     counters: Arc<Counters>,
     /// Changes when another process writes.
     data_version: Option<i64>,
-    last_size: usize,
-    last_end: Instant,
 }
 
 impl Thread {
     fn run(mut self, queue: &Receiver<WaitingJob>) {
         while let Ok(first) = queue.recv() {
-            let mut group = vec![first];
-            self.fill_group(&mut group, queue);
-            self.last_size = group.len();
+            // Never waits for more: locations are gathered before they get here, and other jobs are few.
+            let group = std::iter::once(first).chain(queue.try_iter()).take(GROUP_MAX).collect();
             self.finish(group);
-            self.last_end = Instant::now();
-        }
-    }
-
-    /// Adds the jobs that are queued. Right after a large group its callers are about to submit their next job, so it
-    /// waits up to [`GROUP_COMMIT_WAIT`] for half of them; a lone caller never waits.
-    fn fill_group(&self, group: &mut Vec<WaitingJob>, queue: &Receiver<WaitingJob>) {
-        group.extend(queue.try_iter().take(GROUP_MAX - group.len()));
-        let expected = self.last_size / 2;
-        let wait = GROUP_COMMIT_WAIT.saturating_sub(self.last_end.elapsed());
-        if self.last_size < MIN_JOBS_TO_WAIT || group.len() >= expected || wait.is_zero() {
-            return;
-        }
-        self.counters.waits.add(1);
-        let deadline = Instant::now() + wait;
-        while group.len() < expected {
-            match queue.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok(job) => group.push(job),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
-            }
         }
     }
 

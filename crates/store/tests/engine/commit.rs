@@ -175,16 +175,6 @@ async fn waiting_jobs_share_one_commit() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_lone_writer_never_waits_for_company() {
-    let bench = bench(Engine::Sqlite).await;
-    for id in 0..50_i64 {
-        bench.execute("INSERT INTO thing (id) VALUES (?1)", params![id]).await.unwrap();
-    }
-    let stats = bench.db.stats();
-    assert_eq!((stats.commits, stats.waits), (50, 0));
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_full_queue_refuses() {
     let scratch = Scratch::new(Engine::Sqlite).await;
     make_tables(&scratch, Engine::Sqlite).await;
