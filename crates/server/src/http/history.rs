@@ -7,14 +7,16 @@ use axum::response::Response;
 use perigee_core::error::StoreError;
 use perigee_core::id::DeviceId;
 use perigee_core::location::{History, HistoryCursor, HistoryRequest, Order, TimeRange};
+use perigee_core::text::Line;
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::cursor::Cursor;
-use super::error::{ApiResult, invalid_body};
+use super::error::ApiResult;
 use super::extract::{Caller, Params};
+use super::input::{Whole, input, read_fields};
 use super::json::{Fields, InstantOrNever};
 use super::list::{PageQuery, Position, answer_parts, written};
 use crate::app::App;
@@ -23,6 +25,20 @@ use crate::app::App;
 pub const LIMIT_MAX: u32 = 10_000;
 /// Items fetched at a time while a complete history is streamed.
 const CHUNK: u32 = 1_000;
+
+input! {
+    /// A time range, both ends included.
+    pub struct RangeInput {
+        /// The first instant.
+        from: InstantOrNever, required, example "2026-05-01T00:00:00Z";
+        /// The last instant.
+        to: InstantOrNever, required, example "2026-05-02T00:00:00Z";
+        /// The most items to answer; the answer is paged then.
+        limit: Whole<1, LIMIT_MAX>, nullable, example 1000;
+        /// Where to go on: `nextCursor` of the page before.
+        cursor: Line<0, 1_000>, nullable;
+    }
+}
 
 /// The requested part of a history.
 #[derive(Debug)]
@@ -91,16 +107,15 @@ impl HistoryPart {
         Ok(Self { list, link: Some(link), paged, request })
     }
 
-    /// Reads `from`, `to`, `limit` and `cursor` from a body and refuses other members.
-    pub fn of_body(mut fields: Fields<'_>, name: &str, device: DeviceId) -> ApiResult<Self> {
-        let from = fields.when("from").required().map(InstantOrNever::or_max);
-        let to = fields.when("to").required().map(InstantOrNever::or_max);
-        if from.zip(to).is_some_and(|(from, to)| to < from) {
-            fields.refuse("to", "must not be before \"from\"");
-        }
-        let limit = fields.integer("limit", 1..=LIMIT_MAX).nullable();
-        let cursor = fields.text("cursor").chars(0..=1_000).nullable();
-        let range = fields.finish(|| Some(TimeRange { from: from?, to: to? })).map_err(invalid_body)?;
+    /// Reads a [`RangeInput`] from a body and refuses other members.
+    pub fn of_body(fields: Fields<'_>, name: &str, device: DeviceId) -> ApiResult<Self> {
+        let (range, limit, cursor) = read_fields(fields, &[], |input: RangeInput, fields| {
+            let (from, to) = (input.from?.or_max(), input.to?.or_max());
+            if to < from {
+                fields.refuse("to", "must not be before \"from\"");
+            }
+            Some((TimeRange { from, to }, input.limit, input.cursor))
+        })?;
         let order = Order::Ascending;
         let list = list_name(name, device, order);
         let (paged, after) = (limit.is_some() || cursor.is_some(), read_cursor(&list, cursor)?);

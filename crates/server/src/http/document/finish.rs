@@ -6,8 +6,8 @@ use super::answer_limits::limit_answers;
 use super::envelope::{answer_schema, referenced};
 use super::example::example;
 use super::json_patch;
+use super::parameters::limit_parameters;
 use super::shared::{header_references, headers, problem_reference, problems};
-use super::tighten::tighten;
 use super::webhooks::webhooks;
 use crate::http::error_code::ErrorCode;
 use crate::http::middleware::TOKEN_PATH;
@@ -50,7 +50,7 @@ pub(super) fn finish(document: &mut Value, base_url: &str) {
             }
         }
     }
-    tighten(&mut paths, &mut schemas);
+    limit_parameters(&mut paths);
     name_error_codes(&mut schemas);
     for content in contents(&mut paths) {
         if content.get("example").is_none() && content.get("examples").is_none() {

@@ -5,8 +5,8 @@ mod envelope;
 mod example;
 mod finish;
 mod json_patch;
+mod parameters;
 mod shared;
-mod tighten;
 mod webhooks;
 
 use serde_json::Value;

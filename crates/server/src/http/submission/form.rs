@@ -79,7 +79,7 @@ impl Place {
 }
 
 /// The members of a time range.
-const RANGE_ENDS: [&str; 2] = ["from", "to"];
+pub(super) const RANGE_ENDS: [&str; 2] = ["from", "to"];
 /// The members allowed beside a time range when there are no items.
 const RANGE_PAGE: [&str; 2] = ["limit", "cursor"];
 

@@ -2,11 +2,13 @@
 
 mod attributes;
 mod batch;
+mod body_schema;
 mod fast_path;
 mod form;
 mod schema;
 
 pub use attributes::{read_attributes, write_attributes};
 pub use batch::{Batch, ItemError, Rejection, RejectionCode, Stored};
+pub use body_schema::BodySchema;
 pub use form::{Asked, Forms, Layout};
 pub use schema::{AttributeValue, open_schema};

@@ -1,9 +1,12 @@
 //! Schemas of submitted items, made from those of answers and open to unknown members.
 
 use perigee_core::location::Location;
+use perigee_core::text::SHORT_MAX;
 use utoipa::openapi::schema::{AdditionalProperties, SchemaType, Type};
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
+
+use crate::http::input::FULL_LINE;
 
 /// The value of an attribute: a string, a number or a boolean.
 #[derive(Debug)]
@@ -24,6 +27,11 @@ impl PartialSchema for AttributeValue {
 
 impl ToSchema for AttributeValue {}
 
+/// The name of an attribute.
+fn attribute_name() -> Schema {
+    ObjectBuilder::new().schema_type(Type::String).pattern(Some(FULL_LINE)).max_length(Some(SHORT_MAX)).into()
+}
+
 /// An optional member may also be null.
 fn allow_null(property: &mut RefOr<Schema>) {
     if let RefOr::T(Schema::Object(object)) = property
@@ -34,12 +42,13 @@ fn allow_null(property: &mut RefOr<Schema>) {
 }
 
 /// The schema of a submitted item, made from that of the answered one: without members the server adds, and with
-/// unknown members, which become attributes.
+/// unknown members, which become attributes. `patterns` are those of its texts.
 pub fn open_schema(
     answered: RefOr<Schema>,
     description: &str,
     added: &[&str],
     required: &[&str],
+    patterns: &[(&str, &str)],
 ) -> RefOr<Schema> {
     let RefOr::T(Schema::Object(mut object)) = answered else { return answered };
     for name in added {
@@ -49,6 +58,15 @@ pub fn open_schema(
         if !required.contains(&name.as_str()) {
             allow_null(property);
         }
+    }
+    for (name, pattern) in patterns {
+        if let Some(RefOr::T(Schema::Object(text))) = object.properties.get_mut(*name) {
+            text.pattern = Some((*pattern).to_owned());
+        }
+    }
+    if let Some(RefOr::T(Schema::Object(attributes))) = object.properties.get_mut("attributes") {
+        attributes.property_names = Some(Box::new(attribute_name()));
+        attributes.max_properties = Some(Location::ATTRIBUTES_MAX);
     }
     object.required = required.iter().map(|name| (*name).to_owned()).collect();
     object.description = Some(description.to_owned());

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::http::input::{Word, words};
+use crate::http::input::{FULL_LINE, LINES, Word, words};
 use crate::http::submission::{AttributeValue, open_schema, write_attributes};
 
 /// What receiving an alert adds to it.
@@ -128,6 +128,7 @@ impl PartialSchema for AlertInput {
              string, a number or a boolean; an array or object nobody knows rejects the alert.",
             ADDED,
             &["dateTime", "alertName"],
+            &[("alertName", FULL_LINE), ("text", LINES)],
         )
     }
 }

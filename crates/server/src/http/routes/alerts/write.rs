@@ -5,8 +5,10 @@ use axum::response::{IntoResponse, Response};
 use perigee_core::alert::Alert;
 use perigee_core::id::DeviceId;
 use perigee_core::privilege::Privilege;
+use perigee_core::text::Line;
 use serde::Serialize;
-use utoipa::ToSchema;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::input::read_alert;
 use super::read::answer_alerts;
@@ -14,10 +16,11 @@ use super::view::{AlertInput, AlertList};
 use crate::app::App;
 use crate::http::error::{ApiError, ApiResult};
 use crate::http::extract::{Caller, DevicePath, Submission, Submitter};
-use crate::http::history::HistoryPart;
-use crate::http::json::{Fields, Pointer, check_chars};
+use crate::http::history::{HistoryPart, RangeInput};
+use crate::http::input::{Input as _, Schemas, input};
+use crate::http::json::{Fields, Pointer};
 use crate::http::routes::admit::{Admitted, AdmittedBody, admit_body, refused};
-use crate::http::submission::{Batch, Forms, Rejection, Stored};
+use crate::http::submission::{Batch, BodySchema, Forms, Rejection, Stored};
 
 static FORMS: Forms<Alert> = Forms {
     one: "alert",
@@ -28,75 +31,43 @@ static FORMS: Forms<Alert> = Forms {
     scan: |_, _| None,
 };
 
-/// Alerts to store, or a span of time to answer.
-#[derive(ToSchema)]
-#[serde(untagged)]
-pub enum AlertsBody {
-    /// One alert.
-    One(AlertInput),
-    /// Several alerts.
-    Several(Vec<AlertInput>),
-    /// Several alerts, wrapped.
-    Alerts(AlertsWrapped),
-    /// One alert, wrapped.
-    Alert(AlertWrapped),
-    /// A span of time to answer.
-    Range(AlertRange),
+/// Alerts to store, or a time range to answer.
+#[derive(Debug)]
+pub struct AlertsBody;
+
+input! {
+    /// Which alerts of a time range are answered.
+    struct NameFilter {
+        /// Only alerts of this name, in any letter case; null or empty for every alert.
+        alert_name as "alertName": Line<0, { Alert::NAME_MAX }>, nullable, example "SOSButton";
+    }
 }
 
-/// Several alerts, wrapped. `from` and `to` beside them mean nothing.
-#[derive(ToSchema)]
-#[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct AlertsWrapped {
-    /// The alerts to store.
-    #[schema(value_type = Vec<AlertInput>, max_items = 10000, min_items = 1)]
-    alerts: Vec<AlertInput>,
-    /// Ignored in a body that brings alerts.
-    #[schema(example = json!(null))]
-    from: Option<serde_json::Value>,
-    /// Ignored in a body that brings alerts.
-    #[schema(example = json!(null))]
-    to: Option<serde_json::Value>,
+const BODY: BodySchema =
+    BodySchema { item: "AlertInput", range: range_schema, answers_range_beside_items: false };
+
+fn range_schema() -> RefOr<Schema> {
+    let mut range = RangeInput::schema();
+    if let (RefOr::T(Schema::Object(range)), RefOr::T(Schema::Object(filter))) =
+        (&mut range, NameFilter::schema())
+    {
+        range.properties.extend(filter.properties);
+    }
+    range
 }
 
-/// One alert, wrapped. `from` and `to` beside it mean nothing.
-#[derive(ToSchema)]
-#[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct AlertWrapped {
-    /// The alert to store.
-    #[schema(value_type = AlertInput)]
-    alert: AlertInput,
-    /// Ignored in a body that brings alerts.
-    #[schema(example = json!(null))]
-    from: Option<serde_json::Value>,
-    /// Ignored in a body that brings alerts.
-    #[schema(example = json!(null))]
-    to: Option<serde_json::Value>,
+impl PartialSchema for AlertsBody {
+    fn schema() -> RefOr<Schema> {
+        BODY.schema(&FORMS)
+    }
 }
 
-/// A span of time, both ends included.
-#[derive(ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct AlertRange {
-    /// The beginning of the time range, inclusive.
-    #[schema(example = "2026-05-01T00:00:00Z", format = DateTime)]
-    from: String,
-    /// The end of the time range, inclusive.
-    #[schema(example = "2026-05-02T00:00:00Z", format = DateTime)]
-    to: String,
-    /// Only alerts of this name, in any letter case; null or empty for every alert.
-    #[schema(example = "SOSButton", max_length = 100)]
-    alert_name: Option<String>,
-    /// Items at the most; the answer is paged then.
-    #[schema(example = 1000, minimum = 1, maximum = 10000)]
-    limit: Option<u32>,
-    /// Where to go on: `nextCursor` of the page before.
-    #[schema(max_length = 1000)]
-    cursor: Option<String>,
+impl ToSchema for AlertsBody {
+    fn schemas(schemas: &mut Schemas) {
+        schemas.push((AlertInput::name().into(), AlertInput::schema()));
+        AlertInput::schemas(schemas);
+        schemas.extend(BODY.schemas(&FORMS));
+    }
 }
 
 /// What became of the alerts sent.
@@ -159,8 +130,7 @@ pub async fn submit_alerts(
     match admitted {
         Admitted::Range(device, body) => {
             let mut fields = Fields::of_object(&body, Pointer::root()).in_zone(caller.zone());
-            let name = fields.text("alertName").check(|name| check_chars(name, &(0..=Alert::NAME_MAX)));
-            let name = name.nullable().filter(|name| !name.is_empty());
+            let name = NameFilter::read(&mut fields).alert_name.filter(|name| !name.is_empty());
             let part = HistoryPart::of_body(fields, "alerts", device.id)?;
             answer_alerts(&app, &caller, device.id, name, part).await
         }

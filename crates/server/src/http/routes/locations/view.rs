@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 
 use perigee_core::location::{Field, FixSource, Kind, Location, MILEAGE_ALIAS, Milli, Reading};
+use perigee_core::text::{TAG_KEY_MAX, TAGS_MAX};
 use serde_json::{Value, json};
 use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, RefBuilder, SchemaFormat, SchemaType, Type};
 use utoipa::openapi::{ObjectBuilder, OneOfBuilder, Ref, RefOr, Schema};
 use utoipa::{Number, PartialSchema, ToSchema};
 
+use crate::http::input::LINE;
 use crate::http::submission::{AttributeValue, open_schema};
 
 /// A location as it is answered, described from the table of readings.
@@ -114,7 +116,10 @@ fn describe(reading: &Reading, description: &str) -> RefOr<Schema> {
             OneOfBuilder::new().item(source).item(plain(Type::Null)).into()
         }
         Kind::Flags => list(reading, description, plain(Type::Boolean)),
-        Kind::Texts => list(reading, description, plain(Type::String)),
+        Kind::Texts => {
+            let text = plain(Type::String).pattern(Some(LINE)).max_length(Some(Location::TEXT_MAX));
+            list(reading, description, text)
+        }
         Kind::Attributes => {
             let value: RefOr<Schema> = Ref::from_schema_name(AttributeValue::name()).into();
             property(or_null(Type::Object), description, example(reading), |property| {
@@ -122,9 +127,10 @@ fn describe(reading: &Reading, description: &str) -> RefOr<Schema> {
             })
         }
         Kind::Accessories => {
-            let value: RefOr<Schema> = plain(Type::String).into();
-            let accessory = plain(Type::Object).additional_properties(Some(value));
-            list(reading, description, accessory.property_names(Some(plain(Type::String))))
+            let value: RefOr<Schema> = plain(Type::String).max_length(Some(Location::TEXT_MAX)).into();
+            let key = plain(Type::String).pattern(Some(r"\S")).max_length(Some(TAG_KEY_MAX));
+            let accessory = plain(Type::Object).additional_properties(Some(value)).property_names(Some(key));
+            list(reading, description, accessory.max_properties(Some(TAGS_MAX)))
         }
     }
 }
@@ -264,6 +270,7 @@ impl PartialSchema for LocationInput {
              or a boolean; an array or object nobody knows rejects the location. `milleage` is read as `mileage`.",
             &Field::READ_ONLY.map(Field::name),
             &[Field::DateTime, Field::Latitude, Field::Longitude].map(Field::name),
+            &[],
         );
         take_whole_circle(schema)
     }

@@ -6,7 +6,8 @@ use perigee_core::id::DeviceId;
 use perigee_core::location::Location;
 use perigee_core::privilege::Privilege;
 use serde_json::{Map, Value};
-use utoipa::ToSchema;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::input::{read_location, scan_location};
 use super::view::{LocationInput, LocationList, LocationView};
@@ -16,12 +17,13 @@ use crate::http::error::{ApiError, ApiResult, internal};
 use crate::http::extract::SUBMISSION_MAX;
 use crate::http::extract::{Caller, DevicePath, Submission, Submitter};
 use crate::http::format::{Shape, Subject, answer_track, answer_track_after};
-use crate::http::history::HistoryPart;
+use crate::http::history::{HistoryPart, RangeInput};
+use crate::http::input::Schemas;
 use crate::http::json::{Fields, Pointer};
 use crate::http::routes::admit::{Admitted, AdmittedBody, admit_body, refused};
 #[cfg(feature = "bench")]
 use crate::http::submission::Asked;
-use crate::http::submission::{Batch, Forms, Rejection, Stored};
+use crate::http::submission::{Batch, BodySchema, Forms, Rejection, Stored};
 
 static FORMS: Forms<Location> = Forms {
     one: "location",
@@ -31,64 +33,25 @@ static FORMS: Forms<Location> = Forms {
     scan: scan_location,
 };
 
-/// Locations to store, or a span of time to answer.
-#[derive(ToSchema)]
-#[serde(untagged)]
-pub enum LocationsBody {
-    /// One location.
-    One(LocationInput),
-    /// Several locations.
-    Several(Vec<LocationInput>),
-    /// Several locations, wrapped.
-    Locations(LocationsWrapped),
-    /// One location, wrapped.
-    Location(LocationWrapped),
-    /// A span of time to answer.
-    Range(LocationRange),
+/// Locations to store, or a time range to answer.
+#[derive(Debug)]
+pub struct LocationsBody;
+
+const BODY: BodySchema =
+    BodySchema { item: "LocationInput", range: RangeInput::schema, answers_range_beside_items: true };
+
+impl PartialSchema for LocationsBody {
+    fn schema() -> RefOr<Schema> {
+        BODY.schema(&FORMS)
+    }
 }
 
-/// Several locations, wrapped. With `from` and `to` beside them the answer also has the `locations` of that span.
-#[derive(ToSchema)]
-#[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct LocationsWrapped {
-    /// The locations.
-    #[schema(value_type = Vec<LocationInput>, max_items = 10000, min_items = 1)]
-    locations: Vec<LocationInput>,
-    /// The first instant of the locations to answer.
-    #[schema(example = json!(null), format = DateTime)]
-    from: Option<String>,
-    /// The last instant of the locations to answer.
-    #[schema(example = json!(null), format = DateTime)]
-    to: Option<String>,
-    /// Locations to answer at the most.
-    #[schema(example = json!(null), minimum = 1, maximum = 10000)]
-    limit: Option<u32>,
-    /// Where the answer goes on: `nextCursor` of the page before.
-    #[schema(example = json!(null), max_length = 1000)]
-    cursor: Option<String>,
-}
-
-/// One location, wrapped. With `from` and `to` beside it the answer also has the `locations` of that span.
-#[derive(ToSchema)]
-#[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct LocationWrapped {
-    /// The location.
-    #[schema(value_type = LocationInput)]
-    location: LocationInput,
-    /// The first instant of the locations to answer.
-    #[schema(example = json!(null), format = DateTime)]
-    from: Option<String>,
-    /// The last instant of the locations to answer.
-    #[schema(example = json!(null), format = DateTime)]
-    to: Option<String>,
-    /// Locations to answer at the most.
-    #[schema(example = json!(null), minimum = 1, maximum = 10000)]
-    limit: Option<u32>,
-    /// Where the answer goes on: `nextCursor` of the page before.
-    #[schema(example = json!(null), max_length = 1000)]
-    cursor: Option<String>,
+impl ToSchema for LocationsBody {
+    fn schemas(schemas: &mut Schemas) {
+        schemas.push((LocationInput::name().into(), LocationInput::schema()));
+        LocationInput::schemas(schemas);
+        schemas.extend(BODY.schemas(&FORMS));
+    }
 }
 
 /// What became of the locations sent, and the locations of the span of time asked for beside them.
@@ -110,28 +73,6 @@ pub struct StoredLocations {
     locations: Option<Vec<LocationView>>,
     /// Where to go on, when there is more.
     next_cursor: Option<String>,
-}
-
-/// A span of time, both ends included.
-#[derive(ToSchema)]
-#[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "describes what is read")]
-pub struct LocationRange {
-    /// The first instant.
-    #[schema(example = "2026-05-01T00:00:00Z", format = DateTime)]
-    from: String,
-    /// The last instant.
-    #[schema(example = "2026-05-02T00:00:00Z", format = DateTime)]
-    to: String,
-    /// Items at the most; the answer is paged then.
-    #[schema(example = 1000, minimum = 1, maximum = 10000)]
-    limit: Option<u32>,
-    /// Where to go on: `nextCursor` of the page before.
-    #[schema(max_length = 1000)]
-    cursor: Option<String>,
-    /// Null means nothing: some clients send every member they know.
-    #[schema(value_type = Option<String>, max_length = 0, example = json!(null))]
-    location: Option<String>,
 }
 
 /// What became of the locations sent, or the locations asked for.

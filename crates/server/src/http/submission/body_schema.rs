@@ -1,0 +1,117 @@
+//! How the document describes a submission: the layouts that [`Forms`] reads.
+
+use utoipa::openapi::schema::{AdditionalProperties, AnyOfBuilder, ObjectBuilder, SchemaType, Type};
+use utoipa::openapi::{Object, Ref, RefOr, Schema};
+
+use super::form::{Forms, RANGE_ENDS};
+use crate::http::input::{Schemas, array};
+
+/// What is sent besides the layouts of [`Forms`].
+#[derive(Debug)]
+pub struct BodySchema {
+    /// The name of the schema of an item.
+    pub item: &'static str,
+    /// A time range alone, as it is read.
+    pub range: fn() -> RefOr<Schema>,
+    /// Whether a time range beside items is answered too; it is ignored otherwise.
+    pub answers_range_beside_items: bool,
+}
+
+impl BodySchema {
+    /// Any of the layouts.
+    pub fn schema<T>(&self, forms: &Forms<T>) -> RefOr<Schema> {
+        let named = Names::of(forms);
+        let item = || RefOr::from(Ref::from_schema_name(self.item));
+        let body = AnyOfBuilder::new()
+            .description(Some(format!("{} to store, or a time range to answer.", capital(forms.many))))
+            .item(item())
+            .item(array(item(), 1, forms.most, false))
+            .item(Ref::from_schema_name(named.many))
+            .item(Ref::from_schema_name(named.one))
+            .item(Ref::from_schema_name(named.range));
+        RefOr::T(Schema::AnyOf(body.build()))
+    }
+
+    /// The schemas that [`BodySchema::schema`] refers to, but for the item's.
+    pub fn schemas<T>(&self, forms: &Forms<T>) -> Schemas {
+        let named = Names::of(forms);
+        let item = || RefOr::from(Ref::from_schema_name(self.item));
+        let several = self.wrapped(forms.many, array(item(), 1, forms.most, false));
+        vec![
+            (named.many, several),
+            (named.one, self.wrapped(forms.one, item())),
+            (named.range, self.range_alone(forms)),
+        ]
+    }
+
+    /// Items in a member, with what may stand beside them.
+    fn wrapped(&self, member: &str, items: RefOr<Schema>) -> RefOr<Schema> {
+        let description = if self.answers_range_beside_items {
+            format!("Stores `{member}`. With `from` and `to`, also answers the time range.")
+        } else {
+            format!("Stores `{member}`. `from` and `to` are ignored.")
+        };
+        let mut object = closed(description);
+        object.properties.insert(member.to_owned(), items);
+        object.required.push(member.to_owned());
+        if let (true, RefOr::T(Schema::Object(range))) = (self.answers_range_beside_items, (self.range)()) {
+            let optional = range.properties.into_iter().map(|(name, schema)| (name, or_null(schema)));
+            object.properties.extend(optional);
+        } else {
+            let ignored =
+                ObjectBuilder::new().schema_type(SchemaType::AnyValue).description(Some("Ignored."));
+            object.properties.extend(RANGE_ENDS.map(|name| (name.to_owned(), ignored.clone())));
+        }
+        RefOr::T(Schema::Object(object))
+    }
+
+    /// A time range, beside which items may be null: some clients send every member they know.
+    fn range_alone<T>(&self, forms: &Forms<T>) -> RefOr<Schema> {
+        let mut range = (self.range)();
+        if let RefOr::T(Schema::Object(object)) = &mut range {
+            for name in [forms.one, forms.many] {
+                let null = ObjectBuilder::new().schema_type(Type::Null).description(Some("Ignored."));
+                object.properties.insert(name.to_owned(), null.into());
+            }
+        }
+        range
+    }
+}
+
+/// The names of the schemas of one kind of body.
+struct Names {
+    one: String,
+    many: String,
+    range: String,
+}
+
+impl Names {
+    fn of<T>(forms: &Forms<T>) -> Self {
+        let (one, many) = (capital(forms.one), capital(forms.many));
+        Self { range: format!("{one}Range"), one: format!("{one}Wrapped"), many: format!("{many}Wrapped") }
+    }
+}
+
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + letters.as_str())
+}
+
+fn closed(description: String) -> Object {
+    ObjectBuilder::new()
+        .schema_type(Type::Object)
+        .description(Some(description))
+        .additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false)))
+        .build()
+}
+
+/// A member that may be null, which its example is.
+fn or_null(mut schema: RefOr<Schema>) -> RefOr<Schema> {
+    if let RefOr::T(Schema::Object(object)) = &mut schema {
+        if let SchemaType::Type(kind) = &object.schema_type {
+            object.schema_type = SchemaType::from_iter([kind.clone(), Type::Null]);
+        }
+        object.example = Some(serde_json::Value::Null);
+    }
+    schema
+}
