@@ -6,19 +6,19 @@ use std::io::{self, ErrorKind, Write};
 use anyhow::Result;
 use serde::Serialize;
 
-/// The result of a command.
+/// The result of a command: serialised for `--json`, in words otherwise.
 pub(crate) trait Answer: Serialize {
-    /// The result in words.
+    /// The result as text for a person, of one or more lines.
     fn in_words(&self) -> String;
 }
 
-/// Prints a result.
+/// Prints a result, as JSON or as text.
 pub(crate) fn print(answer: &impl Answer, json: bool) -> Result<()> {
     let text = if json { serde_json::to_string(answer)? } else { answer.in_words() };
     print_text(&text)
 }
 
-/// Prints a line. A closed pipe, as with `head`, is not an error.
+/// Prints text and a line end. A closed pipe, as with `head`, is not an error.
 pub(crate) fn print_text(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     match writeln!(out, "{}", text.trim_end()).and_then(|()| out.flush()) {

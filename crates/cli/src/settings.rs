@@ -9,16 +9,17 @@ use toml::{Table, Value};
 
 use crate::args::Common;
 
-/// The defaults and reference of every setting.
+/// Defaults and reference documentation of all settings.
 const DEFAULTS: &str = include_str!("../../../config.default.toml");
-const PREFIX: &str = "PERIGEE_";
-/// Settings without a default, which the file of defaults cannot contain.
+const ENV_PREFIX: &str = "PERIGEE_";
+/// Optional settings without a default, by section and key. TOML has no null, so `config.default.toml` cannot list
+/// them.
 const WITHOUT_DEFAULT: [(&str, &str); 2] = [("server", "tls_certificate"), ("server", "tls_key")];
 
-/// A setting given by a flag.
+/// A setting given by a command-line flag: section, key and value.
 pub(crate) type Flag = (&'static str, &'static str, String);
 
-/// Loads the settings for a command with these flags.
+/// Loads and validates the settings for a command with these flags.
 pub(crate) fn load(common: &Common, flags: Vec<Flag>) -> Result<Config> {
     let mut settings = Settings::defaults()?;
     if let Some(path) = &common.config {
@@ -33,13 +34,16 @@ pub(crate) fn load(common: &Common, flags: Vec<Flag>) -> Result<Config> {
     settings.finish()
 }
 
-/// The settings of `config.default.toml`, which is embedded.
+/// The defaults alone, without file, environment or flags.
 pub(crate) fn defaults() -> Result<Config> {
     Settings::defaults()?.finish()
 }
 
+/// Settings while their sources are merged.
 struct Settings {
+    /// Says which sections and keys exist, and their types.
     defaults: Table,
+    /// The defaults, overwritten by the sources added so far.
     merged: Table,
 }
 
@@ -59,27 +63,25 @@ impl Settings {
         })?;
         for (section, value) in table {
             let Value::Table(keys) = value else {
-                bail!(
-                    "{shown}: \"{section}\" stands in no section; settings stand under {}",
-                    self.sections()
-                );
+                bail!("{shown}: \"{section}\" stands in no section; put it under one of {}", self.sections());
             };
             for (key, value) in keys {
                 self.set(&section, &key, value).with_context(|| shown.to_string())?;
             }
         }
+        // Parsed after each source, so that the error of a wrong type names the source.
         self.parse().map(drop).with_context(|| shown.to_string())
     }
 
     /// Applies variables such as `PERIGEE_SERVER__LISTEN`. Variables without a double underscore are not settings.
     fn add_environment(&mut self, variables: impl Iterator<Item = (String, String)>) -> Result<()> {
         for (name, text) in variables {
-            let Some((section, key)) = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once("__"))
+            let Some((section, key)) = name.strip_prefix(ENV_PREFIX).and_then(|rest| rest.split_once("__"))
             else {
                 continue;
             };
             let (section, key) = (section.to_ascii_lowercase(), key.to_ascii_lowercase());
-            let value = self.typed(&section, &key, text);
+            let value = self.to_default_type(&section, &key, text);
             let in_variable = || format!("the environment variable {name}");
             self.set(&section, &key, value).with_context(in_variable)?;
             self.parse().map(drop).with_context(in_variable)?;
@@ -87,6 +89,8 @@ impl Settings {
         Ok(())
     }
 
+    /// Applies flags. Their sections and keys are constants of this program and always exist; `finish` checks the
+    /// values.
     fn add_flags(&mut self, flags: impl Iterator<Item = Flag>) {
         for (section, key, text) in flags {
             if let Some(keys) = self.merged.get_mut(section).and_then(Value::as_table_mut) {
@@ -103,7 +107,7 @@ impl Settings {
 
     fn parse(&self) -> Result<Config> {
         self.merged.clone().try_into().map_err(|error: toml::de::Error| {
-            // The library puts the position on a line of its own.
+            // The library puts the position on a line of its own; errors of this program have one line.
             let text = error.to_string();
             anyhow!(
                 "{}",
@@ -112,6 +116,7 @@ impl Settings {
         })
     }
 
+    /// Overwrites one setting; fails if there is no such section or key.
     fn set(&mut self, section: &str, key: &str, value: Value) -> Result<()> {
         let Some(known) = self.defaults.get(section).and_then(Value::as_table) else {
             bail!("unknown section \"{section}\"; there are {}", self.sections());
@@ -127,8 +132,9 @@ impl Settings {
         Ok(())
     }
 
-    /// Converts the text of a variable to the type of the default; lists are separated by commas.
-    fn typed(&self, section: &str, key: &str, text: String) -> Value {
+    /// Converts the text of a variable to the type of the default; lists are separated by commas. Text that does not
+    /// fit stays text, and parsing reports it.
+    fn to_default_type(&self, section: &str, key: &str, text: String) -> Value {
         match self.defaults.get(section).and_then(|keys| keys.get(key)) {
             Some(Value::Integer(_)) => text.trim().parse().map_or(Value::String(text), Value::Integer),
             Some(Value::Boolean(_)) => text.trim().parse().map_or(Value::String(text), Value::Boolean),
@@ -140,6 +146,7 @@ impl Settings {
         }
     }
 
+    /// Lists the sections for error messages.
     fn sections(&self) -> String {
         self.defaults.keys().map(|section| format!("[{section}]")).collect::<Vec<_>>().join(", ")
     }

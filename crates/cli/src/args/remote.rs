@@ -58,7 +58,7 @@ pub(crate) enum FileFormat {
 }
 
 impl FileFormat {
-    /// The name in the API.
+    /// The name of the format in the API and on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Json => "json",
@@ -106,7 +106,7 @@ pub(crate) struct Export {
     /// Last instant to export.
     #[arg(long, value_name = "TIME")]
     pub(crate) to: Option<Timestamp>,
-    /// Format to write; by default from the file's name, else ndjson.
+    /// Format to write; by default that of the file name's extension, else ndjson.
     #[arg(long, value_enum)]
     pub(crate) format: Option<FileFormat>,
     /// Write to this file, which appears only when it is complete; standard output if left out.
@@ -120,7 +120,7 @@ pub(crate) struct Export {
 /// Speed of simulated time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Speedup {
-    /// A factor of real time.
+    /// This many times as fast as real time.
     Times(f64),
     /// As fast as the server accepts it.
     Unlimited,

@@ -20,7 +20,7 @@ use tokio::sync::oneshot;
 use super::serve::stop_signal;
 use crate::api::Api;
 use crate::args::{Common, Demo, Remote};
-use crate::demo::{Cast, Sink, run_live, set_scene};
+use crate::demo::{DemoFleet, Sink, create_content, run_live};
 use crate::output::{Answer, print};
 use crate::{logging, settings};
 
@@ -45,8 +45,9 @@ pub(crate) async fn demo(common: &Common, options: Demo) -> Result<ExitCode> {
     let owner = service.first_owner().await?.context("the database of the demo is not empty")?;
     let api = Api::new(&open_door(&service, &owner).await?)?;
     let now_ms = clock.now().as_millis();
-    let cast = Cast::new(options.seed, options.devices, now_ms - i64::from(options.days) * DAY_MS, now_ms);
-    let scene = Scene {
+    let start_ms = now_ms - i64::from(options.days) * DAY_MS;
+    let fleet = DemoFleet::new(options.seed, options.devices, start_ms, now_ms);
+    let access = DemoAccess {
         address: service.base_url().to_string(),
         email: owner.email.as_str().to_owned(),
         password: owner.password.expose_secret().to_owned(),
@@ -57,9 +58,9 @@ pub(crate) async fn demo(common: &Common, options: Demo) -> Result<ExitCode> {
     let json = common.json;
     let life = tokio::spawn(async move {
         let lived = async {
-            set_scene(&api, cast).await?;
-            print(&scene, json)?;
-            run_live(&api, cast).await
+            create_content(&api, fleet).await?;
+            print(&access, json)?;
+            run_live(&api, fleet).await
         };
         // The error of the simulated fleet, if it fails.
         let _not_listening = ended.send(lived.await);
@@ -116,15 +117,16 @@ async fn open_door(service: &Service, owner: &FirstOwner) -> Result<Remote> {
     })
 }
 
+/// Where the demo runs, and the credentials to sign in.
 #[derive(Serialize)]
-struct Scene {
+struct DemoAccess {
     address: String,
     email: String,
     password: String,
     devices: u32,
 }
 
-impl Answer for Scene {
+impl Answer for DemoAccess {
     fn in_words(&self) -> String {
         format!(
             "A fleet of {} vehicles, vessels and hikers is on its way.

@@ -1,8 +1,8 @@
-//! `perigee key`: API keys and the key that signs tokens. Changes act on a running server within five seconds.
+//! `perigee key`: API keys and the key that signs tokens. A running server applies changes within five seconds.
 
 use anyhow::{Result, bail};
 use perigee_core::actor::Origin;
-use perigee_core::credential::ApiKey as Kept;
+use perigee_core::credential::ApiKey as StoredApiKey;
 use perigee_core::id::KeyId;
 use perigee_core::privilege::Privilege;
 use perigee_core::text::Email;
@@ -26,6 +26,7 @@ pub(crate) async fn run(common: &Common, command: KeyCommand) -> Result<()> {
     }
 }
 
+/// The result of `key issue`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Issued {
@@ -40,6 +41,7 @@ impl Answer for Issued {
     }
 }
 
+/// Issues a new API key, which replaces the old one of the user.
 async fn issue(config: &Config, email: &Email) -> Result<Issued> {
     let opened = Opened::existing(config).await?;
     let user = opened.login(email).await?.user;
@@ -47,14 +49,14 @@ async fn issue(config: &Config, email: &Email) -> Result<Issued> {
         bail!("{} may not have an API key; give the user the privilege \"api\" first", email.as_str());
     }
     let key = ApiKey::generate();
-    let kept = Kept {
+    let stored = StoredApiKey {
         id: KeyId::new(opened.now()),
         hash: *key.hash().as_bytes(),
         hint: key.hint().to_owned(),
         creation: opened.now(),
         last_used: None,
     };
-    opened.store().put_api_key(&Origin::command(), user.id, kept).await?;
+    opened.store().put_api_key(&Origin::command(), user.id, stored).await?;
     opened.close().await;
     Ok(Issued {
         user_id: user.id.to_string(),
@@ -63,10 +65,11 @@ async fn issue(config: &Config, email: &Email) -> Result<Issued> {
     })
 }
 
-/// Seconds that an old key stays valid beyond the life of its tokens: servers sign with it until they notice the new
-/// one, and their clocks may differ.
-const MARGIN_S: i64 = 60;
+/// Seconds that an old signing key stays valid beyond the lifetime of its tokens: servers sign with it until they
+/// notice the new one, and their clocks may differ.
+const OLD_KEY_MARGIN_S: i64 = 60;
 
+/// The result of `key rotate-signing`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Rotated {
@@ -83,26 +86,28 @@ impl Answer for Rotated {
     }
 }
 
+/// Makes a new signing key. Tokens signed by older keys stay valid until they expire, or not at all with `at_once`.
 async fn rotate(config: &Config, at_once: bool) -> Result<Rotated> {
     let opened = Opened::existing(config).await?;
     let key = SigningKey::generate()?;
     let now = opened.now();
-    let seconds = if at_once { 0 } else { i64::from(config.auth.token_seconds) + MARGIN_S };
+    let seconds = if at_once { 0 } else { i64::from(config.auth.token_seconds) + OLD_KEY_MARGIN_S };
     let until = now.plus_seconds(seconds);
     opened.store().rotate_signing_key(key.to_stored(now), until).await?;
     opened.close().await;
     Ok(Rotated { key_id: key.id().to_owned(), old_keys_until: until.to_string() })
 }
 
+/// The result of `key revoke`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Ended {
+struct Revoked {
     user_id: String,
     email: String,
     revoked: bool,
 }
 
-impl Answer for Ended {
+impl Answer for Revoked {
     fn in_words(&self) -> String {
         if self.revoked {
             format!("the API key of {} is revoked; its tokens stop working within five seconds", self.email)
@@ -112,10 +117,10 @@ impl Answer for Ended {
     }
 }
 
-async fn revoke(config: &Config, email: &Email) -> Result<Ended> {
+async fn revoke(config: &Config, email: &Email) -> Result<Revoked> {
     let opened = Opened::existing(config).await?;
     let user = opened.login(email).await?.user;
     let revoked = opened.store().delete_api_key(&Origin::command(), user.id).await?;
     opened.close().await;
-    Ok(Ended { user_id: user.id.to_string(), email: user.profile.email.as_str().to_owned(), revoked })
+    Ok(Revoked { user_id: user.id.to_string(), email: user.profile.email.as_str().to_owned(), revoked })
 }

@@ -11,26 +11,28 @@ use crate::args::{Common, Migrate};
 use crate::output::{Answer, print};
 use crate::settings;
 
+/// Runs `perigee migrate`. With `--check` it only lists the pending migrations, and fails if there are any.
 pub(crate) async fn run(common: &Common, options: &Migrate) -> Result<ExitCode> {
     let config = settings::load(common, Vec::new())?;
     let pending = Database::pending_migrations(&config.store.database_url()?).await?;
-    let migrations = pending.iter().map(Step::from).collect();
+    let migrations = pending.iter().map(MigrationView::from).collect();
     if options.check {
         print(&Pending { pending: migrations }, common.json)?;
         return Ok(if pending.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
+    // Opening the database applies the pending migrations.
     Opened::or_new(&config).await?.close().await;
     print(&Applied { applied: migrations }, common.json)?;
     Ok(ExitCode::SUCCESS)
 }
 
 #[derive(Serialize)]
-struct Step {
+struct MigrationView {
     version: i64,
     name: &'static str,
 }
 
-impl From<&Migration> for Step {
+impl From<&Migration> for MigrationView {
     fn from(migration: &Migration) -> Self {
         Self { version: migration.version, name: migration.name }
     }
@@ -38,12 +40,12 @@ impl From<&Migration> for Step {
 
 #[derive(Serialize)]
 struct Pending {
-    pending: Vec<Step>,
+    pending: Vec<MigrationView>,
 }
 
 #[derive(Serialize)]
 struct Applied {
-    applied: Vec<Step>,
+    applied: Vec<MigrationView>,
 }
 
 impl Answer for Pending {
@@ -58,11 +60,14 @@ impl Answer for Applied {
     }
 }
 
-fn in_words(what: &str, steps: &[Step]) -> String {
-    if steps.is_empty() {
+/// One line per migration, or that there is none.
+fn in_words(status: &str, migrations: &[MigrationView]) -> String {
+    if migrations.is_empty() {
         return "the database is up to date".to_owned();
     }
-    let lines: Vec<String> =
-        steps.iter().map(|step| format!("{what}: {:04} {}", step.version, step.name)).collect();
+    let lines: Vec<String> = migrations
+        .iter()
+        .map(|migration| format!("{status}: {:04} {}", migration.version, migration.name))
+        .collect();
     lines.join("\n")
 }

@@ -13,12 +13,12 @@ use crate::args::Common;
 use crate::output::{Answer, print};
 use crate::{progress, settings};
 
-/// Runs `perigee repair`. The embedded database is opened with the lock of the service, so that both never run at the
-/// same time.
+/// Runs `perigee repair`. A SQLite file is opened with the server's lock, so that no server can run at the same time.
 pub(crate) async fn run(common: &Common) -> Result<ExitCode> {
     let config = settings::load(common, Vec::new())?;
     require_current(&config).await?;
-    let since = SystemClock.now();
+    // Taken before the database is opened: opening already quarantines damaged rows, which belong in the report.
+    let started = SystemClock.now();
     let url = config.store.database_url()?;
     let options = OpenOptions {
         readers: 1,
@@ -28,7 +28,7 @@ pub(crate) async fn run(common: &Common) -> Result<ExitCode> {
     };
     let database = Database::open(&url, options, Arc::new(SystemClock)).await?;
     let bar = progress::bar("rows");
-    let repaired = perigee_store::repair(&database, since, &mut |Progress { done, all }| {
+    let repaired = perigee_store::repair(&database, started, &mut |Progress { done, all }| {
         bar.set_length(all);
         bar.set_position(done);
     })

@@ -1,9 +1,10 @@
-//! `perigee simulate --device`: one device that moves at once, so that a new user sees it on the map.
+//! `perigee simulate --device`: reports for one existing device, which moves from the first report on, so that a new
+//! user sees it move on the map.
 
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use perigee_cli::fleet::{SimulatedDevice, Smooth};
+use perigee_cli::fleet::{SimulatedDevice, SmoothTrack};
 use perigee_core::time::{Clock, SystemClock};
 use serde::Serialize;
 
@@ -15,21 +16,25 @@ use crate::output::{Answer, print};
 const STEP_MS: i64 = 3_000;
 /// Minimum speed to be seen moving, in tenths of a km/h.
 const MOVING_DKMH: i32 = 200;
-/// How many start times are tried to find one at which it moves, and the time between them.
-const MOMENTS: i64 = 288;
-const APART_MS: i64 = 300_000;
+/// Reports that must all be at that speed: the first minute.
+const MOVING_REPORTS: usize = 20;
+/// Interval between the start times that are tried.
+const START_INTERVAL_MS: i64 = 300_000;
+/// Start times that are tried: those of one day.
+const STARTS_MAX: i64 = 288;
 
 /// Reports for one device until interrupted or until the time is up.
 pub(crate) async fn run(common: &Common, options: &Simulate, device: &str) -> Result<()> {
     let api = Api::new(&options.remote)?;
     let now_ms = SystemClock.now().as_millis();
-    let track = moving(options.seed, now_ms).context("no device of this seed moves; choose another one")?;
+    let track = find_moving_track(options.seed, now_ms)
+        .context("no device of this seed moves; choose another one")?;
     let end_ms = now_ms.saturating_add(i64::from(options.seconds) * 1_000);
     let mut sent = 0;
     let reporting = async {
         for fix in track.take_while(|fix| fix.time_ms < end_ms) {
-            let left = fix.time_ms - SystemClock.now().as_millis();
-            tokio::time::sleep(Duration::from_millis(u64::try_from(left).unwrap_or(0))).await;
+            let wait_ms = fix.time_ms - SystemClock.now().as_millis();
+            tokio::time::sleep(Duration::from_millis(u64::try_from(wait_ms).unwrap_or(0))).await;
             let mut line = Vec::new();
             fix.write_json(&mut line);
             line.push(b'\n');
@@ -45,12 +50,14 @@ pub(crate) async fn run(common: &Common, options: &Simulate, device: &str) -> Re
     print(&Summary { device: device.to_owned(), sent }, common.json)
 }
 
-/// A simulated vehicle that is moving now, found by trying earlier start times.
-fn moving(seed: u64, now_ms: i64) -> Option<Smooth> {
-    (1..=MOMENTS).find_map(|moment| {
-        let track = SimulatedDevice::new(seed, 0).track(now_ms - moment * APART_MS);
-        let smooth = Smooth::new(track, now_ms - STEP_MS, STEP_MS)?;
-        let is_moving = smooth.clone().take(20).all(|fix| fix.speed_dkmh > MOVING_DKMH);
+/// The track of a vehicle that is moving now. A simulated vehicle also rests, so earlier and earlier start times are
+/// tried until it is on a trip.
+fn find_moving_track(seed: u64, now_ms: i64) -> Option<SmoothTrack> {
+    (1..=STARTS_MAX).find_map(|start| {
+        let track = SimulatedDevice::new(seed, 0).track(now_ms - start * START_INTERVAL_MS);
+        // The first fix is one step after the given instant, which makes it due now.
+        let smooth = SmoothTrack::new(track, now_ms - STEP_MS, STEP_MS)?;
+        let is_moving = smooth.clone().take(MOVING_REPORTS).all(|fix| fix.speed_dkmh > MOVING_DKMH);
         is_moving.then_some(smooth)
     })
 }
@@ -72,9 +79,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_moves_at_once_whatever_the_seed() {
+    fn it_moves_from_the_first_report_for_any_seed() {
         for seed in 1..=5 {
-            let first = moving(seed, 1_700_000_000_000).and_then(|mut track| track.next()).unwrap();
+            let first =
+                find_moving_track(seed, 1_700_000_000_000).and_then(|mut track| track.next()).unwrap();
             assert_eq!(first.time_ms, 1_700_000_000_000, "the first report is due now");
             assert!(first.speed_dkmh > MOVING_DKMH);
         }

@@ -5,12 +5,12 @@ use std::collections::BinaryHeap;
 use std::time::Duration;
 
 use anyhow::Result;
-use perigee_cli::fleet::Smooth;
+use perigee_cli::fleet::SmoothTrack;
 use perigee_core::time::{Clock, SystemClock, Timestamp};
 use reqwest::Method;
 use serde_json::json;
 
-use super::cast::Cast;
+use super::fleet::DemoFleet;
 use crate::api::{Api, Submission};
 
 /// Interval between two alerts.
@@ -25,15 +25,15 @@ const MISHAPS: [(&str, &str, bool); 5] = [
 ];
 
 /// Sends the reports of the fleet until the service stops.
-pub(crate) async fn run_live(api: &Api, cast: Cast) -> Result<()> {
-    let mut devices: Vec<(String, Smooth)> =
-        cast.roles().filter_map(|role| Some((role.identifier(), role.live()?))).collect();
+pub(crate) async fn run_live(api: &Api, fleet: DemoFleet) -> Result<()> {
+    let mut devices: Vec<(String, SmoothTrack)> =
+        fleet.devices().filter_map(|device| Some((device.identifier(), device.live()?))).collect();
     let mut due = BinaryHeap::new();
     for (index, (_, track)) in devices.iter_mut().enumerate() {
         queue(&mut due, index, track);
     }
     let mut mishaps = 0_usize;
-    let mut next_mishap_ms = cast.now_ms + MISHAP_EVERY_MS / 3;
+    let mut next_mishap_ms = fleet.now_ms + MISHAP_EVERY_MS / 3;
     while let Some(Reverse((at_ms, index, line))) = due.pop() {
         wait_until(at_ms).await;
         let Some((identifier, track)) = devices.get_mut(index) else { continue };
@@ -51,7 +51,7 @@ pub(crate) async fn run_live(api: &Api, cast: Cast) -> Result<()> {
 /// A due report, as the line to send.
 type Due = BinaryHeap<Reverse<(i64, usize, Vec<u8>)>>;
 
-fn queue(due: &mut Due, index: usize, track: &mut Smooth) {
+fn queue(due: &mut Due, index: usize, track: &mut SmoothTrack) {
     if let Some(fix) = track.next() {
         let mut line = Vec::new();
         fix.write_json(&mut line);

@@ -1,11 +1,11 @@
-//! The demo: a temporary database, a simulated fleet, alerts, and senders that send nothing.
+//! The content of the demo: a simulated fleet with history, rules and alerts, and a sender that sends nothing.
 
-mod cast;
+mod content;
+mod fleet;
 mod live;
-mod scene;
 mod sink;
 
-pub(crate) use cast::Cast;
+pub(crate) use content::create_content;
+pub(crate) use fleet::DemoFleet;
 pub(crate) use live::run_live;
-pub(crate) use scene::set_scene;
 pub(crate) use sink::Sink;

@@ -38,7 +38,7 @@ pub struct Fix {
 pub(crate) struct Motion {
     pub(crate) place: GeoPoint,
     pub(crate) altitude_m: f64,
-    pub(crate) speed_ms: f64,
+    pub(crate) speed_mps: f64,
     pub(crate) course: f64,
 }
 
@@ -54,7 +54,7 @@ impl Fix {
                 within => within,
             },
             altitude_dm: rounded(motion.altitude_m * 10.0),
-            speed_dkmh: rounded(motion.speed_ms * 36.0),
+            speed_dkmh: rounded(motion.speed_mps * 36.0),
             course_ddeg: rounded(motion.course * 10.0).rem_euclid(3600),
             accuracy_dm: rounded(accuracy_m * 10.0),
             satellites,
@@ -145,8 +145,12 @@ mod tests {
 
     #[test]
     fn a_fix_is_what_the_api_takes() {
-        let motion =
-            Motion { place: GeoPoint::new(42.2406, -8.7207), altitude_m: 3.0, speed_ms: 5.0, course: 359.99 };
+        let motion = Motion {
+            place: GeoPoint::new(42.2406, -8.7207),
+            altitude_m: 3.0,
+            speed_mps: 5.0,
+            course: 359.99,
+        };
         let fix = Fix {
             battery: Some(80),
             ignition: Some(true),

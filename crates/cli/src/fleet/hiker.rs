@@ -29,7 +29,7 @@ pub(super) struct Hiker {
     place: GeoPoint,
     altitude_m: f64,
     course: f64,
-    speed_ms: f64,
+    speed_mps: f64,
     battery: f64,
 }
 
@@ -44,7 +44,7 @@ impl Hiker {
             place: trailhead,
             altitude_m: valley_m + random.between(0.0, 200.0),
             course: random.between(0.0, 360.0),
-            speed_ms: 0.0,
+            speed_mps: 0.0,
             battery: random.between(60.0, 100.0),
             random,
         }
@@ -61,7 +61,7 @@ impl Hiker {
     fn fix(&mut self) -> Fix {
         let place = self.place.step(self.random.between(0.0, 360.0), self.random.between(0.0, 6.0));
         let motion =
-            Motion { place, altitude_m: self.altitude_m, speed_ms: self.speed_ms, course: self.course };
+            Motion { place, altitude_m: self.altitude_m, speed_mps: self.speed_mps, course: self.course };
         let accuracy = self.random.between(4.0, 30.0);
         let satellites = self.random.whole(4, 11);
         let battery = (1..=100).rev().find(|percent| f64::from(*percent) <= self.battery).unwrap_or(0);
@@ -73,7 +73,7 @@ impl Hiker {
         if self.battery < 5.0 {
             self.battery = 100.0;
         }
-        self.speed_ms =
+        self.speed_mps =
             if self.is_day() && !self.random.chance(0.15) { self.random.between(0.5, 1.4) } else { 0.0 };
         let (homewards, metres) = self.place.towards(self.trailhead);
         if metres > RANGE_M {
@@ -83,9 +83,9 @@ impl Hiker {
         for _ in 0..12 {
             let by = self.random.around_zero(20.0);
             self.course = turn(self.course, by + turn_to(self.course, self.course + by) * 0.2);
-            self.place = self.place.step(self.course, self.speed_ms * 300.0 * 0.8);
+            self.place = self.place.step(self.course, self.speed_mps * 300.0 * 0.8);
         }
-        let climb = self.speed_ms * self.random.around_zero(130.0);
+        let climb = self.speed_mps * self.random.around_zero(130.0);
         self.altitude_m = (self.altitude_m + climb).clamp(self.valley_m, self.valley_m + 1800.0);
     }
 

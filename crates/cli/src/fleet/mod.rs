@@ -1,5 +1,5 @@
-//! A simulated fleet: vehicles on roads, vessels on sea lanes and hikers in the mountains, with unreliable networks.
-//! The same seed gives the same fleet.
+//! A simulated fleet: vehicles on roads, vessels on sea lanes and hikers in the mountains, whose reports arrive late or
+//! twice as over unreliable networks. The same seed gives the same fleet.
 
 mod delivery;
 mod device;
@@ -14,4 +14,4 @@ mod vessel;
 pub use delivery::{Deliveries, Delivery};
 pub use device::{Kind, SimulatedDevice, Track};
 pub use fix::Fix;
-pub use smooth::Smooth;
+pub use smooth::SmoothTrack;

@@ -1,4 +1,5 @@
-//! A vehicle: trips along straight and bending roads with limits, junctions and lights, and rests between them.
+//! A simulated vehicle: trips along straight and bending roads with speed limits, junctions and traffic lights, and
+//! stops between the trips.
 
 use super::fix::{Fix, Motion};
 use super::geo_point::{GeoPoint, turn, turn_to};
@@ -19,14 +20,15 @@ const HOMES: [(GeoPoint, f64); 12] = [
     (GeoPoint::new(35.6762, 139.6503), 40.0),
     (GeoPoint::new(-33.8688, 151.2093), 35.0),
 ];
-/// Speed limits of roads in km/h.
+/// Speed limits of roads in km/h; the repeated one is the most frequent.
 const LIMITS_KMH: [f64; 6] = [30.0, 50.0, 50.0, 50.0, 80.0, 110.0];
-/// Metres from home beyond which turns lead back home.
+/// Metres from home beyond which the vehicle turns towards home at junctions.
 const RANGE_M: f64 = 40_000.0;
+/// In m/s per second, like `BRAKING`.
 const ACCELERATION: f64 = 1.6;
 const BRAKING: f64 = 2.2;
-/// Metres a second at which a junction is taken.
-const JUNCTION_MS: f64 = 6.0;
+/// Speed at a junction in metres per second.
+const JUNCTION_MPS: f64 = 6.0;
 const MOVING_INTERVAL_S: u32 = 10;
 const PARKED_INTERVAL_S: u32 = 300;
 
@@ -37,16 +39,17 @@ pub(super) struct Vehicle {
     home: GeoPoint,
     place: GeoPoint,
     altitude_m: f64,
+    /// Degrees clockwise from north.
     course: f64,
-    speed_ms: f64,
-    limit_ms: f64,
-    /// Metres to the next junction.
-    to_junction: f64,
-    /// Degrees the road bends each hundred metres.
+    speed_mps: f64,
+    /// The speed that is driven on this road, near its limit.
+    cruise_mps: f64,
+    to_junction_m: f64,
+    /// Degrees that the road turns per hundred metres.
     bend: f64,
-    /// Seconds to wait at a light.
+    /// Seconds left at a traffic light.
     waiting_s: u32,
-    /// Seconds left of the trip, then of the rest.
+    /// Seconds left of the trip, or of the stop while parked.
     phase_s: u32,
     is_parked: bool,
     mileage_m: f64,
@@ -62,9 +65,10 @@ impl Vehicle {
             place: home,
             altitude_m: altitude_m + random.between(-20.0, 60.0),
             course: random.between(0.0, 360.0),
-            speed_ms: 0.0,
-            limit_ms: 13.9,
-            to_junction: 300.0,
+            speed_mps: 0.0,
+            // The values of the first road are set below.
+            cruise_mps: 0.0,
+            to_junction_m: 0.0,
             bend: 0.0,
             waiting_s: 0,
             phase_s: random.whole(300, 3600),
@@ -76,32 +80,32 @@ impl Vehicle {
         vehicle
     }
 
+    /// The current fix; then drives on until the next one is due.
     pub(super) fn next_fix(&mut self) -> Fix {
         let fix = self.fix();
         let seconds = if self.is_parked { PARKED_INTERVAL_S } else { MOVING_INTERVAL_S };
         for _ in 0..seconds {
-            self.second();
+            self.advance_one_second();
         }
-        // Most trackers report on the second, give or take some milliseconds.
         self.time_ms += i64::from(seconds) * 1000;
         fix
     }
 
     fn fix(&mut self) -> Fix {
-        let noise = if self.is_parked { 0.6 } else { 1.8 };
-        let place = self.place.step(self.random.between(0.0, 360.0), self.random.between(0.0, noise));
+        let noise_m = if self.is_parked { 0.6 } else { 1.8 };
+        let place = self.place.step(self.random.between(0.0, 360.0), self.random.between(0.0, noise_m));
         let motion =
-            Motion { place, altitude_m: self.altitude_m, speed_ms: self.speed_ms, course: self.course };
-        let accuracy = self.random.between(1.5, 6.0);
+            Motion { place, altitude_m: self.altitude_m, speed_mps: self.speed_mps, course: self.course };
+        let accuracy_m = self.random.between(1.5, 6.0);
         let satellites = self.random.whole(8, 19);
         Fix {
             ignition: Some(!self.is_parked),
             mileage_m: Some(whole_metres(self.mileage_m)),
-            ..Fix::of(self.time_ms, motion, accuracy, satellites)
+            ..Fix::of(self.time_ms, motion, accuracy_m, satellites)
         }
     }
 
-    fn second(&mut self) {
+    fn advance_one_second(&mut self) {
         self.phase_s = self.phase_s.saturating_sub(1);
         if self.is_parked {
             if self.phase_s == 0 {
@@ -115,41 +119,43 @@ impl Vehicle {
             return;
         }
         self.drive();
-        if self.phase_s == 0 && self.speed_ms < 1.0 {
-            self.speed_ms = 0.0;
+        if self.phase_s == 0 && self.speed_mps < 1.0 {
+            self.speed_mps = 0.0;
             self.is_parked = true;
             self.phase_s = self.random.whole(1200, 7200);
         }
     }
 
+    /// Drives for one second.
     fn drive(&mut self) {
         let is_arriving = self.phase_s == 0;
-        let goal = if is_arriving { 0.0 } else { self.limit_ms };
-        // The highest speed from which it can still brake to the junction's speed.
-        let before_junction = (JUNCTION_MS.powi(2) + 2.0 * BRAKING * self.to_junction.max(0.0)).sqrt();
-        let wanted = goal.min(before_junction);
-        let change = (wanted - self.speed_ms).clamp(-BRAKING, ACCELERATION);
-        self.speed_ms = (self.speed_ms + change).max(0.0);
-        self.course = turn(self.course, self.bend * self.speed_ms / 100.0);
-        self.place = self.place.step(self.course, self.speed_ms);
+        let wanted = if is_arriving { 0.0 } else { self.cruise_mps };
+        // The highest speed from which the vehicle can still brake to the speed at the junction.
+        let before_junction = (JUNCTION_MPS.powi(2) + 2.0 * BRAKING * self.to_junction_m.max(0.0)).sqrt();
+        let target_mps = wanted.min(before_junction);
+        let change = (target_mps - self.speed_mps).clamp(-BRAKING, ACCELERATION);
+        self.speed_mps = (self.speed_mps + change).max(0.0);
+        self.course = turn(self.course, self.bend * self.speed_mps / 100.0);
+        self.place = self.place.step(self.course, self.speed_mps);
         self.altitude_m = (self.altitude_m + self.random.around_zero(0.1)).max(0.0);
-        self.mileage_m += self.speed_ms;
-        self.to_junction -= self.speed_ms;
-        if self.to_junction <= 0.0 {
-            self.cross();
+        self.mileage_m += self.speed_mps;
+        self.to_junction_m -= self.speed_mps;
+        if self.to_junction_m <= 0.0 {
+            self.cross_junction();
         }
     }
 
-    fn cross(&mut self) {
-        let (homewards, metres) = self.place.towards(self.home);
-        let by = if metres > RANGE_M {
+    /// Chooses the next road, perhaps after a traffic light.
+    fn cross_junction(&mut self) {
+        let (homewards, distance_m) = self.place.towards(self.home);
+        let turn_by = if distance_m > RANGE_M {
             (turn_to(self.course, homewards) / 90.0).round() * 90.0
         } else {
             *self.random.pick(&[-90.0, -45.0, 0.0, 0.0, 0.0, 45.0, 90.0])
         };
-        self.course = turn(self.course, by + self.random.around_zero(3.0));
+        self.course = turn(self.course, turn_by + self.random.around_zero(3.0));
         if self.random.chance(0.25) {
-            self.speed_ms = 0.0;
+            self.speed_mps = 0.0;
             self.waiting_s = self.random.whole(8, 70);
         }
         self.enter_road();
@@ -157,13 +163,14 @@ impl Vehicle {
 
     fn enter_road(&mut self) {
         let limit_kmh = *self.random.pick(&LIMITS_KMH);
-        self.limit_ms = limit_kmh / 3.6 * self.random.between(0.85, 1.08);
-        self.to_junction = limit_kmh * self.random.between(4.0, 40.0);
+        self.cruise_mps = limit_kmh / 3.6 * self.random.between(0.85, 1.08);
+        // The faster the road, the farther apart are its junctions: 120 m to 4.4 km.
+        self.to_junction_m = limit_kmh * self.random.between(4.0, 40.0);
         self.bend = if self.random.chance(0.5) { self.random.around_zero(4.0) } else { 0.0 };
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the cast keeps within the type by itself")]
+#[expect(clippy::cast_possible_truncation, reason = "a cast of a float saturates")]
 fn whole_metres(metres: f64) -> i64 {
     metres.round() as i64
 }

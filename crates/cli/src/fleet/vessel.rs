@@ -62,7 +62,7 @@ pub(super) const LANES: [&[GeoPoint]; 6] = [
     &[GeoPoint::new(-34.0, 151.9), GeoPoint::new(-36.0, 163.0), GeoPoint::new(-38.6, 172.6)],
 ];
 const INTERVAL_S: u32 = 180;
-const KNOT_MS: f64 = 0.514_444;
+const KNOT_MPS: f64 = 0.514_444;
 /// Metres from a waypoint at which the next one is steered for.
 const ROUNDED_M: f64 = 800.0;
 
@@ -76,8 +76,8 @@ pub(super) struct Vessel {
     is_outbound: bool,
     place: GeoPoint,
     course: f64,
-    speed_ms: f64,
-    cruise_ms: f64,
+    speed_mps: f64,
+    cruise_mps: f64,
     /// Fixes left at anchor.
     anchored: u32,
 }
@@ -89,7 +89,7 @@ impl Vessel {
         let next = random.whole(1, legs) as usize;
         let (course, metres) = lane[next - 1].towards(lane[next]);
         let along = random.between(0.0, 1.0);
-        let cruise_ms = random.between(8.0, 19.0) * KNOT_MS;
+        let cruise_mps = random.between(8.0, 19.0) * KNOT_MPS;
         let mut vessel = Self {
             time_ms: start_ms + i64::from(random.whole(0, 179_999)),
             lane,
@@ -97,8 +97,8 @@ impl Vessel {
             is_outbound: true,
             place: lane[next - 1],
             course,
-            speed_ms: cruise_ms,
-            cruise_ms,
+            speed_mps: cruise_mps,
+            cruise_mps,
             anchored: 0,
             random,
         };
@@ -122,7 +122,7 @@ impl Vessel {
         let motion = Motion {
             place: self.place,
             altitude_m: 18.0 + swell,
-            speed_ms: self.speed_ms,
+            speed_mps: self.speed_mps,
             course: self.course,
         };
         let accuracy = self.random.between(2.0, 8.0);
@@ -133,7 +133,7 @@ impl Vessel {
     fn sail(&mut self) {
         if self.anchored > 0 {
             self.anchored -= 1;
-            self.speed_ms = self.random.between(0.0, 0.15);
+            self.speed_mps = self.random.between(0.0, 0.15);
             self.course = turn(self.course, self.random.around_zero(8.0));
             return;
         }
@@ -141,14 +141,14 @@ impl Vessel {
             self.anchored = self.random.whole(20, 200);
         }
         let (bearing, metres) = self.place.towards(self.lane[self.next]);
-        if metres < ROUNDED_M.max(self.speed_ms * f64::from(INTERVAL_S)) {
+        if metres < ROUNDED_M.max(self.speed_mps * f64::from(INTERVAL_S)) {
             self.choose_waypoint();
         }
         let helm = turn_to(self.course, bearing).clamp(-25.0, 25.0) + self.random.around_zero(0.8);
         self.course = turn(self.course, helm);
-        let wanted = self.cruise_ms * (1.0 + self.random.around_zero(0.04));
-        self.speed_ms += (wanted - self.speed_ms) * 0.2;
-        self.place = self.place.step(self.course, self.speed_ms * f64::from(INTERVAL_S));
+        let wanted = self.cruise_mps * (1.0 + self.random.around_zero(0.04));
+        self.speed_mps += (wanted - self.speed_mps) * 0.2;
+        self.place = self.place.step(self.course, self.speed_mps * f64::from(INTERVAL_S));
     }
 
     fn choose_waypoint(&mut self) {

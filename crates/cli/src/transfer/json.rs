@@ -1,4 +1,5 @@
-//! JSON documents: locations of the API, or GeoJSON; read element by element.
+//! Reads JSON documents: locations in the form of the API, or GeoJSON. They are read element by element, so that a
+//! large file is never in memory as a whole.
 
 mod geometry;
 
@@ -22,7 +23,7 @@ pub(super) fn read(input: impl BufRead, sink: &mut Sink<'_>) -> Result<()> {
     document.end().context("there is more data after the end of the document")
 }
 
-/// Counts the items it passes on.
+/// Passes items on to the sink, numbered from 1.
 struct Items<'s, 'k> {
     sink: &'s mut Sink<'k>,
     count: u64,
@@ -38,6 +39,8 @@ impl Items<'_, '_> {
         self.pass(serde_json::to_vec(location).map_err(|error| error.to_string()))
     }
 
+    /// Passes on one location per position of a feature. A point takes its readings from the properties; the positions
+    /// of a line have only the times in `coordTimes`, in the same order.
     fn pass_feature<E: Error>(&mut self, feature: Feature) -> Result<(), E> {
         let mut properties = feature.properties.unwrap_or_default();
         let Some(geometry) = feature.geometry else {
@@ -51,7 +54,7 @@ impl Items<'_, '_> {
             return self.pass(body);
         }
         let times = ["coordTimes", "times"].iter().find_map(|name| properties.remove(*name));
-        let mut times = times.iter().flat_map(flat);
+        let mut times = times.iter().flat_map(flatten);
         for position in &geometry.positions {
             let body = location(times.next(), position, Map::new());
             self.pass(body)?;
@@ -60,14 +63,15 @@ impl Items<'_, '_> {
     }
 }
 
-/// The elements of nested arrays, as in the times of lines with several parts.
-fn flat(times: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
+/// The elements of nested arrays; the times of a `MultiLineString` are nested like its coordinates.
+fn flatten(times: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
     match times {
-        Value::Array(inner) => Box::new(inner.iter().flat_map(flat)),
+        Value::Array(inner) => Box::new(inner.iter().flat_map(flatten)),
         other => Box::new(std::iter::once(other)),
     }
 }
 
+/// The body of a location at this position; the properties become its fields.
 fn location(
     time: Option<&Value>,
     position: &[f64; 3],
@@ -81,6 +85,7 @@ fn location(
     }
     draft.set("longitude", position[0]);
     draft.set("latitude", position[1]);
+    // The altitude is NaN if the position has none.
     if position[2].is_finite() && !draft.0.contains_key("altitude") {
         draft.set("altitude", position[2]);
     }
@@ -93,7 +98,8 @@ struct Feature {
     properties: Option<Map<String, Value>>,
 }
 
-/// The whole document.
+/// The whole document: an array of locations, an answer of the API with `locations`, one location, a feature or a
+/// feature collection. It also reads the array in `locations`.
 struct Document<'i, 's, 'k>(&'i mut Items<'s, 'k>);
 
 impl<'de> DeserializeSeed<'de> for Document<'_, '_, '_> {
@@ -119,29 +125,29 @@ impl<'de> Visitor<'de> for Document<'_, '_, '_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
-        let mut lone = Feature { geometry: None, properties: None };
-        let mut rest = Map::new();
+        let mut feature = Feature { geometry: None, properties: None };
+        let mut location = Map::new();
         while let Some(name) = members.next_key::<String>()? {
             match name.as_str() {
                 "features" => members.next_value_seed(Features(self.0))?,
                 "locations" => members.next_value_seed(Document(self.0))?,
-                "geometry" => lone.geometry = members.next_value()?,
-                "properties" => lone.properties = members.next_value()?,
-                // A location by itself.
+                "geometry" => feature.geometry = members.next_value()?,
+                "properties" => feature.properties = members.next_value()?,
+                // The document is one location, not a list.
                 field if field == MILEAGE_ALIAS || Field::named(field).is_some() => {
-                    rest.insert(name, members.next_value()?);
+                    location.insert(name, members.next_value()?);
                 }
                 _ => drop(members.next_value::<IgnoredAny>()?),
             }
         }
-        if rest.contains_key("dateTime") {
-            self.0.pass_location(&Value::Object(rest))?;
+        if location.contains_key("dateTime") {
+            self.0.pass_location(&Value::Object(location))?;
         }
-        if lone.geometry.is_some() { self.0.pass_feature(lone) } else { Ok(()) }
+        if feature.geometry.is_some() { self.0.pass_feature(feature) } else { Ok(()) }
     }
 }
 
-/// The features of a collection.
+/// The array `features` of a feature collection.
 struct Features<'i, 's, 'k>(&'i mut Items<'s, 'k>);
 
 impl<'de> DeserializeSeed<'de> for Features<'_, '_, '_> {
@@ -175,7 +181,7 @@ mod tests {
     use crate::args::FileFormat;
 
     #[test]
-    fn locations_are_passed_on_as_they_are() {
+    fn locations_are_passed_on_unchanged() {
         for text in
             [r#"[{"a":1},{"a":2}]"#, r#"{"success":true,"locations":[{"a":1},{"a":2}],"nextCursor":"x"}"#]
         {

@@ -1,6 +1,6 @@
 //! The devices of the demo: their names, and how each of them reports.
 
-use perigee_cli::fleet::{Fix, Kind, SimulatedDevice, Smooth};
+use perigee_cli::fleet::{Fix, Kind, SimulatedDevice, SmoothTrack};
 
 const VESSELS: [&str; 16] = [
     "Aurora",
@@ -36,42 +36,42 @@ const HOUR_MS: i64 = 3_600_000;
 
 /// The devices of the demo.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cast {
+pub(crate) struct DemoFleet {
     seed: u64,
     /// How many devices are simulated.
-    pub(crate) devices: u32,
-    /// Start of their history.
+    pub(crate) count: u32,
+    /// Start of their history, in milliseconds since 1970.
     pub(crate) start_ms: i64,
-    /// Start of the demo.
+    /// Start of the demo, in milliseconds since 1970.
     pub(crate) now_ms: i64,
 }
 
 /// A device of the demo.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Role {
+pub(crate) struct DemoDevice {
     device: SimulatedDevice,
     index: u32,
-    cast: Cast,
+    fleet: DemoFleet,
 }
 
-impl Cast {
-    /// Makes `devices` devices with a history between these instants.
-    pub(crate) fn new(seed: u64, devices: u32, start_ms: i64, now_ms: i64) -> Self {
-        Self { seed, devices, start_ms, now_ms }
+impl DemoFleet {
+    /// Makes `count` devices with a history between these instants.
+    pub(crate) fn new(seed: u64, count: u32, start_ms: i64, now_ms: i64) -> Self {
+        Self { seed, count, start_ms, now_ms }
     }
 
     /// The devices, in order.
-    pub(crate) fn roles(&self) -> impl Iterator<Item = Role> + use<> {
-        let cast = *self;
-        (0..self.devices).map(move |index| Role {
-            device: SimulatedDevice::new(cast.seed, index),
+    pub(crate) fn devices(&self) -> impl Iterator<Item = DemoDevice> + use<> {
+        let fleet = *self;
+        (0..self.count).map(move |index| DemoDevice {
+            device: SimulatedDevice::new(fleet.seed, index),
             index,
-            cast,
+            fleet,
         })
     }
 }
 
-impl Role {
+impl DemoDevice {
     /// Its index among the devices.
     pub(crate) fn index(&self) -> u32 {
         self.index
@@ -91,7 +91,7 @@ impl Role {
     pub(crate) fn name(&self) -> String {
         // Of twenty devices five are vessels and three are hikers, in turn.
         let place = (0..self.index)
-            .filter(|index| SimulatedDevice::new(self.cast.seed, *index).kind() == self.kind())
+            .filter(|index| SimulatedDevice::new(self.fleet.seed, *index).kind() == self.kind())
             .count();
         let named = match self.kind() {
             Kind::Vessel => VESSELS.get(place).map(|name| format!("MV {name}")),
@@ -104,9 +104,9 @@ impl Role {
     /// When it becomes silent, if it does: some are late, some offline for long, one was never heard.
     pub(crate) fn silent_from_ms(&self) -> Option<i64> {
         match self.index {
-            5 => Some(self.cast.now_ms - HOUR_MS),
-            11 => Some(self.cast.now_ms - 9 * HOUR_MS),
-            23 => Some(self.cast.now_ms - 30 * HOUR_MS),
+            5 => Some(self.fleet.now_ms - HOUR_MS),
+            11 => Some(self.fleet.now_ms - 9 * HOUR_MS),
+            23 => Some(self.fleet.now_ms - 30 * HOUR_MS),
             19 => Some(i64::MIN),
             _ => None,
         }
@@ -114,13 +114,13 @@ impl Role {
 
     /// Its reports before the start of the demo.
     pub(crate) fn history(&self) -> impl Iterator<Item = Fix> {
-        let until = self.silent_from_ms().unwrap_or(self.cast.now_ms).min(self.cast.now_ms);
-        let fixes = self.device.track(self.cast.start_ms).take_while(move |fix| fix.time_ms < until);
+        let until = self.silent_from_ms().unwrap_or(self.fleet.now_ms).min(self.fleet.now_ms);
+        let fixes = self.device.track(self.fleet.start_ms).take_while(move |fix| fix.time_ms < until);
         fixes.filter(move |_| until > i64::MIN)
     }
 
     /// Its reports from the start of the demo on, often enough to see it move; `None` if it is silent.
-    pub(crate) fn live(&self) -> Option<Smooth> {
+    pub(crate) fn live(&self) -> Option<SmoothTrack> {
         let step_ms = match self.kind() {
             Kind::Vehicle => 3_000,
             Kind::Vessel => 5_000,
@@ -131,7 +131,7 @@ impl Role {
         }
         // Spread over time, so that not all report at the same instant.
         let shift = i64::from(self.index) * 137 % step_ms;
-        Smooth::new(self.device.track(self.cast.start_ms), self.cast.now_ms - shift, step_ms)
+        SmoothTrack::new(self.device.track(self.fleet.start_ms), self.fleet.now_ms - shift, step_ms)
     }
 }
 
@@ -141,16 +141,16 @@ mod tests {
 
     #[test]
     fn everybody_has_a_name_and_some_are_silent() {
-        let cast = Cast::new(1, 60, 1_700_000_000_000, 1_700_100_000_000);
-        let mut names: Vec<String> = cast.roles().map(|role| role.name()).collect();
+        let fleet = DemoFleet::new(1, 60, 1_700_000_000_000, 1_700_100_000_000);
+        let mut names: Vec<String> = fleet.devices().map(|device| device.name()).collect();
         names.sort();
         names.dedup();
         assert_eq!(names.len(), 60, "names are unique");
-        assert_eq!(cast.roles().filter(|role| role.live().is_none()).count(), 4);
-        let last = cast.roles().next().and_then(|role| role.history().last()).unwrap();
-        assert!(last.time_ms < cast.now_ms && last.time_ms > cast.now_ms - 600_000);
-        assert_eq!(cast.roles().nth(19).unwrap().history().count(), 0);
-        let first = cast.roles().next().and_then(|role| role.live()?.next()).unwrap();
-        assert!(first.time_ms > cast.now_ms);
+        assert_eq!(fleet.devices().filter(|device| device.live().is_none()).count(), 4);
+        let last = fleet.devices().next().and_then(|device| device.history().last()).unwrap();
+        assert!(last.time_ms < fleet.now_ms && last.time_ms > fleet.now_ms - 600_000);
+        assert_eq!(fleet.devices().nth(19).unwrap().history().count(), 0);
+        let first = fleet.devices().next().and_then(|device| device.live()?.next()).unwrap();
+        assert!(first.time_ms > fleet.now_ms);
     }
 }

@@ -6,7 +6,7 @@ use perigee_core::time::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::cast::{Cast, Role};
+use super::fleet::{DemoDevice, DemoFleet};
 use crate::api::{Api, Submission};
 use crate::progress;
 
@@ -24,51 +24,51 @@ const MINUTE_MS: i64 = 60_000;
 const MISSED_AFTER_S: u32 = 30;
 
 /// Creates the devices, rules, recipients, history and alerts of the demo through the API.
-pub(crate) async fn set_scene(api: &Api, cast: Cast) -> Result<()> {
+pub(crate) async fn create_content(api: &Api, fleet: DemoFleet) -> Result<()> {
     let bar = progress::bar("devices");
-    bar.set_length(u64::from(cast.devices));
+    bar.set_length(u64::from(fleet.count));
     let mut ids = Vec::new();
-    for role in cast.roles() {
-        ids.push(make_device(api, &role).await?);
+    for device in fleet.devices() {
+        ids.push(make_device(api, &device).await?);
     }
-    set_rules(api, cast, &ids).await?;
+    set_rules(api, fleet, &ids).await?;
     set_recipients(api).await?;
-    for role in cast.roles() {
-        send_history(api, &role).await?;
+    for device in fleet.devices() {
+        send_history(api, &device).await?;
         bar.inc(1);
     }
-    raise_alerts(api, cast).await?;
+    raise_alerts(api, fleet).await?;
     bar.finish_and_clear();
     Ok(())
 }
 
-async fn make_device(api: &Api, role: &Role) -> Result<(Kind, String)> {
-    let (kind, model, interval) = match role.kind() {
+async fn make_device(api: &Api, device: &DemoDevice) -> Result<(Kind, String)> {
+    let (kind, model, interval) = match device.kind() {
         Kind::Vehicle => ("vehicle", "Road tracker", 300),
         Kind::Vessel => ("vessel", "Marine terminal", 600),
         Kind::Hiker => ("hiker", "Satellite messenger", 3_600),
     };
     let mut body = json!({
-        "name": role.name(),
-        "identifier": role.identifier(),
+        "name": device.name(),
+        "identifier": device.identifier(),
         "model": model,
         "icon": kind,
         "tags": {"kind": kind},
         "expectedIntervalSeconds": interval,
     });
     // A device counts as heard when its history is sent, so silent ones become late soon after.
-    if role.silent_from_ms().is_some() {
+    if device.silent_from_ms().is_some() {
         body["expectedIntervalSeconds"] = json!(MISSED_AFTER_S);
     }
-    if role.index() == LIMITED {
+    if device.index() == LIMITED {
         body["limits"] = json!({"expires": false, "dailyEmailLimit": DAILY_EMAILS, "dailySmsLimit": 1});
     }
     let made = post(api, &["api", "devices"], &body).await?;
-    Ok((role.kind(), id(&made["device"]["id"])?))
+    Ok((device.kind(), id(&made["device"]["id"])?))
 }
 
 /// Groups by kind, and rules for each of them.
-async fn set_rules(api: &Api, cast: Cast, ids: &[(Kind, String)]) -> Result<()> {
+async fn set_rules(api: &Api, fleet: DemoFleet, ids: &[(Kind, String)]) -> Result<()> {
     let mut groups = Vec::new();
     for (kind, name) in [(Kind::Vehicle, "Vehicles"), (Kind::Vessel, "Vessels"), (Kind::Hiker, "Hikers")] {
         let members: Vec<&String> = ids.iter().filter(|(of, _)| *of == kind).map(|(_, id)| id).collect();
@@ -76,7 +76,7 @@ async fn set_rules(api: &Api, cast: Cast, ids: &[(Kind, String)]) -> Result<()> 
         groups.push(id(&made["id"])?);
     }
     let [vehicles, vessels, hikers] = groups.as_slice() else { return Ok(()) };
-    let fences = draw_areas(api, cast).await?;
+    let fences = draw_areas(api, fleet).await?;
     let rules = [
         json!({"name": "Faster than 90 km/h", "groups": [vehicles], "coolDownSeconds": 120,
                "conditions": [{"type": "speed", "above": 90, "clear": 85}]}),
@@ -96,11 +96,11 @@ async fn set_rules(api: &Api, cast: Cast, ids: &[(Kind, String)]) -> Result<()> 
 }
 
 /// Circles that some vehicles reach a minute or more after the start, so that alerts appear while somebody looks.
-async fn draw_areas(api: &Api, cast: Cast) -> Result<Vec<String>> {
+async fn draw_areas(api: &Api, fleet: DemoFleet) -> Result<Vec<String>> {
     let mut fences = Vec::new();
-    for role in cast.roles().filter(|role| role.kind() == Kind::Vehicle) {
-        let after_ms = cast.now_ms + AHEAD_MS * i64::try_from(fences.len() + 1)?;
-        let Some(mut live) = role.live() else { continue };
+    for device in fleet.devices().filter(|device| device.kind() == Kind::Vehicle) {
+        let after_ms = fleet.now_ms + AHEAD_MS * i64::try_from(fences.len() + 1)?;
+        let Some(mut live) = device.live() else { continue };
         let Some(there) = live.find(|fix| fix.time_ms >= after_ms) else { continue };
         if there.speed_dkmh < 200 {
             continue;
@@ -136,15 +136,15 @@ async fn set_recipients(api: &Api) -> Result<()> {
     Ok(())
 }
 
-async fn send_history(api: &Api, role: &Role) -> Result<()> {
-    let mut fixes = role.history().peekable();
+async fn send_history(api: &Api, device: &DemoDevice) -> Result<()> {
+    let mut fixes = device.history().peekable();
     while fixes.peek().is_some() {
         let (mut lines, mut count) = (Vec::new(), 0);
         for fix in fixes.by_ref().take(BATCH) {
             write_line(&mut lines, &fix);
             count += 1;
         }
-        api.submit(&role.identifier(), &Submission::new(lines, count)?).await?;
+        api.submit(&device.identifier(), &Submission::new(lines, count)?).await?;
     }
     Ok(())
 }
@@ -155,12 +155,12 @@ fn write_line(lines: &mut Vec<u8>, fix: &Fix) {
 }
 
 /// Alerts from before the start: a used-up daily limit, and some others.
-async fn raise_alerts(api: &Api, cast: Cast) -> Result<()> {
-    for role in cast.roles().filter(|role| role.history().next().is_some()) {
-        let names: &[&str] = if role.index() == LIMITED {
+async fn raise_alerts(api: &Api, fleet: DemoFleet) -> Result<()> {
+    for device in fleet.devices().filter(|device| device.history().next().is_some()) {
+        let names: &[&str] = if device.index() == LIMITED {
             &TODAY
-        } else if role.index() % 4 == 1 {
-            &TODAY[usize::try_from(role.index())? % TODAY.len()..][..1]
+        } else if device.index() % 4 == 1 {
+            &TODAY[usize::try_from(device.index())? % TODAY.len()..][..1]
         } else {
             continue;
         };
@@ -169,12 +169,12 @@ async fn raise_alerts(api: &Api, cast: Cast) -> Result<()> {
             .enumerate()
             .map(|(place, name)| {
                 let ago_ms =
-                    MINUTE_MS * (5 + 7 * i64::try_from(place).unwrap_or(0) + i64::from(role.index()));
-                let at = Timestamp::from_millis(cast.now_ms - ago_ms).to_string();
+                    MINUTE_MS * (5 + 7 * i64::try_from(place).unwrap_or(0) + i64::from(device.index()));
+                let at = Timestamp::from_millis(fleet.now_ms - ago_ms).to_string();
                 json!({"dateTime": at, "alertName": name})
             })
             .collect();
-        post(api, &["api", "devices", &role.identifier(), "alerts"], &json!(alerts)).await?;
+        post(api, &["api", "devices", &device.identifier(), "alerts"], &json!(alerts)).await?;
     }
     Ok(())
 }
