@@ -208,7 +208,7 @@ impl Database {
         let (started, mut delay) = (Instant::now(), FIRST_DELAY);
         loop {
             let error = match Self::open(url, options.clone(), Arc::clone(&clock)).await {
-                Err(error) if error.may_pass() => error,
+                Err(error) if error.is_transient() => error,
                 opened => return opened,
             };
             let left = timeout.saturating_sub(started.elapsed());

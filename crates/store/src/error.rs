@@ -11,13 +11,14 @@ use crate::migration::MigrationError;
 /// Why a statement failed. Its transaction is rolled back, unless the outcome is unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum DbError {
-    /// A value that must be unique is in use; see [`DbError::violates`].
+    /// A value that must be unique is already in use; see [`DbError::violates`].
     #[error("unique constraint failed: {on}")]
     UniqueViolation {
-        /// The columns, as in `device.account_id, device.identifier`; `index 'name'` for one over expressions.
+        /// The columns of the index, as in `device.account_id, device.identifier`; `index 'name'` if it is over
+        /// expressions.
         on: String,
     },
-    /// A row refers to a missing one, or a deleted one is still referred to.
+    /// A row refers to a row that does not exist, or the row to delete is still referred to.
     #[error("foreign key constraint failed")]
     ForeignKeyViolation,
     /// The database is temporarily unavailable; a retry is safe.
@@ -54,7 +55,7 @@ impl DbError {
     }
 
     /// Adds the statement to an internal error, to help find the defect.
-    pub(crate) fn of_statement(self, sql: &str) -> Self {
+    pub(crate) fn with_statement(self, sql: &str) -> Self {
         match self {
             Self::Internal(source) => {
                 Self::Internal(Box::new(StatementError { sql: sql.to_owned(), source }))
@@ -75,7 +76,7 @@ impl From<DbError> for StoreError {
     }
 }
 
-/// An error and the text of its statement, which never contains values.
+/// An error and the text of its statement. The text may be logged: values are parameters and never part of it.
 #[derive(Debug, thiserror::Error)]
 #[error("{source} in: {sql}")]
 struct StatementError {
@@ -91,7 +92,7 @@ pub enum OpenError {
     InUse {
         /// The path of the database file.
         path: PathBuf,
-        /// The id of that process, if the system tells.
+        /// The id of that process, if the operating system reports it.
         holder: Option<u32>,
     },
     /// Migrations are pending, but a running server uses the file.
@@ -99,7 +100,7 @@ pub enum OpenError {
     MigrationBlocked {
         /// The path of the database file.
         path: PathBuf,
-        /// The id of the server's process, if the system tells.
+        /// The id of the server's process, if the operating system reports it.
         holder: Option<u32>,
     },
     /// A directory or file could not be created or opened.
@@ -137,7 +138,7 @@ pub enum OpenError {
         /// The cause of the failure.
         source: Cause,
         /// Whether a retry may succeed: nothing listens there yet, or the server is starting.
-        may_pass: bool,
+        is_transient: bool,
     },
     /// The schema does not fit this program.
     #[error(transparent)]
@@ -148,25 +149,27 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// The server could not be reached, or refused the connection.
+    /// Makes [`OpenError::Connect`] and decides whether a retry may succeed.
     pub(crate) fn connect(url: &str, error: &tokio_postgres::Error) -> Self {
-        // A wrong password or a missing database would be refused again.
-        let may_pass = error.code().map_or_else(
+        // Without a code from the server, only an I/O error is transient. The classes of codes are connection errors
+        // (08), insufficient resources (53) and operator intervention (57), which includes a server that is starting.
+        // Others, such as a wrong password, would fail again.
+        let is_transient = error.code().map_or_else(
             || error.source().is_some_and(<dyn std::error::Error>::is::<std::io::Error>),
             |code| ["08", "53", "57"].iter().any(|class| code.code().starts_with(class)),
         );
-        Self::Connect { url: url.to_owned(), source: describe(error).into(), may_pass }
+        Self::Connect { url: url.to_owned(), source: describe(error).into(), is_transient }
     }
 
     /// The server did not answer within the limit.
     pub(crate) fn no_answer(url: &str, limit: Duration) -> Self {
         let source = format!("no answer within {} s", limit.as_secs()).into();
-        Self::Connect { url: url.to_owned(), source, may_pass: true }
+        Self::Connect { url: url.to_owned(), source, is_transient: true }
     }
 
     /// Whether a retry may succeed without a change of configuration.
-    pub const fn may_pass(&self) -> bool {
-        matches!(self, Self::Connect { may_pass: true, .. })
+    pub const fn is_transient(&self) -> bool {
+        matches!(self, Self::Connect { is_transient: true, .. })
     }
 
     /// A failure without a variant of its own.
@@ -175,7 +178,7 @@ impl OpenError {
     }
 }
 
-/// Names a process in an error message.
+/// Names a process at the end of a phrase, with a space before it; empty if it is not known.
 fn process(id: Option<u32>) -> String {
     id.map(|id| format!(" (process {id})")).unwrap_or_default()
 }

@@ -24,8 +24,8 @@ const NO_ACCOUNT: i64 = -1;
 /// Work that runs after the commit and before the caller is answered.
 pub(crate) type AfterCommit = Box<dyn FnOnce() + Send>;
 
-/// The answer to a statement: ready at once on SQLite, awaited on PostgreSQL. Boxed there because the compiler proves for
-/// each of hundreds of jobs that everything it awaits is `Send`.
+/// The answer to a statement: ready at once on SQLite, awaited on PostgreSQL. Boxed there because the compiler proves
+/// for each of hundreds of jobs that everything it awaits is `Send`.
 pub(crate) type Answer<'a, T> = Either<Ready<Result<T, DbError>>, BoxFuture<'a, Result<T, DbError>>>;
 
 /// What all transactions of a store share.
@@ -242,7 +242,7 @@ impl Tx {
     fn note<T>(&self, sql: &str, answer: Result<T, DbError>) -> Result<T, DbError> {
         answer.map_err(|error| {
             self.failed.store(true, Ordering::Relaxed);
-            error.of_statement(sql)
+            error.with_statement(sql)
         })
     }
 }

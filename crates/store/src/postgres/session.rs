@@ -109,21 +109,21 @@ impl Session {
             let statement = self.client.prepare_cached(sql).await;
             statement
                 .map(|statement| Native { sql, statement })
-                .map_err(|error| self.failure(&error).of_statement(sql))
+                .map_err(|error| self.failure(&error).with_statement(sql))
         });
         let prepared = try_join_all(prepared).await?;
         prepared.try_into().map_err(|_other: Vec<Native>| DbError::internal("a statement is missing"))
     }
 
-    /// Runs a statement with parameters of PostgreSQL's own types, such as arrays. Statements run together by `try_join`
-    /// are pipelined and executed in that order.
+    /// Runs a statement with parameters of PostgreSQL's own types, such as arrays. Statements run together by
+    /// `try_join` are pipelined and executed in that order.
     pub(crate) async fn run(
         &self,
         Native { sql, statement }: &Native,
         params: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<tokio_postgres::Row>, DbError> {
         let rows = self.client.query(statement, params).await;
-        rows.map_err(|error| self.failure(&error).of_statement(sql))
+        rows.map_err(|error| self.failure(&error).with_statement(sql))
     }
 
     async fn prepare(&self, sql: &str, params: &[Value]) -> Result<Statement, DbError> {

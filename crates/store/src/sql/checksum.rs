@@ -1,4 +1,4 @@
-//! Checksums of rows, by which damage is detected.
+//! Checksums of rows, to detect damage.
 //!
 //! A checksum is the CRC-32 of the columns that are written together, plus the sum of the integer columns that other
 //! statements update alone. Such a statement adjusts the checksum by the difference, without reading the row, and a
@@ -8,7 +8,7 @@ use perigee_core::store::Result;
 
 use crate::{Row, Value};
 
-/// Ids are taken modulo this prime, the largest below 2^32, so that sums cannot overflow.
+/// Ids are added modulo this prime, the largest below 2^32, so that a sum of several ids cannot overflow.
 pub(crate) const ID_MODULUS: i64 = 4_294_967_291;
 
 /// The CRC-32 of these values with their types; booleans count as 0 and 1, as SQLite stores them.
@@ -27,13 +27,14 @@ pub(crate) fn crc(values: &[Value]) -> i64 {
     i64::from(hasher.finalize())
 }
 
+/// Adds the type, the length and the bytes, so that a byte that moves between values changes the checksum.
 fn add(hasher: &mut crc32fast::Hasher, kind: u8, bytes: &[u8]) {
     hasher.update(&[kind]);
     hasher.update(&u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_le_bytes());
     hasher.update(bytes);
 }
 
-/// The sum of integers, booleans and nulls.
+/// The wrapping sum of the integers and booleans; other values count as 0.
 pub(crate) fn sum(values: &[Value]) -> i64 {
     values.iter().fold(0, |sum: i64, value| {
         sum.wrapping_add(match value {
@@ -61,13 +62,13 @@ mod tests {
 
     #[test]
     fn every_flipped_bit_gives_another_checksum() {
-        let of = |name: &[u8], number: i64| crc(params![1_i64, name, number, None::<i64>, true]);
-        let right = of(b"star", 42);
+        let crc_of = |name: &[u8], number: i64| crc(params![1_i64, name, number, None::<i64>, true]);
+        let right = crc_of(b"star", 42);
         assert_eq!(right, crc(params![1_i64, b"star".as_slice(), 42_i64, None::<i64>, 1_i64]));
         for bit in 0..32 {
             let mut name = *b"star";
             name[bit / 8] ^= 1 << (bit % 8);
-            assert_ne!(of(&name, 42), right, "bit {bit} of the bytes");
+            assert_ne!(crc_of(&name, 42), right, "bit {bit} of the bytes");
         }
         for bit in 0..64 {
             let flipped = Value::Int(0x2a ^ (1 << bit));

@@ -1,5 +1,5 @@
-//! What needs a server of our own, because it is set for the whole server or because the server goes away: settings that
-//! a power cut would make costly, a standby that is gone, a server that is not there yet.
+//! What needs a server of our own, because it is set for the whole server or because the server goes away: settings
+//! that a power cut would make costly, a standby that is gone, a server that is not there yet.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -139,7 +139,7 @@ async fn a_server_that_a_power_cut_destroys_is_refused() {
 async fn a_server_that_is_away_is_waited_for() {
     let cluster = Cluster::new();
     let refused = cluster.open().await.unwrap_err();
-    assert!(refused.may_pass() && refused.to_string().starts_with("cannot connect to "), "{refused}");
+    assert!(refused.is_transient() && refused.to_string().starts_with("cannot connect to "), "{refused}");
     // It begins to wait before the server is started, and is given more than that takes.
     let opening = cluster.open_with(OpenOptions::serve(), Duration::from_mins(5));
     let mut opening = std::pin::pin!(opening);
@@ -157,7 +157,7 @@ async fn what_cannot_pass_is_not_waited_for() {
     let url: DatabaseUrl = cluster.address().replace("/postgres", "/nowhere").parse().unwrap();
     let clock = Arc::new(MockClock::at(START));
     let refused = Database::open_within(&url, OpenOptions::serve(), clock, Duration::from_hours(1)).await;
-    assert!(matches!(&refused, Err(OpenError::Connect { may_pass: false, .. })), "{refused:?}");
+    assert!(matches!(&refused, Err(OpenError::Connect { is_transient: false, .. })), "{refused:?}");
 }
 
 /// Adds a row to a table of the store.

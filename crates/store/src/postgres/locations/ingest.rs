@@ -8,7 +8,7 @@ use perigee_core::store::Result;
 
 use super::candidate::{self, Candidate};
 use super::known::{self, Known};
-use super::{append, settle};
+use super::{append, device_state};
 use crate::postgres::Session;
 use crate::sql::locations::{PendingLocation, Submission, first_results, known_in_chunks};
 use crate::tx::Tx;
@@ -38,7 +38,7 @@ pub(crate) async fn ingest(
     candidate::retain_admitted(&mut candidates, |index| results.get(index).is_some_and(Result::is_ok));
     remove_packed(tx, &known, &mut candidates).await?;
     let new = append::append(session, tx.now(), &candidates, &numbers, &mut results).await?;
-    settle::settle(session, tx.now(), submissions, &known, &new).await?;
+    device_state::update_device_states(session, tx.now(), submissions, &known, &new).await?;
     Ok(results)
 }
 

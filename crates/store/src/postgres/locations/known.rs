@@ -46,7 +46,7 @@ pub(super) struct Device {
     /// Whether its licence is seen to be expired for the first time.
     pub(super) lapsed: bool,
     packed_to: Option<Timestamp>,
-    pub(super) rhythm: ReportingInterval,
+    pub(super) reporting_interval: ReportingInterval,
     pub(super) jump_detector: JumpDetector,
 }
 
@@ -136,10 +136,20 @@ fn device(tx: &Tx, row: &Row, now: Timestamp) -> Result<((AccountId, DeviceId), 
     let last = if row.bool("has_last")? { last_point(tx, key.0, key.1, row)? } else { None };
     let last = last.and_then(|point| point.unpack().ok()).as_ref().map(Fix::from);
     let unconfirmed = row.opt_bytes_ref("doubt")?.map(UnconfirmedJump::from_bytes).unwrap_or_default();
-    let rhythm = row.opt_bytes_ref("rhythm")?.map(ReportingInterval::from_bytes).unwrap_or_default();
+    let reporting_interval =
+        row.opt_bytes_ref("rhythm")?.map(ReportingInterval::from_bytes).unwrap_or_default();
     let packed_to = row.opt_timestamp("packed_to")?;
     let lapsed = license.licensed && !active;
-    Ok((key, Device { active, lapsed, packed_to, rhythm, jump_detector: JumpDetector { last, unconfirmed } }))
+    Ok((
+        key,
+        Device {
+            active,
+            lapsed,
+            packed_to,
+            reporting_interval,
+            jump_detector: JumpDetector { last, unconfirmed },
+        },
+    ))
 }
 
 fn member(row: &Row) -> Result<(AccountId, GroupId, DeviceId)> {

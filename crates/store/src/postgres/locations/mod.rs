@@ -7,6 +7,7 @@ mod append;
 mod candidate;
 mod compact;
 mod contact;
+mod device_state;
 mod erase;
 mod feed;
 mod ingest;
@@ -14,7 +15,6 @@ mod known;
 mod log;
 mod log_row;
 mod recent;
-mod settle;
 mod skim;
 mod trim;
 

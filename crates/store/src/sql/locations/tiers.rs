@@ -1,35 +1,40 @@
 //! Size-tiered merging of small chunks.
 //!
-//! With many devices, memory fills before chunks do, and a chunk that is packed early must be repacked to grow. Small
-//! chunks are merged when together they are large, or when there are many of about one size. A location is thus packed
-//! once if it arrived among a thousand, twice if among a hundred, and four times if it arrived alone.
+//! With many devices the tail must be packed before each device has enough locations to fill a chunk, and a small chunk
+//! can only grow by being packed again. Small chunks are merged when together they are large, or when there are many of
+//! about the same size. A location is thus packed once if its batch has a thousand locations, twice if it has a
+//! hundred, and at most four times if it is alone in its batch.
 
 use super::chunk::FULL;
 
-/// Locations from which a chunk is not merged any more.
+/// A chunk with this many locations or more is large and is not merged any more.
 const LARGE: usize = FULL / 2;
-/// Small chunks of one tier that are merged into one; also the ratio of sizes between tiers.
+/// How many small chunks of one tier are merged into one; also the ratio of sizes between tiers.
 const FANOUT: usize = 8;
-/// Chunks examined: more than there are small ones of every tier, unless late locations split some.
+/// How many of a device's newest chunks are examined. There are fewer small ones over all tiers, unless late locations
+/// split some.
 pub(super) const EXAMINED_MAX: usize = 32;
 
-/// How many of the newest chunks, given by their sizes from the newest on, a new one of this size absorbs: all small
-/// ones if together they are large, otherwise those of a tier as soon as it is full.
+/// How many existing chunks are merged with a new one of `new` locations. `sizes` are those of the newest chunks,
+/// newest first; merging ends at the first large one. All small chunks are merged if together they are large, otherwise
+/// those of a tier as soon as it is full.
 pub(super) fn absorbed(sizes: &[usize], new: usize) -> usize {
-    let small = sizes.iter().take_while(|size| **size < LARGE).count();
-    let small = &sizes[..small];
+    let small_count = sizes.iter().take_while(|size| **size < LARGE).count();
+    let small = &sizes[..small_count];
     if new + small.iter().sum::<usize>() >= LARGE || small.len() == EXAMINED_MAX {
         return small.len();
     }
     let tier = |size: usize| size.max(1).ilog2() / FANOUT.ilog2();
-    let (mut taken, mut together) = (0, new);
+    let (mut absorbed, mut merged_size) = (0, new);
+    // A merge can fill the next tier, which is then merged as well.
     loop {
-        let alike = small[taken..].iter().take_while(|size| tier(**size) <= tier(together)).count();
-        if alike + 1 < FANOUT {
-            return taken;
+        let same_tier = small[absorbed..].iter().take_while(|size| tier(**size) <= tier(merged_size)).count();
+        // The new or merged chunk is one of the tier, too.
+        if same_tier + 1 < FANOUT {
+            return absorbed;
         }
-        together += small[taken..taken + alike].iter().sum::<usize>();
-        taken += alike;
+        merged_size += small[absorbed..absorbed + same_tier].iter().sum::<usize>();
+        absorbed += same_tier;
     }
 }
 
@@ -37,28 +42,28 @@ pub(super) fn absorbed(sizes: &[usize], new: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// The sizes of chunks after `packings` packings of `size` locations each, and how often a location was packed on
-    /// average.
+    /// The sizes of the chunks after `packings` batches of `size` locations each, and how often a location was packed
+    /// on average, rounded up.
     fn after(packings: usize, size: usize) -> (Vec<usize>, usize) {
         let (mut sizes, mut packed): (Vec<usize>, usize) = (Vec::new(), 0);
         for _ in 0..packings {
             let newest: Vec<usize> = sizes.iter().rev().take(EXAMINED_MAX).copied().collect();
             let kept = sizes.len() - absorbed(&newest, size);
-            let together = sizes.drain(kept..).sum::<usize>() + size;
-            packed += together;
-            sizes.push(together);
+            let merged_size = sizes.drain(kept..).sum::<usize>() + size;
+            packed += merged_size;
+            sizes.push(merged_size);
         }
         (sizes, packed.div_ceil(packings * size))
     }
 
     #[test]
-    fn what_comes_in_large_pieces_is_packed_once() {
+    fn large_batches_are_packed_once() {
         assert_eq!(after(50, 1000), (vec![1000; 50], 1));
         assert_eq!(after(50, LARGE), (vec![LARGE; 50], 1));
     }
 
     #[test]
-    fn what_comes_in_small_pieces_is_packed_a_few_times_and_leaves_few_small_chunks() {
+    fn small_batches_are_packed_a_few_times_and_leave_few_small_chunks() {
         for (size, most) in [(1, 4), (3, 4), (12, 3), (100, 2), (500, 2)] {
             let (sizes, packed) = after(5_000, size);
             assert!(packed <= most, "of {size} each, packed {packed} times");
@@ -69,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn small_chunks_left_behind_are_taken_in_by_a_large_one() {
+    fn small_chunks_are_absorbed_by_a_large_one() {
         assert_eq!(absorbed(&[12, 100, 3, 700, 5], 900), 3);
         assert_eq!(absorbed(&[], 900), 0);
         assert_eq!(absorbed(&[2; EXAMINED_MAX], 1), EXAMINED_MAX);
