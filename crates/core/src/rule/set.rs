@@ -7,22 +7,24 @@ use super::{Rule, RuleFences};
 use crate::geofence::Geofence;
 use crate::id::{DeviceId, GroupId, RuleId};
 
-/// The enabled rules of an account and their geofences, indexed by target.
+/// The enabled rules of an account and their geofences, indexed by target. The indexes hold positions in `rules`.
 #[derive(Debug, Default)]
 pub struct RuleSet {
     /// Grows with every change of a rule or geofence of the account.
     pub revision: i64,
+    /// Sorted by id.
     rules: Vec<Arc<Rule>>,
     fences: Arc<RuleFences>,
+    /// Rules for all devices.
     of_all: Vec<usize>,
-    /// Those in `of_all` that need locations, which is all but the rules about silence.
-    of_all_by_location: Vec<usize>,
+    /// Rules for all devices that are evaluated on locations: those in `of_all` that are not about silence.
+    of_all_on_locations: Vec<usize>,
     of_devices: HashMap<DeviceId, Vec<usize>>,
     of_groups: HashMap<GroupId, Vec<usize>>,
 }
 
 impl RuleSet {
-    /// Prepares these rules; disabled ones are left out.
+    /// Indexes these rules by target; disabled ones are left out.
     pub fn new(revision: i64, rules: Vec<Rule>, fences: &[Geofence]) -> Self {
         let mut rules: Vec<Arc<Rule>> =
             rules.into_iter().filter(|rule| rule.settings.enabled).map(Arc::new).collect();
@@ -30,20 +32,20 @@ impl RuleSet {
         let shapes = fences.iter().map(|fence| (fence.id, &fence.settings.shape));
         let fences = Arc::new(RuleFences::new(rules.iter().map(|rule| &**rule), shapes));
         let mut set = Self { revision, fences, ..Self::default() };
-        for (number, rule) in rules.iter().enumerate() {
+        for (index, rule) in rules.iter().enumerate() {
             let target = &rule.settings.target;
             if target.all {
-                set.of_all.push(number);
+                set.of_all.push(index);
                 if !rule.settings.watches_silence() {
-                    set.of_all_by_location.push(number);
+                    set.of_all_on_locations.push(index);
                 }
                 continue;
             }
             for device in &target.devices {
-                set.of_devices.entry(*device).or_default().push(number);
+                set.of_devices.entry(*device).or_default().push(index);
             }
             for group in &target.groups {
-                set.of_groups.entry(*group).or_default().push(number);
+                set.of_groups.entry(*group).or_default().push(index);
             }
         }
         set.rules = rules;
@@ -57,12 +59,12 @@ impl RuleSet {
 
     /// The rule with this id, if it is enabled.
     pub fn rule(&self, id: RuleId) -> Option<&Rule> {
-        let place = self.rules.binary_search_by_key(&id, |rule| rule.id).ok()?;
-        self.rules.get(place).map(|rule| &**rule)
+        let index = self.rules.binary_search_by_key(&id, |rule| rule.id).ok()?;
+        self.rules.get(index).map(|rule| &**rule)
     }
 
-    /// Whether some rule targets groups.
-    pub fn asks_for_groups(&self) -> bool {
+    /// Whether some rule targets groups, so that a device's groups have to be known.
+    pub fn targets_groups(&self) -> bool {
         !self.of_groups.is_empty()
     }
 
@@ -70,26 +72,27 @@ impl RuleSet {
     pub fn rules_of(&self, device: DeviceId, groups: &[GroupId]) -> Vec<Arc<Rule>> {
         let by_group = groups.iter().filter_map(|group| self.of_groups.get(group)).flatten();
         let own = self.of_devices.get(&device).into_iter().flatten();
-        let mut numbers: Vec<usize> = self.of_all.iter().chain(own).chain(by_group).copied().collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        numbers.into_iter().filter_map(|number| self.rules.get(number).cloned()).collect()
+        let mut indexes: Vec<usize> = self.of_all.iter().chain(own).chain(by_group).copied().collect();
+        indexes.sort_unstable();
+        indexes.dedup();
+        indexes.into_iter().filter_map(|index| self.rules.get(index).cloned()).collect()
     }
 
-    /// The same without rules about silence, which are not evaluated on locations.
-    pub fn rules_by_location(&self, device: DeviceId, groups: &[GroupId]) -> Vec<Arc<Rule>> {
-        let is_named = self.of_devices.contains_key(&device)
+    /// Like [`RuleSet::rules_of`], but without the rules about silence, which are not evaluated on locations.
+    pub fn location_rules_of(&self, device: DeviceId, groups: &[GroupId]) -> Vec<Arc<Rule>> {
+        let is_targeted = self.of_devices.contains_key(&device)
             || groups.iter().any(|group| self.of_groups.contains_key(group));
-        if !is_named {
-            let all = self.of_all_by_location.iter();
-            return all.filter_map(|number| self.rules.get(*number).cloned()).collect();
+        // Without a rule for the device or its groups, the prepared list is the result: nothing to sort or filter.
+        if !is_targeted {
+            let all = self.of_all_on_locations.iter();
+            return all.filter_map(|index| self.rules.get(*index).cloned()).collect();
         }
         let mut rules = self.rules_of(device, groups);
         rules.retain(|rule| !rule.settings.watches_silence());
         rules
     }
 
-    /// The rules about silence, whatever devices they target.
+    /// The rules about silence, for all targets.
     pub fn silence_rules(&self) -> impl Iterator<Item = &Rule> {
         self.rules.iter().map(|rule| &**rule).filter(|rule| rule.settings.watches_silence())
     }
@@ -99,7 +102,7 @@ impl RuleSet {
         self.rules.len()
     }
 
-    /// The geofences that the rules name.
+    /// The geofences that the rules refer to.
     pub const fn fences(&self) -> &Arc<RuleFences> {
         &self.fences
     }

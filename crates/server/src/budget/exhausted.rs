@@ -1,21 +1,21 @@
-//! Why a permit was refused.
+//! Errors of budgets: why a permit was refused, and why work in a queue was not done.
 
 use tokio::sync::oneshot::error::RecvError;
 use tokio::task::JoinError;
 
-/// Which bound was reached.
+/// One of the bounds that a budget has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// That of the whole node.
+    /// The bound for all requests of the node together.
     Total,
-    /// That of one client address.
+    /// The bound for one client address.
     Address,
-    /// That of one account.
+    /// The bound for one account.
     Account,
 }
 
 impl Bound {
-    /// Its name in metrics.
+    /// The value of the label in metrics.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Total => "total",
@@ -25,40 +25,40 @@ impl Bound {
     }
 }
 
-/// A budget has nothing left for this client; the request is refused before it costs anything.
+/// A budget has nothing left for this request, which is refused before any work is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the budget \"{budget}\" is exhausted ({})", bound.label())]
 pub struct Exhausted {
-    /// The budget's name in metrics.
+    /// The name of the budget in metrics.
     pub budget: &'static str,
     /// Which of its bounds was reached.
     pub bound: Bound,
 }
 
 impl Exhausted {
-    /// Seconds after which a client may try again. Permits are held for fractions of a second.
+    /// Seconds after which a client may try again. One is enough: permits are held for fractions of a second.
     pub const RETRY_AFTER_S: u32 = 1;
 
-    /// Makes the refusal and counts it.
+    /// Makes the error and counts it in the metrics.
     pub(super) fn counted(budget: &'static str, bound: Bound) -> Self {
         super::metrics::count_refusal(budget, bound);
         Self { budget, bound }
     }
 }
 
-/// Why work was not done.
+/// Why work in a queue gave no result.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The queue was full.
     #[error(transparent)]
     Exhausted(#[from] Exhausted),
-    /// It panicked, or the service stopped meanwhile.
+    /// The work panicked, or the service stopped before it ended.
     #[error("work off the connection threads was lost")]
     Lost(#[from] JoinError),
-    /// It panicked on the thread that was started for it.
+    /// Large work panicked on the thread that was started for it.
     #[error("large work was lost with its thread")]
     LostThread(#[from] RecvError),
-    /// The operating system has no thread for it.
+    /// The operating system could not start a thread for large work.
     #[error("no thread can be started for large work")]
     NoThread(#[source] std::io::Error),
 }

@@ -11,21 +11,21 @@ use super::extract::{Caller, Params};
 use super::json::{Pointer, Problem};
 use crate::app::App;
 
-/// The most names in one body; requests about more things must use ids.
+/// Maximum names in one body, to bound the lookup; larger requests must use ids.
 const NAMES_MAX: usize = 1_000;
 
-/// The kind of thing that a member names.
+/// What a member or parameter refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Named {
-    /// Devices, by identifier or by a name that only one has.
+    /// A device, by identifier or by a name that only one device has.
     Device,
-    /// Groups, by a name that only one has.
+    /// A group, by a name that only one group has.
     Group,
 }
 
 /// What a name resolves to.
 enum Match {
-    None,
+    NotFound,
     One(String),
     Several,
 }
@@ -38,7 +38,7 @@ impl Named {
         }
     }
 
-    /// Whether a text is not an id.
+    /// Whether a text has to be looked up: it is not an id, and it has the length of a name.
     fn is_name(self, text: &str) -> bool {
         let is_id = match self {
             Self::Device => text.parse::<DeviceId>().is_ok(),
@@ -47,7 +47,8 @@ impl Named {
         !is_id && !text.is_empty() && text.chars().count() <= NAME_MAX
     }
 
-    /// The ids behind each of these names, among what the caller sees.
+    /// Resolves each of these names among the devices or groups that the caller can see. An identifier wins over a
+    /// name.
     async fn look_up(
         self,
         app: &App,
@@ -73,20 +74,20 @@ impl Named {
                 }
             }
         }
-        let stands_for = |name: String| {
+        let resolve = |name: String| {
             let found = match (by_identifier.get(&name), by_name.get(&name).map(Vec::as_slice)) {
                 (Some(id), _) | (None, Some([id])) => Match::One(id.clone()),
                 (None, Some([_, _, ..])) => Match::Several,
-                (None, Some([]) | None) => Match::None,
+                (None, Some([]) | None) => Match::NotFound,
             };
             (name, found)
         };
-        Ok(names.into_iter().map(stands_for).collect())
+        Ok(names.into_iter().map(resolve).collect())
     }
 }
 
-/// Replaces names by ids in these members of a body, each a string or an array of strings. An empty string means
-/// none. Unknown names stay, and the body's reader refuses them.
+/// Replaces names by ids in these members of a body, each a string or an array of strings. An empty string becomes
+/// null. Unknown names are left in the body, and reading it rejects them as invalid ids.
 pub async fn resolve_names(
     app: &App,
     caller: &Caller,
@@ -94,9 +95,9 @@ pub async fn resolve_names(
     members: &[(&'static str, Named)],
 ) -> ApiResult<()> {
     let Value::Object(object) = body else { return Ok(()) };
-    let mut wanted: BTreeMap<Named, BTreeSet<String>> = BTreeMap::new();
+    let mut to_look_up: BTreeMap<Named, BTreeSet<String>> = BTreeMap::new();
     for (member, named) in members {
-        let names = wanted.entry(*named).or_default();
+        let names = to_look_up.entry(*named).or_default();
         match object.get_mut(*member) {
             Some(Value::String(text)) if text.is_empty() => {
                 drop(object.insert((*member).to_owned(), Value::Null));
@@ -113,34 +114,35 @@ pub async fn resolve_names(
             return Err(invalid_body(vec![Problem { pointer: Pointer::root().member(member), detail }]));
         }
     }
-    let mut known = BTreeMap::new();
-    for (named, names) in wanted {
-        known.insert(named, named.look_up(app, caller, names).await?);
+    let mut resolved = BTreeMap::new();
+    for (named, names) in to_look_up {
+        resolved.insert(named, named.look_up(app, caller, names).await?);
     }
     let mut problems = Vec::new();
     for (member, named) in members {
-        let place = Pointer::root().member(member);
-        let Some(known) = known.get(named) else { continue };
-        let mut put = |value: &mut Value, place: Pointer| {
-            let Some(found) = value.as_str().and_then(|text| known.get(text)) else { return };
+        let pointer = Pointer::root().member(member);
+        let Some(matches) = resolved.get(named) else { continue };
+        let mut replace = |value: &mut Value, pointer: Pointer| {
+            let Some(found) = value.as_str().and_then(|text| matches.get(text)) else { return };
             match found {
-                Match::None => {}
+                Match::NotFound => {}
                 Match::One(id) => *value = Value::String(id.clone()),
-                Match::Several => problems.push(Problem { pointer: place, detail: several(value, *named) }),
+                Match::Several => problems.push(Problem { pointer, detail: ambiguous(value, *named) }),
             }
         };
         match object.get_mut(*member) {
             Some(Value::Array(items)) => {
-                items.iter_mut().enumerate().for_each(|(index, item)| put(item, place.item(index)));
+                items.iter_mut().enumerate().for_each(|(index, item)| replace(item, pointer.item(index)));
             }
-            Some(value) => put(value, place),
+            Some(value) => replace(value, pointer),
             None => {}
         }
     }
     if problems.is_empty() { Ok(()) } else { Err(invalid_body(problems)) }
 }
 
-fn several(name: &Value, named: Named) -> String {
+/// The error for a name that several devices or groups have.
+fn ambiguous(name: &Value, named: Named) -> String {
     format!("Several {} are called {name}. Give the id of one.", named.plural())
 }
 
@@ -166,7 +168,7 @@ pub async fn group_param(
     Ok(param(app, caller, params, name, Named::Group, must_be).await?.and_then(|id| id.parse().ok()))
 }
 
-/// The id behind a parameter; None if it is empty.
+/// The id that a parameter gives or resolves to; None if the parameter is missing, empty or refused.
 async fn param(
     app: &App,
     caller: &Caller,
@@ -176,15 +178,16 @@ async fn param(
     must_be: &str,
 ) -> ApiResult<Option<String>> {
     let Some(text) = params.text(name).filter(|text| !text.is_empty()) else { return Ok(None) };
-    if !named.is_name(&text) && text.chars().count() <= NAME_MAX {
+    let is_id = !named.is_name(&text) && text.chars().count() <= NAME_MAX;
+    if is_id {
         return Ok(Some(text));
     }
     let mut found = named.look_up(app, caller, BTreeSet::from([text.clone()])).await?;
     match found.remove(&text) {
         Some(Match::One(id)) => return Ok(Some(id)),
-        Some(Match::Several) => params.refuse(name, several(&Value::from(text), named)),
-        Some(Match::None) | None => {
-            params.refuse(name, format!("The parameter \"{name}\" must be {must_be}; there is none such."));
+        Some(Match::Several) => params.refuse(name, ambiguous(&Value::from(text), named)),
+        Some(Match::NotFound) | None => {
+            params.refuse(name, format!("The parameter \"{name}\" must be {must_be}; none was found."));
         }
     }
     Ok(None)

@@ -1,19 +1,19 @@
-//! For each configured channel, who writes its messages and who sends them.
+//! Composes and sends the messages of each configured channel.
 
 use std::sync::Arc;
 
 use perigee_core::notification::{Channel, Compose, Sender};
 
-/// Writes and sends the messages of one channel.
+/// The composer and the sender of one channel.
 #[derive(Clone)]
 pub struct ChannelSender {
-    /// Writes a message from its content.
+    /// Turns the content of a notification into the text of a message.
     pub compose: Arc<dyn Compose>,
     /// Makes one attempt to send a message.
     pub sender: Arc<dyn Sender>,
 }
 
-/// The configured channels. Messages of the others are recorded as suppressed.
+/// The configured channels. Notifications by other channels are recorded as suppressed.
 #[derive(Clone, Default)]
 pub struct ChannelSenders {
     /// None when SMTP is not configured.

@@ -16,7 +16,7 @@ use super::pace::{Pace, PaceLimit};
 
 /// The error a handler sees when the client sends the body of its request too slowly.
 ///
-/// An answer of the handler that is an error becomes 408 if it is not one already.
+/// If the handler then answers with an error, the client gets 408 instead.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("the request body arrived too slowly")]
 pub struct SlowBody;
@@ -30,20 +30,21 @@ pub(super) enum BodyError {
     Http(#[from] hyper::Error),
 }
 
-/// A request body under the rate limit.
+/// A request body that must arrive at a minimum rate.
 #[derive(Debug)]
 pub(super) struct PacedBody {
     incoming: Incoming,
     activity: Arc<Activity>,
     timed_out: Arc<AtomicBool>,
     pace: Pace,
-    /// Made when the body is first waited for: most arrive with their head.
+    /// Created when the body is first waited for, because most bodies arrive together with their head and need none.
     timer: Option<Pin<Box<Sleep>>>,
+    /// Whether the body was read to its end, or failed.
     ended: bool,
 }
 
 impl PacedBody {
-    /// Sets `timed_out` when the body fails for being slow.
+    /// A body that sets `timed_out` when it fails because it is too slow.
     pub(super) fn new(
         incoming: Incoming,
         limit: PaceLimit,
@@ -53,7 +54,8 @@ impl PacedBody {
         Self { incoming, activity, timed_out, pace: Pace::new(limit), timer: None, ended: false }
     }
 
-    fn poll_patience(&mut self, cx: &mut Context<'_>) -> Poll<BodyError> {
+    /// Ready with the error as soon as the client is too slow; called while there is nothing to read.
+    fn poll_too_slow(&mut self, cx: &mut Context<'_>) -> Poll<BodyError> {
         loop {
             let now = Instant::now();
             self.pace.wait(now);
@@ -96,7 +98,7 @@ impl Body for PacedBody {
                 self.ended = true;
                 Poll::Ready(None)
             }
-            Poll::Pending => self.poll_patience(cx).map(|error| Some(Err(error))),
+            Poll::Pending => self.poll_too_slow(cx).map(|error| Some(Err(error))),
         }
     }
 

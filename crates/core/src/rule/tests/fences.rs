@@ -32,7 +32,7 @@ fn a_geofence_is_judged_once_for_each_location_whatever_the_number_of_rules() {
     let rules = (1..=RULES).map(|id| inside(id, 1..=FENCES)).collect();
     let fences: Vec<Geofence> = (1..=FENCES + 20).map(fence).collect();
     let set = RuleSet::new(1, rules, &fences);
-    let rules = set.rules_by_location(crate::id::DeviceId::from_i64(1), &[]);
+    let rules = set.location_rules_of(crate::id::DeviceId::from_i64(1), &[]);
     let locations = [fix(0, 0.0, Readings::default()), fix(1, 1.0, Readings::default())];
     let start = Trail::default().start(&rules, &[at(0), at(1)], at(2));
     let mut judge = Evaluator::new(rules, set.fences().clone(), start);
@@ -51,7 +51,7 @@ fn each_condition_looks_at_its_own_geofences() {
     let mut near = inside(1, 1..=1);
     near.settings.conditions.push(Condition::Route { geofences: vec![GeofenceId::from_i64(70)] });
     let set = RuleSet::new(1, vec![near, inside(2, 2..=3), inside(3, 70..=70)], &[fence(1), fence(70)]);
-    let rules = set.rules_by_location(crate::id::DeviceId::from_i64(1), &[]);
+    let rules = set.location_rules_of(crate::id::DeviceId::from_i64(1), &[]);
     let start = Trail::default().start(&rules, &[at(0)], at(2));
     let mut judge = Evaluator::new(rules, set.fences().clone(), start);
     judge.push(fix(0, 0.0, Readings::default()));

@@ -63,7 +63,7 @@ impl RuleEngine {
                 return Ok((devices, looked_at));
             }
             looked_at = ids.partition_point(|id| *id <= device);
-            let rules = set.rules_by_location(device, &known.groups);
+            let rules = set.location_rules_of(device, &known.groups);
             // Starts each rule as if the earliest location it can evaluate had arrived late.
             let oldest = known.trail.checkpoints.first().map_or(back, |oldest| oldest.at.plus_millis(1));
             let times: Vec<Timestamp> = rules.iter().map(|rule| rule.since.max(oldest)).collect();

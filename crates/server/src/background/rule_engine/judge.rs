@@ -26,7 +26,7 @@ pub(super) struct UpTo {
 /// Whether a rule evaluates the locations of a device, or did before it was changed.
 pub(super) fn is_judged(set: &RuleSet, known: &DeviceTrail) -> bool {
     known.trail.current.as_ref().is_some_and(|current| !current.progresses.is_empty())
-        || !set.rules_by_location(known.device, &known.groups).is_empty()
+        || !set.location_rules_of(known.device, &known.groups).is_empty()
 }
 
 /// Evaluates a device's new locations; none when the device was deleted.
@@ -41,7 +41,7 @@ pub(super) async fn judge(
     mut new: Vec<StoredLocation>,
     upto: UpTo,
 ) -> Result<Option<Evaluation>> {
-    let rules = set.rules_by_location(device.device, &device.groups);
+    let rules = set.location_rules_of(device.device, &device.groups);
     let times: Vec<Timestamp> =
         new.iter().filter(|stored| !stored.trust.suspect).map(|stored| stored.location.time).collect();
     let is_late =

@@ -130,7 +130,7 @@ impl RuleEngine {
             devices.into_iter().partition(|device| cache.has(*device));
         let mut all = Vec::with_capacity(cached.len() + others.len());
         for mut known in self.cached_devices(account, set, cached).await? {
-            let by_location = || !set.rules_by_location(known.device, &known.groups).is_empty();
+            let by_location = || !set.location_rules_of(known.device, &known.groups).is_empty();
             if cache.was_judged(known.device) || by_location() {
                 known.trail.current = cache.take(known.device);
                 all.push((known, false));
@@ -151,7 +151,7 @@ impl RuleEngine {
         set: &RuleSet,
         devices: Vec<DeviceId>,
     ) -> Result<Vec<DeviceTrail>> {
-        if set.asks_for_groups() && !devices.is_empty() {
+        if set.targets_groups() && !devices.is_empty() {
             return self.app.store.load_trails(account, &devices, TrailDepth::Nothing).await;
         }
         let bare = |device| DeviceTrail { device, groups: Vec::new(), trail: Trail::default() };

@@ -1,12 +1,13 @@
-//! Limits of answers: what a client set is answered as it was accepted, so that `Device` has the limits of `DeviceInput`.
+//! Adds the limits of inputs to the schemas of answers: a value that a client has set was within the limits of
+//! `DeviceInput`, so `Device` promises the same limits.
 
 use serde_json::Value;
 
-const LEAST: [&str; 3] = ["minLength", "minimum", "minItems"];
-const MOST: [&str; 3] = ["maxLength", "maximum", "maxItems"];
+const LOWER_LIMITS: [&str; 3] = ["minLength", "minimum", "minItems"];
+const UPPER_LIMITS: [&str; 3] = ["maxLength", "maximum", "maxItems"];
 
-/// Gives the members of each schema `X` the limits that members of the same name have in `XInput`. Narrower limits of
-/// its own stay.
+/// Copies the limits of each member of a schema `XInput` to the member of the same name in `X`, unless that one already
+/// has a narrower limit.
 pub(super) fn limit_answers(schemas: &mut Value) {
     let Some(schemas) = schemas.as_object_mut() else { return };
     let inputs: Vec<(String, Value)> = schemas
@@ -14,28 +15,29 @@ pub(super) fn limit_answers(schemas: &mut Value) {
         .filter_map(|(name, schema)| Some((name.strip_suffix("Input")?.to_owned(), schema.clone())))
         .collect();
     for (name, input) in inputs {
-        let Some(answered) = schemas.get_mut(&name).and_then(|schema| schema.get_mut("properties")) else {
+        let Some(answer) = schemas.get_mut(&name).and_then(|schema| schema.get_mut("properties")) else {
             continue;
         };
-        for (member, stated) in input["properties"].as_object().into_iter().flatten() {
-            if let Some(answered) = answered.get_mut(member) {
-                narrow(answered, stated);
+        for (name, input_member) in input["properties"].as_object().into_iter().flatten() {
+            if let Some(answer_member) = answer.get_mut(name) {
+                narrow(answer_member, input_member);
             }
         }
     }
 }
 
-fn narrow(answered: &mut Value, stated: &Value) {
-    for (names, is_wider) in [(LEAST, f64::lt as fn(&f64, &f64) -> bool), (MOST, f64::gt)] {
+/// Copies each limit that is narrower in the input.
+fn narrow(answer: &mut Value, input: &Value) {
+    for (names, is_wider) in [(LOWER_LIMITS, f64::lt as fn(&f64, &f64) -> bool), (UPPER_LIMITS, f64::gt)] {
         for name in names {
-            let Some(limit) = stated.get(name) else { continue };
-            // A course is answered below 360, although 360 is accepted.
-            if name == "maximum" && answered.get("exclusiveMaximum").is_some() {
+            let Some(limit) = input.get(name) else { continue };
+            // A course of 360 is accepted and answered as 0: the answer's exclusive maximum is the narrower one.
+            if name == "maximum" && answer.get("exclusiveMaximum").is_some() {
                 continue;
             }
-            let own = answered.get(name).and_then(Value::as_f64);
+            let own = answer.get(name).and_then(Value::as_f64);
             if own.zip(limit.as_f64()).is_none_or(|(own, limit)| is_wider(&own, &limit)) {
-                answered[name] = limit.clone();
+                answer[name] = limit.clone();
             }
         }
     }

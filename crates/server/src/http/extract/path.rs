@@ -1,4 +1,4 @@
-//! Ids in a path. A malformed id is answered like one that does not exist.
+//! Extractors of ids in a path. A malformed id gives None, because it is answered like one that does not exist.
 
 use std::str::FromStr;
 
@@ -15,7 +15,7 @@ use crate::http::error_code::ErrorCode;
 #[derive(Debug)]
 pub struct IdPath<T>(pub Option<T>);
 
-/// Two ids, the second below the first; None where the segment is not a valid one.
+/// Two ids in the order of the path; None where the segment is not a valid one.
 #[derive(Debug)]
 pub struct IdsPath<T, U>(pub Option<T>, pub Option<U>);
 
@@ -27,6 +27,7 @@ pub struct DevicePath(pub Option<DeviceRef>);
 #[derive(Debug)]
 pub struct TextPath(pub String);
 
+/// The parameters of the path as text, percent-decoded.
 async fn segments<T, S>(parts: &mut Parts, state: &S) -> ApiResult<T>
 where
     T: DeserializeOwned + Send,
@@ -39,6 +40,7 @@ where
     Ok(texts)
 }
 
+/// The parameter of a path that has only one.
 async fn segment<S: Send + Sync>(parts: &mut Parts, state: &S) -> ApiResult<String> {
     segments(parts, state).await
 }
@@ -55,8 +57,8 @@ impl<T: FromStr, U: FromStr, S: Send + Sync> FromRequestParts<S> for IdsPath<T, 
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
-        let (above, below): (String, String) = segments(parts, state).await?;
-        Ok(Self(above.parse().ok(), below.parse().ok()))
+        let (first, second): (String, String) = segments(parts, state).await?;
+        Ok(Self(first.parse().ok(), second.parse().ok()))
     }
 }
 
@@ -65,8 +67,8 @@ impl<S: Send + Sync> FromRequestParts<S> for DevicePath {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
         let text = segment(parts, state).await?;
-        let possible = text.chars().count() <= SHORT_MAX && !text.chars().any(char::is_control);
-        Ok(Self(possible.then(|| DeviceRef::read(&text))))
+        let may_be_device = text.chars().count() <= SHORT_MAX && !text.chars().any(char::is_control);
+        Ok(Self(may_be_device.then(|| DeviceRef::read(&text))))
     }
 }
 

@@ -111,11 +111,11 @@ pub async fn answer_track_after(
     subject: Subject,
     part: HistoryPart,
     shape: Shape,
-    before: Vec<u8>,
+    leading_members: Vec<u8>,
 ) -> ApiResult<Response> {
     let heading = Heading {
         envelope: Envelope::of(Some(caller.usage())),
-        before,
+        leading_members,
         title: subject.device.settings.name.clone(),
         selection: shape.selection,
     };

@@ -68,8 +68,8 @@ pub fn push_next_cursor(out: &mut Vec<u8>, next_cursor: Option<&str>) {
 #[derive(Debug)]
 pub(super) struct Json {
     pub(super) envelope: Envelope,
-    /// Further members before the locations, each with a comma before it.
-    pub(super) before: Vec<u8>,
+    /// Encoded members before the locations, each with a comma before it.
+    pub(super) leading_members: Vec<u8>,
     pub(super) selection: Selection,
     pub(super) begun: bool,
 }
@@ -77,7 +77,7 @@ pub(super) struct Json {
 impl Writer for Json {
     fn open(&mut self, out: &mut Vec<u8>) {
         open_envelope(out, self.envelope);
-        out.extend_from_slice(&self.before);
+        out.extend_from_slice(&self.leading_members);
         out.extend_from_slice(b",\"locations\":[");
     }
 

@@ -19,8 +19,12 @@ use crate::http::routes::locations::view::LocationView;
 
 fn document(format: Format, selection: Selection, locations: &[StoredLocation]) -> String {
     let title = "Star & <Moon>".to_owned();
-    let mut writer =
-        format.writer(Heading { envelope: Envelope::of(None), before: Vec::new(), title, selection });
+    let mut writer = format.writer(Heading {
+        envelope: Envelope::of(None),
+        leading_members: Vec::new(),
+        title,
+        selection,
+    });
     let mut out = Vec::new();
     writer.open(&mut out);
     for stored in locations {

@@ -9,8 +9,9 @@ use super::digits::{
 };
 
 const MS_PER_HOUR: i64 = 3_600_000;
-/// Days from 0000-03-01, where the 400-year cycle of the calendar begins, to 1970-01-01.
+/// Days from 0000-03-01, where a 400-year cycle of the calendar begins, to 1970-01-01.
 const DAYS_TO_1970: i64 = 719_468;
+/// Days in the 400 years after which the Gregorian calendar repeats.
 const DAYS_PER_ERA: u32 = 146_097;
 
 /// Writes a whole number.
@@ -18,7 +19,7 @@ pub(super) fn push_whole(out: &mut Vec<u8>, number: u64) {
     match u32::try_from(number) {
         Ok(short) if number < EIGHT_DIGITS => {
             let (digits, length) = without_leading(eight_digits(short));
-            push_draft(out, &digits, |_as_it_is| length);
+            push_draft(out, &digits, |_unchanged| length);
         }
         _ => {
             push_whole(out, number / EIGHT_DIGITS);
@@ -35,32 +36,35 @@ pub(super) fn push_signed(out: &mut Vec<u8>, number: i64) {
     push_whole(out, number.unsigned_abs());
 }
 
-/// Writes a fixed-point number without trailing zeros and without an exponent.
+/// Writes a fixed-point number, given in units of the last of `DECIMALS` (at most eight) decimals, without trailing
+/// zeros and without an exponent.
 pub(super) fn push_decimal<const DECIMALS: u32>(out: &mut Vec<u8>, units: i64) {
     let scale = const { 10_u64.pow(DECIMALS) };
     let magnitude = units.unsigned_abs();
     let (whole, part) = (magnitude / scale, magnitude % scale);
-    // Usually there are at most three digits before the point.
+    // Usually there are at most three digits before the point, and the whole text is assembled in one draft.
     let whole_digits = usize::try_from(whole).ok().and_then(|whole| WHOLES.get(whole));
     let Some((digits, length)) = whole_digits else {
         if units < 0 {
             out.push(b'-');
         }
         push_whole(out, whole);
-        return push_draft(out, &[b'.'; 9], |text| write_part::<DECIMALS>(&mut text[1..], part));
+        return push_draft(out, &[b'.'; 9], |text| write_decimals::<DECIMALS>(&mut text[1..], part));
     };
     let start = usize::from(units < 0);
     let point = start + usize::from(*length);
-    // A sign, three digits, a point and eight decimals.
+    // Room for a sign, three digits, a point and eight decimals. It is filled with signs, and a positive number
+    // overwrites the first.
     push_draft(out, &[b'-'; 16], |text| {
         text[start..start + 3].copy_from_slice(digits);
         text[point] = b'.';
-        point + write_part::<DECIMALS>(&mut text[point + 1..], part)
+        point + write_decimals::<DECIMALS>(&mut text[point + 1..], part)
     });
 }
 
-/// Writes the point and the decimals and gives their length, which is 0 without decimals.
-fn write_part<const DECIMALS: u32>(text: &mut [u8], part: u64) -> usize {
+/// Writes the decimals to `text`, which begins after the point, and returns the length of point and decimals: 0 if all
+/// decimals are zero, so that the point is cut off too.
+fn write_decimals<const DECIMALS: u32>(text: &mut [u8], part: u64) -> usize {
     if part == 0 {
         return 0;
     }
@@ -70,7 +74,7 @@ fn write_part<const DECIMALS: u32>(text: &mut [u8], part: u64) -> usize {
         text[..3].copy_from_slice(digits);
         return 1 + usize::from(*length);
     }
-    // Padded to eight decimals; trailing zeros are not counted.
+    // Padded to eight decimals. The length is that of the point and of the decimals before the trailing zeros.
     let decimals = eight_digits(u32::try_from(part * const { 10_u64.pow(8 - DECIMALS) }).unwrap_or(0));
     text[..8].copy_from_slice(&decimals);
     9 - trailing(decimals)
@@ -84,36 +88,37 @@ pub(super) fn push_time(out: &mut Vec<u8>, instant: Timestamp) {
     let millis = instant.as_millis();
     let in_hour = usize::try_from(millis.rem_euclid(MS_PER_HOUR)).unwrap_or(0);
     let (minute, second, fraction) = (in_hour / 60_000, in_hour / 1000 % 60, in_hour % 1000);
-    let to_minute = hour_of(millis.div_euclid(MS_PER_HOUR)) | u128::from(pair(minute)) << (8 * 14);
+    let to_minute = cached_hour_text(millis.div_euclid(MS_PER_HOUR)) | u128::from(pair(minute)) << (8 * 14);
     let seconds = u64::from(b':') | u64::from(pair(second)) << 8;
     out.extend_from_slice(&to_minute.to_le_bytes());
     if fraction == 0 {
         let end = seconds | u64::from(b'Z') << 24;
         out.extend_from_slice(&end.to_le_bytes()[..4]);
     } else {
+        // The last three of eight digits.
         let digits = u64::from_le_bytes(eight_digits(u32::try_from(fraction).unwrap_or(0))) >> (8 * 5);
         let end = seconds | u64::from(b'.') << 24 | digits << 32 | u64::from(b'Z') << 56;
         out.extend_from_slice(&end.to_le_bytes());
     }
 }
 
-/// The text of an instant up to its hour. A track has many locations an hour, so the last hours are cached.
-fn hour_of(hour: i64) -> u128 {
+/// The text of an instant up to its hour, cached: a track has many locations per hour.
+fn cached_hour_text(hour: i64) -> u128 {
     thread_local! {
         static HOURS: [Cell<(i64, u128)>; 16] = const { [const { Cell::new((i64::MIN, 0)) }; 16] };
     }
     HOURS.with(|hours| {
-        let place = &hours[usize::try_from(hour.rem_euclid(16)).unwrap_or(0)];
-        if place.get().0 != hour {
-            place.set((hour, u128::from_le_bytes(hour_as_text(hour))));
+        let slot = &hours[usize::try_from(hour.rem_euclid(16)).unwrap_or(0)];
+        if slot.get().0 != hour {
+            slot.set((hour, u128::from_le_bytes(hour_text(hour))));
         }
-        place.get().1
+        slot.get().1
     })
 }
 
-fn hour_as_text(hour: i64) -> [u8; 16] {
-    let date = eight_digits(civil(hour.div_euclid(24)));
-    // The minutes are added to the two zero digits at the end.
+/// Formats hours since 1970 as `2026-05-01T12:` and two zero bytes, into which `push_time` puts the minutes.
+fn hour_text(hour: i64) -> [u8; 16] {
+    let date = eight_digits(date_number(hour.div_euclid(24)));
     let mut text = *b"0000-00-00T00:\0\0";
     text[..4].copy_from_slice(&date[..4]);
     text[5..7].copy_from_slice(&date[4..6]);
@@ -122,9 +127,9 @@ fn hour_as_text(hour: i64) -> [u8; 16] {
     text
 }
 
-/// Converts days since 1970-01-01 to a date of the Gregorian calendar, as the digits of a number. Years are counted
+/// Converts days since 1970-01-01 to a date of the Gregorian calendar, as a number such as 20260501. Years are counted
 /// from March, so that the leap day is the last of a year.
-fn civil(days: i64) -> u32 {
+fn date_number(days: i64) -> u32 {
     let days = u32::try_from(days + DAYS_TO_1970).unwrap_or(0);
     let (era, day_of_era) = (days / DAYS_PER_ERA, days % DAYS_PER_ERA);
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
@@ -157,6 +162,7 @@ pub(super) fn push_json_text(out: &mut Vec<u8>, text: &str) {
         let Some((escape, length)) = escaped else { continue };
         out.extend_from_slice(bytes.get(plain_from..index).unwrap_or_default());
         out.extend_from_slice(escape);
+        // For control characters the table has only the first half of the escape.
         if escape == b"\\u00" {
             const HEX: &[u8; 16] = b"0123456789abcdef";
             out.extend([HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
@@ -265,10 +271,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_instant_is_written_as_the_calendar_has_it(
+        fn any_instant_is_written_like_its_display_form(
             millis in Timestamp::MIN.as_millis()..=Timestamp::MAX.as_millis(),
         ) {
-            // The second, whole, lies in an hour that is remembered by then.
+            // The second value is in the same hour, which is cached by then.
             for millis in [millis, millis - millis.rem_euclid(1000)] {
                 let instant = Timestamp::from_millis(millis);
                 prop_assert_eq!(written(|out| push_time(out, instant)), instant.to_string());
@@ -289,8 +295,8 @@ mod tests {
                 (written(|out| push_decimal::<3>(out, units)), 3),
                 (written(|out| push_decimal::<7>(out, units)), 7),
             ] {
-                let wasteful = text.contains('.') && text.ends_with(['.', '0']);
-                prop_assert!(!wasteful, "{}", text);
+                let has_trailing_zeros = text.contains('.') && text.ends_with(['.', '0']);
+                prop_assert!(!has_trailing_zeros, "{}", text);
                 let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
                 let back: i64 = format!("{whole}{part:0<decimals$}").parse().unwrap();
                 prop_assert_eq!(back, units);

@@ -1,4 +1,4 @@
-//! The description of the API for machines, and the reference page that shows it to people.
+//! The OpenAPI document, and the reference page that displays it.
 
 use std::sync::{Arc, LazyLock};
 
@@ -17,27 +17,27 @@ use crate::http::error::{ApiResult, internal};
 use crate::http::extract::{Preconditions, TextPath};
 use crate::http::middleware::nothing_here;
 
-/// The reference page.
+/// The embedded files of the reference page.
 #[derive(RustEmbed)]
 #[folder = "assets/docs"]
 #[exclude = "README.md"]
 #[exclude = "vendor.sha256"]
 struct Reference;
 
-/// It has an address of its own.
+/// The page itself, which is served at `/api/docs` and not by its file name.
 const INDEX: &str = "index.html";
 
-/// The files of the page. Strangers may ask for them: each form is compressed once.
+/// The files of the page by name. They can be requested without signing in, so each is compressed only once.
 static FILES: LazyLock<CompressedFiles> = LazyLock::new(|| {
     compressed_files::<Reference>(|name| if name == INDEX { Keep::Never } else { Keep::Long })
 });
 
-/// The description of the API as it is served, made once.
+/// The OpenAPI document as it is served, serialised and hashed once.
 #[derive(Clone, Debug)]
 pub struct ApiDocument(Arc<CompressedFile>);
 
 impl ApiDocument {
-    /// The served form of this document.
+    /// Serialises this document.
     pub fn new(document: &Value) -> Self {
         let content = document.to_string().into_bytes();
         let hash = Sha256::digest(&content).into();
@@ -46,7 +46,7 @@ impl ApiDocument {
     }
 }
 
-/// The description of the API.
+/// Answers with the OpenAPI document.
 pub async fn get_openapi(
     Extension(document): Extension<ApiDocument>,
     headers: HeaderMap,
@@ -55,13 +55,14 @@ pub async fn get_openapi(
     document.0.answer(&headers, &preconditions).await
 }
 
-/// The reference page.
+/// Answers with the reference page.
 pub async fn get_reference(headers: HeaderMap, preconditions: Preconditions) -> ApiResult<Response> {
     let page = FILES.get(INDEX).ok_or_else(|| internal("the reference page is missing"))?;
     Ok(page.answer(&headers, &preconditions).await)
 }
 
-/// The reference page's files. The page's own links are relative, so that it has one address only.
+/// Answers with a file of the reference page. The page itself is not found here: its links are relative and work only
+/// at its own address.
 pub async fn get_reference_file(
     TextPath(name): TextPath,
     headers: HeaderMap,
@@ -71,7 +72,7 @@ pub async fn get_reference_file(
     Ok(file.answer(&headers, &preconditions).await)
 }
 
-/// The reference page with a slash too many.
+/// Redirects `/api/docs/` to the reference page, whose relative links would not work there.
 pub async fn redirect_to_reference(State(app): State<App>) -> Response {
     redirect(&format!("{}/api/docs", app.base_url.prefix()))
 }

@@ -17,7 +17,7 @@ use crate::http::input::{Member, Set, Whole, input, read_body};
 use crate::http::json::{Field, Fields};
 use crate::http::reply::Reply;
 
-/// What an account allows to be sent. The operator's caps and switches hold beside it; the stricter wins.
+/// Which messages an account may send. The operator's settings apply as well; the stricter one counts.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NotificationSettings)]
@@ -28,19 +28,19 @@ pub struct NotificationSettingsView {
     /// Whether SMS are sent.
     #[schema(example = true)]
     sms_enabled: bool,
-    /// Segments of SMS a day; null for no cap of the account's own.
+    /// Maximum SMS segments per day; null if the account sets no cap.
     #[schema(example = 200)]
     sms_daily_segments: Option<u32>,
-    /// Segments of SMS a calendar month; null for no cap of the account's own.
+    /// Maximum SMS segments per calendar month; null if the account sets no cap.
     #[schema(example = 2000)]
     sms_monthly_segments: Option<u32>,
-    /// Beginnings of numbers that SMS may go to; all when empty.
+    /// Prefixes of phone numbers that SMS may be sent to; empty for all numbers.
     #[schema(example = json!(["+34", "+8816"]))]
     sms_prefixes: Vec<String>,
-    /// E-mails a day; null for no cap of the account's own.
+    /// Maximum e-mails per day; null if the account sets no cap.
     #[schema(example = 500)]
     email_daily: Option<u32>,
-    /// E-mails to one recipient an hour; null for no cap of the account's own.
+    /// Maximum e-mails to one recipient per hour; null if the account sets no cap.
     #[schema(example = 20)]
     email_recipient_hourly: Option<u32>,
     /// When it was last changed.
@@ -49,29 +49,29 @@ pub struct NotificationSettingsView {
 }
 
 input! {
-    /// What a client sets of what an account allows to be sent.
+    /// Settings of which messages an account may send.
     struct NotificationSettingsInput {
-        /// Whether e-mails are sent; they are unless given.
+        /// Whether e-mails are sent; true if left out.
         email_enabled as "emailEnabled": bool, nullable, example true;
-        /// Whether SMS are sent; they are unless given.
+        /// Whether SMS are sent; true if left out.
         sms_enabled as "smsEnabled": bool, nullable, example true;
-        /// Segments of SMS a day; no cap unless given, 0 for none at all.
+        /// Maximum SMS segments per day; no cap if left out, 0 to send none.
         sms_daily_segments as "smsDailySegments":
             Whole<0, { MessagingSettings::SEGMENTS_MAX }>, nullable, example 200;
-        /// Segments of SMS a calendar month; no cap unless given, 0 for none at all.
+        /// Maximum SMS segments per calendar month; no cap if left out, 0 to send none.
         sms_monthly_segments as "smsMonthlySegments":
             Whole<0, { MessagingSettings::SEGMENTS_MAX }>, nullable, example 2000;
-        /// Beginnings of numbers that SMS may go to; all unless given.
+        /// Prefixes of phone numbers that SMS may be sent to; all numbers if left out.
         sms_prefixes as "smsPrefixes": Prefixes, nullable, example ["+34", "+8816"];
-        /// E-mails a day; no cap unless given. Critical alerts pass it.
+        /// Maximum e-mails per day; no cap if left out. Critical alerts may exceed it.
         email_daily as "emailDaily": Whole<0, { MessagingSettings::EMAILS_MAX }>, nullable, example 500;
-        /// E-mails to one recipient an hour; no cap unless given. Critical alerts pass it.
+        /// Maximum e-mails to one recipient per hour; no cap if left out. Critical alerts may exceed it.
         email_recipient_hourly as "emailRecipientHourly":
             Whole<0, { MessagingSettings::EMAILS_MAX }>, nullable, example 20;
     }
 }
 
-/// Beginnings of international numbers.
+/// The type of a member in `input!`, never constructed: a set of prefixes of international phone numbers.
 enum Prefixes {}
 
 impl Member for Prefixes {
@@ -79,8 +79,8 @@ impl Member for Prefixes {
 
     fn read<'f, 'v>(fields: &'f mut Fields<'v>, name: &'static str) -> Field<'f, 'v, Vec<String>> {
         Set::<String, 0, { MessagingSettings::PREFIXES_MAX }>::read(fields, name).each(|prefix| {
-            let known = MessagingSettings::is_prefix(prefix);
-            known
+            let is_valid = MessagingSettings::is_prefix(prefix);
+            is_valid
                 .then_some(())
                 .ok_or_else(|| "must be the beginning of an international number such as +34".into())
         })
@@ -125,9 +125,9 @@ fn answer(caller: &Caller, stored: StoredMessaging) -> Reply<NotificationSetting
     caller.reply(NotificationSettingsView::from(stored)).revision(revision)
 }
 
-/// Read what the account allows to be sent.
+/// Read the notification settings.
 #[utoipa::path(get, path = "/api/account/notificationSettings", tag = "notifications",
-    responses((status = 200, description = "What is allowed.", body = NotificationSettingsView)))]
+    responses((status = 200, description = "The notification settings.", body = NotificationSettingsView)))]
 pub async fn get_notification_settings(
     State(app): State<App>,
     caller: Caller,
@@ -138,41 +138,46 @@ pub async fn get_notification_settings(
     Ok(answer(&caller, app.store.find_messaging(caller.scope()).await?))
 }
 
-/// Set what the account allows to be sent.
+/// Replace the notification settings.
 ///
-/// It takes effect with the next message. What is not sent is recorded.
+/// They apply from the next message on. Messages that are not sent are recorded with the reason.
 #[utoipa::path(put, path = "/api/account/notificationSettings", tag = "notifications",
     request_body = NotificationSettingsInput,
-    responses((status = 200, description = "What is allowed now.", body = NotificationSettingsView)))]
+    responses((status = 200, description = "The notification settings after the change.", body = NotificationSettingsView)))]
 pub async fn replace_notification_settings(
     State(app): State<App>,
     caller: Caller,
-    wanted: Change,
+    change: Change,
 ) -> ApiResult<Reply<NotificationSettingsView>> {
-    change(&app, &caller, wanted).await
+    apply_change(&app, &caller, change).await
 }
 
-/// Change part of what the account allows to be sent.
+/// Change some of the notification settings.
 #[utoipa::path(patch, path = "/api/account/notificationSettings", tag = "notifications",
     request_body = NotificationSettingsInput,
-    responses((status = 200, description = "What is allowed now.", body = NotificationSettingsView)))]
+    responses((status = 200, description = "The notification settings after the change.", body = NotificationSettingsView)))]
 pub async fn update_notification_settings(
     State(app): State<App>,
     caller: Caller,
-    wanted: Change,
+    change: Change,
 ) -> ApiResult<Reply<NotificationSettingsView>> {
-    change(&app, &caller, wanted).await
+    apply_change(&app, &caller, change).await
 }
 
-async fn change(app: &App, caller: &Caller, change: Change) -> ApiResult<Reply<NotificationSettingsView>> {
+/// Applies a PUT or PATCH to the stored settings.
+async fn apply_change(
+    app: &App,
+    caller: &Caller,
+    change: Change,
+) -> ApiResult<Reply<NotificationSettingsView>> {
     caller.require_whole_account()?;
     let stored = retry_changed(&change.preconditions, || async {
-        let present = app.store.find_messaging(caller.scope()).await?;
+        let current = app.store.find_messaging(caller.scope()).await?;
         caller.require(Privilege::Admin)?;
-        change.preconditions.check(Kind::Messaging, present.revision)?;
-        let seen = present.revision;
-        let wanted = read_settings(&change.apply(&NotificationSettingsView::from(present)).await?)?;
-        Ok(app.store.replace_messaging(&caller.actor(), seen, wanted).await)
+        change.preconditions.check(Kind::Messaging, current.revision)?;
+        let revision = current.revision;
+        let settings = read_settings(&change.apply(&NotificationSettingsView::from(current)).await?)?;
+        Ok(app.store.replace_messaging(&caller.actor(), revision, settings).await)
     })
     .await?;
     Ok(answer(caller, stored))

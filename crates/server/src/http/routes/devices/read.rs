@@ -48,7 +48,7 @@ pub(super) fn reply_device(caller: &Caller, device: Device) -> Reply<OneDevice> 
     ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
     ("q" = Option<String>, Query, description = "Part of the name, identifier or description, in any case."),
-    ("group" = Option<String>, Query, description = "A group, by its id or name: only devices in it.", example = "grp_01jc2m8k4n5p6"),
+    ("group" = Option<String>, Query, description = "Only devices in this group, given by id or name.", example = "grp_01jc2m8k4n5p6"),
     ("state" = Option<super::view::DeviceStateName>, Query, description = "Only devices in this state."),
     ("tag" = Option<String>, Query, description = "A tag's key and value: only devices that carry it.", example = "colour:red"),
 ), responses((status = 200, description = "The devices in sight.", body = DeviceList)))]

@@ -12,17 +12,18 @@ use crate::http::format::{Selection, json};
 use crate::http::list::answer_written_list;
 use crate::http::names::group_param;
 
-const CORNERS: &str = "west, south, east and north in degrees with commas between, such as \"-10,35.5,5,60\"; \
+/// The form of the parameter `bbox`, for error messages.
+const BBOX_FORM: &str = "west, south, east and north in degrees with commas between, such as \"-10,35.5,5,60\"; \
      west may be more than east across the antimeridian";
 
 /// List last locations.
 ///
-/// Where each device in sight was last, by device id; a device without a location that can be trusted is not
-/// listed. Complete unless `limit` or `cursor` is given.
+/// The last location of each visible device, sorted by device id. A device whose locations are all suspect, or that has
+/// none, is not listed. The list is complete unless `limit` or `cursor` is given.
 #[utoipa::path(get, path = "/api/locations/last", tag = "locations", params(
-    ("bbox" = Option<String>, Query, description = "Only within west, south, east, north, in degrees, edges included. West may be more than east: across the antimeridian.", example = "-10,35.5,5,60"),
-    ("group" = Option<String>, Query, description = "A group, by its id or name: only devices in it.", example = "grp_01jc2m8k4n5p6"),
-    ("since" = Option<String>, Query, description = "Only those received at this instant or later.", format = DateTime, example = "2026-05-01T00:00:00Z"),
+    ("bbox" = Option<String>, Query, description = "Only locations in this box: west, south, east and north in degrees, edges included. If west is greater than east, the box crosses the antimeridian.", example = "-10,35.5,5,60"),
+    ("group" = Option<String>, Query, description = "Only devices in this group, given by id or name.", example = "grp_01jc2m8k4n5p6"),
+    ("since" = Option<String>, Query, description = "Only locations received at this instant or later.", format = DateTime, example = "2026-05-01T00:00:00Z"),
     ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
 ), responses((status = 200, description = "The last locations.", body = DeviceLocationList)))]
@@ -36,13 +37,13 @@ pub async fn list_last_locations(
         area: read_area(&mut params),
         since: params.instant("since", caller.zone()),
     };
-    let part = params.finish_list("locations")?;
+    let page_request = params.finish_list("locations")?;
     let (store, scope) = (app.store.clone(), caller.scope());
     let fetch = move |page| {
         let store = store.clone();
         async move { store.list_last_locations(scope, &filter, page).await }
     };
-    answer_written_list(&app, &caller, "locations", part, fetch, |out, (device, stored)| {
+    answer_written_list(&app, &caller, "locations", page_request, fetch, |out, (device, stored)| {
         json::write_location(out, Some(device), &stored, Selection::ALL);
         Ok(())
     })
@@ -53,7 +54,7 @@ fn read_area(params: &mut Params) -> Option<Area> {
     let text = params.text("bbox")?;
     let area = parse_area(&text);
     if area.is_none() {
-        params.refuse("bbox", format!("The parameter \"bbox\" must be {CORNERS}."));
+        params.refuse("bbox", format!("The parameter \"bbox\" must be {BBOX_FORM}."));
     }
     area
 }
@@ -70,9 +71,10 @@ fn parse_area(text: &str) -> Option<Area> {
         east: Longitude::from_degrees(east).ok()?,
         north: Latitude::from_degrees(north).ok()?,
     };
-    // +180 is stored as -180; a box from -180 to 180 must contain everything, not one meridian.
-    let goes_round = west < east && area.west == area.east;
-    Some(if goes_round { Area { east: Longitude::from_e7(area.west.as_e7() - 1), ..area } } else { area })
+    // +180 is stored as -180, so a box from -180 to 180 would be one meridian. It must contain everything: the east
+    // edge is moved to the last longitude before the west edge.
+    let is_whole_globe = west < east && area.west == area.east;
+    Some(if is_whole_globe { Area { east: Longitude::from_e7(area.west.as_e7() - 1), ..area } } else { area })
 }
 
 #[cfg(test)]
@@ -80,12 +82,12 @@ mod tests {
     use super::*;
 
     fn within(area: &str, latitude: f64, longitude: f64) -> bool {
-        let place = (Latitude::from_degrees(latitude).unwrap(), Longitude::from_degrees(longitude).unwrap());
-        parse_area(area).unwrap().contains(place.0, place.1)
+        let point = (Latitude::from_degrees(latitude).unwrap(), Longitude::from_degrees(longitude).unwrap());
+        parse_area(area).unwrap().contains(point.0, point.1)
     }
 
     #[test]
-    fn areas_may_go_round_the_globe() {
+    fn areas_may_cross_the_antimeridian() {
         let world = "-180,-90,180,90";
         assert!(within(world, 0.0, 0.0) && within(world, 90.0, 180.0) && within(world, -90.0, -180.0));
         let to_the_edge = "170, -10, 180, 10";
@@ -101,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn areas_that_are_none_are_refused() {
+    fn invalid_areas_are_refused() {
         for text in [
             "",
             "1,2,3",
