@@ -66,7 +66,7 @@ pub struct AuditView {
 pub struct AuditList {
     /// The entries, newest first.
     audit: Vec<AuditView>,
-    /// Where to go on, when there is more.
+    /// Where to continue, when there is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -95,7 +95,7 @@ impl From<AuditEntry> for AuditView {
 /// Newest first and always in pages. Needs `owner` or `admin` and a user who sees the whole account.
 #[utoipa::path(get, path = "/api/audit", tag = "audit", params(
     ("limit" = Option<u32>, Query, description = "Entries at the most; 100 unless given.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
     ("user" = Option<String>, Query, description = "Only what this user did: their id.", example = "usr_01jc2m8k4n5p6"),
     ("action" = Option<String>, Query, description = "Only this action.", example = "group.update"),
     ("target" = Option<String>, Query, description = "Only what was done to the thing with this id.", example = "grp_01jc2m8k4n5p6"),

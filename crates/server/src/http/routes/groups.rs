@@ -52,7 +52,7 @@ pub struct GroupList {
     /// The groups, by id.
     #[schema(value_type = Vec<GroupView>)]
     groups: Vec<GroupView>,
-    /// Where to go on, when there is more.
+    /// Where to continue, when there is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -102,8 +102,8 @@ async fn find(app: &App, caller: &Caller, id: Option<GroupId>) -> ApiResult<Grou
 ///
 /// Complete unless `limit` or `cursor` is given.
 #[utoipa::path(get, path = "/api/groups", tag = "groups", params(
-    ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
     ("q" = Option<String>, Query, description = "Part of the name or description, in any case."),
 ), responses((status = 200, description = "The groups in sight.", body = GroupList)))]
 pub async fn list_groups(State(app): State<App>, caller: Caller, mut params: Params) -> ApiResult<Response> {

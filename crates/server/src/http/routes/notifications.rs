@@ -109,7 +109,7 @@ pub struct NotificationList {
     /// The messages, newest first.
     #[schema(value_type = Vec<NotificationView>)]
     notifications: Vec<NotificationView>,
-    /// Where to go on, when there is more.
+    /// Where to continue, when there is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -191,7 +191,7 @@ async fn answer(
     ("from" = Option<String>, Query, description = "Only messages written at this instant or later.", format = DateTime, example = "2026-05-01T00:00:00Z"),
     ("to" = Option<String>, Query, description = "Only messages written at this instant or before.", format = DateTime, example = "2026-05-02T00:00:00Z"),
     ("limit" = Option<u32>, Query, description = "Messages at the most; 100 unless given.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "The messages.", body = NotificationList)))]
 pub async fn list_notifications(
     State(app): State<App>,
@@ -214,7 +214,7 @@ pub async fn list_notifications(
     ("from" = Option<String>, Query, description = "Only messages written at this instant or later.", format = DateTime, example = "2026-05-01T00:00:00Z"),
     ("to" = Option<String>, Query, description = "Only messages written at this instant or before.", format = DateTime, example = "2026-05-02T00:00:00Z"),
     ("limit" = Option<u32>, Query, description = "Messages at the most; 100 unless given.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "The messages.", body = NotificationList)))]
 pub async fn list_device_notifications(
     State(app): State<App>,

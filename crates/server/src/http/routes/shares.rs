@@ -82,7 +82,7 @@ pub struct ShareView {
 pub struct ShareList {
     /// The links, by id.
     shares: Vec<ShareView>,
-    /// Where to go on, when there is more.
+    /// Where to continue, when there is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -201,8 +201,8 @@ async fn find(app: &App, caller: &Caller, id: Option<ShareId>) -> ApiResult<Shar
 ///
 /// Complete unless `limit` or `cursor` is given. Links that are over are listed until they are deleted.
 #[utoipa::path(get, path = "/api/shares", tag = "shares", params(
-    ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "The links to things in sight.", body = ShareList)))]
 pub async fn list_shares(State(app): State<App>, caller: Caller, params: Params) -> ApiResult<Response> {
     let part = params.finish_list("shares")?;

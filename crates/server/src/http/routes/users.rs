@@ -38,7 +38,7 @@ const NAMES: &[(&str, Named)] = &[("group", Named::Group), ("deviceId", Named::D
 pub struct UserList {
     /// The users, by id.
     users: Vec<UserView>,
-    /// Where to go on, when there is more.
+    /// Where to continue, when there is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -134,8 +134,8 @@ async fn list_self(
 ///
 /// Complete unless `limit` or `cursor` is given.
 #[utoipa::path(get, path = "/api/users", tag = "users", params(
-    ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
     ("q" = Option<String>, Query, description = "Part of the name, e-mail address or description, in any case."),
     ("group" = Option<String>, Query, description = "Only users bound to this group, by its id or name.", example = "grp_01jc2m8k4n5p6"),
     ("tag" = Option<String>, Query, description = "Only users with this tag, as `key:value`.", example = "team:north"),

@@ -60,8 +60,8 @@ async fn read_filter(app: &App, caller: &Caller, params: &mut Params) -> ApiResu
     ("severity" = Option<super::view::SeverityName>, Query, description = "Only alerts that matter at least so much."),
     ("stage" = Option<StageName>, Query, description = "Only alerts that have come so far."),
     ("order" = Option<crate::http::history::OrderName>, Query, description = "Oldest first (`asc`, the default) or newest first (`desc`)."),
-    ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 10000),
-    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 10000),
+    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "The alerts.", body = AlertList)))]
 pub async fn list_all_alerts(
     State(app): State<App>,

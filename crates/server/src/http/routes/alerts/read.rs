@@ -46,8 +46,8 @@ pub(super) fn read_name(params: &mut Params) -> Option<String> {
     ("to" = Option<String>, Query, description = "The last instant; the end of time when left out.", format = DateTime, example = "2026-05-02T00:00:00Z"),
     ("alertName" = Option<String>, Query, description = "Only alerts of this name, in any letter case; empty for every alert.", example = "SOSButton", max_length = 100),
     ("order" = Option<crate::http::history::OrderName>, Query, description = "Oldest first (`asc`, the default) or newest first (`desc`)."),
-    ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 10000),
-    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 10000),
+    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "The alerts.", body = AlertList)))]
 pub async fn list_alerts(
     State(app): State<App>,

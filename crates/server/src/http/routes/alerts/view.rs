@@ -111,7 +111,7 @@ pub struct AlertList {
     /// The alerts, in the order of their `dateTime`.
     #[schema(value_type = Vec<AlertView>)]
     alerts: Vec<AlertView>,
-    /// Where to go on, when there is more.
+    /// Where to continue, when there is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }

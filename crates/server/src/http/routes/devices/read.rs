@@ -45,8 +45,8 @@ pub(super) fn reply_device(caller: &Caller, device: Device) -> Reply<OneDevice> 
 ///
 /// Complete unless `limit` or `cursor` is given.
 #[utoipa::path(get, path = "/api/devices", tag = "devices", params(
-    ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
     ("q" = Option<String>, Query, description = "Part of the name, identifier or description, in any case."),
     ("group" = Option<String>, Query, description = "Only devices in this group, given by id or name.", example = "grp_01jc2m8k4n5p6"),
     ("state" = Option<super::view::DeviceStateName>, Query, description = "Only devices in this state."),

@@ -165,7 +165,7 @@ pub struct DeviceList {
     /// The devices, by id.
     #[schema(value_type = Vec<DeviceView>)]
     devices: Vec<DeviceView>,
-    /// Where to go on, when there is more.
+    /// Where to continue, when there is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }

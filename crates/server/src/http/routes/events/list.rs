@@ -34,7 +34,7 @@ const LOOKS: u32 = 20;
 /// twice. Go on with `nextCursor`, which is there every time. Without `cursor` it begins now: keep `nextCursor` and ask
 /// again. With `cursor=start` it begins with the oldest that is kept. The `id` of an event is a cursor too.
 #[utoipa::path(get, path = "/api/events", tag = "events", params(
-    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the answer before, the `id` of an event, or `start`.", example = "start"),
+    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous answer, the `id` of an event, or `start`.", example = "start"),
     ("limit" = Option<u32>, Query, description = "Events at the most; 100 when left out.", minimum = 1, maximum = 1000),
     ("types" = Option<String>, Query, description = "Only these types, with commas between them; `device.*` stands for all that begin so.", example = "alert.created,device.*"),
     ("devices" = Option<String>, Query, description = "Only events about these devices, by id, with commas between them.", example = "dev_01jc2m8k4n5p7"),

@@ -34,8 +34,8 @@ const RETRY_AFTER_S: &str = "10";
 /// takes too little for too long is cut off; it connects again with `Last-Event-ID`. A stream shows at any time what its
 /// user may see at that time, and ends when the user is disabled or the token or session is over.
 #[utoipa::path(get, path = "/api/stream", tag = "events", params(
-    ("Last-Event-ID" = Option<String>, Header, description = "Where to go on: the `id` of the last message. Counts before `cursor`.", max_length = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to go on: the `id` of an event, `nextCursor` of `GET /api/events`, or `start`; now when left out.", example = "start"),
+    ("Last-Event-ID" = Option<String>, Header, description = "Where to continue: the `id` of the last message. Counts before `cursor`.", max_length = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to continue: the `id` of an event, `nextCursor` of `GET /api/events`, or `start`; now when left out.", example = "start"),
     ("types" = Option<String>, Query, description = "Only these types, with commas between them; `device.*` stands for all that begin so.", example = "alert.created,device.*"),
     ("devices" = Option<String>, Query, description = "Only events about these devices, by id, with commas between them.", example = "dev_01jc2m8k4n5p7"),
 ), responses((status = 200, description = "The stream; it ends when the service stops or the user may see nothing any more.",

@@ -33,7 +33,7 @@ pub struct EventList {
     /// The events, in the order in which they happened.
     #[schema(value_type = Vec<EventView>)]
     events: Vec<EventView>,
-    /// Where to go on; there every time, also when nothing was in sight.
+    /// Where to continue; there every time, also when nothing was in sight.
     #[schema(example = "AAAAAAAAACoAAAAAAAAAAKh8Z1E")]
     next_cursor: String,
 }

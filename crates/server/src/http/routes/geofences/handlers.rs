@@ -24,8 +24,8 @@ async fn find(app: &App, caller: &Caller, id: Option<GeofenceId>) -> ApiResult<G
 ///
 /// Complete unless `limit` or `cursor` is given.
 #[utoipa::path(get, path = "/api/geofences", tag = "geofences", params(
-    ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
     ("q" = Option<String>, Query, description = "Part of the name or description, in any case."),
 ), responses((status = 200, description = "The geofences in sight.", body = GeofenceList)))]
 pub async fn list_geofences(

@@ -78,7 +78,7 @@ pub struct PropertiesView {
 pub struct GeofenceList {
     /// The geofences, by id.
     geofences: Vec<GeofenceView>,
-    /// Where to go on, when there is more.
+    /// Where to continue, when there is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }

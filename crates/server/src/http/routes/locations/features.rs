@@ -26,7 +26,7 @@ pub struct LocationFeatures {
     kind: &'static str,
     /// The locations, in the order of their `dateTime`.
     features: Vec<LocationFeature>,
-    /// Where to go on, when there is more.
+    /// Where to continue, when there is more.
     #[schema(required = false, value_type = String)]
     next_cursor: Option<String>,
 }

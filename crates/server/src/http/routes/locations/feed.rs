@@ -33,8 +33,8 @@ const WAIT_MAX_S: u32 = 30;
 /// comes twice. Go on with `nextCursor`, which is there every time. Without `cursor` the feed begins now: keep
 /// `nextCursor` and ask again. With `cursor=start` (or `0`) it begins with the oldest that is kept.
 #[utoipa::path(get, path = "/api/locations/feed", tag = "locations", params(
-    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the answer before, or `start`.", example = "start"),
-    ("limit" = Option<u32>, Query, description = "Items at the most; 1000 when left out.", minimum = 1, maximum = 10000),
+    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous answer, or `start`.", example = "start"),
+    ("limit" = Option<u32>, Query, description = "Maximum number of items; 1000 when left out.", minimum = 1, maximum = 10000),
     ("wait" = Option<u32>, Query, description = "Seconds to wait for something to arrive when there is nothing; none when left out.", minimum = 0, maximum = 30),
 ), responses((status = 200, description = "What has arrived.", body = LocationFeed)))]
 pub async fn list_location_feed(

@@ -24,8 +24,8 @@ const BBOX_FORM: &str = "west, south, east and north in degrees with commas betw
     ("bbox" = Option<String>, Query, description = "Only locations in this box: west, south, east and north in degrees, edges included. If west is greater than east, the box crosses the antimeridian.", example = "-10,35.5,5,60"),
     ("group" = Option<String>, Query, description = "Only devices in this group, given by id or name.", example = "grp_01jc2m8k4n5p6"),
     ("since" = Option<String>, Query, description = "Only locations received at this instant or later.", format = DateTime, example = "2026-05-01T00:00:00Z"),
-    ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "The last locations.", body = DeviceLocationList)))]
 pub async fn list_last_locations(
     State(app): State<App>,

@@ -192,7 +192,7 @@ pub struct LocationList {
     /// The locations, in the order of their `dateTime`; with `fields`, only those members of them.
     #[schema(value_type = Vec<LocationPart>)]
     locations: Vec<LocationView>,
-    /// Where to go on, when there is more.
+    /// Where to continue, when there is more.
     next_cursor: Option<String>,
 }
 
@@ -231,7 +231,7 @@ pub struct DeviceLocationList {
     /// The last locations, by device id.
     #[schema(value_type = Vec<DeviceLocation>)]
     locations: Vec<DeviceLocation>,
-    /// Where to go on, when there is more.
+    /// Where to continue, when there is more.
     #[schema(required = false, value_type = String)]
     next_cursor: Option<String>,
 }
@@ -244,7 +244,7 @@ pub struct LocationFeed {
     /// The locations, in the order in which they arrived.
     #[schema(value_type = Vec<DeviceLocation>, max_items = 10000)]
     locations: Vec<DeviceLocation>,
-    /// Where to go on, also when nothing has arrived.
+    /// Where to continue, also when nothing has arrived.
     next_cursor: String,
 }
 

@@ -38,8 +38,8 @@ fn answer(caller: &Caller, overview: AccountOverview) -> Reply<OperatorAccountAn
 ///
 /// For operators of the server. Complete unless `limit` or `cursor` is given.
 #[utoipa::path(get, path = "/api/operator/accounts", tag = "operator", security(("session" = [])), params(
-    ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
     ("q" = Option<String>, Query, description = "Part of the name, in any case."),
 ), responses((status = 200, description = "The accounts.", body = OperatorAccountList)))]
 pub async fn list_operator_accounts(

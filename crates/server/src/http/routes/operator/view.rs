@@ -22,7 +22,7 @@ const READ_ONLY: &[&str] = &["id", "devices", "users", "lastActivity", "creation
 pub struct OperatorAccountList {
     /// The accounts, oldest first.
     accounts: Vec<OperatorAccountView>,
-    /// Where to go on, when there is more.
+    /// Where to continue, when there is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }

@@ -35,8 +35,8 @@ pub(super) async fn find(app: &App, caller: &Caller, id: Option<RuleId>) -> ApiR
 ///
 /// Complete unless `limit` or `cursor` is given.
 #[utoipa::path(get, path = "/api/rules", tag = "rules", params(
-    ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
     ("q" = Option<String>, Query, description = "Part of the name or description, in any case."),
 ), responses((status = 200, description = "The rules in sight.", body = RuleList)))]
 pub async fn list_rules(State(app): State<App>, caller: Caller, mut params: Params) -> ApiResult<Response> {

@@ -52,7 +52,7 @@ pub struct RuleTest {
     /// The devices of which not everything was looked at, for they have too many locations in this span.
     #[schema(example = json!([]))]
     incomplete: Vec<String>,
-    /// Where to go on with further devices, when there are more.
+    /// Where to continue with further devices, when there are more.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -109,7 +109,7 @@ impl EpisodeView {
     ("to" = String, Query, description = "The last instant.", example = "2026-05-02T00:00:00Z"),
     ("device" = Option<String>, Query, description = "One device, by id or identifier; else all the rule judges."),
     ("limit" = Option<u32>, Query, description = "Devices at the most.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "What it would have raised.", body = RuleTest)))]
 pub async fn test_rule(
     State(app): State<App>,
@@ -132,7 +132,7 @@ pub async fn test_rule(
     ("to" = String, Query, description = "The last instant.", example = "2026-05-02T00:00:00Z"),
     ("device" = Option<String>, Query, description = "One device, by id or identifier; else all the rule judges."),
     ("limit" = Option<u32>, Query, description = "Devices at the most.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "What it would have raised.", body = RuleTest)))]
 pub async fn test_new_rule(
     State(app): State<App>,

@@ -79,7 +79,7 @@ pub struct RuleView {
 pub struct RuleList {
     /// The rules, by id.
     rules: Vec<RuleView>,
-    /// Where to go on, when there is more.
+    /// Where to continue, when there is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }

@@ -25,8 +25,8 @@ pub const TEST: &str = "webhook.test";
 #[utoipa::path(get, path = "/api/webhooks/{webhookId}/deliveries", tag = "webhooks", params(
     ("webhookId" = String, Path, description = "The webhook's id.", example = "whk_01jc2m8k4n5p6"),
     ("state" = Option<DeliveryStateName>, Query, description = "Only those in this state."),
-    ("limit" = Option<u32>, Query, description = "Items at the most; 100 when left out.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of items; 100 when left out.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "The deliveries.", body = DeliveryList)))]
 pub async fn list_deliveries(
     State(app): State<App>,

@@ -33,8 +33,8 @@ pub(super) fn require_manager(caller: &Caller) -> ApiResult<()> {
 ///
 /// Complete unless `limit` or `cursor` is given. Webhooks are managed by admins and owners who see the whole account.
 #[utoipa::path(get, path = "/api/webhooks", tag = "webhooks", params(
-    ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "The account's webhooks.", body = WebhookList)))]
 pub async fn list_webhooks(State(app): State<App>, caller: Caller, params: Params) -> ApiResult<Response> {
     require_manager(&caller)?;

@@ -85,7 +85,7 @@ pub struct WebhookList {
     /// The webhooks, by id.
     #[schema(value_type = Vec<WebhookView>)]
     webhooks: Vec<WebhookView>,
-    /// Where to go on, when there is more.
+    /// Where to continue, when there is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -163,7 +163,7 @@ pub struct DeliveryList {
     /// The deliveries, newest first.
     #[schema(value_type = Vec<DeliveryView>)]
     deliveries: Vec<DeliveryView>,
-    /// Where to go on, when there is more.
+    /// Where to continue, when there is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
