@@ -101,13 +101,13 @@ async fn rotate(config: &Config, at_once: bool) -> Result<Rotated> {
 /// The result of `key revoke`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Revoked {
+struct Revocation {
     user_id: String,
     email: String,
     revoked: bool,
 }
 
-impl Answer for Revoked {
+impl Answer for Revocation {
     fn in_words(&self) -> String {
         if self.revoked {
             format!("the API key of {} is revoked; its tokens stop working within five seconds", self.email)
@@ -117,10 +117,10 @@ impl Answer for Revoked {
     }
 }
 
-async fn revoke(config: &Config, email: &Email) -> Result<Revoked> {
+async fn revoke(config: &Config, email: &Email) -> Result<Revocation> {
     let opened = Opened::existing(config).await?;
     let user = opened.login(email).await?.user;
     let revoked = opened.store().delete_api_key(&Origin::command(), user.id).await?;
     opened.close().await;
-    Ok(Revoked { user_id: user.id.to_string(), email: user.profile.email.as_str().to_owned(), revoked })
+    Ok(Revocation { user_id: user.id.to_string(), email: user.profile.email.as_str().to_owned(), revoked })
 }
