@@ -89,6 +89,9 @@ impl Location {
     pub const LIST_MAX: usize = 64;
     /// Characters in a text of a location.
     pub const TEXT_MAX: usize = 1_000;
+    /// The most bytes in all texts of a location: names and values of attributes, warnings, alerts, accessories. Pages,
+    /// chunks and memory hold thousands of locations.
+    pub const ALL_TEXTS_MAX_BYTES: usize = 16 * 1024;
 }
 
 /// A location as it is stored.

@@ -3,7 +3,7 @@
 //!
 //! | what is bounded | type | when there is no more |
 //! |---|---|---|
-//! | bytes of bodies in memory | [`Pool`], [`Permit`] | refused at once |
+//! | bytes of bodies and large answers in memory | [`Pool`], [`Permit`] | refused at once |
 //! | work whose cost the sender chooses, off the connection threads | [`Queue`], [`Budget::run`] | waits; beyond the bound on waiters it is refused |
 //! | CPU steps of one request | [`Steps`] | refused at once |
 //!

@@ -1,7 +1,9 @@
-//! A pool of bytes for request bodies in memory. A body that does not fit is refused.
+//! A pool of bytes for bodies in memory, of requests or of answers. A body that does not fit is refused.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bytes::Bytes;
 
 use super::exhausted::{Bound, Exhausted};
 use super::payer::Payer;
@@ -105,6 +107,23 @@ impl Permit {
     pub const fn bytes(&self) -> usize {
         self.bytes
     }
+
+    /// Bytes that keep the permit until the last reference to them is dropped.
+    pub fn attach(self, bytes: Vec<u8>) -> Bytes {
+        Bytes::from_owner(Held { bytes, _permit: self })
+    }
+}
+
+/// Bytes with their permit.
+struct Held {
+    bytes: Vec<u8>,
+    _permit: Permit,
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
 }
 
 impl Drop for Permit {
@@ -133,6 +152,18 @@ mod tests {
 
     fn refused(permit: Result<Permit, Exhausted>) -> Option<Bound> {
         permit.err().map(|exhausted| exhausted.bound)
+    }
+
+    #[test]
+    fn bytes_keep_their_permit_until_the_last_reference_is_dropped() {
+        let pool = Pool::new("test", 400 * KIB, 200 * KIB, 200 * KIB);
+        let permit = pool.try_acquire(client(1, None), 100 * KIB).unwrap();
+        let bytes = permit.attach(vec![0; 100 * KIB]);
+        let rest = bytes.slice(50 * KIB..);
+        drop(bytes);
+        assert_eq!(pool.used(), 100 * KIB);
+        drop(rest);
+        assert_eq!(pool.used(), 0);
     }
 
     #[test]

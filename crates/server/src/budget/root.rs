@@ -25,6 +25,8 @@ const ATTEMPTS_WAITING: usize = 4;
 pub struct Budget {
     /// Bytes of request bodies that are received or kept until their request is done.
     pub bodies: Arc<Pool>,
+    /// Bytes of answers that are written whole or in large parts, until they are sent.
+    pub answers: Arc<Pool>,
     /// Work whose cost the client chooses: decompression, reading large bodies, patches, templates.
     pub work: Arc<Queue>,
     /// Hashing of passwords, separate from other work so that neither delays the other.
@@ -64,6 +66,12 @@ impl Budget {
                 mib(config.body_mib_per_address),
                 mib(config.body_mib_per_account),
             ),
+            answers: Pool::new(
+                "answers",
+                mib(config.answer_mib),
+                mib(config.answer_mib) / 2,
+                mib(config.answer_mib) / 2,
+            ),
             work: Queue::new("work", work),
             hashes: Queue::new("hashes", hashes),
             attempts: Queue::new("attempts", attempts),
@@ -84,6 +92,7 @@ impl Budget {
     /// Publishes the metrics of every budget.
     pub fn publish(&self) {
         metrics::publish_pool(&self.bodies);
+        metrics::publish_pool(&self.answers);
         metrics::publish_queue(&self.work);
         metrics::publish_queue(&self.hashes);
         metrics::publish_queue(&self.attempts);

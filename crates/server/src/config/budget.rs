@@ -15,6 +15,8 @@ pub struct Budget {
     pub body_mib_per_address: usize,
     /// MiB of these from one account.
     pub body_mib_per_account: usize,
+    /// MiB of large answers in memory at the same time; one address and one account may hold half of it.
+    pub answer_mib: usize,
     /// MiB that decompression and reading of bodies may need at the same time.
     pub work_mib: usize,
     /// Threads for that work; 0 for one more than there are cores.
@@ -44,6 +46,12 @@ impl Budget {
         // Large bodies have three quarters of it.
         if self.body_mib < 2 * Self::LARGEST_BODY_MIB {
             return refuse("budget.body_mib", "must be at least 16");
+        }
+        if self.answer_mib < 16 {
+            return refuse(
+                "budget.answer_mib",
+                "must be at least 16, so that an account can hold a few large pages",
+            );
         }
         if self.work_mib < Self::LARGEST_WORK_MIB {
             return refuse("budget.work_mib", "must be at least 80, which reading the largest body takes");

@@ -141,10 +141,10 @@ where
     G: Fn(T) -> V + Send + Sync + 'static,
 {
     let HistoryPart { list, link, paged, request } = part;
-    let fetch = move |after| {
-        let items = fetch(HistoryRequest { after, ..request });
+    let fetch = move |after, limit| {
+        let items = fetch(HistoryRequest { after, limit, ..request });
         async move { items.await.map(|history| (history.items, history.next)) }
     };
-    let query = PageQuery { paged, after: request.after, list, link };
+    let query = PageQuery { page: paged.then_some(request.limit), after: request.after, list, link };
     answer_parts(app, caller, name, query, fetch, written(view)).await
 }

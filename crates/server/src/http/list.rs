@@ -15,11 +15,18 @@ use serde::Serialize;
 use super::cursor::Cursor;
 use super::error::{ApiResult, chain, internal};
 use super::extract::{Caller, ListPart};
+use super::held_answer::{hold, hold_parts};
 use super::reply::Envelope;
 use crate::app::App;
+use crate::budget::Permit;
 
-/// Items fetched at a time while a complete list is streamed.
-const CHUNK: u32 = 1_000;
+/// The most items fetched at a time.
+const FETCH_MAX: u32 = 1_000;
+/// Items fetched first, before it is known how large they are: a group may name 10,000 devices.
+const FETCH_FIRST: u32 = 100;
+/// The usual size of a part of a complete list, and the size at which a page ends although more items were asked for.
+const PART_BYTES: usize = 512 * 1024;
+const PAGE_BYTES_MAX: usize = 2 * 1024 * 1024;
 
 /// A position in a list ordered by number, or by time and number.
 pub(super) trait Position: Copy + Send + Sync + 'static {
@@ -39,8 +46,8 @@ pub(super) type Part<T, K> = (Vec<T>, Option<K>);
 /// The requested part of a list.
 #[derive(Debug)]
 pub(super) struct PageQuery<K> {
-    /// Whether one page is wanted instead of everything.
-    pub(super) paged: bool,
+    /// The most items of a page; None if everything is wanted.
+    pub(super) page: Option<u32>,
     /// The position to begin after; None for the beginning.
     pub(super) after: Option<K>,
     /// The name its cursors are bound to.
@@ -54,8 +61,11 @@ struct Rest<F, G, K> {
     fetch: F,
     write: G,
     next: Option<K>,
+    fetch_count: u32,
     closed: bool,
     request: String,
+    /// For the part that the client has not taken yet.
+    _permit: Permit,
 }
 
 /// Answers a list under its plural name. `fetch` gives pages, `view` what a client sees of an item.
@@ -99,14 +109,13 @@ where
     P: Future<Output = StoreResult<Page<T>>> + Send + 'static,
     G: Fn(&mut Vec<u8>, T) -> serde_json::Result<()> + Send + Sync + 'static,
 {
-    let limit = part.page.map_or(CHUNK, |page| page.limit);
     let query = PageQuery {
-        paged: part.page.is_some(),
+        page: part.page.map(|page| page.limit),
         after: part.page.and_then(|page| page.after),
         list: name.to_owned(),
         link: Some(part.link),
     };
-    let fetch = move |after| {
+    let fetch = move |after, limit| {
         let page = fetch(PageRequest { after, limit });
         async move { page.await.map(|page| (page.items, page.next)) }
     };
@@ -125,18 +134,33 @@ pub(super) async fn answer_parts<T, K, F, P, G>(
 where
     T: Send + 'static,
     K: Position,
-    F: Fn(Option<K>) -> P + Send + Sync + 'static,
+    F: Fn(Option<K>, u32) -> P + Send + Sync + 'static,
     P: Future<Output = StoreResult<Part<T, K>>> + Send + 'static,
     G: Fn(&mut Vec<u8>, T) -> serde_json::Result<()> + Send + Sync + 'static,
 {
-    let (items, next) = fetch(query.after).await?;
     let mut bytes = open(caller, name)?;
-    write_items(&mut bytes, items, &write, true).map_err(internal)?;
+    let enough = if query.page.is_some() { PAGE_BYTES_MAX } else { PART_BYTES };
+    let mut left = query.page.unwrap_or(u32::MAX);
+    let (mut next, mut fetch_count, mut is_first) = (query.after, FETCH_FIRST, true);
+    loop {
+        let (items, after) = fetch(next, fetch_count.min(left)).await?;
+        let (count, before) = (u32::try_from(items.len()).unwrap_or(u32::MAX), bytes.len());
+        write_items(&mut bytes, items, &write, is_first).map_err(internal)?;
+        fetch_count = next_fetch_count(count, bytes.len() - before);
+        left = left.saturating_sub(count);
+        (next, is_first) = (after, false);
+        if next.is_none() || left == 0 || bytes.len() >= enough {
+            break;
+        }
+    }
 
-    let next_cursor = next.filter(|_| query.paged).map(|next| next.cursor().write(&query.list));
+    let next_cursor = next.filter(|_| query.page.is_some()).map(|next| next.cursor().write(&query.list));
     let mut response = match next {
-        Some(next) if !query.paged => {
+        Some(next) if query.page.is_none() => {
+            let permit = hold_parts(app, caller.payer(), bytes.capacity())?;
             let rest = Rest {
+                _permit: permit,
+                fetch_count,
                 fetch,
                 write,
                 next: Some(next),
@@ -146,7 +170,7 @@ where
             let opening = stream::once(async { Ok::<_, Cause>(Bytes::from(bytes)) });
             Response::new(Body::from_stream(opening.chain(stream::try_unfold(rest, send_on))))
         }
-        _ => Response::new(Body::from(close(bytes, next_cursor.as_deref()))),
+        _ => Response::new(Body::from(hold(app, caller.payer(), close(bytes, next_cursor.as_deref()))?)),
     };
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -161,7 +185,7 @@ where
 /// mistaken for a complete one.
 async fn send_on<T, K, F, P, G>(mut rest: Rest<F, G, K>) -> Result<Option<(Bytes, Rest<F, G, K>)>, Cause>
 where
-    F: Fn(Option<K>) -> P,
+    F: Fn(Option<K>, u32) -> P,
     P: Future<Output = StoreResult<Part<T, K>>>,
     G: Fn(&mut Vec<u8>, T) -> serde_json::Result<()>,
 {
@@ -171,10 +195,12 @@ where
         return Ok(end.map(|end| (end, rest)));
     };
     let mut bytes = Vec::new();
-    let sent = match (rest.fetch)(Some(after)).await {
+    let sent = match (rest.fetch)(Some(after), rest.fetch_count).await {
         Ok((items, next)) => {
-            rest.next = next;
-            write_items(&mut bytes, items, &rest.write, false).map_err(Cause::from)
+            let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
+            let written = write_items(&mut bytes, items, &rest.write, false).map_err(Cause::from);
+            (rest.next, rest.fetch_count) = (next, next_fetch_count(count, bytes.len()));
+            written
         }
         Err(error) => Err(Cause::from(error)),
     };
@@ -186,6 +212,12 @@ where
             Err(cause)
         }
     }
+}
+
+/// How many items to fetch next, after so many took so many bytes, for a part of the usual size.
+fn next_fetch_count(count: u32, bytes: usize) -> u32 {
+    let each = bytes / usize::try_from(count).unwrap_or(1).max(1);
+    u32::try_from(PART_BYTES / each.max(1)).unwrap_or(FETCH_MAX).clamp(1, FETCH_MAX)
 }
 
 /// The envelope, up to the opening bracket of the list.

@@ -15,6 +15,7 @@ pub mod error;
 pub mod error_code;
 pub mod extract;
 pub mod format;
+pub mod held_answer;
 pub mod history;
 pub mod input;
 pub mod json;

@@ -24,6 +24,9 @@ on_both_engines!(
     packed_bodies_wait_for_their_turn_and_are_bounded,
     bodies_without_end_are_bounded_by_address,
     bodies_with_credentials_are_small,
+    answers_that_nobody_reads_are_bounded,
+    a_page_of_large_items_ends_early,
+    texts_of_a_location_are_bounded,
 );
 
 const KIB: usize = 1024;
@@ -230,4 +233,94 @@ async fn bodies_with_credentials_are_small(engine: Engine) {
         let undeclared = app.call(line).body("application/json", endless(MIB)).send().await;
         assert_eq!(undeclared.status, 413, "{line}");
     }
+}
+
+/// A device with so many locations, each with this much text.
+async fn device_with_long_texts(app: &TestApp, owner: &crate::support::Person, count: usize) -> String {
+    let device = app.device(owner, &json!({"name": "Star"})).await;
+    let texts: serde_json::Map<String, Value> =
+        (0..10).map(|number| (format!("note{number}"), json!("x".repeat(1_000)))).collect();
+    let locations: Vec<Value> = (0..count)
+        .map(|second| {
+            let time = format!("2026-05-01T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60);
+            json!({"dateTime": time, "latitude": 42, "longitude": -8, "attributes": texts})
+        })
+        .collect();
+    for some in locations.chunks(500) {
+        let path = format!("POST /api/devices/{device}/locations");
+        app.call(&path).by(owner).json(&json!(some)).send().await.expect(201);
+    }
+    device
+}
+
+async fn answers_that_nobody_reads_are_bounded(engine: Engine) {
+    let app = TestApp::with(engine, |config| config.budget.answer_mib = 16).await;
+    let tenant = app.tenant("acme", 10).await;
+    let other = app.tenant("other", 10).await;
+    let device = device_with_long_texts(&app, &tenant.owner, 400).await;
+    let small = app.device(&other.owner, &json!({"name": "Moon"})).await;
+    let page = format!("GET /api/devices/{device}/locations?limit=10000");
+    let mut unread = Vec::new();
+    let refused = loop {
+        let answer = app.call(&page).by(&tenant.owner).from("192.0.2.1").begin().await;
+        if answer.status() != 200 {
+            break answer.status();
+        }
+        unread.push(answer);
+    };
+    assert_eq!(refused, 429);
+    assert!(
+        !unread.is_empty() && app.app.budget.answers.used() <= 8 * MIB,
+        "{}",
+        app.app.budget.answers.used()
+    );
+    let read = format!("GET /api/devices/{small}/locations?limit=10000");
+    app.call(&read).by(&other.owner).from("192.0.2.2").send().await.expect(200);
+    drop(unread);
+    assert_eq!(app.app.budget.answers.used(), 0);
+    app.call(&page).by(&tenant.owner).from("192.0.2.1").send().await.expect(200);
+}
+
+async fn a_page_of_large_items_ends_early(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let device = device_with_long_texts(&app, &tenant.owner, 400).await;
+    let path = format!("GET /api/devices/{device}/locations?limit=10000");
+    let (mut cursor, mut count, mut pages) = (String::new(), 0, 0);
+    loop {
+        let answer = app.call(&format!("{path}{cursor}")).by(&tenant.owner).send().await;
+        assert!(answer.body.len() < 3 * MIB, "{}", answer.body.len());
+        let page = answer.expect(200);
+        count += page["locations"].as_array().unwrap().len();
+        pages += 1;
+        let Some(next) = page["nextCursor"].as_str() else { break };
+        cursor = format!("&cursor={next}");
+    }
+    assert_eq!(count, 400);
+    assert!(pages > 1, "{pages}");
+}
+
+async fn texts_of_a_location_are_bounded(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let device = app.device(&tenant.owner, &json!({"name": "Star"})).await;
+    let with = |texts: usize| {
+        let texts: serde_json::Map<String, Value> =
+            (0..texts).map(|number| (format!("n{number:03}"), json!("x".repeat(1_000)))).collect();
+        json!({"dateTime": "2026-05-01T12:00:00Z", "latitude": 42, "longitude": -8, "attributes": texts})
+    };
+    let path = format!("POST /api/devices/{device}/locations");
+    let post = |body: Value| app.call(&path).by(&tenant.owner).json(&body).send();
+    post(with(16)).await.expect(201);
+    let error = post(with(17)).await.expect_error(400, "invalid-body");
+    assert!(error["error"].as_str().unwrap().contains("at most 16384 bytes"), "{error}");
+    let alert = |texts: usize| {
+        let mut alert = with(texts);
+        alert["alertName"] = json!("Note");
+        alert
+    };
+    let path = format!("POST /api/devices/{device}/alerts");
+    let post = |body: Value| app.call(&path).by(&tenant.owner).json(&body).send();
+    post(alert(16)).await.expect(201);
+    post(alert(17)).await.expect_error(400, "invalid-body");
 }

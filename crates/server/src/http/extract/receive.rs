@@ -11,7 +11,7 @@ use crate::http::error::{ApiError, ApiResult};
 use crate::http::error_code::ErrorCode;
 use crate::serve::SlowBody;
 
-/// Memory is reserved in steps of this many bytes while a body arrives, about what its request takes besides.
+/// Memory is reserved in steps of at least this many bytes while a body arrives, about what its request takes besides.
 const LEAST_GROWTH: usize = 16 * 1024;
 
 /// A received body and its memory permit.
@@ -38,6 +38,8 @@ pub async fn read_body(mut body: Body, limit: usize, pool: &Arc<Pool>, payer: Pa
         let permit = pool.try_acquire_whole(payer, first.len())?;
         return Ok(Received { bytes: first, permit });
     }
+    let announced = body.size_hint().upper().and_then(|rest| usize::try_from(rest).ok());
+    let most = announced.map_or(limit, |rest| rest.saturating_add(first.len()).min(limit));
     let mut permit = pool.empty(payer);
     let mut received = Vec::new();
     let mut next = Some(first);
@@ -47,7 +49,10 @@ pub async fn read_body(mut body: Body, limit: usize, pool: &Arc<Pool>, payer: Pa
             return Err(too_large(limit));
         }
         if total > permit.bytes() {
-            permit.grow((total - permit.bytes()).max(LEAST_GROWTH))?;
+            // Doubles as a vector would, so that copying stays cheap, but no further than the body can get.
+            let growth = received.len().max(LEAST_GROWTH).min(most.saturating_sub(permit.bytes()));
+            permit.grow(growth.max(total - permit.bytes()))?;
+            received.reserve_exact(permit.bytes() - received.len());
         }
         // Copied: a chunk may be a small slice of a large connection buffer, which it would keep alive.
         received.extend_from_slice(&piece);

@@ -95,13 +95,6 @@ impl Submission {
     }
 }
 
-/// The result of the first step.
-enum First<T> {
-    Done(ApiResult<Asked<T>>),
-    /// The text needs the slow path.
-    Careful(Bytes),
-}
-
 impl Packed {
     /// Whether reading the body is expensive enough to charge the rate limit first.
     pub fn is_costly(&self) -> bool {
@@ -121,25 +114,32 @@ impl Packed {
             return pay_for_items(asked?, self.permit);
         }
         let Self { bytes, mut permit, encoding, layout, payer, limit } = self;
-        let memory = encoding.memory(bytes.len(), limit) + slow_path_memory(FIRST_STEP_SLOW_MAX);
-        let (first_zone, zone) = (zone.clone(), zone.clone());
-        let first = move || -> ApiResult<First<T>> {
-            let text = encoding.unpack(bytes, limit)?;
-            let quick = forms.read_within(&text, layout, &first_zone, FIRST_STEP_SLOW_MAX);
-            Ok(quick.map_or_else(|| First::Careful(text), First::Done))
-        };
-        let asked = match app.budget.run(payer, memory, first).await?? {
-            First::Done(asked) => asked?,
-            First::Careful(text) => {
-                if encoding != BodyEncoding::Plain {
-                    permit.grow(text.len())?;
-                }
-                let memory = slow_path_memory(text.len());
-                app.budget.run(payer, memory, move || forms.read(&text, layout, &zone)).await??
+        let text = match encoding {
+            BodyEncoding::Plain => bytes,
+            BodyEncoding::Gzip | BodyEncoding::Zstd => {
+                let memory = encoding.memory(bytes.len(), limit);
+                let text = app.budget.run(payer, memory, move || encoding.unpack(bytes, limit)).await??;
+                permit.grow(text.len())?;
+                text
             }
+        };
+        let memory = fast_path_memory(text.len()) + slow_path_memory(text.len().min(FIRST_STEP_SLOW_MAX));
+        let (first_text, first_zone, zone) = (text.clone(), zone.clone(), zone.clone());
+        let first = move || forms.read_within(&first_text, layout, &first_zone, FIRST_STEP_SLOW_MAX);
+        let asked = if let Some(asked) = app.budget.run(payer, memory, first).await? {
+            asked?
+        } else {
+            let memory = slow_path_memory(text.len());
+            app.budget.run(payer, memory, move || forms.read(&text, layout, &zone)).await??
         };
         pay_for_items(asked, permit)
     }
+}
+
+/// The most memory in bytes that items take which are read directly from a text: an attribute has at least six bytes of
+/// text, and takes a hundred as a member of a map.
+fn fast_path_memory(text: usize) -> usize {
+    8 * text
 }
 
 /// The most memory in bytes that the values of a text take: each value has at least two bytes of text, and strings

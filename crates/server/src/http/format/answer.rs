@@ -10,11 +10,12 @@ use perigee_core::error::Cause;
 
 use super::field::{Field, Selection};
 use super::negotiate::Format;
-use super::track::{Sending, Source, Track, send_on};
+use super::track::{PART_BYTES, Sending, Source, Track, send_on};
 use super::writer::Heading;
 use crate::app::App;
 use crate::http::error::{ApiResult, internal};
 use crate::http::extract::{Caller, Params};
+use crate::http::held_answer::{hold, hold_parts};
 use crate::http::history::HistoryPart;
 use crate::http::list::Position as _;
 use crate::http::reply::Envelope;
@@ -127,12 +128,13 @@ pub async fn answer_track_after(
 
     let next = source.next().filter(|_| paged).map(|next| next.cursor().write(&list));
     let body = if source.next().is_some() && !paged {
+        let permit = hold_parts(app, caller.payer(), PART_BYTES)?;
         let part = track.take_part();
         let opening = stream::once(async { Ok::<_, Cause>(part) });
-        let sending = Sending { source, track, request_id: caller.request_id().to_owned() };
+        let sending = Sending { source, track, request_id: caller.request_id().to_owned(), permit };
         Body::from_stream(opening.chain(stream::try_unfold(Some(sending), send_on)))
     } else {
-        Body::from(track.close(next.as_deref()))
+        Body::from(hold(app, caller.payer(), track.close(next.as_deref()))?)
     };
     let mut response = Response::new(body);
     let headers = response.headers_mut();

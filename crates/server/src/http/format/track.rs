@@ -12,11 +12,12 @@ use perigee_core::store::{LocationSink, Next, Result as StoreResult, Store};
 
 use super::simplify::Simplifier;
 use super::writer::Writer;
+use crate::budget::Permit;
 use crate::http::error::chain;
 
 /// The usual size of a part: large enough that the lookup of the next one costs little, small enough for many slow
 /// clients.
-const PART_BYTES: usize = 512 * 1024;
+pub(super) const PART_BYTES: usize = 512 * 1024;
 /// The size at which a part ends in the middle of a chunk, which must then be unpacked again.
 const PART_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// The most locations of a part, however small they are.
@@ -48,10 +49,10 @@ impl Track {
     }
 
     /// Closes the document and returns its last part.
-    pub(super) fn close(mut self, next_cursor: Option<&str>) -> Bytes {
+    pub(super) fn close(mut self, next_cursor: Option<&str>) -> Vec<u8> {
         self.write_waiting();
         self.writer.close(&mut self.bytes, next_cursor);
-        self.bytes.into()
+        self.bytes
     }
 
     /// Takes what was written since the last call.
@@ -85,10 +86,10 @@ impl LocationSink for Track {
             }
         }
         match self.bytes.len() {
+            PART_BYTES_MAX.. => Next::Stop,
             _ if !self.in_parts => Next::More,
             ..PART_BYTES => Next::More,
-            PART_BYTES..PART_BYTES_MAX => Next::StopAtChunkEnd,
-            PART_BYTES_MAX.. => Next::Stop,
+            PART_BYTES.. => Next::StopAtChunkEnd,
         }
     }
 }
@@ -136,18 +137,20 @@ pub(super) struct Sending {
     pub(super) track: Box<Track>,
     /// The id of the request, for the log.
     pub(super) request_id: String,
+    /// For the part that the client has not taken yet.
+    pub(super) permit: Permit,
 }
 
 /// Reads and returns the next part. A failure aborts the connection, so that no client takes an incomplete track for a
 /// complete one.
 pub(super) async fn send_on(sending: Option<Sending>) -> Result<Option<(Bytes, Option<Sending>)>, Cause> {
-    let Some(Sending { mut source, track, request_id }) = sending else { return Ok(None) };
+    let Some(Sending { mut source, track, request_id, permit }) = sending else { return Ok(None) };
     match source.read(track).await {
         Ok(mut track) if source.next().is_some() => {
             let part = track.take_part();
-            Ok(Some((part, Some(Sending { source, track, request_id }))))
+            Ok(Some((part, Some(Sending { source, track, request_id, permit }))))
         }
-        Ok(track) => Ok(Some((track.close(None), None))),
+        Ok(track) => Ok(Some((track.close(None).into(), None))),
         Err(error) => {
             // The status was sent already, so the cause can only be logged.
             tracing::error!(request = request_id, cause = chain(&error), "track broke off");

@@ -70,6 +70,23 @@ fn attribute_values(entries: &mut Fields<'_>) -> BTreeMap<String, Attribute> {
     attributes
 }
 
+/// Bytes of the names and texts of attributes.
+pub fn attribute_bytes(attributes: &BTreeMap<String, Attribute>) -> usize {
+    let text = |value: &Attribute| if let Attribute::Text(text) = value { text.len() } else { 0 };
+    attributes.iter().map(|(name, value)| name.len() + text(value)).sum()
+}
+
+/// Refuses an item whose texts together take too many bytes.
+pub fn check_texts(fields: &mut Fields<'_>, bytes: usize) {
+    let most = Location::ALL_TEXTS_MAX_BYTES;
+    if bytes > most {
+        fields.refuse(
+            "attributes",
+            &format!("and all other texts must have at most {most} bytes together, not {bytes}; send fewer or shorter ones"),
+        );
+    }
+}
+
 /// Attributes as they are answered.
 pub fn write_attributes(attributes: BTreeMap<String, Attribute>) -> serde_json::Map<String, Value> {
     let value = |attribute| match attribute {

@@ -58,8 +58,8 @@ impl BodySchema {
             let optional = range.properties.into_iter().map(|(name, schema)| (name, or_null(schema)));
             object.properties.extend(optional);
         } else {
-            let ignored =
-                ObjectBuilder::new().schema_type(SchemaType::AnyValue).description(Some("Ignored."));
+            let ignored: RefOr<Schema> =
+                ObjectBuilder::new().schema_type(SchemaType::AnyValue).description(Some("Ignored.")).into();
             object.properties.extend(RANGE_ENDS.map(|name| (name.to_owned(), ignored.clone())));
         }
         RefOr::T(Schema::Object(object))

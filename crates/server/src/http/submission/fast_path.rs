@@ -5,8 +5,9 @@ use perigee_core::zone::Zone;
 
 use super::batch::{ItemError, Judged, malformed};
 use super::form::{Asked, Forms, Place};
-use crate::http::error::ApiResult;
-use crate::http::json::{MAX_VALUES, Scanner, parse_strict, parse_strict_part};
+use crate::http::error::{ApiError, ApiResult};
+use crate::http::error_code::ErrorCode;
+use crate::http::json::{MAX_VALUES, Scanner, parse_bounded, parse_strict_part};
 
 /// One pass over a body.
 #[derive(Debug)]
@@ -16,13 +17,15 @@ pub(super) struct FastPath<'f, T> {
     zone: &'f Zone,
     /// Bytes that may still be read on the slow path.
     slow_bytes: usize,
+    /// Values in the lines so far.
+    values: usize,
     judged: Judged<T>,
 }
 
 impl<'f, T> FastPath<'f, T> {
     /// A pass that reads at most `slow_bytes` bytes on the slow path.
     pub(super) const fn new(forms: &'f Forms<T>, zone: &'f Zone, slow_bytes: usize) -> Self {
-        Self { forms, zone, slow_bytes, judged: Judged::new() }
+        Self { forms, zone, slow_bytes, values: 0, judged: Judged::new() }
     }
 
     /// The items of a document. None if it has no items, is invalid anywhere, or exceeds the limit of the slow path.
@@ -46,6 +49,9 @@ impl<'f, T> FastPath<'f, T> {
             if count <= self.forms.most {
                 let judged = self.line(line)?;
                 self.judged.add(judged);
+                if self.values > MAX_VALUES {
+                    return Some(Err(too_many_values()));
+                }
             }
         }
         Some(self.forms.check_count(count).map(|()| Asked::Store(self.judged.finish())))
@@ -57,15 +63,19 @@ impl<'f, T> FastPath<'f, T> {
         }
         self.slow_bytes = self.slow_bytes.checked_sub(line.len())?;
         let place = Place::Array.of(self.judged.count());
-        Some(match parse_strict(line) {
-            Ok(item) => (self.forms.judge)(&item, place, self.zone),
-            Err(problem) => Err(malformed(problem, &place)),
+        Some(match parse_bounded(line, MAX_VALUES) {
+            Ok(parsed) => {
+                self.values += parsed.values;
+                (self.forms.judge)(&parsed.value, place, self.zone)
+            }
+            Err(unread) => Err(malformed(unread.problem, &place)),
         })
     }
 
-    fn scan_all(&self, text: &str) -> Option<T> {
+    fn scan_all(&mut self, text: &str) -> Option<T> {
         let mut scanner = Scanner::new(text);
         let item = (self.forms.scan)(&mut scanner, self.zone)?;
+        self.values += scanner.values();
         scanner.is_at_end().then_some(item)
     }
 
@@ -130,6 +140,13 @@ impl<'f, T> FastPath<'f, T> {
         self.judged.add((self.forms.judge)(&item, place, self.zone));
         Some(())
     }
+}
+
+fn too_many_values() -> ApiError {
+    ApiError::new(
+        ErrorCode::BodyTooLarge,
+        format!("The lines have more than {MAX_VALUES} JSON values. Send them in parts."),
+    )
 }
 
 #[cfg(test)]

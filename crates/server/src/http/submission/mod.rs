@@ -7,7 +7,7 @@ mod fast_path;
 mod form;
 mod schema;
 
-pub use attributes::{read_attributes, write_attributes};
+pub use attributes::{attribute_bytes, check_texts, read_attributes, write_attributes};
 pub use batch::{Batch, ItemError, Rejection, RejectionCode, Stored};
 pub use body_schema::BodySchema;
 pub use form::{Asked, Forms, Layout};

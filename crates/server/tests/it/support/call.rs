@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use axum::Router;
 use axum::body::Body;
+use axum::response::Response;
 use http::{HeaderMap, Method, Request, StatusCode, header};
 use http_body_util::BodyExt;
 use perigee_server::serve::ClientAddress;
@@ -82,11 +83,15 @@ impl Call {
         call
     }
 
+    /// Sends it, and leaves the body of the answer unread.
+    pub(crate) async fn begin(self) -> Response {
+        let request = self.request.body(self.body).expect("a request");
+        self.router.oneshot(request).await.expect("the router always answers")
+    }
+
     /// Sends it.
     pub(crate) async fn send(self) -> Answer {
-        let request = self.request.body(self.body).expect("a request");
-        let response = self.router.oneshot(request).await.expect("the router always answers");
-        let (parts, body) = response.into_parts();
+        let (parts, body) = self.begin().await.into_parts();
         let body = body.collect().await.expect("the body comes whole").to_bytes().to_vec();
         Answer { status: parts.status, headers: parts.headers, body }
     }

@@ -10,13 +10,13 @@ use perigee_core::time::Timestamp;
 
 use super::memory::LocationMemory;
 use super::save::save_due;
-use super::unpacked::{Due, Owner};
+use super::unpacked::{Due, Owner, weight};
 use crate::codec::Point;
 use crate::sql::locations::{CHUNK_FULL, Changes, PACK_AFTER_MS, apply, plan_merge};
 use crate::sql::scope::existing_devices;
 use crate::{Database, Tx, params};
 
-/// Locations that one transaction packs; bounds the time other writers wait.
+/// Locations that one transaction packs, by weight; bounds the time other writers wait.
 const LOCATIONS_PER_JOB: usize = 4_096;
 /// Devices that one transaction packs; each of them writes some pages.
 const DEVICES_PER_JOB: usize = 32;
@@ -64,13 +64,15 @@ async fn pack_due(
     while !due.is_empty() {
         let (some, taken) = take_part(memory, due, budget.everything);
         due = &due[taken..];
+        done.more |= some.iter().any(|(owner, points)| {
+            points.len() >= memory.unpacked().count_weighing(*owner, LOCATIONS_PER_JOB)
+        });
         let packing = database.read_low_priority(move |tx| pack(tx, some).boxed());
         let (packed, written) = tokio::join!(packing, OptionFuture::from(writing.take()));
         written.transpose()?;
         let packed = packed?;
         done.devices += u64::try_from(packed.len()).unwrap_or(0);
         done.locations += packed.iter().map(|one| u64::try_from(one.count).unwrap_or(0)).sum::<u64>();
-        done.more |= packed.iter().any(|one| one.count == LOCATIONS_PER_JOB);
         let memory = Arc::clone(memory);
         writing = Some(database.write(move |tx| async move { write(tx, &memory, packed).await }.boxed()));
     }
@@ -86,16 +88,18 @@ fn take_part(
 ) -> (Vec<(Owner, Vec<Point>)>, usize) {
     let unpacked = memory.unpacked();
     let everything = everything || unpacked.must_pack_all();
-    let (mut some, mut count) = (Vec::new(), 0);
+    let (mut some, mut total) = (Vec::new(), 0);
     for owner in owners.iter().take(DEVICES_PER_JOB) {
         // The rest waits until it fills a chunk: packed now, it would have to be packed again.
         let whole = unpacked.count_of(*owner) / CHUNK_FULL * CHUNK_FULL;
-        let most = if everything || whole == 0 { LOCATIONS_PER_JOB } else { whole.min(LOCATIONS_PER_JOB) };
+        let most = unpacked.count_weighing(*owner, LOCATIONS_PER_JOB);
+        let most = if everything || whole == 0 { most } else { whole.min(most) };
         let points = unpacked.first_arrived(*owner, most);
-        if count > 0 && count + points.len() > LOCATIONS_PER_JOB {
+        let weight = points.iter().map(weight).sum::<usize>();
+        if total > 0 && total + weight > LOCATIONS_PER_JOB {
             break;
         }
-        count += points.len();
+        total += weight;
         some.push((*owner, points));
     }
     let taken = some.len();

@@ -12,11 +12,14 @@ use crate::sql::locations::{CHUNK_FULL, LocationKey};
 /// The account and device that locations belong to.
 pub(crate) type Owner = (AccountId, DeviceId);
 
-/// Locations above which devices with less than a full chunk are packed too, those with the most first.
+/// Bytes of readings that count as one location: many more than trackers send, so that ordinary locations weigh one. The
+/// thresholds below are weights, so that locations with long texts cannot fill the memory.
+const WEIGHT_BYTES: usize = 256;
+/// The weight above which devices with less than a full chunk are packed too, those with the most first.
 pub(super) const PACK_ALL_ABOVE: usize = 250_000;
-/// Locations at which submitters wait for compaction.
+/// The weight at which submitters wait for compaction.
 pub(super) const FULL_AT: usize = 400_000;
-/// Locations of devices with at least a full chunk, above which compaction runs without pause and at which submitters
+/// The weight of devices with at least a full chunk, above which compaction runs without pause and at which submitters
 /// wait. Waiting longer would not make packing them cheaper.
 pub(super) const CHUNKABLE_PRESSED_ABOVE: usize = 24_000;
 pub(super) const CHUNKABLE_FULL_AT: usize = 48_000;
@@ -27,8 +30,8 @@ const LAG_MAX: i64 = 2_000_000;
 #[derive(Debug, Default)]
 pub(crate) struct UnpackedLocations {
     devices: HashMap<Owner, DeviceLocations>,
-    count: usize,
-    /// How many of `count` belong to devices with at least a full chunk.
+    weight: usize,
+    /// How much of `weight` belongs to devices with at least a full chunk.
     chunkable: usize,
     /// The highest log number ever assigned.
     head: i64,
@@ -38,13 +41,24 @@ pub(crate) struct UnpackedLocations {
 struct DeviceLocations {
     /// Sorted by time and number.
     points: Vec<Point>,
+    weight: usize,
     /// The lowest number among them.
     oldest: i64,
     /// When the one with that number was received.
     since: Timestamp,
 }
 
+/// How many ordinary locations this one takes the memory of.
+pub(super) fn weight(point: &Point) -> usize {
+    1 + point.readings.len() / WEIGHT_BYTES
+}
+
 impl DeviceLocations {
+    /// The weight that counts as chunkable.
+    const fn chunkable(&self) -> usize {
+        if self.points.len() < CHUNK_FULL { 0 } else { self.weight }
+    }
+
     fn find_oldest(&mut self) {
         if let Some(oldest) = self.points.iter().min_by_key(|point| point.number) {
             self.oldest = oldest.number;
@@ -66,8 +80,8 @@ pub(super) struct Due {
 
 impl UnpackedLocations {
     #[cfg(all(test, feature = "testing"))]
-    pub(super) const fn count(&self) -> usize {
-        self.count
+    pub(super) fn count(&self) -> usize {
+        self.devices.values().map(|device| device.points.len()).sum()
     }
 
     /// Whether compaction must run without pause.
@@ -77,18 +91,31 @@ impl UnpackedLocations {
 
     /// Whether devices with less than a full chunk must be packed too.
     pub(super) const fn must_pack_all(&self) -> bool {
-        self.count > PACK_ALL_ABOVE
+        self.weight > PACK_ALL_ABOVE
     }
 
     /// Whether submitters must wait for compaction.
     pub(super) const fn is_full(&self) -> bool {
-        self.count >= FULL_AT || self.chunkable >= CHUNKABLE_FULL_AT
+        self.weight >= FULL_AT || self.chunkable >= CHUNKABLE_FULL_AT
     }
 
-    /// Updates the totals after a device's count changed from `before` to `after`.
-    const fn recount(&mut self, before: usize, after: usize) {
-        self.count = self.count - before + after;
-        self.chunkable = self.chunkable - chunkable(before) + chunkable(after);
+    /// Changes the locations of a device, which is dropped when it has none left, and updates the totals.
+    fn change(&mut self, owner: Owner, change: impl FnOnce(&mut DeviceLocations)) {
+        let Some(device) = self.devices.get_mut(&owner) else { return };
+        let before = (device.weight, device.chunkable());
+        change(device);
+        let after = (device.weight, device.chunkable());
+        if device.points.is_empty() {
+            self.devices.remove(&owner);
+        }
+        self.weight = self.weight - before.0 + after.0;
+        self.chunkable = self.chunkable - before.1 + after.1;
+    }
+
+    /// How many of this device's locations weigh as much as `most` ordinary ones.
+    pub(super) fn count_weighing(&self, owner: Owner, most: usize) -> usize {
+        let average = |device: &DeviceLocations| device.weight.div_ceil(device.points.len().max(1));
+        self.devices.get(&owner).map_or(most, |device| (most / average(device).max(1)).max(1))
     }
 
     /// Locations of this device.
@@ -115,24 +142,21 @@ impl UnpackedLocations {
     pub(super) fn add(&mut self, owner: Owner, points: Vec<Point>) {
         let Some(first) = points.first() else { return };
         let (oldest, since) = (first.number, first.received_at);
-        let device = self.devices.entry(owner).or_insert_with(|| DeviceLocations {
-            points: Vec::new(),
-            oldest,
-            since,
+        let newest = points.iter().map(|point| point.number).max();
+        self.head = self.head.max(newest.unwrap_or(0));
+        let none = DeviceLocations { points: Vec::new(), weight: 0, oldest, since };
+        self.devices.entry(owner).or_insert(none);
+        self.change(owner, |device| {
+            let ordered = device.points.len();
+            device.weight += points.iter().map(weight).sum::<usize>();
+            device.points.extend(points);
+            let first_new = device.points.get(ordered).map(Point::key);
+            let last_old = ordered.checked_sub(1).and_then(|last| device.points.get(last)).map(Point::key);
+            let fits = first_new > last_old && device.points[ordered..].is_sorted_by_key(Point::key);
+            if !fits {
+                device.points.sort_by_key(Point::key);
+            }
         });
-        let ordered = device.points.len();
-        for point in points {
-            self.head = self.head.max(point.number);
-            device.points.push(point);
-        }
-        let first_new = device.points.get(ordered).map(Point::key);
-        let last_old = ordered.checked_sub(1).and_then(|last| device.points.get(last)).map(Point::key);
-        let fits = first_new > last_old && device.points[ordered..].is_sorted_by_key(Point::key);
-        if !fits {
-            device.points.sort_by_key(Point::key);
-        }
-        let count = device.points.len();
-        self.recount(ordered, count);
     }
 
     /// Whether an equal location is unpacked.
@@ -200,19 +224,17 @@ impl UnpackedLocations {
     }
 
     fn retain(&mut self, owner: Owner, keep: impl Fn(&Point) -> bool) {
-        let Some(device) = self.devices.get_mut(&owner) else { return };
-        let before = device.points.len();
-        device.points.retain(keep);
-        let after = device.points.len();
-        if after == 0 {
-            self.devices.remove(&owner);
-        } else {
-            device.find_oldest();
-            if after < device.points.capacity() / 4 {
-                device.points.shrink_to(after * 2);
+        self.change(owner, |device| {
+            device.points.retain(keep);
+            device.weight = device.points.iter().map(weight).sum();
+            let left = device.points.len();
+            if left > 0 {
+                device.find_oldest();
+                if left < device.points.capacity() / 4 {
+                    device.points.shrink_to(left * 2);
+                }
             }
-        }
-        self.recount(before, after);
+        });
     }
 
     /// The devices to pack, those with the most locations first.
@@ -227,30 +249,63 @@ impl UnpackedLocations {
         };
         let mut owners: Vec<(usize, Owner)> = Vec::new();
         let mut rest: Vec<(usize, Owner)> = Vec::new();
-        let mut left = self.count;
+        let mut left = self.weight;
         for (owner, device) in &self.devices {
-            let entry = (device.points.len(), *owner);
+            let entry = (device.weight, *owner);
             if is_due(device) {
                 left -= entry.0;
                 owners.push(entry);
-            } else if self.count > PACK_ALL_ABOVE {
+            } else if self.weight > PACK_ALL_ABOVE {
                 rest.push(entry);
             }
         }
         owners.sort_unstable_by(|one, other| other.cmp(one));
         rest.sort_unstable_by(|one, other| other.cmp(one));
-        for (count, owner) in rest {
+        for (weight, owner) in rest {
             if left <= PACK_ALL_ABOVE / 2 {
                 break;
             }
-            left -= count;
-            owners.push((count, owner));
+            left -= weight;
+            owners.push((weight, owner));
         }
         owners.into_iter().map(|(_, owner)| owner).collect()
     }
 }
 
-/// How many of a device's locations count as chunkable.
-const fn chunkable(count: usize) -> usize {
-    if count < CHUNK_FULL { 0 } else { count }
+#[cfg(test)]
+mod tests {
+    use perigee_core::location::{Latitude, Longitude, Trust};
+
+    use super::*;
+
+    const OWNER: Owner = (AccountId::from_i64(1), DeviceId::from_i64(2));
+
+    fn points(count: i64, readings: usize) -> Vec<Point> {
+        let readings = bytes::Bytes::from(vec![0; readings]);
+        let point = |number| Point {
+            time: Timestamp::from_millis(number),
+            number,
+            received_at: Timestamp::from_millis(number),
+            latitude: Latitude::from_degrees(0.0).unwrap(),
+            longitude: Longitude::from_degrees(0.0).unwrap(),
+            trust: Trust::default(),
+            readings: readings.clone(),
+        };
+        (1..=count).map(point).collect()
+    }
+
+    #[test]
+    fn long_readings_fill_the_memory_sooner() {
+        let mut unpacked = UnpackedLocations::default();
+        unpacked.add(OWNER, points(900, 100));
+        assert_eq!((unpacked.weight, unpacked.chunkable), (900, 0));
+        unpacked.remove(OWNER);
+        unpacked.add(OWNER, points(900, 256 * 500));
+        assert!(unpacked.is_full(), "{} of weight in less than a chunk", unpacked.weight);
+        assert_eq!(unpacked.count_weighing(OWNER, 4_096), 8);
+        unpacked.drop_packed(OWNER, 899);
+        assert_eq!((unpacked.weight, unpacked.chunkable, unpacked.is_full()), (501, 0, false));
+        unpacked.remove(OWNER);
+        assert_eq!(unpacked.weight, 0);
+    }
 }

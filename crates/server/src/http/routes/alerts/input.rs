@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::view::ADDED;
 use crate::http::json::{Fields, Pointer, Problem};
 use crate::http::routes::locations::{latitude, longitude};
-use crate::http::submission::{ItemError, read_attributes};
+use crate::http::submission::{ItemError, attribute_bytes, check_texts, read_attributes};
 
 /// Reads one alert that lies at this place of the body. A time without an offset is in the zone.
 pub(super) fn read_alert(item: &Value, place: Pointer, zone: &Zone) -> Result<Alert, ItemError> {
@@ -25,6 +25,7 @@ pub(super) fn read_alert(item: &Value, place: Pointer, zone: &Zone) -> Result<Al
     require_both(&mut fields);
     let critical = fields.boolean("critical").nullable().unwrap_or(false);
     let (attributes, met_strange) = read_attributes(&mut fields);
+    check_texts(&mut fields, attribute_bytes(&attributes));
     let alert = fields.finish(|| {
         let name = name?;
         let critical = critical || Alert::is_critical_by_name(&name);

@@ -25,8 +25,9 @@ const LIMIT: u32 = 100;
 const LIMIT_MAX: u32 = 1_000;
 /// The longest wait, in seconds.
 const WAIT_MAX_S: u32 = 30;
-/// How often the log is looked at further when there was nothing in sight, before the client is told where to go on.
-const LOOKS: u32 = 20;
+/// How often the log is looked at further when there was nothing in sight, before the client is told where to go on. Each
+/// look examines up to 50,000 entries while others wait for a reader.
+const LOOKS: u32 = 4;
 
 /// Follow events by polling.
 ///
@@ -59,8 +60,8 @@ pub async fn list_events(
     let mut looks = 0;
     let mut answer = Arc::new(read(&app, caller.scope(), &filter, after, limit).await?);
     loop {
-        let more = answer.next > after && looks < LOOKS;
-        if !answer.is_empty {
+        let more = answer.next > after;
+        if !answer.is_empty || (more && looks == LOOKS) {
             return Ok(reply_events(&caller, &answer));
         }
         after = answer.next;

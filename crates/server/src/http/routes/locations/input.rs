@@ -19,7 +19,7 @@ use perigee_core::zone::Zone;
 use serde_json::Value;
 
 use crate::http::json::{Fields, Pointer, Problem, Refusal, check_chars};
-use crate::http::submission::{ItemError, read_attributes};
+use crate::http::submission::{ItemError, attribute_bytes, check_texts, read_attributes};
 
 /// Reads one location that lies at this place of the body. A time without an offset is in the zone.
 pub(in crate::http) fn read_location(
@@ -40,6 +40,7 @@ pub(in crate::http) fn read_location(
     let mut readings = read_readings(&mut fields);
     let (attributes, met_strange) = read_attributes(&mut fields);
     readings.attributes = attributes;
+    check_texts(&mut fields, text_bytes(&readings));
     let location = fields
         .finish(|| Some(Location { time: time?, latitude: latitude?, longitude: longitude?, readings }));
     location.map_err(|problems| {
@@ -70,6 +71,11 @@ macro_rules! define {
         fn read_readings(fields: &mut Fields<'_>) -> Readings {
             Readings { $($member: define!(@ $field fields $name Bounds::$bounds),)+ }
         }
+
+        /// Bytes of all texts.
+        fn text_bytes(readings: &Readings) -> usize {
+            0 $(+ ReadField::text_bytes(&readings.$member))+
+        }
     };
     (@ Mileage $fields:ident $name:literal $bounds:expr) => { read_mileage($fields, $name, $bounds) };
     (@ $field:ident $fields:ident $name:literal $bounds:expr) => { ReadField::read($fields, $name, $bounds) };
@@ -80,6 +86,11 @@ reading_fields!(define);
 /// Reads a reading of this kind; problems are noted in `fields`.
 trait ReadField {
     fn read(fields: &mut Fields<'_>, name: &'static str, bounds: Bounds) -> Self;
+
+    /// Bytes of its texts.
+    fn text_bytes(&self) -> usize {
+        0
+    }
 }
 
 impl ReadField for kind::Number {
@@ -121,6 +132,10 @@ impl ReadField for kind::Texts {
         let texts = fields.array::<String>(name, 0..=Location::LIST_MAX);
         texts.each(|text| check_chars(text, &(0..=Location::TEXT_MAX))).nullable()
     }
+
+    fn text_bytes(&self) -> usize {
+        self.iter().flatten().map(String::len).sum()
+    }
 }
 
 impl ReadField for kind::Attributes {
@@ -128,11 +143,19 @@ impl ReadField for kind::Attributes {
     fn read(_fields: &mut Fields<'_>, _name: &'static str, _bounds: Bounds) -> Self {
         Self::new()
     }
+
+    fn text_bytes(&self) -> usize {
+        attribute_bytes(self)
+    }
 }
 
 impl ReadField for kind::Accessories {
     fn read(fields: &mut Fields<'_>, name: &'static str, _bounds: Bounds) -> Self {
         fields.objects(name, 0..=Location::LIST_MAX, |accessory| Some(read_accessory(accessory))).nullable()
+    }
+
+    fn text_bytes(&self) -> usize {
+        self.iter().flatten().flatten().map(|(key, value)| key.len() + value.len()).sum()
     }
 }
 

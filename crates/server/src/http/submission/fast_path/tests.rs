@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::http::error_code::ErrorCode;
+use crate::http::json::parse_strict;
 use crate::http::json::{Pointer, Problem};
 use crate::http::submission::Layout;
 

@@ -32,6 +32,7 @@ pub(in crate::http::routes::locations) fn scan_location(
         return None;
     }
     let mut parts = Parts::default();
+    let length = scanner.remaining();
     loop {
         let name = scanner.name()?;
         parts.member(name, scanner, zone)?;
@@ -39,7 +40,9 @@ pub(in crate::http::routes::locations) fn scan_location(
             break;
         }
     }
-    if scanner.take(b'}') { parts.finish() } else { None }
+    // Whether a longer one has too many bytes of text is for the other reader to judge.
+    let is_short = length - scanner.remaining() <= Location::ALL_TEXTS_MAX_BYTES;
+    if is_short && scanner.take(b'}') { parts.finish() } else { None }
 }
 
 /// What was read so far.
