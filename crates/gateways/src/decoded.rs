@@ -15,6 +15,11 @@ impl Options {
         Self(members)
     }
 
+    /// The value of an option.
+    pub fn get(&self, name: &str) -> Option<&Json> {
+        self.0.get(name)
+    }
+
     /// Whether the option is `true`.
     pub fn flag(&self, name: &str) -> bool {
         self.0.get(name).and_then(Json::as_bool).unwrap_or(false)
@@ -80,6 +85,8 @@ pub struct UploadedFile {
 pub struct Decoded {
     /// Names of the device in this frame; several are alternatives, tried in order.
     pub identifiers: Vec<String>,
+    /// The network's own dedupe key; the same message delivered again has the same key. None: the protocol has none.
+    pub key: Option<String>,
     /// The model, where the frame tells it.
     pub model: Option<String>,
     /// Its records, in order.

@@ -13,16 +13,22 @@
     )
 )]
 
+mod alarm;
 pub mod bits;
 pub mod calendar;
 pub mod checksum;
 mod command;
 mod decoded;
+mod feed;
+pub mod feeds;
 pub mod fields;
+pub mod form;
 mod framer;
 mod hex;
+pub mod instant;
 mod line;
 mod location;
+pub mod loose;
 pub mod number;
 mod pins;
 mod protocol;
@@ -35,6 +41,10 @@ mod value;
 
 pub use command::{Command, EncodeError, Target, no_commands};
 pub use decoded::{Context, DecodeError, Decoded, Decoder, Options, UploadedFile};
+pub use feed::{
+    Delivery, FEEDS, Feed, FeedContext, FeedDecoded, FeedMessage, FeedOutcome, FeedReply, FeedRequest,
+    Refused, SosStep, find_feed, no_check,
+};
 pub use framer::{Framer, LineFramer, NoStream, Step, delimited, find, skip_to};
 pub use line::{LineDecoder, LineDefaults};
 pub use location::{alert_name, report_json, to_location, to_readings};

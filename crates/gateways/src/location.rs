@@ -11,6 +11,9 @@ use crate::number::whole;
 use crate::report::{Position, Report};
 use crate::value::Value;
 
+/// Attributes taken from values; the rest of what the service allows is for a raw place, cells and wireless networks.
+const ATTRIBUTES_MAX: usize = Location::ATTRIBUTES_MAX - 4;
+
 /// The alert of an alarm word: a name the service knows, or the word with its first letter raised.
 pub fn alert_name(word: &str) -> String {
     let known = match word {
@@ -61,6 +64,7 @@ pub fn to_readings(report: &Report) -> Readings {
             if course.as_thousandths() == 360_000 { Milli::from_thousandths(0) } else { course }
         }),
         accuracy: measure(report.accuracy_m).filter(|metres| metres.as_thousandths() >= 0),
+        source: report.source.filter(|_| !nowhere),
         valid: report.valid.filter(|_| !nowhere && !at_null_island(report)),
         inputs: report.inputs.list(),
         outputs: report.outputs.list(),
@@ -71,6 +75,7 @@ pub fn to_readings(report: &Report) -> Readings {
     for (name, value) in &report.values {
         let name = name.to_string();
         if !set_member(&mut readings, &name, value)
+            && readings.attributes.len() < ATTRIBUTES_MAX
             && let Some(attribute) = attribute(value)
         {
             readings.attributes.insert(name, attribute);

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use perigee_core::location::FixSource;
 use perigee_core::time::Timestamp;
 
 use crate::pins::Pins;
@@ -57,6 +58,8 @@ pub struct Report {
     pub course: Option<f64>,
     /// Metres.
     pub accuracy_m: Option<f64>,
+    /// How the place was found; none where the protocol does not say.
+    pub source: Option<FixSource>,
     /// Cells of the mobile network.
     pub cells: Vec<CellTower>,
     /// Wireless networks.
@@ -80,6 +83,19 @@ impl Report {
     /// Sets the place.
     pub const fn locate(&mut self, latitude: f64, longitude: f64) {
         self.place = Some(Position { latitude, longitude });
+    }
+
+    /// Sets a place that the device found by satellite navigation.
+    pub const fn fix(&mut self, latitude: f64, longitude: f64) {
+        self.locate(latitude, longitude);
+        self.source = Some(FixSource::Gnss);
+    }
+
+    /// Sets a place that the network estimated, with the radius of its error in metres.
+    pub const fn estimate(&mut self, latitude: f64, longitude: f64, accuracy_m: Option<f64>) {
+        self.locate(latitude, longitude);
+        self.accuracy_m = accuracy_m;
+        self.source = Some(FixSource::Network);
     }
 
     /// Adds a reading.

@@ -1,0 +1,213 @@
+//! Feeds: messages of satellite networks and phones that come by HTTP, or that a poller fetched by HTTP.
+//!
+//! A feed is a few pure functions. The caller checks the route's own secret, calls [`Feed::check`], stores the raw request,
+//! answers with [`Feed::reply`], and calls [`Feed::decode`], in this order. Decoding may be repeated at any time.
+
+use perigee_core::time::Timestamp;
+use serde_json::Value as Json;
+
+use crate::decoded::{DecodeError, Options};
+use crate::feeds;
+use crate::report::Report;
+
+/// An HTTP request of a provider or a phone; of a polled feed the body of its answer.
+#[derive(Clone, Copy, Debug)]
+pub struct FeedRequest<'a> {
+    /// Such as `POST`.
+    pub method: &'a str,
+    /// As sent, percent-encoded and without the question mark.
+    pub query: &'a str,
+    /// Names in lower case.
+    pub headers: &'a [(&'a str, &'a str)],
+    /// At most [`Feed::max_body`] bytes; the caller refuses longer ones.
+    pub body: &'a [u8],
+}
+
+impl<'a> FeedRequest<'a> {
+    /// A request with nothing but a body, such as the answer to a poller.
+    pub const fn of_body(body: &'a [u8]) -> Self {
+        Self { method: "POST", query: "", headers: &[], body }
+    }
+
+    /// The value of a header, whose name is given in lower case.
+    pub fn header(&self, name: &str) -> Option<&'a str> {
+        self.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+    }
+}
+
+/// What is known beside the request.
+#[derive(Clone, Copy, Debug)]
+pub struct FeedContext<'a> {
+    /// The present; when an old message is decoded again, the time at which it was received.
+    pub now: Timestamp,
+    /// Settings of the feed. The member `devices` may have settings of single devices by identifier, which win: a caller
+    /// that finds a model or a template with a device adds them there and decodes again.
+    pub options: &'a Options,
+}
+
+impl<'a> FeedContext<'a> {
+    /// A setting of the device that has one of these identifiers, else of the feed.
+    pub fn setting(&self, identifiers: &[String], name: &str) -> Option<&'a Json> {
+        let devices = self.options.get("devices").and_then(Json::as_object);
+        let own = |identifier: &String| devices?.get(identifier)?.get(name);
+        identifiers.iter().find_map(own).or_else(|| self.options.get(name))
+    }
+
+    /// The model of the device that has one of these identifiers.
+    pub fn is_model(&self, identifiers: &[String], model: &str) -> bool {
+        self.setting(identifiers, "model")
+            .and_then(Json::as_str)
+            .is_some_and(|set| set.eq_ignore_ascii_case(model))
+    }
+}
+
+/// Step of an emergency. All steps from one device belong to one alert that has a beginning and an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SosStep {
+    /// Someone asked for help.
+    Declare,
+    /// The person, or the rescue centre, confirmed it.
+    Confirm,
+    /// A further message while the emergency goes on, such as a position with an emergency flag.
+    Repeat,
+    /// The emergency is over.
+    Cancel,
+}
+
+/// What one device sent. A request may have many of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FeedMessage {
+    /// The provider's own dedupe key; the same message sent again has the same key. None: the provider has none.
+    pub key: Option<String>,
+    /// Names of the device; several are alternatives, tried in order. Empty: the route or its secret names the device.
+    pub identifiers: Vec<String>,
+    /// What it says, in order.
+    pub reports: Vec<Report>,
+    /// Set when the message is part of an emergency.
+    pub sos: Option<SosStep>,
+    /// Text that a person wrote, or the words of a preset message.
+    pub text: Option<String>,
+    /// A test of the provider or of the device: shown, but no alert and no place.
+    pub test: bool,
+    /// Why this message could not be read, or not in full. Other messages of the request are not affected.
+    pub error: Option<DecodeError>,
+}
+
+/// What a request says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FeedDecoded {
+    /// In the order of the body.
+    pub messages: Vec<FeedMessage>,
+    /// Where a poller continues, as the provider writes it: a time or an id. None: the provider did not say.
+    pub next: Option<String>,
+    /// The whole body is unreadable.
+    pub error: Option<DecodeError>,
+}
+
+impl FeedDecoded {
+    /// A request with one message.
+    pub fn one(message: FeedMessage) -> Self {
+        Self { messages: vec![message], ..Self::default() }
+    }
+
+    /// The messages of a request, in order.
+    pub fn all(messages: Vec<FeedMessage>) -> Self {
+        Self { messages, ..Self::default() }
+    }
+}
+
+impl From<Result<FeedDecoded, DecodeError>> for FeedDecoded {
+    fn from(result: Result<FeedDecoded, DecodeError>) -> Self {
+        result.unwrap_or_else(|error| Self { error: Some(error), ..Self::default() })
+    }
+}
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FeedOutcome {
+    /// The raw message is durable.
+    Stored,
+    /// It could not be stored; the provider is to send it again.
+    Failed,
+}
+
+/// The answer to a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeedReply {
+    /// HTTP status. Some providers take anything but 200 for a failure.
+    pub status: u16,
+    /// Of the body.
+    pub content_type: &'static str,
+    /// Empty for most providers.
+    pub body: Vec<u8>,
+}
+
+impl FeedReply {
+    /// 200 without a body when stored, else 503, after which every provider here sends again.
+    pub fn plain(_request: &FeedRequest<'_>, _context: &FeedContext<'_>, outcome: &FeedOutcome) -> Self {
+        Self::of(*outcome, "text/plain", "")
+    }
+
+    /// 200 with this body when stored, else 503 without one.
+    pub fn of(outcome: FeedOutcome, content_type: &'static str, body: impl Into<Vec<u8>>) -> Self {
+        match outcome {
+            FeedOutcome::Stored => Self { status: 200, content_type, body: body.into() },
+            FeedOutcome::Failed => Self { status: 503, content_type: "text/plain", body: Vec::new() },
+        }
+    }
+}
+
+/// Why a request is not believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// The feed's settings ask for it.
+    #[error("the request has no {0}")]
+    Missing(&'static str),
+    /// It is there but is not the right one.
+    #[error("the {0} is wrong")]
+    Wrong(&'static str),
+    /// The feed's own settings are not usable; an operator has to correct them.
+    #[error("the feed's setting {0} is not valid")]
+    Setting(&'static str),
+}
+
+/// How messages get here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// The provider or the phone sends a request: the feed has a route.
+    Push,
+    /// A poller fetches them: `decode` reads the body of the answer.
+    Poll,
+}
+
+/// A provider's or a phone's way to send messages.
+#[derive(Clone, Copy, Debug)]
+pub struct Feed {
+    /// Its name in settings and in the path of its route.
+    pub name: &'static str,
+    /// Its name for people, as the provider writes it.
+    pub title: &'static str,
+    /// How messages get here.
+    pub delivery: Delivery,
+    /// Bytes a body may have.
+    pub max_body: usize,
+    /// Reads a request. Pure: the same request with the same context gives the same messages.
+    pub decode: fn(&FeedRequest<'_>, &FeedContext<'_>) -> FeedDecoded,
+    /// Writes the answer, once the raw message is stored or could not be.
+    pub reply: fn(&FeedRequest<'_>, &FeedContext<'_>, &FeedOutcome) -> FeedReply,
+    /// Checks what authenticates a request beyond the route's own secret: a signature, or a token header.
+    pub check: fn(&FeedRequest<'_>, &FeedContext<'_>) -> Result<(), Refused>,
+}
+
+/// The check of a feed that has no signature of its own.
+pub const fn no_check(_request: &FeedRequest<'_>, _context: &FeedContext<'_>) -> Result<(), Refused> {
+    Ok(())
+}
+
+/// Every feed, one line each.
+pub const FEEDS: &[Feed] = &[feeds::osmand::FEED];
+
+/// The feed of this name.
+pub fn find_feed(name: &str) -> Option<&'static Feed> {
+    FEEDS.iter().find(|feed| feed.name == name)
+}

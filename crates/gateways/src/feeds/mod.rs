@@ -1,0 +1,3 @@
+//! The feeds, a folder each.
+
+pub mod osmand;

@@ -1,0 +1,106 @@
+//! Reads a query or form. Its speed is in knots, unlike that of the JSON form.
+
+use crate::alarm::alarm_word;
+use crate::decoded::DecodeError;
+use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest, SosStep};
+use crate::fields::real;
+use crate::form::Form;
+use crate::report::{CellTower, KNOT_KMH, Report};
+use crate::{instant, loose};
+
+use super::json;
+
+pub(super) fn decode(request: &FeedRequest<'_>, _context: &FeedContext<'_>) -> FeedDecoded {
+    let trimmed = request.body.trim_ascii_start();
+    if matches!(trimmed.first(), Some(b'{' | b'[')) {
+        return loose::parse(trimmed).map(|body| json::decode(&body)).into();
+    }
+    let mut form = Form::parse(request.query.as_bytes());
+    form.append(Form::parse(request.body));
+    if form.is_empty() {
+        return Err(DecodeError::Malformed("neither a query nor a body")).into();
+    }
+    FeedDecoded::one(read_form(&form))
+}
+
+fn read_form(form: &Form) -> FeedMessage {
+    let mut message = FeedMessage::default();
+    let mut report = Report::default();
+    let (mut latitude, mut longitude) = (None, None);
+    let known = |number: f64| Some(number).filter(|number| *number >= 0.0);
+    for (name, value) in form.pairs() {
+        let value = value.trim();
+        let number = real(value);
+        match name {
+            _ if value.is_empty() => {}
+            "id" | "deviceid" | "device_id" => message.identifiers = vec![value.to_owned()],
+            "timestamp" => {
+                report.time = instant::any(value);
+                if report.time.is_none() {
+                    message.error = Some(DecodeError::Malformed("the timestamp is not a time"));
+                }
+            }
+            "valid" => report.valid = Some(matches!(value, "true" | "1")),
+            "lat" => latitude = number,
+            "lon" => longitude = number,
+            "location" => {
+                let (north, east) = value.split_once(',').unwrap_or_default();
+                (latitude, longitude) = (real(north), real(east));
+            }
+            "speed" => report.speed_kmh = number.and_then(known).map(|knots| knots * KNOT_KMH),
+            "bearing" | "heading" => report.course = number.and_then(known),
+            "altitude" => report.altitude_m = number,
+            "accuracy" => report.accuracy_m = number.and_then(known),
+            "hdop" => report.set_some("hdop", number),
+            "batt" => report.set_some("batteryLevel", number.and_then(known)),
+            "driverUniqueId" => report.set_text("driverUniqueId", value),
+            "cell" => report.cells.extend(read_cell(value)),
+            "wifi" => read_wifi(&mut report, value),
+            "alarm" => {
+                match alarm_word(value) {
+                    Some(word) => report.alarm(word),
+                    None => report.set_text("alarm", value),
+                }
+                if value == "sos" {
+                    message.sos = Some(SosStep::Declare);
+                }
+            }
+            // Secrets of the route are not part of what the phone says.
+            "key" | "token" | "secret" | "password" => {}
+            _ => loose::set_typed(&mut report, name.to_owned(), value),
+        }
+    }
+    match (latitude, longitude) {
+        (Some(latitude), Some(longitude)) => report.locate(latitude, longitude),
+        (None, None) => {}
+        _ => message.error = Some(DecodeError::Malformed("a latitude or longitude is missing or no number")),
+    }
+    if !report.is_bare() {
+        message.reports.push(report);
+    } else if message.error.is_none() {
+        message.error = Some(DecodeError::Malformed("neither a place nor a reading"));
+    }
+    message
+}
+
+/// `mcc,mnc,lac,cell[,signal]`.
+fn read_cell(text: &str) -> Option<CellTower> {
+    let mut parts = text.split(',').map(str::trim);
+    Some(CellTower {
+        mcc: parts.next()?.parse().ok()?,
+        mnc: parts.next()?.parse().ok()?,
+        lac: parts.next()?.parse().ok()?,
+        cell: parts.next()?.parse().ok()?,
+        signal: parts.next().and_then(|signal| signal.parse().ok()),
+    })
+}
+
+/// `address,signal`, the address with dashes or colons.
+fn read_wifi(report: &mut Report, text: &str) {
+    let (address, signal) = text.split_once(',').unwrap_or((text, ""));
+    let digits: String = address.chars().filter(char::is_ascii_hexdigit).collect();
+    let bytes = crate::hex::parse_hex(&digits).and_then(|bytes| <[u8; 6]>::try_from(bytes).ok());
+    if let Some(mac) = bytes {
+        report.access_point(mac, signal.trim().parse().ok());
+    }
+}

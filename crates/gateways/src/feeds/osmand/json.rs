@@ -1,0 +1,61 @@
+//! Reads the JSON of newer versions of Traccar Client. Its speed is in metres a second; −1 means unknown.
+
+use serde_json::Value as Json;
+
+use crate::decoded::DecodeError;
+use crate::feed::{FeedDecoded, FeedMessage};
+use crate::loose;
+use crate::report::Report;
+
+/// Kilometres an hour in a metre a second.
+const MPS_KMH: f64 = 3.6;
+
+pub(super) fn decode(body: &Json) -> FeedDecoded {
+    let identifier = body.get("device_id").and_then(loose::text);
+    let messages: Vec<FeedMessage> = loose::list(body.get("location"))
+        .iter()
+        .map(|location| {
+            let mut message = read_location(location);
+            message.identifiers.extend(identifier.clone());
+            message
+        })
+        .collect();
+    if messages.is_empty() {
+        return Err(DecodeError::Malformed("the body has no location")).into();
+    }
+    FeedDecoded::all(messages)
+}
+
+fn read_location(location: &Json) -> FeedMessage {
+    let mut report = Report { time: location.get("timestamp").and_then(loose::time), ..Report::default() };
+    let coords = location.get("coords");
+    let number = |name: &str| coords?.get(name).and_then(loose::number);
+    let known = |name: &str| number(name).filter(|number| *number >= 0.0);
+    if let (Some(latitude), Some(longitude)) = (number("latitude"), number("longitude")) {
+        report.locate(latitude, longitude);
+    }
+    report.accuracy_m = known("accuracy");
+    report.speed_kmh = known("speed").map(|speed| speed * MPS_KMH);
+    report.course = known("heading");
+    report.altitude_m = number("altitude");
+    loose::set(&mut report, "event", location.get("event"));
+    loose::set(&mut report, "motion", location.get("is_moving"));
+    loose::set(&mut report, "odometer", location.get("odometer"));
+    loose::set(&mut report, "mock", location.get("mock"));
+    loose::set(&mut report, "activity", location.get("activity").and_then(|activity| activity.get("type")));
+    if let Some(battery) = location.get("battery") {
+        let level = battery.get("level").and_then(loose::number).filter(|level| *level >= 0.0);
+        report.set_some("batteryLevel", level.map(|level| (level * 100.0).round()));
+        loose::set(&mut report, "charge", battery.get("is_charging"));
+    }
+    for (name, value) in location.get("extras").and_then(Json::as_object).into_iter().flatten() {
+        loose::set(&mut report, name.clone(), Some(value));
+    }
+    let error = match (report.place, report.time) {
+        (None, _) => Some(DecodeError::Malformed("a location without coordinates")),
+        (_, None) => Some(DecodeError::Malformed("a location without a time")),
+        _ => None,
+    };
+    let key = location.get("uuid").and_then(loose::text);
+    FeedMessage { key, reports: vec![report], error, ..FeedMessage::default() }
+}
