@@ -86,6 +86,9 @@ fn thousandths(fraction: &str) -> Option<i64> {
 
 /// Minutes ahead of UTC.
 fn offset_minutes(zone: &str) -> Option<i64> {
+    if zone.is_empty() {
+        return Some(0);
+    }
     let (sign, digits) = match zone.split_at_checked(1)? {
         ("+", digits) => (1, digits),
         ("-", digits) => (-1, digits),

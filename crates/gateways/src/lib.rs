@@ -30,13 +30,17 @@ mod line;
 mod location;
 pub mod loose;
 pub mod number;
+pub mod payload;
 mod pins;
 mod protocol;
 pub mod protocols;
 pub mod reader;
 mod report;
+mod sbd;
+pub mod setting;
 mod sniff;
 mod stream;
+pub mod template;
 mod value;
 
 pub use command::{Command, EncodeError, Target, no_commands};

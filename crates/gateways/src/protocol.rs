@@ -53,6 +53,7 @@ pub const PROTOCOLS: &[Protocol] = &[
     protocols::tk103::PROTOCOL,
     protocols::wialon::PROTOCOL,
     protocols::calamp::PROTOCOL,
+    protocols::iridium::PROTOCOL,
     protocols::ruptela::PROTOCOL,
 ];
 

@@ -4,6 +4,7 @@ pub mod calamp;
 pub mod gps103;
 pub mod gt06;
 pub mod h02;
+pub mod iridium;
 pub mod jt808;
 pub mod meitrack;
 pub mod queclink;

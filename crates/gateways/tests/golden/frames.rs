@@ -156,3 +156,8 @@ fn meitrack() {
 fn suntech() {
     check("suntech");
 }
+
+#[test]
+fn iridium() {
+    check("iridium");
+}

@@ -1,0 +1,50 @@
+//! Frames of `DirectIP`: a revision, a length of two bytes, and elements.
+
+use crate::framer::{Framer, Step, skip_to};
+use crate::sniff::Sniff;
+
+/// The only revision there is.
+pub(super) const REVISION: u8 = 1;
+/// Revision and length.
+pub(super) const HEAD: usize = 3;
+/// What a length of two bytes can say.
+pub(super) const MAX_FRAME: usize = HEAD + 65_535;
+/// An element's kind and length.
+const ELEMENT_HEAD: usize = 3;
+
+/// Cuts `DirectIP` messages.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct IridiumFramer;
+
+const fn is_element(kind: u8) -> bool {
+    matches!(kind, 0x01..=0x05 | 0x41..=0x46)
+}
+
+impl Framer for IridiumFramer {
+    fn step<'a>(&mut self, bytes: &'a [u8]) -> Step<'a> {
+        match bytes {
+            [] | [REVISION] | [REVISION, _] => Step::Wait,
+            [REVISION, high, low, rest @ ..] => {
+                let length = usize::from(u16::from_be_bytes([*high, *low]));
+                match rest.first() {
+                    _ if length < ELEMENT_HEAD => Step::Skip(1),
+                    None => Step::Wait,
+                    Some(kind) if !is_element(*kind) => Step::Skip(1),
+                    Some(_) => Step::whole(bytes, HEAD + length),
+                }
+            }
+            _ => skip_to(bytes, |byte| byte == REVISION),
+        }
+    }
+}
+
+/// A message of the gateway begins with a header of 28 bytes or a location of 11.
+pub(super) fn sniff(bytes: &[u8]) -> Sniff {
+    let known =
+        |element: &[u8]| Sniff::prefix(element, &[0x01, 0, 28]).or(Sniff::prefix(element, &[0x03, 0, 11]));
+    match bytes {
+        [] | [REVISION] | [REVISION, _] | [REVISION, _, _] => Sniff::More,
+        [REVISION, _, _, element @ ..] => known(element.get(..3).unwrap_or(element)),
+        _ => Sniff::No,
+    }
+}

@@ -1,0 +1,23 @@
+//! Iridium SBD `DirectIP`: the gateway opens a connection for each message of a modem.
+
+mod decode;
+mod encode;
+mod frame;
+
+use crate::command::no_commands;
+use crate::protocol::{Protocol, Transport};
+
+pub use encode::{MtConfirmation, MtMessage, confirmation};
+
+/// Iridium in the table of protocols. Messages to modems go by a connection to the gateway, not by this one.
+pub const PROTOCOL: Protocol = Protocol {
+    name: "iridium",
+    makers: "Iridium SBD DirectIP",
+    port: 10800,
+    transports: &[Transport::Tcp],
+    max_frame: frame::MAX_FRAME,
+    framer: || Box::new(frame::IridiumFramer),
+    decoder: || Box::new(decode::IridiumDecoder),
+    encode: no_commands,
+    sniff: frame::sniff,
+};
