@@ -123,7 +123,7 @@ impl From<Result<FeedDecoded, DecodeError>> for FeedDecoded {
 }
 
 /// What became of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FeedOutcome {
     /// The raw message is durable.
     Stored,
@@ -145,11 +145,11 @@ pub struct FeedReply {
 impl FeedReply {
     /// 200 without a body when stored, else 503, after which every provider here sends again.
     pub fn plain(_request: &FeedRequest<'_>, _context: &FeedContext<'_>, outcome: &FeedOutcome) -> Self {
-        Self::of(*outcome, "text/plain", "")
+        Self::of(outcome, "text/plain", "")
     }
 
     /// 200 with this body when stored, else 503 without one.
-    pub fn of(outcome: FeedOutcome, content_type: &'static str, body: impl Into<Vec<u8>>) -> Self {
+    pub fn of(outcome: &FeedOutcome, content_type: &'static str, body: impl Into<Vec<u8>>) -> Self {
         match outcome {
             FeedOutcome::Stored => Self { status: 200, content_type, body: body.into() },
             FeedOutcome::Failed => Self { status: 503, content_type: "text/plain", body: Vec::new() },
@@ -205,7 +205,30 @@ pub const fn no_check(_request: &FeedRequest<'_>, _context: &FeedContext<'_>) ->
 }
 
 /// Every feed, one line each.
-pub const FEEDS: &[Feed] = &[feeds::osmand::FEED];
+pub const FEEDS: &[Feed] = &[
+    feeds::garmin::OUTBOUND,
+    feeds::garmin::HISTORY,
+    feeds::garmin::MAPSHARE,
+    feeds::cloudloop::FEED,
+    feeds::rockblock::FEED,
+    feeds::globalstar::FEED,
+    feeds::spot::PUSH,
+    feeds::spot::POLL,
+    feeds::zoleo::FEED,
+    feeds::osmand::FEED,
+    feeds::owntracks::FEED,
+    feeds::overland::FEED,
+    feeds::mapped::GPSLOGGER,
+    feeds::mapped::SOMEWEAR,
+    feeds::mapped::BULLITT,
+    feeds::mapped::TTN,
+    feeds::mapped::CHIRPSTACK,
+    feeds::mapped::MYRIOTA,
+    feeds::mapped::FLESPI,
+    feeds::sigfox::FEED,
+    feeds::orbcomm::FEED,
+    feeds::mapped::FEED,
+];
 
 /// The feed of this name.
 pub fn find_feed(name: &str) -> Option<&'static Feed> {

@@ -1,0 +1,43 @@
+//! Garmin inReach: events that Portal Connect sends, history that a poller fetches, and `MapShare`.
+
+mod code;
+mod history;
+mod mapshare;
+mod outbound;
+#[cfg(test)]
+mod tests;
+
+use crate::feed::{Delivery, Feed, FeedReply, no_check};
+
+/// Events as they happen. Garmin takes anything but 200 for a failure and suspends the feed after five days of them.
+pub const OUTBOUND: Feed = Feed {
+    name: "garmin",
+    title: "Garmin inReach (IPC Outbound)",
+    delivery: Delivery::Push,
+    max_body: 4 << 20,
+    decode: outbound::decode,
+    reply: FeedReply::plain,
+    check: outbound::check,
+};
+
+/// The answer of `Location.svc/History` or `LastKnownLocation`, which closes the gap after an outage.
+pub const HISTORY: Feed = Feed {
+    name: "garmin-history",
+    title: "Garmin inReach (IPC Inbound, history)",
+    delivery: Delivery::Poll,
+    max_body: 16 << 20,
+    decode: history::decode,
+    reply: FeedReply::plain,
+    check: no_check,
+};
+
+/// The KML of a `MapShare` page, for plans without IPC.
+pub const MAPSHARE: Feed = Feed {
+    name: "garmin-mapshare",
+    title: "Garmin MapShare",
+    delivery: Delivery::Poll,
+    max_body: 16 << 20,
+    decode: mapshare::decode,
+    reply: FeedReply::plain,
+    check: no_check,
+};

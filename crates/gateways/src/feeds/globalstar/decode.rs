@@ -1,0 +1,125 @@
+//! Reads `stuMessages`; provisioning messages say nothing about devices. Resellers send a form in JSON.
+
+use serde_json::Value as Json;
+
+use crate::decoded::DecodeError;
+use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest};
+use crate::hex::parse_hex;
+use crate::payload::decode_payload;
+use crate::payload::smartone::{read_atlastrax, read_smartone};
+use crate::report::Report;
+use crate::sbd::sos_of;
+use crate::xml::Element;
+use crate::{instant, loose};
+
+pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {
+    read(request, context).into()
+}
+
+pub(super) fn is_json(body: &[u8]) -> bool {
+    body.trim_ascii_start().first() == Some(&b'{')
+}
+
+fn read(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<FeedDecoded, DecodeError> {
+    if is_json(request.body) {
+        return read_json(&loose::parse(request.body)?);
+    }
+    let root = Element::parse(request.body)?;
+    match root.name.as_str() {
+        "stuMessages" => {}
+        "prvmsgs" | "prvMessages" => return Ok(FeedDecoded::default()),
+        _ => return Err(DecodeError::Malformed("the root is neither stuMessages nor prvmsgs")),
+    }
+    let id = root.attribute("messageID");
+    let messages = root.list("stuMessage").enumerate();
+    let messages = messages.map(|(index, message)| {
+        let key = id.map(|id| format!("{id}/{index}"));
+        FeedMessage { key, ..read_message(message, context) }
+    });
+    Ok(FeedDecoded::all(messages.collect()))
+}
+
+fn read_message(element: &Element, context: &FeedContext<'_>) -> FeedMessage {
+    let mut message = FeedMessage::default();
+    let Some(esn) = element.value("esn") else {
+        message.error = Some(DecodeError::Malformed("a message without esn"));
+        return message;
+    };
+    message.identifiers.push(esn.to_owned());
+    let time = element.value("unixTime").and_then(crate::fields::real).and_then(instant::epoch);
+    let digits = element.value("payload").unwrap_or_default();
+    let digits = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")).unwrap_or(digits);
+    let Some(payload) = parse_hex(digits) else {
+        message.error = Some(DecodeError::Malformed("the payload is not hexadecimal"));
+        return message;
+    };
+    match read_payload(&payload, &message.identifiers, context, time) {
+        Ok(reports) => message.reports = reports,
+        Err(error) => message.error = Some(error),
+    }
+    for report in &mut message.reports {
+        report.time = report.time.or(time);
+    }
+    message.sos = sos_of(&message.reports);
+    message
+}
+
+/// The model comes from the device's settings, because the same bytes mean other things in other models.
+fn read_payload(
+    payload: &[u8],
+    identifiers: &[String],
+    context: &FeedContext<'_>,
+    time: Option<perigee_core::time::Timestamp>,
+) -> Result<Vec<Report>, DecodeError> {
+    if context.is_model(identifiers, "AtlasTrax") {
+        return Ok(read_atlastrax(payload)?.into_iter().collect());
+    }
+    let own = ["payload", "template"].iter().any(|name| context.setting(identifiers, name).is_some());
+    if own {
+        let settings =
+            crate::feeds::settings::payload_settings(context, identifiers, time.unwrap_or(context.now));
+        let read = decode_payload(payload, &settings);
+        return match read.error {
+            Some(error) if read.reports.is_empty() => Err(error),
+            _ => Ok(read.reports),
+        };
+    }
+    read_smartone(payload).map(|report| vec![report])
+}
+
+fn read_json(body: &Json) -> Result<FeedDecoded, DecodeError> {
+    let devices = body.pointer("/entry/devices").and_then(Json::as_array);
+    let devices = devices.ok_or(DecodeError::Malformed("the body has no list entry.devices"))?;
+    Ok(FeedDecoded::all(devices.iter().map(read_device).collect()))
+}
+
+fn read_device(device: &Json) -> FeedMessage {
+    let mut message = FeedMessage::default();
+    message.identifiers.extend(device.pointer("/deviceIdentify/esn").and_then(loose::text));
+    if message.identifiers.is_empty() {
+        message.error = Some(DecodeError::Malformed("a device without esn"));
+    }
+    let time = device.pointer("/deviceIdentify/unixTime").and_then(loose::time);
+    let mut report = Report { time, ..Report::default() };
+    let degrees = |path: &str| device.pointer(path).and_then(loose::number);
+    let valid = device.pointer("/deviceInfo/gpsDataValid").and_then(Json::as_str).map(|word| word == "Valid");
+    report.valid = valid;
+    if let (Some(latitude), Some(longitude)) =
+        (degrees("/gpsCoordinate/latitude"), degrees("/gpsCoordinate/longitude"))
+        && valid != Some(false)
+    {
+        report.fix(latitude, longitude);
+    }
+    for (name, value) in device.get("deviceInfo").and_then(Json::as_object).into_iter().flatten() {
+        loose::set(&mut report, name.clone(), Some(value));
+    }
+    let told = |path: &str, word: &str| device.pointer(path).and_then(Json::as_str) == Some(word);
+    if told("/deviceInfo/batteryStatus", "Replace") || told("/deviceInfo/batteryStatus", "Low") {
+        report.alarm("lowBattery");
+    }
+    if told("/deviceInfo/vibrationTriggered", "Yes") {
+        report.alarm("vibration");
+    }
+    message.reports.push(report);
+    message
+}

@@ -1,0 +1,19 @@
+//! Globalstar's back office: XML with messages of simplex units, and its provisioning messages.
+
+mod decode;
+mod reply;
+#[cfg(test)]
+mod tests;
+
+use crate::feed::{Delivery, Feed, no_check};
+
+/// Globalstar in the table of feeds. The back office sends again until the answer says `pass`.
+pub const FEED: Feed = Feed {
+    name: "globalstar",
+    title: "Globalstar (SmartOne, SPOT Trace, AtlasTrax)",
+    delivery: Delivery::Push,
+    max_body: 4 << 20,
+    decode: decode::decode,
+    reply: reply::reply,
+    check: no_check,
+};

@@ -1,0 +1,57 @@
+//! Feeds that are JSON mappings: any webhook by the setting `mapping`, and presets for known providers.
+
+mod preset;
+#[cfg(test)]
+mod tests;
+
+use crate::decoded::DecodeError;
+use crate::feed::{Delivery, Feed, FeedContext, FeedDecoded, FeedReply, FeedRequest, no_check};
+use crate::form::Form;
+use crate::loose;
+use crate::mapping::Mapping;
+use serde_json::Value as Json;
+
+pub use preset::{BULLITT, CHIRPSTACK, FLESPI, GPSLOGGER, MYRIOTA, SOMEWEAR, TTN, preset};
+
+/// Any webhook with JSON, by the setting `mapping`.
+pub const FEED: Feed =
+    Feed { name: "json", title: "Webhook with JSON (own mapping)", decode: decode_own, ..BASE };
+
+/// What all mapped feeds have in common.
+const BASE: Feed = Feed {
+    name: "",
+    title: "",
+    delivery: Delivery::Push,
+    max_body: 4 << 20,
+    decode: decode_own,
+    reply: FeedReply::plain,
+    check: no_check,
+};
+
+fn decode_own(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {
+    let mapping = context.options.get("mapping").ok_or(DecodeError::Malformed("the feed has no mapping"));
+    let mapping = mapping.and_then(|setting| {
+        Mapping::parse(setting).map_err(|_detail| DecodeError::Malformed("the feed's mapping is not valid"))
+    });
+    mapping.and_then(|mapping| decode_by(&mapping, request, context)).into()
+}
+
+/// Reads a body of JSON; without one the parameters of the address, or a form, as an object.
+fn decode_by(
+    mapping: &Mapping,
+    request: &FeedRequest<'_>,
+    context: &FeedContext<'_>,
+) -> Result<FeedDecoded, DecodeError> {
+    let text = request.body.trim_ascii_start();
+    let body = if matches!(text.first(), Some(b'{' | b'[' | 0xef)) {
+        loose::parse(text)?
+    } else {
+        let mut form = Form::parse(request.query.as_bytes());
+        form.append(Form::parse(request.body));
+        if form.is_empty() {
+            return Err(DecodeError::Malformed("the body is not JSON"));
+        }
+        Json::Object(form.pairs().map(|(name, value)| (name.to_owned(), Json::from(value))).collect())
+    };
+    mapping.apply(&body, context).map(FeedDecoded::all)
+}

@@ -1,0 +1,44 @@
+//! Messages beside locations, which `tests/feeds` has.
+
+use super::FEED;
+use crate::decoded::Options;
+use crate::feed::{FeedContext, FeedDecoded, FeedOutcome, FeedRequest};
+use crate::value::Value;
+
+fn decode(body: &str, headers: &[(&str, &str)]) -> FeedDecoded {
+    let options = Options::default();
+    let context = FeedContext { now: "2026-01-01T00:00:00Z".parse().unwrap(), options: &options };
+    (FEED.decode)(&FeedRequest { headers, ..FeedRequest::of_body(body.as_bytes()) }, &context)
+}
+
+#[test]
+fn transitions_and_waypoints_are_read() {
+    let transition = r#"{"_type":"transition","event":"leave","desc":"home","lat":1.0,"lon":2.0,"tst":1497349316,"acc":5,"tid":"JJ"}"#;
+    let message = decode(transition, &[("x-limit-u", "ann"), ("x-limit-d", "phone")]).messages.remove(0);
+    assert_eq!(message.identifiers, ["owntracks/ann/phone", "phone", "JJ"]);
+    assert_eq!(message.reports[0].alarms, ["geofenceExit"]);
+    assert_eq!(message.reports[0].get("region"), Some(&Value::text("home")));
+    let list = r#"{"_type":"waypoints","waypoints":[{"_type":"waypoint","desc":"a","lat":1,"lon":2,"rad":50,"tst":1},{"desc":"b"}]}"#;
+    let message = decode(list, &[]).messages.remove(0);
+    assert_eq!(message.reports.len(), 2);
+    assert_eq!(message.reports[0].place, None, "a waypoint is not where the phone is");
+}
+
+#[test]
+fn encrypted_messages_are_refused_clearly() {
+    let message = decode(r#"{"_type":"encrypted","data":"AAAA"}"#, &[]).messages.remove(0);
+    assert!(message.error.unwrap().to_string().contains("remove the encryption key"));
+    assert!(decode(r#"{"_type":"what"}"#, &[]).messages[0].error.is_some());
+    assert!(decode(r#"{"_type":"location","lat":"x"}"#, &[]).messages[0].error.is_some());
+}
+
+#[test]
+fn every_answer_is_a_list() {
+    let decoded = decode("", &[]);
+    assert_eq!((decoded.messages.len(), decoded.error), (0, None));
+    assert_eq!(decode(r#"{"_type":"lwt","tst":1}"#, &[]).messages.len(), 0);
+    let options = Options::default();
+    let context = FeedContext { now: "2026-01-01T00:00:00Z".parse().unwrap(), options: &options };
+    let reply = (FEED.reply)(&FeedRequest::of_body(b""), &context, &FeedOutcome::Stored);
+    assert_eq!((reply.status, reply.body.as_slice()), (200, b"[]".as_slice()));
+}

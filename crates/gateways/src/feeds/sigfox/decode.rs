@@ -1,0 +1,78 @@
+//! Reads callbacks with the member names that are usual in them. Numbers may be texts, and `null` may be a text.
+
+use perigee_core::location::FixSource;
+use serde_json::Value as Json;
+
+use crate::decoded::DecodeError;
+use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest};
+use crate::hex::parse_hex;
+use crate::loose;
+use crate::report::Report;
+use crate::sbd::sos_of;
+
+use super::data;
+
+pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {
+    let body = request.body.trim_ascii();
+    let parsed = if body.first() == Some(&b'{') {
+        loose::parse(body)
+    } else {
+        // Some callbacks send the JSON as the name of a form's only field.
+        let name = body.split(|byte| *byte == b'=').next().unwrap_or_default();
+        loose::parse(crate::form::unescape(name).as_bytes())
+    };
+    parsed.map(|body| FeedDecoded::one(read(&body, context))).into()
+}
+
+/// A member that is there and is not the text `null`.
+fn member<'a>(body: &'a Json, names: &[&str]) -> Option<&'a Json> {
+    names
+        .iter()
+        .find_map(|name| body.get(*name).filter(|value| !value.is_null() && value.as_str() != Some("null")))
+}
+
+fn read(body: &Json, context: &FeedContext<'_>) -> FeedMessage {
+    let mut message = FeedMessage::default();
+    message.identifiers.extend(member(body, &["device", "deviceId"]).and_then(loose::text));
+    let Some(device) = message.identifiers.first() else {
+        message.error = Some(DecodeError::Malformed("the callback names no device"));
+        return message;
+    };
+    let number = member(body, &["seqNumber", "seqNum", "seqNo"]).and_then(loose::text);
+    let time = member(body, &["time", "positionTime", "lastSeen", "timestamp"]).and_then(loose::time);
+    // A sequence number has 12 bits and comes again within days.
+    message.key = number.zip(time).map(|(number, time)| format!("{device}/{number}/{}", time.as_seconds()));
+    let mut report = Report { time, ..Report::default() };
+    let place = body.get("location").filter(|location| location.is_object());
+    let degrees = |side: &Json, names: &[&str]| member(side, names).and_then(loose::number);
+    let has_data = member(body, &["data", "payload"]).is_some();
+    if let Some(place) = place.or_else(|| (!has_data).then_some(body))
+        && let (Some(latitude), Some(longitude)) =
+            (degrees(place, &["lat", "latitude"]), degrees(place, &["lng", "longitude"]))
+    {
+        report.locate(latitude, longitude);
+        report.accuracy_m = degrees(place, &["radius"]).filter(|metres| *metres > 0.0);
+        // A place with a radius was computed by the network.
+        report.source = Some(if report.accuracy_m.is_some() { FixSource::Network } else { FixSource::Gnss });
+    }
+    if let Some(text) = member(body, &["data", "payload"]).and_then(Json::as_str) {
+        let tagged = body.get("data").is_none();
+        let amber = context.is_model(&message.identifiers, "Amber");
+        let read = parse_hex(text).ok_or(DecodeError::Malformed("data is not hexadecimal"));
+        if let Err(error) = read.and_then(|bytes| data::read(&mut report, &bytes, tagged, amber)) {
+            message.error = Some(error);
+            report.set_text("payload", text);
+        }
+    }
+    for (name, names) in [("motion", ["moving"]), ("blocked", ["magStatus"])] {
+        report.set_some(name, member(body, &names).and_then(loose::flag));
+    }
+    for (name, names) in
+        [("deviceTemp", ["temperature"]), ("rssi", ["rssi"]), ("snr", ["snr"]), ("index", ["seqNumber"])]
+    {
+        report.set_some(name, member(body, &names).and_then(loose::number));
+    }
+    message.reports.push(report);
+    message.sos = sos_of(&message.reports);
+    message
+}

@@ -1,0 +1,17 @@
+//! Sigfox callbacks, whose body an account's owner composes.
+
+mod data;
+mod decode;
+
+use crate::feed::{Delivery, Feed, FeedReply, no_check};
+
+/// Sigfox in the table of feeds.
+pub const FEED: Feed = Feed {
+    name: "sigfox",
+    title: "Sigfox",
+    delivery: Delivery::Push,
+    max_body: 1 << 20,
+    decode: decode::decode,
+    reply: FeedReply::plain,
+    check: no_check,
+};

@@ -1,0 +1,106 @@
+//! Reads messages of SPOT in either form: the members have the same names in XML and JSON.
+
+use serde_json::Value as Json;
+
+use crate::decoded::DecodeError;
+use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest, SosStep};
+use crate::report::Report;
+use crate::xml::Element;
+use crate::{instant, loose};
+
+/// The error that means an empty feed.
+const NO_MESSAGES: &str = "E-0195";
+
+pub(super) fn decode(request: &FeedRequest<'_>, _context: &FeedContext<'_>) -> FeedDecoded {
+    match request.body.trim_ascii_start().first() {
+        Some(b'{') => read_json(request.body).into(),
+        _ => read_xml(request.body).into(),
+    }
+}
+
+fn read_json(body: &[u8]) -> Result<FeedDecoded, DecodeError> {
+    let body = loose::parse(body)?;
+    let errors = loose::list(body.pointer("/response/errors/error"));
+    let codes: Vec<_> = errors.iter().filter_map(|error| error.get("code").and_then(Json::as_str)).collect();
+    refuse(&codes, errors.len())?;
+    let list = body.pointer("/response/feedMessageResponse/messages/message").or_else(|| body.get("message"));
+    if list.is_none() && errors.is_empty() && body.pointer("/response/feedMessageResponse").is_none() {
+        return Err(DecodeError::Malformed("the body has no messages of SPOT"));
+    }
+    let messages = loose::list(list).iter();
+    Ok(FeedDecoded::all(
+        messages.map(|message| read(&|name| message.get(name).and_then(loose::text))).collect(),
+    ))
+}
+
+fn read_xml(body: &[u8]) -> Result<FeedDecoded, DecodeError> {
+    let root = Element::parse(body)?;
+    if !matches!(root.name.as_str(), "messageList" | "response") {
+        return Err(DecodeError::Malformed("the root is neither messageList nor response"));
+    }
+    let errors = root.descendants("error");
+    let codes: Vec<_> = errors.iter().filter_map(|error| error.value("code")).collect();
+    refuse(&codes, errors.len())?;
+    let messages = root.descendants("message").into_iter();
+    Ok(FeedDecoded::all(
+        messages.map(|message| read(&|name| message.value(name).map(str::to_owned))).collect(),
+    ))
+}
+
+/// Errors come with status 200.
+fn refuse(codes: &[&str], errors: usize) -> Result<(), DecodeError> {
+    if errors == 0 || codes.contains(&NO_MESSAGES) {
+        return Ok(());
+    }
+    Err(DecodeError::Malformed("SPOT answered with an error: check the feed's id and password"))
+}
+
+fn read(field: &dyn Fn(&str) -> Option<String>) -> FeedMessage {
+    let number = |name: &str| field(name).as_deref().and_then(crate::fields::real);
+    let mut message = FeedMessage { key: field("id"), ..FeedMessage::default() };
+    // People rename units: the serial number comes first.
+    for name in ["esn", "messengerId", "esnName", "messengerName"] {
+        message.identifiers.extend(field(name));
+    }
+    if message.identifiers.is_empty() {
+        message.error = Some(DecodeError::Malformed("a message without esn or messengerId"));
+    }
+    let seconds = number("unixTime").or_else(|| number("timeInGMTSecond")).and_then(instant::epoch);
+    let text = field("dateTime").or_else(|| field("timestamp"));
+    let time = seconds.or_else(|| text.as_deref().and_then(instant::iso));
+    let mut report = Report { time, ..Report::default() };
+    // A unit without a fix sends -99999.
+    if let (Some(latitude), Some(longitude)) = (number("latitude"), number("longitude"))
+        && latitude.abs() <= 90.0
+        && longitude.abs() <= 180.0
+    {
+        report.fix(latitude, longitude);
+    }
+    report.altitude_m = number("altitude").filter(|metres| metres.abs() > 1e-9);
+    let kind = field("messageType").unwrap_or_default();
+    report.set_text("event", &kind);
+    for (name, member) in
+        [("deviceType", "modelId"), ("batteryState", "batteryState"), ("messengerName", "messengerName")]
+    {
+        report.set_text(name, &field(member).unwrap_or_default());
+    }
+    if field("batteryState").as_deref() == Some("LOW") {
+        report.alarm("lowBattery");
+    }
+    message.sos = match kind.as_str() {
+        "HELP" | "SOS" | "EMERGENCY" => Some(SosStep::Declare),
+        "HELP-CANCEL" | "SOS-CANCEL" => Some(SosStep::Cancel),
+        _ => None,
+    };
+    if message.sos == Some(SosStep::Declare) {
+        report.alarm("sos");
+    }
+    if kind == "NEWMOVEMENT" {
+        report.alarm("movement");
+    }
+    message.test = kind == "TEST";
+    message.text = field("messageContent").or_else(|| field("messageDetail"));
+    report.set_text("text", message.text.as_deref().unwrap_or_default());
+    message.reports.push(report);
+    message
+}

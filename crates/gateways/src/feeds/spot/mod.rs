@@ -1,0 +1,29 @@
+//! SPOT: messages that its data push sends, and the public feed that a poller fetches.
+
+mod decode;
+#[cfg(test)]
+mod tests;
+
+use crate::feed::{Delivery, Feed, FeedReply, no_check};
+
+/// The data push, XML.
+pub const PUSH: Feed = Feed {
+    name: "spot",
+    title: "SPOT (data push)",
+    delivery: Delivery::Push,
+    max_body: 4 << 20,
+    decode: decode::decode,
+    reply: FeedReply::plain,
+    check: no_check,
+};
+
+/// The answer of a public feed, JSON or XML.
+pub const POLL: Feed = Feed {
+    name: "spot-feed",
+    title: "SPOT (shared feed)",
+    delivery: Delivery::Poll,
+    max_body: 4 << 20,
+    decode: decode::decode,
+    reply: FeedReply::plain,
+    check: no_check,
+};

@@ -1,0 +1,18 @@
+//! Zoleo's push: check-ins, location shares and emergencies.
+
+mod decode;
+#[cfg(test)]
+mod tests;
+
+use crate::feed::{Delivery, Feed, FeedReply, no_check};
+
+/// Zoleo in the table of feeds. It authenticates with HTTP Basic, which the route checks.
+pub const FEED: Feed = Feed {
+    name: "zoleo",
+    title: "ZOLEO",
+    delivery: Delivery::Push,
+    max_body: 1 << 20,
+    decode: decode::decode,
+    reply: FeedReply::plain,
+    check: no_check,
+};

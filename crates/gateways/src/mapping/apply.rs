@@ -1,0 +1,258 @@
+//! Reads a body by a mapping.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use perigee_core::location::FixSource;
+use serde_json::Value as Json;
+
+use crate::alarm::alarm_word;
+use crate::decoded::DecodeError;
+use crate::feed::{FeedContext, FeedMessage, SosStep};
+use crate::feeds::settings::payload_settings;
+use crate::hex::parse_hex;
+use crate::loose;
+use crate::payload::decode_payload;
+use crate::report::{AccessPoint, Report};
+use crate::value::Value;
+
+use super::{Condition, Encoding, Mapping, Path, Source, Step, Test};
+
+/// Messages that are read of one body.
+const MAX_MESSAGES: usize = 10_000;
+
+/// An item and the items above it, innermost last.
+type Chain<'a> = [&'a Json];
+
+impl Mapping {
+    /// The messages of a body.
+    pub fn apply(&self, body: &Json, context: &FeedContext<'_>) -> Result<Vec<FeedMessage>, DecodeError> {
+        let mut messages = Vec::new();
+        if self.each.is_empty()
+            && let Json::Array(list) = body
+        {
+            for item in list.iter().take(MAX_MESSAGES) {
+                self.read_item(&[item], context, &mut messages);
+            }
+        } else {
+            self.walk(&mut vec![body], &self.each, context, &mut messages)?;
+        }
+        Ok(messages)
+    }
+
+    fn walk<'a>(
+        &self,
+        chain: &mut Vec<&'a Json>,
+        steps: &[Step],
+        context: &FeedContext<'_>,
+        messages: &mut Vec<FeedMessage>,
+    ) -> Result<(), DecodeError> {
+        let Some((step, rest)) = steps.split_first() else {
+            self.read_item(chain, context, messages);
+            return Ok(());
+        };
+        let Some(value) =
+            chain.last().and_then(|item| item.pointer(&step.pointer)).filter(|value| !value.is_null())
+        else {
+            return Ok(());
+        };
+        if step.json {
+            let text =
+                value.as_str().ok_or(DecodeError::Malformed("a member with JSON in it is not a text"))?;
+            let inner = loose::parse(text.as_bytes())?;
+            let mut chain = chain.clone();
+            chain.push(&inner);
+            return self.walk(&mut chain, rest, context, messages);
+        }
+        for item in loose::list(Some(value)) {
+            if messages.len() >= MAX_MESSAGES {
+                break;
+            }
+            chain.push(item);
+            let walked = self.walk(chain, rest, context, messages);
+            chain.pop();
+            walked?;
+        }
+        Ok(())
+    }
+
+    fn read_item(&self, chain: &Chain<'_>, context: &FeedContext<'_>, messages: &mut Vec<FeedMessage>) {
+        if hold(&self.when, chain) {
+            messages.push(self.read_message(chain, context));
+        }
+    }
+
+    fn read_message(&self, chain: &Chain<'_>, context: &FeedContext<'_>) -> FeedMessage {
+        let mut message = FeedMessage::default();
+        let texts = |paths: &[Path]| {
+            paths.iter().map(|path| path.find(chain).and_then(loose::text)).collect::<Vec<_>>()
+        };
+        message.identifiers.extend(texts(&self.identifiers).into_iter().flatten());
+        let parts = texts(&self.key).into_iter().collect::<Option<Vec<_>>>();
+        message.key = parts.filter(|parts| !parts.is_empty()).map(|parts| parts.join("/"));
+        message.text = texts(&self.text).into_iter().flatten().next();
+        message.test = !self.test.is_empty() && hold(&self.test, chain);
+        let mut report = Report::default();
+        let mut place = (None, None);
+        let mut payload = None;
+        for (name, source) in &self.fields {
+            if !hold(&source.when, chain) {
+                continue;
+            }
+            let Some(value) = source.find(chain) else { continue };
+            if let Some(encoding) = source.encoding {
+                payload = Some(bytes_of(value, encoding));
+            } else {
+                set_field(&mut report, &mut place, name, value, source);
+            }
+        }
+        for object in self.rest.iter().filter_map(|path| path.find(chain)).filter_map(Json::as_object) {
+            for (name, value) in object {
+                if !self.takes(name) {
+                    loose::set(&mut report, name.clone(), Some(value));
+                }
+            }
+        }
+        if let (Some(latitude), Some(longitude)) = place {
+            report.locate(latitude, longitude);
+            report.source = report.source.or(Some(FixSource::Gnss));
+        } else {
+            report.source = None;
+        }
+        let time = report.time;
+        report.set_text("text", message.text.as_deref().unwrap_or_default());
+        if !report.is_bare() {
+            message.reports.push(report);
+        }
+        match payload {
+            Some(Some(bytes)) => {
+                let settings = payload_settings(context, &message.identifiers, time.unwrap_or(context.now));
+                let read = decode_payload(&bytes, &settings);
+                let with_time = |report: Report| Report { time: report.time.or(time), ..report };
+                message.reports.extend(read.reports.into_iter().map(with_time));
+                message.text = message.text.take().or(read.text);
+                message.error = read.error;
+            }
+            Some(None) => message.error = Some(DecodeError::Malformed("the payload is not in its encoding")),
+            None => {}
+        }
+        if message.reports.is_empty() && message.text.is_none() && message.error.is_none() {
+            message.error = Some(DecodeError::Malformed("none of the mapping's fields is in the message"));
+        }
+        let step = self.sos.iter().find(|(_, when)| hold(when, chain)).map(|(step, _)| *step);
+        let alarm = message.reports.iter().any(|report| report.alarms.contains(&"sos"));
+        message.sos = step.or_else(|| alarm.then_some(SosStep::Declare));
+        message
+    }
+
+    /// Whether a member of a rest object is read by a field.
+    fn takes(&self, name: &str) -> bool {
+        let ends = |path: &Path| path.pointer.rsplit('/').next().is_some_and(|last| unescape(last) == name);
+        self.fields.iter().any(|(_, source)| source.paths.iter().any(ends))
+            || self
+                .identifiers
+                .iter()
+                .any(|path| ends(path) && !self.rest.iter().any(|rest| rest.pointer.is_empty()))
+    }
+}
+
+/// A part of a JSON pointer without its escapes.
+fn unescape(part: &str) -> String {
+    part.replace("~1", "/").replace("~0", "~")
+}
+
+impl Path {
+    fn find<'a>(&self, chain: &Chain<'a>) -> Option<&'a Json> {
+        let at = chain.len().checked_sub(1 + self.up)?;
+        chain.get(at)?.pointer(&self.pointer).filter(|value| !value.is_null())
+    }
+}
+
+impl Source {
+    fn find<'a>(&'a self, chain: &Chain<'a>) -> Option<&'a Json> {
+        let sent = |value: &Json| value.as_str() != Some("");
+        let found = self.paths.iter().find_map(|path| path.find(chain).filter(|value| sent(value)));
+        found.or(self.value.as_ref())
+    }
+
+    /// The number in the unit of the report.
+    fn number(&self, value: &Json) -> Option<f64> {
+        let raw = match value {
+            Json::Bool(flag) => f64::from(u8::from(*flag)),
+            other => loose::number(other)?,
+        };
+        let unknown = self.none.is_some_and(|none| (raw - none).abs() < 1e-9);
+        Some(raw * self.scale + self.add).filter(|number| number.is_finite() && !unknown)
+    }
+
+    fn is_plain(&self) -> bool {
+        (self.scale - 1.0).abs() < f64::EPSILON && self.add.abs() < f64::EPSILON && self.none.is_none()
+    }
+}
+
+fn hold(conditions: &[Condition], chain: &Chain<'_>) -> bool {
+    conditions.iter().all(|condition| {
+        let value = condition.path.find(chain);
+        let same = |wanted: &Json| {
+            value.is_some_and(|value| {
+                value == wanted || loose::text(value).is_some_and(|text| Some(text) == loose::text(wanted))
+            })
+        };
+        let number = || value.and_then(loose::number);
+        match &condition.test {
+            Test::Equals(wanted) => same(wanted),
+            Test::NotEquals(other) => !same(other),
+            Test::In(list) => list.iter().any(same),
+            Test::Exists(wanted) => value.is_some() == *wanted,
+            Test::AtLeast(least) => number().is_some_and(|number| number >= *least),
+            Test::AtMost(most) => number().is_some_and(|number| number <= *most),
+        }
+    })
+}
+
+fn bytes_of(value: &Json, encoding: Encoding) -> Option<Vec<u8>> {
+    match encoding {
+        Encoding::Hex => parse_hex(value.as_str()?),
+        Encoding::Base64 => STANDARD.decode(value.as_str()?).ok(),
+    }
+}
+
+fn set_field(
+    report: &mut Report,
+    place: &mut (Option<f64>, Option<f64>),
+    name: &str,
+    value: &Json,
+    source: &Source,
+) {
+    let number = source.number(value);
+    match name {
+        "latitude" => place.0 = number,
+        "longitude" => place.1 = number,
+        "time" => {
+            let scaled = || number.and_then(crate::instant::epoch);
+            report.time = if source.is_plain() { loose::time(value) } else { scaled() };
+        }
+        "valid" => report.valid = loose::flag(value),
+        "altitude" => report.altitude_m = number,
+        "speed" => report.speed_kmh = number.filter(|speed| *speed >= 0.0),
+        "course" => report.course = number.filter(|course| *course >= 0.0),
+        "accuracy" => report.accuracy_m = number.filter(|metres| *metres >= 0.0),
+        "source" => {
+            report.source = FixSource::ALL.into_iter().find(|known| Some(known.name()) == value.as_str())
+        }
+        "alarm" => match value.as_str().and_then(alarm_word) {
+            Some(word) => report.alarm(word),
+            None => loose::set(report, "alarm", Some(value)),
+        },
+        // An object of addresses, each with its signal.
+        "wifi" => {
+            for (mac, network) in value.as_object().into_iter().flatten() {
+                let signal =
+                    network.get("rssi").and_then(loose::integer).and_then(|rssi| i32::try_from(rssi).ok());
+                report.wifi.push(AccessPoint { mac: mac.to_ascii_lowercase(), signal });
+            }
+        }
+        "ignition" => report.set_some("ignition", loose::flag(value)),
+        _ if source.is_plain() => loose::set(report, name.to_owned(), Some(value)),
+        _ => report.set_some(name.to_owned(), number.map(Value::Real)),
+    }
+}

@@ -1,0 +1,87 @@
+//! Mappings read what they describe and refuse what they cannot mean.
+
+use serde_json::{Value as Json, json};
+
+use super::Mapping;
+use crate::decoded::Options;
+use crate::feed::{FeedContext, FeedMessage, SosStep};
+use crate::value::Value;
+
+fn apply(setting: &Json, body: &Json) -> Vec<FeedMessage> {
+    let options = Options::default();
+    let context = FeedContext { now: "2026-01-01T00:00:00Z".parse().unwrap(), options: &options };
+    Mapping::parse(setting).unwrap().apply(body, &context).unwrap()
+}
+
+#[test]
+fn items_in_lists_are_read() {
+    let setting = json!({
+        "each": ["/payloads", "/events"], "when": {"path": "/type", "in": ["Location", "SOS"]},
+        "identifiers": ["^/device/serial", "^/device/id"], "key": ["^^/requestId", "/n"],
+        "sos": [{"step": "declare", "when": {"path": "/type", "equals": "SOS"}}],
+        "test": {"path": "^/test", "equals": true},
+        "fields": {
+            "latitude": "/lat", "longitude": ["/lng", "/lon"], "time": "/t",
+            "speed": {"path": "/speed", "unit": "m/s", "none": -1}, "altitude": {"path": "/alt", "unit": "ft"},
+            "temp1": {"path": "/temp", "scale": 0.1, "add": -5}, "network": {"value": "x"},
+        },
+    });
+    let body = json!({"requestId": 9, "payloads": [
+        {"device": {"serial": "s", "id": 4}, "events": [
+            {"type": "Location", "n": 1, "lat": "1.5", "lon": 2, "t": "2026-01-02T03:04:05Z", "speed": 10, "alt": "100", "temp": 250},
+            {"type": "Other"},
+        ]},
+        {"device": {"id": 5}, "test": true, "events": {"type": "SOS", "n": 2, "lat": 1, "lng": 2, "speed": -1}},
+    ]});
+    let messages = apply(&setting, &body);
+    assert_eq!(messages.len(), 2);
+    assert_eq!(messages[0].identifiers, ["s", "4"]);
+    assert_eq!(messages[0].key.as_deref(), Some("9/1"));
+    let report = &messages[0].reports[0];
+    assert_eq!(report.time.unwrap().to_string(), "2026-01-02T03:04:05Z");
+    assert_eq!(report.speed_kmh, Some(36.0));
+    assert!((report.altitude_m.unwrap() - 30.48).abs() < 1e-9);
+    assert_eq!(report.get("temp1"), Some(&Value::Real(20.0)));
+    assert_eq!(report.get("network"), Some(&Value::text("x")));
+    assert_eq!((messages[1].sos, messages[1].test), (Some(SosStep::Declare), true));
+    assert_eq!(messages[1].reports[0].speed_kmh, None);
+}
+
+#[test]
+fn json_in_texts_and_payloads_are_read() {
+    let setting = json!({"each": [{"path": "/Data", "json": true}, "/Packets"], "identifiers": "/TerminalId",
+        "fields": {"time": "/Timestamp", "payload": {"path": "/Value", "encoding": "hex"}}});
+    let inner =
+        json!({"Packets": [{"Timestamp": 1_700_000_000_000_i64, "TerminalId": "t", "Value": "68656c6c6f"}]});
+    let messages = apply(&setting, &json!({"Data": inner.to_string()}));
+    assert_eq!((messages[0].text.as_deref(), messages[0].error), (Some("hello"), None));
+}
+
+#[test]
+fn what_is_not_there_is_told() {
+    let setting = json!({"fields": {"latitude": "/a", "longitude": "/b"}});
+    assert!(apply(&setting, &json!([{"c": 1}]))[0].error.is_some());
+    let check = |setting: Json, expect: &str| {
+        assert_eq!(Mapping::parse(&setting).unwrap_err().to_string(), expect);
+    };
+    check(json!({}), "fields must have at least one member");
+    check(
+        json!({"fields": {"speed": {"path": "/a", "unit": "furlongs"}}}),
+        "fields.speed.unit must be one of km/h, m/s, knots, mph, m, km, ft, mi, 1, %",
+    );
+    check(
+        json!({"fields": {"a": "b"}}),
+        "fields.a must be a path such as /location/lat, or ^/device/id for the item above",
+    );
+    check(json!({"fields": {"a": {}}}), "fields.a.path is missing; a constant needs value instead");
+    check(
+        json!({"fields": {"a": "/a"}, "when": {"path": "/x"}}),
+        "when.equals must be given, or notEquals, in, exists, atLeast or atMost, and only one of them",
+    );
+    assert!(
+        Mapping::parse(&json!({"fields": {"a": "/a"}, "identifers": "/x"}))
+            .unwrap_err()
+            .to_string()
+            .starts_with("identifers is not known")
+    );
+}
