@@ -39,9 +39,9 @@ impl Mapping {
         Ok(messages)
     }
 
-    fn walk<'a>(
+    fn walk(
         &self,
-        chain: &mut Vec<&'a Json>,
+        chain: &mut Vec<&Json>,
         steps: &[Step],
         context: &FeedContext<'_>,
         messages: &mut Vec<FeedMessage>,
@@ -237,7 +237,7 @@ fn set_field(
         "course" => report.course = number.filter(|course| *course >= 0.0),
         "accuracy" => report.accuracy_m = number.filter(|metres| *metres >= 0.0),
         "source" => {
-            report.source = FixSource::ALL.into_iter().find(|known| Some(known.name()) == value.as_str())
+            report.source = FixSource::ALL.into_iter().find(|known| Some(known.name()) == value.as_str());
         }
         "alarm" => match value.as_str().and_then(alarm_word) {
             Some(word) => report.alarm(word),

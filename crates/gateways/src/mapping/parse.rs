@@ -27,7 +27,7 @@ impl Mapping {
         let identifiers = read_paths(&mut members, "identifiers")?;
         let rest = read_paths(&mut members, "rest")?;
         let text = read_paths(&mut members, "text")?;
-        let test = read_conditions(&mut members, "test")?;
+        let marks_test = read_conditions(&mut members, "test")?;
         let mut sos = Vec::new();
         for (at, step) in members.list("sos", 8)?.iter().enumerate() {
             let mut step = Members::of(step, format!("sos[{at}]"))?;
@@ -70,7 +70,7 @@ impl Mapping {
         if fields.is_empty() && rest.is_empty() {
             return Err(SettingError::new("fields", "must have at least one member"));
         }
-        Ok(Self { each, when, key, identifiers, fields, rest, text, sos, test })
+        Ok(Self { each, when, key, identifiers, fields, rest, text, sos, test: marks_test })
     }
 }
 
@@ -132,18 +132,18 @@ fn read_condition(setting: &Json, path: String) -> Result<Condition, SettingErro
     let mut members = Members::of(setting, path)?;
     let text = members.text("path")?.ok_or_else(|| members.wrong("path", "is missing"))?;
     let path = read_path(text, &members.path("path"))?;
-    let mut tests = Vec::new();
-    tests.extend(members.take("equals").cloned().map(Test::Equals));
-    tests.extend(members.take("notEquals").cloned().map(Test::NotEquals));
+    let mut found = Vec::new();
+    found.extend(members.take("equals").cloned().map(Test::Equals));
+    found.extend(members.take("notEquals").cloned().map(Test::NotEquals));
     if members.take("in").is_some() {
-        tests.push(Test::In(members.list("in", 64)?.to_vec()));
+        found.push(Test::In(members.list("in", 64)?.to_vec()));
     }
     if members.take("exists").is_some() {
-        tests.push(Test::Exists(members.flag("exists")?));
+        found.push(Test::Exists(members.flag("exists")?));
     }
-    tests.extend(members.number("atLeast")?.map(Test::AtLeast));
-    tests.extend(members.number("atMost")?.map(Test::AtMost));
-    let (Some(test), true) = (tests.pop(), tests.is_empty()) else {
+    found.extend(members.number("atLeast")?.map(Test::AtLeast));
+    found.extend(members.number("atMost")?.map(Test::AtMost));
+    let (Some(test), true) = (found.pop(), found.is_empty()) else {
         return Err(members.wrong(
             "equals",
             "must be given, or notEquals, in, exists, atLeast or atMost, and only one of them",

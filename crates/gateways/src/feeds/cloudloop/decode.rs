@@ -150,7 +150,7 @@ fn read_place(members: &serde_json::Map<String, Json>, latitude: f64, longitude:
         match name.as_str() {
             "latitude" | "lat" | "longitude" | "lon" => {}
             "at" | "time" | "timestamp" | "reportedAt" | "recordedAt" | "fixAt" => {
-                report.time = date(value).or(report.time)
+                report.time = date(value).or(report.time);
             }
             "altitude" | "alt" => report.altitude_m = loose::number(value),
             "course" | "heading" | "cog" => report.course = loose::number(value),

@@ -29,7 +29,7 @@ pub(super) fn read(report: &mut Report, bytes: &[u8], tagged: bool, amber: bool)
             report.valid = Some(event == 0x1f);
             report.set("battery", reader.u8()?);
         }
-        _ if event >> 4 <= 3 && event & 0x0f == 0 && bytes.len() == 12 => {
+        _ if matches!(event, 0x00 | 0x10 | 0x20 | 0x30) && bytes.len() == 12 => {
             let (latitude, longitude) = (reader.i32_le()?, reader.i32_le()?);
             report.fix(f64::from(latitude) / 1e7, f64::from(longitude) / 1e7);
             report.course = Some(f64::from(reader.u8()?) * 2.0);
@@ -50,7 +50,8 @@ fn signed(reader: &mut Reader<'_>) -> Result<f64, DecodeError> {
 
 fn read_tagged(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
     match reader.u8()? {
-        0x01 => reader.skip(6)?,
+        // A place in a form that is not documented, and an accelerometer.
+        0x01 | 0x08 => reader.skip(6)?,
         0x02 => {
             let (latitude, longitude) = (reader.f32()?, reader.f32()?);
             report.fix(f64::from(latitude), f64::from(longitude));
@@ -63,7 +64,6 @@ fn read_tagged(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), Decod
             report.access_point(mac, Some(-i32::from(reader.u8()?)));
         }
         0x07 => reader.skip(10)?,
-        0x08 => reader.skip(6)?,
         0x09 => report.speed_kmh = Some(f64::from(reader.u8()?)),
         _ => reader.skip(1)?,
     }
