@@ -1,6 +1,7 @@
 // Numbers, distances and times as the user prefers to read them.
+import { decimalDegrees, degreesMinutes } from './coordinates'
 import { t } from './i18n/index.svelte'
-import { preferences, type UnitSystem } from './preferences.svelte'
+import { locale, preferences, type UnitSystem } from './preferences.svelte'
 
 const kilometresPer: Record<UnitSystem, number> = { metric: 1, imperial: 1.609344, nautical: 1.852 }
 const speedUnit: Record<UnitSystem, string> = { metric: 'km/h', imperial: 'mph', nautical: 'kn' }
@@ -8,7 +9,7 @@ const distanceUnit: Record<UnitSystem, string> = { metric: 'km', imperial: 'mi',
 const feetPerMetre = 3.28084
 
 export function number(value: number, digits = 0): string {
-  return value.toLocaleString(preferences.language, { maximumFractionDigits: digits })
+  return value.toLocaleString(locale(), { maximumFractionDigits: digits })
 }
 
 export const unitOfSpeed = (): string => speedUnit[preferences.units]
@@ -42,8 +43,9 @@ export function temperature(celsius: number): string {
 
 export const percent = (value: number): string => `${number(value)} %`
 
+/** Coordinates in the notation that the user prefers. */
 export function coordinates(latitude: number, longitude: number): string {
-  return `${latitude.toFixed(5)}, ${longitude.toFixed(5)}`
+  return (preferences.coordinates === 'minutes' ? degreesMinutes : decimalDegrees)(latitude, longitude)
 }
 
 const points = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'] as const
@@ -54,20 +56,46 @@ export function course(degrees: number): string {
 
 const zone = (): string | undefined => preferences.timeZone ?? undefined
 
+/** The clock that the user prefers, as `Intl` has it; undefined is that of the locale. */
+export function hourCycle(): 'h23' | 'h12' | undefined {
+  if (preferences.clock === '24') return 'h23'
+  return preferences.clock === '12' ? 'h12' : undefined
+}
+
+/** Date and time with the zone, because a mail about the same may be in another one. */
 export function dateTime(instant: string | number | Date): string {
-  return new Date(instant).toLocaleString(preferences.language, {
-    dateStyle: 'medium',
-    timeStyle: 'medium',
+  return new Date(instant).toLocaleString(locale(), {
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: hourCycle(),
+    timeZoneName: 'short',
     timeZone: zone()
   })
 }
 
 export function date(instant: string | number | Date): string {
-  return new Date(instant).toLocaleDateString(preferences.language, { dateStyle: 'medium', timeZone: zone() })
+  return new Date(instant).toLocaleDateString(locale(), { dateStyle: 'medium', timeZone: zone() })
 }
 
 export function time(instant: string | number | Date): string {
-  return new Date(instant).toLocaleTimeString(preferences.language, { timeStyle: 'short', timeZone: zone() })
+  return new Date(instant).toLocaleTimeString(locale(), {
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: hourCycle(),
+    timeZone: zone()
+  })
+}
+
+/** The zone that times are shown in, as it is called now: "CET". */
+export function zoneName(instant: string | number | Date = Date.now()): string {
+  const parts = new Intl.DateTimeFormat(locale(), { timeZoneName: 'short', timeZone: zone() }).formatToParts(
+    new Date(instant)
+  )
+  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
 }
 
 /** How long something takes, in its two largest parts. */

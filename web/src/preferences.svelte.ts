@@ -2,6 +2,9 @@
 export type Language = 'en' | 'es'
 export type UnitSystem = 'metric' | 'imperial' | 'nautical'
 export type Theme = 'system' | 'light' | 'dark'
+/** `region` is the clock that the browser's region uses. */
+export type Clock = 'region' | '24' | '12'
+export type CoordinateFormat = 'decimal' | 'minutes'
 
 export interface Preferences {
   language: Language
@@ -9,6 +12,8 @@ export interface Preferences {
   theme: Theme
   /** An IANA zone; null is the browser's own. */
   timeZone: string | null
+  clock: Clock
+  coordinates: CoordinateFormat
 }
 
 const key = 'perigee.preferences'
@@ -17,7 +22,7 @@ const languages: Language[] = ['en', 'es']
 function ofBrowser(): Preferences {
   const spoken = navigator.languages.map((tag) => tag.slice(0, 2))
   const language = spoken.find((tag): tag is Language => languages.includes(tag as Language)) ?? 'en'
-  return { language, units: 'metric', theme: 'system', timeZone: null }
+  return { language, units: 'metric', theme: 'system', timeZone: null, clock: 'region', coordinates: 'decimal' }
 }
 
 function stored(): Partial<Preferences> {
@@ -40,6 +45,12 @@ export function prefer(change: Partial<Preferences>): void {
     // Without storage the choice lasts as long as the page.
   }
   showTheme()
+}
+
+/** The browser's own variant of the language, such as `en-GB`, which has its own order of dates and its own clock. */
+export function locale(): string {
+  const { language } = preferences
+  return navigator.languages.find((tag) => tag === language || tag.startsWith(`${language}-`)) ?? language
 }
 
 const wantsDark = matchMedia('(prefers-color-scheme: dark)')

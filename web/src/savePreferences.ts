@@ -5,15 +5,19 @@ import { prefer, type Preferences } from './preferences.svelte'
 /** Changes preferences in this browser and on the server; gives whether the server saved them. */
 export async function keep(change: Partial<Preferences>): Promise<boolean> {
   prefer(change)
+  const { language, units, theme, timeZone } = change
+  const body = { language, units, theme, timeZone }
+  // The clock and the notation of coordinates are those of this browser only.
+  if (Object.values(body).every((value) => value === undefined)) return true
   try {
-    await ok(api.PATCH('/api/session/preferences', { body: change }))
+    await ok(api.PATCH('/api/session/preferences', { body }))
     return true
   } catch {
     return false
   }
 }
 
-type Kept = Partial<Record<keyof Preferences, string | null>>
+type Kept = Partial<Record<'language' | 'units' | 'theme' | 'timeZone', string | null>>
 
 /** Applies the preferences saved on the server. Without a saved language, the one chosen before signing in stays. */
 export function adopt(kept: Kept | undefined): void {

@@ -1,7 +1,8 @@
 // How a chart of the track looks: the colours of the theme, times in the user's zone and language.
 import uPlot from 'uplot'
-import { number } from '../../format'
-import { preferences } from '../../preferences.svelte'
+import { hourCycle, number } from '../../format'
+import { locale, preferences } from '../../preferences.svelte'
+import { wallOf } from '../../zoned'
 import type { Charted } from './series'
 
 interface Asked {
@@ -80,15 +81,14 @@ function clockOf(at: number, all: number[]): string {
   const zone = { timeZone: preferences.timeZone ?? undefined }
   const date = new Date(at * 1000)
   const step = (all[1] ?? 0) - (all[0] ?? 0)
-  const clock = date.toLocaleTimeString(preferences.language, {
+  const isMidnight = wallOf(at * 1000, preferences.timeZone).endsWith('T00:00')
+  if (step >= day || isMidnight) return date.toLocaleDateString(locale(), { ...zone, day: 'numeric', month: 'short' })
+  const seconds = step > 0 && step < 60 ? { second: '2-digit' as const } : {}
+  return date.toLocaleTimeString(locale(), {
     ...zone,
     hour: '2-digit',
     minute: '2-digit',
-    hourCycle: 'h23'
+    ...seconds,
+    hourCycle: hourCycle()
   })
-  if (step >= day || clock === '00:00') {
-    return date.toLocaleDateString(preferences.language, { ...zone, day: 'numeric', month: 'short' })
-  }
-  if (step > 0 && step < 60) return date.toLocaleTimeString(preferences.language, { ...zone, timeStyle: 'medium' })
-  return clock
 }
