@@ -1,5 +1,18 @@
 // The time shown on a track: the playback position, or the position under the pointer.
-export const rates = [1, 2, 4, 8, 16, 32, 64] as const
+
+/** How fast a track is played: a multiple of real time, or so that all of it takes some seconds. */
+export type Pace = { times: number } | { seconds: number }
+
+export const paces: readonly Pace[] = [
+  { times: 1 },
+  { times: 16 },
+  { times: 64 },
+  { times: 1440 },
+  { seconds: 300 },
+  { seconds: 60 },
+  { seconds: 15 }
+]
+const usual = 5
 
 export class Playback {
   /** Milliseconds. */
@@ -7,7 +20,8 @@ export class Playback {
   /** Where the pointer rests on a chart. */
   peek: number | null = $state(null)
   playing = $state(false)
-  rate = $state(16)
+  /** The index of the pace that is chosen. */
+  pace = $state(usual)
   /** Whether the map follows the device. */
   follows = $state(false)
   /** Whether stops and gaps are skipped. */
@@ -18,6 +32,18 @@ export class Playback {
   #idle: { from: number; to: number }[] = []
   #frame = 0
   #before = 0
+
+  /** How many milliseconds of the track pass in one. */
+  get rate(): number {
+    const pace = paces[this.pace] ?? { times: 1 }
+    return 'times' in pace ? pace.times : Math.max(1, this.#playedMillis() / (pace.seconds * 1000))
+  }
+
+  /** The length of what is played: without stops and gaps if they are skipped. */
+  #playedMillis(): number {
+    const idle = this.skips ? this.#idle.reduce((sum, { from, to }) => sum + to - from, 0) : 0
+    return this.to - this.from - idle
+  }
 
   /** The time shown now. */
   get shown(): number {
