@@ -43,7 +43,7 @@ export function newRule(units: UnitSystem, type = 'speed'): RuleForm {
     forSeconds: 0,
     coolDownSeconds: 0,
     scheduled: false,
-    weekdays: weekdays.slice(0, 5),
+    weekdays: [...weekdays],
     from: '08:00',
     to: '18:00',
     timeZone: '',
