@@ -15,6 +15,7 @@ await mkdir(pictures, { recursive: true })
 
 const pages = {
   map: () => '/',
+  devices: () => '/devices',
   device: (known) => `/devices/${known.device}`,
   history: (known) => `/history/${known.device}`,
   alerts: () => '/alerts',

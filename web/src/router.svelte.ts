@@ -19,6 +19,7 @@ const page = (name: string, path: string): Page => ({
 
 const pages: Page[] = [
   page('map', '/'),
+  page('devices', '/devices'),
   page('map', '/devices/:id'),
   page('history', '/history'),
   page('history', '/history/:id'),
@@ -26,6 +27,9 @@ const pages: Page[] = [
   page('alerts', '/alerts/:id'),
   page('places', '/places'),
   page('places', '/places/:id'),
+  // What people type who know the page by its title.
+  page('places', '/geofences'),
+  page('places', '/geofences/:id'),
   page('rules', '/rules'),
   page('rules', '/rules/:id'),
   page('groups', '/groups'),
@@ -33,6 +37,7 @@ const pages: Page[] = [
   page('users', '/users'),
   page('users', '/users/:id'),
   page('notifications', '/notifications'),
+  page('notifications', '/messages'),
   page('account', '/account'),
   page('developer', '/developer'),
   page('developer', '/developer/:tab'),

@@ -1,9 +1,10 @@
-// Signals a new alert by a sound and a browser notification, each only if switched on.
+// Signals a new alert by a sound and a browser notification, each only if switched on. Critical alerts sound by `alarm`.
 import { t } from '../i18n/index.svelte'
 import { fleet } from '../live/fleet.svelte'
 import type { Event } from '../live/stream'
 import { go } from '../router.svelte'
 import { showToast } from '../ui/toast.svelte'
+import { alarm } from './alarm.svelte'
 import { playTone } from './sound'
 import { alertTitle, severityWord, type Alert } from './names'
 
@@ -67,7 +68,8 @@ class Notifier {
     if (type !== 'alert.created' || !('alertName' in data) || Date.now() - Date.parse(at) > newsFor) return
     const alert = data as unknown as Alert
     if (this.wishes.message) this.#message(alert)
-    if (!this.wishes.sound) return
+    // Critical alerts have the alarm, unless it is switched off.
+    if (!this.wishes.sound || (alert.severity === 'critical' && alarm.wish !== 'off')) return
     // One sound for alerts that arrive together, but critical alerts are never silenced.
     const isCritical = alert.severity === 'critical'
     if (performance.now() < this.#quietUntil && (!isCritical || this.#calledCritical)) return

@@ -4,6 +4,7 @@ import alerts from './en/alerts.json'
 import common from './en/common.json'
 import developer from './en/developer.json'
 import device from './en/device.json'
+import devices from './en/devices.json'
 import form from './en/form.json'
 import groups from './en/groups.json'
 import history from './en/history.json'
@@ -25,6 +26,7 @@ export default {
   common,
   developer,
   device,
+  devices,
   form,
   groups,
   history,

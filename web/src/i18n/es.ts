@@ -4,6 +4,7 @@ import alerts from './es/alerts.json'
 import common from './es/common.json'
 import developer from './es/developer.json'
 import device from './es/device.json'
+import devices from './es/devices.json'
 import form from './es/form.json'
 import groups from './es/groups.json'
 import history from './es/history.json'
@@ -25,6 +26,7 @@ export default {
   common,
   developer,
   device,
+  devices,
   form,
   groups,
   history,

@@ -1,4 +1,6 @@
 // The filter and selection shared by the live map and the device list.
+import { criticalAlerts } from '../alerts/critical.svelte'
+import { rankOf } from '../alerts/rank'
 import { byName } from '../sort'
 import { fleet, statusOf, type Status, type Tracked } from './fleet.svelte'
 
@@ -20,10 +22,18 @@ class Selection {
     return !wanted || texts.some((text) => text?.toLocaleLowerCase().includes(wanted))
   }
 
-  /** The devices shown, by name. */
+  /** The devices shown, in no order. Those with a critical alert are left out by no filter but the search. */
+  filtered(): Tracked[] {
+    const { byDevice } = criticalAlerts
+    const isSearching = this.search.trim() !== ''
+    return fleet.all().filter((tracked) => (!isSearching && byDevice.has(tracked.device.id)) || this.shows(tracked))
+  }
+
+  /** The devices shown, by name, those with a critical alert first. */
   list(): Tracked[] {
-    const all = fleet.all().filter((tracked) => this.shows(tracked))
-    return all.sort((a, b) => byName(a.device, b.device))
+    const { byDevice } = criticalAlerts
+    const rank = ({ device: { id } }: Tracked): number => rankOf(byDevice.get(id))
+    return this.filtered().sort((a, b) => rank(a) - rank(b) || byName(a.device, b.device))
   }
 
   /** How many of each state there are, before the filter by state. */

@@ -43,6 +43,8 @@ export const icons = {
   offline:
     'M3 3l18 18M8.500 15a5 5 0 0 1 6.500-.500M5 11.500a10 10 0 0 1 4-2.400M19 11.500a10 10 0 0 0-5.500-2.800M12 19h.1',
   sound: 'M4 9.500v5h4l5 4v-13l-5 4zM16.500 9a4.500 4.500 0 0 1 0 6M19 6.500a8 8 0 0 1 0 11',
+  print: 'M7 9V4h10v5M7 17H4V9h16v8h-3M7 14h10v6H7z',
+  table: 'M4 5h16v14H4zM4 10h16M4 14.500h16M10 5v14',
   refresh: 'M20 12a8 8 0 1 1-2.500-5.800M20 3v5h-5',
   // The kinds of shapes.
   polygon: 'M5 9 13 4l7 7-4 9H7z',

@@ -5,13 +5,14 @@ import { api, ok, type Schemas } from '../../api/client'
 export interface AlertLocation {
   latitude: number
   longitude: number
-  /** Taken from the location before the alert, which has none of its own. */
+  /** The last known one of the device: the alert was sent without a location. */
   isGuessed: boolean
 }
 
-/** The alert's own location; null without one. */
-export function ownLocation({ latitude, longitude }: Alert): AlertLocation | null {
-  return latitude == null || longitude == null ? null : { latitude, longitude, isGuessed: false }
+/** The location that the alert has; null without one. */
+export function ownLocation({ latitude, longitude, placeIsLastKnown }: Alert): AlertLocation | null {
+  if (latitude == null || longitude == null) return null
+  return { latitude, longitude, isGuessed: placeIsLastKnown === true }
 }
 
 /** The last location of the device up to the alert; null without one or when it cannot be loaded. */

@@ -1,5 +1,6 @@
 // The alerts that are shown: those of a filter, page by page, kept current by the stream.
 import { apiQuery, matches, newestFirst, type AlertFilter } from '../../alerts/filter'
+import { criticalAlerts } from '../../alerts/critical.svelte'
 import { openAlerts } from '../../alerts/open.svelte'
 import type { Alert } from '../../alerts/names'
 import { api, ok } from '../../api/client'
@@ -90,6 +91,7 @@ export class Inbox {
   /** Stores an alert from an API response. */
   put(alert: Alert): void {
     openAlerts.put(alert)
+    criticalAlerts.put(alert)
     this.#merge([alert])
   }
 

@@ -1,0 +1,109 @@
+// The critical alerts that have not ended, open and acknowledged, kept current by the event stream. Everything that an
+// SOS takes over (banner, title, sound, map, lists, panel) reads them here.
+import { api, ok } from '../api/client'
+import { fleet } from '../live/fleet.svelte'
+import type { Event } from '../live/stream'
+import { newestFirst, stageOf } from './filter'
+import type { Alert } from './names'
+import type { CriticalStage } from './rank'
+
+/** The most that are loaded of each stage. */
+const most = 200
+
+class CriticalAlerts {
+  /** Newest first. */
+  open: Alert[] = $state.raw([])
+  acknowledged: Alert[] = $state.raw([])
+  /** The stage of each device with a critical alert; `open` wins. */
+  readonly byDevice: ReadonlyMap<string, CriticalStage> = $derived(
+    new Map<string, CriticalStage>([
+      ...this.acknowledged.map(({ deviceId }) => [deviceId, 'acknowledged'] as const),
+      ...this.open.map(({ deviceId }) => [deviceId, 'open'] as const)
+    ])
+  )
+  #loading = false
+  /** Ids that events changed while a request was under way: the events are newer than its answer. */
+  readonly #changed = new Set<string>()
+
+  /** Follows until the returned function is called. */
+  follow(): () => void {
+    const unhear = fleet.onEvent((event) => this.#apply(event))
+    // Reloaded with the fleet: events may have been missed before that.
+    const unlisten = fleet.listen(({ whole }) => {
+      if (whole) void this.#load()
+    })
+    void this.#load()
+    return () => {
+      unhear()
+      unlisten()
+      this.#show([])
+    }
+  }
+
+  /** The open and acknowledged ones, open ones first. */
+  get all(): Alert[] {
+    return [...this.open, ...this.acknowledged]
+  }
+
+  /** Those of a device, open ones first. */
+  of(deviceId: string): Alert[] {
+    return this.all.filter((alert) => alert.deviceId === deviceId)
+  }
+
+  /** Stores an alert from an API response or an event. */
+  put(alert: Alert): void {
+    if (this.#loading) this.#changed.add(alert.id)
+    const others = this.all.filter(({ id }) => id !== alert.id)
+    const isShown = alert.severity === 'critical' && stageOf(alert) !== 'ended'
+    if (!isShown && others.length === this.open.length + this.acknowledged.length) return
+    this.#show(isShown ? [...others, alert] : others)
+  }
+
+  /** Takes note of an alert; the server records the signed-in user. */
+  async acknowledge(alertId: string): Promise<Alert> {
+    const { alert } = await ok(api.POST('/api/alerts/{alertId}/acknowledge', { params: { path: { alertId } } }))
+    this.put(alert)
+    return alert
+  }
+
+  async end(alertId: string): Promise<Alert> {
+    const { alert } = await ok(api.POST('/api/alerts/{alertId}/end', { params: { path: { alertId } } }))
+    this.put(alert)
+    return alert
+  }
+
+  async #load(): Promise<void> {
+    this.#loading = true
+    this.#changed.clear()
+    const page = (stage: CriticalStage) =>
+      ok(
+        api.GET('/api/alerts', {
+          params: { query: { severity: 'critical', stage, order: 'desc', limit: most } }
+        })
+      )
+    try {
+      const [open, acknowledged] = await Promise.all([page('open'), page('acknowledged')])
+      const loaded = [...open.alerts, ...acknowledged.alerts].filter(({ id }) => !this.#changed.has(id))
+      this.#show([...loaded, ...this.all.filter(({ id }) => this.#changed.has(id))])
+    } catch {
+      // What is known stays; the shell shows a lost connection, and the fleet reloads when it is back.
+    } finally {
+      this.#loading = false
+    }
+  }
+
+  #apply({ type, data }: Event): void {
+    if (!type.startsWith('alert.')) return
+    if ('alertName' in data) this.put(data as unknown as Alert)
+    // A deleted alert has only an id.
+    else this.#show(this.all.filter(({ id }) => id !== (data as { id?: string }).id))
+  }
+
+  #show(alerts: Alert[]): void {
+    const sorted = alerts.sort(newestFirst)
+    this.open = sorted.filter((alert) => stageOf(alert) === 'open')
+    this.acknowledged = sorted.filter((alert) => stageOf(alert) === 'acknowledged')
+  }
+}
+
+export const criticalAlerts = new CriticalAlerts()

@@ -1,0 +1,11 @@
+// A request to show the device of an alert on the map, which the map fulfils when it is there.
+import { go } from '../router.svelte'
+
+export const focus: { deviceId: string | null; count: number } = $state({ deviceId: null, count: 0 })
+
+/** Opens the map at a device, also when it is open there already and was moved away. */
+export function showOnMap(deviceId: string): void {
+  focus.deviceId = deviceId
+  focus.count++
+  go(`/devices/${encodeURIComponent(deviceId)}`)
+}

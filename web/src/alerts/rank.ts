@@ -1,0 +1,9 @@
+// The order of devices by their critical alerts.
+
+/** How a critical alert stands while it has not ended. */
+export type CriticalStage = 'open' | 'acknowledged'
+
+/** Those to acknowledge first, then those not ended, then all others. */
+const ranks: Record<CriticalStage | 'none', number> = { open: 0, acknowledged: 1, none: 2 }
+
+export const rankOf = (stage: CriticalStage | undefined): number => ranks[stage ?? 'none']

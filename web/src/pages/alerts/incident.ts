@@ -1,0 +1,33 @@
+// The timeline of an incident: what happened to an alert and who was told, in order of time.
+import type { Alert } from '../../alerts/names'
+import type { Schemas } from '../../api/client'
+
+export type Message = Schemas['Notification']
+
+export type Entry = { at: string; id: string } & (
+  | { kind: 'raised' | 'received' | 'acknowledged' | 'ended' }
+  | { kind: 'message'; message: Message; step: 'written' | 'sent' | 'delivered' }
+)
+
+/** An alert that arrives later than this, in milliseconds, has an entry for its arrival. */
+const late = 10_000
+
+/** Oldest first. */
+export function timelineOf(alert: Alert, messages: Message[]): Entry[] {
+  const entries: Entry[] = [{ at: alert.dateTime, id: 'raised', kind: 'raised' }]
+  if (Date.parse(alert.receivedAt) - Date.parse(alert.dateTime) > late) {
+    entries.push({ at: alert.receivedAt, id: 'received', kind: 'received' })
+  }
+  if (alert.acknowledgedAt) entries.push({ at: alert.acknowledgedAt, id: 'acknowledged', kind: 'acknowledged' })
+  if (alert.endedAt) entries.push({ at: alert.endedAt, id: 'ended', kind: 'ended' })
+  for (const message of messages) {
+    const { id, creation, sentAt, deliveredAt } = message
+    // One that was never sent is told once, with the reason.
+    if (!sentAt) entries.push({ at: creation, id: `${id} written`, kind: 'message', message, step: 'written' })
+    else entries.push({ at: sentAt, id: `${id} sent`, kind: 'message', message, step: 'sent' })
+    if (deliveredAt) {
+      entries.push({ at: deliveredAt, id: `${id} delivered`, kind: 'message', message, step: 'delivered' })
+    }
+  }
+  return entries.sort((a, b) => Date.parse(a.at) - Date.parse(b.at))
+}

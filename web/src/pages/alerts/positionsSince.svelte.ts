@@ -1,0 +1,60 @@
+// Where the device of an alert was from the alert on, until it ended; goes on while the device reports.
+import type { Alert } from '../../alerts/names'
+import { api, ok, type Schemas } from '../../api/client'
+import { fleet } from '../../live/fleet.svelte'
+import { Loader } from '../../ui/loader.svelte'
+
+export type Since = Required<Pick<Schemas['Location'], 'dateTime' | 'latitude' | 'longitude'>> &
+  Pick<Schemas['Location'], 'speed' | 'course' | 'battery' | 'suspect'>
+
+/** The most that are shown; the page of the history has all. */
+export const mostSince = 100
+const fields = 'dateTime,latitude,longitude,speed,course,battery,suspect'
+
+export class PositionsSince {
+  readonly #loader: Loader<string, Since[]>
+  #arrived: { alert: string; place: Since }[] = $state.raw([])
+
+  /** Create it while a component is created. */
+  constructor(private readonly alert: () => Alert | undefined) {
+    const key = $derived(alert()?.id)
+    this.#loader = new Loader(
+      () => key,
+      async () => {
+        const known = alert()
+        return known ? load(known) : []
+      }
+    )
+    $effect(() =>
+      fleet.onEvent(({ type, device, data }) => {
+        const known = this.alert()
+        if (type !== 'location.created' || !known || known.endedAt || device !== known.deviceId) return
+        const place = data as unknown as Since
+        if (Date.parse(place.dateTime) >= Date.parse(known.dateTime)) {
+          this.#arrived = [...this.#arrived.slice(-mostSince), { alert: known.id, place }]
+        }
+      })
+    )
+  }
+
+  /** Newest first. */
+  get places(): Since[] {
+    const id = this.alert()?.id
+    const live = this.#arrived.flatMap(({ alert, place }) => (alert === id ? [place] : []))
+    const byTime = new Map([...(this.#loader.value ?? []), ...live].map((place) => [place.dateTime, place]))
+    return [...byTime.values()]
+      .filter(({ suspect }) => !suspect)
+      .sort((a, b) => Date.parse(b.dateTime) - Date.parse(a.dateTime))
+      .slice(0, mostSince)
+  }
+
+  get problem(): string | null {
+    return this.#loader.problem
+  }
+}
+
+async function load({ deviceId, dateTime, endedAt }: Alert): Promise<Since[]> {
+  const query = { from: dateTime, to: endedAt ?? undefined, order: 'desc' as const, limit: mostSince, fields }
+  const answer = await ok(api.GET('/api/devices/{deviceId}/locations', { params: { path: { deviceId }, query } }))
+  return (answer as unknown as { locations: Since[] }).locations
+}
