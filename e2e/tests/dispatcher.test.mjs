@@ -103,7 +103,7 @@ test('on a phone the sheet is pulled over the map, and every button is large eno
   await until('it is higher', async () => (await handle.boundingBox()).y < before - 100)
   const small = await page.locator('main button:visible, nav button:visible').evaluateAll((all) =>
     all
-      .filter((element) => !element.classList.contains('maplibregl-ctrl-attrib-button'))
+      .filter((element) => !element.matches('.maplibregl-ctrl-attrib-button, .handle'))
       .map((element) => [element.getAttribute('aria-label') ?? element.textContent, element.getBoundingClientRect().height])
       .filter(([, size]) => size < 44)
   )

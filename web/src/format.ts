@@ -65,14 +65,10 @@ export function hourCycle(): 'h23' | 'h12' | undefined {
 /** Date and time with the zone, because a mail about the same may be in another one. */
 export function dateTime(instant: string | number | Date): string {
   return new Date(instant).toLocaleString(locale(), {
-    year: 'numeric',
-    month: 'short',
-    day: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
+    dateStyle: 'medium',
+    // With the zone.
+    timeStyle: 'long',
     hourCycle: hourCycle(),
-    timeZoneName: 'short',
     timeZone: zone()
   })
 }
@@ -82,12 +78,8 @@ export function date(instant: string | number | Date): string {
 }
 
 export function time(instant: string | number | Date): string {
-  return new Date(instant).toLocaleTimeString(locale(), {
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: hourCycle(),
-    timeZone: zone()
-  })
+  const how = { timeStyle: 'short', hourCycle: hourCycle(), timeZone: zone() } as const
+  return new Date(instant).toLocaleTimeString(locale(), how)
 }
 
 /** The zone that times are shown in, as it is called now: "CET". */
