@@ -46,13 +46,13 @@ const looks = [
   { name: 'phone-dark', viewport: phone, colorScheme: 'dark', hasTouch: true }
 ]
 
-/** Waits until a map, if there is one, looks the same twice. */
+/** Waits until a map, if there is one, looks the same twice; markers on it may pulse meanwhile. */
 async function still(page) {
   const canvas = page.locator('canvas:visible').first()
   if ((await canvas.count()) === 0) return
   let before
   await until('the map is drawn', async () => {
-    const now = (await canvas.screenshot()).toString('base64')
+    const now = (await canvas.screenshot({ animations: 'disabled' })).toString('base64')
     const isSame = now === before
     before = now
     return isSame
