@@ -123,7 +123,8 @@ fn welcome(service: &Service, owner: &FirstOwner) -> String {
   password  {password}
 
 The password is shown only now. If it is lost: perigee user reset-password --email {email}
-Next: perigee key issue --email {email} gives an API key for {address}/api/Auth/Token,
+Next: open {address} in a browser and sign in.
+For programs: perigee key issue --email {email} gives an API key for {address}/api/Auth/Token,
 and {address}/api/docs shows every call. Use the same --config, --data and --database as here.
 ",
         password = owner.password.expose_secret()

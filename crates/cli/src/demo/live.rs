@@ -15,10 +15,11 @@ use crate::api::{Api, Submission};
 
 /// Interval between two alerts.
 const MISHAP_EVERY_MS: i64 = 45_000;
-/// The alerts, in turn, with their texts.
-const MISHAPS: [(&str, &str, bool); 5] = [
+/// The second alert. It is sent once: the console sounds an alarm until somebody acknowledges it.
+const SOS: (&str, &str, bool) = ("SOSButton", "Help requested", true);
+/// All other alerts, in turn, with their texts.
+const MISHAPS: [(&str, &str, bool); 4] = [
     ("LowBattery", "Battery at 14 %", false),
-    ("SOSButton", "Help requested", true),
     ("HarshBraking", "Braked hard", false),
     ("GPSNoSignal", "No satellites for five minutes", false),
     ("Vibration", "Moved while parked", false),
@@ -66,7 +67,7 @@ async fn wait_until(at_ms: i64) {
 }
 
 async fn raise(api: &Api, identifier: &str, at_ms: i64, count: usize) -> Result<()> {
-    let (name, text, critical) = MISHAPS[count % MISHAPS.len()];
+    let (name, text, critical) = if count == 1 { SOS } else { MISHAPS[count % MISHAPS.len()] };
     let at = Timestamp::from_millis(at_ms).to_string();
     let body = json!({"dateTime": at, "alertName": name, "text": text, "critical": critical});
     let url = api.url(&["api", "devices", identifier, "alerts"])?;
