@@ -16,6 +16,8 @@ use crate::report::Report;
 pub(crate) enum Phase {
     /// Locations sent one by one.
     Singles,
+    /// Single locations older than the packed history.
+    Late,
     /// Locations in batches, with readers, and stalls.
     Batches,
     /// Size of the database at rest.

@@ -3,6 +3,7 @@
 mod batches;
 mod grown;
 mod growth;
+mod late;
 mod memory;
 mod nodes;
 mod rules;
@@ -21,6 +22,7 @@ pub(crate) async fn run(bench: &mut Bench, phase: Phase) -> Result<()> {
     for engine in bench.engines() {
         match phase {
             Phase::Singles => singles::measure(bench, &engine).await?,
+            Phase::Late => late::measure(bench, &engine).await?,
             Phase::Batches => batches::measure(bench, &engine).await?,
             Phase::Size => size::measure(bench, &engine).await?,
             Phase::Growth => growth::measure(bench, &engine).await?,

@@ -1,4 +1,4 @@
-//! Reads only times and coordinates: enough for maps and for simplifying tracks.
+//! Reads only times, or times and coordinates: enough to look for duplicates, for maps and for simplifying tracks.
 
 use perigee_core::location::{Latitude, Longitude, TimeRange};
 use perigee_core::time::Timestamp;
@@ -65,5 +65,25 @@ impl Iterator for Positions<'_> {
             return Some(position);
         }
         None
+    }
+}
+
+/// The fix times of a chunk, oldest first. After an error nothing follows.
+pub(crate) struct Times<'a> {
+    pub(super) left: usize,
+    pub(super) times: Numbers<'a>,
+}
+
+impl Iterator for Times<'_> {
+    type Item = Result<Timestamp, CodecError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        self.left = self.left.checked_sub(1)?;
+        let time = self.times.next();
+        if time.is_err() {
+            self.left = 0;
+        }
+        Some(time.map(Timestamp::from_millis))
     }
 }

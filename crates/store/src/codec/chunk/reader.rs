@@ -5,7 +5,7 @@ use perigee_core::location::{StoredLocation, TimeRange};
 use super::field::{CORE, id};
 use super::header::{Column, Columns, Summary, read_chunk};
 use super::numbers::Numbers;
-use super::position::Positions;
+use super::position::{Positions, Times};
 use super::presence::Presence;
 use super::row::{Received, Rows};
 use crate::codec::bytes::{CodecError, Reader};
@@ -37,6 +37,11 @@ impl<'a> ChunkReader<'a> {
         let core = |column: &&Column<_>| CORE.contains(&column.id);
         let rest: Vec<_> = self.columns.iter().filter(|column| !core(column)).collect();
         Rows::open(self.positions(range)?, self.numbers(id::NUMBER)?, received, &rest)
+    }
+
+    /// Only the fix times, oldest first.
+    pub(crate) fn times(&self) -> Result<Times<'a>, CodecError> {
+        Ok(Times { left: self.summary.count, times: self.numbers(id::TIME)? })
     }
 
     /// Only times and coordinates, within a range.

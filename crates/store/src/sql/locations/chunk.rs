@@ -11,7 +11,6 @@ use perigee_core::time::Timestamp;
 use super::super::quarantine::quarantine_chunk;
 use super::super::query::for_ids;
 use super::chunk_row::{self, ChunkRow};
-use super::pending_location::PendingLocation;
 use super::row::unreadable_readings;
 use super::tiers;
 use crate::codec::{CodecError, Point, pack_points, unpack_chunk};
@@ -201,38 +200,4 @@ pub(crate) async fn newest_packed(
                WHERE account_id = ?1 AND device_id IN ({ids}) GROUP BY device_id";
     let rows = for_ids(tx, sql, params![account], devices).await?;
     rows.iter().map(|row| Ok((DeviceId::from_i64(row.i64("device_id")?), row.timestamp("last")?))).collect()
-}
-
-/// Says of each of these locations whether a chunk of the device contains it.
-pub(crate) async fn known_in_chunks(
-    tx: &Tx,
-    account: AccountId,
-    device: DeviceId,
-    locations: &[&PendingLocation],
-) -> Result<Vec<bool>> {
-    let mut known = vec![false; locations.len()];
-    let mut places: Vec<usize> = (0..locations.len()).collect();
-    places.sort_unstable_by_key(|place| locations[*place].fix.time);
-    let mut rest = places.as_slice();
-    let mut after = (Timestamp::MIN, i64::MIN);
-    while let Some(earliest) = rest.first().map(|place| locations[*place].fix.time) {
-        let Some(chunk) = next(tx, account, device, after.max((earliest, i64::MIN))).await? else { break };
-        // Locations at the very time the chunk ends may also be in the next one.
-        let passed = rest.partition_point(|place| locations[*place].fix.time < chunk.last.0);
-        let within = rest.partition_point(|place| locations[*place].fix.time <= chunk.last.0);
-        for place in &rest[..within] {
-            known[*place] |= holds(&chunk, locations[*place]);
-        }
-        after = chunk.last;
-        rest = &rest[passed..];
-    }
-    Ok(known)
-}
-
-fn holds(chunk: &Chunk, pending: &PendingLocation) -> bool {
-    // The content of a damaged chunk is unknown: storing a location twice is better than refusing it.
-    let Ok(points) = &chunk.points else { return false };
-    let begin = points.partition_point(|point| point.location.time < pending.fix.time);
-    let same_time = points.iter().skip(begin).take_while(|point| point.location.time == pending.fix.time);
-    same_time.into_iter().any(|point| pending.is_same(point))
 }

@@ -1,0 +1,54 @@
+//! Single locations older than the packed history, as trackers send them after an outage, compared with those in order.
+
+use anyhow::Result;
+
+use crate::bench::{Bench, Engine, settle};
+use crate::body::INTERVAL_MS;
+use crate::fill::{Filling, fill};
+use crate::load::{Work, run};
+use crate::report::Topic;
+
+const DEVICES: usize = 200;
+const CONNECTIONS: usize = 64;
+/// Days of history of each device, a batch of 1,000 locations from midnight on each day.
+const DAYS: u64 = 6;
+const DAY_POINTS: u64 = 1_000;
+/// Rounds of singles in a day.
+const DAY_ROUNDS: usize = 8_640;
+/// The third day at 03:20, after that day's batch and before that of the next.
+const LATE_ROUND: usize = 2 * DAY_ROUNDS + 1_200;
+/// A day after all batches.
+const IN_ORDER_ROUND: usize = 10 * DAY_ROUNDS;
+
+pub(super) async fn measure(bench: &mut Bench, engine: &Engine) -> Result<()> {
+    let mut server = bench.start(engine, DEVICES).await?;
+    let filling = Filling {
+        points: DEVICES as u64 * DAYS * DAY_POINTS,
+        batch: 1_000,
+        interval_ms: INTERVAL_MS,
+        longest: bench.options.longest_fill(),
+    };
+    fill(&server, &server.devices, filling).await?;
+    settle(&server).await?;
+    let duration = bench.options.duration();
+    let in_order = run(&[&server], CONNECTIONS, duration, &Work::post(1, IN_ORDER_ROUND)).await?;
+    let late = run(&[&server], CONNECTIONS, duration, &Work::post(1, LATE_ROUND)).await?;
+    let share = late.rate() / in_order.rate();
+    let (topic, name) = (Topic::Singles, engine.name());
+    let what = format!("late, {CONNECTIONS} connections, {DEVICES} devices");
+    let figure = format!("{:.0} ({:.0} in order)", late.rate(), in_order.rate());
+    bench.report.tell(topic, name, &format!("{what}, requests/s"), figure);
+    let figure = format!("{share:.2}");
+    bench.report.judge(
+        topic,
+        name,
+        &format!("{what}, of those in order"),
+        figure,
+        ("at least 0.6", share >= 0.6),
+    );
+    bench.report.note(
+        topic,
+        "Late locations are older than the packed history, and each is looked for in the chunk of its time.",
+    );
+    server.end()
+}

@@ -1,0 +1,114 @@
+//! Finding locations that a device's chunks already contain.
+//!
+//! Nearly all late locations have a time that no stored location has. So only the column of times is unpacked, and the
+//! other columns of a chunk only where a time matches.
+
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::location::TimeRange;
+use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
+
+use super::chunk_row::{self, ChunkRow};
+use super::pending_location::PendingLocation;
+use crate::Tx;
+use crate::codec::{ChunkReader, CodecError};
+
+/// Says of each of these locations whether a chunk of the device contains it.
+pub(crate) async fn known_in_chunks(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    locations: &[&PendingLocation],
+) -> Result<Vec<bool>> {
+    let mut search = Search::new(locations);
+    while let Some(after) = search.next_after() {
+        let Some(chunk) = chunk_row::next(tx, account, device, after).await? else { break };
+        search.examine(tx, account, device, &chunk)?;
+    }
+    Ok(search.known)
+}
+
+/// A search through the chunks of a device, from the oldest location to the newest.
+pub(super) struct Search<'a> {
+    locations: &'a [&'a PendingLocation],
+    /// Indexes of the locations, in the order of their times.
+    order: Vec<usize>,
+    /// How many of `order` are done.
+    done: usize,
+    /// The end of the chunk examined last.
+    after: (Timestamp, i64),
+    pub(super) known: Vec<bool>,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(locations: &'a [&'a PendingLocation]) -> Self {
+        let mut order: Vec<usize> = (0..locations.len()).collect();
+        order.sort_unstable_by_key(|place| locations[*place].fix.time);
+        let known = vec![false; locations.len()];
+        Self { locations, order, done: 0, after: (Timestamp::MIN, i64::MIN), known }
+    }
+
+    fn time(&self, place: usize) -> Timestamp {
+        self.locations[place].fix.time
+    }
+
+    /// The key after which the next chunk to examine ends; `None` when all locations are done.
+    pub(super) fn next_after(&self) -> Option<(Timestamp, i64)> {
+        let earliest = self.order.get(self.done)?;
+        Some(self.after.max((self.time(*earliest), i64::MIN)))
+    }
+
+    /// Looks for the locations of a chunk's time. A damaged chunk is recorded.
+    pub(super) fn examine(
+        &mut self,
+        tx: &Tx,
+        account: AccountId,
+        device: DeviceId,
+        chunk: &ChunkRow,
+    ) -> Result<()> {
+        let rest = &self.order[self.done..];
+        // Locations at the very time the chunk ends may also be in the next one.
+        let passed = rest.partition_point(|place| self.time(*place) < chunk.last.0);
+        let within = rest.partition_point(|place| self.time(*place) <= chunk.last.0);
+        let begin = rest.partition_point(|place| self.time(*place) < chunk.first.0);
+        let candidates = rest.get(begin..within).unwrap_or_default().to_vec();
+        if !candidates.is_empty()
+            // The content of a damaged chunk is unknown: storing a location twice is better than refusing it.
+            && let Err(cause) = self.compare(&candidates, chunk.bytes()?)
+        {
+            chunk.note_damaged(tx, account, device, cause)?;
+        }
+        self.after = chunk.last;
+        self.done += passed;
+        Ok(())
+    }
+
+    /// Marks those of the candidates, which are in the order of time, that the chunk contains.
+    fn compare(&mut self, candidates: &[usize], bytes: &[u8]) -> std::result::Result<(), CodecError> {
+        let chunk = ChunkReader::open(bytes)?;
+        let mut rest = candidates.iter().copied().peekable();
+        let mut same_time = Vec::new();
+        for time in chunk.times()? {
+            let time = time?;
+            while let Some(place) = rest.next_if(|place| self.time(*place) <= time) {
+                if self.time(place) == time {
+                    same_time.push(place);
+                }
+            }
+            if rest.peek().is_none() {
+                break;
+            }
+        }
+        let (Some(first), Some(last)) = (same_time.first(), same_time.last()) else { return Ok(()) };
+        let mut rows = chunk.rows(TimeRange { from: self.time(*first), to: self.time(*last) })?;
+        while let Some(stored) = rows.next()? {
+            let time = stored.location.time;
+            let begin = same_time.partition_point(|place| self.time(*place) < time);
+            let end = same_time.partition_point(|place| self.time(*place) <= time);
+            for place in &same_time[begin..end] {
+                self.known[*place] |= self.locations[*place].is_same(stored);
+            }
+        }
+        Ok(())
+    }
+}
