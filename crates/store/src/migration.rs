@@ -85,6 +85,7 @@ migrations! {
     11 "integrity" "0011_integrity.sql";
     12 "refusals" "0012_refusals.sql";
     13 "email_caps" "0013_email_caps.sql";
+    14 "packed_log" "0014_packed_log.sql";
 }
 
 impl Migration {

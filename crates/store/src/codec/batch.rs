@@ -132,14 +132,20 @@ pub(crate) struct PointRef<'b> {
     pub(crate) device: DeviceId,
     pub(crate) time: Timestamp,
     pub(crate) number: i64,
-    received_at: Timestamp,
-    latitude: Latitude,
-    longitude: Longitude,
-    trust: Trust,
+    pub(super) received_at: Timestamp,
+    pub(super) latitude: Latitude,
+    pub(super) longitude: Longitude,
+    pub(super) trust: Trust,
     pub(crate) readings: &'b [u8],
 }
 
 impl PointRef<'_> {
+    /// Whether the sender gave the same in every field; equal readings have equal bytes.
+    pub(crate) fn is_same(&self, other: &Point) -> bool {
+        (self.time, self.latitude, self.longitude) == (other.time, other.latitude, other.longitude)
+            && self.readings == other.readings
+    }
+
     /// A copy that owns its readings.
     pub(crate) fn to_point(self) -> Point {
         let Self { time, number, received_at, latitude, longitude, trust, readings, .. } = self;
@@ -212,7 +218,7 @@ pub(crate) fn scan_batch<'b>(
     Ok(())
 }
 
-fn degrees(units: i64) -> Result<i32, CodecError> {
+pub(super) fn degrees(units: i64) -> Result<i32, CodecError> {
     i32::try_from(units).map_err(|_too_large| CodecError::Malformed)
 }
 

@@ -3,6 +3,7 @@
 use perigee_core::time::Timestamp;
 use tokio_postgres::{Client, GenericClient};
 
+use super::locations::{PACKED_SINCE, pack_rows};
 use crate::error::{OpenError, describe};
 use crate::migration::{self, Applied, Migration, POSTGRES};
 
@@ -59,6 +60,9 @@ pub(crate) async fn apply(client: &mut Client, now: Option<Timestamp>) -> Result
         let change = async {
             tx.batch_execute(TABLE).await?;
             tx.batch_execute(next.sql).await?;
+            if next.version == PACKED_SINCE {
+                pack_rows(&tx).await?;
+            }
             tx.execute(
                 "INSERT INTO schema_migration (version, name, checksum, applied_at)
                  VALUES ($1, $2, $3, COALESCE($4, CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)))",

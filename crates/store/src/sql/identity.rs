@@ -1,13 +1,11 @@
 //! The identity of a location or an alert within its device: its time and a hash of its content.
 
 use perigee_core::alert::Alert;
-use perigee_core::location::{Latitude, Longitude};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use super::column;
-use super::locations::PendingLocation;
 use crate::Row;
 use crate::codec::{Point, Writer};
 
@@ -22,23 +20,14 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// Locations are equal if every submitted field is equal.
-    pub(crate) fn of_location(PendingLocation { fix, readings }: &PendingLocation) -> Self {
-        Self::of_fields(fix.time, fix.latitude, fix.longitude, readings)
-    }
-
-    /// The same for a location in the log.
+    /// Locations are equal if every submitted field is equal. Logs of older versions have this hash.
     pub(crate) fn of_point(point: &Point) -> Self {
-        Self::of_fields(point.time, point.latitude, point.longitude, &point.readings)
-    }
-
-    fn of_fields(time: Timestamp, latitude: Latitude, longitude: Longitude, readings: &[u8]) -> Self {
-        let mut content = Writer::with_capacity(readings.len() + 20);
-        content.signed(time.as_millis());
-        content.signed(i64::from(latitude.as_e7()));
-        content.signed(i64::from(longitude.as_e7()));
-        content.raw(readings);
-        Self { time, hash: short_hash(&content.into_bytes()) }
+        let mut content = Writer::with_capacity(point.readings.len() + 20);
+        content.signed(point.time.as_millis());
+        content.signed(i64::from(point.latitude.as_e7()));
+        content.signed(i64::from(point.longitude.as_e7()));
+        content.raw(&point.readings);
+        Self { time: point.time, hash: short_hash(&content.into_bytes()) }
     }
 
     /// Alerts are equal if time, name and text are equal.

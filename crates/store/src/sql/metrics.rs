@@ -64,15 +64,12 @@ fn backlog(row: &Row) -> Result<Backlog> {
 
 /// The receipt time of the oldest location that the rule engine has not judged. Reads one row of each account's log.
 async fn oldest_unevaluated(tx: &Tx) -> Result<Option<Timestamp>> {
-    let number = tx.log().number_column();
-    let sql = format!(
-        "SELECT MIN(first.received_at) AS oldest FROM (
+    let sql = "SELECT MIN(first.received_at) AS oldest FROM (
              SELECT (SELECT l.received_at FROM location_log l
-                     WHERE l.account_id = a.id AND l.{number} > COALESCE(f.cursor, 0)
-                     ORDER BY l.{number} LIMIT 1) AS received_at
-             FROM account a LEFT JOIN rule_follower f ON f.account_id = a.id) first"
-    );
-    Ok(tx.query_one(&sql, &[]).await?.opt_timestamp("oldest")?)
+                     WHERE l.account_id = a.id AND l.last_number > COALESCE(f.cursor, 0)
+                     ORDER BY l.last_number LIMIT 1) AS received_at
+             FROM account a LEFT JOIN rule_follower f ON f.account_id = a.id) first";
+    Ok(tx.query_one(sql, &[]).await?.opt_timestamp("oldest")?)
 }
 
 #[async_trait]

@@ -67,16 +67,15 @@ pub(crate) async fn quarantine_log_row(tx: &Tx, row: &Damaged, last_number: i64)
 }
 
 /// Moves a row of PostgreSQL's log into quarantine.
-pub(crate) async fn quarantine_location(
+pub(crate) async fn quarantine_device_batch(
     tx: &Tx,
     row: &Damaged,
     account: AccountId,
-    number: i64,
+    last_number: i64,
 ) -> Result<()> {
-    let sql = "DELETE FROM location_log WHERE account_id = ?1 AND number = ?2 \
-               RETURNING number, device_id, time, received_at, latitude, longitude, late, suspect, hash, readings";
-    for gone in tx.query(sql, params![account, number]).await? {
-        keep(tx, row, as_json(&gone)).await?;
+    let sql = "DELETE FROM location_log WHERE account_id = ?1 AND last_number = ?2 RETURNING points";
+    if let Some(gone) = tx.query_opt(sql, params![account, last_number]).await? {
+        keep(tx, row, gone.bytes("points")?).await?;
         tracing::error!(row = %row, "moved into the table quarantine");
     }
     Ok(())

@@ -17,11 +17,10 @@ use crate::{Database, Tx, params};
 const DELIVERIES_PER_JOB: i64 = 1_000;
 
 async fn behind(tx: &Tx) -> Result<Vec<Webhook>> {
-    let last = tx.log().number_column();
     let sql = format!(
         "SELECT {COLUMNS} FROM webhook WHERE enabled = TRUE \
          AND (read_to < (SELECT MAX(e.number) FROM event e WHERE e.account_id = webhook.account_id) \
-           OR read_to < (SELECT MAX(l.{last}) FROM location_log l WHERE l.account_id = webhook.account_id)) \
+           OR read_to < (SELECT MAX(l.last_number) FROM location_log l WHERE l.account_id = webhook.account_id)) \
          AND NOT EXISTS (SELECT 1 FROM webhook_delivery d \
              WHERE d.account_id = webhook.account_id AND d.webhook_id = webhook.id AND d.state = 'waiting' \
              LIMIT 1 OFFSET {WAITING_MAX}) \

@@ -1,17 +1,16 @@
 //! Verifying the log of locations, in each engine's own form.
 
-use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::Result;
 
 use super::report::{Batch, Cursor};
 use crate::codec::unpack_readings;
-use crate::postgres::locations::{LOG_COLUMNS as POSTGRES_COLUMNS, checked_log_row};
+use crate::postgres::locations::{LOG_COLUMNS as POSTGRES_COLUMNS, LogRow as PostgresRow};
 use crate::sqlite::locations::{LOG_COLUMNS as SQLITE_COLUMNS, LogRow};
 use crate::{Engine, Tx, params};
 
-/// Rows that one statement reads; on SQLite each holds the locations of a commit.
+/// Rows that one statement reads. Each holds the locations of a commit, on PostgreSQL those of one device.
 const SQLITE_ROWS: i64 = 64;
-const POSTGRES_ROWS: i64 = 2_000;
+const POSTGRES_ROWS: i64 = 250;
 
 /// Checks the rows after this cursor. Older stores have no checksum column.
 pub(super) async fn check(tx: &Tx, after: Cursor, has_checksums: bool) -> Result<Batch> {
@@ -46,19 +45,22 @@ async fn on_sqlite(tx: &Tx, [after, ..]: Cursor, has_checksums: bool) -> Result<
 
 async fn on_postgres(tx: &Tx, [account, number, ..]: Cursor) -> Result<Batch> {
     let sql = format!(
-        "SELECT account_id, device_id, {POSTGRES_COLUMNS} FROM location_log \
-         WHERE (account_id, number) > (?1, ?2) ORDER BY account_id, number LIMIT ?3"
+        "SELECT {POSTGRES_COLUMNS} FROM location_log \
+         WHERE (account_id, last_number) > (?1, ?2) ORDER BY account_id, last_number LIMIT ?3"
     );
     let rows = tx.query(&sql, params![account, number, POSTGRES_ROWS]).await?;
     let last = match rows.last() {
-        Some(row) => Some([row.i64("account_id")?, row.i64("number")?, 0, 0]),
+        Some(row) => Some([row.i64("account_id")?, row.i64("last_number")?, 0, 0]),
         None => None,
     };
     let mut batch = Batch::of(rows.len(), usize::try_from(POSTGRES_ROWS).unwrap_or(usize::MAX), last);
     for row in &rows {
-        let account = AccountId::from_i64(row.i64("account_id")?);
-        let device = DeviceId::from_i64(row.i64("device_id")?);
-        batch.damaged.extend(checked_log_row(row, account, device)?.err());
+        let row = PostgresRow::of(row)?;
+        let unpacked = row.points().and_then(|points| {
+            let each = points.iter().try_for_each(|point| unpack_readings(point.readings).map(drop));
+            each.map_err(|cause| Box::new(row.damaged(cause)))
+        });
+        batch.damaged.extend(unpacked.err().map(|damaged| *damaged));
     }
     Ok(batch)
 }

@@ -7,7 +7,7 @@ use perigee_core::time::Timestamp;
 
 use crate::damage::{Damaged, Table};
 use crate::sql::locations::renew_last;
-use crate::sql::quarantine::{as_json, keep, quarantine_chunk, quarantine_location, quarantine_log_row};
+use crate::sql::quarantine::{as_json, keep, quarantine_chunk, quarantine_device_batch, quarantine_log_row};
 use crate::sql::{alerts, devices};
 use crate::{Engine, Tx, Value, params};
 
@@ -64,15 +64,16 @@ async fn delete_snapshot(tx: &Tx, damaged: &Damaged, account: AccountId, device:
 }
 
 async fn repair_log(tx: &Tx, damaged: &Damaged, account: AccountId) -> Result<()> {
-    let Some((number, last)) = damaged.numbers else { return Ok(()) };
+    let Some((_, last)) = damaged.numbers else { return Ok(()) };
     match tx.engine() {
         Engine::Sqlite => quarantine_log_row(tx, damaged, last).await,
         Engine::Postgres => {
-            quarantine_location(tx, damaged, account, number).await?;
+            quarantine_device_batch(tx, damaged, account, last).await?;
             // It is no longer counted as unpacked.
-            let sql = "UPDATE device_live SET unpacked = unpacked - 1 WHERE account_id = ?1 AND device_id = ?2 \
-                       AND packed_to < ?3 AND unpacked > 0";
-            tx.execute(sql, params![account, damaged.device, number]).await?;
+            let sql = "UPDATE device_live SET unpacked = (SELECT COALESCE(SUM(l.count), 0) FROM location_log l \
+                           WHERE l.account_id = ?1 AND l.device_id = ?2 AND l.last_number > device_live.packed_to) \
+                       WHERE account_id = ?1 AND device_id = ?2";
+            tx.execute(sql, params![account, damaged.device]).await?;
             Ok(())
         }
     }

@@ -7,9 +7,10 @@ use perigee_store::{Database, Value, params};
 
 use crate::support::{Holder, Nodes, lock, number, waiting_for};
 
-const INSERT: &str = "INSERT INTO location_log (number, account_id, device_id, time, received_at, latitude, \
-                          longitude, late, suspect, hash, readings) \
-                      VALUES (nextval('event_number_seq'), ?1, ?2, ?3, 0, 0, 0, FALSE, FALSE, '', '')";
+const INSERT: &str = "WITH drawn AS (SELECT nextval('event_number_seq') AS number) \
+    INSERT INTO location_log (account_id, device_id, first_number, last_number, first_time, last_time, count, \
+        received_at, checksum, points) \
+    SELECT ?1, ?2, number, number, ?3, ?3, 1, 0, 0, '' FROM drawn";
 
 fn insert(actor: &Actor, device: DeviceId, time: i64) -> (&'static str, Vec<Value>) {
     (INSERT, params![actor.scope.account, device, time].to_vec())
@@ -20,9 +21,10 @@ async fn read(node: &Database, cursor: &mut i64) -> Vec<i64> {
     let after = *cursor;
     let job = node.read(move |tx| {
         Box::pin(async move {
-            let sql = "SELECT number, time FROM location_log WHERE number > ?1 ORDER BY number";
+            let sql =
+                "SELECT last_number, last_time FROM location_log WHERE last_number > ?1 ORDER BY last_number";
             let rows = tx.query(sql, params![after]).await?;
-            Ok(rows.iter().map(|row| (row.i64("number").unwrap(), row.i64("time").unwrap())).collect())
+            Ok(rows.iter().map(|row| (row.i64(0).unwrap(), row.i64(1).unwrap())).collect())
         })
     });
     let rows: Vec<(i64, i64)> = job.await.unwrap();

@@ -6,15 +6,16 @@ use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::{Compacted, CompactionBudget};
 use perigee_core::store::Result;
 
+use super::log_row::LogRow;
 use super::recent;
-use crate::codec::Point;
+use crate::codec::{Point, PointRef};
 use crate::sql::locations::{CHUNK_FULL, PACK_AFTER_MS, apply, plan_merge};
-use crate::sql::quarantine::quarantine_location;
+use crate::sql::quarantine::quarantine_device_batch;
 use crate::{Database, Row, Tx, params};
 
 /// Devices that one transaction packs; bounds the time other writers wait.
 const DEVICES_PER_JOB: usize = 8;
-/// Locations of a device that one transaction packs.
+/// Locations of a device from which on one transaction packs no further rows of it.
 const LOCATIONS_PER_JOB: i64 = 8_192;
 
 /// Packs the devices that are due, within the budget.
@@ -55,35 +56,34 @@ async fn pack_devices(tx: &Tx, devices: Devices) -> Result<Compacted> {
     let mut done = Compacted::default();
     for (account, device) in devices {
         tx.lock_account(account).await?;
-        let all = recent::list(tx, account, device, LOCATIONS_PER_JOB).await?;
-        let count = i64::try_from(all.len()).unwrap_or(i64::MAX);
-        let (mut points, mut packed_to) = (Vec::with_capacity(all.len()), 0);
-        for one in all {
-            match one {
-                Ok(point) => {
-                    packed_to = packed_to.max(point.number);
-                    points.push(point);
-                }
+        let rows = recent::list(tx, account, device, LOCATIONS_PER_JOB).await?;
+        let (mut points, mut packed_to, mut count) = (Vec::new(), 0, 0);
+        for row in &rows {
+            let row = LogRow::of(row)?;
+            let (_, last) = row.header.numbers;
+            match row.points() {
+                Ok(of_row) => points.extend(of_row.into_iter().map(PointRef::to_point)),
                 Err(damaged) => {
-                    let Some((number, _)) = damaged.numbers else { continue };
                     tx.damage().note(&damaged);
-                    quarantine_location(tx, &damaged, account, number).await?;
-                    packed_to = packed_to.max(number);
+                    quarantine_device_batch(tx, &damaged, account, last).await?;
                 }
             }
+            packed_to = packed_to.max(last);
+            count += i64::from(row.header.count);
         }
-        if count == 0 {
-            continue;
-        }
+        let locations = u64::try_from(points.len()).unwrap_or(0);
         points.sort_unstable_by_key(Point::key);
         let changes = plan_merge(tx, account, device, points).await?;
         apply(tx, account, device, changes).await?;
-        let sql = "UPDATE device_live SET packed_to = ?3, unpacked = unpacked - ?4, unpacked_since = ?5 \
+        // When nothing is left the count is set, not reduced: a damaged row may have told a wrong one.
+        let is_all = count < LOCATIONS_PER_JOB;
+        let sql = "UPDATE device_live SET packed_to = GREATEST(packed_to, ?3), unpacked_since = ?6, \
+                       unpacked = CASE WHEN ?5 THEN 0 ELSE GREATEST(unpacked - ?4, 0) END \
                    WHERE account_id = ?1 AND device_id = ?2";
-        tx.execute(sql, params![account, device, packed_to, count, tx.now()]).await?;
-        done.devices += 1;
-        done.locations += u64::try_from(count).unwrap_or(0);
-        done.more |= count == LOCATIONS_PER_JOB;
+        tx.execute(sql, params![account, device, packed_to, count, is_all, tx.now()]).await?;
+        done.devices += u64::from(!rows.is_empty());
+        done.locations += locations;
+        done.more |= !is_all;
     }
     Ok(done)
 }

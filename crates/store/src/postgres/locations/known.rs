@@ -11,7 +11,6 @@ use perigee_core::reporting_interval::ReportingInterval;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
-use super::candidate::Candidate;
 use crate::error::{DbError, describe};
 use crate::postgres::{Session, bind};
 use crate::row::Row;
@@ -21,9 +20,7 @@ use crate::tx::Tx;
 /// In ascending order, which prevents deadlocks between batches.
 const LOCK: &str = "SELECT id FROM account WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE";
 
-const DEVICES: &str = "SELECT d.account_id, d.id, d.licensed, d.expires, a.decided_at, \
-        (SELECT c.last_time FROM location_chunk c WHERE c.account_id = d.account_id AND c.device_id = d.id \
-         ORDER BY c.last_time DESC, c.last_number DESC LIMIT 1) AS packed_to, \
+const DEVICES: &str = "SELECT d.account_id, d.id, d.licensed, d.expires, a.decided_at, v.newest_time, \
         l.device_id IS NOT NULL AS has_last, l.number, l.time, l.received_at, l.latitude, l.longitude, l.late, \
         FALSE AS suspect, l.readings, l.checksum, v.rhythm, v.doubt \
     FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS w (account_id, id) \
@@ -45,8 +42,9 @@ pub(super) struct Device {
     active: bool,
     /// Whether its licence is seen to be expired for the first time.
     pub(super) lapsed: bool,
-    packed_to: Option<Timestamp>,
-    pub(super) reporting_interval: ReportingInterval,
+    /// No stored location is later than this.
+    pub(super) newest: Option<Timestamp>,
+    pub(super) rhythm: ReportingInterval,
     pub(super) jump_detector: JumpDetector,
 }
 
@@ -68,12 +66,6 @@ impl Known {
             Some(_) if in_sight => Admission::Expired,
             _ => Admission::NotVisible,
         }
-    }
-
-    /// Whether a chunk may hold the candidate: the device has one that ends at its time or later.
-    pub(super) fn may_be_packed(&self, candidate: &Candidate<'_>) -> bool {
-        let device = self.devices.get(&(candidate.account, candidate.device));
-        device.and_then(|device| device.packed_to).is_some_and(|end| candidate.pending.fix.time <= end)
     }
 }
 
@@ -136,20 +128,10 @@ fn device(tx: &Tx, row: &Row, now: Timestamp) -> Result<((AccountId, DeviceId), 
     let last = if row.bool("has_last")? { last_point(tx, key.0, key.1, row)? } else { None };
     let last = last.and_then(|point| point.unpack().ok()).as_ref().map(Fix::from);
     let unconfirmed = row.opt_bytes_ref("doubt")?.map(UnconfirmedJump::from_bytes).unwrap_or_default();
-    let reporting_interval =
-        row.opt_bytes_ref("rhythm")?.map(ReportingInterval::from_bytes).unwrap_or_default();
-    let packed_to = row.opt_timestamp("packed_to")?;
+    let rhythm = row.opt_bytes_ref("rhythm")?.map(ReportingInterval::from_bytes).unwrap_or_default();
+    let newest = row.opt_timestamp("newest_time")?;
     let lapsed = license.licensed && !active;
-    Ok((
-        key,
-        Device {
-            active,
-            lapsed,
-            packed_to,
-            reporting_interval,
-            jump_detector: JumpDetector { last, unconfirmed },
-        },
-    ))
+    Ok((key, Device { active, lapsed, newest, rhythm, jump_detector: JumpDetector { last, unconfirmed } }))
 }
 
 fn member(row: &Row) -> Result<(AccountId, GroupId, DeviceId)> {
@@ -161,7 +143,7 @@ fn member(row: &Row) -> Result<(AccountId, GroupId, DeviceId)> {
 }
 
 /// The array of numbers that is the whole result.
-pub(super) fn list(rows: &[tokio_postgres::Row]) -> Result<Vec<i64>> {
+fn list(rows: &[tokio_postgres::Row]) -> Result<Vec<i64>> {
     let row = rows.first().ok_or_else(|| DbError::internal("no row where one was expected"))?;
     Ok(row.try_get(0).map_err(|error| DbError::internal(describe(&error)))?)
 }

@@ -25,10 +25,6 @@ pub(crate) struct PostgresLog;
 
 #[async_trait]
 impl LocationLog for PostgresLog {
-    fn number_column(&self) -> &'static str {
-        "number"
-    }
-
     fn concurrent_commits(&self) -> usize {
         CONCURRENT_COMMITS
     }

@@ -1,22 +1,24 @@
-//! Locations on PostgreSQL: a log of rows that several nodes write, and whose key rejects duplicates.
+//! Locations on PostgreSQL: a log that several nodes write, with one packed row for each device and commit.
 //!
-//! A batch takes three round trips, however many devices it has: each statement handles the whole batch, with one array
-//! per column as its parameters.
+//! A batch takes two round trips beside the begin and the commit, and a third if some of it is late, however many devices
+//! it has: each statement handles the whole batch, with one array per column as its parameters.
 
-mod append;
-mod candidate;
 mod compact;
 mod contact;
-mod device_state;
+mod convert;
 mod erase;
 mod feed;
 mod ingest;
 mod known;
+mod late;
 mod log;
 mod log_row;
+mod new_rows;
 mod recent;
+mod settle;
 mod skim;
 mod trim;
 
+pub(crate) use convert::{PACKED_SINCE, pack_rows};
 pub(crate) use log::PostgresLog;
-pub(crate) use log_row::{COLUMNS as LOG_COLUMNS, checked as checked_log_row};
+pub(crate) use log_row::{COLUMNS as LOG_COLUMNS, LogRow};

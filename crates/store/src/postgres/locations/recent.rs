@@ -4,11 +4,10 @@ use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::Order;
 use perigee_core::store::Result;
 
-use super::log_row::{COLUMNS, checked, readable};
-use crate::codec::Point;
-use crate::damage::Damaged;
+use super::log_row::{COLUMNS, LogRow};
+use crate::codec::{Point, PointRef};
 use crate::sql::locations::Window;
-use crate::{Tx, params};
+use crate::{Row, Tx, params};
 
 /// The number up to which the device's locations are in chunks.
 pub(crate) async fn packed_to(tx: &Tx, account: AccountId, device: DeviceId) -> Result<i64> {
@@ -17,20 +16,18 @@ pub(crate) async fn packed_to(tx: &Tx, account: AccountId, device: DeviceId) -> 
     Ok(row.map(|row| row.i64("packed_to")).transpose()?.unwrap_or(0))
 }
 
-/// Up to `limit` unpacked locations in arrival order, or what is known of damaged ones.
-pub(crate) async fn list(
-    tx: &Tx,
-    account: AccountId,
-    device: DeviceId,
-    limit: i64,
-) -> Result<Vec<std::result::Result<Point, Damaged>>> {
+/// Unpacked rows in arrival order: as many as it takes for `enough` locations, or all.
+pub(super) async fn list(tx: &Tx, account: AccountId, device: DeviceId, enough: i64) -> Result<Vec<Row>> {
     let packed_to = packed_to(tx, account, device).await?;
     let sql = format!(
-        "SELECT {COLUMNS} FROM location_log \
-         WHERE account_id = ?1 AND device_id = ?2 AND number > ?3 ORDER BY number LIMIT ?4"
+        "SELECT {COLUMNS} FROM ( \
+             SELECT s.*, SUM(count) OVER (ORDER BY last_number ROWS UNBOUNDED PRECEDING) - count AS earlier \
+             FROM (SELECT {COLUMNS} FROM location_log \
+                   WHERE account_id = ?1 AND device_id = ?2 AND last_number > ?3 \
+                   ORDER BY last_number LIMIT ?4) s) t \
+         WHERE earlier < ?4 ORDER BY last_number"
     );
-    let rows = tx.query(&sql, params![account, device, packed_to, limit]).await?;
-    rows.iter().map(|row| Ok(checked(row, account, device)?.map(|(point, _)| point))).collect()
+    Ok(tx.query(&sql, params![account, device, packed_to, enough]).await?)
 }
 
 /// The unpacked locations within the window, in its order.
@@ -41,21 +38,21 @@ pub(super) async fn within(
     window: &Window,
 ) -> Result<Vec<Point>> {
     let packed_to = packed_to(tx, account, device).await?;
-    let direction = match window.order {
-        Order::Ascending => "ASC",
-        Order::Descending => "DESC",
-    };
-    // Few of the device's log rows are unpacked. OFFSET 0 keeps the planner from searching by time first.
     let sql = format!(
-        "SELECT {COLUMNS} FROM (SELECT {COLUMNS} FROM location_log \
-             WHERE account_id = ?1 AND device_id = ?2 AND number > ?3 OFFSET 0) AS unpacked \
-         WHERE (time, number) > (?4, ?5) AND (time, number) < (?6, ?7) \
-         ORDER BY time {direction}, number {direction} LIMIT ?8"
+        "SELECT {COLUMNS} FROM location_log \
+         WHERE account_id = ?1 AND device_id = ?2 AND last_number > ?3 AND last_time >= ?4 AND first_time <= ?5"
     );
-    let (after, before) = (window.after, window.before);
-    let limit = i64::try_from(window.wanted()).unwrap_or(i64::MAX);
-    let values = params![account, device, packed_to, after.0, after.1, before.0, before.1, limit];
+    let values = params![account, device, packed_to, window.after.0, window.before.0];
     let rows = tx.query(&sql, values).await?;
-    let points = rows.iter().filter_map(|row| readable(tx, row, account, device).transpose());
-    points.map(|point| Ok(point?.0)).collect()
+    let mut points = Vec::new();
+    for row in &rows {
+        let of_row = LogRow::of(row)?.points_or_note(tx).into_iter();
+        points.extend(of_row.filter(|point| window.contains((point.time, point.number))));
+    }
+    points.sort_unstable_by_key(|point| (point.time, point.number));
+    if window.order == Order::Descending {
+        points.reverse();
+    }
+    points.truncate(window.wanted());
+    Ok(points.into_iter().map(PointRef::to_point).collect())
 }

@@ -8,51 +8,53 @@ use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::StoredLocation;
 use perigee_core::store::{LogScan, LogScanLimits, Result};
 
-use super::feed::end;
-use super::log_row::{COLUMNS, readable, readable_of};
+use super::feed::{end, rows};
+use super::log_row::{COLUMNS, LogRow};
 use crate::codec::may_carry_alerts;
-use crate::sql::locations::trimmed_to;
+use crate::sql::locations::{trimmed_to, unpack_or_note};
 use crate::sql::query::for_ids;
 use crate::{Tx, params};
 
 /// Locations that one statement reads.
-const ROWS_MAX: usize = 10_000;
+const LOCATIONS_MAX: usize = 10_000;
 
-/// Summarises the log after this number.
+/// Summarises the log after this number. Readings are unpacked only where they carry an alert.
 pub(crate) async fn skim(tx: &Tx, account: AccountId, after: i64, limits: LogScanLimits) -> Result<LogScan> {
     if after > 0 && after < trimmed_to(tx, account).await? {
         return Err(StoreError::CursorExpired);
     }
+    let scope = Scope::for_store_check(account);
     // Read before the locations: those committed later have higher numbers than this.
-    let end = end(tx, Scope::for_store_check(account)).await?.max(after);
-    let sql = format!(
-        "SELECT device_id, {COLUMNS} FROM location_log WHERE account_id = ?1 AND number > ?2 AND number <= ?3 \
-         ORDER BY number LIMIT ?4"
-    );
-    let most = limits.locations.min(ROWS_MAX);
-    let limit = i64::try_from(most).unwrap_or(i64::MAX);
-    let rows = tx.query(&sql, params![account, after, end, limit]).await?;
-    let mut skimmed = LogScan { next: after, more: rows.len() >= most, ..LogScan::default() };
-    let mut devices = BTreeSet::new();
+    let end = end(tx, scope).await?.max(after);
+    let most = limits.locations.min(LOCATIONS_MAX);
+    let rows = rows(tx, scope, (after, end), most).await?;
+    let mut skimmed = LogScan { next: after, ..LogScan::default() };
+    let (mut devices, mut counted) = (BTreeSet::new(), 0);
     for row in &rows {
-        let device = DeviceId::from_i64(row.i64("device_id")?);
-        let is_one_too_many = devices.len() >= limits.devices && !devices.contains(&device);
-        if is_one_too_many || skimmed.carriers.len() >= limits.carriers {
-            skimmed.more = true;
-            break;
-        }
-        if let Some((point, stored)) = readable(tx, row, account, device)? {
+        let row = LogRow::of(row)?;
+        counted += usize::try_from(row.header.count).unwrap_or(0);
+        let device = row.header.device;
+        for point in row.points_or_note(tx).into_iter().filter(|point| point.number > after) {
+            let is_one_too_many = devices.len() >= limits.devices && !devices.contains(&device);
+            if is_one_too_many || skimmed.carriers.len() >= limits.carriers || skimmed.count >= most {
+                skimmed.more = true;
+                skimmed.devices = devices.into_iter().collect();
+                return Ok(skimmed);
+            }
             devices.insert(device);
-            if may_carry_alerts(&point.readings).unwrap_or(false) {
+            if may_carry_alerts(point.readings).unwrap_or(false)
+                && let Some(stored) = unpack_or_note(tx, account, device, &point.to_point())
+            {
                 skimmed.carriers.push((device, stored));
             }
+            skimmed.oldest.get_or_insert(row.header.received_at);
+            skimmed.count += 1;
+            skimmed.next = point.number;
         }
-        if skimmed.oldest.is_none() {
-            skimmed.oldest = Some(row.timestamp("received_at")?);
-        }
-        skimmed.count += 1;
-        skimmed.next = row.i64("number")?;
+        // The cursor also passes a row that cannot be read.
+        skimmed.next = skimmed.next.max(row.header.numbers.1);
     }
+    skimmed.more = counted >= most;
     if !skimmed.more {
         skimmed.next = end;
     }
@@ -67,14 +69,26 @@ pub(crate) async fn read(
     (after, up_to): (i64, i64),
     devices: Vec<DeviceId>,
 ) -> Result<Vec<(DeviceId, StoredLocation)>> {
+    // The row with the second number may end after it; the bound on last_number keeps the scan of the index short.
     let sql = format!(
-        "SELECT device_id, {COLUMNS} FROM location_log \
-         WHERE account_id = ?1 AND number > ?2 AND number <= ?3 AND device_id IN ({{ids}})"
+        "SELECT {COLUMNS} FROM location_log \
+         WHERE account_id = ?1 AND last_number > ?2 AND first_number <= ?3 \
+             AND last_number <= COALESCE((SELECT MIN(e.last_number) FROM location_log e \
+                 WHERE e.account_id = ?1 AND e.last_number >= ?3), ?3) \
+             AND device_id IN ({{ids}})"
     );
     let ids: Vec<i64> = devices.iter().map(|device| device.as_i64()).collect();
     let rows = for_ids(tx, &sql, params![account, after, up_to], &ids).await?;
-    let found = rows.iter().filter_map(|row| readable_of(tx, row, account).transpose());
-    let mut found = found.collect::<Result<Vec<_>>>()?;
+    let mut found = Vec::new();
+    for row in &rows {
+        let row = LogRow::of(row)?;
+        for point in row.points_or_note(tx) {
+            if point.number > after && point.number <= up_to {
+                let stored = unpack_or_note(tx, account, point.device, &point.to_point());
+                found.extend(stored.map(|stored| (point.device, stored)));
+            }
+        }
+    }
     found.sort_unstable_by_key(|(_, stored)| stored.number);
     Ok(found)
 }

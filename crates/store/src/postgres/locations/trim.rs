@@ -13,7 +13,7 @@ use crate::{Database, Tx, params};
 /// Rows that one transaction examines.
 const ROWS_PER_JOB: i64 = 5_000;
 
-/// Deletes rows of an account's log that are older than `keep_ms` and in chunks. Gives how many there were.
+/// Deletes rows of an account's log that are older than `keep_ms` and in chunks. Gives how many locations that were.
 pub(crate) async fn trim(
     database: &Database,
     account: AccountId,
@@ -21,28 +21,29 @@ pub(crate) async fn trim(
 ) -> Result<u64> {
     let mut gone = 0;
     loop {
-        let some =
+        let (rows, locations) =
             database.write_background(move |tx| trim_some(tx, account, (keep_ms, now)).boxed()).await?;
-        gone += some;
-        if some < u64::try_from(ROWS_PER_JOB).unwrap_or(u64::MAX) {
+        gone += locations;
+        if rows < usize::try_from(ROWS_PER_JOB).unwrap_or(usize::MAX) {
             return Ok(gone);
         }
     }
 }
 
-async fn trim_some(tx: &Tx, account: AccountId, (keep_ms, now): (i64, Timestamp)) -> Result<u64> {
+/// Deletes some rows; gives how many, and how many locations they held.
+async fn trim_some(tx: &Tx, account: AccountId, (keep_ms, now): (i64, Timestamp)) -> Result<(usize, u64)> {
     tx.lock_account(account).await?;
     // Only the oldest rows are examined: later ones are newer. Both bounds are given, so that the planner expects few
     // rows and uses the index.
     let sql = "DELETE FROM location_log WHERE account_id = ?1 AND received_at < ?2 \
-               AND (received_at < ?4 OR number <= ?5) \
-               AND number BETWEEN (SELECT MIN(number) FROM location_log WHERE account_id = ?1) \
-               AND (SELECT MAX(o.number) FROM (SELECT number FROM location_log \
-                    WHERE account_id = ?1 ORDER BY number LIMIT ?3) o) \
+               AND (received_at < ?4 OR last_number <= ?5) \
+               AND last_number BETWEEN (SELECT MIN(last_number) FROM location_log WHERE account_id = ?1) \
+               AND (SELECT MAX(o.last_number) FROM (SELECT last_number FROM location_log \
+                    WHERE account_id = ?1 ORDER BY last_number LIMIT ?3) o) \
                AND EXISTS (SELECT 1 FROM device_live v WHERE v.account_id = ?1 \
-                   AND v.device_id = location_log.device_id AND v.packed_to >= location_log.number) \
-               AND (number <= ?6 OR received_at < ?7) \
-               RETURNING number";
+                   AND v.device_id = location_log.device_id AND v.packed_to >= location_log.last_number) \
+               AND (last_number <= ?6 OR received_at < ?7) \
+               RETURNING last_number, count";
     let long_ago = now.plus_millis(-keep_ms);
     let (given_up, read) = wanted_by_webhooks(tx, account, now).await?;
     // What the rule engine has not judged yet is kept twice as long.
@@ -50,9 +51,13 @@ async fn trim_some(tx: &Tx, account: AccountId, (keep_ms, now): (i64, Timestamp)
     let longer_ago = long_ago.plus_millis(-keep_ms);
     let values = params![account, long_ago, ROWS_PER_JOB, given_up, read, judged_to, longer_ago];
     let rows = tx.query(sql, values).await?;
-    let numbers = rows.iter().map(|row| row.i64("number")).collect::<std::result::Result<Vec<_>, _>>()?;
-    if let Some(last) = numbers.iter().max() {
-        save_trimmed_to(tx, account, *last).await?;
+    let (mut last, mut locations) = (None, 0);
+    for row in &rows {
+        last = last.max(Some(row.i64("last_number")?));
+        locations += row.int::<u64>("count")?;
     }
-    Ok(u64::try_from(numbers.len()).unwrap_or(u64::MAX))
+    if let Some(last) = last {
+        save_trimmed_to(tx, account, last).await?;
+    }
+    Ok((rows.len(), locations))
 }

@@ -18,7 +18,7 @@ pub(super) struct ChunkRow {
 const COLUMNS: &str = "first_time, first_number, last_time, last_number, count, points";
 
 impl ChunkRow {
-    fn from_row(row: Row) -> Result<Self> {
+    pub(super) fn from_row(row: Row) -> Result<Self> {
         Ok(Self {
             first: (row.timestamp("first_time")?, row.i64("first_number")?),
             last: (row.timestamp("last_time")?, row.i64("last_number")?),

@@ -10,8 +10,8 @@ use perigee_core::time::Timestamp;
 
 use super::chunk_row::{self, ChunkRow};
 use super::pending_location::PendingLocation;
-use crate::Tx;
 use crate::codec::{ChunkReader, CodecError};
+use crate::{Row, Tx};
 
 /// Says of each of these locations whether a chunk of the device contains it.
 pub(crate) async fn known_in_chunks(
@@ -20,7 +20,28 @@ pub(crate) async fn known_in_chunks(
     device: DeviceId,
     locations: &[&PendingLocation],
 ) -> Result<Vec<bool>> {
+    search_on(tx, account, device, Search::new(locations)).await
+}
+
+/// The same, given the row of the first chunk that ends at or after the earliest of the locations.
+pub(crate) async fn known_from_chunk(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    locations: &[&PendingLocation],
+    first: Row,
+) -> Result<Vec<bool>> {
     let mut search = Search::new(locations);
+    search.examine(tx, account, device, &ChunkRow::from_row(first)?)?;
+    search_on(tx, account, device, search).await
+}
+
+async fn search_on(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    mut search: Search<'_>,
+) -> Result<Vec<bool>> {
     while let Some(after) = search.next_after() {
         let Some(chunk) = chunk_row::next(tx, account, device, after).await? else { break };
         search.examine(tx, account, device, &chunk)?;
@@ -29,7 +50,7 @@ pub(crate) async fn known_in_chunks(
 }
 
 /// A search through the chunks of a device, from the oldest location to the newest.
-pub(super) struct Search<'a> {
+struct Search<'a> {
     locations: &'a [&'a PendingLocation],
     /// Indexes of the locations, in the order of their times.
     order: Vec<usize>,
@@ -37,11 +58,11 @@ pub(super) struct Search<'a> {
     done: usize,
     /// The end of the chunk examined last.
     after: (Timestamp, i64),
-    pub(super) known: Vec<bool>,
+    known: Vec<bool>,
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(locations: &'a [&'a PendingLocation]) -> Self {
+    fn new(locations: &'a [&'a PendingLocation]) -> Self {
         let mut order: Vec<usize> = (0..locations.len()).collect();
         order.sort_unstable_by_key(|place| locations[*place].fix.time);
         let known = vec![false; locations.len()];
@@ -53,19 +74,13 @@ impl<'a> Search<'a> {
     }
 
     /// The key after which the next chunk to examine ends; `None` when all locations are done.
-    pub(super) fn next_after(&self) -> Option<(Timestamp, i64)> {
+    fn next_after(&self) -> Option<(Timestamp, i64)> {
         let earliest = self.order.get(self.done)?;
         Some(self.after.max((self.time(*earliest), i64::MIN)))
     }
 
     /// Looks for the locations of a chunk's time. A damaged chunk is recorded.
-    pub(super) fn examine(
-        &mut self,
-        tx: &Tx,
-        account: AccountId,
-        device: DeviceId,
-        chunk: &ChunkRow,
-    ) -> Result<()> {
+    fn examine(&mut self, tx: &Tx, account: AccountId, device: DeviceId, chunk: &ChunkRow) -> Result<()> {
         let rest = &self.order[self.done..];
         // Locations at the very time the chunk ends may also be in the next one.
         let passed = rest.partition_point(|place| self.time(*place) < chunk.last.0);

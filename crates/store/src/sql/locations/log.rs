@@ -47,9 +47,6 @@ pub(crate) type ChangeGuard<'a> = (MutexGuard<'a, ()>, MutexGuard<'a, ()>);
 /// in memory.
 #[async_trait]
 pub(crate) trait LocationLog: fmt::Debug + Send + Sync {
-    /// The column of `location_log` with the highest number of a row.
-    fn number_column(&self) -> &'static str;
-
     /// Transactions that store locations at the same time.
     fn concurrent_commits(&self) -> usize;
 

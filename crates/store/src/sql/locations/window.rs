@@ -39,7 +39,7 @@ impl Window {
         self.after >= self.before
     }
 
-    pub(super) fn contains(&self, key: LocationKey) -> bool {
+    pub(crate) fn contains(&self, key: LocationKey) -> bool {
         self.after < key && key < self.before
     }
 

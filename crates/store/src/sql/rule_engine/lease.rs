@@ -9,15 +9,12 @@ use crate::{Row, Tx, params};
 
 /// The accounts with unjudged log entries, or with due rules or statuses.
 pub(super) async fn accounts(tx: &Tx) -> Result<Vec<AccountId>> {
-    let number = tx.log().number_column();
     // MAX is an index seek; an EXISTS above the cursor would make PostgreSQL read the whole log.
-    let behind = format!(
-        "SELECT a.id FROM account a LEFT JOIN rule_follower f ON f.account_id = a.id \
-         WHERE COALESCE(f.cursor, 0) < (SELECT MAX(l.{number}) FROM location_log l WHERE l.account_id = a.id)"
-    );
+    let behind = "SELECT a.id FROM account a LEFT JOIN rule_follower f ON f.account_id = a.id \
+        WHERE COALESCE(f.cursor, 0) < (SELECT MAX(l.last_number) FROM location_log l WHERE l.account_id = a.id)";
     let mut found = BTreeSet::new();
     for (sql, values) in [
-        (behind.as_str(), params![]),
+        (behind, params![]),
         (
             "SELECT DISTINCT account_id AS id FROM rule_trail WHERE due IS NOT NULL AND due <= ?1",
             params![tx.now()],

@@ -34,10 +34,6 @@ impl SqliteLog {
 
 #[async_trait]
 impl LocationLog for SqliteLog {
-    fn number_column(&self) -> &'static str {
-        "last_number"
-    }
-
     fn concurrent_commits(&self) -> usize {
         1
     }

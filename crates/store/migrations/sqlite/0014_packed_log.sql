@@ -1,0 +1,1 @@
+-- PostgreSQL's log gets packed rows, as this one has had from the beginning. Nothing changes here.

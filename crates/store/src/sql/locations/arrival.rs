@@ -1,0 +1,167 @@
+//! The locations of one device in a batch of submissions, on their way to the log.
+
+use std::collections::{BTreeMap, HashMap};
+
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::location::{Fix, JumpDetector, Outcome, judge};
+use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
+
+use super::admission::Admission;
+use super::pending_location::PendingLocation;
+use super::submission_queue::Submission;
+use crate::codec::Point;
+
+/// Where a location stands in the batch: the index of its submission, and its index in that.
+type BatchIndex = (usize, usize);
+
+/// The locations of one device in the batch.
+#[derive(Default)]
+pub(crate) struct Arrival {
+    candidates: Vec<BatchIndex>,
+    /// Those that are new, in arrival order.
+    pub(crate) points: Vec<Point>,
+    /// The batch index of each of `points`.
+    places: Vec<BatchIndex>,
+    /// Which of `points` is the device's last location now.
+    last: Option<usize>,
+    /// Judges the next location.
+    pub(crate) jump_detector: JumpDetector,
+}
+
+/// The devices of a batch, in the order in which log numbers are assigned.
+pub(crate) type Arrivals = BTreeMap<(AccountId, DeviceId), Arrival>;
+
+/// Sorts the admitted submissions by device. An expired device has an arrival without candidates: its contact is
+/// recorded all the same.
+pub(crate) fn arrivals(submissions: &[Submission], admissions: &[Admission]) -> Arrivals {
+    let mut arrivals = Arrivals::new();
+    for (index, (submission, admission)) in submissions.iter().zip(admissions).enumerate() {
+        if *admission == Admission::NotVisible {
+            continue;
+        }
+        let arrival = arrivals.entry((submission.scope.account, submission.device)).or_default();
+        if *admission == Admission::Active {
+            arrival.candidates.extend((0..submission.locations.len()).map(|place| (index, place)));
+        }
+    }
+    arrivals
+}
+
+impl Arrival {
+    /// Takes the candidates that `is_stored` does not know, each once.
+    pub(crate) fn take_new(
+        &mut self,
+        submissions: &[Submission],
+        received_at: Timestamp,
+        is_stored: impl Fn(&Point) -> bool,
+    ) {
+        let mut seen = Seen::default();
+        for place in std::mem::take(&mut self.candidates) {
+            let Some(point) = point(submissions, place, received_at) else { continue };
+            if is_stored(&point) || seen.contains(&self.points, &point) {
+                continue;
+            }
+            seen.add(&point, self.points.len());
+            self.points.push(point);
+            self.places.push(place);
+        }
+    }
+
+    /// The submitted form of the new locations, in their order.
+    pub(crate) fn pending<'s>(&self, submissions: &'s [Submission]) -> Vec<&'s PendingLocation> {
+        self.places.iter().filter_map(|place| pending(submissions, *place)).collect()
+    }
+
+    /// Removes the locations for which `is_stored`, which is in their order, is true.
+    pub(crate) fn remove_stored(&mut self, is_stored: &[bool]) {
+        let mut each = is_stored.iter();
+        self.points.retain(|_| !each.next().copied().unwrap_or(false));
+        let mut each = is_stored.iter();
+        self.places.retain(|_| !each.next().copied().unwrap_or(false));
+    }
+
+    /// Flags implausible jumps among the new locations, and finds the last location. Their numbers are assigned.
+    pub(crate) fn judge_jumps(&mut self, before: JumpDetector, submissions: &[Submission]) {
+        let mut jump_detector = before;
+        let mut order: Vec<usize> = (0..self.points.len()).collect();
+        // In time order, so that the result does not depend on the order of submission.
+        order.sort_by_key(|place| self.points[*place].key());
+        for place in order {
+            let Some(pending) = pending(submissions, self.places[place]) else { continue };
+            let point = &mut self.points[place];
+            point.trust.suspect =
+                jump_detector.judge(Fix { number: point.number, ..pending.fix }, point.trust.suspect);
+            if jump_detector.last != before.last
+                && jump_detector.last.is_some_and(|last| last.number == point.number)
+            {
+                self.last = Some(place);
+            }
+        }
+        self.jump_detector = jump_detector;
+    }
+
+    /// The device's last location, if it is one of the new ones.
+    pub(crate) fn last(&self) -> Option<&Point> {
+        self.last.and_then(|place| self.points.get(place))
+    }
+
+    /// Marks the new locations as accepted.
+    pub(crate) fn accept(&self, results: &mut [Result<Vec<Outcome>>]) {
+        for (index, place) in &self.places {
+            if let Some(Ok(outcomes)) = results.get_mut(*index)
+                && let Some(outcome) = outcomes.get_mut(*place)
+            {
+                *outcome = Outcome::Accepted;
+            }
+        }
+    }
+}
+
+fn pending(submissions: &[Submission], (index, place): BatchIndex) -> Option<&PendingLocation> {
+    submissions.get(index).and_then(|submission| submission.locations.get(place))
+}
+
+fn point(submissions: &[Submission], place: BatchIndex, received_at: Timestamp) -> Option<Point> {
+    let PendingLocation { fix, readings } = pending(submissions, place)?;
+    Some(Point {
+        time: fix.time,
+        number: 0,
+        received_at,
+        latitude: fix.latitude,
+        longitude: fix.longitude,
+        trust: judge(fix, received_at),
+        readings: readings.clone(),
+    })
+}
+
+/// Finds duplicates among the new locations of one device. Mostly times ascend, and no lookup is needed.
+#[derive(Default)]
+struct Seen {
+    /// Built when a time first does not ascend.
+    by_time: Option<HashMap<Timestamp, Vec<usize>>>,
+}
+
+impl Seen {
+    fn contains(&mut self, points: &[Point], point: &Point) -> bool {
+        if self.by_time.is_none() && points.last().is_none_or(|last| last.time < point.time) {
+            return false;
+        }
+        let by_time = self.by_time.get_or_insert_with(|| {
+            let mut by_time: HashMap<Timestamp, Vec<usize>> = HashMap::with_capacity(points.len());
+            for (place, point) in points.iter().enumerate() {
+                by_time.entry(point.time).or_default().push(place);
+            }
+            by_time
+        });
+        by_time.get(&point.time).is_some_and(|same_time| {
+            same_time.iter().filter_map(|place| points.get(*place)).any(|other| other.is_same(point))
+        })
+    }
+
+    fn add(&mut self, point: &Point, place: usize) {
+        if let Some(by_time) = &mut self.by_time {
+            by_time.entry(point.time).or_default().push(place);
+        }
+    }
+}
