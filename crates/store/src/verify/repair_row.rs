@@ -18,6 +18,7 @@ const EMPTY_RANGE: TimeRange = TimeRange { from: Timestamp::from_millis(1), to: 
 pub(super) async fn repair_row(tx: &Tx, damaged: Damaged) -> Result<()> {
     let Some(account) = damaged.account else { return Ok(()) };
     tx.lock_account(account).await?;
+    tx.log().lock_chunks(tx, account).await?;
     match (damaged.table, damaged.device) {
         (Table::LocationLog, _) => repair_log(tx, &damaged, account).await,
         (Table::LocationChunk, Some(device)) => {

@@ -5,6 +5,7 @@
 mod deleted;
 mod held;
 mod naive;
+mod packing;
 mod plan;
 mod same_batch;
 mod support;

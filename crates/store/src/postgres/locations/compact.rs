@@ -13,7 +13,9 @@ use crate::sql::locations::{CHUNK_FULL, PACK_AFTER_MS, apply, plan_merge};
 use crate::sql::quarantine::quarantine_device_batch;
 use crate::{Database, Row, Tx, params};
 
-/// Devices that one transaction packs; bounds the time other writers wait.
+/// The first key of the advisory locks on the chunks of accounts.
+const CHUNKS_LOCK: i64 = 1_346_720_081;
+/// Devices that one transaction packs; bounds the time that other changes of their accounts' chunks wait.
 const DEVICES_PER_JOB: usize = 8;
 /// Locations of a device from which on one transaction packs no further rows of it.
 const LOCATIONS_PER_JOB: i64 = 8_192;
@@ -52,12 +54,39 @@ async fn due(tx: &Tx, budget: CompactionBudget) -> Result<Devices> {
     tx.query(sql, params![least, long_ago, limit]).await?.iter().map(device).collect()
 }
 
+/// Excludes other changes of the account's chunks until the end of the transaction. An advisory lock, because the lock of
+/// the account's row would keep submissions waiting; accounts that share a key only wait for each other.
+pub(super) async fn lock_chunks(tx: &Tx, account: AccountId) -> Result<()> {
+    let sql =
+        "SELECT pg_advisory_xact_lock(CAST(?1 AS INTEGER), CAST(CAST(?2 AS BIGINT) % 2147483647 AS INTEGER))";
+    tx.query(sql, params![CHUNKS_LOCK, account]).await?;
+    Ok(())
+}
+
+/// A device whose locations were packed.
+struct Packed {
+    account: AccountId,
+    device: DeviceId,
+    /// The highest log number among them.
+    up_to: i64,
+    /// How many locations the log said there were.
+    count: i64,
+}
+
+/// Packs devices without the locks of their accounts, so that submissions go on: what arrives meanwhile has higher numbers
+/// than what is packed. A submission that looks for duplicates reads the log before the chunks, so that it sees what is
+/// being packed in one of them or in both.
 async fn pack_devices(tx: &Tx, devices: Devices) -> Result<Compacted> {
-    let mut done = Compacted::default();
+    let (mut done, mut packed) = (Compacted::default(), Vec::new());
     for (account, device) in devices {
-        tx.lock_account(account).await?;
+        lock_chunks(tx, account).await?;
+        // It cannot be deleted until the commit; if it was, there is nothing to pack.
+        let sql = "SELECT id FROM device WHERE account_id = ?1 AND id = ?2 FOR KEY SHARE";
+        if tx.query_opt(sql, params![account, device]).await?.is_none() {
+            continue;
+        }
         let rows = recent::list(tx, account, device, LOCATIONS_PER_JOB).await?;
-        let (mut points, mut packed_to, mut count) = (Vec::new(), 0, 0);
+        let (mut points, mut up_to, mut count) = (Vec::new(), 0, 0);
         for row in &rows {
             let row = LogRow::of(row)?;
             let (_, last) = row.header.numbers;
@@ -68,22 +97,28 @@ async fn pack_devices(tx: &Tx, devices: Devices) -> Result<Compacted> {
                     quarantine_device_batch(tx, &damaged, account, last).await?;
                 }
             }
-            packed_to = packed_to.max(last);
+            up_to = up_to.max(last);
             count += i64::from(row.header.count);
         }
-        let locations = u64::try_from(points.len()).unwrap_or(0);
+        done.devices += u64::from(!rows.is_empty());
+        done.locations += u64::try_from(points.len()).unwrap_or(0);
+        done.more |= count >= LOCATIONS_PER_JOB;
         points.sort_unstable_by_key(Point::key);
         let changes = plan_merge(tx, account, device, points).await?;
         apply(tx, account, device, changes).await?;
-        // When nothing is left the count is set, not reduced: a damaged row may have told a wrong one.
-        let is_all = count < LOCATIONS_PER_JOB;
-        let sql = "UPDATE device_live SET packed_to = GREATEST(packed_to, ?3), unpacked_since = ?6, \
-                       unpacked = CASE WHEN ?5 THEN 0 ELSE GREATEST(unpacked - ?4, 0) END \
-                   WHERE account_id = ?1 AND device_id = ?2";
-        tx.execute(sql, params![account, device, packed_to, count, is_all, tx.now()]).await?;
-        done.devices += u64::from(!rows.is_empty());
-        done.locations += locations;
-        done.more |= !is_all;
+        packed.push(Packed { account, device, up_to, count });
     }
+    mark_packed(tx, &packed).await?;
     Ok(done)
+}
+
+/// Records what was packed. Submissions update the same rows, so this comes last, right before the commit.
+async fn mark_packed(tx: &Tx, packed: &[Packed]) -> Result<()> {
+    let sql = "UPDATE device_live SET packed_to = GREATEST(packed_to, ?3), unpacked_since = ?5, \
+                   unpacked = GREATEST(unpacked - ?4, 0) \
+               WHERE account_id = ?1 AND device_id = ?2";
+    for Packed { account, device, up_to, count } in packed {
+        tx.execute(sql, params![*account, *device, *up_to, *count, tx.now()]).await?;
+    }
+    Ok(())
 }

@@ -111,4 +111,5 @@ fn location(row: &Row) -> Result<(Key, Point, bool), Error> {
 }
 
 #[cfg(all(test, feature = "testing"))]
+#[expect(clippy::unwrap_used, reason = "a step that cannot go on has failed")]
 mod tests;

@@ -99,6 +99,10 @@ impl LocationLog for PostgresLog {
         erase::erase(tx, account, device, range).await
     }
 
+    async fn lock_chunks(&self, tx: &Tx, account: AccountId) -> Result<()> {
+        compact::lock_chunks(tx, account).await
+    }
+
     async fn record_contact(&self, tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
         contact::record_contact(tx, account, device).await
     }

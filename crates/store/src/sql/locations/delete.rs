@@ -105,6 +105,7 @@ async fn erase(tx: &Tx, account: AccountId, device: DeviceId, range: TimeRange) 
     if range.from > range.to {
         return Ok(0);
     }
+    tx.log().lock_chunks(tx, account).await?;
     quarantine::erase(tx, account, device, range).await?;
     let packed = erase_packed(tx, account, device, range).await?;
     // The log first: erasing from it saves the state in memory, including the last location, which is recomputed after.

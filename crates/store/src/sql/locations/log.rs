@@ -173,8 +173,14 @@ pub(crate) trait LocationLog: fmt::Debug + Send + Sync {
         std::future::pending::<()>().await;
     }
 
-    /// Excludes other changes of chunks and arriving locations on this node. On PostgreSQL the account's lock does that,
-    /// on all nodes.
+    /// Excludes other changes of an account's chunks on all nodes until the end of the transaction. Taken after the
+    /// account's lock where both are taken; submissions do not take it.
+    async fn lock_chunks(&self, _: &Tx, _: AccountId) -> Result<()> {
+        Ok(())
+    }
+
+    /// Excludes other changes of chunks and arriving locations on this node. On PostgreSQL the account's lock and
+    /// [`Self::lock_chunks`] do that, on all nodes.
     async fn exclude_changes(&self) -> Option<ChangeGuard<'_>> {
         None
     }

@@ -1,0 +1,86 @@
+//! Compaction beside submissions: neither waits for the other longer than for a commit, and what is being packed is known.
+
+use perigee_core::location::{CompactionBudget, Location, Outcome};
+use perigee_core::store::{LocationMaintenance as _, Locations as _};
+use perigee_store::params;
+
+use crate::support::{Holder, Nodes, fix, follow, history, lock, waiting_for};
+
+const ALL: CompactionBudget = CompactionBudget { devices: 100, everything: true };
+
+fn track(nodes: &Nodes, seconds: std::ops::Range<i64>) -> Vec<Location> {
+    seconds.map(|second| fix(nodes.now().plus_seconds(second))).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_being_packed_is_a_duplicate() {
+    let nodes = Nodes::new(3).await;
+    let [one, two, three] = &nodes.all[..] else { unreachable!("three nodes") };
+    let actor = nodes.account("acme").await;
+    let device = nodes.device(&actor).await;
+    let batch = track(&nodes, -40..0);
+    one.store_locations(&actor, device, batch.clone()).await.unwrap();
+
+    // Compaction has written the chunk and waits to record it.
+    let sql = "SELECT device_id FROM device_live WHERE device_id = ?1 FOR UPDATE";
+    let holder = Holder::new(three, vec![(sql, params![device].to_vec())]).await;
+    let packing = tokio::spawn({
+        let one = one.clone();
+        async move { one.compact(ALL).await.unwrap() }
+    });
+    let packing_pid = waiting_for(three, holder.pid, || packing.is_finished()).await.expect("it waits");
+    // Late locations, some of them sent again, arrive meanwhile and wait for the same row.
+    let late = [track(&nodes, -50..-45), batch.clone()].concat();
+    let storing = tokio::spawn({
+        let (two, actor) = (two.clone(), actor.clone());
+        async move { two.store_locations(&actor, device, late).await.unwrap() }
+    });
+    waiting_for(three, packing_pid, || storing.is_finished()).await.expect("it waits as well");
+    holder.let_go().await;
+    assert_eq!(packing.await.unwrap().locations, 40);
+    let outcomes = storing.await.unwrap();
+    assert_eq!(outcomes[..5], [Outcome::Accepted; 5]);
+    assert_eq!(outcomes[5..], [Outcome::Duplicate; 40]);
+
+    assert_eq!(two.store_locations(&actor, device, batch).await.unwrap(), [Outcome::Duplicate; 40]);
+    assert_eq!(history(two, &actor, device).await.len(), 45);
+    assert_eq!(follow(two, &actor, &mut 0).await.len(), 45);
+    assert_eq!(one.compact(ALL).await.unwrap().locations, 5, "the late ones are still to be packed");
+    assert_eq!(history(two, &actor, device).await.len(), 45);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn compaction_does_not_wait_for_the_account() {
+    let nodes = Nodes::new(2).await;
+    let [one, two] = &nodes.all[..] else { unreachable!("two nodes") };
+    let actor = nodes.account("acme").await;
+    let device = nodes.device(&actor).await;
+    one.store_locations(&actor, device, track(&nodes, -40..0)).await.unwrap();
+    let holder = Holder::new(two, vec![lock(actor.scope.account)]).await;
+    assert_eq!(one.compact(ALL).await.unwrap().locations, 40);
+    holder.let_go().await;
+    assert_eq!(history(two, &actor, device).await.len(), 40);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_nodes_pack_a_device_once() {
+    let nodes = Nodes::new(3).await;
+    let [one, two, three] = &nodes.all[..] else { unreachable!("three nodes") };
+    let actor = nodes.account("acme").await;
+    let device = nodes.device(&actor).await;
+    one.store_locations(&actor, device, track(&nodes, -40..0)).await.unwrap();
+    let sql = "SELECT device_id FROM device_live WHERE device_id = ?1 FOR UPDATE";
+    let holder = Holder::new(three, vec![(sql, params![device].to_vec())]).await;
+    let pack = |node: &perigee_store::Database| {
+        let node = node.clone();
+        tokio::spawn(async move { node.compact(ALL).await.unwrap().locations })
+    };
+    let first = pack(one);
+    let first_pid = waiting_for(three, holder.pid, || first.is_finished()).await.expect("it waits");
+    let second = pack(two);
+    waiting_for(three, first_pid, || second.is_finished()).await.expect("it waits for the first");
+    holder.let_go().await;
+    assert_eq!((first.await.unwrap(), second.await.unwrap()), (40, 0));
+    assert_eq!(history(two, &actor, device).await.len(), 40);
+    assert_eq!(nodes.rows("location_chunk", device).await, 1);
+}
