@@ -114,7 +114,7 @@ fn run(input: &[u8], setting: &[u8], random: &mut Random, options: &Options) -> 
     })?;
     for protocol in PROTOCOLS {
         target(protocol.name, &mut || {
-            let known = input.len() % 2 == 0;
+            let known = input.len().is_multiple_of(2);
             let context = Context { known, identifier: None, model: None, options, datagram: !known, now };
             for report in &(protocol.decoder)().decode(input, &context).reports {
                 black_box(report_json(report));

@@ -130,8 +130,8 @@ fn read_conditions(members: &mut Members<'_>, name: &'static str) -> Result<Vec<
 
 fn read_condition(setting: &Json, path: String) -> Result<Condition, SettingError> {
     let mut members = Members::of(setting, path)?;
-    let text = members.text("path")?.ok_or_else(|| members.wrong("path", "is missing"))?;
-    let path = read_path(text, &members.path("path"))?;
+    let given = members.text("path")?.ok_or_else(|| members.wrong("path", "is missing"))?;
+    let path = read_path(given, &members.path("path"))?;
     let mut found = Vec::new();
     found.extend(members.take("equals").cloned().map(Test::Equals));
     found.extend(members.take("notEquals").cloned().map(Test::NotEquals));
