@@ -8,6 +8,7 @@ mod fence;
 mod index;
 mod ring;
 mod shape;
+mod sweep;
 #[cfg(test)]
 mod tests;
 mod validity;

@@ -70,16 +70,30 @@ impl Ring {
     fn locate_flat(&self, (x, y): Corner) -> Side {
         let mut inside = false;
         for (from, to) in self.sides() {
+            // Most sides are above, below or to the west, and need no multiplication.
+            if (from.1 < y && to.1 < y) || (from.1 > y && to.1 > y) || (from.0 < x && to.0 < x) {
+                continue;
+            }
+            let straddles = (from.1 > y) != (to.1 > y);
+            if from.0 > x && to.0 > x {
+                inside ^= straddles;
+                continue;
+            }
             let turn = turn(from, to, (x, y));
-            let within = |a: i64, b: i64, value: i64| value >= a.min(b) && value <= a.max(b);
-            if turn == 0 && within(from.0, to.0, x) && within(from.1, to.1, y) {
+            if turn == 0 {
                 return Side::On;
             }
-            if (from.1 > y) != (to.1 > y) && (turn > 0) == (to.1 > from.1) {
-                inside = !inside;
-            }
+            inside ^= straddles && (turn > 0) == (to.1 > from.1);
         }
         if inside { Side::Inside } else { Side::Outside }
+    }
+
+    /// Whether the bounding box of a side meets that of the ring.
+    pub(super) fn box_meets(&self, (from, to): (Corner, Corner)) -> bool {
+        from.0.max(to.0) >= self.west
+            && from.0.min(to.0) <= self.east
+            && from.1.max(to.1) >= self.south
+            && from.1.min(to.1) <= self.north
     }
 
     /// The ring moved by this many times 360 degrees.

@@ -1,6 +1,7 @@
 //! Checks that a shape is valid.
 
-use super::ring::{Corner, ROUND, Ring, Side, turn};
+use super::ring::{Corner, ROUND, Ring, Side};
+use super::sweep::{self, Meeting, meeting};
 use super::{Area, Position, Shape};
 
 /// Why a shape is refused. The text completes a sentence that begins with the geometry's name.
@@ -95,64 +96,19 @@ fn check_ring(ring: &Ring) -> Result<(), ShapeError> {
     if ring.east - ring.west > 2 * ROUND {
         return Err(ShapeError::SelfCrossing);
     }
-    let sides: Vec<(Corner, Corner)> = ring.sides().collect();
-    let count = sides.len();
-    for (index, side) in sides.iter().enumerate() {
-        for (other_index, other) in sides.iter().enumerate().skip(index + 1) {
-            let next = other_index == index + 1;
-            let last = index == 0 && other_index == count - 1;
-            let bad = if next {
-                goes_back(side.0, side.1, other.1)
-            } else if last {
-                goes_back(other.0, other.1, side.1)
-            } else {
-                apart(*side, *other) == Meeting::Crosses || apart(*side, *other) == Meeting::Touches
-            };
-            if bad {
-                return Err(ShapeError::SelfCrossing);
-            }
-        }
-    }
-    Ok(())
+    if sweep::is_simple(&ring.corners).is_simple { Ok(()) } else { Err(ShapeError::SelfCrossing) }
 }
 
-/// Whether the way from a corner over the next returns along itself.
-fn goes_back(from: Corner, over: Corner, to: Corner) -> bool {
-    let (there, back) = ((over.0 - from.0, over.1 - from.1), (to.0 - over.0, to.1 - over.1));
-    let along = i128::from(there.0) * i128::from(back.0) + i128::from(there.1) * i128::from(back.1);
-    turn(from, over, to) == 0 && along < 0
-}
-
+/// Whether two rings cross. Only the sides within the bounding box of the other ring are compared.
 fn crosses(one: &Ring, other: &Ring) -> bool {
-    one.sides().any(|side| other.sides().any(|across| apart(side, across) == Meeting::Crosses))
+    let near = |of: &Ring, to: &Ring| -> Vec<(Corner, Corner)> {
+        of.sides().filter(|side| to.box_meets(*side)).collect()
+    };
+    let across = near(other, one);
+    near(one, other).into_iter().any(|side| across.iter().any(|across| do_cross(side, *across)))
 }
 
-#[derive(PartialEq)]
-enum Meeting {
-    Apart,
-    Touches,
-    Crosses,
-}
-
-/// How two sides lie to each other.
-fn apart(one: (Corner, Corner), other: (Corner, Corner)) -> Meeting {
-    let beyond = |values: fn(Corner) -> i64| {
-        let range =
-            |side: (Corner, Corner)| (values(side.0).min(values(side.1)), values(side.0).max(values(side.1)));
-        range(one).1 < range(other).0 || range(other).1 < range(one).0
-    };
-    if beyond(|corner| corner.0) || beyond(|corner| corner.1) {
-        return Meeting::Apart;
-    }
-    let signs = |side: (Corner, Corner), of: (Corner, Corner)| {
-        (turn(side.0, side.1, of.0).signum(), turn(side.0, side.1, of.1).signum())
-    };
-    let (ours, theirs) = (signs(one, other), signs(other, one));
-    if ours.0 * ours.1 > 0 || theirs.0 * theirs.1 > 0 {
-        Meeting::Apart
-    } else if ours.0 * ours.1 < 0 && theirs.0 * theirs.1 < 0 {
-        Meeting::Crosses
-    } else {
-        Meeting::Touches
-    }
+/// Whether two sides cross, each with its ends on different sides of the other.
+fn do_cross(one: (Corner, Corner), other: (Corner, Corner)) -> bool {
+    matches!(meeting(one, other), Meeting::Crosses)
 }

@@ -1,8 +1,10 @@
 //! Geofences: GeoJSON in and out.
 
 use perigee_core::privilege::Privilege;
+use perigee_server::budget::Payer;
 use serde_json::{Value, json};
 
+use crate::budget::fill;
 use crate::support::people::Traits;
 use crate::support::{Engine, TestApp, on_both_engines};
 
@@ -11,6 +13,7 @@ on_both_engines!(
     bad_geometries_say_what_to_change,
     a_geofence_in_use_stays,
     who_sees_a_group_sees_its_geofences,
+    large_geometries_are_checked_in_turn,
 );
 
 /// A feature of this geometry and these properties.
@@ -20,6 +23,39 @@ pub(crate) fn feature(kind: &str, coordinates: &Value, properties: &Value) -> Va
 
 fn square() -> Value {
     json!([[[0, 0], [1.5, 0], [1.5, 1], [0, 1], [0, 0]]])
+}
+
+/// A star-shaped ring of so many positions.
+pub(crate) fn star(count: u32) -> Value {
+    let position = |index: u32| {
+        let angle = f64::from(index) / f64::from(count) * std::f64::consts::TAU;
+        let radius = if index % 2 == 0 { 5.0 } else { 0.1 };
+        let rounded = |value: f64| (value * 1e5).round() / 1e5;
+        json!([rounded(radius * angle.cos()), rounded(radius * angle.sin())])
+    };
+    json!([(0..=count).map(|index| position(index % count)).collect::<Vec<_>>()])
+}
+
+/// While another request of the account waits for a slot and no more may wait, a large geometry is refused and a small
+/// one is not.
+async fn large_geometries_are_checked_in_turn(engine: Engine) {
+    let app = TestApp::with(engine, |config| config.budget.waiting_per_client = 1).await;
+    let tenant = app.tenant("acme", 10).await;
+    let owner = &tenant.owner;
+    // Small enough to be parsed at once.
+    let body = |count: u32| feature("Polygon", &star(count), &json!({"name": "Star"}));
+    let made = app.send(owner, "POST /api/geofences", &body(300)).await.expect(201);
+    let path = format!("/api/geofences/{}", made["id"].as_str().unwrap());
+    let work = app.app.budget.work.clone();
+    let slots = fill(&work);
+    let mut waiting = Box::pin(work.acquire(Payer::account(tenant.account.id), 0));
+    assert!(futures_util::poll!(waiting.as_mut()).is_pending());
+    app.send(owner, "POST /api/geofences", &body(300)).await.expect_error(429, "rate-limited");
+    app.send(owner, &format!("PUT {path}"), &body(200)).await.expect_error(429, "rate-limited");
+    app.send(owner, "POST /api/geofences", &body(20)).await.expect(201);
+    drop((waiting, slots));
+    app.send(owner, &format!("PUT {path}"), &body(200)).await.expect(200);
+    assert_eq!(work.load(), (0, 0));
 }
 
 async fn a_geofence_goes_in_and_comes_out(engine: Engine) {

@@ -23,6 +23,17 @@ pub(super) enum GeometryKind {
     LineString,
 }
 
+/// Whether coordinates hold at most so many arrays; each position is one.
+pub(super) fn has_at_most(coordinates: &Value, mut arrays: usize) -> bool {
+    fn take(value: &Value, left: &mut usize) -> bool {
+        let Value::Array(items) = value else { return true };
+        let Some(rest) = left.checked_sub(1) else { return false };
+        *left = rest;
+        items.iter().all(|item| take(item, left))
+    }
+    take(coordinates, &mut arrays)
+}
+
 type Read<T> = Result<T, Refusal>;
 
 fn array(value: &Value) -> Read<&Vec<Value>> {

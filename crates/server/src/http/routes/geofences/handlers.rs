@@ -3,17 +3,35 @@
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use perigee_core::error::Kind;
-use perigee_core::geofence::Geofence;
+use perigee_core::geofence::{Geofence, GeofenceSettings};
 use perigee_core::id::GeofenceId;
 use perigee_core::privilege::Privilege;
+use serde_json::Value;
 
+use super::geometry::has_at_most;
 use super::view::{GeofenceInput, GeofenceList, GeofenceView, read_geofence};
 use crate::app::App;
+use crate::budget::Payer;
 use crate::http::edit::retry_changed;
 use crate::http::error::{ApiResult, not_found};
 use crate::http::extract::{Caller, Change, IdPath, JsonBody, Once, Params, Preconditions, entity_tag};
 use crate::http::list::answer_list;
 use crate::http::reply::{Done, Reply, not_modified};
+
+/// Positions up to which a geometry is checked on the thread of its connection: some tens of microseconds.
+const INLINE_POSITIONS: usize = 100;
+/// Memory that checking the largest geometry takes.
+const CHECK_BYTES: usize = 512 * 1024;
+
+/// Reads what a client sets of a geofence. A geometry of many positions is checked off the threads that serve
+/// connections, when it is the account's turn.
+async fn read(app: &App, caller: &Caller, wanted: Value) -> ApiResult<GeofenceSettings> {
+    if has_at_most(&wanted["geometry"]["coordinates"], INLINE_POSITIONS) {
+        return read_geofence(&wanted);
+    }
+    let payer = Payer::account(caller.account().id);
+    app.budget.run(payer, CHECK_BYTES, move || read_geofence(&wanted)).await?
+}
 
 async fn find(app: &App, caller: &Caller, id: Option<GeofenceId>) -> ApiResult<Geofence> {
     let missing = || not_found(Kind::Geofence);
@@ -50,10 +68,10 @@ pub async fn create_geofence(
     State(app): State<App>,
     caller: Caller,
     once: Once,
-    body: JsonBody,
+    mut body: JsonBody,
 ) -> ApiResult<Reply<GeofenceView>> {
     caller.require(Privilege::RulesWrite)?;
-    let settings = read_geofence(&body.value)?;
+    let settings = read(&app, &caller, body.value.take()).await?;
     let held = once.hold(&app, &caller, &body)?;
     let created = app.store.create_geofence(&caller.actor(), settings, held.key.clone()).await;
     let geofence = created?.into_inner();
@@ -120,7 +138,7 @@ async fn change_geofence(
         caller.require(Privilege::RulesWrite)?;
         change.preconditions.check(Kind::Geofence, present.revision)?;
         let (id, seen) = (present.id, present.revision);
-        let settings = read_geofence(&change.apply(&GeofenceView::from(present)).await?)?;
+        let settings = read(&app, &caller, change.apply(&GeofenceView::from(present)).await?).await?;
         Ok(app.store.replace_geofence(&caller.actor(), id, seen, settings).await)
     })
     .await?;
