@@ -24,7 +24,7 @@ const SERVER: &[Row] = &[
     ("tiles", &["config"]),
     ("auth", &["budget", "cache"]),
     ("access", &["auth", "cache", "config"]),
-    ("live", &["cache", "config", "event_format", "signals"]),
+    ("live", &["budget", "cache", "config", "event_format", "signals"]),
     ("senders", &["cache", "config"]),
     ("webhook", &["config", "event_format", "serve", "signals"]),
     (
@@ -45,7 +45,7 @@ const SERVER: &[Row] = &[
             "webhook",
         ],
     ),
-    ("background", &["app", "cache", "disk", "recorder", "senders", "webhook"]),
+    ("background", &["app", "budget", "cache", "disk", "recorder", "senders", "webhook"]),
     (
         "http",
         &[

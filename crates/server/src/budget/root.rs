@@ -20,6 +20,14 @@ const ATTEMPTS_EACH: usize = 4;
 /// within the same minute.
 const ATTEMPTS_WAITING: usize = 4;
 
+/// Bytes of pages of share links, in all and of one account. A page of 10,000 devices has about 4 MiB.
+const PAGES_BYTES: usize = 96 * MIB;
+const PAGES_BYTES_EACH: usize = 36 * MIB;
+/// Pages built at the same time, so that the other cores stay free.
+const PAGE_BUILDS: usize = 2;
+/// Accounts whose rules wait for their turn; more than the rule engine evaluates at the same time.
+const RULES_WAITING: usize = 64;
+
 /// The budgets of a node. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Budget {
@@ -34,6 +42,14 @@ pub struct Budget {
     /// Attempts to sign in. Few of one address run at the same time, so that they cannot use up its limit on failures
     /// before the first outcome is known.
     pub attempts: Arc<Queue>,
+    /// Bytes of pages of share links that are cached or being received.
+    pub pages: Arc<Pool>,
+    /// Building of these pages, one of an account at a time.
+    pub page_builds: Arc<Queue>,
+    /// Changes of groups by many devices, one at a time.
+    pub large_groups: Arc<Queue>,
+    /// Evaluation of rules in the background. One core is left for requests.
+    pub rules: Arc<Queue>,
 }
 
 impl Budget {
@@ -59,6 +75,15 @@ impl Budget {
             waiting: config.waiting.saturating_mul(ATTEMPTS_WAITING),
             waiting_each: config.waiting,
         };
+        let page_builds = QueueLimits { running: PAGE_BUILDS, running_each: 1, memory: 0, ..work };
+        let large_groups = QueueLimits { running: 1, running_each: 1, memory: 0, ..work };
+        let rules = QueueLimits {
+            running: cores.max(2) - 1,
+            running_each: 1,
+            memory: 0,
+            waiting: RULES_WAITING,
+            waiting_each: RULES_WAITING,
+        };
         Self {
             bodies: Pool::new(
                 "bodies",
@@ -75,6 +100,10 @@ impl Budget {
             work: Queue::new("work", work),
             hashes: Queue::new("hashes", hashes),
             attempts: Queue::new("attempts", attempts),
+            pages: Pool::new("pages", PAGES_BYTES, PAGES_BYTES, PAGES_BYTES_EACH),
+            page_builds: Queue::new("page_builds", page_builds),
+            large_groups: Queue::new("large_groups", large_groups),
+            rules: Queue::new("rules", rules),
         }
     }
 
@@ -96,10 +125,30 @@ impl Budget {
         metrics::publish_queue(&self.work);
         metrics::publish_queue(&self.hashes);
         metrics::publish_queue(&self.attempts);
+        metrics::publish_pool(&self.pages);
+        metrics::publish_queue(&self.page_builds);
+        metrics::publish_queue(&self.large_groups);
+        metrics::publish_queue(&self.rules);
     }
 }
 
 /// Slots one client may use, so that one is left for others.
 const fn all_but_one(running: usize) -> usize {
     if running > 1 { running - 1 } else { 1 }
+}
+
+#[cfg(test)]
+impl Budget {
+    /// Budgets of the default sizes.
+    pub(crate) fn for_test() -> Self {
+        Self::new(&BudgetSection {
+            body_mib: 96,
+            body_mib_per_address: 48,
+            body_mib_per_account: 48,
+            work_mib: 96,
+            work_threads: 0,
+            waiting: 512,
+            waiting_per_client: 64,
+        })
+    }
 }
