@@ -150,7 +150,7 @@ impl App {
             live: Arc::new(Live::new(live, &config.events)),
             event_polls: SharedReads::default(),
             feed_polls: SharedReads::default(),
-            share_cache: ShareCache::default(),
+            share_cache: ShareCache::new(&budget),
             started: clock.now(),
             started_monotonic: clock.monotonic(),
             webhooks: Arc::new(Webhooks::new(webhooks, &config.webhooks)?),

@@ -17,7 +17,7 @@ pub use event_stream::{EventStream, Recheck, Viewer};
 pub use permits::{LimitReached, Permit};
 pub use poll::{Poll, Wake};
 pub use poll_answer::{EventPollKey, FeedPollKey, PollAnswer};
-pub use share_cache::{PageError, PageKey, ShareCache, SharePage};
+pub use share_cache::{OpenLink, PageError, PageKey, ShareCache, SharePage};
 pub use shared_read::SharedReads;
 
 use std::collections::HashMap;

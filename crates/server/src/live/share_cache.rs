@@ -1,16 +1,22 @@
 //! Caches what share links show: one page is built at a time for each link, and every viewer who waits gets it.
+//!
+//! Accounts take turns at building, one page of an account at a time. The bytes of a page count against its account until
+//! the last viewer has received it, so that slow viewers of many different pages do not fill the memory.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
+use perigee_core::id::AccountId;
 use perigee_core::time::Timestamp;
-use tokio::sync::{OwnedMutexGuard, Semaphore};
+use tokio::runtime::Handle;
+use tokio::sync::OwnedMutexGuard;
 use tokio::task::JoinError;
 
-/// Pages built at the same time, for all links together, so that the other cores stay free.
-const BUILDS_MAX: usize = 2;
+use crate::budget::{Budget, Exhausted, Payer, Permit, Pool, Queue};
+
 /// Viewers of one link that wait at the same time; more are refused.
 const WAITING_MAX: usize = 256;
 /// Pages cached for a link, which differ by the start of their trails.
@@ -19,21 +25,35 @@ const PAGES_MAX: usize = 4;
 const LINKS_MAX: usize = 16;
 /// Milliseconds for which a page of many devices is used although something was stored since.
 const LARGE_PAGE_TTL_MS: i64 = 1_000;
+/// How long a page stays in the cache at most; the same time.
+const KEPT: Duration = Duration::from_secs(1);
 /// Devices from which on a page counts as one of many.
 const LARGE_PAGE_DEVICES: usize = 100;
 
 /// The pages cached on a node.
 pub struct ShareCache {
     links: Mutex<HashMap<String, Arc<Link>>>,
-    builds: Arc<Semaphore>,
+    builds: Arc<Queue>,
+    bytes: Arc<Pool>,
     built: AtomicU64,
 }
+
+type Pages = tokio::sync::Mutex<VecDeque<Cached>>;
 
 #[derive(Default)]
 struct Link {
     waiting: AtomicUsize,
     /// Locked by the viewer who builds the next page.
-    pages: Arc<tokio::sync::Mutex<VecDeque<Cached>>>,
+    pages: Arc<Pages>,
+}
+
+/// A share link, and the account that pays for its pages.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenLink<'l> {
+    /// The last part of its address.
+    pub secret: &'l str,
+    /// The account whose devices it shows.
+    pub account: AccountId,
 }
 
 struct Cached {
@@ -53,11 +73,16 @@ pub struct PageKey {
 }
 
 impl PageKey {
+    /// Whether a page with this key may still be shown to someone.
+    fn is_fresh(self, now: Timestamp) -> bool {
+        (0..LARGE_PAGE_TTL_MS).contains(&(now.as_millis() - self.now.as_millis()))
+    }
+
     /// Whether a page with this key and so many devices may be shown for another key.
     fn serves(self, other: Self, devices: usize) -> bool {
         let age = other.now.as_millis() - self.now.as_millis();
         self.trail == other.trail
-            && (0..LARGE_PAGE_TTL_MS).contains(&age)
+            && self.is_fresh(other.now)
             && (devices >= LARGE_PAGE_DEVICES || (self.end == other.end && age == 0))
     }
 }
@@ -80,15 +105,33 @@ pub enum PageError<E> {
     Lost(JoinError),
     /// Building it failed with this error.
     Build(E),
+    /// Too many pages are being built, or too many bytes of pages wait for slow viewers.
+    Exhausted(Exhausted),
 }
 
-impl Default for ShareCache {
-    fn default() -> Self {
-        Self {
-            links: Mutex::default(),
-            builds: Arc::new(Semaphore::new(BUILDS_MAX)),
-            built: AtomicU64::new(0),
-        }
+impl<E> From<Exhausted> for PageError<E> {
+    fn from(exhausted: Exhausted) -> Self {
+        Self::Exhausted(exhausted)
+    }
+}
+
+impl SharePage {
+    /// The same page, which gives its bytes back to the pool when the last viewer has received it.
+    fn with_permit(self, permit: Permit) -> Self {
+        let body = Bytes::from_owner(PermittedBody { body: self.body, _permit: permit });
+        Self { body, ..self }
+    }
+}
+
+/// Bytes, and the permit to hold them.
+struct PermittedBody {
+    body: Bytes,
+    _permit: Permit,
+}
+
+impl AsRef<[u8]> for PermittedBody {
+    fn as_ref(&self) -> &[u8] {
+        &self.body
     }
 }
 
@@ -102,34 +145,60 @@ impl Drop for Waiting<'_> {
 }
 
 impl ShareCache {
+    /// An empty cache that uses these budgets.
+    pub fn new(budget: &Budget) -> Self {
+        Self {
+            links: Mutex::default(),
+            builds: Arc::clone(&budget.page_builds),
+            bytes: Arc::clone(&budget.pages),
+            built: AtomicU64::new(0),
+        }
+    }
+
     /// The page for this key: from the cache, or built now. It is built on another thread than those that serve
-    /// connections, and to the end even if the viewer who started it disconnects.
+    /// connections. Once begun it is built to the end, even if the viewer who started it disconnects.
     pub async fn get<E: Send + 'static>(
         &self,
-        runtime: &tokio::runtime::Handle,
-        secret: &str,
+        runtime: &Handle,
+        link: OpenLink<'_>,
         key: PageKey,
         build: impl Future<Output = Result<SharePage, E>> + Send + 'static,
     ) -> Result<SharePage, PageError<E>> {
-        let link = self.link(secret);
+        let payer = Payer::account(link.account);
+        let link = self.link(link.secret);
         if link.waiting.fetch_add(1, Ordering::Relaxed) >= WAITING_MAX {
             link.waiting.fetch_sub(1, Ordering::Relaxed);
             return Err(PageError::Busy);
         }
         let _waiting = Waiting(&link.waiting);
-        let pages = Arc::clone(&link.pages).lock_owned().await;
+        let mut pages = Arc::clone(&link.pages).lock_owned().await;
         if let Some(known) = pages.iter().find(|cached| cached.key.serves(key, cached.page.devices)) {
             return Ok(known.page.clone());
         }
+        pages.retain(|cached| cached.key.is_fresh(key.now));
+        let slot = self.builds.acquire(payer, 0).await?;
         self.built.fetch_add(1, Ordering::Relaxed);
-        let builds = Arc::clone(&self.builds);
+        let (bytes, cached, timer) = (Arc::clone(&self.bytes), Arc::downgrade(&link.pages), runtime.clone());
         let task = runtime.spawn(async move {
-            let _permit = builds.acquire_owned().await;
-            let page = build.await?;
+            let _slot = slot;
+            let page = build.await.map_err(PageError::Build)?;
+            let size = page.body.len();
+            let permit = bytes.try_acquire(payer, size).or_else(|_full| {
+                // Pages that no viewer reads are given up first.
+                pages.clear();
+                bytes.try_acquire(payer, size)
+            })?;
+            let page = page.with_permit(permit);
             insert(pages, Cached { key, page: page.clone() });
+            timer.spawn(async move {
+                tokio::time::sleep(KEPT).await;
+                if let Some(pages) = cached.upgrade() {
+                    pages.lock().await.retain(|cached| cached.key != key);
+                }
+            });
             Ok(page)
         });
-        task.await.map_err(PageError::Lost)?.map_err(PageError::Build)
+        task.await.map_err(PageError::Lost)?
     }
 
     /// Pages built since the start, however many viewers there were.
@@ -162,59 +231,4 @@ fn insert(mut pages: OwnedMutexGuard<VecDeque<Cached>>, new: Cached) {
 }
 
 #[cfg(test)]
-mod tests {
-    use futures_util::future::join_all;
-    use tokio::runtime::Handle;
-
-    use super::*;
-
-    fn key(end: i64, now_ms: i64) -> PageKey {
-        PageKey { trail: None, end, now: Timestamp::from_millis(now_ms) }
-    }
-
-    async fn look(pages: &ShareCache, key: PageKey, devices: usize, made: &Arc<AtomicU64>) -> String {
-        let made = Arc::clone(made);
-        let page = async move {
-            tokio::task::yield_now().await;
-            let number = made.fetch_add(1, Ordering::Relaxed);
-            Ok::<_, ()>(SharePage { body: Bytes::from(number.to_string()), devices })
-        };
-        let page = pages.get(&Handle::current(), "secret", key, page).await.unwrap();
-        String::from_utf8(page.body.to_vec()).unwrap()
-    }
-
-    #[tokio::test]
-    async fn many_viewers_get_one_answer() {
-        let (pages, made) = (ShareCache::default(), Arc::new(AtomicU64::new(0)));
-        let answers = join_all((0..200).map(|_| look(&pages, key(5, 0), 10_000, &made))).await;
-        assert!(answers.iter().all(|answer| answer == "0"));
-        assert_eq!(look(&pages, key(6, 999), 10_000, &made).await, "0", "of many devices up to a second old");
-        assert_eq!(look(&pages, key(6, 1_000), 10_000, &made).await, "1");
-    }
-
-    #[tokio::test]
-    async fn few_devices_are_shown_as_they_are() {
-        let (pages, made) = (ShareCache::default(), Arc::new(AtomicU64::new(0)));
-        assert_eq!(look(&pages, key(5, 0), 3, &made).await, "0");
-        assert_eq!(look(&pages, key(5, 0), 3, &made).await, "0", "nothing happened");
-        assert_eq!(look(&pages, key(6, 0), 3, &made).await, "1", "something was stored");
-        let later = PageKey { trail: Some(Timestamp::from_millis(1)), ..key(6, 0) };
-        assert_eq!(look(&pages, later, 3, &made).await, "2", "another trail");
-    }
-
-    #[tokio::test]
-    async fn waiting_viewers_are_bounded() {
-        let pages = ShareCache::default();
-        let (make, runtime) = (std::future::pending::<Result<SharePage, ()>>, Handle::current());
-        let mut waiting: Vec<_> =
-            (0..WAITING_MAX).map(|_| Box::pin(pages.get(&runtime, "secret", key(1, 0), make()))).collect();
-        for one in &mut waiting {
-            assert!(futures_util::poll!(one.as_mut()).is_pending());
-        }
-        let refused = pages.get(&runtime, "secret", key(1, 0), make()).await;
-        assert!(matches!(refused, Err(PageError::Busy)));
-        drop(waiting);
-        let links = pages.lock();
-        assert_eq!(links["secret"].waiting.load(Ordering::Relaxed), 0, "the count goes back");
-    }
-}
+mod tests;

@@ -25,7 +25,7 @@ use crate::http::extract::{Params, TextPath};
 use crate::http::limit::too_many;
 use crate::http::reply::encode;
 use crate::http::shared_body::json_of_buffers;
-use crate::live::{PageError, PageKey, SharePage};
+use crate::live::{OpenLink, PageError, PageKey, SharePage};
 
 /// A live view of what was shared: names and positions, nothing else of the account.
 #[derive(Serialize, ToSchema)]
@@ -92,8 +92,8 @@ pub struct SharedLocation {
 
 /// Positions of trails that one answer brings, of all devices together.
 const TRAIL_POINTS: usize = 20_000;
-/// Of one device at the most, and at the least.
-const DEVICE_POINTS: (usize, usize) = (1_000, 20);
+/// Of one device at the most.
+const DEVICE_POINTS: usize = 1_000;
 
 /// Devices read at a time: what is read of one takes ten times what is shown of it.
 const PAGE_DEVICES: u32 = 500;
@@ -115,7 +115,7 @@ impl SharedAnswer {
     ) -> ApiResult<()> {
         let scope = Scope::for_share_link(&view.share);
         let link = view.share.link;
-        let each = (TRAIL_POINTS / view.device_count.max(1)).clamp(DEVICE_POINTS.1, DEVICE_POINTS.0);
+        let each = points_each(view.device_count);
         for (device, last) in view.devices.items {
             let trail = match trail.map(|since| since.max(link.from)) {
                 // A device without locations since then has no trail; skipping it avoids a slow read.
@@ -136,6 +136,11 @@ impl SharedAnswer {
         }
         Ok(())
     }
+}
+
+/// Positions of the trail of each of so many devices, at least one.
+fn points_each(devices: usize) -> usize {
+    (TRAIL_POINTS / devices.max(1)).clamp(1, DEVICE_POINTS)
 }
 
 /// What tells a device from others of the link, without telling which one it is in the account.
@@ -228,10 +233,12 @@ pub async fn get_shared(
     let end = app.store.event_end(Scope::for_share_link(&share)).await?;
     let make = make_page(app.clone(), share.link.secret.clone(), trail, now);
     let key = PageKey { trail, end, now };
-    match app.share_cache.get(&app.runtime, &share.link.secret, key, make).await {
+    let link = OpenLink { secret: &share.link.secret, account: share.account };
+    match app.share_cache.get(&app.runtime, link, key, make).await {
         Ok(page) => Ok(json_of_buffers([page.body])),
         Err(PageError::Build(error)) => Err(error),
         Err(PageError::Lost(error)) => Err(internal(error)),
+        Err(PageError::Exhausted(exhausted)) => Err(exhausted.into()),
         Err(PageError::Busy) => Err(ApiError::new(
             ErrorCode::RateLimited,
             "Too many open this link at once. Wait a moment and open it again.",
@@ -264,4 +271,17 @@ async fn make_page(
     }
     let devices = answer.devices.len();
     Ok(SharePage { body: Bytes::from(encode(None, &answer).map_err(internal)?), devices })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trails_of_many_devices_have_no_more_points_in_all() {
+        for (devices, each) in [(0, 1_000), (1, 1_000), (20, 1_000), (21, 952), (10_000, 2), (1_000_000, 1)] {
+            assert_eq!(points_each(devices), each, "{devices}");
+        }
+        assert!((1..=20_000).all(|devices| devices * points_each(devices) <= TRAIL_POINTS));
+    }
 }
