@@ -37,6 +37,16 @@ pub struct GroupSettings {
 impl GroupSettings {
     /// Devices that a group may have.
     pub const DEVICES_MAX: usize = 10_000;
+    /// Devices that a change may add and remove in one transaction. Larger changes are written in several.
+    pub const SMALL_CHANGE_MAX: usize = 250;
+
+    /// How many devices are only in this or only in the other group.
+    pub fn devices_changed(&self, before: &Self) -> usize {
+        let only = |of: &[DeviceId], in_other: &[DeviceId]| {
+            of.iter().filter(|device| in_other.binary_search(device).is_err()).count()
+        };
+        only(&self.devices, &before.devices) + only(&before.devices, &self.devices)
+    }
 
     /// The fields that differ from `before`, by their names in the API; written to the audit log.
     pub fn changes_since(&self, before: &Self) -> [(&'static str, bool); 3] {

@@ -1,8 +1,10 @@
 //! Groups: the exemplar of a resource, so the rules all resources share are tested here too.
 
 use perigee_core::privilege::Privilege;
+use perigee_server::budget::Payer;
 use serde_json::json;
 
+use crate::budget::fill;
 use crate::support::people::Traits;
 use crate::support::{Engine, TestApp, on_both_engines};
 
@@ -15,7 +17,37 @@ on_both_engines!(
     paths_match_in_any_case_and_under_the_prefix,
     another_accounts_group_looks_like_none,
     every_answer_has_its_headers,
+    large_changes_wait_for_their_turn,
 );
+
+/// While a large change of another account runs, one of this account may wait. Further ones are refused before anything
+/// is written, and small changes are made at once.
+async fn large_changes_wait_for_their_turn(engine: Engine) {
+    let app = TestApp::with(engine, |config| config.budget.waiting_per_client = 1).await;
+    let tenant = app.tenant("acme", 300).await;
+    let owner = &tenant.owner;
+    let mut devices = Vec::new();
+    for number in 0..251 {
+        devices.push(app.device(owner, &json!({"name": format!("Device {number}")})).await);
+    }
+    let full = json!({"name": "Full", "devices": devices});
+    let made = app.send(owner, "POST /api/groups", &full).await.expect(201);
+    let path = format!("/api/groups/{}", made["id"].as_str().unwrap());
+    let large_groups = app.app.budget.large_groups.clone();
+    let running = fill(&large_groups);
+    assert_eq!(running.len(), 1);
+    let mut waiting = Box::pin(large_groups.acquire(Payer::account(tenant.account.id), 0));
+    assert!(futures_util::poll!(waiting.as_mut()).is_pending());
+    app.send(owner, "POST /api/groups", &full).await.expect_error(429, "rate-limited");
+    let empty = json!({"name": "Empty", "devices": []});
+    app.send(owner, &format!("PUT {path}"), &empty).await.expect_error(429, "rate-limited");
+    app.call(&format!("DELETE {path}")).by(owner).send().await.expect_error(429, "rate-limited");
+    let renamed = app.send(owner, &format!("PATCH {path}"), &json!({"name": "Renamed"})).await.expect(200);
+    assert_eq!(renamed["devices"].as_array().unwrap().len(), 251);
+    drop((waiting, running));
+    app.send(owner, &format!("PUT {path}"), &empty).await.expect(200);
+    assert_eq!(large_groups.load(), (0, 0), "a change gives its slot back before it is answered");
+}
 
 async fn a_group_lives_and_dies(engine: Engine) {
     let app = TestApp::new(engine).await;

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use perigee_core::actor::Scope;
 use perigee_core::error::StoreError;
+use perigee_core::group::GroupSettings;
 use perigee_core::id::{AccountId, DeviceId, GroupId};
 use perigee_core::store::Result;
 
@@ -17,7 +18,7 @@ use super::scope;
 use crate::{Row, Tx, Value, params};
 
 /// Members that one transaction writes, removes or follows up.
-pub(super) const SLICE: usize = 250;
+pub(super) const SLICE: usize = GroupSettings::SMALL_CHANGE_MAX;
 /// The edition that a change replaces when the group is new.
 pub(super) const NO_EDITION: i64 = -1;
 /// After this time a hidden edition is taken to be abandoned by its writer.

@@ -10,29 +10,22 @@ use perigee_core::id::{AccountId, DeviceId, GroupId};
 use perigee_core::idempotency::{Created, IdempotencyKey};
 use perigee_core::revision::Revision;
 use perigee_core::store::Result;
-use tokio::sync::Semaphore;
 
 use super::editions::{self, Edition, NO_EDITION, SLICE, Unfinished};
 use super::{accounts, groups, idempotency, ids};
 use crate::{Database, Tx, params};
-
-/// One large change at a time on this node.
-static PERMIT: Semaphore = Semaphore::const_new(1);
 
 /// Whether a change of this many devices is too large for one transaction.
 pub(super) const fn is_large(devices: usize) -> bool {
     devices > SLICE
 }
 
-/// Runs a large change in a task of its own, which continues when the caller is cancelled.
+/// Runs a large change in a task of its own, which continues when the caller is cancelled. Callers limit how many run at
+/// the same time.
 pub(super) async fn run_detached<T: Send + 'static>(
     change: impl Future<Output = Result<T>> + Send + 'static,
 ) -> Result<T> {
-    let task = tokio::spawn(async move {
-        let _permit = PERMIT.acquire().await.map_err(|closed| StoreError::Internal(closed.into()))?;
-        change.await
-    });
-    task.await.map_err(|lost| StoreError::Internal(lost.into()))?
+    tokio::spawn(change).await.map_err(|lost| StoreError::Internal(lost.into()))?
 }
 
 /// Creates a group with many members.

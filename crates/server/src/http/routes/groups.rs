@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use perigee_core::error::Kind;
+use perigee_core::error::{Kind, StoreError};
 use perigee_core::group::{Group, GroupFilter, GroupSettings};
 use perigee_core::id::{DeviceId, GroupId};
 use perigee_core::privilege::Privilege;
@@ -12,8 +12,9 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::app::App;
+use crate::budget::Payer;
 use crate::http::edit::{ENVELOPE, place_reference, retry_changed};
-use crate::http::error::{ApiResult, not_found};
+use crate::http::error::{ApiResult, internal, not_found};
 use crate::http::extract::{Caller, Change, IdPath, JsonBody, Once, Params, Preconditions, entity_tag};
 use crate::http::input::{Set, input, read_body};
 use crate::http::list::answer_list;
@@ -93,6 +94,26 @@ fn read_group(body: &Value) -> ApiResult<GroupSettings> {
     })
 }
 
+/// Makes a change of a group by so many devices. A large one waits for the account's turn, and once begun goes on to its
+/// end even if the client disconnects.
+async fn in_turn<T: Send + 'static>(
+    app: &App,
+    caller: &Caller,
+    devices: usize,
+    change: impl Future<Output = Result<T, StoreError>> + Send + 'static,
+) -> ApiResult<Result<T, StoreError>> {
+    if devices <= GroupSettings::SMALL_CHANGE_MAX {
+        return Ok(change.await);
+    }
+    let slot = app.budget.large_groups.acquire(Payer::account(caller.account().id), 0).await?;
+    let task = async move {
+        let changed = change.await;
+        drop(slot);
+        changed
+    };
+    app.background.spawn_on(task, &app.runtime).await.map_err(internal)
+}
+
 async fn find(app: &App, caller: &Caller, id: Option<GroupId>) -> ApiResult<Group> {
     let missing = || not_found(Kind::Group);
     app.store.find_group(caller.scope(), id.ok_or_else(missing)?).await?.ok_or_else(missing)
@@ -131,7 +152,10 @@ pub async fn create_group(
     resolve_names(&app, &caller, &mut body.value, NAMES).await?;
     let settings = read_group(&body.value)?;
     let held = once.hold(&app, &caller, &body)?;
-    let created = app.store.create_group(&caller.actor(), settings, held.key.clone()).await;
+    let (store, actor, key) = (app.store.clone(), caller.actor(), held.key.clone());
+    let devices = settings.devices.len();
+    let create = async move { store.create_group(&actor, settings, key).await };
+    let created = in_turn(&app, &caller, devices, create).await?;
     let group = place_reference(created, "devices")??.into_inner();
     let address = app.base_url.join(&format!("/api/groups/{}", group.id));
     let revision = group.revision;
@@ -196,10 +220,13 @@ async fn change_group(
         caller.require(Privilege::GroupsWrite)?;
         change.preconditions.check(Kind::Group, present.revision)?;
         let (id, seen) = (present.id, present.revision);
+        let before = present.settings.clone();
         let mut wanted = change.apply(&GroupView::from(present)).await?;
         resolve_names(&app, &caller, &mut wanted, NAMES).await?;
         let settings = read_group(&wanted)?;
-        place_reference(app.store.replace_group(&caller.actor(), id, seen, settings).await, "devices")
+        let (store, actor, devices) = (app.store.clone(), caller.actor(), settings.devices_changed(&before));
+        let replace = async move { store.replace_group(&actor, id, seen, settings).await };
+        place_reference(in_turn(&app, &caller, devices, replace).await?, "devices")
     })
     .await?;
     let revision = group.revision;
@@ -222,7 +249,9 @@ pub async fn delete_group(
         let present = find(&app, &caller, id).await?;
         caller.require(Privilege::GroupsWrite)?;
         preconditions.check(Kind::Group, present.revision)?;
-        Ok(app.store.delete_group(&caller.actor(), present.id, Some(present.revision)).await)
+        let (store, actor, devices) = (app.store.clone(), caller.actor(), present.settings.devices.len());
+        let delete = async move { store.delete_group(&actor, present.id, Some(present.revision)).await };
+        in_turn(&app, &caller, devices, delete).await
     })
     .await?;
     Ok(caller.reply(Done {}))
