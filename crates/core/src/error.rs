@@ -47,6 +47,9 @@ pub enum StoreError {
         /// The maximum per account.
         most: u32,
     },
+    /// The geofences of the account would have more positions in all than an account may have.
+    #[error("no more than {0} positions of geofences")]
+    TooManyPositions(u32),
     /// The input refers to an object that the account does not have.
     #[error("{kind} {id} does not exist")]
     UnknownReference {

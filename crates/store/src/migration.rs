@@ -86,6 +86,7 @@ migrations! {
     12 "refusals" "0012_refusals.sql";
     13 "email_caps" "0013_email_caps.sql";
     14 "packed_log" "0014_packed_log.sql";
+    15 "geofence_positions" "0015_geofence_positions.sql";
 }
 
 impl Migration {

@@ -38,6 +38,8 @@ pub struct GeofenceSettings {
 impl GeofenceSettings {
     /// Geofences that an account may have.
     pub const PER_ACCOUNT_MAX: u32 = 10_000;
+    /// Positions that the geofences of an account may have in all: what a rule may have to look at for one location.
+    pub const POSITIONS_PER_ACCOUNT_MAX: u32 = 200_000;
 
     /// The fields that differ from `before`, by their names in the API; written to the audit log.
     pub fn changes_since(&self, before: &Self) -> [(&'static str, bool); 3] {

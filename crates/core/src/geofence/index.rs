@@ -41,8 +41,27 @@ impl FromIterator<usize> for FenceBits {
 /// Geofences prepared for lookups by position.
 #[derive(Debug, Default)]
 pub struct FenceIndex {
-    regions: Vec<(GeofenceId, Region)>,
+    regions: Vec<Prepared>,
     tree: RTree<Entry>,
+}
+
+#[derive(Debug)]
+struct Prepared {
+    id: GeofenceId,
+    region: Region,
+    /// CPU steps of testing a position.
+    steps: u64,
+}
+
+/// The geofences that contain a position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Located {
+    /// The geofences by their numbers in the index.
+    pub inside: FenceBits,
+    /// Geofences that were tested exactly.
+    pub tested: usize,
+    /// CPU steps that it took.
+    pub steps: u64,
 }
 
 impl FenceIndex {
@@ -56,7 +75,8 @@ impl FenceIndex {
             entries.extend(boxes.into_iter().flat_map(turns).map(|[west, south, east, north]| {
                 Entry::new(Rectangle::from_corners([west, south], [east, north]), number)
             }));
-            regions.push((id, region));
+            let steps = region.steps();
+            regions.push(Prepared { id, region, steps });
         }
         Self { regions, tree: RTree::bulk_load(entries) }
     }
@@ -65,16 +85,33 @@ impl FenceIndex {
     pub fn containing(&self, place: Position) -> Vec<GeofenceId> {
         let regions = self.near(place).into_iter().filter_map(|number| self.regions.get(number));
         let mut inside: Vec<GeofenceId> =
-            regions.filter(|(_, region)| region.contains(place)).map(|(id, _)| *id).collect();
+            regions.filter(|fence| fence.region.contains(place)).map(|fence| fence.id).collect();
         inside.sort_unstable();
         inside
     }
 
-    /// The geofences that contain a position, as bits, and how many candidates were tested exactly.
-    pub fn locate(&self, place: Position) -> (FenceBits, usize) {
+    /// The geofences that contain a position, and what it took to find them.
+    pub fn locate(&self, place: Position) -> Located {
         let near = self.near(place);
-        let contains = |number: &&usize| self.regions.get(**number).is_some_and(|(_, at)| at.contains(place));
-        (near.iter().filter(contains).copied().collect(), near.len())
+        let mut steps = 0;
+        let contains = |number: &&usize| {
+            self.regions.get(**number).is_some_and(|fence| {
+                steps += 1 + fence.steps;
+                fence.region.contains(place)
+            })
+        };
+        let inside = near.iter().filter(contains).copied().collect();
+        Located { inside, tested: near.len(), steps }
+    }
+
+    /// Bytes it takes in memory.
+    pub fn bytes(&self) -> usize {
+        self.regions.iter().map(|fence| size_of::<Prepared>() + fence.region.bytes()).sum()
+    }
+
+    /// CPU steps of locating a position that is near every geofence.
+    pub fn steps_max(&self) -> u64 {
+        self.regions.iter().map(|fence| 1 + fence.steps).sum()
     }
 
     /// Candidates: the geofences whose bounding box contains the position, by number.
@@ -89,7 +126,7 @@ impl FenceIndex {
     /// These geofences as bits, without those that are not in the index.
     pub fn bits(&self, geofences: &[GeofenceId]) -> FenceBits {
         let numbers: HashMap<GeofenceId, usize> =
-            self.regions.iter().enumerate().map(|(number, (id, _))| (*id, number)).collect();
+            self.regions.iter().enumerate().map(|(number, fence)| (fence.id, number)).collect();
         geofences.iter().filter_map(|id| numbers.get(id).copied()).collect()
     }
 

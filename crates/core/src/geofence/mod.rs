@@ -14,6 +14,6 @@ mod tests;
 mod validity;
 
 pub use fence::{Geofence, GeofenceSettings};
-pub use index::{FenceBits, FenceIndex};
+pub use index::{FenceBits, FenceIndex, Located};
 pub use shape::{Area, Position, Region, Shape};
 pub use validity::ShapeError;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ring::{Ring, Side};
+use super::ring::{Corner, Ring, Side};
 use super::validity::{ShapeError, check_areas, check_corridor, check_radius};
 use crate::location::{Latitude, Longitude};
 use crate::sphere::{Arc, RADIUS_M, UnitVector};
@@ -69,6 +69,18 @@ impl Shape {
     /// The largest radius and width, in metres: a thousand kilometres.
     pub const DISTANCE_MAX_M: f64 = 1_000_000.0;
 
+    /// The number of its positions.
+    pub fn positions(&self) -> usize {
+        match self {
+            Self::Areas(areas) => {
+                let rings = areas.iter().flat_map(|area| std::iter::once(&area.outline).chain(&area.holes));
+                rings.map(Vec::len).sum()
+            }
+            Self::Circle { .. } => 1,
+            Self::Corridor { line, .. } => line.len(),
+        }
+    }
+
     /// Whether it is one that can be looked into.
     pub fn check(&self) -> Result<(), ShapeError> {
         match self {
@@ -121,6 +133,36 @@ impl Region {
                 let here = place.vector();
                 arcs.iter().any(|arc| arc.distance_m(here) <= *half_m)
             }
+        }
+    }
+
+    /// CPU steps of testing a position, at most: one for each side of an area, ten for each part that is measured on the
+    /// sphere. A step is a few nanoseconds.
+    pub(super) fn steps(&self) -> u64 {
+        const ON_SPHERE: u64 = 10;
+        let count = |parts: usize| u64::try_from(parts).unwrap_or(u64::MAX);
+        match &self.0 {
+            Kind::Areas(areas) => {
+                let rings = areas.iter().flat_map(|(outline, holes)| std::iter::once(outline).chain(holes));
+                rings.map(|ring| count(ring.corners.len())).sum()
+            }
+            Kind::Circle { .. } => ON_SPHERE,
+            Kind::Corridor { arcs, .. } => count(arcs.len()).saturating_mul(ON_SPHERE),
+        }
+    }
+
+    /// Bytes it takes in memory, with its boxes in an index.
+    pub(super) fn bytes(&self) -> usize {
+        /// Bytes of a box in an R-tree, with its part of the inner nodes.
+        const BOX: usize = 64;
+        match &self.0 {
+            Kind::Areas(areas) => {
+                let rings = areas.iter().flat_map(|(outline, holes)| std::iter::once(outline).chain(holes));
+                let ring = |ring: &Ring| size_of::<Ring>() + ring.corners.capacity() * size_of::<Corner>();
+                areas.len() * BOX + rings.map(ring).sum::<usize>()
+            }
+            Kind::Circle { .. } => BOX,
+            Kind::Corridor { arcs, .. } => arcs.capacity() * (size_of::<Arc>() + BOX),
         }
     }
 

@@ -12,6 +12,10 @@ use crate::time::Timestamp;
 /// A checkpoint is made after this many locations, or this many milliseconds of fix time.
 const CHECKPOINT_LOCATIONS: usize = 512;
 const CHECKPOINT_MS: i64 = 12 * 60 * 60 * 1000;
+/// CPU steps of applying a location to a rule, beside looking it up in geofences, and of sorting it among those of the
+/// same time. A step is a few nanoseconds.
+const RULE_STEPS: u64 = 10;
+const SORT_STEPS: u64 = 200;
 
 /// Evaluates locations of a device in order of time.
 ///
@@ -32,6 +36,9 @@ pub struct Evaluator<R, F> {
     awake: Vec<bool>,
     /// Locations with the same time, which are evaluated together.
     held: Vec<Location>,
+    /// Sorted locations of one time that are being evaluated, and how many of them are done.
+    ready: Vec<Location>,
+    done: usize,
     place: Option<(Latitude, Longitude)>,
     checkpoints: Vec<Snapshot>,
     last_checkpoint: Option<Timestamp>,
@@ -54,6 +61,8 @@ impl<R: Borrow<Rule>, F: Borrow<RuleFences>> Evaluator<R, F> {
             since_checkpoint: start.since_checkpoint,
             place: start.place,
             held: Vec::new(),
+            ready: Vec::new(),
+            done: 0,
             checkpoints: Vec::new(),
             before: progresses.iter().map(|progress| (progress.at, progress.open())).collect(),
             rules,
@@ -64,28 +73,71 @@ impl<R: Borrow<Rule>, F: Borrow<RuleFences>> Evaluator<R, F> {
         }
     }
 
-    /// The number of rules.
-    pub const fn rule_count(&self) -> usize {
-        self.rules.len()
+    /// CPU steps by which [`Evaluator::advance`] may exceed its bound if it gets so many locations: those of one
+    /// location near every geofence, and of sorting the locations if all have the same time.
+    pub fn excess_max(&self, locations: usize) -> u64 {
+        let fences = if self.uses_fences { self.fences.borrow().steps_max() } else { 0 };
+        let sorted = u64::try_from(self.held.len() + locations).unwrap_or(u64::MAX);
+        fences.saturating_add(self.rule_steps()).saturating_add(sorted.saturating_mul(SORT_STEPS))
+    }
+
+    fn rule_steps(&self) -> u64 {
+        u64::try_from(self.rules.len()).unwrap_or(u64::MAX).saturating_mul(RULE_STEPS)
     }
 
     /// Adds the next location. Suspect locations are ignored.
     pub fn push(&mut self, stored: StoredLocation) {
-        if stored.trust.suspect {
-            return;
-        }
-        if self.held.first().is_some_and(|held| held.time != stored.location.time) {
-            self.evaluate_held();
-        }
-        self.held.push(stored.location);
+        self.advance(&mut std::iter::once(stored), u64::MAX);
     }
 
-    /// Evaluates the locations of one time, sorted by content so that the order of arrival does not matter.
-    fn evaluate_held(&mut self) {
-        let mut held = std::mem::take(&mut self.held);
-        let Some(time) = held.first().map(|location| location.time) else { return };
-        if held.len() > 1 {
-            held.sort_by_cached_key(|location| serde_json::to_string(location).unwrap_or_default());
+    /// Adds the next locations until so many CPU steps are used, and returns how many were used. It stops after the
+    /// location with which it reaches them: if fewer were used, all locations were taken.
+    pub fn advance(&mut self, part: &mut impl Iterator<Item = StoredLocation>, steps: u64) -> u64 {
+        let mut used = 0_u64;
+        loop {
+            while used < steps && self.done < self.ready.len() {
+                used = used.saturating_add(self.evaluate_next());
+            }
+            if used >= steps {
+                return used;
+            }
+            let Some(stored) = part.next() else { return used };
+            used = used.saturating_add(1 + self.receive(stored));
+        }
+    }
+
+    /// The same for the last locations. Those that were held back for others of the same time are evaluated too.
+    pub fn advance_to_end(&mut self, part: &mut impl Iterator<Item = StoredLocation>, steps: u64) -> u64 {
+        let used = self.advance(part, steps);
+        if used >= steps || self.held.is_empty() {
+            return used;
+        }
+        let used = used.saturating_add(self.make_ready());
+        used.saturating_add(self.advance(&mut std::iter::empty(), steps.saturating_sub(used)))
+    }
+
+    /// Holds a location back until all of its time are known, and makes those of the time before ready.
+    fn receive(&mut self, stored: StoredLocation) -> u64 {
+        if stored.trust.suspect {
+            return 0;
+        }
+        let is_later = self.held.first().is_some_and(|held| held.time != stored.location.time);
+        let steps = if is_later { self.make_ready() } else { 0 };
+        self.held.push(stored.location);
+        steps
+    }
+
+    /// Prepares the locations of one time, sorted by content so that the order of arrival does not matter.
+    fn make_ready(&mut self) -> u64 {
+        let Some(time) = self.held.first().map(|location| location.time) else { return 0 };
+        self.ready.clear();
+        self.done = 0;
+        std::mem::swap(&mut self.held, &mut self.ready);
+        let mut steps = self.rule_steps();
+        if self.ready.len() > 1 {
+            self.ready.sort_by_cached_key(|location| serde_json::to_string(location).unwrap_or_default());
+            let count = u64::try_from(self.ready.len()).unwrap_or(u64::MAX);
+            steps = steps.saturating_add(count.saturating_mul(SORT_STEPS));
         }
         self.checkpoint_before(time);
         let place = self.place;
@@ -95,19 +147,25 @@ impl<R: Borrow<Rule>, F: Borrow<RuleFences>> Evaluator<R, F> {
                 progress.advance_to(rule.borrow(), time, place);
             }
         }
-        for location in &held {
-            let at = Position { latitude: location.latitude, longitude: location.longitude };
-            let hits = if self.uses_fences { self.fences.borrow().hits(at) } else { Vec::new() };
-            let rules = self.rules.iter().zip(&self.sets);
-            let rules = self.progresses.iter_mut().zip(rules).zip(&mut self.ended).zip(&self.awake);
-            for (((progress, (rule, sets)), ended), _) in rules.filter(|(_, awake)| **awake) {
-                ended.extend(progress.apply(rule.borrow(), location, Inside::new(&hits, sets)));
-            }
-            self.place = Some((location.latitude, location.longitude));
+        steps
+    }
+
+    /// Evaluates the next location that is ready and returns the CPU steps it took.
+    fn evaluate_next(&mut self) -> u64 {
+        let Some(location) = self.ready.get(self.done) else { return 0 };
+        let at = Position { latitude: location.latitude, longitude: location.longitude };
+        let (hits, steps) = if self.uses_fences { self.fences.borrow().hits(at) } else { (Vec::new(), 0) };
+        let rules = self.rules.iter().zip(&self.sets);
+        let rules = self.progresses.iter_mut().zip(rules).zip(&mut self.ended).zip(&self.awake);
+        for (((progress, (rule, sets)), ended), _) in rules.filter(|(_, awake)| **awake) {
+            ended.extend(progress.apply(rule.borrow(), location, Inside::new(&hits, sets)));
         }
-        self.since_checkpoint += held.len();
-        self.held = held;
-        self.held.clear();
+        self.place = Some((location.latitude, location.longitude));
+        self.done += 1;
+        if self.done == self.ready.len() {
+            self.since_checkpoint += self.ready.len();
+        }
+        steps + self.rule_steps()
     }
 
     /// Makes a checkpoint, if one is due, before locations of a later time are evaluated.
@@ -134,7 +192,7 @@ impl<R: Borrow<Rule>, F: Borrow<RuleFences>> Evaluator<R, F> {
 
     /// Finishes the evaluation: there is no further location up to `now`.
     pub fn finish(mut self, now: Timestamp) -> Evaluation {
-        self.evaluate_held();
+        self.advance_to_end(&mut std::iter::empty(), u64::MAX);
         for (progress, rule) in self.progresses.iter_mut().zip(&self.rules) {
             progress.advance_to(rule.borrow(), now, self.place);
         }

@@ -62,11 +62,28 @@ impl RuleFences {
         self.of_rules.get(&rule).map_or_else(SetNumbers::default, Arc::clone)
     }
 
-    /// For each set, whether one of its geofences contains a position. Each nearby geofence is tested once.
-    pub(super) fn hits(&self, place: Position) -> Vec<bool> {
-        let (inside, looked_at) = self.index.locate(place);
-        self.checks.fetch_add(u64::try_from(looked_at).unwrap_or(0), Ordering::Relaxed);
-        self.sets.iter().map(|set| set.intersects(&inside)).collect()
+    /// For each set, whether one of its geofences contains a position, and the CPU steps it took. Each nearby geofence
+    /// is tested once.
+    pub(super) fn hits(&self, place: Position) -> (Vec<bool>, u64) {
+        let located = self.index.locate(place);
+        self.checks.fetch_add(u64::try_from(located.tested).unwrap_or(0), Ordering::Relaxed);
+        let hits = self.sets.iter().map(|set| set.intersects(&located.inside)).collect();
+        (hits, located.steps + self.set_steps())
+    }
+
+    /// Bytes they take in memory.
+    pub fn bytes(&self) -> usize {
+        self.index.bytes() + self.sets.len() * self.index.len().div_ceil(8)
+    }
+
+    /// CPU steps of [`RuleFences::hits`] for a position that is near every geofence.
+    pub(super) fn steps_max(&self) -> u64 {
+        self.index.steps_max() + self.set_steps()
+    }
+
+    /// CPU steps of comparing every set with the geofences around a position, 64 geofences at a time.
+    fn set_steps(&self) -> u64 {
+        u64::try_from(self.sets.len() * (1 + self.index.len() / 64)).unwrap_or(u64::MAX)
     }
 
     /// How many exact tests of a position against a geofence were made.

@@ -102,6 +102,19 @@ impl RuleSet {
         self.rules.len()
     }
 
+    /// Bytes that the set takes in memory, estimated.
+    pub fn bytes(&self) -> usize {
+        /// Bytes of a rule without its target and its geofences, and of each device, group or geofence it names.
+        const RULE: usize = 1024;
+        const NAMED: usize = 64;
+        let named = |rule: &Arc<Rule>| {
+            let target = &rule.settings.target;
+            target.devices.len() + target.groups.len() + rule.settings.geofences().len()
+        };
+        let rules = self.rules.iter().map(|rule| RULE + NAMED * named(rule)).sum::<usize>();
+        rules + self.fences.bytes()
+    }
+
     /// The geofences that the rules refer to.
     pub const fn fences(&self) -> &Arc<RuleFences> {
         &self.fences

@@ -181,7 +181,7 @@ pub trait RuleEngineStore: Send + Sync {
         devices: &[DeviceId],
     ) -> Result<Vec<(DeviceId, StoredLocation)>>;
 
-    /// Loads the rules and geofences of an account with their revision.
+    /// Loads the rules of an account and the geofences they refer to, with their revision.
     async fn load_rules(&self, account: AccountId) -> Result<(i64, Vec<Rule>, Vec<Geofence>)>;
 
     /// Loads the trails of these devices; deleted devices are left out.

@@ -262,6 +262,12 @@ impl From<StoreError> for ApiError {
                     "The account may have at most {most} of these ({kind}). Delete one that is not needed any more."
                 ),
             ),
+            StoreError::TooManyPositions(most) => Self::new(
+                ErrorCode::TooMany,
+                format!(
+                    "The geofences of the account may have at most {most} positions in all. Delete one that is not needed any more, or draw it with fewer positions."
+                ),
+            ),
             StoreError::UnknownReference { kind, id } => invalid_body(vec![Problem {
                 pointer: Pointer::root(),
                 detail: format!("There is no {kind} {id} in this account."),

@@ -1,6 +1,10 @@
 //! Geofences: GeoJSON in and out.
 
+use perigee_core::actor::Actor;
+use perigee_core::geofence::{GeofenceSettings, Position, Shape};
+use perigee_core::location::{Latitude, Longitude};
 use perigee_core::privilege::Privilege;
+use perigee_core::store::Geofences as _;
 use perigee_server::budget::Payer;
 use serde_json::{Value, json};
 
@@ -14,6 +18,7 @@ on_both_engines!(
     a_geofence_in_use_stays,
     who_sees_a_group_sees_its_geofences,
     large_geometries_are_checked_in_turn,
+    the_positions_of_an_account_are_bounded,
 );
 
 /// A feature of this geometry and these properties.
@@ -56,6 +61,40 @@ async fn large_geometries_are_checked_in_turn(engine: Engine) {
     drop((waiting, slots));
     app.send(owner, &format!("PUT {path}"), &body(200)).await.expect(200);
     assert_eq!(work.load(), (0, 0));
+}
+
+/// 100 geofences of 2,000 positions are all that an account may have.
+async fn the_positions_of_an_account_are_bounded(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let line = |count: i32| Shape::Corridor {
+        line: (0..count)
+            .map(|number| Position {
+                latitude: Latitude::from_e7(number * 1_000),
+                longitude: Longitude::from_e7(0),
+            })
+            .collect(),
+        width_m: 100.0,
+    };
+    let settings =
+        |count: i32| GeofenceSettings { name: "Line".to_owned(), description: None, shape: line(count) };
+    let actor = Actor::operator(tenant.account.id);
+    for number in 0..100 {
+        let count = if number == 0 { 1_999 } else { 2_000 };
+        app.store.create_geofence(&actor, settings(count), None).await.unwrap();
+    }
+    let circle = feature("Point", &json!([-8.72, 42.24]), &json!({"name": "C", "radius": 250.5}));
+    let made = app.send(&tenant.owner, "POST /api/geofences", &circle).await.expect(201);
+    let refused = app.send(&tenant.owner, "POST /api/geofences", &circle).await;
+    let error = refused.expect_error(409, "too-many");
+    assert!(error["error"].as_str().unwrap().contains("200000 positions"), "{error}");
+    let path = format!("/api/geofences/{}", made["id"].as_str().unwrap());
+    let square = feature("Polygon", &square(), &json!({"name": "D"}));
+    app.send(&tenant.owner, &format!("PUT {path}"), &square).await.expect_error(409, "too-many");
+    let change = json!({"properties": {"name": "Renamed"}});
+    app.send(&tenant.owner, &format!("PATCH {path}"), &change).await.expect(200);
+    app.call(&format!("DELETE {path}")).by(&tenant.owner).send().await.expect(200);
+    app.send(&tenant.owner, "POST /api/geofences", &circle).await.expect(201);
 }
 
 async fn a_geofence_goes_in_and_comes_out(engine: Engine) {

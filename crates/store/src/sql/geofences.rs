@@ -50,9 +50,11 @@ pub(super) fn select(columns: &str, scope: Scope) -> Query {
     query
 }
 
-/// Every geofence of an account, by id.
-pub(super) async fn all(tx: &Tx, account: AccountId) -> Result<Vec<Geofence>> {
-    let rows = select(COLUMNS, Scope::for_store_check(account)).rows(tx).await?;
+/// The geofences of an account that rules refer to.
+pub(super) async fn named(tx: &Tx, account: AccountId) -> Result<Vec<Geofence>> {
+    let mut query = select(COLUMNS, Scope::for_store_check(account));
+    query.push(" AND f.id IN (SELECT u.geofence_id FROM rule_fence u WHERE u.account_id = ?1)");
+    let rows = query.rows(tx).await?;
     rows.iter().map(|row| from_row(account, row)).collect()
 }
 
@@ -86,6 +88,24 @@ async fn tell(tx: &Tx, actor: &Actor, action: &str, id: GeofenceId, detail: Opti
     audit::record_with(tx, actor.scope.account, &actor.origin, action, Some(id.to_string()), detail).await
 }
 
+fn positions(settings: &GeofenceSettings) -> i64 {
+    i64::try_from(settings.shape.positions()).unwrap_or(i64::MAX)
+}
+
+/// Refuses a change by which the account would have too many positions. One that adds none is never refused.
+async fn check_positions(tx: &Tx, account: AccountId, added: i64) -> Result<()> {
+    let most = GeofenceSettings::POSITIONS_PER_ACCOUNT_MAX;
+    let sql =
+        "SELECT CAST(COALESCE(SUM(positions), 0) AS BIGINT) AS positions FROM geofence WHERE account_id = ?1";
+    if added > 0
+        && tx.query_one(sql, params![account]).await?.i64("positions")?.saturating_add(added)
+            > i64::from(most)
+    {
+        return Err(StoreError::TooManyPositions(most));
+    }
+    Ok(())
+}
+
 async fn create(
     tx: &Tx,
     actor: Actor,
@@ -102,6 +122,8 @@ async fn create(
     {
         return Err(StoreError::TooMany { kind: Kind::Geofence, most: GeofenceSettings::PER_ACCOUNT_MAX });
     }
+    let positions = positions(&settings);
+    check_positions(tx, account, positions).await?;
     let (group, device) = match actor.scope.reach {
         Reach::Account => (None, None),
         Reach::Group(group) => (Some(group), None),
@@ -110,11 +132,12 @@ async fn create(
     let make = |now| GeofenceId::new(now).as_i64();
     let id = GeofenceId::from_i64(ids::fresh_id(tx, "geofence", account, make).await?);
     let sql = "INSERT INTO geofence (account_id, id, revision, name, description, shape, search, group_id, \
-                   device_id, creation, last_modified) \
-               VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9)";
+                   device_id, creation, last_modified, positions) \
+               VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10)";
     let (name, description) = (&settings.name, settings.description.as_deref());
     let (shape, search) = (shape_text(&settings)?, search_text(&settings));
-    tx.execute(sql, params![account, id, name, description, shape, search, group, device, tx.now()]).await?;
+    let values = params![account, id, name, description, shape, search, group, device, tx.now(), positions];
+    tx.execute(sql, values).await?;
     let fence = reread(tx, &actor, id).await?;
     tell(tx, &actor, "geofence.create", id, None).await?;
     idempotency::keep(tx, account, once.as_ref(), &fence).await?;
@@ -153,11 +176,13 @@ async fn replace(
     if settings == before.settings {
         return Ok(before);
     }
+    let after = positions(&settings);
+    check_positions(tx, account, after - positions(&before.settings)).await?;
     let sql = "UPDATE geofence SET revision = revision + 1, name = ?3, description = ?4, shape = ?5, \
-               search = ?6, last_modified = ?7 WHERE account_id = ?1 AND id = ?2";
+               search = ?6, last_modified = ?7, positions = ?8 WHERE account_id = ?1 AND id = ?2";
     let (name, description) = (&settings.name, settings.description.as_deref());
     let (shape, search) = (shape_text(&settings)?, search_text(&settings));
-    tx.execute(sql, params![account, id, name, description, shape, search, tx.now()]).await?;
+    tx.execute(sql, params![account, id, name, description, shape, search, tx.now(), after]).await?;
     if settings.shape != before.settings.shape {
         let users = "SELECT rule_id AS id FROM rule_fence WHERE account_id = ?1 AND geofence_id = ?2";
         start_generation(tx, account, tx.query(users, params![account, id]).await?).await?;

@@ -60,3 +60,39 @@ fn each_condition_looks_at_its_own_geofences() {
     let rules: Vec<i64> = touched.iter().map(|touched| touched.rule.as_i64()).collect();
     assert_eq!(rules, [3], "1 asks for two things of which one is never true, the fences of 2 are gone");
 }
+
+/// Locations of one time are evaluated together, and still one by one when the steps are few.
+#[test]
+fn an_evaluation_stops_when_its_steps_are_used_and_goes_on_where_it_stopped() {
+    let rule = inside(1, 1..=FENCES);
+    let fences: Vec<Geofence> = (1..=FENCES).map(fence).collect();
+    let set = RuleSet::new(1, vec![rule], &fences);
+    let locations: Vec<_> = (0..10)
+        .map(|number| fix(number / 5, f64::from(u8::try_from(number).unwrap()) * 2.0, Readings::default()))
+        .collect();
+    let evaluator = || {
+        let rules = set.location_rules_of(crate::id::DeviceId::from_i64(1), &[]);
+        let start = Trail::default().start(&rules, &[at(0), at(1)], at(2));
+        Evaluator::new(rules, set.fences().clone(), start)
+    };
+    let mut whole = evaluator();
+    for stored in locations.clone() {
+        whole.push(stored);
+    }
+    let whole = whole.finish(at(2)).touched;
+
+    let (mut judge, mut part) = (evaluator(), locations.into_iter());
+    let mut checks = Vec::new();
+    loop {
+        let before = set.fences().checks();
+        let used = judge.advance_to_end(&mut part, 1);
+        checks.push(set.fences().checks() - before);
+        if used == 0 {
+            break;
+        }
+    }
+    let each = u64::try_from(FENCES).unwrap();
+    assert!(checks.iter().all(|checks| *checks <= each), "one location at a time: {checks:?}");
+    assert_eq!(checks.iter().sum::<u64>(), each * 10);
+    assert_eq!(judge.finish(at(2)).touched, whole);
+}

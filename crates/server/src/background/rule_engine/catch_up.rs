@@ -7,15 +7,16 @@ use perigee_core::actor::Scope;
 use perigee_core::alert::Alert;
 use perigee_core::id::DeviceId;
 use perigee_core::rule::{Evaluator, LOOK_BACK_MS, RuleSet, carried_alerts};
-use perigee_core::store::{CatchUp, DeviceRound, Result, Round, RoundStart, TrailDepth};
+use perigee_core::store::{CatchUp, DeviceRound, Round, RoundStart, TrailDepth};
 use perigee_core::time::Timestamp;
 
 use super::engine::{Outcome, RuleEngine};
-use super::evaluation;
+use super::evaluation::{RoundResult, STEPS_MAX, Turns};
 use super::judge::History;
 use super::round::{blank, finished};
 
-/// Devices of one slice, and the number of locations after which the slice ends so that other accounts have their turn.
+/// Devices of one slice, and the number of locations after which the slice ends so that other accounts have their turn;
+/// it also ends after [`STEPS_MAX`].
 const DEVICES: u32 = 100;
 const LOCATIONS: usize = 10_000;
 
@@ -25,7 +26,7 @@ impl RuleEngine {
     ///
     /// Locations that were evaluated before are evaluated again without effect: occurrences are identified by their
     /// episode, and an alert is stored once. Progress is stored, so that any node can continue.
-    pub(super) async fn catch_up(&self, round_start: RoundStart, set: &RuleSet) -> Result<Outcome> {
+    pub(super) async fn catch_up(&self, round_start: RoundStart, set: &RuleSet) -> RoundResult<Outcome> {
         let account = round_start.account;
         let end = if let Some(progress) = round_start.catch_up {
             progress.end
@@ -53,13 +54,14 @@ impl RuleEngine {
         set: &RuleSet,
         ids: &[DeviceId],
         end: i64,
-    ) -> Result<(BTreeMap<DeviceId, DeviceRound>, usize)> {
+    ) -> RoundResult<(BTreeMap<DeviceId, DeviceRound>, usize)> {
         let mut devices = BTreeMap::new();
         let (mut looked_at, mut locations) = (0, 0);
+        let mut turns = Turns::new(&self.app.budget, round_start.account, u64::MAX);
         let back = round_start.now.plus_millis(-LOOK_BACK_MS);
         for known in self.app.store.load_trails(round_start.account, ids, TrailDepth::Checkpoints).await? {
             let device = known.device;
-            if locations >= LOCATIONS {
+            if locations >= LOCATIONS || turns.used() >= STEPS_MAX {
                 return Ok((devices, looked_at));
             }
             looked_at = ids.partition_point(|id| *id <= device);
@@ -76,9 +78,9 @@ impl RuleEngine {
                 locations += part.len();
                 part.retain(|stored| stored.number <= end);
                 carried.extend(part.iter().flat_map(|stored| carried_alerts(&stored.location)));
-                judge = evaluation::see(judge, part).await?;
+                judge = turns.see(judge, part).await?;
             }
-            let evaluation = evaluation::finish(judge, Vec::new(), round_start.now).await?;
+            let evaluation = turns.finish(judge, Vec::new(), round_start.now).await?;
             let judged = !evaluation.snapshot.progresses.is_empty();
             if judged || !carried.is_empty() {
                 let evaluation = judged.then_some(evaluation);

@@ -1,11 +1,12 @@
 //! The engine of a node: which accounts it works on, and their compiled rules.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt as _};
 use metrics::{describe_gauge, gauge};
+use perigee_core::error::StoreError;
 use perigee_core::id::AccountId;
 use perigee_core::rule::RuleSet;
 use perigee_core::store::{AccountLease, Result, RoundStart};
@@ -14,10 +15,11 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::account_queue::AccountQueue;
+use super::rule_sets::{Known, RuleSets};
 use super::slice_size::SliceSizes;
 use super::state_cache::StateCaches;
 use crate::app::App;
-use crate::cache::BoundedMap;
+use crate::budget::Payer;
 
 /// Milliseconds for which an account stays with the node that made its last round.
 const LEASE_MS: i64 = 10_000;
@@ -25,8 +27,6 @@ const LEASE_MS: i64 = 10_000;
 const CONCURRENCY: usize = 8;
 /// Pause after a commit, so that locations that arrive together are evaluated together.
 const COMMIT_PAUSE: Duration = Duration::from_millis(100);
-/// Accounts whose compiled rules are cached.
-const RULE_SETS_MAX: usize = 10_000;
 /// How long to rest when there was nothing to do.
 const IDLE: Duration = Duration::from_secs(1);
 /// How long to rest when there was something, and when there was a lot: locations that arrive meanwhile are evaluated
@@ -38,7 +38,7 @@ const VERY_BUSY: Duration = Duration::from_millis(600);
 pub struct RuleEngine {
     pub(super) app: App,
     owner: String,
-    rule_sets: Mutex<BoundedMap<AccountId, Arc<RuleSet>>>,
+    rule_sets: RuleSets,
     pub(super) state_caches: StateCaches,
     pub(super) sizes: SliceSizes,
 }
@@ -79,7 +79,7 @@ impl RuleEngine {
         Self {
             app,
             owner,
-            rule_sets: Mutex::new(BoundedMap::new(RULE_SETS_MAX)),
+            rule_sets: RuleSets::default(),
             state_caches: StateCaches::default(),
             sizes: SliceSizes::default(),
         }
@@ -171,20 +171,19 @@ impl RuleEngine {
         AccountLease { owner: &self.owner, duration_ms: LEASE_MS }
     }
 
-    /// The compiled rules of an account, cached by revision.
-    pub(super) async fn rules(&self, round_start: &RoundStart) -> Result<Arc<RuleSet>> {
-        let known = self.lock().get(&round_start.account).cloned();
-        if let Some(known) = known.filter(|known| known.revision == round_start.rules_revision) {
-            return Ok(known);
+    /// The compiled rules of an account, cached by revision. None when they are large and were compiled a moment ago.
+    pub(super) async fn rules(&self, round_start: &RoundStart) -> Result<Option<Arc<RuleSet>>> {
+        let (account, clock) = (round_start.account, &self.app.clock);
+        match self.rule_sets.find(account, round_start.rules_revision, clock.monotonic()) {
+            Known::Current(set) => return Ok(Some(set)),
+            Known::TooSoon => return Ok(None),
+            Known::Outdated => {}
         }
-        let (revision, rules, fences) = self.app.store.load_rules(round_start.account).await?;
-        let made = tokio::task::spawn_blocking(move || RuleSet::new(revision, rules, &fences)).await;
-        let made = Arc::new(made.map_err(|cause| perigee_core::error::StoreError::Internal(cause.into()))?);
-        self.lock().insert(round_start.account, Arc::clone(&made), |_| true);
-        Ok(made)
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, BoundedMap<AccountId, Arc<RuleSet>>> {
-        self.rule_sets.lock().unwrap_or_else(PoisonError::into_inner)
+        let (revision, rules, fences) = self.app.store.load_rules(account).await?;
+        let compile = move || RuleSet::new(revision, rules, &fences);
+        let compiled = self.app.budget.rules.run(Payer::account(account), 0, compile).await;
+        let set = Arc::new(compiled.map_err(|error| StoreError::Internal(Box::new(error)))?);
+        self.rule_sets.insert(account, Arc::clone(&set), clock.monotonic());
+        Ok(Some(set))
     }
 }

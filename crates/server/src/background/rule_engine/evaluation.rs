@@ -1,58 +1,121 @@
-//! Evaluates rules off the threads that serve connections, a part of a history at a time.
+//! Evaluates rules off the threads that serve connections, in turns of about 50 ms.
 
-use std::sync::{Arc, LazyLock};
-use std::thread::available_parallelism;
+use std::sync::Arc;
+use std::vec::IntoIter;
 
 use perigee_core::error::StoreError;
+use perigee_core::id::AccountId;
 use perigee_core::location::StoredLocation;
 use perigee_core::rule::{Evaluation, Evaluator, Rule, RuleFences};
 use perigee_core::time::Timestamp;
-use tokio::sync::Semaphore;
+
+use crate::budget::{Budget, OutOfSteps, Payer, Queue, Steps};
 
 /// An evaluator that can be moved to another thread.
 pub(super) type SharedEvaluator = Evaluator<Arc<Rule>, Arc<RuleFences>>;
 
-/// Locations times rules up to which evaluation runs on the caller's thread: some tens of microseconds.
-const INLINE_MAX: usize = 1_000;
+/// CPU steps that are made on the caller's thread: some tens of microseconds.
+const INLINE_STEPS: u64 = 20_000;
+/// CPU steps of a turn, after which other accounts have theirs: about 50 ms.
+const TURN_STEPS: u64 = 10_000_000;
 
-/// Parts evaluated at the same time, of all accounts; the others queue in order. One core is left for requests.
-static PERMITS: LazyLock<Semaphore> =
-    LazyLock::new(|| Semaphore::new(available_parallelism().map_or(1, usize::from).max(2) - 1));
+/// CPU steps of a round at most, unless its slice is the smallest: about a second.
+pub(super) const STEPS_MAX: u64 = 200_000_000;
 
-/// Evaluates locations, in order of time.
-pub(super) async fn see(
-    mut judge: SharedEvaluator,
-    part: Vec<StoredLocation>,
-) -> Result<SharedEvaluator, StoreError> {
-    let cost = part.len().saturating_mul(judge.rule_count());
-    let work = move || {
-        for stored in part {
-            judge.push(stored);
-        }
-        judge
-    };
-    if cost <= INLINE_MAX {
-        return Ok(work());
+/// Why a round was not finished.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum RoundError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The slice costs too much for one round.
+    #[error(transparent)]
+    OutOfSteps(#[from] OutOfSteps),
+}
+
+/// The result of a part of a round.
+pub(super) type RoundResult<T> = Result<T, RoundError>;
+
+/// The turns of one account in one round.
+pub(super) struct Turns {
+    queue: Arc<Queue>,
+    payer: Payer,
+    steps: Steps,
+    used: u64,
+    taken: usize,
+}
+
+impl Turns {
+    /// Turns that may use so many CPU steps together.
+    pub(super) fn new(budget: &Budget, account: AccountId, steps: u64) -> Self {
+        let (queue, payer) = (Arc::clone(&budget.rules), Payer::account(account));
+        Self { queue, payer, steps: Steps::new(steps), used: 0, taken: 0 }
     }
-    compute(work).await
+
+    /// CPU steps used so far.
+    pub(super) const fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// Turns taken so far, beside what was evaluated on the caller's thread.
+    pub(super) const fn taken(&self) -> usize {
+        self.taken
+    }
+
+    /// Evaluates locations, in order of time.
+    pub(super) async fn see(
+        &mut self,
+        judge: SharedEvaluator,
+        part: Vec<StoredLocation>,
+    ) -> RoundResult<SharedEvaluator> {
+        self.run(judge, part, Evaluator::advance).await
+    }
+
+    /// Evaluates the last locations and returns the result.
+    pub(super) async fn finish(
+        &mut self,
+        judge: SharedEvaluator,
+        part: Vec<StoredLocation>,
+        now: Timestamp,
+    ) -> RoundResult<Evaluation> {
+        Ok(self.run(judge, part, Evaluator::advance_to_end).await?.finish(now))
+    }
+
+    async fn run(
+        &mut self,
+        mut judge: SharedEvaluator,
+        part: Vec<StoredLocation>,
+        advance: fn(&mut SharedEvaluator, &mut IntoIter<StoredLocation>, u64) -> u64,
+    ) -> RoundResult<SharedEvaluator> {
+        let is_cheap = judge.excess_max(part.len()) <= INLINE_STEPS;
+        let mut part = part.into_iter();
+        if is_cheap {
+            let used = advance(&mut judge, &mut part, INLINE_STEPS);
+            self.charge(used)?;
+            if used < INLINE_STEPS {
+                return Ok(judge);
+            }
+        }
+        loop {
+            let turn = move || {
+                let used = advance(&mut judge, &mut part, TURN_STEPS);
+                (judge, part, used)
+            };
+            let lost = |error| StoreError::Internal(Box::new(error));
+            let used;
+            (judge, part, used) = self.queue.run(self.payer, 0, turn).await.map_err(lost)?;
+            self.taken += 1;
+            self.charge(used)?;
+            if used < TURN_STEPS {
+                return Ok(judge);
+            }
+        }
+    }
+
+    fn charge(&mut self, used: u64) -> Result<(), OutOfSteps> {
+        self.used = self.used.saturating_add(used);
+        self.steps.charge(used)
+    }
 }
 
-/// Evaluates the last locations and returns the result.
-pub(super) async fn finish(
-    judge: SharedEvaluator,
-    part: Vec<StoredLocation>,
-    now: Timestamp,
-) -> Result<Evaluation, StoreError> {
-    Ok(see(judge, part).await?.finish(now))
-}
-
-/// Runs on the blocking pool, once there is a permit.
-async fn compute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, StoreError> {
-    let permit = PERMITS.acquire().await.map_err(|closed| StoreError::Internal(closed.into()))?;
-    let done = tokio::task::spawn_blocking(move || {
-        let done = work();
-        drop(permit);
-        done
-    });
-    done.await.map_err(|lost| StoreError::Internal(lost.into()))
-}
+#[cfg(test)]
+mod tests;

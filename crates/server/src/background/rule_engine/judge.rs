@@ -9,7 +9,7 @@ use perigee_core::rule::{Evaluation, Evaluator, RuleSet, Trail};
 use perigee_core::store::{DeviceTrail, Result, RoundStart, Store, TrailDepth};
 use perigee_core::time::Timestamp;
 
-use super::evaluation;
+use super::evaluation::{RoundResult, Turns};
 
 /// Locations of one read of a history.
 const PART: u32 = 5_000;
@@ -40,7 +40,8 @@ pub(super) async fn judge(
     mut device: DeviceTrail,
     mut new: Vec<StoredLocation>,
     upto: UpTo,
-) -> Result<Option<Evaluation>> {
+    turns: &mut Turns,
+) -> RoundResult<Option<Evaluation>> {
     let rules = set.location_rules_of(device.device, &device.groups);
     let times: Vec<Timestamp> =
         new.iter().filter(|stored| !stored.trust.suspect).map(|stored| stored.location.time).collect();
@@ -68,12 +69,12 @@ pub(super) async fn judge(
         let mut history = History::from(round_start, device.device, after.plus_millis(1));
         while let Some(mut part) = history.next(store).await? {
             part.retain(|stored| stored.number <= upto.number);
-            judge = evaluation::see(judge, part).await?;
+            judge = turns.see(judge, part).await?;
         }
         new.clear();
     }
     new.sort_by_key(|stored| (stored.location.time, stored.number));
-    Ok(Some(evaluation::finish(judge, new, round_start.now).await?))
+    Ok(Some(turns.finish(judge, new, round_start.now).await?))
 }
 
 /// A device's history from an instant on, read in parts.

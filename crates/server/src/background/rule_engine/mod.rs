@@ -13,6 +13,7 @@ mod engine;
 mod evaluation;
 mod judge;
 mod round;
+mod rule_sets;
 mod slice_size;
 mod state_cache;
 mod status;

@@ -13,10 +13,11 @@ use perigee_core::store::{
 };
 
 use super::engine::{Outcome, RuleEngine};
+use super::evaluation::{RoundError, RoundResult, STEPS_MAX, Turns};
 use super::judge::UpTo;
 use super::slice_size::EPISODES_MAX;
 use super::state_cache::StateCache;
-use super::{judge, status};
+use super::{judge, slice_size, status};
 
 /// Limits of a round of an account without rules.
 const WITHOUT_RULES: LogScanLimits = LogScanLimits { locations: 50_000, devices: 1_000, carriers: 1_000 };
@@ -27,9 +28,9 @@ const DUE_MAX: u32 = 500;
 
 impl RuleEngine {
     /// Evaluates the next part of an account's log.
-    pub(super) async fn round(&self, account: AccountId) -> Result<Outcome> {
+    pub(super) async fn round(&self, account: AccountId) -> RoundResult<Outcome> {
         let Some(mut round_start) = self.take(account).await? else { return Ok(Outcome::Nothing) };
-        let set = self.rules(&round_start).await?;
+        let Some(set) = self.rules(&round_start).await? else { return Ok(Outcome::Nothing) };
         // The rules may be newer than the lease. The transaction at the end checks that they are not older.
         round_start.rules_revision = set.revision;
         if round_start.catch_up.is_some() {
@@ -49,7 +50,16 @@ impl RuleEngine {
         counter!("perigee_rules_locations_total").increment(u64::try_from(part.count).unwrap_or(0));
         let due = if part.more { Vec::new() } else { self.app.store.devices_due(account, DUE_MAX).await? };
         let mut cache = self.state_caches.take(&round_start);
-        let mut devices = self.evaluate_all(&round_start, &set, &part, &due, &mut cache).await?;
+        let steps = if part.count > slice_size::LEAST { STEPS_MAX } else { u64::MAX };
+        let mut turns = Turns::new(&self.app.budget, account, steps);
+        let evaluated = self.evaluate_all(&round_start, &set, &part, &due, &mut cache, &mut turns).await;
+        if matches!(evaluated, Err(RoundError::OutOfSteps(_))) {
+            let (steps, turns) = (turns.used(), turns.taken());
+            tracing::info!(%account, steps, turns, "locations cost too much for one round; taking fewer");
+            self.sizes.shrink_to_least(account);
+            return Ok(Outcome::More);
+        }
+        let mut devices = evaluated?;
         if devices.values().map(episodes).sum::<usize>() > EPISODES_MAX
             && self.sizes.shrink(account, part.count)
         {
@@ -92,7 +102,8 @@ impl RuleEngine {
         part: &LogScan,
         due: &[DeviceId],
         cache: &mut StateCache,
-    ) -> Result<BTreeMap<DeviceId, DeviceRound>> {
+        turns: &mut Turns,
+    ) -> RoundResult<BTreeMap<DeviceId, DeviceRound>> {
         let mut devices: BTreeMap<DeviceId, DeviceRound> = BTreeMap::new();
         for (device, stored) in &part.carriers {
             let carried = carried_alerts(&stored.location);
@@ -109,7 +120,8 @@ impl RuleEngine {
             let device = known.device;
             let stored = new.remove(&device).unwrap_or_default();
             let reach = UpTo { number: part.next, is_behind };
-            let judged = judge::judge(&*self.app.store, round_start, set, known, stored, reach).await?;
+            let judged =
+                judge::judge(&*self.app.store, round_start, set, known, stored, reach, turns).await?;
             if let Some(evaluation) = judged {
                 devices.entry(device).or_insert_with(|| blank(device)).evaluation = Some(evaluation);
             }

@@ -12,7 +12,7 @@ use crate::cache::BoundedMap;
 const TARGET: Duration = Duration::from_millis(100);
 /// Locations of an account's first slice, and the bounds of any slice.
 const FIRST: usize = 2_000;
-const LEAST: usize = 20;
+pub(super) const LEAST: usize = 20;
 const MOST: usize = 20_000;
 /// Devices of a slice at most: their results are stored in one transaction.
 const DEVICES: usize = 1_000;
@@ -51,6 +51,11 @@ impl SliceSizes {
             self.set(account, |_| (locations / 4).max(LEAST));
         }
         can
+    }
+
+    /// Makes the next slice the smallest, because this one cost too much.
+    pub(super) fn shrink_to_least(&self, account: AccountId) {
+        self.set(account, |_| LEAST);
     }
 
     fn set(&self, account: AccountId, next: impl FnOnce(usize) -> usize) {

@@ -20,7 +20,7 @@ async fn load_rules(tx: &Tx, account: AccountId) -> Result<(i64, Vec<Rule>, Vec<
     let sql = "SELECT rules_revision FROM rule_follower WHERE account_id = ?1";
     let row = tx.query_opt(sql, params![account]).await?;
     let revision = row.map(|row| row.i64("rules_revision")).transpose()?.unwrap_or(0);
-    Ok((revision, rules::all(tx, account).await?, geofences::all(tx, account).await?))
+    Ok((revision, rules::all(tx, account).await?, geofences::named(tx, account).await?))
 }
 
 #[async_trait]

@@ -32,6 +32,9 @@ const SPAN_MOST_MS: i64 = 31 * 24 * 60 * 60 * 1000;
 const LOCATIONS_PAGE: u64 = 200_000;
 /// Locations of one device that are looked at.
 const LOCATIONS_DEVICE: u64 = 500_000;
+/// CPU steps after which the rest of a device is not looked at, about ten seconds, and those of one turn, about 50 ms.
+const STEPS_DEVICE: u64 = 2_000_000_000;
+const TURN_STEPS: u64 = 10_000_000;
 /// Devices of a page unless the client says otherwise, and at the most.
 const DEVICES_PAGE: u32 = 100;
 const DEVICES_MOST: u32 = 1_000;
@@ -251,7 +254,9 @@ async fn fences(app: &App, caller: &Caller, rule: &Rule) -> ApiResult<Arc<RuleFe
         let fence = found.ok_or_else(|| ApiError::from(unknown()).at_member("conditions"))?;
         shapes.push((id, fence.settings.shape));
     }
-    Ok(Arc::new(RuleFences::new([rule], shapes.iter().map(|(id, shape)| (*id, shape)))))
+    let rule = rule.clone();
+    let prepare = move || RuleFences::new([&rule], shapes.iter().map(|(id, shape)| (*id, shape)));
+    Ok(Arc::new(app.budget.run(Payer::account(caller.account().id), PART_BYTES, prepare).await?))
 }
 
 /// Judges a device's history and adds what was found.
@@ -270,22 +275,33 @@ async fn replay(
     let mut judge = Evaluator::new(vec![Arc::clone(&rule)], Arc::clone(fences), start);
     let mut heard: Vec<Timestamp> = Vec::new();
     let mut request = HistoryRequest { range, order: Order::Ascending, after: None, limit: PART };
-    let mut seen = 0;
+    let (mut seen, mut steps) = (0, 0);
     loop {
         let part = app.store.list_locations(caller.scope(), device.id, request).await?;
         if rule.settings.watches_silence() {
             heard.extend(part.items.iter().map(|stored| stored.received_at));
         }
         seen += u64::try_from(part.items.len()).unwrap_or(0);
-        let work = move || {
-            for stored in part.items {
-                judge.push(stored);
+        let (next, mut items) = (part.next, part.items.into_iter());
+        let is_last = next.is_none() || seen >= LOCATIONS_DEVICE || steps >= STEPS_DEVICE;
+        loop {
+            let work = move || {
+                let used = if is_last {
+                    judge.advance_to_end(&mut items, TURN_STEPS)
+                } else {
+                    judge.advance(&mut items, TURN_STEPS)
+                };
+                (judge, items, used)
+            };
+            let used;
+            (judge, items, used) = app.budget.run(Payer::account(device.account), PART_BYTES, work).await?;
+            steps += used;
+            if used < TURN_STEPS {
+                break;
             }
-            judge
-        };
-        judge = app.budget.run(Payer::account(device.account), PART_BYTES, work).await?;
-        match part.next {
-            Some(_) if seen >= LOCATIONS_DEVICE => {
+        }
+        match next {
+            Some(_) if is_last => {
                 page.incomplete.push(device.id.to_string());
                 break;
             }

@@ -1,0 +1,98 @@
+//! The memory and the pace of compiled rules.
+
+use perigee_core::geofence::{Geofence, GeofenceSettings, Position, Shape};
+use perigee_core::id::{GeofenceId, RuleId};
+use perigee_core::location::{Latitude, Longitude};
+use perigee_core::revision::Revision;
+use perigee_core::rule::{Condition, Rule, RuleSettings, RuleTarget};
+use perigee_core::time::Timestamp;
+
+use super::*;
+
+fn account(number: i64) -> AccountId {
+    AccountId::from_i64(number)
+}
+
+fn at(millis: u64) -> Monotonic {
+    Monotonic::from_start(Duration::from_millis(millis))
+}
+
+/// A corridor of 2,000 positions.
+fn corridor(id: i64) -> Geofence {
+    let line = (0..2_000).map(|number| Position {
+        latitude: Latitude::from_e7(number * 1_000),
+        longitude: Longitude::from_e7(0),
+    });
+    Geofence {
+        id: GeofenceId::from_i64(id),
+        account: account(1),
+        revision: Revision::FIRST,
+        settings: GeofenceSettings {
+            name: "corridor".into(),
+            description: None,
+            shape: Shape::Corridor { line: line.collect(), width_m: 100.0 },
+        },
+        creation: Timestamp::MIN,
+        last_modified: Timestamp::MIN,
+    }
+}
+
+/// One rule that looks at the first `named` of so many corridors.
+fn set(revision: i64, corridors: i64, named: i64) -> Arc<RuleSet> {
+    let rule = Rule {
+        id: RuleId::from_i64(1),
+        account: account(1),
+        revision: Revision::FIRST,
+        settings: RuleSettings {
+            name: "rule".into(),
+            description: None,
+            enabled: true,
+            target: RuleTarget { all: true, ..RuleTarget::default() },
+            conditions: vec![Condition::Route { geofences: (0..named).map(GeofenceId::from_i64).collect() }],
+            for_s: 0,
+            cool_down_s: 0,
+            schedule: None,
+            alert_name: None,
+            text: None,
+            critical: false,
+        },
+        generation: 1,
+        since: Timestamp::MIN,
+        creation: Timestamp::MIN,
+        last_modified: Timestamp::MIN,
+    };
+    let fences: Vec<Geofence> = (0..corridors).map(corridor).collect();
+    Arc::new(RuleSet::new(revision, vec![rule], &fences))
+}
+
+#[test]
+fn sets_are_limited_by_their_bytes() {
+    let (sets, large, small) = (RuleSets::default(), set(1, 100, 100), set(1, 0, 0));
+    assert!(large.bytes() > 20 * LARGE, "{} bytes", large.bytes());
+    sets.insert(account(0), small, at(0));
+    for number in 1..=10 {
+        sets.insert(account(number), Arc::clone(&large), at(0));
+    }
+    let state = sets.lock();
+    assert!(state.bytes <= BYTES_MAX);
+    assert_eq!(state.sets.len(), 1 + BYTES_MAX / large.bytes(), "the small one stays");
+    assert_eq!(state.bytes, state.sets.values().map(|(_, bytes)| bytes).sum::<usize>());
+}
+
+#[test]
+fn a_large_set_is_compiled_once_a_second() {
+    let (sets, one) = (RuleSets::default(), account(1));
+    assert!(matches!(sets.find(one, 1, at(0)), Known::Outdated));
+    sets.insert(one, set(1, 10, 10), at(0));
+    assert!(matches!(sets.find(one, 1, at(10)), Known::Current(_)));
+    assert!(matches!(sets.find(one, 2, at(999)), Known::TooSoon));
+    assert!(matches!(sets.find(one, 2, at(1_000)), Known::Outdated));
+    assert_eq!(sets.lock().bytes, 0, "the outdated one is gone before the next is compiled");
+    sets.insert(one, set(2, 0, 0), at(1_000));
+    assert!(matches!(sets.find(one, 3, at(1_001)), Known::Outdated), "a small one is compiled at once");
+}
+
+#[test]
+fn geofences_that_no_rule_names_take_nothing() {
+    assert_eq!(set(1, 50, 5).bytes(), set(1, 5, 5).bytes());
+}
