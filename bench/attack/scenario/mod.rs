@@ -1,6 +1,7 @@
 //! The attacks, one file each. A new one is a file here and a line in the table.
 
 mod endless_bodies;
+mod geofences;
 mod groups;
 mod http2;
 mod json_patch;
@@ -46,6 +47,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario { name: "endless-bodies", environment: &[], run: |stage| Box::pin(endless_bodies::run(stage)) },
     Scenario { name: "templates", environment: &[], run: |stage| Box::pin(templates::run(stage)) },
     Scenario { name: "rules", environment: RATES, run: |stage| Box::pin(rules::run(stage)) },
+    Scenario { name: "geofences", environment: RATES, run: |stage| Box::pin(geofences::run(stage)) },
     Scenario { name: "groups", environment: RATES, run: |stage| Box::pin(groups::run(stage)) },
     Scenario { name: "long-polls", environment: &[], run: |stage| Box::pin(long_polls::run(stage)) },
     Scenario {

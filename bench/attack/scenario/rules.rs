@@ -1,4 +1,5 @@
-//! 300 rules over 50 geofences and 50,000 locations at once, while another tenant waits for an alert.
+//! 300 rules over 50 circles and 99 polygons of 2,000 positions, and 50,000 locations at once, while another tenant waits
+//! for an alert.
 
 use std::time::{Duration, Instant};
 
@@ -6,9 +7,13 @@ use anyhow::{Context, Result, ensure};
 use perigee_core::time::{Clock as _, SystemClock, Timestamp};
 use serde_json::{Value, json};
 
+use super::geofences::{feature, ring};
 use crate::stage::Stage;
 
-const FENCES: usize = 50;
+const CIRCLES: usize = 50;
+/// Polygons around every location; with the circles, about all positions that an account may have.
+const POLYGONS: usize = 99;
+const POSITIONS: u32 = 1_999;
 const RULES: usize = 300;
 const DEVICES: usize = 50;
 const LOCATIONS: usize = 1_000;
@@ -40,20 +45,25 @@ pub(super) async fn run(stage: &Stage) -> Result<String> {
     ensure!(during < BOUND, "another tenant's alert took {} ms", during.as_millis());
     let (quiet, during) = (quiet.as_millis(), during.as_millis());
     Ok(format!(
-        "{RULES} rules, {FENCES} fences, 50,000 locations: an alert of another {quiet} ms, then {during} ms"
+        "{RULES} rules, {CIRCLES} circles, {POLYGONS} polygons, 50,000 locations: an alert of another {quiet} ms, then {during} ms"
     ))
 }
 
 /// Geofences, rules and devices of the attacker.
 async fn prepare(stage: &Stage) -> Result<Vec<String>> {
     let mut fences = Vec::new();
-    for number in 0..FENCES {
+    for number in 0..CIRCLES {
         let fence = json!({
             "type": "Feature",
             "geometry": {"type": "Point", "coordinates": [-8.0, 42.0]},
             "properties": {"name": format!("fence {number}"), "radius": 50_000},
         });
         let made = stage.call("POST /api/geofences", &fence).await?;
+        fences.push(made["id"].as_str().context("a geofence without an id")?.to_owned());
+    }
+    let ring = ring(POSITIONS, 5.0, 4.0);
+    for number in 0..POLYGONS {
+        let made = stage.call("POST /api/geofences", &feature(number, &ring)).await?;
         fences.push(made["id"].as_str().context("a geofence without an id")?.to_owned());
     }
     for number in 0..RULES {
