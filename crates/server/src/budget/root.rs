@@ -145,6 +145,7 @@ impl Budget {
             body_mib: 96,
             body_mib_per_address: 48,
             body_mib_per_account: 48,
+            answer_mib: 64,
             work_mib: 96,
             work_threads: 0,
             waiting: 512,
