@@ -3,8 +3,9 @@
 use std::net::IpAddr;
 
 use crate::credential::Identity;
+use crate::gateway::Reporter;
 use crate::id::{AccountId, DeviceId, GroupId, UserId};
-use crate::privilege::Privileges;
+use crate::privilege::{Privilege, Privileges};
 use crate::share::Share;
 
 /// How much of an account a user sees.
@@ -49,6 +50,11 @@ impl Scope {
 
     /// The whole account, for the operator of the service.
     pub const fn for_operator(account: AccountId) -> Self {
+        Self::whole(account)
+    }
+
+    /// The whole account, for what one of its devices reports. Only a store builds it, when it has found the device.
+    pub const fn for_gateway(account: AccountId) -> Self {
         Self::whole(account)
     }
 
@@ -153,6 +159,12 @@ impl Actor {
     /// The operator, acting on an account as this origin says.
     pub const fn for_operator(account: AccountId, origin: Origin) -> Self {
         Self { scope: Scope::for_operator(account), privileges: Privileges::OWNER, origin }
+    }
+
+    /// A device that reports through a gateway.
+    pub fn for_gateway(reporter: &Reporter) -> Self {
+        let privileges = [Privilege::LocationsWrite, Privilege::AlertsWrite].into_iter().collect();
+        Self { scope: reporter.scope, privileges, origin: Origin::service() }
     }
 
     /// The same actor, seeing a part of the account only.

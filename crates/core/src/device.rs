@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::gateway::DeviceIdentifier;
 use crate::id::{AccountId, DeviceId, GroupId, UserId};
 use crate::license::{DeviceState, License};
 use crate::limits::{Counters, Limits};
@@ -47,6 +48,9 @@ pub struct Device {
 pub struct DeviceSettings {
     /// What the hardware calls itself (IMEI, ESN, serial number); unique in the account.
     pub identifier: Option<String>,
+    /// Further names under which it reports, by priority and then by name.
+    #[serde(default)]
+    pub identifiers: Vec<DeviceIdentifier>,
     /// Shown in lists, maps and messages; need not be unique.
     pub name: String,
     /// Free text for people.
@@ -76,9 +80,10 @@ impl DeviceSettings {
     pub const EXPECTED_INTERVAL_MAX_S: u32 = 2_678_400;
 
     /// The fields that differ from `before`, by their names in the API; written to the audit log.
-    pub fn changes_since(&self, before: &Self) -> [(&'static str, bool); 11] {
+    pub fn changes_since(&self, before: &Self) -> [(&'static str, bool); 12] {
         [
             ("identifier", self.identifier != before.identifier),
+            ("identifiers", self.identifiers != before.identifiers),
             ("name", self.name != before.name),
             ("description", self.description != before.description),
             ("min", self.min != before.min),

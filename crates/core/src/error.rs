@@ -116,6 +116,10 @@ pub enum Kind {
     Rule,
     /// An area, a circle or a corridor.
     Geofence,
+    /// An address to which a satellite network or a phone sends messages.
+    Gateway,
+    /// A message of a tracker or a satellite network.
+    Message,
     /// A session, link or key that proves who somebody is.
     Credential,
 }
@@ -140,6 +144,8 @@ impl Kind {
             Self::Delivery => "delivery",
             Self::Rule => "rule",
             Self::Geofence => "geofence",
+            Self::Gateway => "gateway",
+            Self::Message => "message",
             Self::Credential => "credential",
         }
     }

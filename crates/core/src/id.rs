@@ -161,6 +161,10 @@ ids! {
     RuleId = "rul_";
     /// An area, a circle or a corridor.
     GeofenceId = "geo_";
+    /// An address to which a satellite network or a phone sends messages.
+    GatewayId = "gtw_";
+    /// A message of a tracker or a satellite network, as it came.
+    MessageId = "msg_";
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! Nothing here does I/O or knows of HTTP, SQL or wire formats. Stores implement the traits of [`store`].
 
 pub mod account;
+pub mod account_gateway;
 pub mod actor;
 pub mod alert;
 pub mod audit;
@@ -15,6 +16,7 @@ pub mod day;
 pub mod device;
 pub mod error;
 pub mod event;
+pub mod gateway;
 pub mod geofence;
 pub mod group;
 pub mod id;

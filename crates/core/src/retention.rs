@@ -17,6 +17,8 @@ pub struct RecordRetention {
     pub alerts_ms: Option<i64>,
     /// Occurrences of rules, by when they ended.
     pub occurrences_ms: Option<i64>,
+    /// Raw messages, by when they were received.
+    pub messages_ms: Option<i64>,
 }
 
 /// How many records were deleted.
@@ -28,6 +30,8 @@ pub struct DeletedRecords {
     pub alerts: u64,
     /// Occurrences of rules that had ended.
     pub occurrences: u64,
+    /// Raw messages of trackers and satellite networks.
+    pub messages: u64,
 }
 
 /// The days that apply to a device: its own number, longer or shorter, overrides the account's. `None` is forever.

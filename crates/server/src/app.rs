@@ -21,6 +21,7 @@ use crate::compaction_status::CompactionStatus;
 use crate::config::{BaseUrl, Config, ConfigError};
 use crate::disk::DiskWarning;
 use crate::event_format::EventFormat;
+use crate::ingest::Ingest;
 use crate::live::{EventPollKey, FeedPollKey, Live, LiveParts, PollAnswer, ShareCache, SharedReads};
 use crate::readiness::Readiness;
 use crate::serve::OpenConnections;
@@ -82,6 +83,8 @@ pub struct Parts {
     pub running_keys: RunningKeys,
     /// Announces commits and the end of the service.
     pub signals: Arc<Signals>,
+    /// Stores what gateways receive.
+    pub ingest: Arc<Ingest>,
     /// Streams and waiting polls.
     pub live: Arc<Live>,
     /// Answers to polls for events, shared by callers that waited for the same.
@@ -129,6 +132,8 @@ impl App {
         );
         let mail_links = MailLinks::new(&store.mail_link_key(rand::random()).await?);
         let (signals, tasks, runtime) = (Arc::<Signals>::default(), TaskTracker::new(), Handle::current());
+        let ingest =
+            Ingest::new(Arc::clone(&store), Arc::clone(&clock), Arc::clone(&rates), Arc::clone(&signals));
         let live = LiveParts {
             store: Arc::clone(&store),
             clock: Arc::clone(&clock),
@@ -146,6 +151,7 @@ impl App {
         };
         Ok(Self(Arc::new(Parts {
             mail_links,
+            ingest: Arc::new(ingest),
             rates,
             live: Arc::new(Live::new(live, &config.events)),
             event_polls: SharedReads::default(),

@@ -4,6 +4,7 @@ mod base_url;
 mod budget;
 mod check;
 mod email;
+mod gateways;
 mod map;
 mod redact;
 mod secret;
@@ -12,6 +13,7 @@ mod sms;
 pub use base_url::BaseUrl;
 pub use budget::Budget as BudgetSection;
 pub use email::{Email as EmailSection, EmailSecurity};
+pub use gateways::{ANY_PROTOCOL, Gateways as GatewaysSection};
 pub use map::Map;
 pub use sms::{Sms, SmsGateway};
 
@@ -54,6 +56,8 @@ pub struct Config {
     pub sms: Sms,
     /// What is sent to webhooks.
     pub webhooks: Webhooks,
+    /// Where trackers are heard.
+    pub gateways: GatewaysSection,
     /// Maps the console shows.
     pub map: Map,
     /// Who may read `/metrics`.
@@ -203,6 +207,8 @@ pub struct Retention {
     pub alert_days: u32,
     /// Episodes of rules, from when they ended.
     pub rule_occurrence_days: u32,
+    /// Messages of trackers and satellite networks as they came, from when they were received.
+    pub raw_message_days: u32,
 }
 
 /// Channels, caps and retention of messages to people.

@@ -11,6 +11,8 @@ pub mod config;
 pub mod disk;
 pub mod event_format;
 pub mod http;
+pub mod ingest;
+pub mod listen;
 pub mod live;
 pub mod readiness;
 pub mod recorder;

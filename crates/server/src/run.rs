@@ -20,6 +20,7 @@ use crate::background::{Jobs, save_hours, save_usage};
 use crate::config::{BaseUrl, Config, ConfigError};
 use crate::http::middleware::refuse_unreadable;
 use crate::http::router::{EVENT_FORMAT, router};
+use crate::listen::{GatewayBindError, GatewayListeners};
 use crate::recorder::recorder;
 use crate::senders::Senders;
 use crate::serve::{BindError, Listener, ServeConfig, ShutdownReport, Threads, Tls, TlsError, serve};
@@ -38,6 +39,8 @@ pub struct Service {
     listener: Listener,
     /// The listener that answers `/metrics` alone.
     metrics: Option<Listener>,
+    /// The listeners for trackers.
+    gateways: GatewayListeners,
     tls: Option<Tls>,
     limits: ServeConfig,
     /// Senders of messages to people.
@@ -62,6 +65,9 @@ pub enum StartError {
     /// The address cannot be listened on.
     #[error("cannot listen; choose another address with --listen")]
     Bind(#[from] BindError),
+    /// An address for trackers cannot be listened on.
+    #[error(transparent)]
+    Gateway(#[from] GatewayBindError),
     /// The certificate cannot be used.
     #[error(transparent)]
     Tls(#[from] TlsError),
@@ -101,6 +107,7 @@ impl Service {
             Some(address) => Some(Listener::bind(address).await?),
             None => None,
         };
+        let gateways = GatewayListeners::bind(&config.gateways).await?;
         let tls = match (&config.server.tls_certificate, &config.server.tls_key) {
             (Some(certificate), Some(key)) => Some(Tls::load(certificate, key)?),
             _ => None,
@@ -118,7 +125,7 @@ impl Service {
         let app =
             App::build(config, base_url, Arc::new(database.clone()), clock, passwords, EVENT_FORMAT).await?;
         limits.open_connections = app.connections.clone();
-        Ok(Self { app, database, listener, metrics, tls, limits, senders })
+        Ok(Self { app, database, listener, metrics, gateways, tls, limits, senders })
     }
 
     /// Creates the first account and its owner if the store has no account.
@@ -168,6 +175,11 @@ impl Service {
         self.metrics.as_ref().map(Listener::local_addr)
     }
 
+    /// The addresses of the TCP and the UDP listener of a protocol, if it has one.
+    pub fn gateway_addresses(&self, protocol: &str) -> (Option<SocketAddr>, Option<SocketAddr>) {
+        self.gateways.addresses(protocol)
+    }
+
     /// Whether the listener uses TLS.
     pub fn is_encrypted(&self) -> bool {
         self.tls.is_some()
@@ -204,7 +216,9 @@ impl Service {
         // Kept until the store is closed: work that outlives its request runs on them.
         let threads = self.limits.threads.clone();
         let figures = MetricsServer::start(self.metrics, &self.app, &self.limits);
+        let gateways = self.gateways.start(&self.app.ingest);
         let report = serve(self.listener, self.tls, routes, self.limits, stop).await;
+        gateways.stop().await;
         figures.end().await;
         jobs.stop().await;
         // Closed after the jobs: messages that were being sent have their answers now.

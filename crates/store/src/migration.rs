@@ -87,6 +87,8 @@ migrations! {
     13 "email_caps" "0013_email_caps.sql";
     14 "packed_log" "0014_packed_log.sql";
     15 "geofence_positions" "0015_geofence_positions.sql";
+    16 "gateways" "0016_gateways.sql";
+    17 "account_gateways" "0017_account_gateways.sql";
 }
 
 impl Migration {

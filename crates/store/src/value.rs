@@ -1,8 +1,8 @@
 //! Values as statements take them and rows give them, the same on both engines.
 
 use perigee_core::id::{
-    AccountId, AlertId, AuditId, DeliveryId, DeviceId, GeofenceId, GroupId, KeyId, NotificationId, RuleId,
-    SessionId, ShareId, UserId, WebhookId,
+    AccountId, AlertId, AuditId, DeliveryId, DeviceId, GatewayId, GeofenceId, GroupId, KeyId, MessageId,
+    NotificationId, RuleId, SessionId, ShareId, UserId, WebhookId,
 };
 use perigee_core::time::Timestamp;
 
@@ -103,6 +103,8 @@ from! {
     DeliveryId, value => Self::Int(value.as_i64());
     RuleId, value => Self::Int(value.as_i64());
     GeofenceId, value => Self::Int(value.as_i64());
+    MessageId, value => Self::Int(value.as_i64());
+    GatewayId, value => Self::Int(value.as_i64());
 }
 
 impl<const N: usize> From<[u8; N]> for Value {

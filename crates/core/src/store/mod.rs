@@ -3,11 +3,13 @@
 //!
 //! Reads of tenant data take a [`Scope`], changes take an [`Actor`]: what lies outside is not found.
 
+mod account_gateways;
 mod accounts;
 mod alerts;
 mod calls;
 mod credentials;
 mod devices;
+mod gateways;
 mod groups;
 mod locations;
 mod logs;
@@ -23,11 +25,13 @@ mod templates;
 mod users;
 mod webhooks;
 
+pub use account_gateways::AccountGateways;
 pub use accounts::{AccountOverview, Accounts, UsageReport};
 pub use alerts::{Alerts, SubmittedAlerts};
 pub use calls::{CALL_RETENTION_DAYS, Calls, HourCalls};
 pub use credentials::Credentials;
 pub use devices::{Devices, ExpiryAnnouncement, NamedDevice};
+pub use gateways::Gateways;
 pub use groups::Groups;
 pub use locations::{LocationMaintenance, LocationSink, Locations, Next};
 pub use logs::{Audits, Events};
@@ -63,6 +67,8 @@ pub trait Store:
     + Credentials
     + Devices
     + Groups
+    + Gateways
+    + AccountGateways
     + Locations
     + LocationMaintenance
     + Alerts
@@ -92,6 +98,8 @@ impl<T> Store for T where
         + Credentials
         + Devices
         + Groups
+        + Gateways
+        + AccountGateways
         + Locations
         + LocationMaintenance
         + Alerts

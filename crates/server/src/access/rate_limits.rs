@@ -23,12 +23,19 @@ pub struct RateLimits {
     key_uses: TokenBuckets<KeyId>,
     viewers: TokenBuckets<IpAddr>,
     views: TokenBuckets<String>,
+    strangers: TokenBuckets<IpAddr>,
+    datagrams: TokenBuckets<IpAddr>,
 }
 
 /// Share links one address may open: rate per second and burst.
 const VIEWER: (u32, u32) = (10, 100);
 /// Openings of one share link by all addresses together: rate per second and burst.
 const VIEWED: (u32, u32) = (100, 500);
+
+/// Unknown devices that one address may name in a minute. A real one has few; the rest are guesses.
+const STRANGERS_PER_MINUTE: u32 = 60;
+/// Datagrams of one address: rate per second and burst. Many trackers may share the address of their mobile network.
+const DATAGRAMS: (u32, u32) = (1_000, 5_000);
 
 /// The state of a bucket, with the policy and quota for the `RateLimit` headers.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +79,8 @@ impl RateLimits {
             key_uses: TokenBuckets::new(Quota::per_minute(1)),
             viewers: TokenBuckets::new(Quota::per_second(VIEWER.0, VIEWER.1)),
             views: TokenBuckets::new(Quota::per_second(VIEWED.0, VIEWED.1)),
+            strangers: TokenBuckets::new(Quota::per_minute(STRANGERS_PER_MINUTE)),
+            datagrams: TokenBuckets::new(Quota::per_second(DATAGRAMS.0, DATAGRAMS.1)),
         }
     }
 
@@ -163,6 +172,16 @@ impl RateLimits {
         } else {
             Rated { policy: "link", quota: self.views.quota(), allowance: by_link }
         }
+    }
+
+    /// Whether this address may name one more device that nobody knows.
+    pub fn stranger(&self, address: IpAddr) -> bool {
+        self.strangers.take(&source(address), self.now()).allowed
+    }
+
+    /// Whether one more datagram of this address is looked at.
+    pub fn datagram(&self, address: IpAddr) -> bool {
+        self.datagrams.take(&source(address), self.now()).allowed
     }
 
     /// Whether to record the use of this key: once a minute.

@@ -4,6 +4,7 @@
 
 pub mod api_key;
 mod ed25519;
+pub mod gateway_secret;
 pub mod link;
 pub mod mail_link;
 pub mod password;

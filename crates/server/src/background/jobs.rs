@@ -11,8 +11,8 @@ use tokio_util::task::TaskTracker;
 
 use super::{
     RuleEngine, Worker, announce_expiries, compact_locations, delete_expired_locations, delete_old_records,
-    forget_expired, load_signing_keys, note_receipts, publish_store, save_hours, save_usage, trim_logs,
-    watch_clock, watch_store, write_overview,
+    forget_expired, load_signing_keys, note_receipts, publish_store, replay_claimed, save_hours, save_usage,
+    trim_logs, watch_clock, watch_store, write_overview,
 };
 use crate::app::App;
 use crate::senders::{ChannelSenders, MessageCentre};
@@ -25,6 +25,8 @@ const SAVE_HOURS_EVERY: Duration = Duration::from_mins(1);
 const WATCH_CLOCK_EVERY: Duration = Duration::from_secs(10);
 const PUBLISH_EVERY: Duration = Duration::from_secs(5);
 const WATCH_EVERY: Duration = Duration::from_secs(30);
+/// Unknown devices that were heard are saved, and those that were claimed on another node are noticed.
+const REPLAY_CLAIMED_EVERY: Duration = Duration::from_secs(5);
 const TRIM_EVERY: Duration = Duration::from_mins(10);
 const FORGET_EVERY: Duration = Duration::from_hours(1);
 /// Deletion begins a minute after the start, so that it does not compete with more urgent work.
@@ -111,6 +113,22 @@ impl Jobs {
                 TRIM_EVERY
             }
         });
+        let (claims, waiting) = (app.clone(), app.clone());
+        jobs.repeat_or_when(
+            "replay-claimed",
+            Duration::ZERO,
+            move || {
+                let app = waiting.clone();
+                async move { app.ingest.wait_for_claims().await }
+            },
+            move || {
+                let app = claims.clone();
+                async move {
+                    replay_claimed(&app).await;
+                    REPLAY_CLAIMED_EVERY
+                }
+            },
+        );
         jobs.evaluate_rules(app);
         jobs.repeat("retire-locations", RETIRE_FIRST, move || {
             let app = retirer.clone();

@@ -65,9 +65,9 @@ pub async fn forget_expired(app: &App) {
 /// tried again the next time.
 pub async fn delete_old_records(app: &App) {
     match app.store.delete_old_records(app.config.retention.records()).await {
-        Ok(DeletedRecords { audits: 0, alerts: 0, occurrences: 0 }) => {}
-        Ok(DeletedRecords { audits, alerts, occurrences }) => {
-            tracing::info!(audits, alerts, occurrences, "deleted old records");
+        Ok(deleted) if deleted == DeletedRecords::default() => {}
+        Ok(DeletedRecords { audits, alerts, occurrences, messages }) => {
+            tracing::info!(audits, alerts, occurrences, messages, "deleted old records");
         }
         Err(error) => {
             tracing::warn!(error = &error as &dyn std::error::Error, "could not delete old records");

@@ -2,6 +2,7 @@
 
 mod compaction;
 mod expiry;
+mod heard;
 mod jobs;
 mod maintenance;
 mod metrics;
@@ -15,6 +16,7 @@ mod store_watch;
 
 pub use compaction::{compact_locations, trim_logs};
 pub use expiry::announce_expiries;
+pub use heard::replay_claimed;
 pub use jobs::Jobs;
 pub use maintenance::{delete_old_records, forget_expired, save_hours, save_usage, watch_clock};
 pub use metrics::publish_store;

@@ -33,6 +33,7 @@ impl Config {
         self.email.validate()?;
         self.sms.validate()?;
         self.webhooks.validate()?;
+        self.gateways.validate()?;
         self.map.validate()?;
         self.metrics.validate()
     }
@@ -231,6 +232,7 @@ impl Retention {
             ("retention.audit_days", self.audit_days),
             ("retention.alert_days", self.alert_days),
             ("retention.rule_occurrence_days", self.rule_occurrence_days),
+            ("retention.raw_message_days", self.raw_message_days),
         ];
         if let Some((key, _)) = days.into_iter().find(|(_, days)| *days > RETENTION_DAYS_MAX) {
             return refuse(key, "must be at most 36500; 0 keeps everything");
@@ -248,6 +250,7 @@ impl Retention {
             audits_ms: span(self.audit_days),
             alerts_ms: span(self.alert_days),
             occurrences_ms: span(self.rule_occurrence_days),
+            messages_ms: span(self.raw_message_days),
         }
     }
 }

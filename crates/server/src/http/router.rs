@@ -2,7 +2,7 @@
 
 use axum::extract::DefaultBodyLimit;
 use axum::handler::Handler as _;
-use axum::routing::{MethodRouter, get};
+use axum::routing::{MethodRouter, any, get};
 use axum::{Extension, Router};
 use serde_json::Value;
 use tower::util::MapRequest;
@@ -15,10 +15,11 @@ use super::middleware::{CanonicalPaths, Framing, KnownParameters, frame};
 use super::routes::console::Console;
 use super::routes::documents::ApiDocument;
 use super::routes::{
-    account, alert_routing, alerts, api_key, audit, console, devices, documents, events, geofences, groups,
-    locations, mail, metrics, notification_settings, notifications, operations, operator, overview_report,
-    pages, reference, rules, session, session_password, session_preferences, session_totp, shares,
-    shares_public, templates, token, usage, user_links, users, webhooks,
+    account, alert_routing, alerts, api_key, audit, console, devices, documents, events, gateway_requests,
+    gateways, geofences, groups, heard_devices, locations, mail, metrics, notification_settings,
+    notifications, operations, operator, overview_report, pages, raw_messages, reference, rules, session,
+    session_password, session_preferences, session_totp, shares, shares_public, templates, token, usage,
+    user_links, users, webhooks,
 };
 use crate::app::App;
 
@@ -64,6 +65,12 @@ fn device_operations() -> OpenApiRouter<App> {
             locations::write::submit_locations,
             locations::delete::delete_locations
         ))
+        .routes(routes!(gateways::list_gateways, gateways::create_gateway))
+        .routes(routes!(gateways::get_gateway, gateways::delete_gateway))
+        .routes(routes!(raw_messages::list_raw_messages))
+        .routes(routes!(raw_messages::get_raw_message))
+        .routes(routes!(raw_messages::reprocess_raw_message))
+        .routes(routes!(heard_devices::list_heard_devices))
         .routes(routes!(locations::last::list_last_locations))
         .routes(routes!(locations::feed::list_location_feed))
         .routes(routes!(alerts::read::list_alerts, alerts::write::submit_alerts))
@@ -165,7 +172,7 @@ fn account_operations() -> OpenApiRouter<App> {
 }
 
 /// Routes outside the API: its document, the server's own pages, health and metrics.
-fn beside_the_api(document: &Value) -> [(&'static str, MethodRouter<App>); 12] {
+fn beside_the_api(document: &Value) -> [(&'static str, MethodRouter<App>); 13] {
     [
         ("/api/openapi.json", get(documents::get_openapi.layer(Extension(ApiDocument::new(document))))),
         ("/api/docs", get(documents::get_reference)),
@@ -177,6 +184,7 @@ fn beside_the_api(document: &Value) -> [(&'static str, MethodRouter<App>); 12] {
             "/mail/{token}",
             get(mail::get_mail_page).post(mail::change_mail).layer(DefaultBodyLimit::max(MAIL_FORM_MAX)),
         ),
+        ("/gateways/{feed}/{secret}", any(gateway_requests::receive_gateway_request)),
         ("/pages/{file}", get(pages::get_page_file)),
         ("/healthz", get(operations::get_health)),
         ("/readyz", get(operations::get_readiness)),

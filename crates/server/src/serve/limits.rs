@@ -9,7 +9,7 @@ use super::config::ServeConfig;
 
 /// Counts open connections against the limits.
 #[derive(Debug)]
-pub(super) struct ConnectionLimits {
+pub struct ConnectionLimits {
     config: Arc<ServeConfig>,
     open: Mutex<Open>,
 }
@@ -22,20 +22,23 @@ struct Open {
 
 /// The right to one connection, given back when dropped.
 #[derive(Debug)]
-pub(super) struct Permit {
+pub struct Permit {
     limits: Arc<ConnectionLimits>,
     counted_as: Option<IpAddr>,
 }
 
 /// Which limit a connection would exceed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub enum Refusal {
+    /// That of all connections.
     Total,
+    /// That of one address.
     Address,
 }
 
 impl Refusal {
-    pub(super) fn label(self) -> &'static str {
+    /// Its name in metrics and in the log.
+    pub fn label(self) -> &'static str {
         match self {
             Self::Total => "total",
             Self::Address => "address",
@@ -44,12 +47,13 @@ impl Refusal {
 }
 
 impl ConnectionLimits {
-    pub(super) fn new(config: Arc<ServeConfig>) -> Arc<Self> {
+    /// No open connections, and the limits of this configuration.
+    pub fn new(config: Arc<ServeConfig>) -> Arc<Self> {
         Arc::new(Self { config, open: Mutex::default() })
     }
 
     /// Takes the right to one more connection from `peer`.
-    pub(super) fn admit(self: &Arc<Self>, peer: IpAddr) -> Result<Permit, Refusal> {
+    pub fn admit(self: &Arc<Self>, peer: IpAddr) -> Result<Permit, Refusal> {
         // A proxy's connections are those of all its clients.
         let counted_as = (!self.config.trusted_proxies.contains(peer)).then(|| counted_as(peer));
         let mut open = self.lock();

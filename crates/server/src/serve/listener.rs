@@ -55,7 +55,8 @@ impl Listener {
         self.local_addr
     }
 
-    pub(super) async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
+    /// Waits for the next connection.
+    pub async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
         self.socket.accept().await
     }
 }

@@ -36,6 +36,7 @@ mod tls;
 pub use accept::serve;
 pub use config::{Http2Config, ServeConfig, UnreadableAnswer};
 pub use counters::{CloseReason, OpenConnections};
+pub use limits::{ConnectionLimits, Permit as ConnectionPermit, Refusal};
 pub use listener::{BindError, Listener};
 pub use proxy::{
     ClientAddress, ForwardedHeader, HostInDoubt, Network, NetworkError, PublicOrigin, Scheme, TrustedProxies,

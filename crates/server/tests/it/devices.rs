@@ -36,7 +36,7 @@ async fn a_device_lives_and_dies(engine: Engine) {
     assert_eq!(
         body["device"],
         json!({
-            "id": id, "identifier": null, "name": "Boat", "description": null, "min": null, "tags": {},
+            "id": id, "identifier": null, "identifiers": [], "name": "Boat", "description": null, "min": null, "tags": {},
             "icon": null, "model": null, "protocol": null, "groups": [], "state": "active", "expires": null,
             "limits": {"expires": false, "expirationDate": null, "dailyEmailLimit": null, "dailySmsLimit": null, "criticalReserve": 0},
             "counters": {"date": "2026-01-01", "timeZone": "UTC", "emailsSent": 0, "smsSent": 0, "smsSegments": 0, "resetsAt": "2026-01-02T00:00:00Z"},

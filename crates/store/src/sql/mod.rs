@@ -3,6 +3,7 @@
 //! Every change locks its account first, then looks for a request already answered, checks, and writes the rows,
 //! their events and their audit entry in the same transaction.
 
+mod account_gateways;
 pub(crate) mod accounts;
 pub(crate) mod alerts;
 mod api_keys;
@@ -24,8 +25,10 @@ mod event_subjects;
 pub(crate) mod event_trim;
 pub(crate) mod events;
 pub(crate) mod fill_checksums;
+mod gateways;
 mod geofences;
 mod groups;
+mod heard;
 mod history;
 pub(crate) mod idempotency;
 pub(crate) mod identity;
@@ -36,6 +39,7 @@ mod licenses;
 pub(crate) mod locations;
 mod logins;
 mod members;
+mod messages;
 mod metrics;
 pub(crate) mod outbox;
 mod overview;

@@ -1,7 +1,7 @@
-//! Deleting records past their retention: audit entries, alerts, occurrences of rules.
+//! Deleting records past their retention: audit entries, alerts, occurrences of rules, raw messages.
 
 use futures_util::FutureExt as _;
-use perigee_core::id::{AccountId, AlertId, AuditId};
+use perigee_core::id::{AccountId, AlertId, AuditId, MessageId};
 use perigee_core::retention::{DeletedRecords, RecordRetention};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
@@ -24,6 +24,9 @@ const ALERTS: &str = "DELETE FROM alert WHERE account_id = ?1 AND id IN ( \
 const OCCURRENCES: &str = "DELETE FROM rule_occurrence WHERE account_id = ?1 AND id IN ( \
     SELECT id FROM rule_occurrence WHERE account_id = ?1 AND id < ?2 AND ends IS NOT NULL AND ends < ?3 \
     ORDER BY id LIMIT ?4 {free})";
+
+const MESSAGES: &str = "DELETE FROM raw_message WHERE account_id = ?1 AND id IN ( \
+    SELECT id FROM raw_message WHERE account_id = ?1 AND id < ?2 AND received_at < ?3 ORDER BY id LIMIT ?4 {free})";
 
 /// Deletes expired records as of this instant, account by account.
 pub(super) async fn delete_old(
@@ -48,6 +51,10 @@ pub(super) async fn delete_old(
             deleted.occurrences +=
                 in_slices(database, account, OCCURRENCES, now.plus_millis(-keep_ms), alert_id).await?;
         }
+        if let Some(keep_ms) = retention.messages_ms {
+            deleted.messages +=
+                in_slices(database, account, MESSAGES, now.plus_millis(-keep_ms), message_id).await?;
+        }
     }
     Ok(deleted)
 }
@@ -59,6 +66,10 @@ fn audit_id(cut: Timestamp) -> i64 {
 /// Ids of occurrences are generated like those of alerts.
 fn alert_id(cut: Timestamp) -> i64 {
     AlertId::first_at(cut).as_i64()
+}
+
+fn message_id(cut: Timestamp) -> i64 {
+    MessageId::first_at(cut).as_i64()
 }
 
 async fn in_slices(

@@ -4,6 +4,7 @@ use perigee_core::actor::{Actor, Reach};
 use perigee_core::device::{DeviceFilter, DeviceRef, DeviceSettings};
 use perigee_core::error::{Kind, StoreError, Unique};
 use perigee_core::event::EventKind;
+use perigee_core::gateway::DeviceIdentifier;
 use perigee_core::id::DeviceId;
 use perigee_core::idempotency::Created;
 use perigee_core::license::DeviceState;
@@ -26,6 +27,11 @@ use crate::sample::{EVERYTHING, alert, fix, group_of, named, until};
 fn full() -> DeviceSettings {
     DeviceSettings {
         identifier: Some("356938035643809".into()),
+        identifiers: vec![DeviceIdentifier {
+            identifier: "300234010753370".into(),
+            link: Some("iridium".into()),
+            priority: DeviceIdentifier::PRIORITY_MAX,
+        }],
         name: "Ñandú".into(),
         description: Some("a \"truck\"\nwith two lines".into()),
         min: Some("+5491155550000".into()),

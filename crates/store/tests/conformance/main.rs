@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a case that cannot go on has failed")]
 
+mod account_gateways;
 mod accounts;
 mod alerts;
 mod calls;
@@ -14,6 +15,7 @@ mod email;
 mod expiry;
 mod feed;
 mod fixture;
+mod gateways;
 mod groups;
 mod large_groups;
 mod licenses;
@@ -302,6 +304,20 @@ conformance! {
     }
     templates {
         templates_are_kept_by_revision,
+    }
+    account_gateways {
+        a_gateway_is_found_by_its_secret,
+        a_gateway_reaches_devices_of_its_account,
+    }
+    gateways {
+        every_name_finds_its_device,
+        a_name_is_taken_once_in_an_account,
+        the_first_account_claims_a_name,
+        a_message_is_stored_with_its_locations,
+        messages_of_devices_that_store_nothing_are_kept,
+        messages_are_listed_in_sight,
+        old_messages_are_deleted,
+        unknown_devices_are_remembered_until_they_are_claimed,
     }
     rule_engine {
         a_round_is_kept_once,

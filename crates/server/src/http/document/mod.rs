@@ -32,6 +32,7 @@ use super::reply::Envelope;
         (name = "authentication", description = "Tokens, sessions and what proves who somebody is."),
         (name = "devices", description = "Trackers, their licences and limits."),
         (name = "locations", description = "Where devices were."),
+        (name = "gateways", description = "Addresses for satellite networks and phones, messages as they came, devices that nobody knows."),
         (name = "alerts", description = "What happened to devices."),
         (name = "notifications", description = "Whom alerts go to, and what became of each message."),
         (name = "groups", description = "Named sets of devices."),
@@ -52,6 +53,7 @@ use super::reply::Envelope;
         crate::http::format::Format,
         crate::http::history::OrderName,
         crate::http::routes::alerts::all::StageName,
+        crate::http::routes::raw_messages::MessageResultName,
         ProblemBody<'static>
     )),
 )]

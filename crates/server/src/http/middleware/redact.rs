@@ -9,8 +9,10 @@ use http::Method;
 const SECRET_ROUTE: &str = "/api/shared/{secret}";
 /// The route of unsubscribe links, whose path holds a signature and an e-mail address.
 const MAIL_ROUTE: &str = "/mail/{token}";
-/// Whatever follows this segment may be a mistyped share secret, also where no route matches.
-const BEFORE_SECRET: &str = "shared";
+/// The route of gateways, whose path ends in a secret.
+const GATEWAY_ROUTE: &str = "/gateways/{feed}/{secret}";
+/// Whatever follows these segments may be a mistyped secret, also where no route matches.
+const BEFORE_SECRET: [&str; 2] = ["shared", "gateways"];
 
 /// The method as a metric label. Clients can invent methods, and each would be a new time series.
 pub(super) fn method_label(method: &Method) -> &'static str {
@@ -18,11 +20,12 @@ pub(super) fn method_label(method: &Method) -> &'static str {
     KNOWN.into_iter().find(|known| *known == method.as_str()).unwrap_or("other")
 }
 
-/// The path as it may be logged, without the secrets of share and unsubscribe links.
+/// The path as it may be logged, without the secrets of share and unsubscribe links and of gateways.
 pub(super) fn redacted_path(path: &str, route: Option<&str>) -> String {
     match route {
         Some(SECRET_ROUTE) => SECRET_ROUTE.to_owned(),
         Some(MAIL_ROUTE) => MAIL_ROUTE.to_owned(),
+        Some(GATEWAY_ROUTE) => GATEWAY_ROUTE.to_owned(),
         Some(_) => path.to_owned(),
         None => without_secret(path),
     }
@@ -34,8 +37,11 @@ fn without_secret(path: &str) -> String {
         if index > 0 {
             shown.push('/');
         }
-        if decoded(segment).split('/').any(|part| part.eq_ignore_ascii_case(BEFORE_SECRET)) {
-            return shown + "shared/(secret)";
+        let segment_text = decoded(segment);
+        let mut parts = segment_text.split('/');
+        let before = parts.find_map(|part| BEFORE_SECRET.iter().find(|name| part.eq_ignore_ascii_case(name)));
+        if let Some(before) = before {
+            return shown + before + "/(secret)";
         }
         shown.push_str(segment);
     }

@@ -47,6 +47,7 @@ impl Prepared {
             ("usr_", make("/api/users", user).await),
             ("geo_", make("/api/geofences", geofence).await),
             ("rul_", make("/api/rules", rule).await),
+            ("gtw_", make("/api/gateways", json!({"feed": "osmand"})).await),
             ("whk_", make("/api/webhooks", json!({"url": "https://example.com/hook"})).await),
         ]);
         Self { tenant, cookie, ids }

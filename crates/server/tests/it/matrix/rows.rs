@@ -56,6 +56,10 @@ pub(super) enum Kind {
     Rule,
     /// A geofence made within a group.
     Geofence,
+    /// A message of a tracker.
+    RawMessage,
+    /// A gateway of the account.
+    Gateway,
 }
 
 impl Kind {
@@ -160,9 +164,14 @@ fn code() -> Value {
     json!({ "code": "123456" })
 }
 
+fn gateway() -> Value {
+    json!({ "feed": "osmand" })
+}
+
 use Access::{Admin, Open, Operator, Read, Session, Whole, Wholly, Widely, With};
 use Kind::{
-    Alert, Device, Geofence, Group, None, Notification, Rule, Secret, Share, Template, User, Webhook,
+    Alert, Device, Gateway, Geofence, Group, None, Notification, RawMessage, Rule, Secret, Share, Template,
+    User, Webhook,
 };
 
 /// Every operation. Bodies that are made fresh for each request, because they must be unique or name a thing of
@@ -205,6 +214,14 @@ pub(super) const ROWS: &[Row] = &[
     row("GET /api/locations/feed", Read, None, none),
     row("GET /api/devices/{deviceId}/alerts", Read, Device, none),
     row("POST /api/devices/{deviceId}/alerts", With(Privilege::AlertsWrite), Device, alert),
+    row("GET /api/gateways", Whole, None, none),
+    row("POST /api/gateways", Wholly(Privilege::DevicesWrite), None, gateway),
+    row("GET /api/gateways/{gatewayId}", Read, Gateway, none),
+    row("DELETE /api/gateways/{gatewayId}", With(Privilege::DevicesWrite), Gateway, none),
+    row("GET /api/rawMessages", Read, None, none),
+    row("GET /api/rawMessages/{messageId}", Read, RawMessage, none),
+    row("POST /api/rawMessages/{messageId}/reprocess", With(Privilege::LocationsWrite), RawMessage, none),
+    row("GET /api/heardDevices", Wholly(Privilege::DevicesWrite), None, none),
     row("GET /api/alerts", Read, None, none),
     row("GET /api/alerts/{alertId}", Read, Alert, none),
     row("POST /api/alerts/{alertId}/acknowledge", With(Privilege::AlertsWrite), Alert, none),

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use perigee_core::account_gateway::NewGateway;
 use perigee_core::actor::{Actor, Origin, Reach, Scope};
 use perigee_core::alert::Alert;
 use perigee_core::credential::{LinkPurpose as KeptPurpose, NewLink};
 use perigee_core::device::DeviceSettings;
+use perigee_core::gateway::{MessageFilter, NewMessage, Reporter};
 use perigee_core::geofence::{GeofenceSettings, Position, Shape};
 use perigee_core::group::GroupSettings;
 use perigee_core::id::{
@@ -20,7 +22,8 @@ use perigee_core::rule::{Condition, RuleSettings, RuleTarget};
 use perigee_core::severity::Severity;
 use perigee_core::share::{NewShare, ShareTarget};
 use perigee_core::store::{
-    Alerts, Credentials, Devices, Geofences, Groups, Notifications, Routing, Rules, Shares, Webhooks,
+    AccountGateways, Alerts, Credentials, Devices, Gateways, Geofences, Groups, Notifications, Routing,
+    Rules, Shares, Webhooks,
 };
 use perigee_core::webhook::{NewDelivery, Webhook, WebhookSecret, WebhookSettings};
 use perigee_server::auth::Secret;
@@ -94,7 +97,7 @@ impl Identity {
             (_, Object::Missing | Object::Malformed) => false,
             (_, object) if (self == Self::OtherOwner) != (object == Object::OtherAccount) => false,
             (_, Object::OtherAccount) => true,
-            (Kind::User, _) => !matches!(self, Self::GroupScoped | Self::DeviceScoped),
+            (Kind::User | Kind::Gateway, _) => !matches!(self, Self::GroupScoped | Self::DeviceScoped),
             (Kind::Group | Kind::Geofence, Object::Own) => self != Self::DeviceScoped,
             (_, Object::Own) => true,
             (_, Object::OtherGroup) => !matches!(self, Self::GroupScoped | Self::DeviceScoped),
@@ -140,7 +143,7 @@ impl Object {
     pub(super) fn of(kind: Kind) -> &'static [Self] {
         match kind {
             Kind::None => &[Self::Own],
-            Kind::Webhook => &[Self::Own, Self::OtherAccount, Self::Missing, Self::Malformed],
+            Kind::Webhook | Kind::Gateway => &[Self::Own, Self::OtherAccount, Self::Missing, Self::Malformed],
             Kind::Secret => &[Self::Own, Self::Missing, Self::Malformed],
             Kind::Template => &[Self::Own, Self::Malformed],
             _ => &[Self::Own, Self::OtherGroup, Self::OtherAccount, Self::Missing, Self::Malformed],
@@ -414,6 +417,8 @@ impl World {
                 make_rule(&self.app, tenant, device).await
             }
             Kind::Geofence => make_fence(&self.app, tenant, group).await,
+            Kind::Gateway => make_gateway(&self.app, tenant).await,
+            Kind::RawMessage => make_raw_message(&self.app, tenant, self.device_of(object)).await,
         }
     }
 }
@@ -430,8 +435,38 @@ fn missing(kind: Kind) -> String {
         Kind::Notification => perigee_core::id::NotificationId::from_i64(1).to_string(),
         Kind::Rule => RuleId::from_i64(1).to_string(),
         Kind::Geofence => GeofenceId::from_i64(1).to_string(),
+        Kind::Gateway => perigee_core::id::GatewayId::from_i64(1).to_string(),
+        Kind::RawMessage => perigee_core::id::MessageId::from_i64(1).to_string(),
         Kind::None | Kind::Template => String::new(),
     }
+}
+
+async fn make_gateway(app: &TestApp, tenant: &Tenant) -> String {
+    let new = NewGateway {
+        feed: "osmand".to_owned(),
+        name: None,
+        device: None,
+        options: "{}".to_owned(),
+        secret_hash: rand::random(),
+    };
+    let actor = Actor::operator(tenant.account.id);
+    app.store.create_gateway(&actor, new, None).await.unwrap().into_inner().id.to_string()
+}
+
+async fn make_raw_message(app: &TestApp, tenant: &Tenant, device: DeviceId) -> String {
+    let scope = Scope::for_operator(tenant.account.id);
+    let reporter = Reporter { scope, device, identifier: "imei".to_owned(), model: None };
+    let message = NewMessage {
+        source: "gt06",
+        peer: "192.0.2.1:5".to_owned(),
+        identifier: None,
+        bytes: vec![1],
+        error: None,
+    };
+    app.store.store_message(&reporter, message, Vec::new()).await.unwrap();
+    let filter = MessageFilter { device: Some(device), ..MessageFilter::default() };
+    let messages = app.store.list_messages(scope, &filter, PageRequest::first(1)).await.unwrap();
+    messages.items[0].id.to_string()
 }
 
 async fn make_rule(app: &TestApp, tenant: &Tenant, device: DeviceId) -> String {

@@ -10,7 +10,7 @@ use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
 use super::super::{events, scope, search};
-use super::read;
+use super::{identifiers, read};
 use crate::{Tx, Value, params};
 
 /// Validates and normalises the settings for a new device or for this one.
@@ -36,6 +36,7 @@ pub(super) async fn admit(
             return Err(StoreError::Taken(Unique::Identifier));
         }
     }
+    identifiers::require_free(tx, scope.account, device, &mut settings).await?;
     Ok(settings)
 }
 
@@ -47,6 +48,7 @@ pub(super) fn values(settings: &DeviceSettings) -> Result<Vec<Value>> {
     let text = |text: &Option<String>| Value::from(text.clone());
     Ok(vec![
         text(&settings.identifier),
+        Value::from(identifiers::to_text(&settings.identifiers)?),
         Value::from(&settings.name),
         text(&settings.description),
         text(&settings.min),
@@ -64,8 +66,9 @@ pub(super) fn values(settings: &DeviceSettings) -> Result<Vec<Value>> {
 }
 
 /// The columns of [`values`].
-pub(super) const COLUMNS: [&str; 14] = [
+pub(super) const COLUMNS: [&str; 15] = [
     "identifier",
+    "identifiers",
     "name",
     "description",
     "min",

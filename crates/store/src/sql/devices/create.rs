@@ -16,6 +16,7 @@ use super::super::query::insert_many;
 use super::super::{accounts, audit, idempotency, license_check, members};
 use super::change::{COLUMNS, admit, append_event, reread, values};
 use super::checksum::settings_crc;
+use super::identifiers;
 use crate::{Tx, Value, params};
 
 pub(super) async fn create(
@@ -103,6 +104,7 @@ async fn insert(
         COLUMNS.join(", ")
     );
     insert_many(tx, &head, &[row], "").await?;
+    identifiers::save(tx, account.id, id, &settings).await?;
     members::move_device(tx, account.id, id, &[], &settings.groups).await?;
     let device = reread(tx, account, actor, id).await?;
     append_event(tx, EventKind::DeviceCreated, &device).await?;

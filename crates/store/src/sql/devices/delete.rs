@@ -10,7 +10,7 @@ use perigee_core::store::Result;
 
 use super::super::{accounts, audit, editions, members, quarantine};
 use super::change::append_event;
-use super::read;
+use super::{identifiers, read};
 use crate::{Tx, params};
 
 pub(super) async fn delete(tx: &Tx, actor: Actor, id: DeviceId, seen: Option<Revision>) -> Result<()> {
@@ -31,7 +31,11 @@ pub(super) async fn delete(tx: &Tx, actor: Actor, id: DeviceId, seen: Option<Rev
     let rows = tx.query(member_of, params![account.id, id]).await?;
     let groups =
         rows.iter().map(|row| Ok(GroupId::from_i64(row.i64("group_id")?))).collect::<Result<Vec<_>>>()?;
+    let claims = identifiers::claimed_by(tx, account.id, id).await?;
     tx.execute("DELETE FROM device WHERE account_id = ?1 AND id = ?2", params![account.id, id]).await?;
+    for identifier in claims {
+        identifiers::pass_on(tx, &identifier).await?;
+    }
     tx.log().remove_device_from_memory(tx, account.id, id);
     members::touch_groups(tx, account.id, &groups).await?;
     append_event(tx, EventKind::DeviceDeleted, &device).await?;

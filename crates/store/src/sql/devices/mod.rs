@@ -7,6 +7,7 @@ mod contact;
 mod create;
 mod delete;
 pub(crate) mod expiry;
+mod identifiers;
 pub(crate) mod read;
 mod replace;
 mod row;
@@ -14,3 +15,4 @@ mod row;
 pub(crate) use contact::record_contact;
 #[cfg(feature = "testing")]
 pub use create::without_lock::create_device_without_lock;
+pub(crate) use identifiers::{find_claimed, find_in_account, reporter, storable};

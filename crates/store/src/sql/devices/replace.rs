@@ -15,7 +15,7 @@ use super::super::checksum::{ID_MODULUS, sum};
 use super::super::{accounts, audit, editions, license_check, members, rule_engine};
 use super::change::{COLUMNS, admit, append_event, append_expiry_event, reread, values};
 use super::checksum::settings_crc;
-use super::{expiry, read};
+use super::{expiry, identifiers, read};
 use crate::{Tx, params};
 
 pub(super) async fn replace(
@@ -50,6 +50,7 @@ pub(super) async fn replace(
     // Announced before the new date replaces the old one.
     expiry::announce_device(tx, account.id, id, now).await?;
     update(tx, &account, id, &settings, license).await?;
+    identifiers::save(tx, account.id, id, &settings).await?;
     members::move_device(tx, account.id, id, &before.settings.groups, &settings.groups).await?;
     rule_engine::wake(tx, account.id, id).await?;
     let after = reread(tx, &account, &actor, id).await?;

@@ -22,7 +22,7 @@ use crate::{Row, Tx};
 
 /// Every column of a device; `?1` is the account and `?2` the date of its day.
 pub(super) const SELECT: &str = "\
-    SELECT d.id, d.revision, d.identifier, d.name, d.description, d.min, d.tags, d.icon, d.model, \
+    SELECT d.id, d.revision, d.identifier, d.identifiers, d.name, d.description, d.min, d.tags, d.icon, d.model, \
         d.expected_interval_s, d.retention_days, d.expiration_date, d.expires, d.licensed, d.daily_emails, d.daily_sms, \
         d.critical_reserve, d.created_by, d.creation, d.last_modified, l.last_seen, l.rhythm, l.protocol, \
         c.emails_sent, c.sms_sent, c.sms_segments, \
@@ -89,6 +89,7 @@ impl Frame {
     fn settings(&self, row: &Row) -> Result<DeviceSettings> {
         Ok(DeviceSettings {
             identifier: row.opt_text("identifier")?,
+            identifiers: self.or_none(row, column::json(row, "identifiers"))?,
             name: row.text("name")?,
             description: row.opt_text("description")?,
             min: row.opt_text("min")?,

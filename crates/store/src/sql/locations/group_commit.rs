@@ -14,11 +14,12 @@ use perigee_core::store::Result;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
+use super::super::messages;
 use super::submission_queue::{Answer, Caller, Submission, queue_of};
-use crate::{Database, Engine};
+use crate::{Database, Engine, Tx};
 
 /// Stores a submission together with whatever else is queued.
-pub(super) async fn submit(database: &Database, submission: Submission) -> Result<Vec<Outcome>> {
+pub(in crate::sql) async fn submit(database: &Database, submission: Submission) -> Result<Vec<Outcome>> {
     let (reply, answered) = oneshot::channel();
     let queue = queue_of(submission.scope.account, database.log().concurrent_commits());
     if database.submission_queues().push(queue, submission, Caller { runtime: Handle::current(), reply })? {
@@ -80,21 +81,27 @@ fn answer(answers: impl Iterator<Item = (Caller, Answer)>) {
     }
 }
 
+/// Stores the locations of a batch, and the messages they came in.
+async fn ingest(tx: &Tx, batch: &[Submission]) -> Result<Vec<Result<Vec<Outcome>>>> {
+    let results = tx.log().ingest(tx, batch).await?;
+    messages::append(tx, batch, &results).await?;
+    Ok(results)
+}
+
 /// Stores a batch in one transaction and gives each submission's result.
 async fn store(database: &Database, batch: Arc<Vec<Submission>>) -> Vec<Result<Vec<Outcome>>> {
     #[cfg(feature = "unsafe-early-ack")]
     if crate::early_ack::is_on() {
         let answers = batch.iter().map(|each| Ok(vec![Outcome::Accepted; each.locations.len()])).collect();
         let database = database.clone();
-        let job = async move {
-            database.write(move |tx| async move { tx.log().ingest(tx, &batch).await }.boxed()).await
-        };
+        let job =
+            async move { database.write(move |tx| async move { ingest(tx, &batch).await }.boxed()).await };
         tokio::spawn(job);
         return answers;
     }
     let indexes = 0..batch.len();
     let shared = Arc::clone(&batch);
-    let job = database.write(move |tx| async move { tx.log().ingest(tx, &shared).await }.boxed());
+    let job = database.write(move |tx| async move { ingest(tx, &shared).await }.boxed());
     match job.await {
         Ok(results) => results,
         Err(StoreError::Unavailable(cause)) => {
@@ -112,7 +119,7 @@ async fn store(database: &Database, batch: Arc<Vec<Submission>>) -> Vec<Result<V
             for index in indexes {
                 let shared = Arc::clone(&batch);
                 let job = database.write(move |tx| {
-                    async move { tx.log().ingest(tx, shared.get(index..=index).unwrap_or_default()).await }.boxed()
+                    async move { ingest(tx, shared.get(index..=index).unwrap_or_default()).await }.boxed()
                 });
                 results.push(job.await.and_then(|mut result| {
                     result.pop().unwrap_or_else(|| Err(StoreError::Internal("no result".into())))

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use perigee_core::actor::Scope;
 use perigee_core::error::StoreError;
+use perigee_core::gateway::NewMessage;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::{Location, Outcome};
 use perigee_core::store::Result;
@@ -35,11 +36,18 @@ pub(crate) struct Submission {
     pub(crate) scope: Scope,
     pub(crate) device: DeviceId,
     pub(crate) locations: Vec<PendingLocation>,
+    /// The message that the locations were read from, to be stored with them.
+    pub(crate) message: Option<NewMessage>,
 }
 
 impl Submission {
     pub(crate) fn new(scope: Scope, device: DeviceId, locations: &[Location]) -> Self {
-        Self { scope, device, locations: PendingLocation::pack_all(locations) }
+        Self { scope, device, locations: PendingLocation::pack_all(locations), message: None }
+    }
+
+    /// The same, stored together with the message it came in.
+    pub(crate) fn with_message(self, message: NewMessage) -> Self {
+        Self { message: Some(message), ..self }
     }
 }
 

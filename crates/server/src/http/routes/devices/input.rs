@@ -2,6 +2,7 @@
 
 use perigee_core::day::Date;
 use perigee_core::device::DeviceSettings;
+use perigee_core::gateway::DeviceIdentifier;
 use perigee_core::id::{DeviceId, GroupId};
 use perigee_core::limits::Limits;
 use perigee_core::retention::RETENTION_DAYS_MAX;
@@ -11,7 +12,7 @@ use utoipa::openapi::{RefOr, Schema};
 
 use crate::http::edit::ENVELOPE;
 use crate::http::error::ApiResult;
-use crate::http::input::{Member, Object, Part, Set, TagMap, Whole, input, read_body};
+use crate::http::input::{Member, Object, Objects, Part, Set, TagMap, Whole, WholeU8, input, read_body};
 use crate::http::json::{Field, Fields};
 
 const READ_ONLY: &[&str] = &[
@@ -33,6 +34,8 @@ input! {
         /// What the hardware says of itself: IMEI, ESN, serial; unique in the account. It may not begin
         /// with `dev_`, begin or end with a blank, or be `.` or `..`.
         identifier: Identifier, nullable, example "300234010753370";
+        /// Further names under which it reports, for example the IMEI of its satellite modem; at most 20.
+        identifiers: Objects<IdentifierInput, 0, { DeviceIdentifier::COUNT_MAX }>, nullable, example [];
         /// Shown in lists, on the map and in messages.
         name: Name, required, example "Northern Star";
         /// A note about it.
@@ -55,6 +58,26 @@ input! {
         /// Days that its locations are kept; null for as long as the account's settings say. What is older is deleted
         /// within a day and cannot be brought back.
         retention_days as "retentionDays": Whole<1, RETENTION_DAYS_MAX>, nullable, example null;
+    }
+}
+
+input! {
+    /// A further name under which a device reports.
+    pub(super) struct IdentifierInput {
+        /// As the network or the hardware writes it; unique among all identifiers of the account's devices.
+        identifier: Identifier, required, example "300234063904190";
+        /// The way by which it reports under this name.
+        link: ShortText, nullable, example "iridium";
+        /// Order among the device's identifiers; the lowest is preferred.
+        priority: WholeU8<0, { DeviceIdentifier::PRIORITY_MAX }>, or(0), example 1;
+    }
+}
+
+impl Part for IdentifierInput {
+    type Value = DeviceIdentifier;
+
+    fn make(self, _: &mut Fields<'_>) -> Option<DeviceIdentifier> {
+        Some(DeviceIdentifier { identifier: self.identifier?, link: self.link, priority: self.priority })
     }
 }
 
@@ -101,11 +124,19 @@ impl Member for Identifier {
 
 /// Reads what a client sets of a device.
 pub(super) fn read_device(body: &Value) -> ApiResult<DeviceSettings> {
-    read_body(body, &[ENVELOPE, READ_ONLY], |input: DeviceInput, _| {
+    read_body(body, &[ENVELOPE, READ_ONLY], |input: DeviceInput, fields| {
+        let identifiers = input.identifiers.unwrap_or_default();
+        let mut names: Vec<&str> = identifiers.iter().map(|each| each.identifier.as_str()).collect();
+        names.extend(input.identifier.as_deref());
+        names.sort_unstable();
+        if names.windows(2).any(|pair| pair[0] == pair[1]) {
+            fields.refuse("identifiers", "must not name an identifier twice, or the one in \"identifier\"");
+        }
         let mut groups = input.groups.unwrap_or_default();
         groups.sort_unstable();
         Some(DeviceSettings {
             identifier: input.identifier,
+            identifiers,
             name: input.name?,
             description: input.description,
             min: input.min,

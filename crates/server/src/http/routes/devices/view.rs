@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use perigee_core::device::Device;
+use perigee_core::gateway::DeviceIdentifier;
 use perigee_core::id::GroupId;
 use perigee_core::limits::{Counters, Limits};
 use perigee_core::time::Timestamp;
@@ -20,6 +21,9 @@ pub struct DeviceView {
     /// What the hardware says of itself: IMEI, ESN, serial; unique in the account.
     #[schema(example = "300234010753370")]
     identifier: Option<String>,
+    /// Further names under which it reports, by priority.
+    #[schema(value_type = Vec<IdentifierView>, max_items = 20)]
+    identifiers: Vec<IdentifierView>,
     /// Its name.
     #[schema(example = "Northern Star")]
     name: String,
@@ -77,6 +81,21 @@ pub struct DeviceView {
     /// When a client last changed it.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_modified: String,
+}
+
+/// A further name under which a device reports.
+#[derive(Serialize, ToSchema)]
+#[schema(as = DeviceIdentifier)]
+pub struct IdentifierView {
+    /// As the network or the hardware writes it; unique among all identifiers of the account's devices.
+    #[schema(example = "300234063904190")]
+    identifier: String,
+    /// The way by which it reports under this name.
+    #[schema(example = "iridium")]
+    link: Option<String>,
+    /// Order among the device's identifiers; the lowest is preferred.
+    #[schema(example = 1, maximum = 100)]
+    priority: u8,
 }
 
 /// A device's expiry and daily limits.
@@ -178,6 +197,7 @@ impl DeviceView {
         Self {
             id: device.id.to_string(),
             identifier: settings.identifier,
+            identifiers: settings.identifiers.into_iter().map(IdentifierView::from).collect(),
             name: settings.name,
             description: settings.description,
             min: settings.min,
@@ -198,6 +218,12 @@ impl DeviceView {
             creation: device.creation.to_string(),
             last_modified: device.last_modified.to_string(),
         }
+    }
+}
+
+impl From<DeviceIdentifier> for IdentifierView {
+    fn from(DeviceIdentifier { identifier, link, priority }: DeviceIdentifier) -> Self {
+        Self { identifier, link, priority }
     }
 }
 

@@ -58,6 +58,7 @@ pub async fn create_device(
     let held = once.hold(&app, &caller, &body)?;
     let created = app.store.create_device(&caller.actor(), settings, held.key.clone()).await;
     let device = place_reference(created, "groups")??.into_inner();
+    app.ingest.look_for_claims();
     let address = app.base_url.join(&format!("/api/devices/{}", device.id));
     Ok(reply_device(&caller, device).created(address))
 }
@@ -113,7 +114,9 @@ async fn change_device(
         settle_groups(&caller, &groups, &mut settings.groups)?;
         place_reference(app.store.replace_device(&caller.actor(), id, seen, settings).await, "groups")
     });
-    Ok(reply_device(&caller, changed.await?))
+    let device = changed.await?;
+    app.ingest.look_for_claims();
+    Ok(reply_device(&caller, device))
 }
 
 /// Delete a device.

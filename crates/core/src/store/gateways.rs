@@ -1,0 +1,65 @@
+//! Devices by the names under which they report, and the messages as they came.
+
+use async_trait::async_trait;
+
+use super::Result;
+use crate::actor::Scope;
+use crate::gateway::{
+    HeardDevice, HeardMessage, HeardReport, MessageFilter, MessageResult, NewMessage, RawMessage, Reporter,
+};
+use crate::id::{AccountId, MessageId};
+use crate::location::Location;
+use crate::page::{Page, PageRequest};
+
+/// What gateways store and read.
+#[async_trait]
+pub trait Gateways: Send + Sync {
+    /// Finds the device that reports under one of these identifiers, which are tried in order, on a listener that all
+    /// accounts share: an identifier there belongs to the account that claimed it.
+    async fn find_claimed_device(&self, identifiers: &[String]) -> Result<Option<Reporter>>;
+
+    /// Whether there is only one account, whose owner then sees everything that is heard.
+    async fn has_one_account(&self) -> Result<bool>;
+
+    /// Stores a message and its locations in one transaction. An expired device is no failure: the message is stored
+    /// and its locations are not. Fails with `NotFound` if the device no longer exists; the message is stored then too.
+    async fn store_message(
+        &self,
+        reporter: &Reporter,
+        message: NewMessage,
+        locations: Vec<Location>,
+    ) -> Result<MessageResult>;
+
+    /// Records which protocol a device speaks.
+    async fn set_protocol(&self, reporter: &Reporter, protocol: &'static str) -> Result<()>;
+
+    /// Lists messages of devices in the scope, newest first, with the beginning of their bytes; messages without a device are only in the scope of a whole
+    /// account. Examines a bounded number of messages, so that a page may have fewer items than asked for although there
+    /// are more.
+    async fn list_messages(
+        &self,
+        scope: Scope,
+        filter: &MessageFilter,
+        page: PageRequest,
+    ) -> Result<Page<RawMessage>>;
+
+    /// Remembers unknown devices, within the bounds of [`HeardDevice`].
+    async fn save_heard(&self, reports: Vec<HeardReport>) -> Result<()>;
+
+    /// Lists unknown devices: those of an account's gateways, or of the listeners that all accounts share. Newest first.
+    async fn list_heard(&self, account: Option<AccountId>) -> Result<Vec<HeardDevice>>;
+
+    /// Removes up to `limit` devices that were heard and have been claimed since, and gives what was kept of them, oldest
+    /// first. Each is given to one caller only.
+    async fn take_claimed(&self, limit: u32) -> Result<Vec<(Reporter, Vec<HeardMessage>)>>;
+
+    /// Finds the device of a stored message: the one it was stored for, or else the device of its account that has its
+    /// identifier now.
+    async fn find_message_device(&self, message: &RawMessage) -> Result<Option<Reporter>>;
+
+    /// Changes device, result and error of a stored message. Gives whether it is still there.
+    async fn set_message_result(&self, message: &RawMessage) -> Result<bool>;
+
+    /// Finds a message in the scope.
+    async fn find_message(&self, scope: Scope, id: MessageId) -> Result<Option<RawMessage>>;
+}

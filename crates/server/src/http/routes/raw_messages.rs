@@ -1,0 +1,190 @@
+//! Messages of trackers and satellite networks as they came, and what became of them.
+
+use std::fmt::Write as _;
+
+use axum::extract::State;
+use axum::response::Response;
+use perigee_core::error::Kind;
+use perigee_core::gateway::{MessageFilter, MessageResult, RawMessage};
+use perigee_core::id::MessageId;
+use perigee_core::privilege::Privilege;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::http::error::{ApiResult, not_found};
+use crate::http::extract::{Caller, IdPath, Params};
+use crate::http::list::answer_list;
+use crate::http::names::device_param;
+use crate::http::reply::Reply;
+
+/// Messages of a page unless the client says otherwise.
+const PAGE: u32 = 100;
+
+/// A message as it came.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = RawMessage)]
+pub struct RawMessageView {
+    /// Its id; later messages have larger ones.
+    #[schema(example = "msg_01jc2m8k4n5p6")]
+    id: String,
+    /// When the service received it.
+    #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
+    received_at: String,
+    /// The protocol or the feed that it came by.
+    #[schema(example = "gt06")]
+    source: String,
+    /// Address and port of the sender.
+    #[schema(example = "203.0.113.7:40112")]
+    peer: String,
+    /// The device that sent it; null if it is not known.
+    #[schema(example = "dev_01jc2m8k4n5p7")]
+    device_id: Option<String>,
+    /// The name under which the device reported.
+    #[schema(example = "356938035643809")]
+    identifier: Option<String>,
+    /// What became of it.
+    #[schema(value_type = MessageResultName, example = "decoded")]
+    result: &'static str,
+    /// Why it could not be read, or not in full.
+    #[schema(example = json!(null))]
+    error: Option<String>,
+    /// Bytes it has.
+    #[schema(example = 10, minimum = 0)]
+    size: u32,
+    /// Its bytes in hexadecimal digits; in a list the first 1024.
+    #[schema(example = "787805120099abec0d0a")]
+    hex: String,
+    /// The same as text; null if they are none.
+    #[schema(example = json!(null))]
+    text: Option<String>,
+}
+
+/// What became of a message.
+#[derive(ToSchema)]
+#[schema(as = MessageResult, rename_all = "camelCase")]
+pub enum MessageResultName {
+    /// It was read, and what it says is stored.
+    Decoded,
+    /// Everything it says was stored before.
+    Duplicate,
+    /// No device of the account has its identifier.
+    UnknownDevice,
+    /// It cannot be read.
+    Unparsable,
+    /// Its device is expired: only the message is stored.
+    ExpiredDevice,
+}
+
+/// Messages as they came.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RawMessageList {
+    /// The messages, newest first.
+    #[schema(value_type = Vec<RawMessageView>)]
+    raw_messages: Vec<RawMessageView>,
+    /// Where to go on, when there may be more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+/// Bytes in hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Bytes as text, if all of it can be read.
+pub(super) fn text(bytes: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(bytes).ok().filter(|text| !text.is_empty())?;
+    let is_readable = |letter: char| !letter.is_control() || letter.is_ascii_whitespace();
+    text.chars().all(is_readable).then(|| text.to_owned())
+}
+
+impl From<RawMessage> for RawMessageView {
+    fn from(message: RawMessage) -> Self {
+        Self {
+            id: message.id.to_string(),
+            received_at: message.received_at.to_string(),
+            source: message.source,
+            peer: message.peer,
+            device_id: message.device.map(|device| device.to_string()),
+            identifier: message.identifier,
+            result: message.result.name(),
+            error: message.error,
+            size: message.size,
+            hex: hex(&message.bytes),
+            text: text(&message.bytes),
+        }
+    }
+}
+
+/// List messages as they came.
+///
+/// Newest first and always in pages. A page with a filter may have fewer messages than asked for, or none, although there
+/// are more: go on while there is a `nextCursor`. Messages without a device are shown to users who see the whole account.
+#[utoipa::path(get, path = "/api/rawMessages", tag = "gateways", params(
+    ("limit" = Option<u32>, Query, description = "Messages at the most; 100 unless given.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+    ("device" = Option<String>, Query, description = "Only of this device, by its id, identifier or name.", example = "dev_01jc2m8k4n5p7"),
+    ("result" = Option<MessageResultName>, Query, description = "Only messages of which this became."),
+    ("source" = Option<String>, Query, description = "Only messages that came by this protocol or feed.", example = "gt06", max_length = 100),
+), responses((status = 200, description = "Messages, newest first.", body = RawMessageList)))]
+pub async fn list_raw_messages(
+    State(app): State<App>,
+    caller: Caller,
+    mut params: Params,
+) -> ApiResult<Response> {
+    let filter = MessageFilter {
+        device: device_param(&app, &caller, &mut params, "device").await?,
+        result: params.word("result", &MessageResult::ALL.map(|result| (result.name(), result))),
+        source: params.text("source"),
+    };
+    let part = params.finish_page("raw-messages", PAGE)?;
+    let (store, scope) = (app.store.clone(), caller.scope());
+    let fetch = move |page| {
+        let (store, filter) = (store.clone(), filter.clone());
+        async move { store.list_messages(scope, &filter, page).await }
+    };
+    answer_list(&app, &caller, "rawMessages", part, fetch, RawMessageView::from).await
+}
+
+/// Read a message as it came.
+#[utoipa::path(get, path = "/api/rawMessages/{messageId}", tag = "gateways",
+    params(("messageId" = String, Path, description = "The message's id.", example = "msg_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The message.", body = RawMessageView)))]
+pub async fn get_raw_message(
+    State(app): State<App>,
+    caller: Caller,
+    IdPath(id): IdPath<MessageId>,
+    params: Params,
+) -> ApiResult<Reply<RawMessageView>> {
+    params.finish()?;
+    let missing = || not_found(Kind::Message);
+    let message = app.store.find_message(caller.scope(), id.ok_or_else(missing)?).await?;
+    Ok(caller.reply(RawMessageView::from(message.ok_or_else(missing)?)))
+}
+
+/// Decode a message again.
+///
+/// After its device was created, or with a newer version of the service. What it says is stored; what was stored before is
+/// not stored twice. Needs `locations.write`.
+#[utoipa::path(post, path = "/api/rawMessages/{messageId}/reprocess", tag = "gateways",
+    params(("messageId" = String, Path, description = "The message's id.", example = "msg_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The message with its new result.", body = RawMessageView)))]
+pub async fn reprocess_raw_message(
+    State(app): State<App>,
+    caller: Caller,
+    IdPath(id): IdPath<MessageId>,
+) -> ApiResult<Reply<RawMessageView>> {
+    let missing = || not_found(Kind::Message);
+    let message = app.store.find_message(caller.scope(), id.ok_or_else(missing)?).await?;
+    let message = message.ok_or_else(missing)?;
+    caller.require(Privilege::LocationsWrite)?;
+    let changed = app.ingest.reprocess(message).await?.ok_or_else(missing)?;
+    Ok(caller.reply(RawMessageView::from(changed)))
+}

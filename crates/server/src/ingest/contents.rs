@@ -1,0 +1,84 @@
+//! What reports become: locations, and alerts of reports that have no place.
+
+use perigee_core::alert::Alert;
+use perigee_core::location::{Location, undo_rollover};
+use perigee_core::time::Timestamp;
+use perigee_gateways::{DecodeError, Decoded, Report, alert_name, to_location, to_readings};
+
+/// The reports of a frame, none if its checksum is wrong.
+pub fn believed(decoded: &Decoded) -> &[Report] {
+    match decoded.error {
+        Some(DecodeError::Checksum { .. }) => &[],
+        _ => &decoded.reports,
+    }
+}
+
+/// What is stored of the reports of one message.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    /// Alarms of a report with a place are part of its location, from which the rule engine raises them.
+    pub(super) locations: Vec<Location>,
+    /// Alarms of reports without a place.
+    pub(super) alerts: Vec<Alert>,
+}
+
+impl Contents {
+    /// Reads reports that arrived at this instant, which is the time of those that have none.
+    pub(super) fn of(reports: &[Report], arrival: Timestamp) -> Self {
+        let mut contents = Self::default();
+        for report in reports {
+            match to_location(report, arrival) {
+                Some(mut location) => {
+                    undo_rollover(&mut location, arrival);
+                    contents.locations.push(location);
+                }
+                None => contents.alerts.extend(alerts(report, arrival)),
+            }
+        }
+        contents
+    }
+}
+
+fn alerts(report: &Report, arrival: Timestamp) -> impl Iterator<Item = Alert> {
+    report.alarms.iter().map(move |word| {
+        let name: String = alert_name(word).chars().take(Alert::NAME_MAX).collect();
+        Alert {
+            time: report.time.unwrap_or(arrival),
+            critical: Alert::is_critical_by_name(&name),
+            name,
+            text: None,
+            position: None,
+            attributes: to_readings(report).attributes,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alarms_without_a_place_become_alerts() {
+        let now: Timestamp = "2026-05-01T12:00:00Z".parse().unwrap();
+        let mut nowhere = Report::default();
+        nowhere.alarm("sos");
+        nowhere.set("rssi", 4_u8);
+        let mut somewhere = Report { time: Some(now.plus_seconds(-5)), ..Report::default() };
+        somewhere.locate(1.0, 2.0);
+        somewhere.alarm("sos");
+        let contents = Contents::of(&[nowhere, somewhere], now);
+        assert_eq!(contents.locations.len(), 1);
+        assert_eq!(contents.locations[0].readings.alerts.as_deref(), Some(&["SOSButton".to_owned()][..]));
+        let [alert] = contents.alerts.as_slice() else { panic!("{:?}", contents.alerts) };
+        assert_eq!((alert.name.as_str(), alert.time, alert.critical), ("SOSButton", now, true));
+        assert_eq!(alert.attributes.keys().collect::<Vec<_>>(), ["rssi"]);
+    }
+
+    #[test]
+    fn dates_behind_a_roll_over_are_corrected() {
+        let now: Timestamp = "2026-05-01T12:00:00Z".parse().unwrap();
+        let mut report = Report { time: "2006-09-15T12:00:00Z".parse().ok(), ..Report::default() };
+        report.locate(1.0, 2.0);
+        assert_eq!(Contents::of(&[report], now).locations[0].time, now);
+    }
+}

@@ -1,0 +1,169 @@
+//! The way of a message: its device is found, it is stored with what it says, and everybody who waits is told.
+
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use perigee_core::actor::Actor;
+use perigee_core::error::StoreError;
+use perigee_core::gateway::{MessageResult, NewMessage, Reporter};
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::store::Store;
+use perigee_core::time::{Clock, Monotonic, Timestamp};
+use perigee_gateways::Report;
+use tokio::sync::Notify;
+
+use super::contents::Contents;
+use super::heard::{HeardDevices, Stranger};
+use crate::access::RateLimits;
+use crate::cache::BoundedMap;
+use crate::signals::Signals;
+
+/// How long it is remembered whose an identifier is. A device that is claimed or moved is noticed after this time.
+const REMEMBERED: Duration = Duration::from_secs(5);
+/// Identifiers that are remembered.
+const IDENTIFIERS_MAX: usize = 20_000;
+/// Devices whose protocol is remembered.
+const PROTOCOLS_MAX: usize = 20_000;
+
+/// Stores what gateways receive.
+pub struct Ingest {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) clock: Arc<dyn Clock>,
+    rates: Arc<RateLimits>,
+    signals: Arc<Signals>,
+    found: Mutex<BoundedMap<Vec<String>, Found>>,
+    spoken: Mutex<BoundedMap<DeviceId, &'static str>>,
+    pub(super) heard: HeardDevices,
+    pub(super) claims: Notify,
+}
+
+/// A device that was looked for; `None` if there was none.
+#[derive(Clone, Debug)]
+struct Found {
+    reporter: Option<Arc<Reporter>>,
+    until: Monotonic,
+}
+
+/// A message of a known device, with what was read of it.
+#[derive(Debug)]
+pub struct Arrival<'a> {
+    /// As it came.
+    pub message: NewMessage,
+    /// What it says.
+    pub reports: &'a [Report],
+    /// When it arrived.
+    pub at: Timestamp,
+}
+
+impl Ingest {
+    /// An ingest path that has seen nothing.
+    pub fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        rates: Arc<RateLimits>,
+        signals: Arc<Signals>,
+    ) -> Self {
+        Self {
+            store,
+            clock,
+            rates,
+            signals,
+            found: Mutex::new(BoundedMap::new(IDENTIFIERS_MAX)),
+            spoken: Mutex::new(BoundedMap::new(PROTOCOLS_MAX)),
+            heard: HeardDevices::default(),
+            claims: Notify::new(),
+        }
+    }
+
+    /// The present by the service's clock.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    fn found(&self) -> MutexGuard<'_, BoundedMap<Vec<String>, Found>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Finds the device of one of these identifiers on a listener that all accounts share.
+    pub async fn find(&self, identifiers: &[String]) -> Result<Option<Arc<Reporter>>, StoreError> {
+        let now = self.clock.monotonic();
+        if let Some(known) = self.found().get(&identifiers.to_vec())
+            && known.until > now
+        {
+            return Ok(known.reporter.clone());
+        }
+        let reporter = self.store.find_claimed_device(identifiers).await?.map(Arc::new);
+        let entry = Found { reporter: reporter.clone(), until: now.plus(REMEMBERED) };
+        self.found().insert(identifiers.to_vec(), entry, |found| found.until > now);
+        Ok(reporter)
+    }
+
+    /// Forgets whose these identifiers are, after the store knew better.
+    pub fn forget(&self, identifiers: &[String]) {
+        self.found().remove(&identifiers.to_vec());
+    }
+
+    /// How long a device's account has to wait before its next message is taken; `None` if it need not.
+    pub fn pause(&self, reporter: &Reporter) -> Option<Duration> {
+        let rated = self.rates.submission(reporter.scope.account)?;
+        let wait_s = u64::try_from(rated.allowance.wait_s).unwrap_or(0).max(1);
+        (!rated.allowance.allowed).then(|| Duration::from_secs(wait_s))
+    }
+
+    /// Whether a datagram of this address is looked at.
+    pub fn admits_datagram(&self, address: IpAddr) -> bool {
+        self.rates.datagram(address)
+    }
+
+    /// Stores a message with its locations, then its alerts. Once this returns a result the message may be acknowledged.
+    pub async fn store(
+        &self,
+        reporter: &Reporter,
+        arrival: Arrival<'_>,
+    ) -> Result<MessageResult, StoreError> {
+        let Arrival { message, reports, at } = arrival;
+        let source = message.source;
+        let Contents { locations, alerts } = Contents::of(reports, at);
+        let result = self.store.store_message(reporter, message, locations).await?;
+        if !alerts.is_empty() && result != MessageResult::ExpiredDevice {
+            let stored =
+                self.store.store_alerts(&Actor::for_gateway(reporter), reporter.device, alerts).await;
+            match stored {
+                Ok(_) | Err(StoreError::DeviceExpired(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.signals.announce(reporter.scope.account);
+        metrics::counter!("perigee_gateway_messages_total", "source" => source, "result" => result.name())
+            .increment(1);
+        self.note_protocol(reporter, source).await;
+        Ok(result)
+    }
+
+    /// Wakes everybody who waits for a commit in this account.
+    pub(super) fn announce(&self, account: AccountId) {
+        self.signals.announce(account);
+    }
+
+    /// Records the protocol of a device when it is another than before.
+    async fn note_protocol(&self, reporter: &Reporter, protocol: &'static str) {
+        let spoken = || self.spoken.lock().unwrap_or_else(PoisonError::into_inner);
+        if spoken().get(&reporter.device) == Some(&protocol) {
+            return;
+        }
+        match self.store.set_protocol(reporter, protocol).await {
+            Ok(()) => spoken().insert(reporter.device, protocol, |_| true),
+            // It is written with the next message.
+            Err(error) => tracing::debug!(%error, "could not record a device's protocol"),
+        }
+    }
+
+    /// Remembers an unknown device, unless its address names too many.
+    pub fn note_stranger(&self, stranger: Stranger<'_>) {
+        if self.heard.knows(stranger.account, stranger.identifier) || self.rates.stranger(stranger.peer.ip())
+        {
+            self.heard.note(stranger, self.clock.now());
+        }
+    }
+}

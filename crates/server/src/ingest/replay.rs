@@ -1,0 +1,102 @@
+//! Saving which unknown devices were heard, and storing what was kept of those that were claimed since.
+
+use perigee_core::error::StoreError;
+use perigee_core::gateway::{HeardMessage, NewMessage, Reporter};
+use perigee_gateways::{
+    Context, Decoder, FeedContext, FeedMessage, Options, Protocol, find_feed, find_protocol,
+};
+
+use super::contents::believed;
+use super::feed::{StoredRequest, reports};
+use super::path::{Arrival, Ingest};
+
+/// Claimed devices that one run takes.
+const DEVICES_PER_RUN: u32 = 20;
+
+impl Ingest {
+    /// Saves which unknown devices were heard.
+    pub async fn save_heard(&self) -> Result<(), StoreError> {
+        let reports = self.heard.take();
+        if reports.is_empty() { Ok(()) } else { self.store.save_heard(reports).await }
+    }
+
+    /// Lets the job that stores what was kept of claimed devices run soon: identifiers of a device have changed.
+    pub fn look_for_claims(&self) {
+        self.claims.notify_one();
+    }
+
+    /// Waits until identifiers of a device have changed.
+    pub async fn wait_for_claims(&self) {
+        self.claims.notified().await;
+    }
+
+    /// Stores what was kept of devices that were claimed since they were heard. Gives how many messages.
+    pub async fn replay_claimed(&self) -> Result<usize, StoreError> {
+        self.save_heard().await?;
+        let mut messages = 0;
+        for (reporter, kept) in self.store.take_claimed(DEVICES_PER_RUN).await? {
+            self.forget(&[reporter.identifier.clone()]);
+            messages += kept.len();
+            self.replay(&reporter, &kept).await?;
+        }
+        Ok(messages)
+    }
+
+    /// Decodes messages again and stores what they say.
+    async fn replay(&self, reporter: &Reporter, kept: &[HeardMessage]) -> Result<(), StoreError> {
+        let mut speaker: Option<(&'static Protocol, Box<dyn Decoder>)> = None;
+        let options = Options::default();
+        for message in kept {
+            let Some(protocol) = find_protocol(&message.source) else {
+                self.replay_request(reporter, message).await?;
+                continue;
+            };
+            let (_, decoder) = match &mut speaker {
+                Some(same) if same.0.name == protocol.name => same,
+                other => other.insert((protocol, (protocol.decoder)())),
+            };
+            let context = Context {
+                known: true,
+                identifier: Some(&reporter.identifier),
+                model: reporter.model.as_deref(),
+                options: &options,
+                datagram: message.datagram,
+                now: message.received_at,
+            };
+            let decoded = decoder.decode(&message.bytes, &context);
+            let new = NewMessage {
+                source: protocol.name,
+                peer: message.peer.clone(),
+                identifier: Some(reporter.identifier.clone()),
+                bytes: message.bytes.clone(),
+                error: decoded.error.map(|error| error.to_string()),
+            };
+            let arrival = Arrival { message: new, reports: believed(&decoded), at: message.received_at };
+            self.store(reporter, arrival).await?;
+        }
+        Ok(())
+    }
+    /// The same for a request of a satellite network or a phone.
+    async fn replay_request(&self, reporter: &Reporter, message: &HeardMessage) -> Result<(), StoreError> {
+        let Some(feed) = find_feed(&message.source) else { return Ok(()) };
+        let Some(stored) = StoredRequest::parse(&message.bytes) else { return Ok(()) };
+        let options = Options::default();
+        let context = FeedContext { now: message.received_at, options: &options };
+        let decoded = (feed.decode)(&stored.request(), &context);
+        let is_theirs = |each: &&FeedMessage| each.identifiers.contains(&reporter.identifier);
+        for each in decoded.messages.iter().filter(is_theirs) {
+            let new = NewMessage {
+                source: feed.name,
+                peer: message.peer.clone(),
+                identifier: Some(reporter.identifier.clone()),
+                bytes: message.bytes.clone(),
+                error: each.error.map(|error| error.to_string()),
+            };
+            let reports = reports(each);
+            let arrival = Arrival { message: new, reports: &reports, at: message.received_at };
+            self.store(reporter, arrival).await?;
+            self.follow_emergency(reporter, each, message.received_at).await?;
+        }
+        Ok(())
+    }
+}

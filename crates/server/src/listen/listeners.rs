@@ -1,0 +1,192 @@
+//! The sockets on which trackers are heard: bound before the store is opened, served until the service stops.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use perigee_gateways::{Protocol, Transport, find_protocol};
+use tokio::net::UdpSocket;
+use tokio::task::JoinHandle;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+
+use super::tcp::{self, Connections};
+use super::udp::{Datagrams, Senders};
+use crate::config::GatewaysSection;
+use crate::ingest::Ingest;
+use crate::serve::{BindError, ConnectionLimits, ConnectionPermit, Listener, ServeConfig};
+
+/// How long connections have to finish what they are storing when the service stops.
+const STOP_WITHIN: Duration = Duration::from_secs(10);
+/// Pause after an accept that failed, for example because the process has no more file descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Why trackers cannot be heard.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot listen for trackers; choose another address in gateways.listen.{protocol}")]
+pub struct GatewayBindError {
+    /// The key of the setting.
+    protocol: String,
+    /// What the operating system says.
+    source: BindError,
+}
+
+/// The bound sockets of one protocol.
+#[derive(Debug)]
+struct Bound {
+    name: String,
+    protocol: Option<&'static Protocol>,
+    tcp: Option<Listener>,
+    udp: Option<UdpSocket>,
+}
+
+/// The bound sockets of all configured protocols.
+#[derive(Debug)]
+pub struct GatewayListeners {
+    bound: Vec<Bound>,
+    idle: Duration,
+    limits: Arc<ConnectionLimits>,
+}
+
+impl GatewayListeners {
+    /// Binds the configured addresses.
+    pub async fn bind(config: &GatewaysSection) -> Result<Self, GatewayBindError> {
+        let mut bound = Vec::new();
+        for (name, address) in &config.listen {
+            let one = Bound::new(name, *address).await;
+            bound.push(one.map_err(|source| GatewayBindError { protocol: name.clone(), source })?);
+        }
+        let limits = ServeConfig {
+            max_connections: config.max_connections,
+            max_connections_per_address: config.max_connections_per_address,
+            ..ServeConfig::default()
+        };
+        let idle = Duration::from_secs(config.idle_seconds);
+        Ok(Self { bound, idle, limits: ConnectionLimits::new(Arc::new(limits)) })
+    }
+
+    /// The addresses of a protocol's TCP and UDP sockets, with the ports the system chose.
+    pub fn addresses(&self, name: &str) -> (Option<SocketAddr>, Option<SocketAddr>) {
+        let bound = self.bound.iter().find(|bound| bound.name == name);
+        let tcp = bound.and_then(|bound| bound.tcp.as_ref()).map(Listener::local_addr);
+        (tcp, bound.and_then(|bound| bound.udp.as_ref()).and_then(|socket| socket.local_addr().ok()))
+    }
+
+    /// Serves trackers until [`RunningListeners::stop`] is called.
+    pub fn start(self, ingest: &Arc<Ingest>) -> RunningListeners {
+        let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
+        let mut sockets = Vec::new();
+        for Bound { name, protocol, tcp, udp } in self.bound {
+            let connections =
+                Connections { ingest: Arc::clone(ingest), protocol, idle: self.idle, stop: stop.clone() };
+            if let Some(listener) = tcp {
+                tracing::info!(protocol = name, address = %listener.local_addr(), "hearing trackers by TCP");
+                let accept = accept(listener, connections.clone(), Arc::clone(&self.limits), tasks.clone());
+                sockets.push(tokio::spawn(accept));
+            }
+            if let Some(socket) = udp {
+                let address = socket.local_addr().map(|address| address.to_string()).unwrap_or_default();
+                tracing::info!(protocol = name, address, "hearing trackers by UDP");
+                let datagrams = Datagrams {
+                    socket: Arc::new(socket),
+                    ingest: Arc::clone(ingest),
+                    protocol,
+                    tasks: tasks.clone(),
+                    stop: stop.clone(),
+                    senders: Senders::default(),
+                };
+                sockets.push(tokio::spawn(datagrams.serve()));
+            }
+        }
+        RunningListeners { stop: stop.drop_guard(), sockets, tasks }
+    }
+}
+
+impl Bound {
+    async fn new(name: &str, address: SocketAddr) -> Result<Self, BindError> {
+        let protocol = find_protocol(name);
+        let has = |transport| protocol.is_none_or(|protocol| protocol.transports.contains(&transport));
+        let tcp = if has(Transport::Tcp) { Some(Listener::bind(address).await?) } else { None };
+        let udp = if has(Transport::Udp) { Some(bind_udp(address).await?) } else { None };
+        Ok(Self { name: name.to_owned(), protocol, tcp, udp })
+    }
+}
+
+async fn bind_udp(address: SocketAddr) -> Result<UdpSocket, BindError> {
+    UdpSocket::bind(address).await.map_err(|source| match source.kind() {
+        io::ErrorKind::AddrInUse => BindError::InUse(address),
+        _ => BindError::Other { address, source },
+    })
+}
+
+/// Listeners that serve trackers. Dropping it stops them.
+#[derive(Debug)]
+pub struct RunningListeners {
+    stop: DropGuard,
+    sockets: Vec<JoinHandle<()>>,
+    tasks: TaskTracker,
+}
+
+impl RunningListeners {
+    /// Closes the sockets and waits until what was received is stored and answered.
+    pub async fn stop(self) {
+        drop(self.stop);
+        for socket in self.sockets {
+            if let Err(error) = socket.await {
+                tracing::error!(%error, "a listener for trackers failed");
+            }
+        }
+        self.tasks.close();
+        if tokio::time::timeout(STOP_WITHIN, self.tasks.wait()).await.is_err() {
+            tracing::warn!(
+                connections = self.tasks.len(),
+                "trackers were still connected when the service stopped"
+            );
+        }
+    }
+}
+
+async fn accept(
+    listener: Listener,
+    connections: Connections,
+    limits: Arc<ConnectionLimits>,
+    tasks: TaskTracker,
+) {
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = connections.stop.cancelled() => return,
+        };
+        match accepted {
+            Ok((stream, peer)) => match limits.admit(peer.ip()) {
+                Ok(permit) => drop(tasks.spawn(serve(stream, peer, connections.clone(), permit))),
+                Err(refusal) => {
+                    metrics::counter!("perigee_gateway_connections_refused_total", "limit" => refusal.label())
+                        .increment(1);
+                }
+            },
+            Err(error) => {
+                tracing::debug!(%error, "a tracker's connection could not be accepted");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+async fn serve(
+    stream: tokio::net::TcpStream,
+    peer: SocketAddr,
+    connections: Connections,
+    permit: ConnectionPermit,
+) {
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "socket option not set");
+    }
+    metrics::gauge!("perigee_gateway_connections_open").increment(1.0);
+    let end = tcp::serve(stream, peer, connections).await;
+    metrics::gauge!("perigee_gateway_connections_open").decrement(1.0);
+    metrics::counter!("perigee_gateway_connections_total", "end" => end.label()).increment(1);
+    tracing::debug!(%peer, end = end.label(), "a tracker's connection ended");
+    drop(permit);
+}

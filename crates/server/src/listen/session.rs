@@ -1,0 +1,216 @@
+//! What a connection, or a datagram, says: decoded, stored, and only then answered.
+
+use std::borrow::Cow;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use perigee_core::error::StoreError;
+use perigee_core::gateway::{MessageResult, NewMessage, Reporter};
+use perigee_gateways::{Context, DecodeError, Decoded, Decoder, Options, Protocol};
+
+use crate::ingest::{Arrival, Ingest, Stranger, believed};
+
+/// The state of a connection, or of one datagram.
+pub(super) struct Session {
+    ingest: Arc<Ingest>,
+    protocol: &'static Protocol,
+    decoder: Box<dyn Decoder>,
+    peer: SocketAddr,
+    datagram: bool,
+    /// The names that the connection gave, known or not.
+    identifiers: Vec<String>,
+    /// The model, where a frame told it.
+    model: Option<String>,
+    device: Option<Arc<Reporter>>,
+    options: Options,
+}
+
+/// The answer to some frames.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    /// What is to be sent, each a write of its own.
+    pub(super) replies: Vec<Vec<u8>>,
+    /// Whether the store failed. The connection is closed then, so that the tracker sends again what was not answered.
+    pub(super) failed: bool,
+}
+
+/// A frame of a known device that waits to be stored.
+struct Pending {
+    reporter: Arc<Reporter>,
+    message: NewMessage,
+    decoded: Decoded,
+}
+
+impl Session {
+    pub(super) fn new(
+        ingest: Arc<Ingest>,
+        protocol: &'static Protocol,
+        peer: SocketAddr,
+        datagram: bool,
+    ) -> Self {
+        Self {
+            ingest,
+            protocol,
+            decoder: (protocol.decoder)(),
+            peer,
+            datagram,
+            identifiers: Vec::new(),
+            model: None,
+            device: None,
+            options: Options::default(),
+        }
+    }
+
+    pub(super) fn protocol(&self) -> &'static Protocol {
+        self.protocol
+    }
+
+    pub(super) fn ingest(&self) -> Arc<Ingest> {
+        Arc::clone(&self.ingest)
+    }
+
+    /// The device, once a known one was named.
+    pub(super) fn device(&self) -> Option<&Reporter> {
+        self.device.as_deref()
+    }
+
+    /// Stores frames in one go and gives the replies of those that are stored, in their order.
+    pub(super) async fn handle(&mut self, frames: Vec<Vec<u8>>) -> Answer {
+        let mut pending = Vec::with_capacity(frames.len());
+        let mut answer = Answer::default();
+        for frame in frames {
+            let decoded = self.decode(&frame);
+            if let Err(error) = self.identify(&decoded).await {
+                tracing::debug!(%error, peer = %self.peer, "could not look for a device");
+                answer.failed = true;
+                break;
+            }
+            match &self.device {
+                Some(reporter) => pending.push(self.pending(Arc::clone(reporter), frame, decoded)),
+                None => self.note_stranger(&frame, &decoded),
+            }
+        }
+        self.store(pending, answer).await
+    }
+
+    fn decode(&mut self, frame: &[u8]) -> Decoded {
+        let set = self.device.as_ref().and_then(|device| device.model.as_deref());
+        let context = Context {
+            known: !self.identifiers.is_empty(),
+            identifier: self.identifiers.first().map(String::as_str),
+            model: set.or(self.model.as_deref()),
+            options: &self.options,
+            datagram: self.datagram,
+            now: self.ingest.now(),
+        };
+        let decoded = self.decoder.decode(frame, &context);
+        if decoded.model.is_some() {
+            self.model.clone_from(&decoded.model);
+        }
+        decoded
+    }
+
+    /// Finds the device anew: the connection may have named another one, or the device may have been claimed, moved or
+    /// deleted. The result is remembered for some seconds.
+    async fn identify(&mut self, decoded: &Decoded) -> Result<(), StoreError> {
+        let is_damaged = matches!(decoded.error, Some(DecodeError::Checksum { .. }));
+        if !decoded.identifiers.is_empty() && !is_damaged {
+            self.identifiers.clone_from(&decoded.identifiers);
+        }
+        if !self.identifiers.is_empty() {
+            self.device = self.ingest.find(&self.identifiers).await?;
+        }
+        Ok(())
+    }
+
+    fn pending(&self, reporter: Arc<Reporter>, frame: Vec<u8>, decoded: Decoded) -> Pending {
+        let message = NewMessage {
+            source: self.protocol.name,
+            peer: self.peer.to_string(),
+            identifier: Some(reporter.identifier.clone()),
+            bytes: frame,
+            error: decoded.error.map(|error| error.to_string()),
+        };
+        Pending { reporter, message, decoded }
+    }
+
+    fn note_stranger(&self, frame: &[u8], decoded: &Decoded) {
+        let is_damaged = matches!(decoded.error, Some(DecodeError::Checksum { .. }));
+        let named = self.identifiers.first().filter(|_| !is_damaged);
+        let result = if named.is_some() { MessageResult::UnknownDevice } else { MessageResult::Unparsable };
+        let source = self.protocol.name;
+        metrics::counter!("perigee_gateway_messages_total", "source" => source, "result" => result.name())
+            .increment(1);
+        if let Some(identifier) = named {
+            self.ingest.note_stranger(Stranger {
+                account: None,
+                identifier,
+                source,
+                peer: self.peer,
+                datagram: self.datagram,
+                bytes: frame,
+            });
+        }
+    }
+
+    /// Stores the frames of known devices at the same time, so that they share a commit.
+    async fn store(&mut self, pending: Vec<Pending>, mut answer: Answer) -> Answer {
+        let at = self.ingest.now();
+        let ingest = Arc::clone(&self.ingest);
+        let stored = join_all(pending.into_iter().map(|Pending { reporter, message, decoded }| {
+            let ingest = &ingest;
+            async move {
+                let arrival = Arrival { message, reports: believed(&decoded), at };
+                let result = ingest.store(&reporter, arrival).await;
+                let is_damaged = matches!(decoded.error, Some(DecodeError::Checksum { .. }));
+                // A damaged frame is not answered: the tracker sends it again.
+                result.map(|_| if is_damaged { Vec::new() } else { decoded.replies })
+            }
+        }));
+        for result in stored.await {
+            match result {
+                Ok(replies) => answer.replies.extend(replies),
+                Err(StoreError::NotFound(_)) => {
+                    self.ingest.forget(&self.identifiers);
+                    self.device = None;
+                }
+                Err(error) => {
+                    tracing::debug!(%error, peer = %self.peer, "a message could not be stored");
+                    metrics::counter!("perigee_gateway_failures_total", "source" => self.protocol.name)
+                        .increment(1);
+                    answer.failed = true;
+                    // What follows is not answered either: some trackers take the last answer for all before it.
+                    break;
+                }
+            }
+        }
+        answer
+    }
+}
+
+/// The frames of a datagram: the whole of it, unless it can only be read as frames of a stream.
+pub(super) fn frames_of(protocol: &Protocol, datagram: &[u8], context: &Context<'_>) -> Vec<Vec<u8>> {
+    let whole = || vec![datagram.to_vec()];
+    if (protocol.decoder)().decode(datagram, context).error.is_none() {
+        return whole();
+    }
+    let (mut framer, mut frames, mut rest) = ((protocol.framer)(), Vec::new(), datagram);
+    while !rest.is_empty() {
+        match framer.step(rest) {
+            perigee_gateways::Step::Frame { consumed, frame } => {
+                frames.push(Cow::into_owned(frame));
+                rest = rest.get(consumed.max(1)..).unwrap_or_default();
+            }
+            perigee_gateways::Step::Skip(count) => {
+                let blank = rest.iter().take(count.max(1)).all(u8::is_ascii_whitespace);
+                if !blank {
+                    return whole();
+                }
+                rest = rest.get(count.max(1)..).unwrap_or_default();
+            }
+            perigee_gateways::Step::Wait => return whole(),
+        }
+    }
+    if frames.is_empty() { whole() } else { frames }
+}

@@ -1,0 +1,404 @@
+//! Trackers on real sockets: what they send is in the API when they are answered, and strangers get no answer.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use perigee_core::time::Timestamp;
+use perigee_gateways::checksum::crc16_x25;
+use perigee_server::config::GatewaysSection;
+use perigee_server::listen::{GatewayListeners, RunningListeners};
+use rand::seq::SliceRandom as _;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpStream, UdpSocket};
+use tokio::time::timeout;
+
+use crate::support::people::Traits;
+use crate::support::{Engine, Tenant, TestApp, on_both_engines};
+
+on_both_engines!(
+    a_location_is_in_the_api_when_its_tracker_is_answered,
+    nothing_is_acknowledged_while_the_store_is_stopped,
+    messages_sent_three_times_in_any_order_are_stored_once,
+    rubbish_and_split_frames_do_no_harm,
+    strangers_get_no_answer_and_are_claimed,
+    strangers_are_shown_to_those_who_run_the_server,
+    an_answer_by_udp_is_never_longer_than_the_question,
+    the_protocol_is_told_by_the_first_bytes,
+    an_expired_device_is_answered_and_stores_nothing,
+    connections_of_one_address_are_limited,
+    alarms_become_alerts,
+    damaged_frames_are_not_answered,
+);
+
+const IMEI: &str = "356938035643809";
+/// How long an answer may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A service that hears trackers.
+struct Hearing {
+    app: TestApp,
+    tenant: Tenant,
+    listeners: RunningListeners,
+    addresses: BTreeMap<&'static str, (Option<SocketAddr>, Option<SocketAddr>)>,
+}
+
+impl Hearing {
+    async fn new(engine: Engine) -> Self {
+        Self::with(engine, |_| {}).await
+    }
+
+    async fn with(engine: Engine, change: impl FnOnce(&mut GatewaysSection)) -> Self {
+        let app = TestApp::new(engine).await;
+        let tenant = app.tenant("acme", 10).await;
+        let mut config = app.app.config.gateways.clone();
+        let any_port: SocketAddr = "127.0.0.1:0".parse().unwrap();
+        config.listen = ["gt06", "any"].into_iter().map(|name| (name.to_owned(), any_port)).collect();
+        change(&mut config);
+        let bound = GatewayListeners::bind(&config).await.unwrap();
+        let addresses = ["gt06", "any"].into_iter().map(|name| (name, bound.addresses(name))).collect();
+        let listeners = bound.start(&app.app.ingest);
+        Self { app, tenant, listeners, addresses }
+    }
+
+    async fn device(&self) -> String {
+        self.app.device(&self.tenant.owner, &json!({"name": "Car", "identifier": IMEI})).await
+    }
+
+    async fn connect(&self, name: &str) -> Tracker {
+        Tracker(TcpStream::connect(self.addresses[name].0.unwrap()).await.unwrap())
+    }
+
+    /// A connection that has logged in.
+    async fn log_in(&self) -> Tracker {
+        let mut tracker = self.connect("gt06").await;
+        tracker.ask(&login(IMEI, 1), &frame(0x01, &[], 1)).await;
+        tracker
+    }
+
+    async fn locations(&self, device: &str) -> Vec<Value> {
+        let path = format!("/api/devices/{device}/locations");
+        self.app.get(&self.tenant.owner, &path).await["locations"].as_array().unwrap().clone()
+    }
+
+    async fn raw_results(&self) -> Vec<String> {
+        let list = self.app.get(&self.tenant.owner, "/api/rawMessages").await;
+        let results = list["rawMessages"].as_array().unwrap().iter();
+        results.map(|message| message["result"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+struct Tracker(TcpStream);
+
+impl Tracker {
+    async fn send(&mut self, bytes: &[u8]) {
+        self.0.write_all(bytes).await.unwrap();
+    }
+
+    async fn receive(&mut self, count: usize) -> Vec<u8> {
+        let mut bytes = vec![0; count];
+        timeout(PATIENCE, self.0.read_exact(&mut bytes)).await.expect("an answer").unwrap();
+        bytes
+    }
+
+    async fn ask(&mut self, bytes: &[u8], expect: &[u8]) {
+        self.send(bytes).await;
+        assert_eq!(self.receive(expect.len()).await, expect);
+    }
+
+    /// Closes its side, and gives everything that is sent until the server closes too.
+    async fn finish(mut self) -> Vec<u8> {
+        self.0.shutdown().await.unwrap();
+        self.rest().await
+    }
+
+    /// Everything that is sent until the server closes.
+    async fn rest(mut self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        timeout(PATIENCE, self.0.read_to_end(&mut bytes)).await.expect("the end").unwrap();
+        bytes
+    }
+}
+
+/// A GT06 frame.
+fn frame(kind: u8, content: &[u8], serial: u16) -> Vec<u8> {
+    let length = u8::try_from(content.len() + 5).unwrap();
+    let mut body = vec![length, kind];
+    body.extend_from_slice(content);
+    body.extend_from_slice(&serial.to_be_bytes());
+    let crc = crc16_x25(&body);
+    [b"\x78\x78".as_slice(), &body, &crc.to_be_bytes(), b"\x0d\x0a"].concat()
+}
+
+fn login(imei: &str, serial: u16) -> Vec<u8> {
+    let digits = format!("0{imei}");
+    let pairs = digits.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).unwrap());
+    let number: Vec<u8> = pairs.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect();
+    frame(0x01, &number, serial)
+}
+
+/// A location at this many seconds past midnight of the first of January 2026, 22.5 degrees north and 114 east.
+fn location(seconds: u8, serial: u16) -> Vec<u8> {
+    let degrees = |degrees: f64| -> [u8; 4] {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a small positive number"
+        )]
+        let raw = (degrees * 1_800_000.0).round() as u32;
+        raw.to_be_bytes()
+    };
+    let content = [
+        &[26, 1, 1, 0, 0, seconds, 0xc9][..],
+        &degrees(22.5),
+        &degrees(114.0),
+        &[60],
+        &0x1432_u16.to_be_bytes(),
+        &[0x01, 0xcc, 0x00, 0x26, 0x2b, 0x00, 0x0f, 0x17],
+    ];
+    frame(0x12, &content.concat(), serial)
+}
+
+async fn a_location_is_in_the_api_when_its_tracker_is_answered(engine: Engine) {
+    let on = Hearing::new(engine).await;
+    let device = on.device().await;
+    let mut tracker = on.log_in().await;
+    tracker.ask(&location(5, 2), &frame(0x12, &[], 2)).await;
+    let stored = on.locations(&device).await;
+    assert_eq!(stored.len(), 1);
+    assert_eq!(stored[0]["dateTime"], "2026-01-01T00:00:05Z");
+    assert_eq!((&stored[0]["latitude"], &stored[0]["longitude"]), (&json!(22.5), &json!(114)));
+    assert_eq!((&stored[0]["speed"], &stored[0]["course"]), (&json!(60), &json!(50)));
+    // Several frames in one packet are answered in their order.
+    let both = [location(6, 3), location(7, 4)].concat();
+    tracker.ask(&both, &[frame(0x12, &[], 3), frame(0x12, &[], 4)].concat()).await;
+    let last = on.app.get(&on.tenant.owner, &format!("/api/devices/{device}/lastLocation")).await;
+    assert_eq!(last["lastLocation"]["dateTime"], "2026-01-01T00:00:07Z");
+    let shown = on.app.get(&on.tenant.owner, &format!("/api/devices/{device}")).await;
+    assert_eq!(
+        (&shown["device"]["protocol"], &shown["device"]["status"]),
+        (&json!("gt06"), &json!("online"))
+    );
+
+    let list = on.app.get(&on.tenant.owner, &format!("/api/rawMessages?device={device}&limit=2")).await;
+    let newest = &list["rawMessages"][0];
+    let hex: String = location(7, 4).iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!((&newest["hex"], &newest["text"]), (&json!(hex), &json!(null)));
+    assert_eq!((&newest["source"], &newest["result"]), (&json!("gt06"), &json!("decoded")));
+    assert_eq!((&newest["deviceId"], &newest["identifier"]), (&json!(device), &json!(IMEI)));
+    assert!(list["nextCursor"].is_string());
+    let one =
+        on.app.get(&on.tenant.owner, &format!("/api/rawMessages/{}", newest["id"].as_str().unwrap())).await;
+    assert_eq!(one["hex"], newest["hex"]);
+    assert_eq!(tracker.finish().await, b"");
+    on.listeners.stop().await;
+}
+
+async fn nothing_is_acknowledged_while_the_store_is_stopped(engine: Engine) {
+    let on = Hearing::new(engine).await;
+    on.device().await;
+    let mut tracker = on.log_in().await;
+    on.app.store.close().await;
+    tracker.send(&location(5, 2)).await;
+    assert_eq!(tracker.rest().await, b"", "closed without an answer, so that the tracker sends again");
+    on.listeners.stop().await;
+}
+
+async fn messages_sent_three_times_in_any_order_are_stored_once(engine: Engine) {
+    let on = Hearing::new(engine).await;
+    let device = on.device().await;
+    let mut order: Vec<u8> = (0..60).chain(0..60).chain(0..60).collect();
+    order.shuffle(&mut rand::rng());
+    for part in order.chunks(45) {
+        let mut tracker = on.log_in().await;
+        for seconds in part {
+            let serial = u16::from(*seconds);
+            tracker.ask(&location(*seconds, serial), &frame(0x12, &[], serial)).await;
+        }
+    }
+    let times: Vec<Value> = on.locations(&device).await.iter().map(|one| one["dateTime"].clone()).collect();
+    let expect: Vec<Value> = (0..60)
+        .map(|seconds| json!(Timestamp::from_millis(1_767_225_600_000 + seconds * 1000).to_string()))
+        .collect();
+    assert_eq!(times, expect);
+    let duplicates = on.app.get(&on.tenant.owner, "/api/rawMessages?result=duplicate&limit=1000").await;
+    assert_eq!(duplicates["rawMessages"].as_array().unwrap().len(), 120);
+    on.listeners.stop().await;
+}
+
+async fn rubbish_and_split_frames_do_no_harm(engine: Engine) {
+    let on = Hearing::new(engine).await;
+    let device = on.device().await;
+    for rubbish in
+        [vec![0; 100_000], vec![0x78; 50_000], b"GET / HTTP/1.1\r\n\r\n".to_vec(), vec![0x79, 0x79, 0xff]]
+    {
+        let mut tracker = on.connect("gt06").await;
+        tracker.send(&rubbish).await;
+        assert_eq!(tracker.finish().await, b"");
+    }
+    // Half a login, then the end.
+    let mut tracker = on.connect("gt06").await;
+    tracker.send(&login(IMEI, 1)[..7]).await;
+    assert_eq!(tracker.finish().await, b"");
+    // Rubbish before a login, and a location byte by byte.
+    let mut tracker = on.connect("gt06").await;
+    tracker.send(b"\r\nhello\r\n").await;
+    tracker.ask(&login(IMEI, 1), &frame(0x01, &[], 1)).await;
+    for byte in location(5, 2) {
+        tracker.send(&[byte]).await;
+    }
+    assert_eq!(tracker.receive(10).await, frame(0x12, &[], 2));
+    assert_eq!(on.locations(&device).await.len(), 1);
+    on.listeners.stop().await;
+}
+
+async fn strangers_get_no_answer_and_are_claimed(engine: Engine) {
+    let on = Hearing::new(engine).await;
+    let owner = &on.tenant.owner;
+    let mut tracker = on.connect("gt06").await;
+    tracker.send(&[login(IMEI, 1), location(5, 2)].concat()).await;
+    assert_eq!(tracker.finish().await, b"");
+    on.app.app.ingest.save_heard().await.unwrap();
+    let heard = on.app.get(owner, "/api/heardDevices").await;
+    let one = &heard["heardDevices"][0];
+    assert_eq!(
+        (&one["identifier"], &one["source"], &one["messages"]),
+        (&json!(IMEI), &json!("gt06"), &json!(2))
+    );
+    let hex: String = location(5, 2).iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(one["lastHex"], json!(hex));
+
+    // A device of another name gets it as a further identifier, which claims it.
+    let device = on.app.device(owner, &json!({"name": "Car", "identifier": "other"})).await;
+    let change = json!({"identifiers": [{"identifier": IMEI, "link": "cellular"}]});
+    let changed = on.app.send(owner, &format!("PATCH /api/devices/{device}"), &change).await.expect(200);
+    let expect = json!([{"identifier": IMEI, "link": "cellular", "priority": 0}]);
+    assert_eq!(changed["device"]["identifiers"], expect);
+    assert_eq!(on.app.app.ingest.replay_claimed().await.unwrap(), 2);
+    assert_eq!(on.locations(&device).await.len(), 1);
+    assert_eq!(on.app.get(owner, "/api/heardDevices").await["heardDevices"], json!([]));
+    let mut tracker = on.log_in().await;
+    tracker.ask(&location(6, 3), &frame(0x12, &[], 3)).await;
+    assert_eq!(on.locations(&device).await.len(), 2);
+    on.listeners.stop().await;
+}
+
+async fn strangers_are_shown_to_those_who_run_the_server(engine: Engine) {
+    let on = Hearing::new(engine).await;
+    let owner = &on.tenant.owner;
+    let mut tracker = on.connect("gt06").await;
+    tracker.send(&login(IMEI, 1)).await;
+    tracker.finish().await;
+    on.app.app.ingest.save_heard().await.unwrap();
+    let reader = on.app.person(&on.tenant, "reader", Traits::default()).await;
+    on.app.call("GET /api/heardDevices").by(&reader).send().await.expect_error(403, "forbidden");
+    let count =
+        async || on.app.get(owner, "/api/heardDevices").await["heardDevices"].as_array().unwrap().len();
+    assert_eq!(count().await, 1, "there is nobody else whose it could be");
+    on.app.tenant("second", 10).await;
+    assert_eq!(count().await, 0, "it could be of the other account");
+    perigee_core::store::Users::set_operator(&on.app.store, owner.id, true).await.unwrap();
+    let session = on.app.sign_in(owner).await;
+    let heard = on.app.call("GET /api/heardDevices").cookie(&session).send().await.expect(200);
+    assert_eq!(heard["heardDevices"].as_array().unwrap().len(), 1);
+    on.listeners.stop().await;
+}
+
+async fn an_answer_by_udp_is_never_longer_than_the_question(engine: Engine) {
+    let on = Hearing::new(engine).await;
+    let device = on.device().await;
+    let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    socket.connect(on.addresses["gt06"].1.unwrap()).await.unwrap();
+    let mut buffer = [0; 100];
+    socket.send(&login("111111111111111", 9)).await.unwrap();
+    socket.send(&login(IMEI, 1)).await.unwrap();
+    let count = timeout(PATIENCE, socket.recv(&mut buffer)).await.unwrap().unwrap();
+    assert_eq!(buffer[..count], frame(0x01, &[], 1), "the other is unknown");
+    // The answer to a request for the time has 16 bytes, the request 10.
+    socket.send(&frame(0x8a, &[], 2)).await.unwrap();
+    socket.send(&location(5, 3)).await.unwrap();
+    let count = timeout(PATIENCE, socket.recv(&mut buffer)).await.unwrap().unwrap();
+    assert_eq!(buffer[..count], frame(0x12, &[], 3));
+    assert_eq!(on.locations(&device).await.len(), 1);
+    on.listeners.stop().await;
+    assert!(socket.try_recv(&mut buffer).is_err(), "everything is answered by now");
+}
+
+async fn the_protocol_is_told_by_the_first_bytes(engine: Engine) {
+    let on = Hearing::new(engine).await;
+    let device = on.device().await;
+    let mut tracker = on.connect("any").await;
+    let login = login(IMEI, 1);
+    tracker.send(&login[..1]).await;
+    tracker.ask(&login[1..], &frame(0x01, &[], 1)).await;
+    tracker.ask(&location(5, 2), &frame(0x12, &[], 2)).await;
+    // Another tracker of the same device speaks H02.
+    let mut other = on.connect("any").await;
+    other
+        .send(
+            format!("*HQ,{IMEI},V1,000006,A,2230.0000,N,11400.0000,E,000.00,000,010126,FFFFFBFF#").as_bytes(),
+        )
+        .await;
+    assert!(other.finish().await.starts_with(b"*HQ,"));
+    assert_eq!(on.locations(&device).await.len(), 2);
+    let mut stranger = on.connect("any").await;
+    stranger.send(b"\x00\x01\x02 no tracker says this").await;
+    assert_eq!(stranger.rest().await, b"");
+    on.listeners.stop().await;
+}
+
+async fn an_expired_device_is_answered_and_stores_nothing(engine: Engine) {
+    let on = Hearing::new(engine).await;
+    let limits = json!({"expires": true, "expirationDate": "2025-12-01"});
+    let body = json!({"name": "Car", "identifier": IMEI, "limits": limits});
+    let device = on.app.device(&on.tenant.owner, &body).await;
+    let mut tracker = on.log_in().await;
+    tracker.ask(&location(5, 2), &frame(0x12, &[], 2)).await;
+    assert_eq!(on.locations(&device).await.len(), 0);
+    assert_eq!(on.raw_results().await, ["expiredDevice", "expiredDevice"]);
+    let shown = on.app.get(&on.tenant.owner, &format!("/api/devices/{device}")).await;
+    assert!(shown["device"]["lastSeen"].is_string(), "its owner sees that it is alive");
+    on.listeners.stop().await;
+}
+
+async fn connections_of_one_address_are_limited(engine: Engine) {
+    let on = Hearing::with(engine, |config| config.max_connections_per_address = 2).await;
+    on.device().await;
+    let (mut first, mut second) = (on.log_in().await, on.log_in().await);
+    let refused = on.connect("gt06").await;
+    assert_eq!(refused.rest().await, b"");
+    for tracker in [&mut first, &mut second] {
+        tracker.ask(&location(5, 2), &frame(0x12, &[], 2)).await;
+    }
+    on.listeners.stop().await;
+}
+
+async fn alarms_become_alerts(engine: Engine) {
+    let on = Hearing::new(engine).await;
+    let device = on.device().await;
+    let mut tracker = on.log_in().await;
+    // A status message without a place: terminal information with the alarm bits of an SOS, voltage, signal, alarm.
+    let status = frame(0x13, &[0x24, 0x04, 0x04, 0x01, 0x02], 2);
+    tracker.ask(&status, &frame(0x13, &[], 2)).await;
+    let alerts = on.app.get(&on.tenant.owner, &format!("/api/devices/{device}/alerts")).await;
+    let names: Vec<&Value> =
+        alerts["alerts"].as_array().unwrap().iter().map(|alert| &alert["alertName"]).collect();
+    assert_eq!(names, [&json!("SOSButton")]);
+    assert_eq!(alerts["alerts"][0]["critical"], true);
+    on.listeners.stop().await;
+}
+
+async fn damaged_frames_are_not_answered(engine: Engine) {
+    let on = Hearing::new(engine).await;
+    let device = on.device().await;
+    let mut tracker = on.log_in().await;
+    let mut damaged = location(5, 2);
+    damaged[10] ^= 1;
+    tracker.send(&damaged).await;
+    tracker.ask(&location(5, 2), &frame(0x12, &[], 2)).await;
+    assert_eq!(tracker.finish().await, b"");
+    assert_eq!(on.locations(&device).await.len(), 1);
+    assert_eq!(on.raw_results().await, ["decoded", "unparsable", "decoded"]);
+    on.listeners.stop().await;
+}

@@ -1,0 +1,145 @@
+//! Gateways of accounts: created, listed, deleted, and found by their secret.
+
+use async_trait::async_trait;
+use futures_util::FutureExt as _;
+use perigee_core::account_gateway::{Gateway, NewGateway};
+use perigee_core::actor::{Actor, Scope};
+use perigee_core::error::{Kind, StoreError};
+use perigee_core::gateway::{MessageResult, NewMessage, Reporter};
+use perigee_core::id::{AccountId, DeviceId, GatewayId, UserId};
+use perigee_core::idempotency::{Created, IdempotencyKey};
+use perigee_core::page::{Page, PageRequest};
+use perigee_core::store::{AccountGateways, Result};
+
+use super::{accounts, audit, column, devices, idempotency, ids, messages, scope};
+use crate::{Database, Row, Tx, params};
+
+const COLUMNS: &str = "account_id, id, feed, name, device_id, options, secret_hash, created_by, creation";
+
+fn from_row(row: &Row) -> Result<Gateway> {
+    Ok(Gateway {
+        id: GatewayId::from_i64(row.i64("id")?),
+        account: AccountId::from_i64(row.i64("account_id")?),
+        settings: NewGateway {
+            feed: row.text("feed")?,
+            name: row.opt_text("name")?,
+            device: row.opt_i64("device_id")?.map(DeviceId::from_i64),
+            options: row.text("options")?,
+            secret_hash: column::hash(row, "secret_hash")?,
+        },
+        created_by: row.opt_i64("created_by")?.map(UserId::from_i64),
+        creation: row.timestamp("creation")?,
+    })
+}
+
+/// Gateways concern the whole account.
+fn require_whole(scope: Scope) -> Result<()> {
+    if scope.is_whole() { Ok(()) } else { Err(StoreError::NotFound(Kind::Gateway)) }
+}
+
+async fn create(
+    tx: &Tx,
+    actor: Actor,
+    new: NewGateway,
+    once: Option<IdempotencyKey>,
+) -> Result<Created<Gateway>> {
+    require_whole(actor.scope)?;
+    let account = accounts::lock(tx, actor.scope.account).await?.id;
+    if let Some(made) = idempotency::find(tx, account, once.as_ref()).await? {
+        return Ok(Created::Before(made));
+    }
+    if let Some(device) = new.device {
+        scope::require_devices(tx, actor.scope, &[device]).await?;
+    }
+    let sql = "SELECT COUNT(*) AS count FROM gateway WHERE account_id = ?1";
+    if tx.query_one(sql, params![account]).await?.i64("count")? >= i64::from(Gateway::COUNT_MAX) {
+        return Err(StoreError::TooMany { kind: Kind::Gateway, most: Gateway::COUNT_MAX });
+    }
+    let id = ids::fresh_id(tx, "gateway", account, |now| GatewayId::new(now).as_i64()).await?;
+    let sql = format!(
+        "INSERT INTO gateway ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) RETURNING {COLUMNS}"
+    );
+    let by = actor.origin.user;
+    let values =
+        params![account, id, &new.feed, new.name, new.device, &new.options, new.secret_hash, by, tx.now(),];
+    let gateway = from_row(&tx.query_one(&sql, values).await?)?;
+    audit::record(tx, account, &actor.origin, "gateway.create", Some(gateway.id.to_string())).await?;
+    idempotency::keep(tx, account, once.as_ref(), &gateway).await?;
+    Ok(Created::Now(gateway))
+}
+
+async fn list(tx: &Tx, scope: Scope, page: PageRequest) -> Result<Page<Gateway>> {
+    if !scope.is_whole() {
+        return Ok(Page { items: Vec::new(), next: None });
+    }
+    let sql = format!("SELECT {COLUMNS} FROM gateway WHERE account_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3");
+    let values = params![scope.account, page.after.unwrap_or(i64::MIN), i64::from(page.limit) + 1];
+    let gateways = tx.query(&sql, values).await?.iter().map(from_row).collect::<Result<Vec<_>>>()?;
+    Ok(Page::cut(gateways, page.limit, |gateway| gateway.id.as_i64()))
+}
+
+async fn delete(tx: &Tx, actor: Actor, id: GatewayId) -> Result<()> {
+    require_whole(actor.scope)?;
+    let account = accounts::lock(tx, actor.scope.account).await?.id;
+    let sql = "DELETE FROM gateway WHERE account_id = ?1 AND id = ?2";
+    if tx.execute(sql, params![account, id]).await? == 0 {
+        return Err(StoreError::NotFound(Kind::Gateway));
+    }
+    audit::record(tx, account, &actor.origin, "gateway.delete", Some(id.to_string())).await
+}
+
+async fn find(tx: &Tx, secret_hash: [u8; 32]) -> Result<Option<Gateway>> {
+    let sql = format!("SELECT {COLUMNS} FROM gateway WHERE secret_hash = ?1");
+    tx.query_opt(&sql, params![secret_hash]).await?.as_ref().map(from_row).transpose()
+}
+
+#[async_trait]
+impl AccountGateways for Database {
+    async fn create_gateway(
+        &self,
+        actor: &Actor,
+        new: NewGateway,
+        once: Option<IdempotencyKey>,
+    ) -> Result<Created<Gateway>> {
+        let actor = actor.clone();
+        self.write(move |tx| create(tx, actor, new, once).boxed()).await
+    }
+
+    async fn list_gateways(&self, scope: Scope, page: PageRequest) -> Result<Page<Gateway>> {
+        self.read(move |tx| list(tx, scope, page).boxed()).await
+    }
+
+    async fn delete_gateway(&self, actor: &Actor, id: GatewayId) -> Result<()> {
+        let actor = actor.clone();
+        self.write(move |tx| delete(tx, actor, id).boxed()).await
+    }
+
+    async fn find_gateway(&self, secret_hash: [u8; 32]) -> Result<Option<Gateway>> {
+        self.read(move |tx| find(tx, secret_hash).boxed()).await
+    }
+
+    async fn find_gateway_device(
+        &self,
+        gateway: &Gateway,
+        identifiers: &[String],
+    ) -> Result<Option<Reporter>> {
+        let (gateway, identifiers) = (gateway.clone(), identifiers.to_vec());
+        self.read(move |tx| {
+            async move {
+                devices::find_in_account(tx, gateway.account, gateway.settings.device, &identifiers).await
+            }
+            .boxed()
+        })
+        .await
+    }
+
+    async fn store_gateway_message(
+        &self,
+        gateway: &Gateway,
+        message: NewMessage,
+        result: MessageResult,
+    ) -> Result<()> {
+        let account = gateway.account;
+        self.write(move |tx| async move { messages::add(tx, account, &message, result).await }.boxed()).await
+    }
+}

@@ -1,0 +1,141 @@
+//! All names under which devices report: unique in the account, and claimed by one account where a listener is shared.
+
+use std::collections::BTreeSet;
+
+use perigee_core::actor::Scope;
+use perigee_core::device::DeviceSettings;
+use perigee_core::error::{StoreError, Unique};
+use perigee_core::gateway::{DeviceIdentifier, Reporter};
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::store::Result;
+
+use super::super::query::{Query, for_texts, insert_many};
+use crate::{Row, Tx, params};
+
+/// The stored form of a device's further identifiers.
+pub(super) fn to_text(identifiers: &[DeviceIdentifier]) -> Result<String> {
+    serde_json::to_string(identifiers).map_err(|cause| StoreError::Internal(cause.into()))
+}
+
+/// Every name of a device, in the order in which all transactions lock them.
+fn names(settings: &DeviceSettings) -> BTreeSet<String> {
+    let further = settings.identifiers.iter().map(|each| &each.identifier);
+    settings.identifier.iter().chain(further).cloned().collect()
+}
+
+/// Sorts the further identifiers, and fails if another device of the account has one of the names.
+pub(super) async fn require_free(
+    tx: &Tx,
+    account: AccountId,
+    device: Option<DeviceId>,
+    settings: &mut DeviceSettings,
+) -> Result<()> {
+    settings
+        .identifiers
+        .sort_by(|a, b| (a.priority, a.identifier.as_str()).cmp(&(b.priority, b.identifier.as_str())));
+    let names: Vec<String> = names(settings).into_iter().collect();
+    let query = Query::new("SELECT device_id FROM device_identifier WHERE account_id = ?1", params![account]);
+    for row in for_texts(tx, &query, " AND identifier IN ({texts})", &names).await? {
+        if Some(DeviceId::from_i64(row.i64("device_id")?)) != device {
+            return Err(StoreError::Taken(Unique::Identifier));
+        }
+    }
+    Ok(())
+}
+
+/// Saves the names of a device, and claims those that no account has claimed. The account is locked.
+pub(super) async fn save(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    settings: &DeviceSettings,
+) -> Result<()> {
+    let wanted = names(settings);
+    let sql = "SELECT identifier FROM device_identifier WHERE account_id = ?1 AND device_id = ?2";
+    let rows = tx.query(sql, params![account, device]).await?;
+    let present = rows.iter().map(|row| Ok(row.text("identifier")?)).collect::<Result<BTreeSet<_>>>()?;
+    for gone in present.difference(&wanted) {
+        for sql in [
+            "DELETE FROM device_identifier WHERE account_id = ?1 AND device_id = ?2 AND identifier = ?3",
+            "DELETE FROM identifier_claim WHERE account_id = ?1 AND device_id = ?2 AND identifier = ?3",
+        ] {
+            tx.execute(sql, params![account, device, gone]).await?;
+        }
+        pass_on(tx, gone).await?;
+    }
+    let named: Vec<_> = wanted.iter().map(|name| params![account, device, name].to_vec()).collect();
+    let head = "INSERT INTO device_identifier (account_id, device_id, identifier)";
+    insert_many(tx, head, &named, "ON CONFLICT (account_id, identifier) DO NOTHING").await?;
+    let claim = |name: &String| params![account, device, name, tx.now()].to_vec();
+    let claims: Vec<_> = wanted.iter().map(claim).collect();
+    let head = "INSERT INTO identifier_claim (account_id, device_id, identifier, claimed_at)";
+    insert_many(tx, head, &claims, "ON CONFLICT (identifier) DO NOTHING").await?;
+    Ok(())
+}
+
+/// The identifiers that a device has claimed.
+pub(super) async fn claimed_by(tx: &Tx, account: AccountId, device: DeviceId) -> Result<Vec<String>> {
+    let sql = "SELECT identifier FROM identifier_claim WHERE account_id = ?1 AND device_id = ?2 ORDER BY identifier";
+    let rows = tx.query(sql, params![account, device]).await?;
+    rows.iter().map(|row| Ok(row.text("identifier")?)).collect()
+}
+
+/// Passes a claim that was given up on to the oldest other device of that name, if there is one.
+pub(super) async fn pass_on(tx: &Tx, identifier: &str) -> Result<()> {
+    let sql = "INSERT INTO identifier_claim (identifier, account_id, device_id, claimed_at) \
+               SELECT identifier, account_id, device_id, CAST(?2 AS BIGINT) FROM device_identifier \
+               WHERE identifier = ?1 ORDER BY device_id LIMIT 1 ON CONFLICT (identifier) DO NOTHING";
+    tx.execute(sql, params![identifier, tx.now()]).await?;
+    Ok(())
+}
+
+/// Whether a text that somebody sent can be an identifier: no store has a longer one, or one with a NUL.
+pub(crate) fn storable(identifier: &str) -> bool {
+    !identifier.is_empty() && identifier.len() <= 400 && !identifier.contains('\0')
+}
+
+/// The device that has claimed one of these identifiers, which are tried in order.
+pub(crate) async fn find_claimed(tx: &Tx, identifiers: &[String]) -> Result<Option<Reporter>> {
+    let sql = "SELECT c.account_id, c.device_id, d.model FROM identifier_claim c \
+               JOIN device d ON d.account_id = c.account_id AND d.id = c.device_id WHERE c.identifier = ?1";
+    for identifier in identifiers.iter().filter(|each| storable(each)) {
+        if let Some(row) = tx.query_opt(sql, params![identifier]).await? {
+            return reporter(&row, identifier).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// The device of an account that has one of these identifiers, which are tried in order; or this device, if it is given.
+pub(crate) async fn find_in_account(
+    tx: &Tx,
+    account: AccountId,
+    device: Option<DeviceId>,
+    identifiers: &[String],
+) -> Result<Option<Reporter>> {
+    if let Some(device) = device {
+        let sql = "SELECT account_id, id AS device_id, model, COALESCE(identifier, '') AS name FROM device \
+                   WHERE account_id = ?1 AND id = ?2";
+        let row = tx.query_opt(sql, params![account, device]).await?;
+        return row.map(|row| reporter(&row, row.str("name")?)).transpose();
+    }
+    let sql = "SELECT i.account_id, i.device_id, d.model FROM device_identifier i \
+               JOIN device d ON d.account_id = i.account_id AND d.id = i.device_id \
+               WHERE i.account_id = ?1 AND i.identifier = ?2";
+    for identifier in identifiers.iter().filter(|each| storable(each)) {
+        if let Some(row) = tx.query_opt(sql, params![account, identifier]).await? {
+            return reporter(&row, identifier).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// The device of a row with `account_id`, `device_id` and `model`.
+pub(crate) fn reporter(row: &Row, identifier: &str) -> Result<Reporter> {
+    Ok(Reporter {
+        scope: Scope::for_gateway(AccountId::from_i64(row.i64("account_id")?)),
+        device: DeviceId::from_i64(row.i64("device_id")?),
+        identifier: identifier.to_owned(),
+        model: row.opt_text("model")?,
+    })
+}
