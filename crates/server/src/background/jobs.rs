@@ -113,22 +113,7 @@ impl Jobs {
                 TRIM_EVERY
             }
         });
-        let (claims, waiting) = (app.clone(), app.clone());
-        jobs.repeat_or_when(
-            "replay-claimed",
-            Duration::ZERO,
-            move || {
-                let app = waiting.clone();
-                async move { app.ingest.wait_for_claims().await }
-            },
-            move || {
-                let app = claims.clone();
-                async move {
-                    replay_claimed(&app).await;
-                    REPLAY_CLAIMED_EVERY
-                }
-            },
-        );
+        jobs.replay_claimed(app);
         jobs.evaluate_rules(app);
         jobs.repeat("retire-locations", RETIRE_FIRST, move || {
             let app = retirer.clone();
@@ -169,6 +154,26 @@ impl Jobs {
                 tokio::time::sleep(AFTER_PANIC).await;
             }
         });
+    }
+
+    /// Saves unknown devices, and stores what was kept of those that were claimed, also when identifiers change.
+    fn replay_claimed(&self, app: &App) {
+        let (claims, waiting) = (app.clone(), app.clone());
+        self.repeat_or_when(
+            "replay-claimed",
+            Duration::ZERO,
+            move || {
+                let app = waiting.clone();
+                async move { app.ingest.wait_for_claims().await }
+            },
+            move || {
+                let app = claims.clone();
+                async move {
+                    replay_claimed(&app).await;
+                    REPLAY_CLAIMED_EVERY
+                }
+            },
+        );
     }
 
     /// Runs the rule engine until the service stops; restarts it after a panic.

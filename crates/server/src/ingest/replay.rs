@@ -35,7 +35,7 @@ impl Ingest {
         self.save_heard().await?;
         let mut messages = 0;
         for (reporter, kept) in self.store.take_claimed(DEVICES_PER_RUN).await? {
-            self.forget(&[reporter.identifier.clone()]);
+            self.forget(std::slice::from_ref(&reporter.identifier));
             messages += kept.len();
             self.replay(&reporter, &kept).await?;
         }
@@ -63,15 +63,15 @@ impl Ingest {
                 datagram: message.datagram,
                 now: message.received_at,
             };
-            let decoded = decoder.decode(&message.bytes, &context);
+            let said = decoder.decode(&message.bytes, &context);
             let new = NewMessage {
                 source: protocol.name,
                 peer: message.peer.clone(),
                 identifier: Some(reporter.identifier.clone()),
                 bytes: message.bytes.clone(),
-                error: decoded.error.map(|error| error.to_string()),
+                error: said.error.map(|error| error.to_string()),
             };
-            let arrival = Arrival { message: new, reports: believed(&decoded), at: message.received_at };
+            let arrival = Arrival { message: new, reports: believed(&said), at: message.received_at };
             self.store(reporter, arrival).await?;
         }
         Ok(())

@@ -28,7 +28,7 @@ impl Pace {
         self.full_at = self.full_at.max(now) + cost;
         let burst = Duration::from_secs(1) * BURST / FRAMES_PER_S;
         let ahead = self.full_at.saturating_duration_since(now);
-        (ahead > burst).then(|| ahead - burst)
+        ahead.checked_sub(burst).filter(|wait| !wait.is_zero())
     }
 }
 

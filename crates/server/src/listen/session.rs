@@ -195,11 +195,11 @@ pub(super) fn frames_of(protocol: &Protocol, datagram: &[u8], context: &Context<
     if (protocol.decoder)().decode(datagram, context).error.is_none() {
         return whole();
     }
-    let (mut framer, mut frames, mut rest) = ((protocol.framer)(), Vec::new(), datagram);
+    let (mut framer, mut found, mut rest) = ((protocol.framer)(), Vec::new(), datagram);
     while !rest.is_empty() {
         match framer.step(rest) {
             perigee_gateways::Step::Frame { consumed, frame } => {
-                frames.push(Cow::into_owned(frame));
+                found.push(Cow::into_owned(frame));
                 rest = rest.get(consumed.max(1)..).unwrap_or_default();
             }
             perigee_gateways::Step::Skip(count) => {
@@ -212,5 +212,5 @@ pub(super) fn frames_of(protocol: &Protocol, datagram: &[u8], context: &Context<
             perigee_gateways::Step::Wait => return whole(),
         }
     }
-    if frames.is_empty() { whole() } else { frames }
+    if found.is_empty() { whole() } else { found }
 }

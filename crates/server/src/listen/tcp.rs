@@ -20,7 +20,7 @@ const CHUNK: usize = 4_096;
 /// Bytes by which every protocol is told.
 const SNIFFED_MAX: usize = 256;
 /// How long a connection may take to name a known device.
-const IDENTIFY_WITHIN: Duration = Duration::from_secs(60);
+const IDENTIFY_WITHIN: Duration = Duration::from_mins(1);
 /// How long a peer may take to accept a reply.
 const WRITE_WITHIN: Duration = Duration::from_secs(10);
 
