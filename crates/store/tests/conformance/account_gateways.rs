@@ -28,7 +28,8 @@ pub(crate) async fn a_gateway_is_found_by_its_secret(on: Fixture) {
     let (tenant, other) = (on.tenant("acme").await, on.tenant("other").await);
     let once = tenant.once("gateways", "key", 1);
     let made = on.store.create_gateway(&tenant.actor(), gateway(1, None), Some(once.clone())).await.unwrap();
-    let Created::Now(made) = made else { panic!("it is new") };
+    assert!(matches!(made, Created::Now(_)), "it is new");
+    let made = made.into_inner();
     assert_eq!((&made.settings, made.created_by), (&gateway(1, None), Some(tenant.owner.id)));
     let again = on.store.create_gateway(&tenant.actor(), gateway(1, None), Some(once)).await.unwrap();
     assert_eq!(again.into_inner(), made, "sent twice");
@@ -36,7 +37,7 @@ pub(crate) async fn a_gateway_is_found_by_its_secret(on: Fixture) {
     assert_eq!(on.store.find_gateway([2; 32]).await.unwrap(), None);
 
     let list = async |scope| on.store.list_gateways(scope, PageRequest::first(10)).await.unwrap().items;
-    assert_eq!(list(tenant.scope()).await, [made.clone()]);
+    assert_eq!(list(tenant.scope()).await, std::slice::from_ref(&made));
     assert_eq!(list(other.scope()).await, []);
     let device = on.add(&tenant, named("one")).await.id;
     let narrow = tenant.within(Reach::Device(device));
