@@ -34,7 +34,7 @@ on_both_engines!(
 
 const IMEI: &str = "356938035643809";
 /// How long an answer may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A service that hears trackers.
 struct Hearing {
@@ -121,6 +121,11 @@ impl Tracker {
     }
 }
 
+/// Bytes in hexadecimal digits.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+}
+
 /// A GT06 frame.
 fn frame(kind: u8, content: &[u8], serial: u16) -> Vec<u8> {
     let length = u8::try_from(content.len() + 5).unwrap();
@@ -181,13 +186,13 @@ async fn a_location_is_in_the_api_when_its_tracker_is_answered(engine: Engine) {
         (&json!("gt06"), &json!("online"))
     );
 
-    let list = on.app.get(&on.tenant.owner, &format!("/api/rawMessages?device={device}&limit=2")).await;
-    let newest = &list["rawMessages"][0];
-    let hex: String = location(7, 4).iter().map(|byte| format!("{byte:02x}")).collect();
+    let messages = on.app.get(&on.tenant.owner, &format!("/api/rawMessages?device={device}&limit=2")).await;
+    let newest = &messages["rawMessages"][0];
+    let hex = hex(&location(7, 4));
     assert_eq!((&newest["hex"], &newest["text"]), (&json!(hex), &json!(null)));
     assert_eq!((&newest["source"], &newest["result"]), (&json!("gt06"), &json!("decoded")));
     assert_eq!((&newest["deviceId"], &newest["identifier"]), (&json!(device), &json!(IMEI)));
-    assert!(list["nextCursor"].is_string());
+    assert!(messages["nextCursor"].is_string());
     let one =
         on.app.get(&on.tenant.owner, &format!("/api/rawMessages/{}", newest["id"].as_str().unwrap())).await;
     assert_eq!(one["hex"], newest["hex"]);
@@ -266,7 +271,7 @@ async fn strangers_get_no_answer_and_are_claimed(engine: Engine) {
         (&one["identifier"], &one["source"], &one["messages"]),
         (&json!(IMEI), &json!("gt06"), &json!(2))
     );
-    let hex: String = location(5, 2).iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = hex(&location(5, 2));
     assert_eq!(one["lastHex"], json!(hex));
 
     // A device of another name gets it as a further identifier, which claims it.
