@@ -34,7 +34,7 @@ fn square() -> Value {
 pub(crate) fn star(count: u32) -> Value {
     let position = |index: u32| {
         let angle = f64::from(index) / f64::from(count) * std::f64::consts::TAU;
-        let radius = if index % 2 == 0 { 5.0 } else { 0.1 };
+        let radius = if index.is_multiple_of(2) { 5.0 } else { 0.1 };
         let rounded = |value: f64| (value * 1e5).round() / 1e5;
         json!([rounded(radius * angle.cos()), rounded(radius * angle.sin())])
     };
