@@ -1,1 +1,0 @@
-import{$t as e,Bt as t,Ct as n,It as r,Ut as i,b as a,en as o,nt as s,on as c,pt as l,xt as u}from"./format-p50P-j_r.js";import{Ct as d}from"./index-Bgi49Hx6.js";var f=n(`<a class="svelte-zv8x4v"><!><!></a>`);function p(n,p){o(p,!0);var m=f(),h=t(m);a(h,{name:`back`});var g=i(h);l(g,()=>p.children),c(m),r(e=>s(m,`href`,e),[()=>d(p.to)]),u(n,m),e()}export{p as t};

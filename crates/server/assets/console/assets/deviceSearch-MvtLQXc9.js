@@ -1,1 +1,0 @@
-import{Ot as e}from"./index-Bgi49Hx6.js";var t=(t,n)=>e(t.device,n.device);function n({name:e,identifier:t},n){let r=`${e} ${t??``}`.toLocaleLowerCase();return n.toLocaleLowerCase().split(/\s+/).every(e=>r.includes(e))}export{n,t};
