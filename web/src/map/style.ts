@@ -1,35 +1,15 @@
-// The built-in basemap: Natural Earth from the program itself, in the colours of the theme, with names in the user's
-// language. The operator's tiles, when there are any, lie between it and the devices.
-import type { LayerSpecification, StyleSpecification } from 'maplibre-gl'
+// The built-in basemap from the program itself, in the colours of the theme, with names in the user's language: the
+// world, and from zoom 5 on tiles with finer coasts and towns. The operator's tiles, when there are any, lie between it
+// and the devices.
+import type { ExpressionSpecification, LayerSpecification, StyleSpecification } from 'maplibre-gl'
 import regular from '@fontsource/noto-sans/files/noto-sans-latin-400-normal.woff2?url'
 import bold from '@fontsource/noto-sans/files/noto-sans-latin-600-normal.woff2?url'
 import { root } from '../api/client'
+import { detailLayers, detailSources, seaNames } from './detail'
+import { fonts } from './fonts'
+import { palettes, type Palette } from './palette'
 
-/** The names under which styles of vector tiles ask for the same fonts. */
-export const fonts = { regular: ['Noto Sans Regular'], bold: ['Noto Sans Medium'] }
-
-const palettes = {
-  light: {
-    sea: '#cfe0ec',
-    land: '#f4f3ee',
-    water: '#cfe0ec',
-    border: '#b5b1c4',
-    state: '#dcd9e2',
-    coast: '#a9c1d1',
-    name: '#6d6a7c',
-    halo: '#f4f3ee'
-  },
-  dark: {
-    sea: '#0d1620',
-    land: '#1a2430',
-    water: '#0d1620',
-    border: '#3d4b5d',
-    state: '#263240',
-    coast: '#2f3f50',
-    name: '#8797a9',
-    halo: '#141d27'
-  }
-}
+export { fonts }
 
 export type Names = Record<string, string>
 
@@ -41,9 +21,10 @@ function namesIn(language: string, codes: string[]): Names {
 
 const kindIs = (kind: string): ['==', ['get', string], string] => ['==', ['get', 'kind'], kind]
 
-/** The layers of the basemap, drawn first. */
-function layers(dark: boolean): LayerSpecification[] {
-  const colour = dark ? palettes.dark : palettes.light
+/** Above this zoom the tiles show everything. */
+const coarseUntil = 5.5
+
+function worldLayers(colour: Palette): LayerSpecification[] {
   return [
     { id: 'sea', type: 'background', paint: { 'background-color': colour.sea } },
     { id: 'land', type: 'fill', source: 'world', filter: kindIs('land'), paint: { 'fill-color': colour.land } },
@@ -51,23 +32,33 @@ function layers(dark: boolean): LayerSpecification[] {
       id: 'coast',
       type: 'line',
       source: 'world',
+      maxzoom: coarseUntil,
       filter: kindIs('land'),
       paint: { 'line-color': colour.coast, 'line-width': 0.8 }
     },
-    { id: 'lakes', type: 'fill', source: 'world', filter: kindIs('lakes'), paint: { 'fill-color': colour.water } },
+    {
+      id: 'lakes',
+      type: 'fill',
+      source: 'world',
+      maxzoom: coarseUntil,
+      filter: kindIs('lakes'),
+      paint: { 'fill-color': colour.sea }
+    },
     {
       id: 'rivers',
       type: 'line',
       source: 'world',
       minzoom: 3,
+      maxzoom: coarseUntil,
       filter: kindIs('rivers'),
-      paint: { 'line-color': colour.water, 'line-width': ['interpolate', ['linear'], ['zoom'], 3, 0.4, 8, 2] }
+      paint: { 'line-color': colour.river, 'line-width': ['interpolate', ['linear'], ['zoom'], 3, 0.4, 8, 2] }
     },
     {
       id: 'states',
       type: 'line',
       source: 'world',
       minzoom: 3.5,
+      maxzoom: coarseUntil,
       filter: kindIs('states'),
       paint: { 'line-color': colour.state, 'line-width': 0.8 }
     },
@@ -75,31 +66,34 @@ function layers(dark: boolean): LayerSpecification[] {
       id: 'borders',
       type: 'line',
       source: 'world',
+      maxzoom: coarseUntil,
       filter: kindIs('borders'),
       paint: {
         'line-color': colour.border,
         'line-width': ['interpolate', ['linear'], ['zoom'], 1, 0.4, 6, 1.6],
         'line-dasharray': [3, 2]
       }
-    },
-    {
-      id: 'names',
-      type: 'symbol',
-      source: 'names',
-      minzoom: 1,
-      filter: ['<=', ['get', 'rank'], ['+', ['zoom'], 0.5]],
-      layout: {
-        'text-field': ['get', 'name'],
-        'text-font': fonts.regular,
-        'text-size': ['interpolate', ['linear'], ['zoom'], 2, 10, 6, 14],
-        'text-letter-spacing': 0.06,
-        'text-max-width': 7,
-        'symbol-sort-key': ['get', 'rank']
-      },
-      paint: { 'text-color': colour.name, 'text-halo-color': colour.halo, 'text-halo-width': 1.2 }
     }
   ]
 }
+
+const countryNames = (colour: Palette): LayerSpecification => ({
+  id: 'names',
+  type: 'symbol',
+  source: 'names',
+  minzoom: 1,
+  maxzoom: 8,
+  filter: ['<=', ['get', 'rank'], ['+', ['zoom'], 0.5]],
+  layout: {
+    'text-field': ['get', 'name'],
+    'text-font': fonts.regular,
+    'text-size': ['interpolate', ['linear'], ['zoom'], 2, 10, 6, 14],
+    'text-letter-spacing': 0.06,
+    'text-max-width': 7,
+    'symbol-sort-key': ['get', 'rank'] as ExpressionSpecification
+  },
+  paint: { 'text-color': colour.name, 'text-halo-color': colour.halo, 'text-halo-width': 1.2 }
+})
 
 export type CountryNames = GeoJSON.FeatureCollection<GeoJSON.Point, { code: string; rank: number; name?: string }>
 
@@ -110,6 +104,7 @@ export async function loadNames(): Promise<CountryNames> {
 }
 
 export function basemap(dark: boolean, language: string, names: CountryNames): StyleSpecification {
+  const colour = dark ? palettes.dark : palettes.light
   const known = namesIn(
     language,
     names.features.map(({ properties }) => properties.code)
@@ -136,9 +131,16 @@ export function basemap(dark: boolean, language: string, names: CountryNames): S
         tolerance: 0.4,
         attribution: 'Natural Earth'
       },
-      names: { type: 'geojson', data: named }
+      names: { type: 'geojson', data: named },
+      seas: { type: 'geojson', data: new URL('basemap/seas.json', root).href },
+      ...detailSources()
     },
-    layers: layers(dark)
+    layers: [
+      ...worldLayers(colour),
+      ...detailLayers(colour, language),
+      ...seaNames(colour, language),
+      countryNames(colour)
+    ]
   }
 }
 

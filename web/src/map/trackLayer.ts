@@ -1,7 +1,7 @@
 // A track on the map: its line in the colours of speed, arrows for its direction, gaps dashed, and marks on it.
 // Everything written on it is data of features, never HTML.
 import type { ExpressionSpecification, GeoJSONSource, Map, MapLayerMouseEvent, MapMouseEvent } from 'maplibre-gl'
-import { fonts } from './style'
+import { fonts } from './fonts'
 import { severityColours, speedColours } from './trackColours'
 import type { TrackLines } from './trackLines'
 

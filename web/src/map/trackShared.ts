@@ -3,7 +3,7 @@ import type { ExpressionSpecification, GeoJSONSource, Map, MapLayerMouseEvent } 
 import type { Status } from '../live/fleet.svelte'
 import { statusColours } from './colours'
 import { addMarkers } from './markers'
-import { fonts } from './style'
+import { fonts } from './fonts'
 import { cutLine } from './trackLines'
 
 export interface SharedDot {

@@ -1,0 +1,120 @@
+// Makes the files of the bundled map in web/basemap, which are committed: run by scripts/basemap, not by the build.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { encode, gazetteer, thinned } from './gazetteer.mjs'
+import { labelPoint } from './labelPoint.mjs'
+import { land, namesOf, naturalEarth, towns, withoutSmall } from './sources.mjs'
+import { cut, packed } from './tiles.mjs'
+
+const [landFile, townFolder, earthFolder] = process.argv.slice(2)
+if (!earthFolder) throw new Error('usage: make.mjs LAND.json FOLDER-OF-TOWNS FOLDER-OF-NATURAL-EARTH')
+const target = new URL('../../basemap/', import.meta.url)
+
+/** Two levels are enough: the map enlarges the first up to zoom 7 and the second from there on. */
+const levels = { region: 5, local: 7 }
+
+const earth = (name) => naturalEarth(earthFolder, name)
+const plain = (features) => features.map(({ geometry }) => ({ type: 'Feature', properties: {}, geometry }))
+const point = (longitude, latitude, properties) => ({
+  type: 'Feature',
+  properties,
+  geometry: { type: 'Point', coordinates: [longitude, latitude] }
+})
+
+/** The zoom from which a town is named, by its people. */
+function zoomOf({ population, isCapital, isSeat }) {
+  const steps = [3_000_000, 1_000_000, 300_000, 100_000, 30_000, 10_000, 3_000]
+  const index = steps.findIndex((people) => population >= people)
+  const zoom = 4 + (index < 0 ? steps.length : index)
+  return Math.max(3, isCapital ? zoom - 2 : isSeat ? zoom - 1 : zoom)
+}
+
+const allTowns = towns(townFolder)
+const named = {
+  towns: thinned(allTowns).map((town) =>
+    point(town.longitude, town.latitude, {
+      name: town.name,
+      zoom: zoomOf(town),
+      ...(town.isCapital ? { capital: 1 } : {})
+    })
+  ),
+  capes: earth('capes-and-places')
+    .filter(({ properties }) => ['cape', 'island', 'island group'].includes(properties.featurecla))
+    .map(({ properties, geometry }) =>
+      point(...geometry.coordinates, {
+        ...namesOf(properties),
+        kind: properties.featurecla === 'cape' ? 'cape' : 'island'
+      })
+    ),
+  ports: earth('ports').map(({ properties, geometry }) =>
+    point(...geometry.coordinates, { name: properties.name, kind: 'port' })
+  ),
+  lakes: earth('lakes-named').map(({ properties, geometry }) =>
+    point(...labelPoint(geometry), { ...namesOf(properties), kind: 'lake' })
+  )
+}
+const disputed = /Disputed|Indefinite|Line of control|Indeterminant|Unrecognized/
+const borders = earth('borders').map(({ properties, geometry }) => ({
+  type: 'Feature',
+  properties: disputed.test(properties.featurecla) ? { disputed: 1 } : {},
+  geometry
+}))
+const lands = land(landFile)
+const polygonsOf = (features) =>
+  features.flatMap(({ geometry: { type, coordinates } }) => (type === 'Polygon' ? [coordinates] : coordinates))
+const ice = withoutSmall(polygonsOf([...earth('glaciers'), ...earth('ice-shelves')]), 25, 25)
+const rivers = earth('rivers')
+  .filter(({ properties }) => properties.featurecla !== 'Lake Centerline')
+  .map(({ properties, geometry }) => ({ type: 'Feature', properties: namesOf(properties), geometry }))
+
+const layersOf = {
+  region: {
+    land: { features: withoutSmall(lands, 2, 15), tolerance: 4 },
+    depth: {
+      features: earth('depths')
+        .filter(({ properties }) => [200, 2000].includes(properties.depth))
+        .map(({ properties, geometry }) => ({ type: 'Feature', properties: { depth: properties.depth }, geometry })),
+      tolerance: 12
+    },
+    ice: { features: ice, tolerance: 10 },
+    border: { features: borders, tolerance: 3 },
+    province: { features: plain(earth('province-borders')), tolerance: 3 },
+    river: { features: rivers, tolerance: 3 },
+    urban: { features: plain(earth('urban-areas')), tolerance: 3 },
+    town: { features: named.towns.filter(({ properties }) => properties.zoom <= 7), tolerance: 0 },
+    place: { features: [...named.capes, ...named.lakes], tolerance: 0 }
+  },
+  local: {
+    land: { features: withoutSmall(lands, 0.04, 3), tolerance: 3 },
+    border: { features: borders, tolerance: 2 },
+    province: { features: plain(earth('province-borders')), tolerance: 2 },
+    river: { features: rivers, tolerance: 2 },
+    reef: { features: plain(earth('reefs')), tolerance: 2 },
+    town: { features: named.towns, tolerance: 0 },
+    place: { features: [...named.capes, ...named.ports, ...named.lakes], tolerance: 0 }
+  }
+}
+
+rmSync(target, { recursive: true, force: true })
+mkdirSync(target, { recursive: true })
+const index = {}
+for (const [level, zoom] of Object.entries(levels)) {
+  const packs = packed(cut(layersOf[level], zoom), zoom)
+  let size = 0
+  for (const [name, bytes] of packs) {
+    writeFileSync(new URL(`${level}-${name}.bin`, target), bytes)
+    size += bytes.length
+  }
+  index[level] = [...packs.keys()].join(' ')
+  console.log(`${level}: ${packs.size} packs, ${Math.round(size / 1024)} KiB`)
+}
+writeFileSync(new URL('packs.json', target), JSON.stringify(index))
+const places = gazetteer(allTowns, earth('capes-and-places'), earth('ports'))
+const encoded = encode(places)
+writeFileSync(new URL('places.bin', target), encoded)
+console.log(`places: ${places.length}, ${Math.round(encoded.length / 1024)} KiB`)
+const seas = earth('seas').map(({ properties, geometry }) => {
+  const { min_label: from, max_label: to, featurecla } = properties
+  const kind = featurecla === 'ocean' ? 'ocean' : 'sea'
+  return point(...labelPoint(geometry), { kind, ...namesOf(properties), from, to })
+})
+writeFileSync(new URL('seas.json', target), JSON.stringify({ type: 'FeatureCollection', features: seas }))

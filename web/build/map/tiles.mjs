@@ -1,0 +1,129 @@
+// Cuts layers of GeoJSON into vector tiles of one zoom level and packs them: one file for each tile two levels above,
+// with its sixteen tiles in it.
+import { GeoJSONVT } from '@maplibre/geojson-vt'
+import { fromGeojsonVt } from '@maplibre/vt-pbf'
+import { gzipSync } from 'node:zlib'
+
+export const extent = 8192
+const buffer = 128
+/** Levels between a pack and its tiles. */
+export const packDepth = 2
+
+/** An index of one layer. `tolerance` is in units of the extent. */
+function indexed(features, zoom, tolerance) {
+  return new GeoJSONVT(
+    { type: 'FeatureCollection', features },
+    // On its last level the index keeps every point, so it is told of one level more.
+    { maxZoom: zoom + 1, indexMaxZoom: zoom, indexMaxPoints: 0, tolerance, extent, buffer }
+  )
+}
+
+/** Edges on the antimeridian are moved out of sight: the outline of a land that crosses it must not be drawn there. */
+function hideSeam(geometry, x, columns) {
+  if (x > 0 && x < columns - 1) return geometry
+  return geometry.map((ring) =>
+    ring.map(([left, top]) => {
+      if (x === 0 && left <= 0) return [-buffer, top]
+      if (x === columns - 1 && left >= extent) return [extent + buffer, top]
+      return [left, top]
+    })
+  )
+}
+
+/** All shapes of equal properties in one feature, which takes less room. */
+function merged(features) {
+  const byKind = new Map()
+  const result = []
+  for (const feature of features) {
+    if (feature.type === 1) {
+      result.push(feature)
+      continue
+    }
+    const key = `${feature.type} ${JSON.stringify(feature.tags)}`
+    const known = byKind.get(key)
+    if (known) known.geometry.push(...feature.geometry)
+    else {
+      const first = { ...feature, geometry: [...feature.geometry] }
+      byKind.set(key, first)
+      result.push(first)
+    }
+  }
+  return result
+}
+
+const sea = {
+  features: [
+    {
+      type: 3,
+      tags: {},
+      geometry: [
+        [
+          [-buffer, -buffer],
+          [extent + buffer, -buffer],
+          [extent + buffer, extent + buffer],
+          [-buffer, extent + buffer],
+          [-buffer, -buffer]
+        ]
+      ]
+    }
+  ]
+}
+
+/** Whether a tile shows nothing but land, which the map of the world below already shows. */
+function onlyLand(layers) {
+  if (Object.keys(layers).some((name) => name !== 'land')) return false
+  const corners = layers.land.features.flatMap(({ geometry }) => geometry)
+  return corners.length === 1 && corners[0].every(([x, y]) => (x <= 0 || x >= extent) && (y <= 0 || y >= extent))
+}
+
+/**
+ * Tiles of one zoom level: a map from `x/y` to bytes. `layers` names features and the tolerance of each. A tile with
+ * land also has a `sea` that covers it whole, so that it hides the coarser map below.
+ */
+export function cut(layers, zoom) {
+  const indexes = Object.entries(layers).map(([name, { features, tolerance }]) => [
+    name,
+    indexed(features, zoom, tolerance)
+  ])
+  const columns = 2 ** zoom
+  const tiles = new Map()
+  for (let x = 0; x < columns; x++) {
+    for (let y = 0; y < columns; y++) {
+      const present = {}
+      for (const [name, index] of indexes) {
+        const features = index.getTile(zoom, x, y)?.features ?? []
+        if (features.length === 0) continue
+        present[name] = {
+          features: merged(features).map((feature) =>
+            feature.type === 3 ? { ...feature, geometry: hideSeam(feature.geometry, x, columns) } : feature
+          )
+        }
+      }
+      if (Object.keys(present).length === 0 || onlyLand(present)) continue
+      if (present.land) present.sea = sea
+      tiles.set(`${x}/${y}`, fromGeojsonVt(present, { version: 2, extent }))
+    }
+  }
+  return tiles
+}
+
+/** Packs of tiles by name `x-y` of the tile above: sixteen lengths of four bytes, then the tiles row by row, gzipped. */
+export function packed(tiles, zoom) {
+  const side = 2 ** packDepth
+  const packs = new Map()
+  for (let px = 0; px < 2 ** (zoom - packDepth); px++) {
+    for (let py = 0; py < 2 ** (zoom - packDepth); py++) {
+      const parts = []
+      for (let row = 0; row < side; row++) {
+        for (let column = 0; column < side; column++) {
+          parts.push(Buffer.from(tiles.get(`${px * side + column}/${py * side + row}`) ?? []))
+        }
+      }
+      if (parts.every(({ length }) => length === 0)) continue
+      const lengths = Buffer.alloc(4 * parts.length)
+      parts.forEach(({ length }, index) => lengths.writeUInt32LE(length, 4 * index))
+      packs.set(`${px}-${py}`, gzipSync(Buffer.concat([lengths, ...parts]), { level: 9 }))
+    }
+  }
+  return packs
+}

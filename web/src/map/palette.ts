@@ -1,0 +1,40 @@
+// The colours of the built-in map. Land is lighter than the sea by night as by day, and far enough from it to be seen
+// on a dimmed screen.
+export const palettes = {
+  light: {
+    sea: '#c9deed',
+    shelf: '#c9deed',
+    deep: '#bad3e6',
+    land: '#f4f3ee',
+    urban: '#e6e1d8',
+    ice: '#ffffff',
+    river: '#a9c9de',
+    reef: '#7fb6c9',
+    border: '#a39db8',
+    state: '#d6d2dd',
+    coast: '#8fb0c6',
+    name: '#5f5c70',
+    town: '#33323d',
+    water: '#41708f',
+    halo: '#f7f6f2'
+  },
+  dark: {
+    sea: '#0b1722',
+    shelf: '#0b1722',
+    deep: '#08111a',
+    land: '#26323e',
+    urban: '#34424f',
+    ice: '#3c4a57',
+    river: '#14293b',
+    reef: '#2c5a66',
+    border: '#66758a',
+    state: '#394755',
+    coast: '#4a6073',
+    name: '#a3b2c2',
+    town: '#d3dce5',
+    water: '#6f9bbb',
+    halo: '#141d27'
+  }
+}
+
+export type Palette = (typeof palettes)['light']
