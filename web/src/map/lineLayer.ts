@@ -1,5 +1,6 @@
 // A temporary line or points that a component draws on the map.
 import type { GeoJSONSource, LayerSpecification, Map } from 'maplibre-gl'
+import { lowestFleetLayer } from './fleetStyle'
 
 type Layer = { type: LayerSpecification['type'] } & Record<string, unknown>
 
@@ -11,7 +12,7 @@ export class Overlay {
     layers: Layer[]
   ) {
     map.addSource(id, { type: 'geojson', data: { type: 'FeatureCollection', features: [] } })
-    const below = map.getLayer('fleet-clusters') ? 'fleet-clusters' : undefined
+    const below = map.getLayer(lowestFleetLayer) ? lowestFleetLayer : undefined
     layers.forEach((layer, index) => {
       map.addLayer({ ...layer, id: `${id}-${index}`, source: id } as unknown as LayerSpecification, below)
     })
