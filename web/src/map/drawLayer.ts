@@ -1,7 +1,7 @@
 // Geofences on the map: areas filled and outlined, corridors as wide as they are, each with its name.
 import type { ExpressionSpecification, FilterSpecification, GeoJSONSource, Map, MapLayerMouseEvent } from 'maplibre-gl'
 import { labelAt, shown, type Shape } from './drawShape'
-import { fonts } from './style'
+import { fonts } from './fonts'
 
 export interface Fence {
   id: string
@@ -89,6 +89,8 @@ export class FenceLayer {
   }
 
   readonly #clicked = (event: MapLayerMouseEvent): void => {
+    // A device on the geofence was meant.
+    if (event.defaultPrevented) return
     const id: unknown = event.features?.[0]?.properties.fence
     if (typeof id === 'string' && id) this.options.onpick?.(id)
   }
