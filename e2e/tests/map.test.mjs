@@ -1,0 +1,89 @@
+// The map: clusters that come apart, the picked device above them, places, the bundled coast, and the poles.
+import assert from 'node:assert/strict'
+import { middleOf, pixelsOf, until } from '../lib/pixels.mjs'
+import { suite } from '../lib/suite.mjs'
+
+const { test } = suite()
+const ring = '#0b5cc9'
+const green = '#14824a'
+const land = '#f4f3ee'
+const sea = '#c9deed'
+
+/** Devices at one spot. */
+async function moored(api, count) {
+  const devices = []
+  for (let index = 0; index < count; index++) {
+    const device = await api.device(`Moored ${index}`, { icon: 'sail' })
+    await api.locate(device.id, 41.15, -8.67)
+    devices.push(device)
+  }
+  return devices
+}
+
+const find = (page) => page.getByRole('combobox', { name: 'Find a place' })
+
+test('the picked device is ringed and not in the cluster at its spot', async ({ page, api, server }) => {
+  const [first] = await moored(api, 4)
+  await page.goto(`${server.url}/devices/${first.id}`)
+  const middle = await middleOf(page)
+  await until('it is ringed', () => pixelsOf(page, middle, ring))
+  await until('it has the colour of its state', () => pixelsOf(page, middle, green))
+})
+
+test('devices of one spot come apart by a click and can be picked', async ({ page, api, server }) => {
+  const devices = await moored(api, 3)
+  await page.goto(server.url)
+  const box = await middleOf(page, 2)
+  const [x, y] = [box.x + 1, box.y + 1]
+  const around = { x: x - 40, y: y - 60, width: 80, height: 40 }
+  await until('the cluster is there', () => pixelsOf(page, { x: x - 30, y: y - 30, width: 60, height: 60 }, green))
+  await page.mouse.click(x, y)
+  await until('they are apart', () => pixelsOf(page, around, green))
+  // The first of three stands straight above the spot.
+  await page.mouse.click(x, y - 44)
+  await page.waitForURL(/\/devices\/dev_/)
+  assert.ok(devices.some(({ id }) => page.url().endsWith(id)))
+})
+
+test('clusters can be switched off', async ({ page, api, server }) => {
+  await moored(api, 3)
+  await page.goto(server.url)
+  await page.getByRole('button', { name: 'Map layers' }).click()
+  const box = page.getByRole('checkbox', { name: 'Group nearby devices' })
+  await box.uncheck()
+  await page.reload()
+  await page.getByRole('button', { name: 'Map layers' }).click()
+  assert.equal(await box.isChecked(), false)
+  await box.check()
+})
+
+test('a place is found and its coast and town are drawn', async ({ page, api, server }) => {
+  await api.device('Anything')
+  const packs = []
+  page.on('response', (response) => {
+    if (/basemap\/local-.*\.bin$/.test(response.url())) packs.push(response.status())
+  })
+  await page.goto(server.url)
+  await find(page).fill('vigo')
+  await page.getByRole('option', { name: /Vigo, Spain/ }).waitFor()
+  await page.keyboard.press('Enter')
+  const around = await middleOf(page, 400)
+  await until('land and sea are drawn', async () => {
+    return packs.length > 0 && (await pixelsOf(page, around, land, 6)) > 20_000 && (await pixelsOf(page, around, sea, 6)) > 5_000
+  })
+  assert.ok(packs.every((status) => status === 200))
+  await find(page).fill('41.38, 2.15')
+  await page.getByRole('option', { name: '41.38000, 2.15000' }).click()
+})
+
+test('a device beyond 85 degrees is told and shown on the globe', async ({ page, api, server }) => {
+  const device = await api.device('Ice drift')
+  await api.locate(device.id, 89.2, 40)
+  await page.goto(server.url)
+  await page.getByText('1 device is beyond 85°: the flat map shows it at its edge.').waitFor()
+  await page.getByRole('button', { name: 'Show the globe' }).click()
+  await page.getByRole('button', { name: 'Ice drift' }).waitFor()
+  await page.getByRole('button', { name: 'Map layers' }).click()
+  await page.getByRole('radio', { name: 'Flat map' }).check()
+  await page.getByText('1 device is beyond 85°: the flat map shows it at its edge.').waitFor()
+})
