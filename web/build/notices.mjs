@@ -40,8 +40,8 @@ const head = `The console of Perigee contains the following.
 
 The basemap is made from:
 - OpenStreetMap (land), © OpenStreetMap contributors, under the Open Database License 1.0,
-  https://opendatacommons.org/licenses/odbl/1-0/. The files derived from it, basemap/region-*.bin and basemap/local-*.bin,
-  are under the same licence; web/build/map in the source repository says how they are made.
+  https://opendatacommons.org/licenses/odbl/1-0/. The files derived from it, map/region-*.bin and map/local-*.bin, which
+  are not part of the program, are under the same licence; web/build/map in the source repository says how they are made.
 - GeoNames (towns), under the Creative Commons Attribution 4.0 License, https://creativecommons.org/licenses/by/4.0/.
 - Natural Earth (everything else), public domain.
 `

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { Gazetteer, positionIn } from '../src/map/gazetteer'
 import { compassPoint, inWords, type WordContext } from '../src/map/placeWords'
 
-const file = gunzipSync(readFileSync(new URL('../basemap/places.bin', import.meta.url)))
+const file = gunzipSync(readFileSync(new URL('../../map/places.bin', import.meta.url)))
 const bytes = new Uint8Array(file).buffer
 const english = new Gazetteer(bytes, 'en')
 const spanish = new Gazetteer(bytes, 'es')

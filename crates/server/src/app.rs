@@ -17,6 +17,7 @@ use crate::auth::mail_link::MailLinks;
 use crate::auth::password::Passwords;
 use crate::auth::signing::{self, SigningKeyError, SigningKeys};
 use crate::budget::Budget;
+use crate::bundled_map::BundledMap;
 use crate::compaction_status::CompactionStatus;
 use crate::config::{BaseUrl, Config, ConfigError};
 use crate::disk::DiskWarning;
@@ -63,6 +64,8 @@ pub struct Parts {
     pub mail_links: MailLinks,
     /// Hashes passwords off the connection threads.
     pub passwords: Passwords,
+    /// The folder with the bundled map, if there is one.
+    pub bundled_map: Option<BundledMap>,
     /// The operator's map tiles, if configured.
     pub tiles: Option<Tiles>,
     /// Rate limits by account and address.
@@ -160,6 +163,7 @@ impl App {
             started: clock.now(),
             started_monotonic: clock.monotonic(),
             webhooks: Arc::new(Webhooks::new(webhooks, &config.webhooks)?),
+            bundled_map: BundledMap::open(&config.map)?,
             tiles: Tiles::open(&config.map)?,
             store,
             config,
@@ -201,7 +205,7 @@ pub enum BuildError {
     /// The client of webhooks cannot be set up.
     #[error("cannot set up what webhooks are sent with")]
     Webhooks(#[from] ClientError),
-    /// The file of map tiles cannot be read.
+    /// The file of map tiles or the folder of the bundled map cannot be read.
     #[error(transparent)]
     Map(#[from] ConfigError),
     /// The stored signing keys are damaged.

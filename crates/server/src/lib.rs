@@ -5,6 +5,7 @@ pub mod app;
 pub mod auth;
 pub mod background;
 pub mod budget;
+pub mod bundled_map;
 pub mod cache;
 pub mod compaction_status;
 pub mod config;

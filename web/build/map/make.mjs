@@ -1,5 +1,5 @@
-// Makes the files of the bundled map in web/basemap, which are committed: run by scripts/basemap, not by the build.
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+// Makes the files of the bundled map in map/, which are committed: run by scripts/basemap, not by the build.
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { encode, gazetteer, thinned } from './gazetteer.mjs'
 import { labelPoint } from './labelPoint.mjs'
 import { land, namesOf, naturalEarth, towns, withoutSmall } from './sources.mjs'
@@ -7,7 +7,7 @@ import { cut, packed } from './tiles.mjs'
 
 const [landFile, townFolder, earthFolder] = process.argv.slice(2)
 if (!earthFolder) throw new Error('usage: make.mjs LAND.json FOLDER-OF-TOWNS FOLDER-OF-NATURAL-EARTH')
-const target = new URL('../../basemap/', import.meta.url)
+const target = new URL('../../../map/', import.meta.url)
 
 /** Two levels are enough: the map enlarges the first up to zoom 7 and the second from there on. */
 const levels = { region: 5, local: 7 }
@@ -94,8 +94,7 @@ const layersOf = {
   }
 }
 
-rmSync(target, { recursive: true, force: true })
-mkdirSync(target, { recursive: true })
+for (const name of readdirSync(target)) if (name.endsWith('.bin')) rmSync(new URL(name, target))
 const index = {}
 for (const [level, zoom] of Object.entries(levels)) {
   const packs = packed(cut(layersOf[level], zoom), zoom)
@@ -117,4 +116,4 @@ const seas = earth('seas').map(({ properties, geometry }) => {
   const kind = featurecla === 'ocean' ? 'ocean' : 'sea'
   return point(...labelPoint(geometry), { kind, ...namesOf(properties), from, to })
 })
-writeFileSync(new URL('seas.json', target), JSON.stringify({ type: 'FeatureCollection', features: seas }))
+writeFileSync(new URL('seas.json', import.meta.url), JSON.stringify({ type: 'FeatureCollection', features: seas }))

@@ -1,4 +1,5 @@
-// The tiles of the bundled map: they come in packs of sixteen, fetched when the map first shows one of them.
+// The tiles of the bundled map: they come in packs of sixteen, fetched when the map first shows one of them. The server
+// has them in a folder, which may be missing.
 import { addProtocol } from 'maplibre-gl'
 import { root } from '../api/client'
 
@@ -21,24 +22,36 @@ export function tileIn(pack: ArrayBuffer, column: number, row: number): Uint8Arr
   return new Uint8Array(pack, begin, lengths.getUint32(4 * wanted, true))
 }
 
-/** What a gzipped file of the map holds. */
-export async function unpacked(name: string, signal?: AbortSignal): Promise<ArrayBuffer> {
-  const answer = await fetch(new URL(`basemap/${name}`, root), { signal: signal ?? null })
-  if (!answer.ok || !answer.body) throw new Error(`cannot load ${name}: ${answer.status}`)
-  return new Response(answer.body.pipeThrough(new DecompressionStream('gzip'))).arrayBuffer()
+/** A file of the bundled map; the browser unpacks it. */
+export async function bundledFile(name: string): Promise<ArrayBuffer> {
+  const answer = await fetchBundled(name)
+  return answer.arrayBuffer()
+}
+
+async function fetchBundled(name: string): Promise<Response> {
+  const answer = await fetch(new URL(`api/map/bundled/${name}`, root))
+  if (!answer.ok) throw new Error(`cannot load ${name}: ${answer.status}`)
+  return answer
 }
 
 const packs = new Map<string, Promise<ArrayBuffer>>()
 let present: Promise<Record<Level, Set<string>>> | undefined
 
-/** Which packs there are: none where there is only sea, or only land. */
+const setOf = (names: string): Set<string> => new Set(names.split(' ').filter(Boolean))
+
+/** Which packs there are: none where there is only sea, or only land, and none at all without the folder. */
 function listed(): Promise<Record<Level, Set<string>>> {
-  present ??= fetch(new URL('basemap/packs.json', root))
+  present ??= fetchBundled('packs.json')
     .then((answer) => answer.json() as Promise<Record<Level, string>>)
-    .then(({ region, local }) => ({ region: new Set(region.split(' ')), local: new Set(local.split(' ')) }))
+    .then(({ region, local }) => ({ region: setOf(region), local: setOf(local) }))
   // A failure is not kept.
   present.catch(() => (present = undefined))
   return present
+}
+
+/** Whether the server has the bundled map. */
+export async function hasBundledMap(): Promise<boolean> {
+  return (await listed()).region.size > 0
 }
 
 function packOf(name: string): Promise<ArrayBuffer> {
@@ -49,7 +62,7 @@ function packOf(name: string): Promise<ArrayBuffer> {
     packs.set(name, known)
     return known
   }
-  const pack = unpacked(`${name}.bin`)
+  const pack = bundledFile(`${name}.bin`)
   packs.set(name, pack)
   pack.catch(() => packs.delete(name))
   const [oldest] = packs.keys()

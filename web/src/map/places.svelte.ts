@@ -1,8 +1,9 @@
-// The gazetteer for the whole page: fetched when something first needs it, 600 kB.
+// The gazetteer for the whole page: fetched when something first needs it, 600 kB. It is part of the bundled map, and
+// without that no place has a name.
 import { t } from '../i18n/index.svelte'
 import { preferences } from '../preferences.svelte'
 import { Gazetteer, type NamedPlace } from './gazetteer'
-import { unpacked } from './packs'
+import { bundledFile, hasBundledMap } from './packs'
 import { inWords } from './placeWords'
 
 class Places {
@@ -12,20 +13,18 @@ class Places {
 
   /** Fetches it once, and again only when that failed. */
   load(): Promise<void> {
-    this.#asked ??= unpacked('places.bin').then(
-      (bytes) => {
-        this.#bytes = bytes
-      },
-      () => {
-        this.#asked = undefined
-      }
-    )
+    this.#asked ??= this.#fetch().catch(() => {
+      this.#asked = undefined
+    })
     return this.#asked
+  }
+
+  async #fetch(): Promise<void> {
+    if (await hasBundledMap()) this.#bytes = await bundledFile('places.bin')
   }
 
   /** Where a position is, in words; empty until the gazetteer is there. Views that read it are updated then. */
   words(latitude: number, longitude: number): string {
-    void this.load()
     const near = this.#gazetteer?.nearest(longitude, latitude)
     if (!near) return ''
     const { units, language } = preferences

@@ -1,6 +1,6 @@
-// The built-in basemap from the program itself, in the colours of the theme, with names in the user's language: the
-// world, and from zoom 5 on tiles with finer coasts and towns. The operator's tiles, when there are any, lie between it
-// and the devices.
+// The basemap in the colours of the theme, with names in the user's language: the world from the program itself, and
+// from zoom 5 on the tiles of the bundled map, if the server has them. The operator's tiles, when there are any, lie
+// between it and the devices.
 import type { ExpressionSpecification, LayerSpecification, StyleSpecification } from 'maplibre-gl'
 import regular from '@fontsource/noto-sans/files/noto-sans-latin-400-normal.woff2?url'
 import bold from '@fontsource/noto-sans/files/noto-sans-latin-600-normal.woff2?url'
@@ -21,10 +21,11 @@ function namesIn(language: string, codes: string[]): Names {
 
 const kindIs = (kind: string): ['==', ['get', string], string] => ['==', ['get', 'kind'], kind]
 
-/** Above this zoom the tiles show everything. */
+/** Above this zoom the tiles of the bundled map show everything. */
 const coarseUntil = 5.5
 
-function worldLayers(colour: Palette): LayerSpecification[] {
+function worldLayers(colour: Palette, hasTiles: boolean): LayerSpecification[] {
+  const range = hasTiles ? { maxzoom: coarseUntil } : {}
   return [
     { id: 'sea', type: 'background', paint: { 'background-color': colour.sea } },
     { id: 'land', type: 'fill', source: 'world', filter: kindIs('land'), paint: { 'fill-color': colour.land } },
@@ -32,7 +33,7 @@ function worldLayers(colour: Palette): LayerSpecification[] {
       id: 'coast',
       type: 'line',
       source: 'world',
-      maxzoom: coarseUntil,
+      ...range,
       filter: kindIs('land'),
       paint: { 'line-color': colour.coast, 'line-width': 0.8 }
     },
@@ -40,7 +41,7 @@ function worldLayers(colour: Palette): LayerSpecification[] {
       id: 'lakes',
       type: 'fill',
       source: 'world',
-      maxzoom: coarseUntil,
+      ...range,
       filter: kindIs('lakes'),
       paint: { 'fill-color': colour.sea }
     },
@@ -49,7 +50,7 @@ function worldLayers(colour: Palette): LayerSpecification[] {
       type: 'line',
       source: 'world',
       minzoom: 3,
-      maxzoom: coarseUntil,
+      ...range,
       filter: kindIs('rivers'),
       paint: { 'line-color': colour.river, 'line-width': ['interpolate', ['linear'], ['zoom'], 3, 0.4, 8, 2] }
     },
@@ -58,7 +59,7 @@ function worldLayers(colour: Palette): LayerSpecification[] {
       type: 'line',
       source: 'world',
       minzoom: 3.5,
-      maxzoom: coarseUntil,
+      ...range,
       filter: kindIs('states'),
       paint: { 'line-color': colour.state, 'line-width': 0.8 }
     },
@@ -66,7 +67,7 @@ function worldLayers(colour: Palette): LayerSpecification[] {
       id: 'borders',
       type: 'line',
       source: 'world',
-      maxzoom: coarseUntil,
+      ...range,
       filter: kindIs('borders'),
       paint: {
         'line-color': colour.border,
@@ -103,7 +104,15 @@ export async function loadNames(): Promise<CountryNames> {
   return (await answer.json()) as CountryNames
 }
 
-export function basemap(dark: boolean, language: string, names: CountryNames): StyleSpecification {
+export interface BasemapOptions {
+  dark: boolean
+  language: string
+  names: CountryNames
+  /** Whether the server has the bundled map. */
+  hasTiles: boolean
+}
+
+export function basemap({ dark, language, names, hasTiles }: BasemapOptions): StyleSpecification {
   const colour = dark ? palettes.dark : palettes.light
   const known = namesIn(
     language,
@@ -133,11 +142,11 @@ export function basemap(dark: boolean, language: string, names: CountryNames): S
       },
       names: { type: 'geojson', data: named },
       seas: { type: 'geojson', data: new URL('basemap/seas.json', root).href },
-      ...detailSources()
+      ...(hasTiles ? detailSources() : {})
     },
     layers: [
-      ...worldLayers(colour),
-      ...detailLayers(colour, language),
+      ...worldLayers(colour, hasTiles),
+      ...(hasTiles ? detailLayers(colour, language) : []),
       ...seaNames(colour, language),
       countryNames(colour)
     ]

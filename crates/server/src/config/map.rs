@@ -1,4 +1,4 @@
-//! `[map]`: the maps the console offers besides the built-in one.
+//! `[map]`: where the bundled map is, and the maps the console offers besides it.
 
 use std::path::PathBuf;
 
@@ -13,10 +13,12 @@ const ZOOM_MAX: u8 = 24;
 /// Degrees of latitude that a square (Web Mercator) map shows.
 const LATITUDE_MAX: f64 = 85.0;
 
-/// The maps the console offers besides the built-in one.
+/// Where the bundled map is, and the maps the console offers besides it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Map {
+    /// The folder with the bundled map; empty to look in the usual places.
+    pub folder: PathBuf,
     /// A file of tiles that this service serves; empty for none.
     pub pmtiles: PathBuf,
     /// Attribution of that file.
@@ -80,6 +82,7 @@ mod tests {
     fn tiles_come_from_one_host() {
         let origin = |tile_url: &str| {
             let map = Map {
+                folder: PathBuf::new(),
                 pmtiles: PathBuf::new(),
                 pmtiles_attribution: String::new(),
                 tile_url: tile_url.to_owned(),

@@ -126,6 +126,7 @@ fn media_type(name: &str) -> &'static str {
         "woff2" => "font/woff2",
         "webmanifest" => "application/manifest+json",
         "wasm" => "application/wasm",
+        "bin" => "application/octet-stream",
         "pbf" | "mvt" => "application/x-protobuf",
         _ => "text/plain; charset=utf-8",
     }

@@ -178,6 +178,7 @@ fn beside_the_api(document: &Value) -> [(&'static str, MethodRouter<App>); 13] {
         ("/api/docs", get(documents::get_reference)),
         ("/api/docs/", get(documents::redirect_to_reference)),
         ("/api/docs/{file}", get(documents::get_reference_file)),
+        ("/api/map/bundled/{file}", get(console::bundled::get_bundled_file)),
         ("/api/map/tiles.pmtiles", get(console::tiles::get_tiles)),
         ("/password", get(pages::get_password_page)),
         (

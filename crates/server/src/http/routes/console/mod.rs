@@ -1,5 +1,7 @@
-//! The console: its page and files, what it needs before sign-in, and the operator's map tiles.
+//! The console: its page and files, what it needs before sign-in, the bundled map,
+//! and the operator's map tiles.
 
+pub mod bundled;
 pub mod facts;
 mod page;
 mod policy;

@@ -29,6 +29,7 @@ fn gzip(content: &str) -> Vec<u8> {
 
 fn map(tile_url: &str) -> Map {
     Map {
+        folder: std::path::PathBuf::new(),
         pmtiles: std::path::PathBuf::new(),
         pmtiles_attribution: String::new(),
         tile_url: tile_url.to_owned(),
