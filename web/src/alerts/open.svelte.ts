@@ -1,6 +1,7 @@
-// The number of open alerts, kept current by the event stream.
+// The number of open alerts and the worst alert of each device, kept current by the event stream.
 import { api, ok, type Schemas } from '../api/client'
 import { fleet } from '../live/fleet.svelte'
+import { Severities, type Severity } from '../live/severities'
 import type { Event } from '../live/stream'
 import { stageOf } from './filter'
 
@@ -14,6 +15,9 @@ class OpenAlerts {
   /** Whether any of them is critical. */
   critical = $state(false)
   readonly #ids = new Map<string, boolean>()
+  /** Of alerts that have not ended, open and acknowledged. */
+  readonly #severities = new Severities()
+  readonly #listeners = new Set<() => void>()
 
   /** Counts, and keeps counting until the returned function is called. */
   follow(): () => void {
@@ -27,24 +31,39 @@ class OpenAlerts {
       unhear()
       unlisten()
       this.#ids.clear()
+      this.#severities.clear()
       this.#notify()
     }
+  }
+
+  /** The worst severity of a device's alerts that have not ended. */
+  worstOf(deviceId: string): Severity | null {
+    return this.#severities.worstOf(deviceId)
+  }
+
+  /** Calls back after each change until the returned function is called. */
+  listen(changed: () => void): () => void {
+    this.#listeners.add(changed)
+    return () => this.#listeners.delete(changed)
   }
 
   /** Stores an alert from an API response. */
   put(alert: Alert): void {
     if (stageOf(alert) === 'open') this.#ids.set(alert.id, alert.severity === 'critical')
     else this.#ids.delete(alert.id)
+    this.#severities.put(alert)
     this.#notify()
   }
 
   async #load(): Promise<void> {
     try {
-      const { alerts } = await ok(
-        api.GET('/api/alerts', { params: { query: { stage: 'open', order: 'desc', limit: most } } })
-      )
+      const page = (stage: 'open' | 'acknowledged') =>
+        ok(api.GET('/api/alerts', { params: { query: { stage, order: 'desc', limit: most } } }))
+      const [open, acknowledged] = await Promise.all([page('open'), page('acknowledged')])
       this.#ids.clear()
-      for (const alert of alerts) this.#ids.set(alert.id, alert.severity === 'critical')
+      this.#severities.clear()
+      for (const alert of open.alerts) this.#ids.set(alert.id, alert.severity === 'critical')
+      for (const alert of [...open.alerts, ...acknowledged.alerts]) this.#severities.put(alert)
       this.#notify()
     } catch {
       // The badge stays empty; the alerts page shows the problem.
@@ -52,13 +71,22 @@ class OpenAlerts {
   }
 
   #apply({ type, data }: Event): void {
-    // A deleted alert has only an id.
-    if (type.startsWith('alert.') && 'alertName' in data) this.put(data as unknown as Alert)
+    if (!type.startsWith('alert.')) return
+    if ('alertName' in data) this.put(data as unknown as Alert)
+    else if ('id' in data) this.#forget(String(data.id))
+  }
+
+  /** A deleted alert has only an id. */
+  #forget(id: string): void {
+    this.#ids.delete(id)
+    this.#severities.forget(id)
+    this.#notify()
   }
 
   #notify(): void {
     this.count = this.#ids.size
     this.critical = [...this.#ids.values()].includes(true)
+    for (const changed of this.#listeners) changed()
   }
 }
 
