@@ -9,8 +9,10 @@ const green = '#14824a'
 const land = '#f4f3ee'
 const sea = '#c9deed'
 
-/** Devices at one spot. */
+/** Devices at one spot, and no others. */
 async function moored(api, count) {
+  const { devices: others } = await api.get('/api/devices')
+  for (const { id } of others) await api.delete(`/api/devices/${id}`)
   const devices = []
   for (let index = 0; index < count; index++) {
     const device = await api.device(`Moored ${index}`, { icon: 'sail' })
