@@ -9,7 +9,6 @@ import { isPolar, levelOf, sceneOf, spotOf, type DeviceSpot, type Scene, type Sp
 import { clusterLayer, deviceLayers, fleetLayers, fleetSource, legSource } from './fleetStyle'
 import { Movement } from './movement'
 import { PolarMarkers } from './polarMarkers'
-import { Pulse } from './pulse'
 import { boundsOfPlaces } from './trackBounds'
 import { toLngLat, toUnit } from './unitSquare'
 
@@ -44,7 +43,6 @@ export class FleetLayer {
   readonly #spots = new Map<number, DeviceSpot>()
   readonly #features: FleetFeatures
   readonly #movement = new Movement()
-  readonly #pulse: Pulse
   readonly #polar: PolarMarkers
   readonly #unlisten: () => void
   readonly #ages: number
@@ -68,7 +66,6 @@ export class FleetLayer {
       map.addSource(id, { type: 'geojson', data: { type: 'FeatureCollection', features: [] } })
     }
     for (const layer of fleetLayers(options.dark)) map.addLayer(layer)
-    this.#pulse = new Pulse(map)
     this.#polar = new PolarMarkers(map, { dark: options.dark, onpick: (id) => options.onpick?.(id) })
     map.on('move', this.#moved)
     map.on('moveend', this.#movedEnd)
@@ -102,7 +99,6 @@ export class FleetLayer {
 
   remove(): void {
     this.#unlisten()
-    this.#pulse.stop()
     this.#polar.remove()
     clearTimeout(this.#timer)
     clearTimeout(this.#frame)
@@ -216,7 +212,6 @@ export class FleetLayer {
       return this.#features.device(moving ? { ...placed, ...moving } : placed, this.#picked, now)
     })
     for (const found of this.#scene.clusters) features.push(this.#features.cluster(found))
-    this.#pulse.run(this.#scene.singles.some(({ spot }) => spot.severity === 'critical'))
     this.#busy = true
     if (this.#scene.legs.length > 0 || this.#hasLegs) void legs.setData(legsOf(this.#scene))
     this.#hasLegs = this.#scene.legs.length > 0

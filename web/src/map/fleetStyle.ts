@@ -9,7 +9,6 @@ export const lowestFleetLayer = 'fleet-legs'
 /** The layers whose features answer a click. */
 export const deviceLayers = ['fleet-top', 'fleet-devices']
 export const clusterLayer = 'fleet-clusters'
-export const pulseLayer = 'fleet-pulse'
 
 const has = (name: string): ExpressionSpecification => ['==', ['get', name], true]
 const not = (filter: ExpressionSpecification): ExpressionSpecification => ['!', filter]
@@ -99,7 +98,7 @@ export function fleetLayers(dark: boolean): LayerSpecification[] {
       paint: { 'text-color': ['get', 'ink'] }
     },
     {
-      id: pulseLayer,
+      id: 'fleet-alarm',
       type: 'circle',
       source: fleetSource,
       filter: has('alarm'),
