@@ -148,7 +148,7 @@ async fn the_bundled_map_is_served_from_its_folder() {
 
     let pack = "GET /api/map/bundled/region-3-2.bin";
     let packed = app.call(pack).header("accept-encoding", "br, gzip").send().await;
-    assert_eq!((packed.status.as_u16(), &packed.body), (200, &stored.into()));
+    assert_eq!((packed.status.as_u16(), &packed.body), (200, &stored));
     assert_eq!(packed.header("content-encoding"), "gzip");
     assert_eq!(packed.header("content-type"), "application/octet-stream");
     assert!(packed.header("cache-control").contains("max-age=86400"));
