@@ -44,6 +44,7 @@ test('every field of a location that was sent is shown', () => {
 const device = {
   id: 'dev_1',
   name: 'Star',
+  identifiers: [],
   tags: { colour: 'red' },
   groups: ['grp_2'],
   state: 'active' as const,
