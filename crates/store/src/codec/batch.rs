@@ -14,7 +14,6 @@ use super::readings::{pack_readings, unpack_readings};
 const VERSION: u8 = 1;
 const LATE: u8 = 1;
 const SUSPECT: u8 = 2;
-const CHECKSUM: usize = 4;
 
 /// A location with packed readings: enough to sort, compare and judge it.
 #[derive(Clone, Debug, PartialEq)]
@@ -174,15 +173,7 @@ pub(crate) fn scan_batch<'b>(
     received_at: Timestamp,
     mut wants_more: impl FnMut(PointRef<'b>) -> bool,
 ) -> Result<(), CodecError> {
-    let (content, checksum) = bytes.split_last_chunk::<CHECKSUM>().ok_or(CodecError::Short)?;
-    if crc32fast::hash(content) != u32::from_le_bytes(*checksum) {
-        return Err(CodecError::Checksum);
-    }
-    let mut input = Reader::new(content);
-    let version = input.byte()?;
-    if version != VERSION {
-        return Err(CodecError::Version(version));
-    }
+    let mut input = Reader::checked(bytes, VERSION)?;
     let mut number = first;
     while input.end().is_err() {
         let device = input.raw(8)?.try_into().map_err(|_length| CodecError::Short)?;

@@ -104,6 +104,19 @@ impl<'a> Reader<'a> {
         Self(bytes)
     }
 
+    /// A reader of what lies between the version and the CRC-32 at the end, both of which must be right.
+    pub(super) fn checked(bytes: &'a [u8], version: u8) -> Result<Self, CodecError> {
+        let (content, checksum) = bytes.split_last_chunk::<4>().ok_or(CodecError::Short)?;
+        if crc32fast::hash(content) != u32::from_le_bytes(*checksum) {
+            return Err(CodecError::Checksum);
+        }
+        let mut input = Self::new(content);
+        match input.byte()? {
+            found if found == version => Ok(input),
+            other => Err(CodecError::Version(other)),
+        }
+    }
+
     /// An error unless all bytes were read.
     pub(super) const fn end(&self) -> Result<(), CodecError> {
         if self.0.is_empty() { Ok(()) } else { Err(CodecError::Long) }

@@ -16,7 +16,6 @@ const LATE: u8 = 1;
 const SUSPECT: u8 = 2;
 /// The difference of the log numbers follows, because it is not one.
 const GAP: u8 = 4;
-const CHECKSUM: usize = 4;
 /// The fewest bytes of a location: three differences, flags, and the length of its readings.
 const POINT_MIN: usize = 5;
 
@@ -59,17 +58,9 @@ pub(crate) fn read_device_batch(
     device: DeviceId,
     received_at: Timestamp,
 ) -> Result<Vec<PointRef<'_>>, CodecError> {
-    let (content, checksum) = bytes.split_last_chunk::<CHECKSUM>().ok_or(CodecError::Short)?;
-    if crc32fast::hash(content) != u32::from_le_bytes(*checksum) {
-        return Err(CodecError::Checksum);
-    }
-    let mut input = Reader::new(content);
-    let version = input.byte()?;
-    if version != VERSION {
-        return Err(CodecError::Version(version));
-    }
+    let mut input = Reader::checked(bytes, VERSION)?;
     let count = input.length()?;
-    if count > content.len() / POINT_MIN {
+    if count > bytes.len() / POINT_MIN {
         return Err(CodecError::Malformed);
     }
     let mut number = input.signed()?;

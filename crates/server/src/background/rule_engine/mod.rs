@@ -17,5 +17,7 @@ mod rule_sets;
 mod slice_size;
 mod state_cache;
 mod status;
+#[cfg(test)]
+mod testing;
 
 pub use engine::RuleEngine;

@@ -1,11 +1,11 @@
 //! Turns by what locations cost, above all near geofences of many positions.
 
 use perigee_core::geofence::{Area, Position, Shape};
-use perigee_core::id::{GeofenceId, RuleId};
+use perigee_core::id::GeofenceId;
 use perigee_core::location::{Latitude, Location, Longitude, Readings, Trust};
-use perigee_core::revision::Revision;
-use perigee_core::rule::{Condition, FenceChange, RuleSettings, RuleTarget, Trail};
+use perigee_core::rule::{Condition, FenceChange, Trail};
 
+use super::super::testing::rule_of;
 use super::*;
 
 const ACCOUNT: AccountId = AccountId::from_i64(1);
@@ -30,28 +30,7 @@ fn polygon(positions: u32) -> Shape {
 fn evaluator(polygons: i64) -> SharedEvaluator {
     let shape = polygon(2_000);
     let ids: Vec<GeofenceId> = (0..polygons).map(GeofenceId::from_i64).collect();
-    let rule = Arc::new(Rule {
-        id: RuleId::from_i64(1),
-        account: ACCOUNT,
-        revision: Revision::FIRST,
-        settings: RuleSettings {
-            name: "rule".into(),
-            description: None,
-            enabled: true,
-            target: RuleTarget { all: true, ..RuleTarget::default() },
-            conditions: vec![Condition::Fence { change: FenceChange::Outside, geofences: ids.clone() }],
-            for_s: 0,
-            cool_down_s: 0,
-            schedule: None,
-            alert_name: None,
-            text: None,
-            critical: false,
-        },
-        generation: 1,
-        since: Timestamp::MIN,
-        creation: Timestamp::MIN,
-        last_modified: Timestamp::MIN,
-    });
+    let rule = Arc::new(rule_of(Condition::Fence { change: FenceChange::Outside, geofences: ids.clone() }));
     let fences = RuleFences::new([&*rule], ids.iter().map(|id| (*id, &shape)));
     let start = Trail::default().start(&[&*rule], &[], Timestamp::MAX);
     Evaluator::new(vec![rule], Arc::new(fences), start)

@@ -1,12 +1,13 @@
 //! The memory and the pace of compiled rules.
 
 use perigee_core::geofence::{Geofence, GeofenceSettings, Position, Shape};
-use perigee_core::id::{GeofenceId, RuleId};
+use perigee_core::id::GeofenceId;
 use perigee_core::location::{Latitude, Longitude};
 use perigee_core::revision::Revision;
-use perigee_core::rule::{Condition, Rule, RuleSettings, RuleTarget};
+use perigee_core::rule::Condition;
 use perigee_core::time::Timestamp;
 
+use super::super::testing::rule_of;
 use super::*;
 
 fn account(number: i64) -> AccountId {
@@ -39,28 +40,7 @@ fn corridor(id: i64) -> Geofence {
 
 /// One rule that looks at the first `named` of so many corridors.
 fn set(revision: i64, corridors: i64, named: i64) -> Arc<RuleSet> {
-    let rule = Rule {
-        id: RuleId::from_i64(1),
-        account: account(1),
-        revision: Revision::FIRST,
-        settings: RuleSettings {
-            name: "rule".into(),
-            description: None,
-            enabled: true,
-            target: RuleTarget { all: true, ..RuleTarget::default() },
-            conditions: vec![Condition::Route { geofences: (0..named).map(GeofenceId::from_i64).collect() }],
-            for_s: 0,
-            cool_down_s: 0,
-            schedule: None,
-            alert_name: None,
-            text: None,
-            critical: false,
-        },
-        generation: 1,
-        since: Timestamp::MIN,
-        creation: Timestamp::MIN,
-        last_modified: Timestamp::MIN,
-    };
+    let rule = rule_of(Condition::Route { geofences: (0..named).map(GeofenceId::from_i64).collect() });
     let fences: Vec<Geofence> = (0..corridors).map(corridor).collect();
     Arc::new(RuleSet::new(revision, vec![rule], &fences))
 }
