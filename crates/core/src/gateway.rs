@@ -21,7 +21,7 @@ pub struct DeviceIdentifier {
 impl DeviceIdentifier {
     /// Identifiers that a device may have beside the one in its own field.
     pub const COUNT_MAX: usize = 20;
-    /// The largest priority.
+    /// The least preferred priority.
     pub const PRIORITY_MAX: u8 = 100;
 }
 
@@ -124,7 +124,7 @@ pub struct RawMessage {
     pub result: MessageResult,
     /// Why it cannot be read, or not in full.
     pub error: Option<String>,
-    /// Bytes it has.
+    /// Bytes of the whole message.
     pub size: u32,
     /// The frame or the body; only its beginning in a list.
     pub bytes: Vec<u8>,
@@ -156,7 +156,7 @@ pub struct HeardDevice {
     pub first_heard: Timestamp,
     /// When it was last heard.
     pub last_heard: Timestamp,
-    /// Messages so far.
+    /// Messages since it was first heard, those that were not kept included.
     pub messages: u64,
     /// The newest message that is kept.
     pub last_message: Option<Vec<u8>>,
@@ -184,7 +184,7 @@ pub struct HeardReport {
 /// A message of a device that was not known when it arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeardMessage {
-    /// When it arrived.
+    /// When this service received it.
     pub received_at: Timestamp,
     /// The protocol that it came by.
     pub source: String,

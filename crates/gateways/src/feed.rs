@@ -13,7 +13,7 @@ use crate::report::Report;
 /// An HTTP request of a provider or a phone; of a polled feed the body of its answer.
 #[derive(Clone, Copy, Debug)]
 pub struct FeedRequest<'a> {
-    /// Such as `POST`.
+    /// The HTTP method in capitals, such as `POST`.
     pub method: &'a str,
     /// As sent, percent-encoded and without the question mark.
     pub query: &'a str,
@@ -136,7 +136,7 @@ pub enum FeedOutcome {
 pub struct FeedReply {
     /// HTTP status. Some providers take anything but 200 for a failure.
     pub status: u16,
-    /// Of the body.
+    /// The media type that the provider expects.
     pub content_type: &'static str,
     /// Empty for most providers.
     pub body: Vec<u8>,

@@ -13,9 +13,9 @@ const KILOMETRE_M: f64 = 1000.0;
 /// The network's own estimate of where a modem is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Estimate {
-    /// Degrees north.
+    /// Degrees north, to a thousandth of a minute.
     pub latitude: f64,
-    /// Degrees east.
+    /// Degrees east, to a thousandth of a minute.
     pub longitude: f64,
     /// Radius within which 80 % of modems are, in kilometres. 0 means less than one.
     pub radius_km: Option<f64>,

@@ -56,7 +56,7 @@ impl<'a> Members<'a> {
         self.object.get(name).filter(|value| !value.is_null())
     }
 
-    /// A text.
+    /// The text of a member; none when it is absent.
     pub fn text(&mut self, name: &'static str) -> Result<Option<&'a str>, SettingError> {
         self.take(name)
             .map(|value| value.as_str().ok_or_else(|| self.wrong(name, "must be a text")))

@@ -3,7 +3,7 @@
 
 use crate::decoded::DecodeError;
 
-/// Elements within elements.
+/// The deepest nesting of elements.
 const MAX_DEPTH: usize = 32;
 /// Elements of a document.
 const MAX_ELEMENTS: usize = 100_000;
@@ -13,9 +13,9 @@ const MAX_ATTRIBUTES: usize = 64;
 /// An element with what is in it. Names are without their namespace prefix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Element {
-    /// Such as `stuMessage`.
+    /// The tag's name with its letter case, such as `stuMessage`.
     pub name: String,
-    /// In order.
+    /// Names and values, in the order of the document.
     pub attributes: Vec<(String, String)>,
     /// Elements directly in it, in order.
     pub children: Vec<Element>,

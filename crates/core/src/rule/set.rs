@@ -12,7 +12,7 @@ use crate::id::{DeviceId, GroupId, RuleId};
 pub struct RuleSet {
     /// Grows with every change of a rule or geofence of the account.
     pub revision: i64,
-    /// Sorted by id.
+    /// Sorted by id, so that alerts of one location come in the same order every time.
     rules: Vec<Arc<Rule>>,
     fences: Arc<RuleFences>,
     /// Rules for all devices.

@@ -39,7 +39,7 @@ pub enum Test {
     AtMost(f64),
 }
 
-/// When something counts.
+/// A test that a value must pass for its field or message to count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     /// The value that is looked at.
@@ -51,9 +51,9 @@ pub struct Condition {
 /// How a text has bytes in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
-    /// Hexadecimal digits.
+    /// Two hexadecimal digits a byte, in any letter case.
     Hex,
-    /// Standard base64.
+    /// Base64 of RFC 4648 with the standard alphabet.
     Base64,
 }
 
@@ -85,7 +85,7 @@ pub struct Mapping {
     pub when: Vec<Condition>,
     /// Parts of the dedupe key, joined by slashes; all must be there.
     pub key: Vec<Path>,
-    /// Alternatives, in order.
+    /// Where the device's identifier may be; the first that has a value counts.
     pub identifiers: Vec<Path>,
     /// Members of a report such as `latitude`, and readings, in order.
     pub fields: Vec<(String, Source)>,

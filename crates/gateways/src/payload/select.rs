@@ -18,7 +18,7 @@ const MAX_HEX: usize = 400;
 pub struct PayloadSettings<'a> {
     /// When the network got it.
     pub session: Timestamp,
-    /// The device's model.
+    /// The device's model, which decides where no kind is set.
     pub model: Option<&'a str>,
     /// `auto`, `text`, `records`, `smartone`, `atlastrax`, `t622`, `template` or `raw`. None: by the model.
     pub kind: Option<&'a str>,

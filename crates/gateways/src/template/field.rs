@@ -32,9 +32,9 @@ pub struct Number {
 pub enum Kind {
     /// `raw * scale + add`; a raw number equal to `none` means that there is no value.
     Number {
-        /// Where it is.
+        /// The bits that hold the number.
         number: Number,
-        /// Factor.
+        /// The number is multiplied by this.
         scale: f64,
         /// Added after the factor.
         add: f64,
@@ -47,7 +47,7 @@ pub enum Kind {
     Float {
         /// Where it is; its mask and sign are not used.
         number: Number,
-        /// Factor.
+        /// The number is multiplied by this.
         scale: f64,
         /// Added after the factor.
         add: f64,
@@ -88,11 +88,11 @@ pub enum Test {
 pub struct Condition {
     /// The number that is compared; none: the bytes of the record.
     pub number: Option<Number>,
-    /// With what.
+    /// What the number is compared with.
     pub test: Test,
 }
 
-/// One field.
+/// One field of a template: its name, its bits, and when it is there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
     /// A member of a report such as `latitude`, or the name of a reading.

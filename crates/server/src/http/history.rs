@@ -29,9 +29,9 @@ const CHUNK: u32 = 1_000;
 input! {
     /// A time range, both ends included.
     pub struct RangeInput {
-        /// The first instant.
+        /// The beginning of the time range, inclusive.
         from: InstantOrNever, required, example "2026-05-01T00:00:00Z";
-        /// The last instant.
+        /// The end of the time range, inclusive.
         to: InstantOrNever, required, example "2026-05-02T00:00:00Z";
         /// The most items to answer; the answer is paged then.
         limit: Whole<1, LIMIT_MAX>, nullable, example 1000;

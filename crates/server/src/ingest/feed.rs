@@ -22,13 +22,13 @@ pub struct FeedArrival<'a> {
     pub gateway: &'a Gateway,
     /// How it is read.
     pub feed: &'static Feed,
-    /// What came.
+    /// The request of the provider or the phone.
     pub request: FeedRequest<'a>,
     /// Settings of the gateway.
     pub options: &'a Options,
-    /// Who sent it.
+    /// The client's address, as told by a trusted proxy if there is one.
     pub peer: IpAddr,
-    /// When it arrived.
+    /// When this service received it.
     pub at: Timestamp,
 }
 

@@ -24,7 +24,7 @@ pub struct Stranger<'a> {
     pub identifier: &'a str,
     /// The protocol or the feed that it came by.
     pub source: &'static str,
-    /// Who sent it.
+    /// Address and port that it came from.
     pub peer: SocketAddr,
     /// Whether it came by UDP.
     pub datagram: bool,
@@ -59,7 +59,7 @@ impl HeardDevices {
         self.lock().devices.contains_key(&(account, identifier.to_owned()))
     }
 
-    /// Remembers a message.
+    /// Remembers a message, in bounds: beyond them a new device is not remembered, and a device's oldest message is dropped.
     pub(super) fn note(&self, stranger: Stranger<'_>, now: Timestamp) {
         if !is_plausible(stranger.identifier) {
             return;

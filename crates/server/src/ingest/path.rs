@@ -48,11 +48,11 @@ struct Found {
 /// A message of a known device, with what was read of it.
 #[derive(Debug)]
 pub struct Arrival<'a> {
-    /// As it came.
+    /// The message as it was received, stored with its locations.
     pub message: NewMessage,
-    /// What it says.
+    /// The decoded reports, in the order of the message.
     pub reports: &'a [Report],
-    /// When it arrived.
+    /// When this service received it.
     pub at: Timestamp,
 }
 

@@ -43,9 +43,9 @@ pub(super) enum End {
     Timeout,
     /// The first bytes are of no protocol.
     NoProtocol,
-    /// The store failed.
+    /// The store could not commit, so nothing was acknowledged.
     Store,
-    /// The service stops.
+    /// The service is shutting down.
     Stopping,
 }
 

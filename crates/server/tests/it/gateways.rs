@@ -126,7 +126,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }
 
-/// A GT06 frame.
+/// A GT06 frame of this message type, with its checksum.
 fn frame(kind: u8, content: &[u8], serial: u16) -> Vec<u8> {
     let length = u8::try_from(content.len() + 5).unwrap();
     let mut body = vec![length, kind];

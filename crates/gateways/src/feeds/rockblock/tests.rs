@@ -23,7 +23,7 @@ const TOKEN: &str = "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJSb2NrIDciLCJpYXQiOjE2Nzg3OD
     sSTVzqXBdROsZAiZS0oTSRum9l56JwZQTE0-Zx5yUUO8AOsUqXPjsSg2lSgsnSMTiQHXOzhydL9GIkmiEVdwANeaB24AuP45__zU\
     wjhwniUfi-Z2RTG8J22GqnQ9Q_w9Z861A0Bos7LmJEymbmcLOiDDdzfYxvVWE6GSm2y8ypBZEqhI0byNphZ5adIFM19iyqng4MVp\
     Qe0Uh9Jc49RR_IAjte3AMS4Y82lO76sM90Tu3-3Jwhj3Iq_NGpfd4735Bl-b5FR5oePP40mV3Q";
-/// The token's `iat`.
+/// When the token was issued (`iat`), in Unix seconds.
 const ISSUED_S: i64 = 1_678_785_308;
 
 fn with<T>(settings: &serde_json::Value, now_s: i64, run: impl FnOnce(&FeedContext<'_>) -> T) -> T {

@@ -17,7 +17,7 @@ const HEADER: u8 = 0x01;
 const PAYLOAD: u8 = 0x02;
 const LOCATION: u8 = 0x03;
 
-/// Reads `DirectIP` messages.
+/// Reads `DirectIP` messages; it keeps no state, as each connection brings one message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IridiumDecoder;
 

@@ -21,7 +21,7 @@ pub const fn confirmation(stored: bool) -> [u8; 7] {
 pub struct MtMessage<'a> {
     /// Comes back in the gateway's confirmation.
     pub client_id: [u8; 4],
-    /// 15 digits.
+    /// The modem to send to, 15 digits.
     pub imei: &'a str,
     /// Sum of 1 (flush the queue), 2 (ring alert without payload), 8 (update location), 16 (high priority) and 32 (use the
     /// client id as MTMSN).
@@ -59,7 +59,7 @@ impl MtMessage<'_> {
 pub struct MtConfirmation {
     /// As in [`MtMessage::client_id`].
     pub client_id: [u8; 4],
-    /// 15 digits.
+    /// The modem the message was for, 15 digits.
     pub imei: String,
     /// The gateway's own number; 0 after an error.
     pub reference: u32,
@@ -68,7 +68,7 @@ pub struct MtConfirmation {
 }
 
 impl MtConfirmation {
-    /// Reads a confirmation.
+    /// Reads the gateway's answer to a message that was sent to a modem.
     pub fn decode(frame: &[u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(frame);
         let (revision, length) = (reader.u8()?, reader.u16()?);

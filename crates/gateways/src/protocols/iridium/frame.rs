@@ -5,14 +5,14 @@ use crate::sniff::Sniff;
 
 /// The only revision there is.
 pub(super) const REVISION: u8 = 1;
-/// Revision and length.
+/// Bytes of the protocol revision and the overall length.
 pub(super) const HEAD: usize = 3;
 /// What a length of two bytes can say.
 pub(super) const MAX_FRAME: usize = HEAD + 65_535;
 /// An element's kind and length.
 const ELEMENT_HEAD: usize = 3;
 
-/// Cuts `DirectIP` messages.
+/// Cuts a stream into `DirectIP` messages by their overall length.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IridiumFramer;
 

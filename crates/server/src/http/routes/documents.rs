@@ -37,7 +37,7 @@ static FILES: LazyLock<CompressedFiles> = LazyLock::new(|| {
 pub struct ApiDocument(Arc<CompressedFile>);
 
 impl ApiDocument {
-    /// Serialises this document.
+    /// Serialises and hashes the document once, for all requests.
     pub fn new(document: &Value) -> Self {
         let content = document.to_string().into_bytes();
         let hash = Sha256::digest(&content).into();

@@ -68,7 +68,7 @@ pub struct GatewayView {
 pub struct GatewayList {
     /// The gateways, by id.
     gateways: Vec<GatewayView>,
-    /// Where to go on, when there is more.
+    /// Where to continue, when there is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -188,8 +188,8 @@ async fn find(app: &App, caller: &Caller, id: Option<GatewayId>) -> ApiResult<Ga
 ///
 /// Complete unless `limit` or `cursor` is given. Needs a user who sees the whole account.
 #[utoipa::path(get, path = "/api/gateways", tag = "gateways", params(
-    ("limit" = Option<u32>, Query, description = "Items at the most; the list is paged then.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "The gateways of the account.", body = GatewayList)))]
 pub async fn list_gateways(State(app): State<App>, caller: Caller, params: Params) -> ApiResult<Response> {
     caller.require_whole_account()?;

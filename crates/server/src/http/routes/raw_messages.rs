@@ -50,7 +50,7 @@ pub struct RawMessageView {
     /// Why it could not be read, or not in full.
     #[schema(example = json!(null))]
     error: Option<String>,
-    /// Bytes it has.
+    /// Bytes of the whole message, also where only its beginning is listed.
     #[schema(example = 10, minimum = 0)]
     size: u32,
     /// Its bytes in hexadecimal digits; in a list the first 1024.
@@ -84,7 +84,7 @@ pub struct RawMessageList {
     /// The messages, newest first.
     #[schema(value_type = Vec<RawMessageView>)]
     raw_messages: Vec<RawMessageView>,
-    /// Where to go on, when there may be more.
+    /// Where to continue, when there may be more.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -126,10 +126,10 @@ impl From<RawMessage> for RawMessageView {
 /// List messages as they came.
 ///
 /// Newest first and always in pages. A page with a filter may have fewer messages than asked for, or none, although there
-/// are more: go on while there is a `nextCursor`. Messages without a device are shown to users who see the whole account.
+/// are more: continue while there is a `nextCursor`. Messages without a device are shown to users who see the whole account.
 #[utoipa::path(get, path = "/api/rawMessages", tag = "gateways", params(
-    ("limit" = Option<u32>, Query, description = "Messages at the most; 100 unless given.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to go on: `nextCursor` of the page before."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of messages; 100 by default.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
     ("device" = Option<String>, Query, description = "Only of this device, by its id, identifier or name.", example = "dev_01jc2m8k4n5p7"),
     ("result" = Option<MessageResultName>, Query, description = "Only messages of which this became."),
     ("source" = Option<String>, Query, description = "Only messages that came by this protocol or feed.", example = "gt06", max_length = 100),
