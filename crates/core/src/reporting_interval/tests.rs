@@ -10,18 +10,18 @@ const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 
 /// A device that was heard once, and then after each of these silences, repeated as given.
 fn heard(silences: &[(u32, u32)]) -> ReportingInterval {
-    let mut rhythm = ReportingInterval::default();
-    rhythm.hear(START);
-    go_on(&mut rhythm, silences);
-    rhythm
+    let mut interval = ReportingInterval::default();
+    interval.hear(START);
+    go_on(&mut interval, silences);
+    interval
 }
 
-fn go_on(rhythm: &mut ReportingInterval, silences: &[(u32, u32)]) {
-    let mut now = rhythm.last.unwrap();
+fn go_on(interval: &mut ReportingInterval, silences: &[(u32, u32)]) {
+    let mut now = interval.last.unwrap();
     for (seconds, times) in silences {
         for _ in 0..*times {
             now = now.plus_seconds((*seconds).into());
-            rhythm.hear(now);
+            interval.hear(now);
         }
     }
 }
@@ -91,30 +91,30 @@ fn lost_reports_are_ordinary() {
 
 #[test]
 fn another_interval_is_learned_in_days() {
-    let mut rhythm = heard(&[(600, 144 * 10)]);
-    go_on(&mut rhythm, &[(4 * HOUR, 18)]);
-    assert_eq!(rhythm.interval_s(), Some(4 * HOUR), "seldomer after three days");
-    go_on(&mut rhythm, &[(600, 144 * 14)]);
-    assert_eq!(rhythm.interval_s(), Some(600), "oftener after two weeks");
+    let mut interval = heard(&[(600, 144 * 10)]);
+    go_on(&mut interval, &[(4 * HOUR, 18)]);
+    assert_eq!(interval.interval_s(), Some(4 * HOUR), "seldomer after three days");
+    go_on(&mut interval, &[(600, 144 * 14)]);
+    assert_eq!(interval.interval_s(), Some(600), "oftener after two weeks");
 }
 
 #[test]
 fn a_clock_put_right_is_no_silence() {
-    let mut rhythm = heard(&[(HOUR, 30)]);
-    let now = rhythm.last.unwrap();
-    rhythm.hear(now.plus_seconds(400 * i64::from(DAY)));
-    rhythm.hear(now.plus_seconds(60));
-    assert_eq!(rhythm.last, Some(now.plus_seconds(60)));
-    assert_eq!(rhythm.silences, heard(&[(HOUR, 30)]).silences);
+    let mut interval = heard(&[(HOUR, 30)]);
+    let now = interval.last.unwrap();
+    interval.hear(now.plus_seconds(400 * i64::from(DAY)));
+    interval.hear(now.plus_seconds(60));
+    assert_eq!(interval.last, Some(now.plus_seconds(60)));
+    assert_eq!(interval.silences, heard(&[(HOUR, 30)]).silences);
 }
 
 #[test]
 fn the_bytes_are_few_and_stay() {
-    let rhythm = heard(&[(10, 3), (HOUR, 2)]);
-    let bytes = rhythm.to_bytes();
+    let interval = heard(&[(10, 3), (HOUR, 2)]);
+    let bytes = interval.to_bytes();
     assert_eq!(bytes.len(), HEAD + 2 * WIDTH);
     assert_eq!(bytes[HEAD..], [0, 3, 0, 0, 30, 0, 0, 6, 2, 0, 0, 0x20, 0x1c, 0]);
-    assert_eq!(ReportingInterval::from_bytes(&bytes), rhythm);
+    assert_eq!(ReportingInterval::from_bytes(&bytes), interval);
     assert_eq!(ReportingInterval::default().to_bytes(), Vec::<u8>::new());
     assert_eq!(ReportingInterval::from_bytes(&bytes[..bytes.len() - 1]), ReportingInterval::default());
 }
@@ -124,10 +124,10 @@ proptest! {
     fn whatever_is_heard_is_kept_and_within_bounds(
         silences in prop::collection::vec((0_u32..400_000, 1_u32..50), 0..40),
     ) {
-        let rhythm = heard(&silences);
-        prop_assert_eq!(&ReportingInterval::from_bytes(&rhythm.to_bytes()), &rhythm);
-        prop_assert!(rhythm.interval_s().is_none_or(|seconds| (5..=LONGEST_S).contains(&seconds)));
-        prop_assert!(rhythm.watched_s() <= MEMORY_S);
+        let interval = heard(&silences);
+        prop_assert_eq!(&ReportingInterval::from_bytes(&interval.to_bytes()), &interval);
+        prop_assert!(interval.interval_s().is_none_or(|seconds| (5..=LONGEST_S).contains(&seconds)));
+        prop_assert!(interval.watched_s() <= MEMORY_S);
     }
 
     #[test]
@@ -149,9 +149,9 @@ proptest! {
     #[test]
     fn any_bytes_go_on(bytes in prop::collection::vec(any::<u8>(), 0..120), seconds in 0_i64..200_000) {
         for bytes in [[&[VERSION; 1][..], &bytes].concat(), bytes] {
-            let mut rhythm = ReportingInterval::from_bytes(&bytes);
-            rhythm.hear(rhythm.last.unwrap_or(START).plus_seconds(seconds));
-            let _ = (rhythm.interval_s(), rhythm.to_bytes());
+            let mut interval = ReportingInterval::from_bytes(&bytes);
+            interval.hear(interval.last.unwrap_or(START).plus_seconds(seconds));
+            let _ = (interval.interval_s(), interval.to_bytes());
         }
     }
 }

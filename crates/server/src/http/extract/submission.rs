@@ -19,7 +19,7 @@ use crate::budget::{Payer, Permit};
 use crate::http::error::{ApiError, ApiResult, internal};
 use crate::http::error_code::ErrorCode;
 use crate::http::json::MAX_VALUES;
-use crate::http::submission::{Asked, Forms, Layout};
+use crate::http::submission::{BodyContent, ItemKind, Layout};
 
 const LINES: &str = "application/x-ndjson";
 const TYPES: [&str; 2] = ["application/json", LINES];
@@ -60,7 +60,7 @@ pub struct Packed {
 #[derive(Debug)]
 pub struct Read<T> {
     /// The items to store, or the time range to answer.
-    pub asked: Asked<T>,
+    pub content: BodyContent<T>,
     /// Held until the request is done.
     pub permit: Permit,
 }
@@ -105,13 +105,13 @@ impl Packed {
     pub async fn read<T: Send + 'static>(
         self,
         app: &App,
-        forms: &'static Forms<T>,
+        kind: &'static ItemKind<T>,
         zone: &Zone,
     ) -> ApiResult<Read<T>> {
         if !self.is_costly()
-            && let Some(asked) = forms.read_within(&self.bytes, self.layout, zone, INLINE_SLOW_MAX)
+            && let Some(content) = kind.read_within(&self.bytes, self.layout, zone, INLINE_SLOW_MAX)
         {
-            return pay_for_items(asked?, self.permit);
+            return pay_for_items(content?, self.permit);
         }
         let Self { bytes, mut permit, encoding, layout, payer, limit } = self;
         let text = match encoding {
@@ -125,14 +125,14 @@ impl Packed {
         };
         let memory = fast_path_memory(text.len()) + slow_path_memory(text.len().min(FIRST_STEP_SLOW_MAX));
         let (first_text, first_zone, zone) = (text.clone(), zone.clone(), zone.clone());
-        let first = move || forms.read_within(&first_text, layout, &first_zone, FIRST_STEP_SLOW_MAX);
-        let asked = if let Some(asked) = app.budget.run(payer, memory, first).await? {
-            asked?
+        let first = move || kind.read_within(&first_text, layout, &first_zone, FIRST_STEP_SLOW_MAX);
+        let content = if let Some(content) = app.budget.run(payer, memory, first).await? {
+            content?
         } else {
             let memory = slow_path_memory(text.len());
-            app.budget.run(payer, memory, move || forms.read(&text, layout, &zone)).await??
+            app.budget.run(payer, memory, move || kind.read(&text, layout, &zone)).await??
         };
-        pay_for_items(asked, permit)
+        pay_for_items(content, permit)
     }
 }
 
@@ -149,13 +149,13 @@ fn slow_path_memory(text: usize) -> usize {
 }
 
 /// Reserves memory for many items, which stay in memory until they are stored.
-fn pay_for_items<T>(asked: Asked<T>, mut permit: Permit) -> ApiResult<Read<T>> {
-    if let Asked::Store(Ok(batch)) | Asked::StoreAndRange(Ok(batch), _) = &asked
+fn pay_for_items<T>(content: BodyContent<T>, mut permit: Permit) -> ApiResult<Read<T>> {
+    if let BodyContent::Store(Ok(batch)) | BodyContent::StoreAndRange(Ok(batch), _) = &content
         && batch.good.len() > FEW_ITEMS
     {
         permit.grow(batch.good.len() * size_of::<T>())?;
     }
-    Ok(Read { asked, permit })
+    Ok(Read { content, permit })
 }
 
 impl BodyEncoding {

@@ -13,7 +13,7 @@ use crate::budget::Permit;
 use crate::http::error::{ApiError, ApiResult};
 use crate::http::error_code::ErrorCode;
 use crate::http::extract::{Caller, Packed, Read, SUBMISSION_MAX, Submission, Submitter};
-use crate::http::submission::{Asked, Batch, Forms};
+use crate::http::submission::{Batch, BodyContent, ItemKind};
 
 /// Bytes a body may have that asks for a span of time.
 const RANGE_MAX: usize = 16 * 1024;
@@ -50,7 +50,7 @@ pub(super) async fn admit_body<T: Send + 'static>(
     Submitter(caller): Submitter,
     device: Option<&DeviceRef>,
     submission: ApiResult<Submission>,
-    forms: &'static Forms<T>,
+    kind: &'static ItemKind<T>,
     privilege: Privilege,
 ) -> ApiResult<AdmittedBody<T>> {
     let may_store = caller.privileges().allows(privilege);
@@ -67,10 +67,11 @@ pub(super) async fn admit_body<T: Send + 'static>(
         caller.limit_submission(app)?;
     }
     let read = match received {
-        Ok(packed) => packed.read(app, forms, caller.zone()).await,
+        Ok(packed) => packed.read(app, kind, caller.zone()).await,
         Err(refused) => Err(refused),
     };
-    let stores = |read: &Read<T>| matches!(read.asked, Asked::Store(_) | Asked::StoreAndRange(..));
+    let stores =
+        |read: &Read<T>| matches!(read.content, BodyContent::Store(_) | BodyContent::StoreAndRange(..));
     let submits = may_store && read.as_ref().is_ok_and(stores);
     if submits && !is_costly {
         caller.limit_submission(app)?;
@@ -84,7 +85,7 @@ pub(super) async fn admit_body<T: Send + 'static>(
     let read = match (read, device) {
         // Only the device can be wrong, and the store checks it when it stores: reading the device here would double
         // the cost.
-        (Ok(Read { asked: Asked::Store(Ok(batch)), permit }), Some(device)) if may_store => {
+        (Ok(Read { content: BodyContent::Store(Ok(batch)), permit }), Some(device)) if may_store => {
             let id = match device {
                 DeviceRef::Id(id) => *id,
                 DeviceRef::Identifier(_) => {
@@ -96,7 +97,7 @@ pub(super) async fn admit_body<T: Send + 'static>(
         (read, _) => read,
     };
     let device = find_device(app, &caller, device).await.map_err(missing)?;
-    let Read { asked, permit } = match read {
+    let Read { content, permit } = match read {
         // Too large for a time range, so it must be a submission.
         Err(error) if error.code == ErrorCode::BodyTooLarge => {
             caller.require(privilege)?;
@@ -104,15 +105,15 @@ pub(super) async fn admit_body<T: Send + 'static>(
         }
         read => read?,
     };
-    let admitted = match asked {
-        Asked::Range(body) => Admitted::Range(Box::new(device), body),
-        Asked::Store(judged) => {
+    let admitted = match content {
+        BodyContent::Range(body) => Admitted::Range(Box::new(device), body),
+        BodyContent::Store(batch) => {
             caller.require(privilege)?;
-            Admitted::Store(device.id, judged?)
+            Admitted::Store(device.id, batch?)
         }
-        Asked::StoreAndRange(judged, range) => {
+        BodyContent::StoreAndRange(batch, range) => {
             caller.require(privilege)?;
-            Admitted::StoreAndRange(Box::new(device), judged?, range)
+            Admitted::StoreAndRange(Box::new(device), batch?, range)
         }
     };
     Ok(AdmittedBody { caller, admitted, permit })

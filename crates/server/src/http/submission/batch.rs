@@ -11,6 +11,8 @@ use crate::http::json::{Pointer, Problem};
 
 /// The most problems listed when no item was valid.
 const MOST_PROBLEMS: usize = 100;
+/// Problems of one item that are named: enough for a person, and 10,000 items stay an answer of a few megabytes.
+const NAMED_PROBLEMS: usize = 8;
 
 /// Why an item is not stored.
 #[derive(Debug)]
@@ -75,12 +77,12 @@ pub struct Stored {
 
 /// The items validated so far, in the order they were sent.
 #[derive(Debug)]
-pub(super) struct Judged<T> {
+pub(super) struct BatchBuilder<T> {
     batch: Batch<T>,
     problems: Vec<Problem>,
 }
 
-impl<T> Judged<T> {
+impl<T> BatchBuilder<T> {
     /// A batch without items.
     pub(super) const fn new() -> Self {
         Self { batch: Batch { good: Vec::new(), rejected: Vec::new() }, problems: Vec::new() }
@@ -107,7 +109,7 @@ impl<T> Judged<T> {
             Ok(item) => self.push(item),
             Err(error) => {
                 let rejection =
-                    Rejection { index: self.count(), code: error.code, error: in_short(&error.problems) };
+                    Rejection { index: self.count(), code: error.code, error: join(&error.problems) };
                 self.batch.rejected.push(rejection);
                 let room = MOST_PROBLEMS.saturating_sub(self.problems.len());
                 self.problems.extend(error.problems.into_iter().take(room));
@@ -127,13 +129,16 @@ pub(super) fn malformed(problem: Problem, place: &Pointer) -> ItemError {
     ItemError { code: ErrorCode::MalformedJson.name(), problems: vec![problem] }
 }
 
-fn in_short(problems: &[Problem]) -> String {
-    match problems {
-        [] => String::new(),
-        [only] => only.detail.clone(),
-        [first, _] => format!("{} There is another problem.", first.detail),
-        [first, rest @ ..] => format!("{} There are {} more problems.", first.detail, rest.len()),
+/// Every problem of an item; of an item with more than that, the first [`NAMED_PROBLEMS`] and the number of the others.
+fn join(problems: &[Problem]) -> String {
+    let mut named: Vec<&str> =
+        problems.iter().take(NAMED_PROBLEMS).map(|problem| problem.detail.as_str()).collect();
+    let others = problems.len().saturating_sub(NAMED_PROBLEMS);
+    let rest = format!("{others} more.");
+    if others > 0 {
+        named.push(&rest);
     }
+    named.join(" ")
 }
 
 impl Stored {

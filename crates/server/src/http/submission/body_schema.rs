@@ -1,12 +1,12 @@
-//! How the document describes a submission: the layouts that [`Forms`] reads.
+//! How the document describes a submission: the layouts that [`ItemKind`] reads.
 
 use utoipa::openapi::schema::{AdditionalProperties, AnyOfBuilder, ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{Object, Ref, RefOr, Schema};
 
-use super::form::{Forms, RANGE_ENDS};
+use super::item_kind::{ItemKind, RANGE_ENDS};
 use crate::http::input::{Schemas, array};
 
-/// What is sent besides the layouts of [`Forms`].
+/// What is sent besides the layouts of [`ItemKind`].
 #[derive(Debug)]
 pub struct BodySchema {
     /// The name of the schema of an item.
@@ -19,13 +19,13 @@ pub struct BodySchema {
 
 impl BodySchema {
     /// Any of the layouts.
-    pub fn schema<T>(&self, forms: &Forms<T>) -> RefOr<Schema> {
-        let named = Names::of(forms);
+    pub fn schema<T>(&self, kind: &ItemKind<T>) -> RefOr<Schema> {
+        let named = Names::of(kind);
         let item = || RefOr::from(Ref::from_schema_name(self.item));
         let body = AnyOfBuilder::new()
-            .description(Some(format!("{} to store, or a time range to answer.", capital(forms.many))))
+            .description(Some(format!("{} to store, or a time range to answer.", capital(kind.many))))
             .item(item())
-            .item(array(item(), 1, forms.most, false))
+            .item(array(item(), 1, kind.most, false))
             .item(Ref::from_schema_name(named.many))
             .item(Ref::from_schema_name(named.one))
             .item(Ref::from_schema_name(named.range));
@@ -33,14 +33,14 @@ impl BodySchema {
     }
 
     /// The schemas that [`BodySchema::schema`] refers to, but for the item's.
-    pub fn schemas<T>(&self, forms: &Forms<T>) -> Schemas {
-        let named = Names::of(forms);
+    pub fn schemas<T>(&self, kind: &ItemKind<T>) -> Schemas {
+        let named = Names::of(kind);
         let item = || RefOr::from(Ref::from_schema_name(self.item));
-        let several = self.wrapped(forms.many, array(item(), 1, forms.most, false));
+        let several = self.wrapped(kind.many, array(item(), 1, kind.most, false));
         vec![
             (named.many, several),
-            (named.one, self.wrapped(forms.one, item())),
-            (named.range, self.range_alone(forms)),
+            (named.one, self.wrapped(kind.one, item())),
+            (named.range, self.range_alone(kind)),
         ]
     }
 
@@ -66,10 +66,10 @@ impl BodySchema {
     }
 
     /// A time range, beside which items may be null: some clients send every member they know.
-    fn range_alone<T>(&self, forms: &Forms<T>) -> RefOr<Schema> {
+    fn range_alone<T>(&self, kind: &ItemKind<T>) -> RefOr<Schema> {
         let mut range = (self.range)();
         if let RefOr::T(Schema::Object(object)) = &mut range {
-            for name in [forms.one, forms.many] {
+            for name in [kind.one, kind.many] {
                 let null = ObjectBuilder::new().schema_type(Type::Null).description(Some("Ignored."));
                 object.properties.insert(name.to_owned(), null.into());
             }
@@ -86,8 +86,8 @@ struct Names {
 }
 
 impl Names {
-    fn of<T>(forms: &Forms<T>) -> Self {
-        let (one, many) = (capital(forms.one), capital(forms.many));
+    fn of<T>(kind: &ItemKind<T>) -> Self {
+        let (one, many) = (capital(kind.one), capital(kind.many));
         Self { range: format!("{one}Range"), one: format!("{one}Wrapped"), many: format!("{many}Wrapped") }
     }
 }

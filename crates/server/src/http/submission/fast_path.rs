@@ -3,8 +3,8 @@
 
 use perigee_core::zone::Zone;
 
-use super::batch::{ItemError, Judged, malformed};
-use super::form::{Asked, Forms, Place};
+use super::batch::{BatchBuilder, ItemError, malformed};
+use super::item_kind::{BodyContent, ItemKind, Place};
 use crate::http::error::{ApiError, ApiResult};
 use crate::http::error_code::ErrorCode;
 use crate::http::json::{MAX_VALUES, Scanner, parse_bounded, parse_strict_part};
@@ -12,24 +12,24 @@ use crate::http::json::{MAX_VALUES, Scanner, parse_bounded, parse_strict_part};
 /// One pass over a body.
 #[derive(Debug)]
 pub(super) struct FastPath<'f, T> {
-    forms: &'f Forms<T>,
+    kind: &'f ItemKind<T>,
     /// The zone of times without an offset.
     zone: &'f Zone,
     /// Bytes that may still be read on the slow path.
     slow_bytes: usize,
     /// Values in the lines so far.
     values: usize,
-    judged: Judged<T>,
+    items: BatchBuilder<T>,
 }
 
 impl<'f, T> FastPath<'f, T> {
     /// A pass that reads at most `slow_bytes` bytes on the slow path.
-    pub(super) const fn new(forms: &'f Forms<T>, zone: &'f Zone, slow_bytes: usize) -> Self {
-        Self { forms, zone, slow_bytes, values: 0, judged: Judged::new() }
+    pub(super) const fn new(kind: &'f ItemKind<T>, zone: &'f Zone, slow_bytes: usize) -> Self {
+        Self { kind, zone, slow_bytes, values: 0, items: BatchBuilder::new() }
     }
 
     /// The items of a document. None if it has no items, is invalid anywhere, or exceeds the limit of the slow path.
-    pub(super) fn document(mut self, body: &[u8]) -> Option<Judged<T>> {
+    pub(super) fn document(mut self, body: &[u8]) -> Option<BatchBuilder<T>> {
         let text = std::str::from_utf8(body).ok()?;
         let mut scanner = Scanner::new(text.strip_prefix('\u{feff}').unwrap_or(text));
         match scanner.peek()? {
@@ -37,24 +37,24 @@ impl<'f, T> FastPath<'f, T> {
             b'{' => self.object(&mut scanner)?,
             _ => return None,
         }
-        (scanner.is_at_end() && scanner.values() <= MAX_VALUES).then_some(self.judged)
+        (scanner.is_at_end() && scanner.values() <= MAX_VALUES).then_some(self.items)
     }
 
     /// The items of lines. None only if they exceed the limit of the slow path.
-    pub(super) fn lines(mut self, body: &[u8]) -> Option<ApiResult<Asked<T>>> {
+    pub(super) fn lines(mut self, body: &[u8]) -> Option<ApiResult<BodyContent<T>>> {
         let lines = body.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
         let mut count = 0;
         for line in lines {
             count += 1;
-            if count <= self.forms.most {
-                let judged = self.line(line)?;
-                self.judged.add(judged);
+            if count <= self.kind.most {
+                let item = self.line(line)?;
+                self.items.add(item);
                 if self.values > MAX_VALUES {
                     return Some(Err(too_many_values()));
                 }
             }
         }
-        Some(self.forms.check_count(count).map(|()| Asked::Store(self.judged.finish())))
+        Some(self.kind.check_count(count).map(|()| BodyContent::Store(self.items.finish())))
     }
 
     fn line(&mut self, line: &[u8]) -> Option<Result<T, ItemError>> {
@@ -62,11 +62,11 @@ impl<'f, T> FastPath<'f, T> {
             return Some(Ok(item));
         }
         self.slow_bytes = self.slow_bytes.checked_sub(line.len())?;
-        let place = Place::Array.of(self.judged.count());
+        let place = Place::Array.of(self.items.count());
         Some(match parse_bounded(line, MAX_VALUES) {
             Ok(parsed) => {
                 self.values += parsed.values;
-                (self.forms.judge)(&parsed.value, place, self.zone)
+                (self.kind.validate)(&parsed.value, place, self.zone)
             }
             Err(unread) => Err(malformed(unread.problem, &place)),
         })
@@ -74,7 +74,7 @@ impl<'f, T> FastPath<'f, T> {
 
     fn scan_all(&mut self, text: &str) -> Option<T> {
         let mut scanner = Scanner::new(text);
-        let item = (self.forms.scan)(&mut scanner, self.zone)?;
+        let item = (self.kind.scan)(&mut scanner, self.zone)?;
         self.values += scanner.values();
         scanner.is_at_end().then_some(item)
     }
@@ -82,17 +82,17 @@ impl<'f, T> FastPath<'f, T> {
     /// An object that is an item, or contains only items.
     fn object(&mut self, scanner: &mut Scanner<'_>) -> Option<()> {
         let mut inside = scanner.clone();
-        if let Some(item) = (self.forms.scan)(scanner, self.zone) {
-            self.judged.reserve(1);
-            self.judged.push(item);
+        if let Some(item) = (self.kind.scan)(scanner, self.zone) {
+            self.items.reserve(1);
+            self.items.push(item);
             return Some(());
         }
         inside.take(b'{');
         match inside.name()? {
-            name if name == self.forms.many => {
-                self.array(&mut inside, Place::MemberArray(self.forms.many))?;
+            name if name == self.kind.many => {
+                self.array(&mut inside, Place::MemberArray(self.kind.many))?;
             }
-            name if name == self.forms.one => self.item(&mut inside, Place::Member(self.forms.one))?,
+            name if name == self.kind.one => self.item(&mut inside, Place::Member(self.kind.one))?,
             _ => return None,
         }
         inside.count_values(2);
@@ -107,15 +107,15 @@ impl<'f, T> FastPath<'f, T> {
         let length = scanner.remaining();
         loop {
             self.item(scanner, place)?;
-            if self.judged.count() == 1 {
+            if self.items.count() == 1 {
                 // Other items are about as long; reserve the vector once.
                 let alike = scanner.remaining() / (length - scanner.remaining()).max(1);
-                self.judged.reserve(alike.min(self.forms.most));
+                self.items.reserve(alike.min(self.kind.most));
             }
             if !scanner.take(b',') {
                 break;
             }
-            if self.judged.count() == self.forms.most {
+            if self.items.count() == self.kind.most {
                 return None;
             }
         }
@@ -126,9 +126,9 @@ impl<'f, T> FastPath<'f, T> {
     /// One item, from the text or else through a JSON value.
     fn item(&mut self, scanner: &mut Scanner<'_>, place: Place) -> Option<()> {
         let begin = scanner.clone();
-        if let Some(item) = (self.forms.scan)(scanner, self.zone) {
+        if let Some(item) = (self.kind.scan)(scanner, self.zone) {
             scanner.count_values(1);
-            self.judged.push(item);
+            self.items.push(item);
             return Some(());
         }
         *scanner = begin;
@@ -136,8 +136,8 @@ impl<'f, T> FastPath<'f, T> {
         self.slow_bytes = self.slow_bytes.checked_sub(text.len())?;
         let (item, values) = parse_strict_part(text, place.depth())?;
         scanner.count_values(values);
-        let place = place.of(self.judged.count());
-        self.judged.add((self.forms.judge)(&item, place, self.zone));
+        let place = place.of(self.items.count());
+        self.items.add((self.kind.validate)(&item, place, self.zone));
         Some(())
     }
 }

@@ -4,11 +4,11 @@ mod attributes;
 mod batch;
 mod body_schema;
 mod fast_path;
-mod form;
+mod item_kind;
 mod schema;
 
 pub use attributes::{attribute_bytes, check_texts, read_attributes, write_attributes};
 pub use batch::{Batch, ItemError, Rejection, RejectionCode, Stored};
 pub use body_schema::BodySchema;
-pub use form::{Asked, Forms, Layout};
+pub use item_kind::{BodyContent, ItemKind, Layout};
 pub use schema::{AttributeValue, open_schema};

@@ -20,13 +20,13 @@ use crate::http::history::{HistoryPart, RangeInput};
 use crate::http::input::{Input as _, Schemas, input};
 use crate::http::json::{Fields, Pointer};
 use crate::http::routes::admit::{Admitted, AdmittedBody, admit_body, refused};
-use crate::http::submission::{Batch, BodySchema, Forms, Rejection, Stored};
+use crate::http::submission::{Batch, BodySchema, ItemKind, Rejection, Stored};
 
-static FORMS: Forms<Alert> = Forms {
+static KIND: ItemKind<Alert> = ItemKind {
     one: "alert",
     many: "alerts",
     most: Alert::BATCH_MAX,
-    judge: read_alert,
+    validate: read_alert,
     // Alerts are rare, so there is no fast path.
     scan: |_, _| None,
 };
@@ -58,7 +58,7 @@ fn range_schema() -> RefOr<Schema> {
 
 impl PartialSchema for AlertsBody {
     fn schema() -> RefOr<Schema> {
-        BODY.schema(&FORMS)
+        BODY.schema(&KIND)
     }
 }
 
@@ -66,7 +66,7 @@ impl ToSchema for AlertsBody {
     fn schemas(schemas: &mut Schemas) {
         schemas.push((AlertInput::name().into(), AlertInput::schema()));
         AlertInput::schemas(schemas);
-        schemas.extend(BODY.schemas(&FORMS));
+        schemas.extend(BODY.schemas(&KIND));
     }
 }
 
@@ -126,7 +126,7 @@ pub async fn submit_alerts(
     submission: Result<Submission, ApiError>,
 ) -> ApiResult<Response> {
     let AdmittedBody { caller, admitted, permit: _held } =
-        admit_body(&app, submitter, device.as_ref(), submission, &FORMS, Privilege::AlertsWrite).await?;
+        admit_body(&app, submitter, device.as_ref(), submission, &KIND, Privilege::AlertsWrite).await?;
     match admitted {
         Admitted::Range(device, body) => {
             let mut fields = Fields::of_object(&body, Pointer::root()).in_zone(caller.zone());

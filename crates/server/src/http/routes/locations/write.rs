@@ -22,14 +22,14 @@ use crate::http::input::Schemas;
 use crate::http::json::{Fields, Pointer};
 use crate::http::routes::admit::{Admitted, AdmittedBody, admit_body, refused};
 #[cfg(feature = "bench")]
-use crate::http::submission::Asked;
-use crate::http::submission::{Batch, BodySchema, Forms, Rejection, Stored};
+use crate::http::submission::BodyContent;
+use crate::http::submission::{Batch, BodySchema, ItemKind, Rejection, Stored};
 
-static FORMS: Forms<Location> = Forms {
+static KIND: ItemKind<Location> = ItemKind {
     one: "location",
     many: "locations",
     most: Location::BATCH_MAX,
-    judge: read_location,
+    validate: read_location,
     scan: scan_location,
 };
 
@@ -42,7 +42,7 @@ const BODY: BodySchema =
 
 impl PartialSchema for LocationsBody {
     fn schema() -> RefOr<Schema> {
-        BODY.schema(&FORMS)
+        BODY.schema(&KIND)
     }
 }
 
@@ -50,7 +50,7 @@ impl ToSchema for LocationsBody {
     fn schemas(schemas: &mut Schemas) {
         schemas.push((LocationInput::name().into(), LocationInput::schema()));
         LocationInput::schemas(schemas);
-        schemas.extend(BODY.schemas(&FORMS));
+        schemas.extend(BODY.schemas(&KIND));
     }
 }
 
@@ -118,7 +118,7 @@ pub async fn submit_locations(
     submission: Result<Submission, ApiError>,
 ) -> ApiResult<Response> {
     let AdmittedBody { caller, admitted, permit: _held } =
-        admit_body(&app, submitter, device.as_ref(), submission, &FORMS, Privilege::LocationsWrite).await?;
+        admit_body(&app, submitter, device.as_ref(), submission, &KIND, Privilege::LocationsWrite).await?;
     match admitted {
         Admitted::Range(device, body) => {
             let part = read_part(&caller, &body, device.id)?;
@@ -173,11 +173,11 @@ pub async fn discard_locations(
     submission: Submission,
 ) -> ApiResult<Response> {
     caller.require(Privilege::LocationsWrite)?;
-    let read = submission.receive(&app, SUBMISSION_MAX).await?.read(&app, &FORMS, caller.zone()).await?;
-    let Asked::Store(judged) = read.asked else {
+    let read = submission.receive(&app, SUBMISSION_MAX).await?.read(&app, &KIND, caller.zone()).await?;
+    let BodyContent::Store(batch) = read.content else {
         return Ok(http::StatusCode::NO_CONTENT.into_response());
     };
-    let batch = judged?;
+    let batch = batch?;
     let stored = Stored { accepted: batch.good.len(), duplicates: 0, rejected: batch.rejected };
     let status = stored.status();
     Ok(caller.reply(stored).status(status).into_response())

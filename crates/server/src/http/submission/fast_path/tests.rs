@@ -10,9 +10,9 @@ use crate::http::json::{Pointer, Problem};
 use crate::http::submission::Layout;
 
 /// Items are `{"n": number}`; the scanner knows them with small numbers alone.
-static FORMS: Forms<i64> = Forms { one: "thing", many: "things", most: 4, judge, scan };
+static KIND: ItemKind<i64> = ItemKind { one: "thing", many: "things", most: 4, validate, scan };
 
-fn judge(item: &Value, place: Pointer, _zone: &Zone) -> Result<i64, ItemError> {
+fn validate(item: &Value, place: Pointer, _zone: &Zone) -> Result<i64, ItemError> {
     let number =
         item.get("n").and_then(Value::as_i64).filter(|_| item.as_object().is_some_and(|all| all.len() == 1));
     let problem = || Problem { pointer: place, detail: format!("{item} is wrong.") };
@@ -27,57 +27,57 @@ fn scan(scanner: &mut Scanner<'_>, _zone: &Zone) -> Option<i64> {
     scanner.take(b'}').then_some(number)
 }
 
-fn told(asked: &ApiResult<Asked<i64>>) -> String {
-    match asked {
-        Ok(Asked::Store(Err(error))) | Err(error) => {
-            let is_judged = asked.is_ok();
+fn told(content: &ApiResult<BodyContent<i64>>) -> String {
+    match content {
+        Ok(BodyContent::Store(Err(error))) | Err(error) => {
+            let is_judged = content.is_ok();
             format!("{is_judged} {:?} {} {:?}", error.code, error.message, error.problems)
         }
         other => format!("{other:?}"),
     }
 }
 
-fn careful_lines(body: &[u8]) -> ApiResult<Asked<i64>> {
+fn careful_lines(body: &[u8]) -> ApiResult<BodyContent<i64>> {
     let lines = body.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
     let items: Vec<_> = lines.map(parse_strict).collect();
-    FORMS.check_count(items.len())?;
-    let mut judged = Judged::new();
+    KIND.check_count(items.len())?;
+    let mut batch = BatchBuilder::new();
     for item in items {
-        let place = Pointer::root().item(judged.count());
-        judged.add(
+        let place = Pointer::root().item(batch.count());
+        batch.add(
             item.map_err(|problem| malformed(problem, &place))
-                .and_then(|item| judge(&item, place, &Zone::utc())),
+                .and_then(|item| validate(&item, place, &Zone::utc())),
         );
     }
-    Ok(Asked::Store(judged.finish()))
+    Ok(BodyContent::Store(batch.finish()))
 }
 
 #[test]
 fn a_bad_line_spoils_only_itself() {
-    let asked = FORMS.read(b"{\"n\":1}\r\n\n{\"n\":\n \n{\"n\":200}\n2", Layout::Lines, &Zone::utc());
-    let Ok(Asked::Store(Ok(batch))) = asked else { panic!("lines are items") };
+    let content = KIND.read(b"{\"n\":1}\r\n\n{\"n\":\n \n{\"n\":200}\n2", Layout::Lines, &Zone::utc());
+    let Ok(BodyContent::Store(Ok(batch))) = content else { panic!("lines are items") };
     assert_eq!((batch.good, batch.rejected.len()), (vec![1, 200], 2));
-    let many = FORMS.read("{\"n\":1}\n".repeat(5).as_bytes(), Layout::Lines, &Zone::utc()).unwrap_err();
+    let many = KIND.read("{\"n\":1}\n".repeat(5).as_bytes(), Layout::Lines, &Zone::utc()).unwrap_err();
     assert_eq!(many.code, ErrorCode::BodyTooLarge);
-    let none = FORMS.read(b" \n\r\n", Layout::Lines, &Zone::utc()).unwrap_err();
+    let none = KIND.read(b" \n\r\n", Layout::Lines, &Zone::utc()).unwrap_err();
     assert_eq!(none.code, ErrorCode::InvalidBody);
 }
 
 #[test]
 fn what_takes_much_care_is_left() {
     let body = br#"[{"n":1},{"n":200},{"n":2},{"n":300}]"#;
-    assert!(FORMS.read_within(body, Layout::Document, &Zone::utc(), 18).is_some());
-    assert!(FORMS.read_within(body, Layout::Document, &Zone::utc(), 17).is_none());
-    assert!(FORMS.read_within(b"{\"n\":200}\n{\"n\":1}", Layout::Lines, &Zone::utc(), 8).is_none());
+    assert!(KIND.read_within(body, Layout::Document, &Zone::utc(), 18).is_some());
+    assert!(KIND.read_within(body, Layout::Document, &Zone::utc(), 17).is_none());
+    assert!(KIND.read_within(b"{\"n\":200}\n{\"n\":1}", Layout::Lines, &Zone::utc(), 8).is_none());
     let strange = br#"{"n": 1, "m": 2}"#;
-    assert!(FORMS.read_within(strange, Layout::Document, &Zone::utc(), strange.len()).is_some());
-    assert!(FORMS.read_within(strange, Layout::Document, &Zone::utc(), strange.len() - 1).is_none());
+    assert!(KIND.read_within(strange, Layout::Document, &Zone::utc(), strange.len()).is_some());
+    assert!(KIND.read_within(strange, Layout::Document, &Zone::utc(), strange.len() - 1).is_none());
 }
 
 #[test]
 fn documents_of_too_many_values_are_refused_as_ever() {
-    static MANY: Forms<i64> = Forms { most: usize::MAX, ..FORMS_LIKE };
-    const FORMS_LIKE: Forms<i64> = Forms { one: "thing", many: "things", most: 4, judge, scan };
+    static MANY: ItemKind<i64> = ItemKind { most: usize::MAX, ..OTHER_KIND };
+    const OTHER_KIND: ItemKind<i64> = ItemKind { one: "thing", many: "things", most: 4, validate, scan };
     let body = format!("[{}{{\"n\":1}}]", "{\"n\":1},".repeat(MAX_VALUES / 2));
     assert!(FastPath::new(&MANY, &Zone::utc(), usize::MAX).document(body.as_bytes()).is_none());
     let refused = MANY.read(body.as_bytes(), Layout::Document, &Zone::utc()).unwrap_err();
@@ -130,8 +130,8 @@ proptest! {
         change in prop::option::of((any::<prop::sample::Index>(), any::<u8>())),
     ) {
         let body = mutated(body, change);
-        let quick = FORMS.read(&body, Layout::Document, &Zone::utc());
-        prop_assert_eq!(told(&quick), told(&FORMS.read_document(&body, &Zone::utc())), "{}", String::from_utf8_lossy(&body));
+        let quick = KIND.read(&body, Layout::Document, &Zone::utc());
+        prop_assert_eq!(told(&quick), told(&KIND.read_document(&body, &Zone::utc())), "{}", String::from_utf8_lossy(&body));
     }
 
     #[test]
@@ -140,7 +140,7 @@ proptest! {
         change in prop::option::of((any::<prop::sample::Index>(), any::<u8>())),
     ) {
         let body = mutated(lines.join("\n"), change);
-        let quick = FORMS.read(&body, Layout::Lines, &Zone::utc());
+        let quick = KIND.read(&body, Layout::Lines, &Zone::utc());
         prop_assert_eq!(told(&quick), told(&careful_lines(&body)), "{}", String::from_utf8_lossy(&body));
     }
 }

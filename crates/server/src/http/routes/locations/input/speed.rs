@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 
 use super::*;
-use crate::http::submission::{Forms, Layout};
+use crate::http::submission::{ItemKind, Layout};
 
-static FORMS: Forms<Location> = Forms {
+static KIND: ItemKind<Location> = ItemKind {
     one: "location",
     many: "locations",
     most: Location::BATCH_MAX,
-    judge: read_location,
+    validate: read_location,
     scan: scan_location,
 };
 
@@ -63,12 +63,12 @@ fn how_fast() {
         let body = body(count as usize);
         let bytes = body.as_bytes();
         measure("serde_json", count, || serde_json::from_slice::<Vec<Parsed<'_>>>(bytes).unwrap().len());
-        measure("quick", count, || match FORMS.read(bytes, Layout::Document, &Zone::utc()) {
-            Ok(crate::http::submission::Asked::Store(Ok(batch))) => batch.good.len(),
+        measure("quick", count, || match KIND.read(bytes, Layout::Document, &Zone::utc()) {
+            Ok(crate::http::submission::BodyContent::Store(Ok(batch))) => batch.good.len(),
             _ => 0,
         });
-        measure("careful", count, || match FORMS.read_document(bytes, &Zone::utc()) {
-            Ok(crate::http::submission::Asked::Store(Ok(batch))) => batch.good.len(),
+        measure("careful", count, || match KIND.read_document(bytes, &Zone::utc()) {
+            Ok(crate::http::submission::BodyContent::Store(Ok(batch))) => batch.good.len(),
             _ => 0,
         });
     }

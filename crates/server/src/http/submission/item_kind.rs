@@ -3,7 +3,7 @@
 use perigee_core::zone::Zone;
 use serde_json::{Map, Value};
 
-use super::batch::{Batch, ItemError, Judged};
+use super::batch::{Batch, BatchBuilder, ItemError};
 use super::fast_path::FastPath;
 use crate::http::error::{ApiError, ApiResult, invalid_body, malformed_json};
 use crate::http::error_code::ErrorCode;
@@ -11,7 +11,7 @@ use crate::http::json::{Fields, Pointer, Problem, Scanner, parse_strict};
 
 /// The kind of items in a body: their member names, their limit, and how each is read.
 #[derive(Debug)]
-pub struct Forms<T> {
+pub struct ItemKind<T> {
     /// The member that holds one item.
     pub one: &'static str,
     /// The member that holds several.
@@ -19,8 +19,8 @@ pub struct Forms<T> {
     /// The most items in one body.
     pub most: usize,
     /// Validates an item at this pointer of the body. Times without an offset are in the zone.
-    pub judge: fn(&Value, Pointer, &Zone) -> Result<T, ItemError>,
-    /// Reads an item from the text without a JSON value, if its form is common; the result is that of `judge`.
+    pub validate: fn(&Value, Pointer, &Zone) -> Result<T, ItemError>,
+    /// Reads an item from the text without a JSON value, if its form is common; the result is that of `validate`.
     pub scan: fn(&mut Scanner<'_>, &Zone) -> Option<T>,
 }
 
@@ -35,7 +35,7 @@ pub enum Layout {
 
 /// What a body requests.
 #[derive(Debug)]
-pub enum Asked<T> {
+pub enum BodyContent<T> {
     /// Store these items, if any of them is valid.
     Store(ApiResult<Batch<T>>),
     /// Store these items, and answer the time range in these members.
@@ -88,9 +88,9 @@ fn has_range(body: &Map<String, Value>) -> bool {
     RANGE_ENDS.iter().all(|name| body.get(*name).is_some_and(|end| !end.is_null() && end != ""))
 }
 
-impl<T> Forms<T> {
+impl<T> ItemKind<T> {
     /// Reads a body and validates its items. Times without an offset are in the zone.
-    pub fn read(&self, body: &[u8], layout: Layout, zone: &Zone) -> ApiResult<Asked<T>> {
+    pub fn read(&self, body: &[u8], layout: Layout, zone: &Zone) -> ApiResult<BodyContent<T>> {
         self.read_within(body, layout, zone, usize::MAX).unwrap_or_else(|| self.read_document(body, zone))
     }
 
@@ -102,25 +102,25 @@ impl<T> Forms<T> {
         layout: Layout,
         zone: &Zone,
         slow_bytes: usize,
-    ) -> Option<ApiResult<Asked<T>>> {
+    ) -> Option<ApiResult<BodyContent<T>>> {
         let fast_path = FastPath::new(self, zone, slow_bytes);
         match layout {
             Layout::Lines => fast_path.lines(body),
             Layout::Document => fast_path
                 .document(body)
-                .map(|judged| Ok(Asked::Store(judged.finish())))
+                .map(|items| Ok(BodyContent::Store(items.finish())))
                 .or_else(|| (body.len() <= slow_bytes).then(|| self.read_document(body, zone))),
         }
     }
 
     /// The same for a document on the slow path, through a JSON value of all of it.
-    pub fn read_document(&self, body: &[u8], zone: &Zone) -> ApiResult<Asked<T>> {
+    pub fn read_document(&self, body: &[u8], zone: &Zone) -> ApiResult<BodyContent<T>> {
         self.tell(parse_strict(body).map_err(malformed_json)?, zone)
     }
 
     /// An object with a `dateTime` is an item whatever else it has: a location as answered has a member `alerts`,
     /// and another system's item may have a textual `location`.
-    fn tell(&self, document: Value, zone: &Zone) -> ApiResult<Asked<T>> {
+    fn tell(&self, document: Value, zone: &Zone) -> ApiResult<BodyContent<T>> {
         let mut range = None;
         let (items, place) = match document {
             Value::Array(items) => (items, Place::Array),
@@ -135,7 +135,7 @@ impl<T> Forms<T> {
                     range = has_range(&body).then_some(body);
                     items
                 } else if asks_range {
-                    return Ok(Asked::Range(body));
+                    return Ok(BodyContent::Range(body));
                 } else {
                     (vec![Value::Object(body)], Place::Whole)
                 }
@@ -143,13 +143,13 @@ impl<T> Forms<T> {
             other => (vec![other], Place::Whole),
         };
         self.check_count(items.len())?;
-        let mut judged = Judged::new();
+        let mut batch = BatchBuilder::new();
         for (index, item) in items.iter().enumerate() {
-            judged.add((self.judge)(item, place.of(index), zone));
+            batch.add((self.validate)(item, place.of(index), zone));
         }
         Ok(match range {
-            Some(range) => Asked::StoreAndRange(judged.finish(), range),
-            None => Asked::Store(judged.finish()),
+            Some(range) => BodyContent::StoreAndRange(batch.finish(), range),
+            None => BodyContent::Store(batch.finish()),
         })
     }
 
@@ -200,16 +200,21 @@ mod tests {
 
     use super::*;
 
-    static FORMS: Forms<Pointer> =
-        Forms { one: "alert", many: "alerts", most: 3, judge: |_, place, _| Ok(place), scan: |_, _| None };
+    static KIND: ItemKind<Pointer> = ItemKind {
+        one: "alert",
+        many: "alerts",
+        most: 3,
+        validate: |_, place, _| Ok(place),
+        scan: |_, _| None,
+    };
 
-    fn read(body: &Value) -> ApiResult<Asked<Pointer>> {
-        FORMS.read(body.to_string().as_bytes(), Layout::Document, &Zone::utc())
+    fn read(body: &Value) -> ApiResult<BodyContent<Pointer>> {
+        KIND.read(body.to_string().as_bytes(), Layout::Document, &Zone::utc())
     }
 
     fn stores(body: &Value, count: usize, first: &str) {
         match read(body) {
-            Ok(Asked::Store(Ok(batch))) => {
+            Ok(BodyContent::Store(Ok(batch))) => {
                 assert_eq!((batch.good.len(), batch.good[0].as_str()), (count, first), "{body}");
             }
             other => panic!("{body} gave {other:?}"),
@@ -239,10 +244,11 @@ mod tests {
             json!({"to": 2, "limit": 5}),
             json!({"from": 1, "to": 2, "alert": null, "alerts": null}),
         ] {
-            let Ok(Asked::Range(range)) = read(&body) else { panic!("{body} is a span of time") };
+            let Ok(BodyContent::Range(range)) = read(&body) else { panic!("{body} is a span of time") };
             assert!(!range.contains_key("alert") && !range.contains_key("alerts"), "{body}");
         }
-        let Ok(Asked::StoreAndRange(Ok(batch), range)) = read(&json!({"alert": {}, "from": 1, "to": 2}))
+        let Ok(BodyContent::StoreAndRange(Ok(batch), range)) =
+            read(&json!({"alert": {}, "from": 1, "to": 2}))
         else {
             panic!("both are asked for");
         };
