@@ -50,17 +50,19 @@ pub(crate) type Report = BTreeMap<&'static str, Noticed>;
 enum Kind {
     Health,
     Read,
+    History,
     Submit,
     SignIn,
 }
 
 impl Kind {
-    const ALL: [Self; 4] = [Self::Health, Self::Read, Self::Submit, Self::SignIn];
+    const ALL: [Self; 5] = [Self::Health, Self::Read, Self::History, Self::Submit, Self::SignIn];
 
     const fn name(self) -> &'static str {
         match self {
             Self::Health => "health",
             Self::Read => "read",
+            Self::History => "history",
             Self::Submit => "submit",
             Self::SignIn => "sign-in",
         }
@@ -154,6 +156,9 @@ async fn call(
     let (line, token, body) = match kind {
         Kind::Health => ("GET /healthz".to_owned(), "", String::new()),
         Kind::Read => (format!("GET /api/devices/{device}"), tenant.token.as_str(), String::new()),
+        Kind::History => {
+            (format!("GET /api/devices/{device}/locations?limit=100"), tenant.token.as_str(), String::new())
+        }
         Kind::Submit => {
             let second = sent.fetch_add(1, Ordering::Relaxed);
             let (minute, second) = (second / 60, second % 60);

@@ -2,11 +2,13 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use perigee_bench::http::Connection;
 use perigee_bench::server::{Limits, Server, Setup};
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
 
 /// Source address of the other tenant. The attacker uses 127.0.0.1.
 pub(crate) const OTHER_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
@@ -20,6 +22,8 @@ pub(crate) struct Stage {
     pub(crate) server: Server,
     /// The tenant that must not be affected.
     pub(crate) other: Tenant,
+    /// The server's mail server, if the scenario sets the host 127.0.0.1.
+    pub(crate) mail: Arc<TcpListener>,
 }
 
 /// Another account with one device.
@@ -39,17 +43,19 @@ impl Stage {
         database: Option<String>,
         environment: &[(&str, &str)],
     ) -> Result<Self> {
+        let mail = TcpListener::bind("127.0.0.1:0").await?;
+        let port = ("PERIGEE_EMAIL__PORT".to_owned(), mail.local_addr()?.port().to_string());
         let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let server = Server::start(Setup {
             perigee: perigee.to_owned(),
             scratch: scratch.to_owned(),
             database,
-            environment: environment.collect(),
+            environment: environment.chain([port]).collect(),
             limits: Limits::Default,
         })
         .await?;
         let other = make_tenant(&server).await?;
-        Ok(Self { server, other })
+        Ok(Self { server, other, mail: Arc::new(mail) })
     }
 
     /// A new connection of the attacker.

@@ -37,8 +37,8 @@ impl Outcome {
 /// brackets.
 pub(crate) fn table(outcomes: &[Outcome]) -> String {
     let mut table = String::from(
-        "| engine | attack | health | read | submit (p99) | sign-in | memory | within bounds | what was sent |\n\
-         |---|---|--:|--:|--:|--:|--:|---|---|\n",
+        "| engine | attack | health | read | history | submit (p99) | sign-in | memory | within bounds | what was sent |\n\
+         |---|---|--:|--:|--:|--:|--:|--:|---|---|\n",
     );
     for outcome in outcomes {
         let worst = |kind: &str| match outcome.noticed.get(kind) {
@@ -49,11 +49,12 @@ pub(crate) fn table(outcomes: &[Outcome]) -> String {
         let p99 = outcome.noticed.get("submit").map_or(0.0, crate::bystander::Noticed::p99_ms);
         let _ = writeln!(
             table,
-            "| {} | {} | {} | {} | {} ({p99:.0}) | {} | {:.0} MiB | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} ({p99:.0}) | {} | {:.0} MiB | {} | {} |",
             outcome.engine,
             outcome.name,
             worst("health"),
             worst("read"),
+            worst("history"),
             worst("submit"),
             worst("sign-in"),
             outcome.peak / MIB,

@@ -30,7 +30,7 @@ pub(super) async fn run(stage: &Stage) -> Result<String> {
     while let Some(done) = creators.join_next().await {
         statuses.extend(done??);
     }
-    Ok(format!("stars of {POSITIONS} positions: {}", count_by_status(statuses)))
+    Ok(format!("stars of {POSITIONS} positions: {}", count_by_status(statuses, &[201, 409, 429, 503])?))
 }
 
 /// A polygon as a geofence.

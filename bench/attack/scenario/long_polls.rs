@@ -43,5 +43,9 @@ pub(super) async fn run(stage: &Stage) -> Result<String> {
     while let Some(done) = polls.join_next().await {
         statuses.extend(done??);
     }
-    Ok(format!("{} long polls, {LOCATIONS} locations: {}", statuses.len(), count_by_status(statuses)))
+    Ok(format!(
+        "{} long polls, {LOCATIONS} locations: {}",
+        statuses.len(),
+        count_by_status(statuses, &[200, 429])?
+    ))
 }

@@ -7,12 +7,10 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 
 use crate::stage::Stage;
 
-/// Port of the test mail server.
-pub(super) const PORT: &str = "18025";
 const RECIPIENTS: usize = 50;
 const ALERTS: usize = 50;
 /// The default caps: ordinary e-mails per day, and critical ones beyond that.
@@ -21,9 +19,7 @@ const LONG_ENOUGH: Duration = Duration::from_secs(30);
 
 pub(super) async fn run(stage: &Stage) -> Result<String> {
     let taken = Arc::new(AtomicUsize::new(0));
-    let listener =
-        TcpListener::bind(format!("127.0.0.1:{PORT}")).await.context("the port of the mail server")?;
-    let counts = Arc::clone(&taken);
+    let (listener, counts) = (Arc::clone(&stage.mail), Arc::clone(&taken));
     let server = tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             tokio::spawn(take_mails(stream, Arc::clone(&counts)));

@@ -3,6 +3,7 @@
 mod endless_bodies;
 mod geofences;
 mod groups;
+mod histories;
 mod http2;
 mod json_patch;
 mod long_polls;
@@ -17,7 +18,7 @@ mod templates;
 
 use std::pin::Pin;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use crate::stage::Stage;
 
@@ -49,6 +50,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario { name: "rules", environment: RATES, run: |stage| Box::pin(rules::run(stage)) },
     Scenario { name: "geofences", environment: RATES, run: |stage| Box::pin(geofences::run(stage)) },
     Scenario { name: "groups", environment: RATES, run: |stage| Box::pin(groups::run(stage)) },
+    Scenario { name: "histories", environment: &[], run: |stage| Box::pin(histories::run(stage)) },
     Scenario { name: "long-polls", environment: &[], run: |stage| Box::pin(long_polls::run(stage)) },
     Scenario {
         name: "share-viewers",
@@ -63,7 +65,6 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         name: "mail-relay",
         environment: &[
             ("PERIGEE_EMAIL__HOST", "127.0.0.1"),
-            ("PERIGEE_EMAIL__PORT", mail_relay::PORT),
             ("PERIGEE_EMAIL__SECURITY", "none"),
             ("PERIGEE_EMAIL__FROM", "Perigee <alerts@example.org>"),
         ],
@@ -72,12 +73,14 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario { name: "refusals", environment: &[], run: |stage| Box::pin(refusals::run(stage)) },
 ];
 
-/// Counts of answers by status, in words such as `3 x 422`.
-pub(crate) fn count_by_status(statuses: impl IntoIterator<Item = u16>) -> String {
+/// Counts of answers by status, in words such as `3 x 422`. Fails if there was an answer that is not expected.
+pub(crate) fn count_by_status(statuses: impl IntoIterator<Item = u16>, expected: &[u16]) -> Result<String> {
     let mut counts = std::collections::BTreeMap::<u16, usize>::new();
     for status in statuses {
         *counts.entry(status).or_default() += 1;
     }
     let words: Vec<_> = counts.iter().map(|(status, count)| format!("{count} x {status}")).collect();
-    words.join(", ")
+    let words = words.join(", ");
+    ensure!(counts.keys().all(|status| expected.contains(status)), "{words}, expected only {expected:?}");
+    Ok(words)
 }

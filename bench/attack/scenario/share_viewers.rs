@@ -75,5 +75,5 @@ pub(super) async fn run(stage: &Stage) -> Result<String> {
     while let Some(done) = viewers.join_next().await {
         statuses.extend(done??);
     }
-    Ok(format!("{VIEWERS} viewers of {DEVICES} devices: {}", count_by_status(statuses)))
+    Ok(format!("{VIEWERS} viewers of {DEVICES} devices: {}", count_by_status(statuses, &[200, 429, 503])?))
 }

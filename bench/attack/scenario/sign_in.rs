@@ -49,5 +49,9 @@ pub(super) async fn run(stage: &Stage) -> Result<String> {
     while let Some(done) = making.join_next().await {
         users.extend(done??);
     }
-    Ok(format!("wrong passwords: {}; users: {}", count_by_status(sign_ins), count_by_status(users)))
+    Ok(format!(
+        "wrong passwords: {}; users: {}",
+        count_by_status(sign_ins, &[401, 429, 503])?,
+        count_by_status(users, &[409, 429])?
+    ))
 }

@@ -88,12 +88,15 @@ impl Queue {
             record_wait(self.name, Duration::ZERO);
             return Ok(slot);
         }
-        let begun = Instant::now();
-        let (mut waiting, ready) = self.join(payer.lane(), memory.min(self.limits.memory))?;
-        let slot = ready.await.map_err(|_closed| Exhausted::counted(self.name, Bound::Total))?;
-        waiting.served = true;
-        record_wait(self.name, begun.elapsed());
-        Ok(slot)
+        self.wait(payer, memory, true).await
+    }
+
+    /// The same for the next part of work that was let in before: it waits for its turn and is not refused.
+    pub async fn acquire_next(self: &Arc<Self>, payer: Payer, memory: usize) -> Result<Slot, Exhausted> {
+        match self.try_acquire(payer, memory) {
+            Some(slot) => Ok(slot),
+            None => self.wait(payer, memory, false).await,
+        }
     }
 
     /// Runs work that needs so many bytes of memory off the threads that serve connections, when it is the payer's
@@ -124,20 +127,31 @@ impl Queue {
         self.name
     }
 
+    async fn wait(
+        self: &Arc<Self>,
+        payer: Payer,
+        memory: usize,
+        is_bounded: bool,
+    ) -> Result<Slot, Exhausted> {
+        let begun = Instant::now();
+        let (mut waiting, ready) = self.join(payer.lane(), memory.min(self.limits.memory), is_bounded)?;
+        let slot = ready.await.map_err(|_closed| Exhausted::counted(self.name, Bound::Total))?;
+        waiting.served = true;
+        record_wait(self.name, begun.elapsed());
+        Ok(slot)
+    }
+
     fn join(
         self: &Arc<Self>,
         key: Key,
         memory: usize,
+        is_bounded: bool,
     ) -> Result<(Waiting<'_>, oneshot::Receiver<Slot>), Exhausted> {
-        let refuse = |bound| Err(Exhausted::counted(self.name, bound));
         let (ready, receiver) = oneshot::channel();
         let id = {
             let mut state = self.lock();
-            if state.waiting >= self.limits.waiting {
-                return refuse(Bound::Total);
-            }
-            if state.lanes.get(&key).map_or(0, VecDeque::len) >= self.limits.waiting_each {
-                return refuse(if matches!(key, Key::Account(_)) { Bound::Account } else { Bound::Address });
+            if let Some(bound) = self.reached_bound(&state, key).filter(|_| is_bounded) {
+                return Err(Exhausted::counted(self.name, bound));
             }
             let id = state.next_id;
             state.next_id += 1;
@@ -152,6 +166,16 @@ impl Queue {
         // A slot may have become free since the first look.
         self.serve();
         Ok((Waiting { queue: self, key, id, served: false }, receiver))
+    }
+
+    /// The bound on waiters that one more of this client would exceed.
+    fn reached_bound(&self, state: &State, key: Key) -> Option<Bound> {
+        if state.waiting >= self.limits.waiting {
+            return Some(Bound::Total);
+        }
+        let own = state.lanes.get(&key).map_or(0, VecDeque::len);
+        let bound = if matches!(key, Key::Account(_)) { Bound::Account } else { Bound::Address };
+        (own >= self.limits.waiting_each).then_some(bound)
     }
 
     fn fits(&self, state: &State, key: Key, memory: usize) -> bool {

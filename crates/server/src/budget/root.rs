@@ -19,6 +19,8 @@ const ATTEMPTS_EACH: usize = 4;
 /// Factor by which more attempts may wait than other work. They are small, and an office behind one address signs in
 /// within the same minute.
 const ATTEMPTS_WAITING: usize = 4;
+/// The same for reads: a waiting read is small, and programs read many devices at the same time.
+const READS_WAITING: usize = 4;
 
 /// Bytes of pages of share links, in all and of one account. A page of 10,000 devices has about 4 MiB.
 const PAGES_BYTES: usize = 96 * MIB;
@@ -42,6 +44,9 @@ pub struct Budget {
     /// Attempts to sign in. Few of one address run at the same time, so that they cannot use up its limit on failures
     /// before the first outcome is known.
     pub attempts: Arc<Queue>,
+    /// Reading of histories and lists, part by part: with the others' parts in turn, so that an account that reads
+    /// much does not take all readers of the store.
+    pub reads: Arc<Queue>,
     /// Bytes of pages of share links that are cached or being received.
     pub pages: Arc<Pool>,
     /// Building of these pages, one of an account at a time.
@@ -75,6 +80,13 @@ impl Budget {
             waiting: config.waiting.saturating_mul(ATTEMPTS_WAITING),
             waiting_each: config.waiting,
         };
+        let reads = QueueLimits {
+            running: cores + 1,
+            running_each: cores,
+            memory: 0,
+            waiting: config.waiting.saturating_mul(READS_WAITING),
+            waiting_each: config.waiting,
+        };
         let page_builds = QueueLimits { running: PAGE_BUILDS, running_each: 1, memory: 0, ..work };
         let large_groups = QueueLimits { running: 1, running_each: 1, memory: 0, ..work };
         let rules = QueueLimits {
@@ -100,6 +112,7 @@ impl Budget {
             work: Queue::new("work", work),
             hashes: Queue::new("hashes", hashes),
             attempts: Queue::new("attempts", attempts),
+            reads: Queue::new("reads", reads),
             pages: Pool::new("pages", PAGES_BYTES, PAGES_BYTES, PAGES_BYTES_EACH),
             page_builds: Queue::new("page_builds", page_builds),
             large_groups: Queue::new("large_groups", large_groups),
@@ -125,6 +138,7 @@ impl Budget {
         metrics::publish_queue(&self.work);
         metrics::publish_queue(&self.hashes);
         metrics::publish_queue(&self.attempts);
+        metrics::publish_queue(&self.reads);
         metrics::publish_pool(&self.pages);
         metrics::publish_queue(&self.page_builds);
         metrics::publish_queue(&self.large_groups);

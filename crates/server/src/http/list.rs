@@ -16,6 +16,7 @@ use super::cursor::Cursor;
 use super::error::{ApiResult, chain, internal};
 use super::extract::{Caller, ListPart};
 use super::held_answer::{hold, hold_parts};
+use super::read_turn::ReadTurn;
 use super::reply::Envelope;
 use crate::app::App;
 use crate::budget::Permit;
@@ -64,6 +65,8 @@ struct Rest<F, G, K> {
     fetch_count: u32,
     closed: bool,
     request: String,
+    /// Each part waits for its turn.
+    turn: ReadTurn,
     /// For the part that the client has not taken yet.
     _permit: Permit,
 }
@@ -142,6 +145,8 @@ where
     let enough = if query.page.is_some() { PAGE_BYTES_MAX } else { PART_BYTES };
     let mut left = query.page.unwrap_or(u32::MAX);
     let (mut next, mut fetch_count, mut is_first) = (query.after, FETCH_FIRST, true);
+    let turn = ReadTurn::of(app, caller.payer());
+    let slot = turn.first().await?;
     loop {
         let (items, after) = fetch(next, fetch_count.min(left)).await?;
         let (count, before) = (u32::try_from(items.len()).unwrap_or(u32::MAX), bytes.len());
@@ -153,6 +158,7 @@ where
             break;
         }
     }
+    drop(slot);
 
     let next_cursor = next.filter(|_| query.page.is_some()).map(|next| next.cursor().write(&query.list));
     let mut response = match next {
@@ -166,6 +172,7 @@ where
                 next: Some(next),
                 closed: false,
                 request: caller.request_id().to_owned(),
+                turn,
             };
             let opening = stream::once(async { Ok::<_, Cause>(Bytes::from(bytes)) });
             Response::new(Body::from_stream(opening.chain(stream::try_unfold(rest, send_on))))
@@ -195,6 +202,7 @@ where
         return Ok(end.map(|end| (end, rest)));
     };
     let mut bytes = Vec::new();
+    let slot = rest.turn.next().await?;
     let sent = match (rest.fetch)(Some(after), rest.fetch_count).await {
         Ok((items, next)) => {
             let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
@@ -204,6 +212,7 @@ where
         }
         Err(error) => Err(Cause::from(error)),
     };
+    drop(slot);
     match sent {
         Ok(()) => Ok(Some((Bytes::from(bytes), rest))),
         Err(cause) => {

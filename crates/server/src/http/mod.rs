@@ -24,6 +24,7 @@ pub mod list;
 pub mod middleware;
 pub mod names;
 pub mod poll;
+pub mod read_turn;
 pub mod reply;
 pub mod router;
 pub mod routes;

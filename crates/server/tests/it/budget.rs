@@ -27,6 +27,7 @@ on_both_engines!(
     answers_that_nobody_reads_are_bounded,
     a_page_of_large_items_ends_early,
     texts_of_a_location_are_bounded,
+    histories_and_lists_are_read_in_turn,
 );
 
 const KIB: usize = 1024;
@@ -323,4 +324,29 @@ async fn texts_of_a_location_are_bounded(engine: Engine) {
     let post = |body: Value| app.call(&path).by(&tenant.owner).json(&body).send();
     post(alert(16)).await.expect(201);
     post(alert(17)).await.expect_error(400, "invalid-body");
+}
+
+async fn histories_and_lists_are_read_in_turn(engine: Engine) {
+    let app = TestApp::with(engine, |config| config.budget.waiting = 4).await;
+    let tenant = app.tenant("acme", 10).await;
+    let device = app.device(&tenant.owner, &json!({"name": "Star"})).await;
+    let line = format!("POST /api/devices/{device}/locations");
+    app.send(&tenant.owner, &line, &json!([location(1), location(2)])).await.expect(201);
+    let history = format!("/api/devices/{device}/locations");
+    let paths = [&history, "/api/devices", "/api/locations/feed?cursor=start", "/api/events?cursor=start"];
+    let reads = app.app.budget.reads.clone();
+    let held = fill(&reads);
+    let call = |path: &str| app.call(&format!("GET {path}")).by(&tenant.owner).send();
+    let waiting = futures_util::future::join_all(paths.map(call));
+    let (answers, ()) = tokio::join!(waiting, async {
+        until_waiting(&reads, paths.len()).await;
+        call(&history).await.expect_error(429, "rate-limited");
+        // A single thing is read without waiting.
+        call(&format!("/api/devices/{device}")).await.expect(200);
+        drop(held);
+    });
+    for answer in answers {
+        answer.expect(200);
+    }
+    assert_eq!(reads.load(), (0, 0));
 }

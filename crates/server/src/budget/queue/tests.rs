@@ -148,3 +148,17 @@ async fn large_work_ends_with_its_thread() {
     assert!(matches!(lost, Err(RunError::LostThread(_))), "{lost:?}");
     assert_eq!(queue.load(), (0, 0), "the place came free");
 }
+
+#[tokio::test]
+async fn the_next_part_of_admitted_work_waits_where_new_work_is_refused() {
+    let queue = queue(1, 1, 1);
+    let running = queue.try_acquire(account(1), 0).unwrap();
+    let waiting = wait(&queue, account(1), 0);
+    tokio::task::yield_now().await;
+    assert!(queue.acquire(account(1), 0).now_or_never().unwrap().is_err());
+    let mut next = pin!(queue.acquire_next(account(1), 0));
+    assert!(next.as_mut().now_or_never().is_none(), "it waits");
+    drop(running);
+    drop(waiting.await.unwrap().unwrap());
+    assert!(next.await.is_ok());
+}

@@ -18,6 +18,7 @@ use crate::http::extract::{Caller, Params};
 use crate::http::held_answer::{hold, hold_parts};
 use crate::http::history::HistoryPart;
 use crate::http::list::Position as _;
+use crate::http::read_turn::ReadTurn;
 use crate::http::reply::Envelope;
 
 /// The largest `simplify` tolerance, in metres.
@@ -124,14 +125,17 @@ pub async fn answer_track_after(
     let HistoryPart { list, link, paged, request } = part;
     let track = Box::new(Track::open(shape.format.writer(heading), shape.simplify, !paged));
     let mut source = Source::new(app.store.clone(), subject.scope, subject.device.id, request, !paged);
+    let turn = ReadTurn::of(app, caller.payer());
+    let slot = turn.first().await?;
     let mut track = source.read(track).await?;
+    drop(slot);
 
     let next = source.next().filter(|_| paged).map(|next| next.cursor().write(&list));
     let body = if source.next().is_some() && !paged {
         let permit = hold_parts(app, caller.payer(), PART_BYTES)?;
         let part = track.take_part();
         let opening = stream::once(async { Ok::<_, Cause>(part) });
-        let sending = Sending { source, track, request_id: caller.request_id().to_owned(), permit };
+        let sending = Sending { source, track, turn, request_id: caller.request_id().to_owned(), permit };
         Body::from_stream(opening.chain(stream::try_unfold(Some(sending), send_on)))
     } else {
         Body::from(hold(app, caller.payer(), track.close(next.as_deref()))?)

@@ -14,6 +14,7 @@ use super::simplify::Simplifier;
 use super::writer::Writer;
 use crate::budget::Permit;
 use crate::http::error::chain;
+use crate::http::read_turn::ReadTurn;
 
 /// The usual size of a part: large enough that the lookup of the next one costs little, small enough for many slow
 /// clients.
@@ -135,6 +136,8 @@ impl Source {
 pub(super) struct Sending {
     pub(super) source: Source,
     pub(super) track: Box<Track>,
+    /// Each part waits for its turn.
+    pub(super) turn: ReadTurn,
     /// The id of the request, for the log.
     pub(super) request_id: String,
     /// For the part that the client has not taken yet.
@@ -144,11 +147,14 @@ pub(super) struct Sending {
 /// Reads and returns the next part. A failure aborts the connection, so that no client takes an incomplete track for a
 /// complete one.
 pub(super) async fn send_on(sending: Option<Sending>) -> Result<Option<(Bytes, Option<Sending>)>, Cause> {
-    let Some(Sending { mut source, track, request_id, permit }) = sending else { return Ok(None) };
-    match source.read(track).await {
+    let Some(Sending { mut source, track, turn, request_id, permit }) = sending else { return Ok(None) };
+    let slot = turn.next().await?;
+    let read = source.read(track).await;
+    drop(slot);
+    match read {
         Ok(mut track) if source.next().is_some() => {
             let part = track.take_part();
-            Ok(Some((part, Some(Sending { source, track, request_id, permit }))))
+            Ok(Some((part, Some(Sending { source, track, turn, request_id, permit }))))
         }
         Ok(track) => Ok(Some((track.close(None).into(), None))),
         Err(error) => {

@@ -13,10 +13,12 @@ use super::body::{event_id, read_event_id, write_event};
 use super::query::read_filter;
 use super::view::EventList;
 use crate::app::App;
+use crate::budget::Payer;
 use crate::http::error::ApiResult;
 use crate::http::extract::{Caller, Params};
 use crate::http::format::json;
 use crate::http::poll::wait_for_commit;
+use crate::http::read_turn::ReadTurn;
 use crate::http::reply::Envelope;
 use crate::http::shared_body::json_of_buffers;
 use crate::live::{EventPollKey, Poll, PollAnswer};
@@ -97,6 +99,7 @@ async fn read(
     after: i64,
     limit: u32,
 ) -> ApiResult<PollAnswer> {
+    let _slot = ReadTurn::of(app, Payer::account(scope.account)).first().await?;
     let page = app.store.read_events(scope, filter, after, limit).await?;
     Ok(encode(app, &page))
 }

@@ -11,12 +11,14 @@ use perigee_core::location::Feed;
 
 use super::view::LocationFeed;
 use crate::app::App;
+use crate::budget::Payer;
 use crate::http::cursor::Cursor;
 use crate::http::error::ApiResult;
 use crate::http::extract::{Caller, Params};
 use crate::http::format::{Selection, json};
 use crate::http::history::LIMIT_MAX;
 use crate::http::poll::wait_for_commit;
+use crate::http::read_turn::ReadTurn;
 use crate::http::reply::Envelope;
 use crate::http::shared_body::json_of_buffers;
 use crate::live::{FeedPollKey, Poll, PollAnswer};
@@ -68,6 +70,7 @@ pub async fn list_location_feed(
 }
 
 async fn read(app: &App, scope: Scope, after: i64, limit: u32) -> ApiResult<PollAnswer> {
+    let _slot = ReadTurn::of(app, Payer::account(scope.account)).first().await?;
     Ok(encode(&app.store.list_location_feed(scope, after, limit).await?))
 }
 
