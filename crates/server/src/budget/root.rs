@@ -21,6 +21,9 @@ const ATTEMPTS_EACH: usize = 4;
 const ATTEMPTS_WAITING: usize = 4;
 /// The same for reads: a waiting read is small, and programs read many devices at the same time.
 const READS_WAITING: usize = 4;
+/// Reads that run at the same time, as many as the store has readers, and those of one account.
+const READS: usize = 8;
+const READS_EACH: usize = 6;
 
 /// Bytes of pages of share links, in all and of one account. A page of 10,000 devices has about 4 MiB.
 const PAGES_BYTES: usize = 96 * MIB;
@@ -81,8 +84,8 @@ impl Budget {
             waiting_each: config.waiting,
         };
         let reads = QueueLimits {
-            running: cores + 1,
-            running_each: cores,
+            running: READS,
+            running_each: READS_EACH,
             memory: 0,
             waiting: config.waiting.saturating_mul(READS_WAITING),
             waiting_each: config.waiting,

@@ -123,7 +123,8 @@ pub async fn submit_locations(
         Admitted::Range(device, body) => {
             let part = read_part(&caller, &body, device.id)?;
             let subject = Subject { device: *device, scope: caller.scope() };
-            answer_track(&app, &caller, subject, part, Shape::PLAIN).await
+            // Boxed, as below: what stores is far more common, and should not take the memory of this while it waits.
+            Box::pin(answer_track(&app, &caller, subject, part, Shape::PLAIN)).await
         }
         Admitted::Store(device, batch) => {
             let stored = store(&app, &caller, device, batch).await?;
@@ -136,7 +137,8 @@ pub async fn submit_locations(
             let stored = store(&app, &caller, device.id, batch).await?;
             let before = members(&stored)?;
             let subject = Subject { device: *device, scope: caller.scope() };
-            let mut answer = answer_track_after(&app, &caller, subject, part, Shape::PLAIN, before).await?;
+            let answer = answer_track_after(&app, &caller, subject, part, Shape::PLAIN, before);
+            let mut answer = Box::pin(answer).await?;
             *answer.status_mut() = stored.status();
             Ok(answer)
         }
