@@ -13,10 +13,12 @@ pub(super) fn read_text(text: &str, context: &Context<'_>) -> Result<Decoded, De
     let body = sentence.split('#').next().unwrap_or_default();
     let fields = Fields::split(body, ',');
     let (name, kind) = (fields.get(1), fields.get(2));
-    if !is_digits(name) {
-        return Err(DecodeError::Malformed("a device's name is decimal digits"));
-    }
-    let mut decoded = Decoded::identified(name);
+    // Some units leave the name out once the connection has named them.
+    let mut decoded = match name {
+        "" if context.known => Decoded::nothing(),
+        _ if is_digits(name) => Decoded::identified(name),
+        _ => return Err(DecodeError::Malformed("a device's name is decimal digits")),
+    };
     match kind {
         "V0" | "HTBT" => {
             let head = format!("{},{name},{kind}#", fields.get(0));

@@ -17,6 +17,8 @@ enum Field {
     /// A letter or more, then the number: `H149381`, `P94.80`.
     Unit(&'static str),
     UnitInteger(&'static str),
+    /// Litres with or without `L`; what begins with `K` are kilograms of gas.
+    Litres(&'static str),
     Ignition,
     Consumption,
     Range,
@@ -29,7 +31,7 @@ const FIRST: [(u32, Field); 22] = [
     (0, Field::Text("vin")),
     (1, Field::Ignition),
     (2, Field::UnitInteger("obdOdometer")),
-    (3, Field::Real("fuelUsed")),
+    (3, Field::Litres("fuelUsed")),
     (5, Field::Integer("rpm")),
     (4, Field::Integer("obdSpeed")),
     (6, Field::Integer("coolantTemp")),
@@ -40,7 +42,7 @@ const FIRST: [(u32, Field); 22] = [
     (11, Field::Hours),
     (12, Field::Real("drivingTime")),
     (13, Field::Real("idleHours")),
-    (14, Field::Real("idleFuelConsumption")),
+    (14, Field::Litres("idleFuelConsumption")),
     (15, Field::Integer("axleWeight")),
     (16, Field::Hex("tachographInfo")),
     (17, Field::Hex("indicators")),
@@ -82,7 +84,7 @@ pub(super) fn read_can(sentence: &Sentence<'_>) -> Report {
     // Counters that only some models have stand before the second mask.
     let counters = match sentence.model.as_str() {
         "GV350M" => 22..25,
-        "GV355CEU" => 22..29,
+        "GV350CEU" | "GV355CEU" => 22..29,
         _ => 22..22,
     };
     at += counters.filter(|bit| mask >> bit & 1 == 1).count();
@@ -119,6 +121,9 @@ fn read_masked(
             Field::Hex(name) => report.set_some(*name, hex(text)),
             Field::Unit(name) => report.set_some(*name, real(after_letters)),
             Field::UnitInteger(name) => report.set_some(*name, integer(after_letters)),
+            Field::Litres(name) => {
+                report.set_some(*name, real(text.strip_prefix('L').unwrap_or(text)));
+            }
             Field::Ignition => report.set_some("ignition", integer(text).map(|state| state > 0)),
             Field::Consumption if text.starts_with("L/H") => {
                 report.set_some("fuelConsumption", real(after_letters));

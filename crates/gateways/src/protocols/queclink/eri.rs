@@ -22,8 +22,10 @@ impl<'a> Walk<'_, 'a> {
 
 /// Reads all positions; what follows them belongs to the last.
 pub(super) fn read_eri(sentence: &Sentence<'_>) -> Vec<Report> {
-    let mut walk = Walk { sentence, at: 4 };
     let model = sentence.model.as_str();
+    // GV500 has the vehicle's number before its name.
+    let vin = if model == "GV500" { sentence.get(3) } else { "" };
+    let mut walk = Walk { sentence, at: if model == "GV500" { 5 } else { 4 } };
     let mask = hex(walk.take()).unwrap_or(0);
     let power = real(walk.take()).map(|millivolts| millivolts / 1000.0);
     walk.at += 1;
@@ -31,6 +33,7 @@ pub(super) fn read_eri(sentence: &Sentence<'_>) -> Vec<Report> {
     let mut reports = Vec::new();
     for _ in 0..count {
         let mut report = sentence.report();
+        report.set_text("vin", vin);
         if sentence.get(walk.at).is_empty() {
             report.set("hdop", 0.0);
         }
@@ -73,10 +76,9 @@ fn read_measures(report: &mut Report, walk: &mut Walk<'_, '_>, model: &str, mask
     if model.starts_with("GV") && !model.starts_with("GV6") && model != "GV350M" {
         set_analog(report, 2, walk.take());
     }
-    if matches!(model, "GV200" | "GV310LAU") {
+    if matches!(model, "GV200" | "GV310LAU" | "GV350CEU") {
         set_analog(report, 3, walk.take());
-    }
-    if (model.starts_with("GV3") && model.ends_with("CEU")) || model.starts_with("GV600M") {
+    } else if (model.starts_with("GV3") && model.ends_with("CEU")) || model.starts_with("GV600M") {
         walk.at += 1;
     }
     if model == "GV200" {
@@ -95,6 +97,17 @@ fn read_accessories(report: &mut Report, walk: &mut Walk<'_, '_>, model: &str, m
     let personal = model == "GL320M";
     if mask & 1 != 0 && !gv350m {
         report.set_some("fuel", hex(walk.take()));
+    }
+    if mask >> 29 & 1 == 1 {
+        // A fuel sensor with a mask of its own: level, then height.
+        walk.at += 2;
+        let measured = hex(walk.take()).unwrap_or(0);
+        if measured & 1 != 0 {
+            report.set_some("fuel", hex(walk.take()));
+        }
+        if measured & 2 != 0 {
+            walk.at += 1;
+        }
     }
     if mask & 2 != 0 {
         for index in 1..=devices(walk.take()) {
@@ -119,9 +132,8 @@ fn read_accessories(report: &mut Report, walk: &mut Walk<'_, '_>, model: &str, m
             if mask & 8 != 0 {
                 report.set_some("fuel", real(walk.take()));
             }
-            if mask & 0x10 != 0 {
-                walk.at += 1;
-            }
+            // Volume, then the fuel's temperature.
+            walk.at += usize::from(mask & 0x10 != 0) + usize::from(mask & 0x400 != 0);
         }
     }
     if mask & 0x80 != 0 && !personal {

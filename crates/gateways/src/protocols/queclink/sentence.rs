@@ -129,17 +129,16 @@ impl<'a> Sentence<'a> {
     /// Reads the mask of what is appended to a position: satellites, and what triggered it.
     pub(super) fn read_appended(&self, report: &mut Report, at: usize) -> usize {
         // On other models the field is a quality of the signal, which is larger.
-        let mask = Some(self.get(at)).filter(|mask| mask.len() == 2).and_then(hex).filter(|mask| *mask <= 3);
+        let mask =
+            Some(self.get(at)).filter(|mask| mask.len() == 2).and_then(hex).filter(|mask| mask & !0x13 == 0);
         let mask = mask.unwrap_or(0);
         let mut next = at + 1;
         if mask & 1 == 1 {
             report.set_some("sat", integer(self.get(next)));
             next += 1;
         }
-        if mask & 2 == 2 {
-            next += 1;
-        }
-        next
+        // What triggered the report, then whether the satellites' signal is jammed.
+        next + usize::from(mask & 2 == 2) + usize::from(mask & 0x10 == 0x10)
     }
 }
 

@@ -17,6 +17,7 @@ pub(super) const fn emergency(number: u16) -> Option<&'static str> {
 pub(super) const fn alert(number: u16) -> Option<&'static str> {
     Some(match number {
         1 => "overspeed",
+        3 => "gpsAntennaCut",
         5 => "geofenceExit",
         6 => "geofenceEnter",
         14 => "lowBattery",
@@ -26,6 +27,7 @@ pub(super) const fn alert(number: u16) -> Option<&'static str> {
         41 => "powerCut",
         46 => "hardAcceleration",
         47 => "hardBraking",
+        48 => "hardCornering",
         50 => "jamming",
         _ => return None,
     })
