@@ -165,6 +165,8 @@ ids! {
     GatewayId = "gtw_";
     /// A message of a tracker or a satellite network, as it came.
     MessageId = "msg_";
+    /// A command to a device.
+    CommandId = "cmd_";
 }
 
 #[cfg(test)]

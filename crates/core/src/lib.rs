@@ -10,6 +10,7 @@ pub mod audit;
 pub mod backoff;
 pub mod clock;
 pub mod clock_watch;
+pub mod command;
 pub mod country;
 pub mod credential;
 pub mod day;

@@ -1,9 +1,12 @@
 //! Commands to devices, before a protocol has written them.
 
+use perigee_core::command::CommandKind;
 use perigee_core::time::Timestamp;
 use serde_json::{Map, Value as Json};
 
 use crate::decoded::Options;
+use crate::hex::parse_hex;
+use crate::protocol::{Protocol, Transport};
 
 /// What a device is told to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,4 +76,37 @@ impl Command {
 /// The encoder of a protocol that takes no commands.
 pub fn no_commands(_command: &Command, _target: &Target<'_>) -> Result<Vec<u8>, EncodeError> {
     Err(EncodeError::Unsupported)
+}
+
+/// Writes a command in a protocol. The value `hex` of a custom command is sent as it is.
+pub fn encode_command(
+    protocol: &Protocol,
+    command: &Command,
+    target: &Target<'_>,
+) -> Result<Vec<u8>, EncodeError> {
+    if !protocol.transports.contains(&Transport::Tcp) {
+        return Err(EncodeError::Unsupported);
+    }
+    if let Some(digits) = command.optional_text("hex").filter(|_| command.kind == "custom") {
+        let sample = Command { kind: command.kind.clone(), values: CommandKind::Custom.sample() };
+        if (protocol.encode)(&sample, target) == Err(EncodeError::Unsupported) {
+            return Err(EncodeError::Unsupported);
+        }
+        let bytes = parse_hex(digits).filter(|bytes| !bytes.is_empty());
+        return bytes.ok_or(EncodeError::Invalid("hex must be pairs of hexadecimal digits"));
+    }
+    // Encoders read numbers from text too, but not text from numbers.
+    let as_text =
+        |value: &Json| value.as_i64().map_or_else(|| value.clone(), |number| number.to_string().into());
+    let values = command.values.iter().map(|(name, value)| (name.clone(), as_text(value))).collect();
+    (protocol.encode)(&Command { kind: command.kind.clone(), values }, target)
+}
+
+/// The kinds of commands that devices of this protocol take.
+pub fn supported_commands(protocol: &Protocol, target: &Target<'_>) -> Vec<CommandKind> {
+    let takes = |kind: &CommandKind| {
+        let sample = Command { kind: kind.name().to_owned(), values: kind.sample() };
+        encode_command(protocol, &sample, target) != Err(EncodeError::Unsupported)
+    };
+    CommandKind::ALL.iter().copied().filter(takes).collect()
 }

@@ -4,6 +4,7 @@ use perigee_core::time::Timestamp;
 use serde_json::{Map, Value as Json};
 
 use crate::report::Report;
+use crate::value::Value;
 
 /// Settings of a device that change what its bytes mean.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -93,6 +94,8 @@ pub struct Decoded {
     pub reports: Vec<Report>,
     /// What is to be sent back, each a write of its own, once the reports are stored.
     pub replies: Vec<Vec<u8>>,
+    /// What the device said to a command, where that is no reading.
+    pub answer: Option<String>,
     /// Files that this frame completed.
     pub files: Vec<UploadedFile>,
     /// What is wrong with the frame. With [`DecodeError::Checksum`] the rest is what it would have said.
@@ -113,6 +116,15 @@ impl Decoded {
     /// A frame with one record.
     pub fn one(report: Report) -> Self {
         Self { reports: vec![report], ..Self::default() }
+    }
+
+    /// What the device said to a command: of its own, or the reading `result`.
+    pub fn command_answer(&self) -> Option<String> {
+        let result = |report: &Report| match report.get("result")? {
+            Value::Integer(number) => Some(number.to_string()),
+            value => value.as_str().map(str::to_owned),
+        };
+        self.answer.clone().or_else(|| self.reports.iter().find_map(result))
     }
 
     /// Adds a reply.

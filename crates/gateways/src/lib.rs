@@ -47,7 +47,7 @@ pub mod template;
 mod value;
 pub mod xml;
 
-pub use command::{Command, EncodeError, Target, no_commands};
+pub use command::{Command, EncodeError, Target, encode_command, no_commands, supported_commands};
 pub use decoded::{Context, DecodeError, Decoded, Decoder, Options, UploadedFile};
 pub use feed::{
     Delivery, FEEDS, Feed, FeedContext, FeedDecoded, FeedMessage, FeedOutcome, FeedReply, FeedRequest,

@@ -41,8 +41,21 @@ fn read(text: &str) -> Result<Decoded, DecodeError> {
     }
     decoded.identifiers = vec![name.to_owned()];
     let kind = fields.get(1);
+    if text.len() <= 30 && fields.get(2).is_empty() {
+        // A login of units that leave out the number signs.
+        decoded.reply("LOAD");
+        return Ok(decoded);
+    }
+    if let Some(list) = body.strip_suffix('*') {
+        decoded.reports.extend(read_listed(&Fields::split(list, ',')));
+        return Ok(decoded);
+    }
     if kind == "help me" {
         decoded.reply(format!("**,imei:{name},E;"));
+    }
+    // A letter of a command and `t`: the unit did what it was told.
+    if matches!(kind.as_bytes(), [b'a'..=b'z', b't']) {
+        decoded.answer = Some(kind.to_owned());
     }
     if kind == "OBD" {
         decoded.reports.extend(read_obd(&fields));
@@ -50,6 +63,31 @@ fn read(text: &str) -> Result<Decoded, DecodeError> {
         decoded.reports.push(read_report(&fields));
     }
     Ok(decoded)
+}
+
+/// `name,kind,event,sensor,volts,HHmmss,ddMMyy,signal,fix,latitude,longitude,speed,course,altitude,hdop,satellites,
+/// ignition,charging,error*`, in degrees and km/h; dashes stand for what there is not.
+fn read_listed(fields: &Fields<'_>) -> Option<Report> {
+    let at = |index: usize| Some(fields.get(index).trim()).filter(|text| !text.trim_matches('-').is_empty());
+    let mut report = Report::default();
+    report.set_text("event", at(2).unwrap_or_default());
+    report.set_text("sensorId", at(3).unwrap_or_default());
+    report.set_some("sensorVoltage", at(4).and_then(real));
+    let (time, date) = (fields.get(5).trim(), fields.get(6).trim());
+    let year_first = [date.get(4..6)?, date.get(2..4)?, date.get(..2)?].concat();
+    report.time = Civil::parse(&format!("{year_first}{time}")).and_then(Civil::instant);
+    report.set_some("rssi", at(7).and_then(integer));
+    report.valid = at(8).and_then(integer).map(|fix| fix > 0);
+    report.locate(at(9).and_then(real)?, at(10).and_then(real)?);
+    report.speed_kmh = at(11).and_then(real);
+    report.course = at(12).and_then(real);
+    report.altitude_m = at(13).and_then(real);
+    report.set_some("hdop", at(14).and_then(real));
+    report.set_some("sat", at(15).and_then(integer));
+    report.set_some("ignition", at(16).and_then(integer).map(|state| state > 0));
+    report.set_some("charge", at(17).and_then(integer).map(|state| state > 0));
+    report.set_text("error", at(18).unwrap_or_default());
+    Some(report)
 }
 
 /// A position (`F`) or a cell (`L`), with what the sentence's kind says.

@@ -76,6 +76,7 @@ fn read(frame: &[u8], context: &Context<'_>) -> Result<Decoded, DecodeError> {
         decoded.reply(message.acknowledge());
     }
     match message.kind {
+        0x0001 => decoded.answer = Some(read_answer(body)?),
         0x0100 => {
             let mut answer = message.serial.to_be_bytes().to_vec();
             answer.push(0);
@@ -145,6 +146,20 @@ fn read(frame: &[u8], context: &Context<'_>) -> Result<Decoded, DecodeError> {
         decoded.error = Some(DecodeError::Checksum { sent: sent.into(), computed: computed.into() });
     }
     Ok(decoded)
+}
+
+/// What the terminal says to a message of the server: its serial number and kind, and the outcome.
+fn read_answer(mut body: Reader<'_>) -> Result<String, DecodeError> {
+    body.skip(2)?;
+    let (asked, outcome) = (body.u16()?, body.u8()?);
+    let word = match outcome {
+        0 => "done",
+        1 => "failed",
+        2 => "wrong message",
+        3 => "not supported",
+        _ => "unknown outcome",
+    };
+    Ok(format!("{asked:04X}: {word}"))
 }
 
 /// A driver's card put in or taken out.

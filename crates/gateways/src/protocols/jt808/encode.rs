@@ -20,6 +20,8 @@ pub(super) fn encode(command: &Command, target: &Target<'_>) -> Result<Vec<u8>, 
             body.extend_from_slice(&seconds.to_be_bytes());
             message(0x8103, target, &body)
         }
+        // Shown on the terminal's display and spoken.
+        "message" => message(0x8300, target, &[&[0x0c], command.text("message")?.as_bytes()].concat()),
         "custom" => custom(command.text("data")?, target),
         _ => Err(EncodeError::Unsupported),
     }

@@ -92,6 +92,7 @@ fn read(line: &str, context: &Context<'_>) -> Result<Decoded, DecodeError> {
             decoded.reports.push(report);
             decoded.reply("#AM#1\r\n");
         }
+        "AM" => decoded.answer = Some(body.to_owned()),
         _ => return Err(malformed),
     }
     Ok(decoded)

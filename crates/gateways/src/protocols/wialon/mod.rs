@@ -1,11 +1,11 @@
 //! Wialon IPS 1.1, 2.0 and 2.1: text, spoken by trackers of many makers and by software.
 
 mod decode;
+mod encode;
 mod frame;
 mod photo;
 mod record;
 
-use crate::command::no_commands;
 use crate::protocol::{Protocol, Transport};
 
 /// Wialon IPS in the table of protocols.
@@ -17,6 +17,6 @@ pub const PROTOCOL: Protocol = Protocol {
     max_frame: frame::MAX,
     framer: || Box::new(frame::WialonFramer),
     decoder: || Box::new(decode::WialonDecoder::default()),
-    encode: no_commands,
+    encode: encode::encode,
     sniff: frame::sniff,
 };

@@ -1,0 +1,357 @@
+//! Commands to devices: what they are, and what becomes of them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::id::{AccountId, CommandId, DeviceId, UserId};
+use crate::time::Timestamp;
+
+/// What a value of a command may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// A whole number in these bounds, also written as text.
+    Whole(i64, i64),
+    /// A text of at most this many bytes.
+    Text(usize),
+    /// True or false.
+    Flag,
+}
+
+/// The longest text of a value, in bytes. Protocols take less.
+const TEXT_MAX: usize = 1_024;
+
+macro_rules! command_kinds {
+    ($(#[doc = $description:literal] $variant:ident = $name:literal $(, $value:literal: $form:expr)*;)+) => {
+        /// What a device is told to do.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum CommandKind {
+            $(#[doc = $description] $variant,)+
+        }
+
+        impl CommandKind {
+            /// Every kind, in the order of the API document.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// Its name in the API and in the store.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+
+            /// One sentence that says what the device does.
+            pub fn description(self) -> &'static str {
+                match self { $(Self::$variant => $description,)+ }.trim()
+            }
+
+            fn forms(self) -> &'static [(&'static str, Form)] {
+                match self { $(Self::$variant => &[$(($value, $form)),*],)+ }
+            }
+        }
+    };
+}
+
+command_kinds! {
+    /// Reports its position now.
+    PositionSingle = "positionSingle";
+    /// Reports its position every `frequency` seconds.
+    PositionPeriodic = "positionPeriodic", "frequency": Form::Whole(1, 86_400);
+    /// Stops reporting by itself.
+    PositionStop = "positionStop";
+    /// Stops the engine. Needs `confirm`.
+    EngineStop = "engineStop";
+    /// Lets the engine run again. Needs `confirm`.
+    EngineResume = "engineResume";
+    /// Switches the output `index` on (`data` 1) or off (`data` 0).
+    OutputControl = "outputControl", "index": Form::Whole(1, 8), "data": Form::Whole(0, 1);
+    /// Restarts itself.
+    RebootDevice = "rebootDevice";
+    /// Shows a text to the driver.
+    Message = "message", "message": Form::Text(500);
+    /// Sends an SMS to `phone`.
+    SendSms = "sendSms", "phone": Form::Text(30), "message": Form::Text(160);
+    /// Takes a photo with the camera `index` and uploads it.
+    RequestPhoto = "requestPhoto", "index": Form::Whole(0, 16);
+    /// Arms its alarm.
+    AlarmArm = "alarmArm";
+    /// Disarms its alarm.
+    AlarmDisarm = "alarmDisarm";
+    /// Switches its SOS button on or off.
+    AlarmSos = "alarmSos", "enable": Form::Flag;
+    /// Sets a telephone number that it calls on SOS.
+    SosNumber = "sosNumber", "index": Form::Whole(0, 10), "phone": Form::Text(30);
+    /// Sets its odometer to `data` metres.
+    SetOdometer = "setOdometer", "data": Form::Whole(0, 4_294_967_295);
+    /// Reports to another server.
+    SetConnection = "setConnection", "server": Form::Text(100), "port": Form::Whole(1, 65_535);
+    /// Tells its versions.
+    GetVersion = "getVersion";
+    /// Tells its state.
+    GetDeviceStatus = "getDeviceStatus";
+    /// Tells its name.
+    DeviceIdentification = "deviceIdentification";
+    /// Anything else: `data` in the protocol's own words, or `hex`, the bytes that are sent as they are.
+    Custom = "custom", "data": Form::Text(TEXT_MAX), "hex": Form::Text(2 * TEXT_MAX);
+}
+
+impl CommandKind {
+    /// The kind with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.name() == name)
+    }
+
+    /// Names of the values that it takes; any may take `devicePassword` too.
+    pub fn values(self) -> impl Iterator<Item = &'static str> {
+        self.forms().iter().map(|(name, _)| *name)
+    }
+
+    /// Whether somebody could be hurt, so that a person has to confirm it.
+    pub const fn needs_confirmation(self) -> bool {
+        matches!(self, Self::EngineStop | Self::EngineResume)
+    }
+
+    /// Values that every protocol which has the kind can write; tells whether a protocol has it.
+    pub fn sample(self) -> Map<String, Value> {
+        let value = |(name, form): &(&str, Form)| {
+            let value = match form {
+                Form::Whole(least, _) => Value::from((*least).max(1).to_string()),
+                Form::Text(_) => Value::from("00"),
+                Form::Flag => Value::from(true),
+            };
+            ((*name).to_owned(), value)
+        };
+        self.forms().iter().filter(|(name, _)| *name != "hex").map(value).collect()
+    }
+
+    /// Checks values by name and range. The error names the value and says what it must be.
+    pub fn check(self, values: &Map<String, Value>) -> Result<(), ValueError> {
+        for (name, value) in values {
+            let known = self.forms().iter().find(|(known, _)| *known == name.as_str()).map(|(_, form)| *form);
+            let form = known.or((name == "devicePassword").then_some(Form::Text(30)));
+            let Some(form) = form else {
+                let mut names: Vec<&str> = self.values().collect();
+                names.push("devicePassword");
+                return Err(ValueError::new(
+                    name,
+                    format!("is not a value of it; it takes {}", names.join(", ")),
+                ));
+            };
+            form.check(value).map_err(|problem| ValueError::new(name, problem))?;
+        }
+        if self == Self::Custom && !(values.contains_key("data") ^ values.contains_key("hex")) {
+            return Err(ValueError::new("data", "must be given, or \"hex\" instead".to_owned()));
+        }
+        let is_hex =
+            |text: &str| text.len().is_multiple_of(2) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if values.get("hex").and_then(Value::as_str).is_some_and(|text| text.is_empty() || !is_hex(text)) {
+            return Err(ValueError::new("hex", "must be pairs of hexadecimal digits".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+impl Form {
+    fn check(self, value: &Value) -> Result<(), String> {
+        match self {
+            Self::Whole(least, most) => {
+                let number = value.as_i64().or_else(|| value.as_str()?.parse().ok());
+                let fits = number.is_some_and(|number| (least..=most).contains(&number));
+                if fits { Ok(()) } else { Err(format!("must be a whole number from {least} to {most}")) }
+            }
+            Self::Text(most) => {
+                let fits = |text: &str| !text.is_empty() && text.len() <= most && !text.contains('\0');
+                if value.as_str().is_some_and(fits) {
+                    Ok(())
+                } else {
+                    Err(format!("must be a text of 1 to {most} bytes"))
+                }
+            }
+            Self::Flag => value.as_bool().map(|_| ()).ok_or_else(|| "must be true or false".to_owned()),
+        }
+    }
+}
+
+/// Why a value of a command is not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name} {problem}")]
+pub struct ValueError {
+    /// The name of the value.
+    pub name: String,
+    /// What it must be.
+    pub problem: String,
+}
+
+impl ValueError {
+    fn new(name: &str, problem: String) -> Self {
+        Self { name: name.to_owned(), problem }
+    }
+}
+
+/// How far a command is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CommandState {
+    /// It waits for its device to connect.
+    Queued,
+    /// It was written to the device's connection.
+    Sent,
+    /// The device answered it.
+    Answered,
+    /// It was not sent and will not be; the error says why.
+    Failed,
+    /// Its device did not connect before the deadline.
+    Expired,
+}
+
+impl CommandState {
+    /// Every state, in the order of the API document.
+    pub const ALL: [Self; 5] = [Self::Queued, Self::Sent, Self::Answered, Self::Failed, Self::Expired];
+
+    /// Its name in the API and in the store.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Sent => "sent",
+            Self::Answered => "answered",
+            Self::Failed => "failed",
+            Self::Expired => "expired",
+        }
+    }
+
+    /// The state with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.name() == name)
+    }
+}
+
+/// A command to be queued.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewCommand {
+    /// What the device is told to do.
+    pub kind: CommandKind,
+    /// Its values as a JSON object, as text.
+    pub values: String,
+    /// It is not sent after this instant.
+    pub deadline: Timestamp,
+}
+
+/// A command as stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Command {
+    /// Assigned by the service; later commands have larger ids.
+    pub id: CommandId,
+    /// The account of the device.
+    pub account: AccountId,
+    /// The device that is told.
+    pub device: DeviceId,
+    /// What it is told to do.
+    pub kind: CommandKind,
+    /// Its values as a JSON object, as text.
+    pub values: String,
+    /// How far it is.
+    pub state: CommandState,
+    /// The user who gave it; `None` for the operator.
+    pub created_by: Option<UserId>,
+    /// When it was given.
+    pub creation: Timestamp,
+    /// It is not sent after this instant.
+    pub deadline: Timestamp,
+    /// The protocol in which it was sent.
+    pub protocol: Option<String>,
+    /// When it was sent.
+    pub sent_at: Option<Timestamp>,
+    /// When it was answered, failed or expired.
+    pub ended_at: Option<Timestamp>,
+    /// What the device answered, up to [`Self::ANSWER_MAX`] characters.
+    pub answer: Option<String>,
+    /// Why it failed.
+    pub error: Option<String>,
+}
+
+impl Command {
+    /// Commands of one device that may be queued at a time.
+    pub const QUEUED_MAX: u32 = 100;
+    /// Commands of one device that are kept, the newest ones.
+    pub const KEPT_MAX: u32 = 1_000;
+    /// Characters of an answer or an error that are stored.
+    pub const ANSWER_MAX: usize = 1_000;
+    /// The longest time to a deadline, in seconds: 30 days.
+    pub const DEADLINE_MAX_S: i64 = 30 * 24 * 60 * 60;
+    /// The time to the deadline unless the client says otherwise, in seconds: a day.
+    pub const DEADLINE_S: i64 = 24 * 60 * 60;
+}
+
+/// What becomes of a command that was taken out of the queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CommandEnd {
+    /// It cannot be sent; the text says why.
+    Failed(String),
+    /// The connection broke while it was written: it is sent again.
+    Unsent,
+}
+
+/// Which commands to list; all conditions must be true.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CommandFilter {
+    /// Only commands to this device.
+    pub device: Option<DeviceId>,
+    /// Only commands in this state.
+    pub state: Option<CommandState>,
+}
+
+macro_rules! as_text {
+    ($($type:ident)+) => {$(
+        impl Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.name())
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+                Self::named(&text).ok_or_else(|| serde::de::Error::custom("not a known name"))
+            }
+        }
+    )+};
+}
+
+as_text!(CommandKind CommandState);
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn values_are_checked_by_name_and_range() {
+        let check = |kind: CommandKind, values: Value, problem: Option<&str>| {
+            let found = kind.check(values.as_object().unwrap()).err().map(|error| error.to_string());
+            assert_eq!(found.is_some(), problem.is_some(), "{values}: {found:?}");
+            assert!(found.unwrap_or_default().contains(problem.unwrap_or_default()), "{values}");
+        };
+        check(CommandKind::PositionPeriodic, json!({"frequency": 60}), None);
+        check(CommandKind::PositionPeriodic, json!({"frequency": "60"}), None);
+        check(CommandKind::PositionPeriodic, json!({"frequency": 0}), Some("1 to 86400"));
+        check(
+            CommandKind::PositionPeriodic,
+            json!({"seconds": 60}),
+            Some("it takes frequency, devicePassword"),
+        );
+        check(CommandKind::EngineStop, json!({"devicePassword": "123456"}), None);
+        check(CommandKind::AlarmSos, json!({"enable": 1}), Some("true or false"));
+        check(CommandKind::Custom, json!({}), Some("must be given"));
+        check(CommandKind::Custom, json!({"data": "a", "hex": "00"}), Some("must be given"));
+        check(CommandKind::Custom, json!({"hex": "0g"}), Some("hexadecimal"));
+        check(CommandKind::Custom, json!({"data": "a\0b"}), Some("1 to 1024 bytes"));
+    }
+
+    #[test]
+    fn names_are_read_back_and_samples_fit() {
+        for kind in CommandKind::ALL {
+            assert_eq!(CommandKind::named(kind.name()), Some(*kind));
+            assert_eq!(kind.check(&kind.sample()), Ok(()), "{kind:?}");
+        }
+        for state in CommandState::ALL {
+            assert_eq!(CommandState::named(state.name()), Some(state));
+        }
+    }
+}
