@@ -272,6 +272,8 @@ impl Command {
     pub const KEPT_MAX: u32 = 1_000;
     /// Characters of an answer or an error that are stored.
     pub const ANSWER_MAX: usize = 1_000;
+    /// What a device says later than this after a command is no answer to it, in milliseconds: ten minutes.
+    pub const ANSWER_WITHIN_MS: i64 = 10 * 60 * 1000;
     /// The longest time to a deadline, in seconds: 30 days.
     pub const DEADLINE_MAX_S: i64 = 30 * 24 * 60 * 60;
     /// The time to the deadline unless the client says otherwise, in seconds: a day.

@@ -120,6 +120,8 @@ pub enum Kind {
     Gateway,
     /// A message of a tracker or a satellite network.
     Message,
+    /// A command to a device.
+    Command,
     /// A session, link or key that proves who somebody is.
     Credential,
 }
@@ -146,6 +148,7 @@ impl Kind {
             Self::Geofence => "geofence",
             Self::Gateway => "gateway",
             Self::Message => "message",
+            Self::Command => "command",
             Self::Credential => "credential",
         }
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::alert::StoredAlert;
+use crate::command::Command;
 use crate::device::Device;
 use crate::group::Group;
 use crate::id::{AccountId, DeviceId, GroupId, WebhookId};
@@ -76,6 +77,16 @@ event_kinds! {
     DeviceLate = "device.late", Device;
     /// A device is offline: it has not reported for about six of its intervals.
     DeviceOffline = "device.offline", Device;
+    /// A command to a device was queued.
+    CommandQueued = "command.queued", Command;
+    /// A command was sent to its device.
+    CommandSent = "command.sent", Command;
+    /// A device answered a command.
+    CommandAnswered = "command.answered", Command;
+    /// A command could not be sent, or was cancelled.
+    CommandFailed = "command.failed", Command;
+    /// A command was not sent before its deadline.
+    CommandExpired = "command.expired", Command;
     /// A device reached its daily limit of e-mails.
     LimitEmailReached = "limit.email.reached", Device;
     /// A device reached its daily limit of SMS.
@@ -107,6 +118,8 @@ pub enum Subject {
     Alert,
     /// A device, read from the store with the event.
     Device,
+    /// A command to a device, read from the store with the event.
+    Command,
     /// A group, read from the store with the event.
     Group,
     /// A user, read from the store with the event.
@@ -175,6 +188,8 @@ pub enum EventObject {
     Alert(Box<StoredAlert>),
     /// A device, listing only the groups in the reader's scope.
     Device(Box<Device>),
+    /// A command to a device.
+    Command(Box<Command>),
     /// A group with its devices.
     Group(Box<Group>),
     /// A user of the account.

@@ -135,8 +135,13 @@ impl App {
         );
         let mail_links = MailLinks::new(&store.mail_link_key(rand::random()).await?);
         let (signals, tasks, runtime) = (Arc::<Signals>::default(), TaskTracker::new(), Handle::current());
-        let ingest =
-            Ingest::new(Arc::clone(&store), Arc::clone(&clock), Arc::clone(&rates), Arc::clone(&signals));
+        let ingest = Ingest::new(
+            Arc::clone(&store),
+            Arc::clone(&clock),
+            Arc::clone(&rates),
+            Arc::clone(&signals),
+            config.gateways.engine_stop_max_kmh,
+        );
         let live = LiveParts {
             store: Arc::clone(&store),
             clock: Arc::clone(&clock),

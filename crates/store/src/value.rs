@@ -1,8 +1,8 @@
 //! Values as statements take them and rows give them, the same on both engines.
 
 use perigee_core::id::{
-    AccountId, AlertId, AuditId, DeliveryId, DeviceId, GatewayId, GeofenceId, GroupId, KeyId, MessageId,
-    NotificationId, RuleId, SessionId, ShareId, UserId, WebhookId,
+    AccountId, AlertId, AuditId, CommandId, DeliveryId, DeviceId, GatewayId, GeofenceId, GroupId, KeyId,
+    MessageId, NotificationId, RuleId, SessionId, ShareId, UserId, WebhookId,
 };
 use perigee_core::time::Timestamp;
 
@@ -103,6 +103,7 @@ from! {
     DeliveryId, value => Self::Int(value.as_i64());
     RuleId, value => Self::Int(value.as_i64());
     GeofenceId, value => Self::Int(value.as_i64());
+    CommandId, value => Self::Int(value.as_i64());
     MessageId, value => Self::Int(value.as_i64());
     GatewayId, value => Self::Int(value.as_i64());
 }

@@ -7,6 +7,7 @@ mod account_gateways;
 mod accounts;
 mod alerts;
 mod calls;
+mod commands;
 mod credentials;
 mod devices;
 mod gateways;
@@ -29,6 +30,7 @@ pub use account_gateways::AccountGateways;
 pub use accounts::{AccountOverview, Accounts, UsageReport};
 pub use alerts::{Alerts, SubmittedAlerts};
 pub use calls::{CALL_RETENTION_DAYS, Calls, HourCalls};
+pub use commands::Commands;
 pub use credentials::Credentials;
 pub use devices::{Devices, ExpiryAnnouncement, NamedDevice};
 pub use gateways::Gateways;
@@ -69,6 +71,7 @@ pub trait Store:
     + Groups
     + Gateways
     + AccountGateways
+    + Commands
     + Locations
     + LocationMaintenance
     + Alerts
@@ -100,6 +103,7 @@ impl<T> Store for T where
         + Groups
         + Gateways
         + AccountGateways
+        + Commands
         + Locations
         + LocationMaintenance
         + Alerts

@@ -11,8 +11,8 @@ use tokio_util::task::TaskTracker;
 
 use super::{
     RuleEngine, Worker, announce_expiries, compact_locations, delete_expired_locations, delete_old_records,
-    forget_expired, load_signing_keys, note_receipts, publish_store, replay_claimed, save_hours, save_usage,
-    trim_logs, watch_clock, watch_store, write_overview,
+    forget_expired, load_signing_keys, note_receipts, publish_store, replay_claimed, run_commands,
+    save_hours, save_usage, trim_logs, watch_clock, watch_store, write_overview,
 };
 use crate::app::App;
 use crate::senders::{ChannelSenders, MessageCentre};
@@ -27,6 +27,8 @@ const PUBLISH_EVERY: Duration = Duration::from_secs(5);
 const WATCH_EVERY: Duration = Duration::from_secs(30);
 /// Unknown devices that were heard are saved, and those that were claimed on another node are noticed.
 const REPLAY_CLAIMED_EVERY: Duration = Duration::from_secs(5);
+/// A command that was given on another node reaches its device within this time.
+const RUN_COMMANDS_EVERY: Duration = Duration::from_secs(2);
 const TRIM_EVERY: Duration = Duration::from_mins(10);
 const FORGET_EVERY: Duration = Duration::from_hours(1);
 /// Deletion begins a minute after the start, so that it does not compete with more urgent work.
@@ -114,6 +116,7 @@ impl Jobs {
             }
         });
         jobs.replay_claimed(app);
+        jobs.run_commands(app);
         jobs.evaluate_rules(app);
         jobs.repeat("retire-locations", RETIRE_FIRST, move || {
             let app = retirer.clone();
@@ -174,6 +177,18 @@ impl Jobs {
                 }
             },
         );
+    }
+
+    /// Sends queued commands to devices that are connected here, and notes deadlines.
+    fn run_commands(&self, app: &App) {
+        let commands = app.clone();
+        self.repeat("run-commands", Duration::ZERO, move || {
+            let app = commands.clone();
+            async move {
+                run_commands(&app).await;
+                RUN_COMMANDS_EVERY
+            }
+        });
     }
 
     /// Runs the rule engine until the service stops; restarts it after a panic.

@@ -1,5 +1,6 @@
 //! Background jobs: each is a function that tests call directly; `jobs` runs them in loops.
 
+mod commands;
 mod compaction;
 mod expiry;
 mod heard;
@@ -14,6 +15,7 @@ mod rule_engine;
 mod signing_keys;
 mod store_watch;
 
+pub use commands::run_commands;
 pub use compaction::{compact_locations, trim_logs};
 pub use expiry::announce_expiries;
 pub use heard::replay_claimed;

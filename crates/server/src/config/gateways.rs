@@ -22,6 +22,8 @@ pub struct Gateways {
     pub max_connections_per_address: usize,
     /// Seconds after which a silent tracker is disconnected.
     pub idle_seconds: u64,
+    /// Engines of devices that move faster are not stopped, kilometres an hour.
+    pub engine_stop_max_kmh: f64,
     /// Addresses by the name of a protocol, or [`ANY_PROTOCOL`].
     pub listen: BTreeMap<String, SocketAddr>,
 }
@@ -41,6 +43,9 @@ impl Gateways {
                 "gateways.max_connections",
                 "must be at least 1, as must max_connections_per_address",
             );
+        }
+        if !(0.0..=1_000.0).contains(&self.engine_stop_max_kmh) {
+            return refuse("gateways.engine_stop_max_kmh", "must be between 0 and 1000");
         }
         if !(60..=86_400).contains(&self.idle_seconds) {
             return refuse("gateways.idle_seconds", "must be between 60 and 86400");

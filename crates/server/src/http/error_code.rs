@@ -85,6 +85,8 @@ codes! {
     EmailTaken = "email-taken", CONFLICT, "The e-mail address is taken";
     /// The device is expired and takes no data.
     DeviceExpired = "device-expired", CONFLICT, "The device is expired";
+    /// The device moves too fast for its engine to be stopped.
+    DeviceMoving = "device-moving", CONFLICT, "The device moves too fast";
     /// The user has made as many devices as it may.
     DeviceQuotaReached = "device-quota-reached", CONFLICT, "The user's device quota is reached";
     /// The account would be left without an owner.

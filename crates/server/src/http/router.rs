@@ -15,11 +15,11 @@ use super::middleware::{CanonicalPaths, Framing, KnownParameters, frame};
 use super::routes::console::Console;
 use super::routes::documents::ApiDocument;
 use super::routes::{
-    account, alert_routing, alerts, api_key, audit, console, devices, documents, events, gateway_requests,
-    gateways, geofences, groups, heard_devices, locations, mail, metrics, notification_settings,
-    notifications, operations, operator, overview_report, pages, raw_messages, reference, rules, session,
-    session_password, session_preferences, session_totp, shares, shares_public, templates, token, usage,
-    user_links, users, webhooks,
+    account, alert_routing, alerts, api_key, audit, commands, console, devices, documents, events,
+    gateway_requests, gateways, geofences, groups, heard_devices, locations, mail, metrics,
+    notification_settings, notifications, operations, operator, overview_report, pages, raw_messages,
+    reference, rules, session, session_password, session_preferences, session_totp, shares, shares_public,
+    templates, token, usage, user_links, users, webhooks,
 };
 use crate::app::App;
 
@@ -71,6 +71,11 @@ fn device_operations() -> OpenApiRouter<App> {
         .routes(routes!(raw_messages::get_raw_message))
         .routes(routes!(raw_messages::reprocess_raw_message))
         .routes(routes!(heard_devices::list_heard_devices))
+        .routes(routes!(commands::read::list_device_commands, commands::write::create_command))
+        .routes(routes!(commands::write::send_command))
+        .routes(routes!(commands::read::list_command_types))
+        .routes(routes!(commands::read::list_commands))
+        .routes(routes!(commands::read::get_command, commands::write::cancel_command))
         .routes(routes!(locations::last::list_last_locations))
         .routes(routes!(locations::feed::list_location_feed))
         .routes(routes!(alerts::read::list_alerts, alerts::write::submit_alerts))

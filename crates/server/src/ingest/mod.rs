@@ -3,6 +3,7 @@
 //! The device is found by its identifiers, the message is stored in one commit with its locations, and only then may the
 //! gateway acknowledge it. Devices that nobody knows are remembered here, in bounds, until somebody claims them.
 
+mod commands;
 mod contents;
 mod feed;
 mod heard;
@@ -11,6 +12,7 @@ mod replay;
 mod reprocess;
 mod sos;
 
+pub use commands::{Attachment, Outgoing, Speech};
 pub use contents::believed;
 pub use feed::FeedArrival;
 pub use heard::Stranger;

@@ -1,5 +1,6 @@
 //! The way of a message: its device is found, it is stored with what it says, and everybody who waits is told.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -36,6 +37,9 @@ pub struct Ingest {
     spoken: Mutex<BoundedMap<DeviceId, &'static str>>,
     pub(super) heard: HeardDevices,
     pub(super) claims: Notify,
+    pub(super) connected: Mutex<HashMap<DeviceId, Vec<Arc<Notify>>>>,
+    /// Engines of devices that move faster, in kilometres an hour, are not stopped.
+    pub(super) engine_stop_max_kmh: f64,
 }
 
 /// A device that was looked for; `None` if there was none.
@@ -63,6 +67,7 @@ impl Ingest {
         clock: Arc<dyn Clock>,
         rates: Arc<RateLimits>,
         signals: Arc<Signals>,
+        engine_stop_max_kmh: f64,
     ) -> Self {
         Self {
             store,
@@ -73,6 +78,8 @@ impl Ingest {
             spoken: Mutex::new(BoundedMap::new(PROTOCOLS_MAX)),
             heard: HeardDevices::default(),
             claims: Notify::new(),
+            connected: Mutex::default(),
+            engine_stop_max_kmh,
         }
     }
 

@@ -9,7 +9,7 @@ use perigee_core::error::StoreError;
 use perigee_core::gateway::{MessageResult, NewMessage, Reporter};
 use perigee_gateways::{Context, DecodeError, Decoded, Decoder, Options, Protocol};
 
-use crate::ingest::{Arrival, Ingest, Stranger, believed};
+use crate::ingest::{Arrival, Attachment, Ingest, Outgoing, Speech, Stranger, believed};
 
 /// The state of a connection, or of one datagram.
 pub(super) struct Session {
@@ -24,6 +24,10 @@ pub(super) struct Session {
     model: Option<String>,
     device: Option<Arc<Reporter>>,
     options: Options,
+    /// Wakes a connection when commands wait for its device; none for datagrams, whose sender may be forged.
+    attachment: Option<Attachment>,
+    /// Whether the device may still have to answer a command.
+    awaits_answer: bool,
 }
 
 /// The answer to some frames.
@@ -59,6 +63,8 @@ impl Session {
             model: None,
             device: None,
             options: Options::default(),
+            attachment: None,
+            awaits_answer: true,
         }
     }
 
@@ -120,8 +126,64 @@ impl Session {
         }
         if !self.identifiers.is_empty() {
             self.device = self.ingest.find(&self.identifiers).await?;
+            self.attach();
         }
         Ok(())
+    }
+
+    /// Attaches the connection to its device, so that it is woken when a command waits.
+    fn attach(&mut self) {
+        let device = self.device.as_ref().map(|reporter| reporter.device).filter(|_| !self.datagram);
+        if self.attachment.as_ref().map(Attachment::device) != device {
+            self.attachment = device.map(|device| self.ingest.attach(device));
+            self.awaits_answer = true;
+        }
+    }
+
+    /// Notified when commands may wait for the device.
+    pub(super) fn wake(&self) -> Option<Arc<tokio::sync::Notify>> {
+        self.attachment.as_ref().map(|attachment| Arc::clone(attachment.wake()))
+    }
+
+    /// The next command to write, which is marked as sent.
+    pub(super) async fn next_command(&mut self) -> Option<Outgoing> {
+        let reporter = self.device.clone()?;
+        let speech = Speech {
+            protocol: self.protocol,
+            model: reporter.model.as_deref().or(self.model.as_deref()),
+            options: &self.options,
+        };
+        match self.ingest.next_command(&reporter, speech).await {
+            Ok(next) => {
+                self.awaits_answer |= next.is_some();
+                next
+            }
+            Err(error) => {
+                tracing::debug!(%error, peer = %self.peer, "could not look for commands");
+                None
+            }
+        }
+    }
+
+    /// Puts a command back that could not be written.
+    pub(super) async fn requeue(&mut self, command: Outgoing) {
+        let (Some(reporter), ingest) = (self.device.clone(), Arc::clone(&self.ingest)) else { return };
+        if let Err(error) = ingest.requeue(&reporter, command.id).await {
+            tracing::warn!(%error, command = %command.id, "a command that was not written is shown as sent");
+        }
+    }
+
+    /// Records answers to commands. One look is enough to know that none is awaited.
+    async fn note_answers(&mut self, answers: Vec<(Arc<Reporter>, String)>) {
+        for (reporter, answer) in answers {
+            if !self.awaits_answer {
+                return;
+            }
+            match self.ingest.note_answer(&reporter, &answer).await {
+                Ok(was_awaited) => self.awaits_answer = was_awaited,
+                Err(error) => tracing::debug!(%error, peer = %self.peer, "an answer could not be recorded"),
+            }
+        }
     }
 
     fn pending(&self, reporter: Arc<Reporter>, frame: Vec<u8>, decoded: Decoded) -> Pending {
@@ -165,12 +227,20 @@ impl Session {
                 let result = ingest.store(&reporter, arrival).await;
                 let is_damaged = matches!(decoded.error, Some(DecodeError::Checksum { .. }));
                 // A damaged frame is not answered: the tracker sends it again.
-                result.map(|_| if is_damaged { Vec::new() } else { decoded.replies })
+                result.map(|_| {
+                    let answer = if is_damaged { None } else { decoded.command_answer() };
+                    let replies = if is_damaged { Vec::new() } else { decoded.replies };
+                    (replies, answer.map(|answer| (reporter, answer)))
+                })
             }
         }));
+        let mut answers = Vec::new();
         for result in stored.await {
             match result {
-                Ok(replies) => answer.replies.extend(replies),
+                Ok((replies, answered)) => {
+                    answer.replies.extend(replies);
+                    answers.extend(answered);
+                }
                 Err(StoreError::NotFound(_)) => {
                     self.ingest.forget(&self.identifiers);
                     self.device = None;
@@ -185,6 +255,7 @@ impl Session {
                 }
             }
         }
+        self.note_answers(answers).await;
         answer
     }
 }

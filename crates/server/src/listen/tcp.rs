@@ -77,11 +77,20 @@ pub(super) async fn serve(mut stream: TcpStream, peer: SocketAddr, connections: 
         frames: FrameBuffer::new((protocol.framer)(), protocol.max_frame),
     };
     let mut speaking = connections.protocol.map(speaker);
+    let mut heard = begin;
     loop {
         let is_known = speaking.as_ref().is_some_and(|speaker| speaker.session.device().is_some());
-        let deadline = if is_known { Instant::now() + connections.idle } else { begin + IDENTIFY_WITHIN };
+        let deadline = if is_known { heard + connections.idle } else { begin + IDENTIFY_WITHIN };
+        let wake = speaking.as_ref().and_then(|speaker| speaker.session.wake());
         tokio::select! {
             ready = stream.readable() => if ready.is_err() { return End::Peer },
+            () = woken(wake) => {
+                let Some(speaker) = &mut speaking else { continue };
+                match send_commands(&mut stream, &mut speaker.session).await {
+                    Some(end) => return end,
+                    None => continue,
+                }
+            },
             () = tokio::time::sleep_until(deadline) => return End::Timeout,
             () = connections.stop.cancelled() => return End::Stopping,
         }
@@ -92,7 +101,7 @@ pub(super) async fn serve(mut stream: TcpStream, peer: SocketAddr, connections: 
         };
         match read {
             Ok(0) => return End::Peer,
-            Ok(_) => {}
+            Ok(_) => heard = Instant::now(),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
             Err(_) => return End::Peer,
         }
@@ -124,6 +133,28 @@ pub(super) async fn serve(mut stream: TcpStream, peer: SocketAddr, connections: 
             }
         }
     }
+}
+
+/// Waits until commands may wait for the device; for ever while it is not known.
+async fn woken(wake: Option<Arc<tokio::sync::Notify>>) {
+    match wake {
+        Some(wake) => wake.notified().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Writes the commands that wait for the device, and tells whether the connection ends.
+async fn send_commands(stream: &mut TcpStream, session: &mut Session) -> Option<End> {
+    while let Some(command) = session.next_command().await {
+        let end = match timeout(WRITE_WITHIN, stream.write_all(&command.bytes)).await {
+            Ok(Ok(())) => continue,
+            Ok(Err(_)) => End::Peer,
+            Err(_elapsed) => End::Timeout,
+        };
+        session.requeue(command).await;
+        return Some(end);
+    }
+    None
 }
 
 /// Reads what has arrived into frames. Not asynchronous, so that no waiting connection holds the buffer.

@@ -32,20 +32,20 @@ on_both_engines!(
     damaged_frames_are_not_answered,
 );
 
-const IMEI: &str = "356938035643809";
+pub(crate) const IMEI: &str = "356938035643809";
 /// How long an answer may take on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A service that hears trackers.
-struct Hearing {
-    app: TestApp,
-    tenant: Tenant,
-    listeners: RunningListeners,
+pub(crate) struct Hearing {
+    pub(crate) app: TestApp,
+    pub(crate) tenant: Tenant,
+    pub(crate) listeners: RunningListeners,
     addresses: BTreeMap<&'static str, (Option<SocketAddr>, Option<SocketAddr>)>,
 }
 
 impl Hearing {
-    async fn new(engine: Engine) -> Self {
+    pub(crate) async fn new(engine: Engine) -> Self {
         Self::with(engine, |_| {}).await
     }
 
@@ -62,16 +62,16 @@ impl Hearing {
         Self { app, tenant, listeners, addresses }
     }
 
-    async fn device(&self) -> String {
+    pub(crate) async fn device(&self) -> String {
         self.app.device(&self.tenant.owner, &json!({"name": "Car", "identifier": IMEI})).await
     }
 
-    async fn connect(&self, name: &str) -> Tracker {
+    pub(crate) async fn connect(&self, name: &str) -> Tracker {
         Tracker(TcpStream::connect(self.addresses[name].0.unwrap()).await.unwrap())
     }
 
     /// A connection that has logged in.
-    async fn log_in(&self) -> Tracker {
+    pub(crate) async fn log_in(&self) -> Tracker {
         let mut tracker = self.connect("gt06").await;
         tracker.ask(&login(IMEI, 1), &frame(0x01, &[], 1)).await;
         tracker
@@ -89,26 +89,26 @@ impl Hearing {
     }
 }
 
-struct Tracker(TcpStream);
+pub(crate) struct Tracker(TcpStream);
 
 impl Tracker {
-    async fn send(&mut self, bytes: &[u8]) {
+    pub(crate) async fn send(&mut self, bytes: &[u8]) {
         self.0.write_all(bytes).await.unwrap();
     }
 
-    async fn receive(&mut self, count: usize) -> Vec<u8> {
+    pub(crate) async fn receive(&mut self, count: usize) -> Vec<u8> {
         let mut bytes = vec![0; count];
         timeout(PATIENCE, self.0.read_exact(&mut bytes)).await.expect("an answer").unwrap();
         bytes
     }
 
-    async fn ask(&mut self, bytes: &[u8], expect: &[u8]) {
+    pub(crate) async fn ask(&mut self, bytes: &[u8], expect: &[u8]) {
         self.send(bytes).await;
         assert_eq!(self.receive(expect.len()).await, expect);
     }
 
     /// Closes its side, and gives everything that is sent until the server closes too.
-    async fn finish(mut self) -> Vec<u8> {
+    pub(crate) async fn finish(mut self) -> Vec<u8> {
         self.0.shutdown().await.unwrap();
         self.rest().await
     }
@@ -122,12 +122,12 @@ impl Tracker {
 }
 
 /// Bytes in hexadecimal digits.
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }
 
 /// A GT06 frame of this message type, with its checksum.
-fn frame(kind: u8, content: &[u8], serial: u16) -> Vec<u8> {
+pub(crate) fn frame(kind: u8, content: &[u8], serial: u16) -> Vec<u8> {
     let length = u8::try_from(content.len() + 5).unwrap();
     let mut body = vec![length, kind];
     body.extend_from_slice(content);
@@ -144,7 +144,7 @@ fn login(imei: &str, serial: u16) -> Vec<u8> {
 }
 
 /// A location at this many seconds past midnight of the first of January 2026, 22.5 degrees north and 114 east.
-fn location(seconds: u8, serial: u16) -> Vec<u8> {
+pub(crate) fn location(seconds: u8, serial: u16) -> Vec<u8> {
     let degrees = |degrees: f64| -> [u8; 4] {
         #[expect(
             clippy::cast_possible_truncation,

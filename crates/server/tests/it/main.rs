@@ -8,6 +8,7 @@ mod audit;
 mod budget;
 mod budget_sign_in;
 mod clock_steps;
+mod commands;
 mod compatible;
 mod console;
 mod contract;

@@ -6,19 +6,21 @@ use std::str::FromStr;
 
 use perigee_core::actor::Scope;
 use perigee_core::event::{Event, EventObject, Subject};
-use perigee_core::id::{AlertId, DeviceId, GroupId, UserId};
+use perigee_core::id::{AlertId, CommandId, DeviceId, GroupId, UserId};
 use perigee_core::store::Result;
 
-use super::{accounts, alerts, devices, groups, user_rows};
+use super::{accounts, alerts, commands, devices, groups, user_rows};
 use crate::Tx;
 
 /// Attaches to each event its subject, in its current state and as this scope sees it.
 pub(super) async fn attach(tx: &Tx, scope: Scope, events: &mut [Event]) -> Result<()> {
     let (mut alert_ids, mut device_ids) = (BTreeSet::new(), BTreeSet::new());
     let (mut group_ids, mut user_ids) = (BTreeSet::new(), BTreeSet::new());
+    let mut command_ids = BTreeSet::new();
     for event in &*events {
         match event.kind.subject() {
             Subject::Alert => alert_ids.extend(event.subject.parse::<AlertId>().ok()),
+            Subject::Command => command_ids.extend(event.subject.parse::<CommandId>().ok()),
             Subject::Device => device_ids.extend(event.device),
             Subject::Group => group_ids.extend(event.subject.parse::<GroupId>().ok()),
             Subject::User => user_ids.extend(event.subject.parse::<UserId>().ok()),
@@ -34,6 +36,11 @@ pub(super) async fn attach(tx: &Tx, scope: Scope, events: &mut [Event]) -> Resul
         let ids: Vec<i64> = device_ids.into_iter().map(DeviceId::as_i64).collect();
         devices = by_id(devices::read::find_many(tx, &account, scope, &ids).await?, |device| device.id);
     }
+    let mut commands = HashMap::new();
+    if !command_ids.is_empty() {
+        let ids: Vec<i64> = command_ids.into_iter().map(CommandId::as_i64).collect();
+        commands = by_id(commands::find_many(tx, scope, &ids).await?, |command| command.id);
+    }
     let ids: Vec<i64> = group_ids.into_iter().map(GroupId::as_i64).collect();
     let groups = by_id(groups::find_many(tx, scope, &ids).await?, |group| group.id);
     let ids: Vec<i64> = user_ids.into_iter().map(UserId::as_i64).collect();
@@ -41,6 +48,7 @@ pub(super) async fn attach(tx: &Tx, scope: Scope, events: &mut [Event]) -> Resul
     for event in events {
         let thing = match event.kind.subject() {
             Subject::Alert => of(&alerts, &event.subject).map(EventObject::Alert),
+            Subject::Command => of(&commands, &event.subject).map(EventObject::Command),
             Subject::Device => {
                 event.device.and_then(|id| devices.get(&id)).cloned().map(Box::new).map(EventObject::Device)
             }

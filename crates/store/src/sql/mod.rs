@@ -13,6 +13,7 @@ mod calls;
 pub(crate) mod checksum;
 pub(crate) mod clock;
 pub(crate) mod column;
+mod commands;
 mod credentials;
 mod deliveries;
 pub(crate) mod devices;

@@ -7,6 +7,7 @@ mod accounts;
 mod alerts;
 mod calls;
 mod clock;
+mod commands;
 mod compaction;
 mod credentials;
 mod damage;
@@ -73,6 +74,12 @@ conformance! {
         a_clock_that_was_ahead_is_repaired_by_command,
         accounts_are_listed_oldest_first,
         api_calls_are_summed_by_day,
+    }
+    commands {
+        a_command_goes_from_queued_to_answered,
+        a_command_is_sent_once_and_in_order,
+        a_queue_is_bounded_and_old_commands_are_forgotten,
+        commands_are_seen_with_their_device,
     }
     clock {
         a_lease_of_a_clock_ahead_is_over,

@@ -33,6 +33,7 @@ use super::reply::Envelope;
         (name = "devices", description = "Trackers, their licences and limits."),
         (name = "locations", description = "Where devices were."),
         (name = "gateways", description = "Addresses for satellite networks and phones, messages as they came, devices that nobody knows."),
+        (name = "commands", description = "What devices are told to do, and what became of it."),
         (name = "alerts", description = "What happened to devices."),
         (name = "notifications", description = "Whom alerts go to, and what became of each message."),
         (name = "groups", description = "Named sets of devices."),
@@ -54,6 +55,7 @@ use super::reply::Envelope;
         crate::http::history::OrderName,
         crate::http::routes::alerts::all::StageName,
         crate::http::routes::raw_messages::MessageResultName,
+        crate::http::routes::commands::view::CommandStateName,
         ProblemBody<'static>
     )),
 )]

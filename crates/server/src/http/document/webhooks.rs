@@ -1,7 +1,7 @@
 //! The `webhooks` section: one entry for each type of event that is sent to webhooks, and one for the test message.
 
 use perigee_core::event::{EventKind, Subject};
-use perigee_core::id::{AccountId, AlertId, DeviceId, GroupId, UserId, WebhookId};
+use perigee_core::id::{AccountId, AlertId, CommandId, DeviceId, GroupId, UserId, WebhookId};
 use serde_json::{Map, Value, json};
 
 use super::example::example;
@@ -57,6 +57,7 @@ fn data_schema(kind: EventKind) -> Value {
     let (thing, prefix) = match kind.subject() {
         Subject::Location => return json!({ "$ref": "#/components/schemas/Location" }),
         Subject::Alert => (Some("Alert"), AlertId::PREFIX),
+        Subject::Command => (Some("Command"), CommandId::PREFIX),
         Subject::Device => (Some("Device"), DeviceId::PREFIX),
         Subject::Group => (Some("Group"), GroupId::PREFIX),
         Subject::User => (Some("User"), UserId::PREFIX),
@@ -87,6 +88,13 @@ fn noted(kind: EventKind) -> Value {
         EventKind::LimitEmailReached | EventKind::LimitSmsReached => json!({
             "date": { "type": "string", "format": "date", "description": "The day, in the account's time zone.", "example": "2026-05-01" },
             "limit": { "type": "integer", "minimum": 0, "description": "Messages of the device a day.", "example": 50 },
+        }),
+        EventKind::CommandQueued
+        | EventKind::CommandSent
+        | EventKind::CommandAnswered
+        | EventKind::CommandFailed
+        | EventKind::CommandExpired => json!({
+            "state": { "$ref": "#/components/schemas/CommandState" },
         }),
         EventKind::LicenseExhausted => json!({
             "licenses": { "type": "integer", "minimum": 0, "description": "Licences of the account, all of them taken.", "example": 10 },

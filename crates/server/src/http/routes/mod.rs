@@ -8,6 +8,7 @@ pub mod alert_routing;
 pub mod alerts;
 pub mod api_key;
 pub mod audit;
+pub mod commands;
 pub mod console;
 pub mod devices;
 pub mod documents;

@@ -60,6 +60,8 @@ pub(super) enum Kind {
     RawMessage,
     /// A gateway of the account.
     Gateway,
+    /// A command to a device.
+    Command,
 }
 
 impl Kind {
@@ -83,6 +85,11 @@ impl Row {
     pub(super) fn may_end_in(&self) -> &'static [&'static str] {
         match self.operation {
             "GET /api/devices/{deviceId}/lastLocation" => &["no-location"],
+            // The first request cancels it, and a queue of a hundred is full.
+            "DELETE /api/commands/{commandId}" => &["already-sent"],
+            "POST /api/devices/{deviceId}/commands" | "POST /api/devices/{deviceId}/sendCommand" => {
+                &["too-many", "invalid-body"]
+            }
             // The own ones are somebody's scope.
             "DELETE /api/devices/{deviceId}" | "DELETE /api/groups/{groupId}" => &["in-use"],
             // Nobody here has a second factor.
@@ -164,14 +171,18 @@ fn code() -> Value {
     json!({ "code": "123456" })
 }
 
+fn command() -> Value {
+    json!({ "type": "rebootDevice" })
+}
+
 fn gateway() -> Value {
     json!({ "feed": "osmand" })
 }
 
 use Access::{Admin, Open, Operator, Read, Session, Whole, Wholly, Widely, With};
 use Kind::{
-    Alert, Device, Gateway, Geofence, Group, None, Notification, RawMessage, Rule, Secret, Share, Template,
-    User, Webhook,
+    Alert, Command, Device, Gateway, Geofence, Group, None, Notification, RawMessage, Rule, Secret, Share,
+    Template, User, Webhook,
 };
 
 /// Every operation. Bodies that are made fresh for each request, because they must be unique or name a thing of
@@ -222,6 +233,13 @@ pub(super) const ROWS: &[Row] = &[
     row("GET /api/rawMessages/{messageId}", Read, RawMessage, none),
     row("POST /api/rawMessages/{messageId}/reprocess", With(Privilege::LocationsWrite), RawMessage, none),
     row("GET /api/heardDevices", Wholly(Privilege::DevicesWrite), None, none),
+    row("GET /api/devices/{deviceId}/commands", Read, Device, none),
+    row("POST /api/devices/{deviceId}/commands", With(Privilege::CommandsSend), Device, command),
+    row("POST /api/devices/{deviceId}/sendCommand", With(Privilege::CommandsSend), Device, command),
+    row("GET /api/devices/{deviceId}/commandTypes", Read, Device, none),
+    row("GET /api/commands", Read, None, none),
+    row("GET /api/commands/{commandId}", Read, Command, none),
+    row("DELETE /api/commands/{commandId}", With(Privilege::CommandsSend), Command, none),
     row("GET /api/alerts", Read, None, none),
     row("GET /api/alerts/{alertId}", Read, Alert, none),
     row("POST /api/alerts/{alertId}/acknowledge", With(Privilege::AlertsWrite), Alert, none),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use perigee_core::account_gateway::NewGateway;
 use perigee_core::actor::{Actor, Origin, Reach, Scope};
 use perigee_core::alert::Alert;
+use perigee_core::command::{CommandFilter, CommandKind, CommandState, NewCommand};
 use perigee_core::credential::{LinkPurpose as KeptPurpose, NewLink};
 use perigee_core::device::DeviceSettings;
 use perigee_core::gateway::{MessageFilter, NewMessage, Reporter};
@@ -22,8 +23,8 @@ use perigee_core::rule::{Condition, RuleSettings, RuleTarget};
 use perigee_core::severity::Severity;
 use perigee_core::share::{NewShare, ShareTarget};
 use perigee_core::store::{
-    AccountGateways, Alerts, Credentials, Devices, Gateways, Geofences, Groups, Notifications, Routing,
-    Rules, Shares, Webhooks,
+    AccountGateways, Alerts, Commands, Credentials, Devices, Gateways, Geofences, Groups, Notifications,
+    Routing, Rules, Shares, Webhooks,
 };
 use perigee_core::webhook::{NewDelivery, Webhook, WebhookSecret, WebhookSettings};
 use perigee_server::auth::Secret;
@@ -151,12 +152,13 @@ impl Object {
     }
 }
 
-const WRITES: [Privilege; 6] = [
+const WRITES: [Privilege; 7] = [
     Privilege::DevicesWrite,
     Privilege::GroupsWrite,
     Privilege::UsersWrite,
     Privilege::LocationsWrite,
     Privilege::AlertsWrite,
+    Privilege::CommandsSend,
     Privilege::RulesWrite,
 ];
 
@@ -418,6 +420,7 @@ impl World {
             }
             Kind::Geofence => make_fence(&self.app, tenant, group).await,
             Kind::Gateway => make_gateway(&self.app, tenant).await,
+            Kind::Command => make_command(&self.app, tenant, self.device_of(object)).await,
             Kind::RawMessage => make_raw_message(&self.app, tenant, self.device_of(object)).await,
         }
     }
@@ -436,6 +439,7 @@ fn missing(kind: Kind) -> String {
         Kind::Rule => RuleId::from_i64(1).to_string(),
         Kind::Geofence => GeofenceId::from_i64(1).to_string(),
         Kind::Gateway => perigee_core::id::GatewayId::from_i64(1).to_string(),
+        Kind::Command => perigee_core::id::CommandId::from_i64(1).to_string(),
         Kind::RawMessage => perigee_core::id::MessageId::from_i64(1).to_string(),
         Kind::None | Kind::Template => String::new(),
     }
@@ -451,6 +455,18 @@ async fn make_gateway(app: &TestApp, tenant: &Tenant) -> String {
     };
     let actor = Actor::operator(tenant.account.id);
     app.store.create_gateway(&actor, new, None).await.unwrap().into_inner().id.to_string()
+}
+
+async fn make_command(app: &TestApp, tenant: &Tenant, device: DeviceId) -> String {
+    let actor = Actor::operator(tenant.account.id);
+    let filter = CommandFilter { device: Some(device), state: Some(CommandState::Queued) };
+    let queued = app.store.list_commands(actor.scope, filter, PageRequest::first(1)).await.unwrap();
+    if let Some(command) = queued.items.first() {
+        return command.id.to_string();
+    }
+    let deadline = app.app.clock.now().plus_seconds(86_400);
+    let new = NewCommand { kind: CommandKind::RebootDevice, values: "{}".to_owned(), deadline };
+    app.store.create_command(&actor, device, new, None).await.unwrap().into_inner().id.to_string()
 }
 
 async fn make_raw_message(app: &TestApp, tenant: &Tenant, device: DeviceId) -> String {

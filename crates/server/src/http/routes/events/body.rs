@@ -10,6 +10,7 @@ use crate::http::cursor::Cursor;
 use crate::http::error::ApiResult;
 use crate::http::format::{Selection, json};
 use crate::http::routes::alerts::view::AlertView;
+use crate::http::routes::commands::view::CommandView;
 use crate::http::routes::devices::view::DeviceView;
 use crate::http::routes::groups::GroupView;
 use crate::http::routes::users_view::UserView;
@@ -51,6 +52,7 @@ pub fn write_event(out: &mut Vec<u8>, event: &Event, now: Timestamp) {
 fn data(event: &Event, thing: &EventObject, now: Timestamp) -> Map<String, Value> {
     let mut members = match thing {
         EventObject::Alert(alert) => members_of(AlertView::from((**alert).clone())),
+        EventObject::Command(command) => members_of(CommandView::from((**command).clone())),
         EventObject::Device(device) => members_of(DeviceView::at((**device).clone(), now)),
         EventObject::Group(group) => members_of(GroupView::from((**group).clone())),
         EventObject::User(user) => members_of(UserView::from((**user).clone())),

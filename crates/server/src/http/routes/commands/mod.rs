@@ -1,0 +1,6 @@
+//! Commands to devices.
+
+pub mod input;
+pub mod read;
+pub mod view;
+pub mod write;

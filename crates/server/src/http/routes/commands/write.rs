@@ -1,0 +1,135 @@
+//! Giving and cancelling commands.
+
+use axum::extract::State;
+use perigee_core::command::{CommandKind, NewCommand};
+use perigee_core::device::{Device, DeviceRef};
+use perigee_core::id::CommandId;
+use perigee_core::privilege::Privilege;
+use perigee_gateways::{
+    Command as Order, EncodeError, Options, Target, encode_command, find_protocol, supported_commands,
+};
+use serde_json::Value;
+
+use super::input::{CommandInput, modernise, read_command};
+use super::read::find;
+use super::view::CommandView;
+use crate::app::App;
+use crate::http::error::{ApiError, ApiResult, invalid_body};
+use crate::http::error_code::ErrorCode;
+use crate::http::extract::{Caller, DevicePath, IdPath, JsonBody, Once};
+use crate::http::json::{Pointer, Problem};
+use crate::http::reply::Reply;
+use crate::http::routes::devices::find_device;
+
+/// Refuses a command that the protocol of the device does not have, or cannot write with these values.
+fn check_protocol(device: &Device, new: &NewCommand) -> ApiResult<()> {
+    let Some(name) = device.protocol.as_deref() else { return Ok(()) };
+    let refuse = |member: &str, detail: String| {
+        Err(invalid_body(vec![Problem { pointer: Pointer::root().member(member), detail }]))
+    };
+    let Some(protocol) = find_protocol(name) else {
+        return refuse("type", format!("The device reports by {name}, which takes no commands."));
+    };
+    let options = Options::default();
+    let target = Target {
+        identifier: device.settings.identifier.as_deref().unwrap_or("0"),
+        model: device.settings.model.as_deref(),
+        options: &options,
+        now: device.creation,
+    };
+    let order = Order {
+        kind: new.kind.name().to_owned(),
+        values: serde_json::from_str(&new.values).unwrap_or_default(),
+    };
+    match encode_command(protocol, &order, &target) {
+        Ok(_) => Ok(()),
+        Err(EncodeError::Unsupported) => {
+            let names: Vec<&str> =
+                supported_commands(protocol, &target).into_iter().map(CommandKind::name).collect();
+            let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            refuse("type", format!("Devices that speak {name} do not take this command. They take: {known}."))
+        }
+        Err(problem) => refuse("values", format!("The command cannot be written for {name}: {problem}.")),
+    }
+}
+
+/// Queues a command, and wakes the device's connection.
+async fn queue(
+    app: &App,
+    caller: &Caller,
+    once: Once,
+    device: Option<&DeviceRef>,
+    body: &JsonBody,
+    value: &Value,
+) -> ApiResult<Reply<CommandView>> {
+    let device = find_device(app, caller, device).await?;
+    caller.require(Privilege::CommandsSend)?;
+    let new = read_command(value, caller.zone(), caller.now())?;
+    check_protocol(&device, &new)?;
+    if new.kind == CommandKind::EngineStop
+        && let Some(speed) = app.ingest.speed_above_limit(caller.scope(), device.id).await?
+    {
+        return Err(ApiError::new(ErrorCode::DeviceMoving, app.ingest.too_fast(speed)));
+    }
+    let held = once.hold(app, caller, body)?;
+    let made = app.store.create_command(&caller.actor(), device.id, new, held.key.clone()).await?;
+    let command = made.into_inner();
+    app.ingest.wake(device.id);
+    let address = app.base_url.join(&format!("/api/commands/{}", command.id));
+    Ok(caller.reply(CommandView::from(command)).created(address))
+}
+
+/// Give a device a command.
+///
+/// It is queued, and sent when the device is connected by TCP, at once if it is. `command.sent`, `command.answered`,
+/// `command.failed` and `command.expired` tell what became of it. A command that the device's protocol does not have is
+/// refused. Stopping an engine is refused while the device moves faster than the server allows. Needs `commands.send`.
+#[utoipa::path(post, path = "/api/devices/{deviceId}/commands", tag = "commands",
+    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
+    request_body(content = CommandInput, example = json!({"type": "positionPeriodic", "values": {"frequency": 60}})),
+    responses((status = 201, description = "The command, queued.", body = CommandView)))]
+pub async fn create_command(
+    State(app): State<App>,
+    caller: Caller,
+    once: Once,
+    DevicePath(device): DevicePath,
+    body: JsonBody,
+) -> ApiResult<Reply<CommandView>> {
+    queue(&app, &caller, once, device.as_ref(), &body, &body.value).await
+}
+
+/// Give a device a command, by its older name.
+///
+/// As `POST /api/devices/{deviceId}/commands`. `{"command": "text"}` is short for a custom command with this text.
+#[utoipa::path(post, path = "/api/devices/{deviceId}/sendCommand", tag = "commands",
+    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
+    request_body(content = CommandInput, example = json!({"type": "positionPeriodic", "values": {"frequency": 60}})),
+    responses((status = 201, description = "The command, queued.", body = CommandView)))]
+pub async fn send_command(
+    State(app): State<App>,
+    caller: Caller,
+    once: Once,
+    DevicePath(device): DevicePath,
+    body: JsonBody,
+) -> ApiResult<Reply<CommandView>> {
+    let value = modernise(body.value.clone());
+    queue(&app, &caller, once, device.as_ref(), &body, &value).await
+}
+
+/// Cancel a command.
+///
+/// Only while it is queued: it fails, and is never sent. A command that was sent cannot be taken back (409). Needs
+/// `commands.send`.
+#[utoipa::path(delete, path = "/api/commands/{commandId}", tag = "commands",
+    params(("commandId" = String, Path, description = "The command's id.", example = "cmd_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The command, which has failed.", body = CommandView)))]
+pub async fn cancel_command(
+    State(app): State<App>,
+    caller: Caller,
+    IdPath(id): IdPath<CommandId>,
+) -> ApiResult<Reply<CommandView>> {
+    let command = find(&app, &caller, id).await?;
+    caller.require(Privilege::CommandsSend)?;
+    let cancelled = app.store.cancel_command(&caller.actor(), command.id).await?;
+    Ok(caller.reply(CommandView::from(cancelled)))
+}

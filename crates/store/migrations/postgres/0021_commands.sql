@@ -1,0 +1,23 @@
+-- Commands to devices: queued until the device connects, and what became of them.
+
+CREATE TABLE command (
+    account_id BIGINT  NOT NULL,
+    id         BIGINT  NOT NULL,
+    device_id  BIGINT  NOT NULL,
+    kind       TEXT    NOT NULL,
+    -- A JSON object.
+    parameters TEXT    NOT NULL,
+    state      TEXT    NOT NULL CHECK (state IN ('queued', 'sent', 'answered', 'failed', 'expired')),
+    created_by BIGINT,
+    creation   BIGINT  NOT NULL,
+    deadline   BIGINT  NOT NULL,
+    protocol   TEXT,
+    sent_at    BIGINT,
+    ended_at   BIGINT,
+    answer     TEXT,
+    error      TEXT,
+    PRIMARY KEY (account_id, id),
+    FOREIGN KEY (account_id, device_id) REFERENCES device (account_id, id) ON DELETE CASCADE
+);
+CREATE INDEX command_by_device ON command (account_id, device_id, id);
+CREATE INDEX command_queued ON command (deadline) WHERE state = 'queued';
