@@ -1,4 +1,7 @@
-//! What the command line shares with the benchmarks and tests: a simulated fleet, and the measuring of latencies.
+//! What the command line shares with the benchmarks and tests: a simulated fleet, simulated trackers and providers, and the
+//! measuring of latencies.
 
 pub mod fleet;
 pub mod latency;
+pub mod provider;
+pub mod tracker;

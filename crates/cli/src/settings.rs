@@ -142,6 +142,14 @@ impl Settings {
                 let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
                 Value::Array(items.map(|item| Value::String(item.to_owned())).collect())
             }
+            // `gt06=0.0.0.0:5023,any=0.0.0.0:5000`; what is no such list is refused with its type.
+            Some(Value::Table(_)) => {
+                let pair = |item: &str| {
+                    let (name, value) = item.split_once('=')?;
+                    Some((name.trim().to_owned(), Value::String(value.trim().to_owned())))
+                };
+                text.split(',').map(pair).collect::<Option<_>>().map_or(Value::String(text), Value::Table)
+            }
             _ => Value::String(text),
         }
     }
@@ -197,6 +205,9 @@ mod tests {
         assert_eq!((config.limits.burst, config.limits.requests_per_second), (7, 6));
         assert_eq!(config.store.data, Path::new("flag"));
         assert_eq!(config.store.connections, 8);
+        let config = with_variable("PERIGEE_GATEWAYS__LISTEN", "gt06=127.0.0.1:1, any=127.0.0.1:2").unwrap();
+        let names: Vec<&str> = config.gateways.listen.keys().map(String::as_str).collect();
+        assert_eq!(names, ["any", "gt06"]);
     }
 
     #[test]

@@ -196,7 +196,7 @@ fn wait_after(attempt: u32) -> Duration {
 }
 
 /// Trusts the given certificates, or the public ones.
-fn tls(ca: Option<&Path>) -> Result<rustls::ClientConfig> {
+pub(crate) fn tls(ca: Option<&Path>) -> Result<rustls::ClientConfig> {
     let trust = ca.map_or(Trust::Public, |path| Trust::File(path.to_owned()));
     Ok(client_config(&trust)?)
 }

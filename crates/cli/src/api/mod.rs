@@ -3,5 +3,5 @@
 mod client;
 mod locations;
 
-pub(crate) use client::Api;
+pub(crate) use client::{Api, tls};
 pub(crate) use locations::{Outcome, Submission};

@@ -144,6 +144,26 @@ pub(crate) struct Simulate {
     /// Report for this one existing device, by id or identifier, every three seconds until Ctrl-C or for `--seconds`.
     #[arg(long, value_name = "DEVICE", conflicts_with_all = ["devices", "create_devices", "speedup", "rate", "start", "dry_run"])]
     pub(crate) device: Option<String>,
+    /// Be one tracker of this protocol, over a real socket: gt06, teltonika, queclink, jt808, h02, gps103, tk103, suntech,
+    /// meitrack, ruptela, wialon-ips or calamp.
+    #[arg(long, value_name = "PROTOCOL", requires = "to", conflicts_with_all = ["device", "feed"])]
+    pub(crate) protocol: Option<String>,
+    /// Be the provider of this feed, with its retries, duplicates and delays: garmin, directip, cloudloop, globalstar, spot,
+    /// zoleo, osmand or owntracks.
+    #[arg(long, value_name = "FEED", requires = "to", conflicts_with = "device")]
+    pub(crate) feed: Option<String>,
+    /// Where `--protocol` (HOST:PORT) or `--feed` (the gateway's URL; HOST:PORT for directip) sends to.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) to: Option<String>,
+    /// Name of the tracker of `--protocol` or `--feed`, decimal digits.
+    #[arg(long, value_name = "DIGITS", default_value = "356938035643809")]
+    pub(crate) identifier: String,
+    /// Seconds between two records of `--protocol` or `--feed`.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub(crate) every: u32,
+    /// The tracker of `--protocol` is out of reach for this long after every tenth record.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=86_400))]
+    pub(crate) outage: u32,
     /// How many devices are simulated.
     #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) devices: u32,

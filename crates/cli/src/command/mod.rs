@@ -18,7 +18,9 @@ mod repair;
 mod restore;
 mod serve;
 mod simulate;
+mod simulate_feed;
 mod simulate_one;
+mod simulate_tracker;
 mod user;
 mod verify;
 

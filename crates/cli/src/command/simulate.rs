@@ -16,12 +16,18 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};
 
-use super::simulate_one;
+use super::{simulate_feed, simulate_one, simulate_tracker};
 use crate::api::{Api, Outcome, Submission};
 use crate::args::{Common, Simulate, Speedup};
 use crate::output::{Answer, print};
 
 pub(crate) async fn run(common: &Common, options: Simulate) -> Result<()> {
+    if let Some(protocol) = &options.protocol {
+        return simulate_tracker::run(common, &options, protocol).await;
+    }
+    if let Some(feed) = &options.feed {
+        return simulate_feed::run(common, &options, feed).await;
+    }
     if let Some(device) = &options.device {
         return simulate_one::run(common, &options, device).await;
     }

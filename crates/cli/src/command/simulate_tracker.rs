@@ -1,0 +1,73 @@
+//! `perigee simulate --protocol`: one tracker over a real socket, as the hardware would do it.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use perigee_cli::tracker::{PROTOCOLS, Plan, Summary, run as run_tracker, voice_of};
+use perigee_core::time::{Clock, SystemClock};
+use serde::Serialize;
+
+use crate::args::{Common, Simulate};
+use crate::output::{Answer, print};
+
+/// How long a tracker waits for an acknowledgement, as real ones do.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How long it waits before it connects anew.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// Runs the tracker until its records are delivered, or until interrupted.
+pub(crate) async fn run(common: &Common, options: &Simulate, protocol: &str) -> Result<()> {
+    let name = options.identifier.as_str();
+    ensure!(
+        (1..=15).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_digit()),
+        "give --identifier 1 to 15 decimal digits"
+    );
+    let Some(mut voice) = voice_of(protocol, name) else {
+        let known: Vec<&str> = PROTOCOLS.iter().map(|(known, _)| *known).collect();
+        bail!("there is no protocol {protocol:?} to simulate; there are {}", known.join(", "));
+    };
+    let to = options.to.as_deref().unwrap_or_default();
+    let mut found = tokio::net::lookup_host(to)
+        .await
+        .with_context(|| format!("cannot find {to:?}; give --to as HOST:PORT"))?;
+    let server = found.next().with_context(|| format!("{to:?} has no address"))?;
+    let plan = Plan {
+        server,
+        start_s: SystemClock.now().as_millis() / 1000,
+        records: (options.seconds / options.every).max(1),
+        every: Duration::from_secs(options.every.into()),
+        patience: PATIENCE,
+        pause: PAUSE,
+        outage: Duration::from_secs(options.outage.into()),
+    };
+    let mut acknowledged = 0;
+    let mut forget = |records: &[_]| acknowledged += records.len();
+    let done = tokio::select! {
+        done = run_tracker(plan, &mut *voice, &mut forget) => Some(done),
+        _interrupted = tokio::signal::ctrl_c() => None,
+    };
+    let summary = done.unwrap_or_else(|| Summary {
+        acknowledged: u32::try_from(acknowledged).unwrap_or(u32::MAX),
+        ..Summary::default()
+    });
+    print(&Shown { protocol: protocol.to_owned(), identifier: name.to_owned(), summary }, common.json)
+}
+
+#[derive(Serialize)]
+struct Shown {
+    protocol: String,
+    identifier: String,
+    #[serde(flatten)]
+    summary: Summary,
+}
+
+impl Answer for Shown {
+    fn in_words(&self) -> String {
+        let Summary { recorded, acknowledged, resent, connections, commands } = self.summary;
+        format!(
+            "{} {} recorded {recorded}, acknowledged {acknowledged}, sent again {resent}, connections {connections}, \
+             commands {commands}",
+            self.protocol, self.identifier
+        )
+    }
+}
