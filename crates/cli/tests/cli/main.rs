@@ -11,4 +11,5 @@ mod process;
 mod reloading;
 mod serving;
 mod stopping;
+mod trackers;
 mod transfer;
