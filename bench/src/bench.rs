@@ -34,6 +34,8 @@ pub(crate) enum Phase {
     Webhooks,
     /// Geofences, and locations one by one with rules.
     Rules,
+    /// Trackers over TCP, and connections that say nothing.
+    Trackers,
     /// Plain databases with one row per location.
     Peers,
 }

@@ -25,10 +25,11 @@ pub(crate) enum Topic {
     Streams,
     Webhooks,
     Rules,
+    Trackers,
     Peers,
 }
 
-const TOPICS: [(Topic, &str); 12] = [
+const TOPICS: [(Topic, &str); 13] = [
     (Topic::Singles, "1. Locations sent one by one"),
     (Topic::Batches, "2. Locations sent in batches"),
     (Topic::Size, "3. Size, and growth"),
@@ -40,6 +41,7 @@ const TOPICS: [(Topic, &str); 12] = [
     (Topic::Streams, "9. Streams of events"),
     (Topic::Webhooks, "10. Webhooks"),
     (Topic::Rules, "11. Rules and geofences"),
+    (Topic::Trackers, "12. Trackers"),
     (Topic::Peers, "What a user would do instead: a row per location"),
 ];
 

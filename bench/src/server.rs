@@ -101,9 +101,13 @@ impl Server {
 
     /// Makes devices whose identifiers begin so, beside those that are there.
     pub async fn make_devices(&mut self, prefix: &str, count: usize) -> Result<()> {
-        let made: Vec<String> = (0..count).map(|index| format!("{prefix}-{index:05}")).collect();
+        self.make_named_devices((0..count).map(|index| format!("{prefix}-{index:05}")).collect()).await
+    }
+
+    /// Makes devices with these identifiers, beside those that are there.
+    pub async fn make_named_devices(&mut self, made: Vec<String>) -> Result<()> {
         let mut makers = JoinSet::new();
-        for part in made.chunks(count.div_ceil(MAKERS).max(1)) {
+        for part in made.chunks(made.len().div_ceil(MAKERS).max(1)) {
             let (part, address, token) = (part.to_vec(), self.address.clone(), self.token.clone());
             makers.spawn(async move {
                 let mut connection = Connection::open(&address).await?;

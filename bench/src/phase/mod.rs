@@ -10,6 +10,7 @@ mod rules;
 mod singles;
 mod size;
 mod streams;
+mod trackers;
 mod webhooks;
 
 use anyhow::Result;
@@ -31,6 +32,7 @@ pub(crate) async fn run(bench: &mut Bench, phase: Phase) -> Result<()> {
             Phase::Streams => streams::measure(bench, &engine).await?,
             Phase::Webhooks => webhooks::measure(bench, &engine).await?,
             Phase::Rules => rules::measure(bench, &engine).await?,
+            Phase::Trackers => trackers::measure(bench, &engine).await?,
             Phase::Peers => peer::measure(bench, &engine).await?,
         }
     }
