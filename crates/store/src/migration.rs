@@ -89,7 +89,7 @@ migrations! {
     15 "geofence_positions" "0015_geofence_positions.sql";
     16 "gateways" "0016_gateways.sql";
     17 "account_gateways" "0017_account_gateways.sql";
-    21 "commands" "0021_commands.sql";
+    18 "commands" "0018_commands.sql";
 }
 
 impl Migration {
