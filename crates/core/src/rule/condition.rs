@@ -184,6 +184,11 @@ impl Condition {
         }
     }
 
+    /// Whether it depends on where the device is.
+    pub const fn is_about_place(&self) -> bool {
+        matches!(self, Self::Fence { .. } | Self::Route { .. } | Self::NoMovement { .. })
+    }
+
     /// The built-in name of its alert; `lasting` if the rule requires a duration.
     pub fn alert_name(&self, lasting: bool) -> String {
         let name = match self {

@@ -97,6 +97,10 @@ impl Progress {
 
     /// Advances by one location. Returns the episode that ended with it.
     pub fn apply(&mut self, rule: &Rule, location: &Location, inside: Inside<'_>) -> Option<Episode> {
+        if !rule.settings.accepts(location) {
+            self.at = location.time;
+            return None;
+        }
         let mut all = !self.condition_states.is_empty();
         let conditions = rule.settings.conditions.iter().enumerate();
         for ((memory, holds), (number, condition)) in self.condition_states.iter_mut().zip(conditions) {

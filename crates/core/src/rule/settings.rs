@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Condition, Silence};
 use crate::id::{AccountId, DeviceId, GeofenceId, GroupId, RuleId};
+use crate::location::{FixSource, Location, Readings};
 use crate::revision::Revision;
 use crate::schedule::Schedule;
 use crate::time::Timestamp;
@@ -47,6 +48,10 @@ pub struct RuleSettings {
     pub for_s: u32,
     /// Seconds after an alert in which no other is raised.
     pub cool_down_s: u32,
+    /// The accuracy in metres beyond which a rule with a condition about places ignores a location. Rules that were
+    /// stored before there was such a setting have the default.
+    #[serde(default = "RuleSettings::default_max_accuracy_m")]
+    pub max_accuracy_m: u32,
     /// Hours in which the rule can be true; `None` for always.
     pub schedule: Option<Schedule>,
     /// The name of its alerts; `None` uses the name of its first condition.
@@ -112,6 +117,28 @@ impl RuleSettings {
     /// The longest duration in a rule, in seconds: 31 days.
     pub const SECONDS_MAX: u32 = 2_678_400;
 
+    /// The coarsest accuracy unless a client sets another, in metres: good fixes pass, estimates of networks do not.
+    pub const MAX_ACCURACY_M: u32 = 500;
+    /// The largest accuracy that can be set, in metres.
+    pub const ACCURACY_MOST_M: u32 = 1_000_000;
+
+    const fn default_max_accuracy_m() -> u32 {
+        Self::MAX_ACCURACY_M
+    }
+
+    /// Whether the rule evaluates a location. One with a condition about places ignores positions that are too coarse,
+    /// and estimates of networks that do not say how coarse they are.
+    pub fn accepts(&self, location: &Location) -> bool {
+        let Readings { accuracy, source, .. } = &location.readings;
+        if !self.conditions.iter().any(Condition::is_about_place) {
+            return true;
+        }
+        match accuracy {
+            Some(accuracy) => accuracy.as_thousandths() <= i64::from(self.max_accuracy_m) * 1_000,
+            None => !matches!(source, Some(FixSource::Network | FixSource::Doppler)),
+        }
+    }
+
     /// The name of its alerts.
     pub fn alert_name(&self) -> String {
         let own = self.conditions.first().map(|condition| condition.alert_name(self.for_s > 0));
@@ -143,12 +170,13 @@ impl RuleSettings {
     /// Whether it evaluates as `before` did, so that its state stays valid. Targets do not count: a device that
     /// leaves and returns starts again in any case.
     pub fn evaluates_like(&self, before: &Self) -> bool {
-        (self.enabled, self.for_s, self.cool_down_s) == (before.enabled, before.for_s, before.cool_down_s)
+        let times = |one: &Self| (one.enabled, one.for_s, one.cool_down_s, one.max_accuracy_m);
+        times(self) == times(before)
             && (&self.conditions, &self.schedule) == (&before.conditions, &before.schedule)
     }
 
     /// The fields that differ from `before`, by their names in the API; written to the audit log.
-    pub fn changes_since(&self, before: &Self) -> [(&'static str, bool); 13] {
+    pub fn changes_since(&self, before: &Self) -> [(&'static str, bool); 14] {
         [
             ("name", self.name != before.name),
             ("description", self.description != before.description),
@@ -159,6 +187,7 @@ impl RuleSettings {
             ("conditions", self.conditions != before.conditions),
             ("forSeconds", self.for_s != before.for_s),
             ("coolDownSeconds", self.cool_down_s != before.cool_down_s),
+            ("maxAccuracyMetres", self.max_accuracy_m != before.max_accuracy_m),
             ("schedule", self.schedule != before.schedule),
             ("alertName", self.alert_name != before.alert_name),
             ("text", self.text != before.text),

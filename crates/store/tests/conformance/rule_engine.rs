@@ -30,6 +30,7 @@ async fn rule(on: &Fixture, tenant: &Tenant) -> Rule {
         conditions: vec![Condition::Measure { quantity: Quantity::Speed, level }],
         for_s: 0,
         cool_down_s: 0,
+        max_accuracy_m: RuleSettings::MAX_ACCURACY_M,
         schedule: None,
         alert_name: None,
         text: None,

@@ -47,6 +47,29 @@ fn speeds(list: &[(i64, f64)]) -> Vec<Seen> {
 }
 
 #[test]
+fn coarse_positions_do_not_count_for_places() {
+    use crate::location::FixSource;
+    let coarse =
+        |metres: f64| Readings { accuracy: milli(metres), source: Some(FixSource::Network), ..none() };
+    let unknown = Readings { source: Some(FixSource::Doppler), ..none() };
+    let fence = |change| Condition::Fence { change, geofences: vec![FENCE] };
+    let seen = |readings: &Readings| {
+        vec![(0, 50.0, none()), (10, 0.0, readings.clone()), (20, 50.0, none()), (30, 0.0, none())]
+    };
+    for readings in [coarse(500.1), coarse(50_000.0), unknown] {
+        check(fence(FenceChange::Enter), &seen(&readings), &[(30, 30, None)]);
+        check(fence(FenceChange::Inside), &seen(&readings), &[(30, 30, None)]);
+        check(Condition::Route { geofences: vec![FENCE] }, &seen(&readings), &[(0, 0, Some(30))]);
+        // Time alone does not complete a stay: the next good position does.
+        let stay = [(0, 0.0, none()), (60, 0.0, readings.clone()), (90, 50.0, none())];
+        check_timed(fence(FenceChange::Inside), (60, 0), &stay, &[]);
+    }
+    check(fence(FenceChange::Enter), &seen(&coarse(500.0)), &[(10, 10, Some(20)), (30, 30, None)]);
+    let fast = Readings { speed: milli(95.0), ..coarse(9_000.0) };
+    check(level(Quantity::Speed, Crossing::Above, 90.0, None), &[(0, 0.0, fast)], &[(0, 0, None)]);
+}
+
+#[test]
 fn limits_are_passed_and_given_up() {
     let above = || level(Quantity::Speed, Crossing::Above, 90.0, None);
     check(above(), &speeds(&[(0, 90.0), (10, 90.1), (20, 100.0), (30, 90.0)]), &[(10, 10, Some(30))]);

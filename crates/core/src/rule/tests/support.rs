@@ -27,6 +27,7 @@ pub(super) fn rule(id: i64, conditions: Vec<Condition>, for_s: u32, cool_down_s:
             conditions,
             for_s,
             cool_down_s,
+            max_accuracy_m: RuleSettings::MAX_ACCURACY_M,
             schedule: None,
             alert_name: None,
             text: None,

@@ -19,6 +19,7 @@ pub(super) fn rule_of(condition: Condition) -> Rule {
             conditions: vec![condition],
             for_s: 0,
             cool_down_s: 0,
+            max_accuracy_m: RuleSettings::MAX_ACCURACY_M,
             schedule: None,
             alert_name: None,
             text: None,

@@ -494,6 +494,7 @@ async fn make_rule(app: &TestApp, tenant: &Tenant, device: DeviceId) -> String {
         conditions: vec![Condition::Sos],
         for_s: 0,
         cool_down_s: 0,
+        max_accuracy_m: RuleSettings::MAX_ACCURACY_M,
         schedule: None,
         alert_name: None,
         text: None,

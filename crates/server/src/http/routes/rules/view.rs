@@ -51,6 +51,9 @@ pub struct RuleView {
     /// How long after an alert no other is raised, in seconds.
     #[schema(example = 600)]
     cool_down_seconds: u32,
+    /// A rule about places ignores locations whose `accuracy` is worse than this many metres.
+    #[schema(example = 500)]
+    max_accuracy_metres: u32,
     /// When it holds; always when null.
     schedule: Option<ScheduleView>,
     /// The name of its alerts, if it is not that of the first condition.
@@ -105,6 +108,9 @@ input! {
         for_s as "forSeconds": Whole<0, { RuleSettings::SECONDS_MAX }>, or(0), example 60;
         /// How long after an alert no other is raised, in seconds.
         cool_down_s as "coolDownSeconds": Whole<0, { RuleSettings::SECONDS_MAX }>, or(0), example 600;
+        /// A rule about places (geofences, routes, no movement) ignores locations whose `accuracy` is worse than this many
+        /// metres, and estimates of networks without one; 500 unless given.
+        max_accuracy_m as "maxAccuracyMetres": Whole<1, { RuleSettings::ACCURACY_MOST_M }>, or(RuleSettings::MAX_ACCURACY_M), example 500;
         /// When it holds; always when null.
         schedule: Object<ScheduleInput>, nullable;
         /// The name of its alerts, if it is not that of the first condition.
@@ -131,6 +137,7 @@ impl From<Rule> for RuleView {
             conditions: settings.conditions.iter().map(ConditionView::from).collect(),
             for_seconds: settings.for_s,
             cool_down_seconds: settings.cool_down_s,
+            max_accuracy_metres: settings.max_accuracy_m,
             schedule: settings.schedule.map(ScheduleView::from),
             alert_name: settings.alert_name,
             text: settings.text,
@@ -172,6 +179,7 @@ pub(super) fn read_rule(body: &Value, mode: Mode, zone: &Zone) -> ApiResult<Rule
             conditions: input.conditions?,
             for_s: input.for_s,
             cool_down_s: input.cool_down_s,
+            max_accuracy_m: input.max_accuracy_m,
             schedule,
             alert_name: input.alert_name,
             text: input.text,
