@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::actor::Scope;
+use crate::feed_health::GatewayState;
 use crate::id::{AccountId, DeviceId, GatewayId, UserId};
 use crate::time::Timestamp;
 
@@ -19,6 +20,9 @@ pub struct NewGateway {
     pub options: String,
     /// SHA-256 of the secret in its address.
     pub secret_hash: [u8; 32],
+    /// Whether the service fetches its messages; providers and phones send them otherwise.
+    #[serde(default)]
+    pub polled: bool,
 }
 
 /// A gateway as stored.
@@ -34,6 +38,9 @@ pub struct Gateway {
     pub created_by: Option<UserId>,
     /// Set by the service on creation.
     pub creation: Timestamp,
+    /// What is known of its messages.
+    #[serde(default)]
+    pub state: GatewayState,
 }
 
 impl Gateway {

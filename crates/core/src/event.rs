@@ -107,6 +107,10 @@ event_kinds! {
     UserDeleted = "user.deleted", User;
     /// A webhook was switched off because its receiver answered 410.
     WebhookDisabled = "webhook.disabled", Webhook;
+    /// A gateway is late: no message came for about two of its usual intervals.
+    FeedLate = "feed.late", Gateway;
+    /// A gateway refused requests that were not signed as set, or its provider refused ours; told once an hour.
+    FeedRefused = "feed.refused", Gateway;
 }
 
 /// The kind of thing that an event happened to.
@@ -128,6 +132,8 @@ pub enum Subject {
     Account,
     /// A webhook; only its id is told.
     Webhook,
+    /// A gateway; only its id is told.
+    Gateway,
 }
 
 impl Serialize for EventKind {

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::actor::Scope;
-use crate::id::{AccountId, DeviceId, MessageId};
-use crate::location::Outcome;
+use crate::id::{AccountId, DeviceId, GatewayId, MessageId};
+use crate::location::{Outcome, Sameness};
 use crate::time::Timestamp;
 
 /// A further name under which a device reports, such as the IMEI of its satellite modem.
@@ -51,12 +51,20 @@ pub enum MessageResult {
     Unparsable,
     /// It was read, and its device is expired: nothing but the message is stored.
     ExpiredDevice,
+    /// The provider or the device marked it as a test: nothing but the message is stored.
+    Test,
 }
 
 impl MessageResult {
     /// Every result, in the order of the API document.
-    pub const ALL: [Self; 5] =
-        [Self::Decoded, Self::Duplicate, Self::UnknownDevice, Self::Unparsable, Self::ExpiredDevice];
+    pub const ALL: [Self; 6] = [
+        Self::Decoded,
+        Self::Duplicate,
+        Self::UnknownDevice,
+        Self::Unparsable,
+        Self::ExpiredDevice,
+        Self::Test,
+    ];
 
     /// Its name in the API and in the store.
     pub const fn name(self) -> &'static str {
@@ -66,6 +74,7 @@ impl MessageResult {
             Self::UnknownDevice => "unknownDevice",
             Self::Unparsable => "unparsable",
             Self::ExpiredDevice => "expiredDevice",
+            Self::Test => "test",
         }
     }
 
@@ -94,6 +103,10 @@ pub struct NewMessage {
     pub bytes: Vec<u8>,
     /// Why it cannot be read, or not in full.
     pub error: Option<String>,
+    /// The gateway of an account that it came by; `None` for a listener.
+    pub gateway: Option<GatewayId>,
+    /// When its locations count as stored.
+    pub sameness: Sameness,
 }
 
 impl NewMessage {
@@ -128,6 +141,8 @@ pub struct RawMessage {
     pub size: u32,
     /// The frame or the body; only its beginning in a list.
     pub bytes: Vec<u8>,
+    /// The gateway of the account that it came by, which may have been deleted since; `None` for a listener.
+    pub gateway: Option<GatewayId>,
 }
 
 /// Which messages to list; all conditions must be true.

@@ -3,6 +3,7 @@
 /// Words that phones and webhooks send, as [`crate::alert_name`] reads them.
 const WORDS: &[&str] = &[
     "sos",
+    "sosCancel",
     "vibration",
     "movement",
     "lowBattery",

@@ -16,6 +16,24 @@ impl Options {
         Self(members)
     }
 
+    /// The same with the model of the device that has this identifier, or of all devices; a model that is set stays.
+    #[must_use]
+    pub fn with_model(mut self, identifier: Option<&str>, model: &str) -> Self {
+        let settings = match identifier {
+            None => Some(&mut self.0),
+            Some(identifier) => {
+                let devices = self.0.entry("devices").or_insert_with(|| Map::new().into()).as_object_mut();
+                let device =
+                    devices.map(|devices| devices.entry(identifier).or_insert_with(|| Map::new().into()));
+                device.and_then(Json::as_object_mut)
+            }
+        };
+        if let Some(settings) = settings {
+            settings.entry("model").or_insert_with(|| model.into());
+        }
+        self
+    }
+
     /// The value of an option.
     pub fn get(&self, name: &str) -> Option<&Json> {
         self.0.get(name)

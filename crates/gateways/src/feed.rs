@@ -3,12 +3,15 @@
 //! A feed is a few pure functions. The caller checks the route's own secret, calls [`Feed::check`], stores the raw request,
 //! answers with [`Feed::reply`], and calls [`Feed::decode`], in this order. Decoding may be repeated at any time.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use perigee_core::location::Sameness;
 use perigee_core::time::Timestamp;
 use serde_json::Value as Json;
 
 use crate::decoded::{DecodeError, Options};
-use crate::feeds;
 use crate::report::Report;
+use crate::{feeds, secret};
 
 /// An HTTP request of a provider or a phone; of a polled feed the body of its answer.
 #[derive(Clone, Copy, Debug)]
@@ -197,6 +200,29 @@ pub struct Feed {
     pub reply: fn(&FeedRequest<'_>, &FeedContext<'_>, &FeedOutcome) -> FeedReply,
     /// Checks what authenticates a request beyond the route's own secret: a signature, or a token header.
     pub check: fn(&FeedRequest<'_>, &FeedContext<'_>) -> Result<(), Refused>,
+}
+
+impl Feed {
+    /// When locations of the feed count as stored. The same fix comes by several feeds of some providers, with other
+    /// readings in each.
+    pub fn sameness(&self) -> Sameness {
+        let providers = ["garmin", "spot"];
+        let is_of = |provider: &str| {
+            self.name.strip_prefix(provider).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        };
+        if providers.into_iter().any(is_of) { Sameness::Fix } else { Sameness::Content }
+    }
+}
+
+/// HTTP Basic with the settings `user` and `password`, where both are set; the check of providers that can send it.
+pub fn basic_check(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<(), Refused> {
+    let (Some(user), Some(password)) = (context.options.text("user"), context.options.text("password"))
+    else {
+        return Ok(());
+    };
+    let sent = request.header("authorization").ok_or(Refused::Missing("Authorization header"))?;
+    let expected = format!("Basic {}", STANDARD.encode(format!("{user}:{password}")));
+    if secret::same(sent.trim(), &expected) { Ok(()) } else { Err(Refused::Wrong("Authorization header")) }
 }
 
 /// The check of a feed that has no signature of its own.

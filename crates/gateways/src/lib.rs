@@ -51,7 +51,7 @@ pub use command::{Command, EncodeError, Target, encode_command, no_commands, sup
 pub use decoded::{Context, DecodeError, Decoded, Decoder, Options, UploadedFile};
 pub use feed::{
     Delivery, FEEDS, Feed, FeedContext, FeedDecoded, FeedMessage, FeedOutcome, FeedReply, FeedRequest,
-    Refused, SosStep, find_feed, no_check,
+    Refused, SosStep, basic_check, find_feed, no_check,
 };
 pub use framer::{Framer, LineFramer, NoStream, Step, delimited, find, skip_to};
 pub use line::{LineDecoder, LineDefaults};

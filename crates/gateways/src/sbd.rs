@@ -70,7 +70,11 @@ impl Session {
     }
 }
 
-/// A payload's alarm `sos` begins an emergency.
+/// A payload's alarm `sos` begins an emergency, `sosCancel` ends it.
 pub(crate) fn sos_of(reports: &[Report]) -> Option<crate::feed::SosStep> {
-    reports.iter().any(|report| report.alarms.contains(&"sos")).then_some(crate::feed::SosStep::Declare)
+    let has = |word| reports.iter().any(|report| report.alarms.contains(&word));
+    if has("sosCancel") {
+        return Some(crate::feed::SosStep::Cancel);
+    }
+    has("sos").then_some(crate::feed::SosStep::Declare)
 }

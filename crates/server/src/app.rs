@@ -24,6 +24,7 @@ use crate::disk::DiskWarning;
 use crate::event_format::EventFormat;
 use crate::ingest::Ingest;
 use crate::live::{EventPollKey, FeedPollKey, Live, LiveParts, PollAnswer, ShareCache, SharedReads};
+use crate::poll::Poller;
 use crate::readiness::Readiness;
 use crate::serve::OpenConnections;
 use crate::signals::Signals;
@@ -98,6 +99,8 @@ pub struct Parts {
     pub share_cache: ShareCache,
     /// State of sending to webhooks.
     pub webhooks: Arc<Webhooks>,
+    /// Fetches messages of polled gateways.
+    pub poller: Arc<Poller>,
     /// Work that outlives its request; awaited when the service stops.
     pub background: TaskTracker,
     /// Runtime for work that belongs to no request.
@@ -135,13 +138,20 @@ impl App {
         );
         let mail_links = MailLinks::new(&store.mail_link_key(rand::random()).await?);
         let (signals, tasks, runtime) = (Arc::<Signals>::default(), TaskTracker::new(), Handle::current());
-        let ingest = Ingest::new(
+        let ingest = Arc::new(Ingest::new(
             Arc::clone(&store),
             Arc::clone(&clock),
             Arc::clone(&rates),
             Arc::clone(&signals),
             config.gateways.engine_stop_max_kmh,
-        );
+        ));
+        let poller = Poller::new(
+            Arc::clone(&store),
+            Arc::clone(&clock),
+            Arc::clone(&ingest),
+            Arc::clone(&budget.bodies),
+            &config.webhooks,
+        )?;
         let live = LiveParts {
             store: Arc::clone(&store),
             clock: Arc::clone(&clock),
@@ -159,7 +169,8 @@ impl App {
         };
         Ok(Self(Arc::new(Parts {
             mail_links,
-            ingest: Arc::new(ingest),
+            ingest,
+            poller: Arc::new(poller),
             rates,
             live: Arc::new(Live::new(live, &config.events)),
             event_polls: SharedReads::default(),

@@ -30,6 +30,7 @@ const SERVER: &[Row] = &[
     ("listen", &["cache", "config", "ingest", "serve"]),
     ("senders", &["cache", "config"]),
     ("webhook", &["config", "event_format", "serve", "signals"]),
+    ("poll", &["budget", "config", "ingest", "webhook"]),
     (
         "app",
         &[
@@ -43,6 +44,7 @@ const SERVER: &[Row] = &[
             "event_format",
             "ingest",
             "live",
+            "poll",
             "readiness",
             "serve",
             "signals",
@@ -64,6 +66,7 @@ const SERVER: &[Row] = &[
             "event_format",
             "ingest",
             "live",
+            "poll",
             "recorder",
             "serve",
             "tiles",

@@ -90,6 +90,7 @@ migrations! {
     16 "gateways" "0016_gateways.sql";
     17 "account_gateways" "0017_account_gateways.sql";
     18 "commands" "0018_commands.sql";
+    19 "feeds" "0019_feeds.sql";
 }
 
 impl Migration {

@@ -107,6 +107,28 @@ pub struct StoredLocation {
     pub number: i64,
 }
 
+/// When a submitted location counts as one that is stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sameness {
+    /// Every submitted field is equal.
+    #[default]
+    Content,
+    /// It was taken at the same time, and at the same place to about a metre. For fixes that come by several ways, each
+    /// of which says something else about them.
+    Fix,
+}
+
+impl Sameness {
+    /// Places that are nearer than this, in 1e-7 degrees, are the same: providers round to six digits or five.
+    const NEAR_E7: u32 = 100;
+
+    /// Whether two places are the same to about a metre.
+    pub fn is_near(a: (Latitude, Longitude), b: (Latitude, Longitude)) -> bool {
+        a.0.as_e7().abs_diff(b.0.as_e7()) <= Self::NEAR_E7
+            && a.1.as_e7().abs_diff(b.1.as_e7()) <= Self::NEAR_E7
+    }
+}
+
 /// What became of one submitted location or alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {

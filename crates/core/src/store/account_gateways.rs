@@ -6,7 +6,7 @@ use super::Result;
 use crate::account_gateway::{Gateway, NewGateway};
 use crate::actor::{Actor, Scope};
 use crate::gateway::{MessageResult, NewMessage, Reporter};
-use crate::id::GatewayId;
+use crate::id::{DeviceId, GatewayId};
 use crate::idempotency::{Created, IdempotencyKey};
 use crate::page::{Page, PageRequest};
 
@@ -38,10 +38,11 @@ pub trait AccountGateways: Send + Sync {
         identifiers: &[String],
     ) -> Result<Option<Reporter>>;
 
-    /// Stores a message that has no device, or several.
+    /// Stores a message without locations: that of no device, of several, or a test of one.
     async fn store_gateway_message(
         &self,
         gateway: &Gateway,
+        device: Option<DeviceId>,
         message: NewMessage,
         result: MessageResult,
     ) -> Result<()>;

@@ -8,7 +8,7 @@ use crate::gateway::{
     HeardDevice, HeardMessage, HeardReport, MessageFilter, MessageResult, NewMessage, RawMessage, Reporter,
 };
 use crate::id::{AccountId, MessageId};
-use crate::location::Location;
+use crate::location::{Location, Outcome, Sameness};
 use crate::page::{Page, PageRequest};
 
 /// What gateways store and read.
@@ -29,6 +29,14 @@ pub trait Gateways: Send + Sync {
         message: NewMessage,
         locations: Vec<Location>,
     ) -> Result<MessageResult>;
+
+    /// Stores locations of a device without their message, which may be of several devices.
+    async fn store_fixes(
+        &self,
+        reporter: &Reporter,
+        locations: Vec<Location>,
+        sameness: Sameness,
+    ) -> Result<Vec<Outcome>>;
 
     /// Records which protocol a device speaks.
     async fn set_protocol(&self, reporter: &Reporter, protocol: &'static str) -> Result<()>;

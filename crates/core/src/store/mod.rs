@@ -10,6 +10,7 @@ mod calls;
 mod commands;
 mod credentials;
 mod devices;
+mod feeds;
 mod gateways;
 mod groups;
 mod locations;
@@ -33,6 +34,7 @@ pub use calls::{CALL_RETENTION_DAYS, Calls, HourCalls};
 pub use commands::Commands;
 pub use credentials::Credentials;
 pub use devices::{Devices, ExpiryAnnouncement, NamedDevice};
+pub use feeds::{Feeds, LeasedPoll, PollSettlement};
 pub use gateways::Gateways;
 pub use groups::Groups;
 pub use locations::{LocationMaintenance, LocationSink, Locations, Next};
@@ -72,6 +74,7 @@ pub trait Store:
     + Gateways
     + AccountGateways
     + Commands
+    + Feeds
     + Locations
     + LocationMaintenance
     + Alerts
@@ -104,6 +107,7 @@ impl<T> Store for T where
         + Gateways
         + AccountGateways
         + Commands
+        + Feeds
         + Locations
         + LocationMaintenance
         + Alerts

@@ -11,8 +11,8 @@ use tokio_util::task::TaskTracker;
 
 use super::{
     RuleEngine, Worker, announce_expiries, compact_locations, delete_expired_locations, delete_old_records,
-    forget_expired, load_signing_keys, note_receipts, publish_store, replay_claimed, run_commands,
-    save_hours, save_usage, trim_logs, watch_clock, watch_store, write_overview,
+    forget_expired, load_signing_keys, note_receipts, poll_feeds, publish_store, replay_claimed, run_commands,
+    save_hours, save_usage, trim_logs, watch_clock, watch_feeds, watch_store, write_overview,
 };
 use crate::app::App;
 use crate::senders::{ChannelSenders, MessageCentre};
@@ -29,6 +29,9 @@ const WATCH_EVERY: Duration = Duration::from_secs(30);
 const REPLAY_CLAIMED_EVERY: Duration = Duration::from_secs(5);
 /// A command that was given on another node reaches its device within this time.
 const RUN_COMMANDS_EVERY: Duration = Duration::from_secs(2);
+const WATCH_FEEDS_EVERY: Duration = Duration::from_secs(5);
+/// Polls that a node makes at the same time: a provider that hangs does not delay those of others.
+const POLLS_AT_ONCE: usize = 4;
 const TRIM_EVERY: Duration = Duration::from_mins(10);
 const FORGET_EVERY: Duration = Duration::from_hours(1);
 /// Deletion begins a minute after the start, so that it does not compete with more urgent work.
@@ -117,6 +120,7 @@ impl Jobs {
         });
         jobs.replay_claimed(app);
         jobs.run_commands(app);
+        jobs.mind_feeds(app);
         jobs.evaluate_rules(app);
         jobs.repeat("retire-locations", RETIRE_FIRST, move || {
             let app = retirer.clone();
@@ -189,6 +193,25 @@ impl Jobs {
                 RUN_COMMANDS_EVERY
             }
         });
+    }
+
+    /// Saves how feeds are doing, and polls those that are fetched.
+    fn mind_feeds(&self, app: &App) {
+        let watched = app.clone();
+        self.repeat("watch-feeds", WATCH_FEEDS_EVERY, move || {
+            let app = watched.clone();
+            async move {
+                watch_feeds(&app).await;
+                WATCH_FEEDS_EVERY
+            }
+        });
+        for _ in 0..POLLS_AT_ONCE {
+            let polled = app.clone();
+            self.repeat("poll-feeds", WATCH_FEEDS_EVERY, move || {
+                let app = polled.clone();
+                async move { poll_feeds(&app).await }
+            });
+        }
     }
 
     /// Runs the rule engine until the service stops; restarts it after a panic.

@@ -3,6 +3,7 @@
 mod commands;
 mod compaction;
 mod expiry;
+mod feeds;
 mod heard;
 mod jobs;
 mod maintenance;
@@ -18,6 +19,7 @@ mod store_watch;
 pub use commands::run_commands;
 pub use compaction::{compact_locations, trim_logs};
 pub use expiry::announce_expiries;
+pub use feeds::{poll_feeds, watch_feeds};
 pub use heard::replay_claimed;
 pub use jobs::Jobs;
 pub use maintenance::{delete_old_records, forget_expired, save_hours, save_usage, watch_clock};

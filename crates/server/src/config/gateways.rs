@@ -1,13 +1,15 @@
 //! Where trackers are heard.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use perigee_gateways::{PROTOCOLS, find_protocol};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
 
 use super::ConfigError;
 use super::check::refuse;
+use crate::serve::Network;
 
 /// The name of the listener that tells the protocol by the first bytes.
 pub const ANY_PROTOCOL: &str = "any";
@@ -26,7 +28,14 @@ pub struct Gateways {
     pub engine_stop_max_kmh: f64,
     /// Addresses by the name of a protocol, or [`ANY_PROTOCOL`].
     pub listen: BTreeMap<String, SocketAddr>,
+    /// Addresses or networks that may connect, by the name of a protocol; everybody where it is not named.
+    pub allow: BTreeMap<String, Vec<String>>,
+    /// Settings for all devices of a protocol, by its name.
+    pub options: BTreeMap<String, Map<String, Json>>,
 }
+
+/// The protocol that authenticates nobody and carries messages of many devices: heard from allowed addresses only.
+const NEEDS_ADDRESSES: &str = "iridium";
 
 impl Gateways {
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
@@ -36,6 +45,25 @@ impl Gateways {
             return refuse(
                 "gateways.listen",
                 format!("{other:?} is no protocol; there are {} and {ANY_PROTOCOL}", known.join(", ")),
+            );
+        }
+        for (key, names) in [
+            ("gateways.allow", self.allow.keys().collect::<Vec<_>>()),
+            ("gateways.options", self.options.keys().collect()),
+        ] {
+            if let Some(other) = names.iter().find(|name| find_protocol(name).is_none()) {
+                return refuse(key, format!("{other:?} is no protocol"));
+            }
+        }
+        for (name, networks) in &self.allow {
+            if let Some(error) = networks.iter().find_map(|text| text.parse::<Network>().err()) {
+                return refuse("gateways.allow", format!("{name}: {error}"));
+            }
+        }
+        if self.listen.contains_key(NEEDS_ADDRESSES) && !self.allow.contains_key(NEEDS_ADDRESSES) {
+            return refuse(
+                "gateways.allow",
+                "name the addresses of the Iridium gateway as iridium = [...]; DirectIP has no other authentication",
             );
         }
         if self.max_connections == 0 || self.max_connections_per_address == 0 {
@@ -51,5 +79,16 @@ impl Gateways {
             return refuse("gateways.idle_seconds", "must be between 60 and 86400");
         }
         Ok(())
+    }
+
+    /// Whether messages of a protocol are heard from an address.
+    pub fn admits(&self, protocol: &str, address: IpAddr) -> bool {
+        match self.allow.get(protocol) {
+            Some(networks) => networks
+                .iter()
+                .filter_map(|text| text.parse::<Network>().ok())
+                .any(|network| network.contains(address)),
+            None => protocol != NEEDS_ADDRESSES,
+        }
     }
 }

@@ -23,6 +23,12 @@ pub(super) struct Contents {
 }
 
 impl Contents {
+    /// Adds what a later message says.
+    pub(super) fn append(&mut self, mut later: Self) {
+        self.locations.append(&mut later.locations);
+        self.alerts.append(&mut later.alerts);
+    }
+
     /// Reads reports that arrived at this instant, which is the time of those that have none.
     pub(super) fn of(reports: &[Report], arrival: Timestamp) -> Self {
         let mut contents = Self::default();

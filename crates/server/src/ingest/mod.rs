@@ -6,14 +6,20 @@
 mod commands;
 mod contents;
 mod feed;
+mod feed_reports;
 mod heard;
+mod many;
+mod page;
 mod path;
+mod reading;
 mod replay;
 mod reprocess;
 mod sos;
+mod stored_request;
 
 pub use commands::{Attachment, Outgoing, Speech};
 pub use contents::believed;
 pub use feed::FeedArrival;
 pub use heard::Stranger;
+pub use page::Page;
 pub use path::{Arrival, Ingest};

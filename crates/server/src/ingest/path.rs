@@ -15,6 +15,7 @@ use perigee_gateways::Report;
 use tokio::sync::Notify;
 
 use super::contents::Contents;
+use super::feed_reports::FeedReports;
 use super::heard::{HeardDevices, Stranger};
 use crate::access::RateLimits;
 use crate::cache::BoundedMap;
@@ -40,6 +41,7 @@ pub struct Ingest {
     pub(super) connected: Mutex<HashMap<DeviceId, Vec<Arc<Notify>>>>,
     /// Engines of devices that move faster, in kilometres an hour, are not stopped.
     pub(super) engine_stop_max_kmh: f64,
+    pub(super) feeds: FeedReports,
 }
 
 /// A device that was looked for; `None` if there was none.
@@ -80,6 +82,7 @@ impl Ingest {
             claims: Notify::new(),
             connected: Mutex::default(),
             engine_stop_max_kmh,
+            feeds: FeedReports::default(),
         }
     }
 
@@ -154,7 +157,7 @@ impl Ingest {
     }
 
     /// Records the protocol of a device when it is another than before.
-    async fn note_protocol(&self, reporter: &Reporter, protocol: &'static str) {
+    pub(super) async fn note_protocol(&self, reporter: &Reporter, protocol: &'static str) {
         let spoken = || self.spoken.lock().unwrap_or_else(PoisonError::into_inner);
         if spoken().get(&reporter.device) == Some(&protocol) {
             return;

@@ -1,14 +1,17 @@
 //! Saving which unknown devices were heard, and storing what was kept of those that were claimed since.
 
+use perigee_core::account_gateway::Gateway;
 use perigee_core::error::StoreError;
 use perigee_core::gateway::{HeardMessage, NewMessage, Reporter};
-use perigee_gateways::{
-    Context, Decoder, FeedContext, FeedMessage, Options, Protocol, find_feed, find_protocol,
-};
+use perigee_core::location::Sameness;
+use perigee_core::page::PageRequest;
+use perigee_gateways::{Context, Decoder, Options, Protocol, find_feed, find_protocol};
 
 use super::contents::believed;
-use super::feed::{StoredRequest, reports};
 use super::path::{Arrival, Ingest};
+use super::reading::{Sent, options_of, reports};
+use super::sos;
+use super::stored_request::StoredRequest;
 
 /// Claimed devices that one run takes.
 const DEVICES_PER_RUN: u32 = 20;
@@ -70,32 +73,47 @@ impl Ingest {
                 identifier: Some(reporter.identifier.clone()),
                 bytes: message.bytes.clone(),
                 error: said.error.map(|error| error.to_string()),
+                gateway: None,
+                sameness: Sameness::Content,
             };
             let arrival = Arrival { message: new, reports: believed(&said), at: message.received_at };
             self.store(reporter, arrival).await?;
         }
         Ok(())
     }
-    /// The same for a request of a satellite network or a phone.
+
+    /// The same for a request of a satellite network or a phone, with the settings of the gateway that it came by.
     async fn replay_request(&self, reporter: &Reporter, message: &HeardMessage) -> Result<(), StoreError> {
         let Some(feed) = find_feed(&message.source) else { return Ok(()) };
         let Some(stored) = StoredRequest::parse(&message.bytes) else { return Ok(()) };
-        let options = Options::default();
-        let context = FeedContext { now: message.received_at, options: &options };
-        let decoded = (feed.decode)(&stored.request(), &context);
-        let is_theirs = |each: &&FeedMessage| each.identifiers.contains(&reporter.identifier);
-        for each in decoded.messages.iter().filter(is_theirs) {
-            let new = NewMessage {
-                source: feed.name,
-                peer: message.peer.clone(),
-                identifier: Some(reporter.identifier.clone()),
-                bytes: message.bytes.clone(),
-                error: each.error.map(|error| error.to_string()),
-            };
-            let reports = reports(each);
-            let arrival = Arrival { message: new, reports: &reports, at: message.received_at };
-            self.store(reporter, arrival).await?;
-            self.follow_emergency(reporter, each, message.received_at).await?;
+        let account =
+            self.store.list_gateways(reporter.scope, PageRequest::first(Gateway::COUNT_MAX)).await?;
+        let gateways = account.items.iter().filter(|gateway| gateway.settings.feed == feed.name);
+        for (gateway, options) in gateways.map(|gateway| (gateway, options_of(gateway))) {
+            let sent = Sent { feed, request: stored.request(), options: &options, at: message.received_at };
+            let reading = self.read(gateway, sent).await?;
+            let theirs = reading
+                .messages()
+                .filter(|(_, found)| found.is_some_and(|found| found.device == reporter.device));
+            let theirs: Vec<_> = theirs.map(|(each, _)| each).collect();
+            for each in &theirs {
+                let new = NewMessage {
+                    source: feed.name,
+                    peer: message.peer.clone(),
+                    identifier: Some(reporter.identifier.clone()),
+                    bytes: message.bytes.clone(),
+                    error: each.error.map(|error| error.to_string()),
+                    gateway: Some(gateway.id),
+                    sameness: feed.sameness(),
+                };
+                let reports = reports(each);
+                let arrival = Arrival { message: new, reports: &reports, at: message.received_at };
+                self.store(reporter, arrival).await?;
+                sos::follow(&*self.store, reporter, feed, each, message.received_at).await?;
+            }
+            if !theirs.is_empty() {
+                break;
+            }
         }
         Ok(())
     }

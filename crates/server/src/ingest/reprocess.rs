@@ -1,40 +1,66 @@
 //! Decoding a stored message again, after its device was created or a decoder was corrected.
 
+use perigee_core::account_gateway::{Gateway, NewGateway};
 use perigee_core::actor::Actor;
 use perigee_core::error::StoreError;
+use perigee_core::feed_health::GatewayState;
 use perigee_core::gateway::{MessageResult, RawMessage, Reporter};
+use perigee_core::id::GatewayId;
 use perigee_core::time::Timestamp;
-use perigee_gateways::{Context, FeedContext, FeedMessage, Options, Report, find_feed, find_protocol};
+use perigee_gateways::{Context, Feed, Options, Protocol, Report, find_feed, find_protocol};
 
 use super::contents::{Contents, believed};
-use super::feed::{StoredRequest, reports};
 use super::path::Ingest;
-
-/// What a message says by the decoders of this version.
-struct Reading {
-    reports: Vec<Report>,
-    error: Option<String>,
-}
+use super::reading::{Sent, options_of};
+use super::stored_request::StoredRequest;
 
 impl Ingest {
     /// Decodes a message again and stores what it says. What was stored before stays as it is, and is not stored twice.
     /// Gives the message with its new result. `None` if it was deleted meanwhile.
     pub async fn reprocess(&self, message: RawMessage) -> Result<Option<RawMessage>, StoreError> {
+        let was = message.result;
+        let changed = if let Some(protocol) = find_protocol(&message.source) {
+            self.reprocess_frame(protocol, message).await?
+        } else if let Some(feed) = find_feed(&message.source) {
+            self.reprocess_request(feed, message).await?
+        } else {
+            let error = Some("this version does not know the protocol or feed".to_owned());
+            Some(RawMessage { result: MessageResult::Unparsable, error, ..message })
+        };
+        let Some(mut changed) = changed else { return Ok(None) };
+        // It is known because of this message.
+        if was == MessageResult::Decoded && changed.result == MessageResult::Duplicate {
+            changed.result = was;
+        }
+        let is_there = self.store.set_message_result(&changed).await?;
+        self.announce(changed.account);
+        Ok(is_there.then_some(changed))
+    }
+
+    async fn reprocess_frame(
+        &self,
+        protocol: &'static Protocol,
+        message: RawMessage,
+    ) -> Result<Option<RawMessage>, StoreError> {
         let Some(reporter) = self.store.find_message_device(&message).await? else {
             return Ok(Some(message));
         };
-        let reading = read(&message, &reporter);
-        let result = match &reading.error {
-            Some(_) if reading.reports.is_empty() => MessageResult::Unparsable,
-            _ => self.store_again(&reporter, &reading.reports, message.received_at).await?,
+        let options = Options::default();
+        let context = Context {
+            known: true,
+            identifier: message.identifier.as_deref(),
+            model: reporter.model.as_deref(),
+            options: &options,
+            datagram: false,
+            now: message.received_at,
         };
-        // It is known because of this message.
-        let is_own = message.result == MessageResult::Decoded && result == MessageResult::Duplicate;
-        let result = if is_own { MessageResult::Decoded } else { result };
-        let changed = RawMessage { device: Some(reporter.device), result, error: reading.error, ..message };
-        let is_there = self.store.set_message_result(&changed).await?;
-        self.announce(reporter.scope.account);
-        Ok(is_there.then_some(changed))
+        let decoded = (protocol.decoder)().decode(&message.bytes, &context);
+        let (reports, error) = (believed(&decoded), decoded.error.map(|error| error.to_string()));
+        let result = match &error {
+            Some(_) if reports.is_empty() => MessageResult::Unparsable,
+            _ => self.store_again(&reporter, reports, message.received_at).await?,
+        };
+        Ok(Some(RawMessage { device: Some(reporter.device), result, error, ..message }))
     }
 
     async fn store_again(
@@ -54,39 +80,61 @@ impl Ingest {
         }
         Ok(MessageResult::of_outcomes(&outcomes))
     }
+
+    /// A request is read with the present settings of its gateway.
+    async fn reprocess_request(
+        &self,
+        feed: &'static Feed,
+        message: RawMessage,
+    ) -> Result<Option<RawMessage>, StoreError> {
+        let Some(stored) = StoredRequest::parse(&message.bytes) else {
+            let error = Some("the request is not stored in full".to_owned());
+            return Ok(Some(RawMessage { result: MessageResult::Unparsable, error, ..message }));
+        };
+        let gateway = match message.gateway {
+            Some(id) => self.store.find_gateway_by_id(message.account, id).await?,
+            None => None,
+        };
+        let gateway = gateway.unwrap_or_else(|| unknown_gateway(feed, &message));
+        let options = options_of(&gateway);
+        let sent = Sent { feed, request: stored.request(), options: &options, at: message.received_at };
+        let reading = self.read(&gateway, sent).await?;
+        let error = reading.error();
+        let messages = &reading.decoded.messages;
+        let result = if messages.is_empty() || messages.iter().all(|each| each.test) {
+            match (&error, messages.is_empty()) {
+                (Some(_), _) => MessageResult::Unparsable,
+                (None, true) => MessageResult::Decoded,
+                (None, false) => MessageResult::Test,
+            }
+        } else {
+            let stored = self.store_contents(feed, &reading, message.received_at).await?;
+            if error.is_some() && !stored.has_contents { MessageResult::Unparsable } else { stored.result() }
+        };
+        let device = match reading.reporters.as_slice() {
+            [Some(reporter)] => Some(reporter.device),
+            _ => message.device,
+        };
+        Ok(Some(RawMessage { device, result, error, ..message }))
+    }
 }
 
-fn read(message: &RawMessage, reporter: &Reporter) -> Reading {
-    let options = Options::default();
-    if let Some(protocol) = find_protocol(&message.source) {
-        let context = Context {
-            known: true,
-            identifier: message.identifier.as_deref(),
-            model: reporter.model.as_deref(),
-            options: &options,
-            datagram: false,
-            now: message.received_at,
-        };
-        let decoded = (protocol.decoder)().decode(&message.bytes, &context);
-        let error = decoded.error.map(|error| error.to_string());
-        return Reading { reports: believed(&decoded).to_vec(), error };
-    }
-    let unreadable = |error: &str| Reading { reports: Vec::new(), error: Some(error.to_owned()) };
-    let Some(feed) = find_feed(&message.source) else {
-        return unreadable("this version does not know the protocol or feed");
-    };
-    let Some(stored) = StoredRequest::parse(&message.bytes) else {
-        return unreadable("the request is not stored in full");
-    };
-    let context = FeedContext { now: message.received_at, options: &options };
-    let decoded = (feed.decode)(&stored.request(), &context);
-    // A request with one message may be of a gateway with a device of its own, whatever name it gives.
-    let is_alone = decoded.messages.len() == 1;
-    let is_theirs = |each: &&FeedMessage| is_alone || each.identifiers.contains(&reporter.identifier);
-    let theirs: Vec<&FeedMessage> = decoded.messages.iter().filter(is_theirs).collect();
-    let error = decoded.error.or_else(|| theirs.iter().find_map(|each| each.error));
-    Reading {
-        reports: theirs.into_iter().flat_map(reports).collect(),
-        error: error.map(|error| error.to_string()),
+/// Stands for a gateway that was deleted since, or that an older version did not note: no settings, and the device that
+/// the message was stored for.
+fn unknown_gateway(feed: &Feed, message: &RawMessage) -> Gateway {
+    Gateway {
+        id: message.gateway.unwrap_or(GatewayId::from_i64(0)),
+        account: message.account,
+        settings: NewGateway {
+            feed: feed.name.to_owned(),
+            name: None,
+            device: message.device,
+            options: "{}".to_owned(),
+            secret_hash: [0; 32],
+            polled: false,
+        },
+        created_by: None,
+        creation: message.received_at,
+        state: GatewayState::default(),
     }
 }

@@ -45,7 +45,7 @@ struct Bound {
 #[derive(Debug)]
 pub struct GatewayListeners {
     bound: Vec<Bound>,
-    idle: Duration,
+    config: Arc<GatewaysSection>,
     limits: Arc<ConnectionLimits>,
 }
 
@@ -62,8 +62,8 @@ impl GatewayListeners {
             max_connections_per_address: config.max_connections_per_address,
             ..ServeConfig::default()
         };
-        let idle = Duration::from_secs(config.idle_seconds);
-        Ok(Self { bound, idle, limits: ConnectionLimits::new(Arc::new(limits)) })
+        let limits = ConnectionLimits::new(Arc::new(limits));
+        Ok(Self { bound, config: Arc::new(config.clone()), limits })
     }
 
     /// The addresses of a protocol's TCP and UDP sockets, with the ports the system chose.
@@ -78,8 +78,12 @@ impl GatewayListeners {
         let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
         let mut sockets = Vec::new();
         for Bound { name, protocol, tcp, udp } in self.bound {
-            let connections =
-                Connections { ingest: Arc::clone(ingest), protocol, idle: self.idle, stop: stop.clone() };
+            let connections = Connections {
+                ingest: Arc::clone(ingest),
+                protocol,
+                config: Arc::clone(&self.config),
+                stop: stop.clone(),
+            };
             if let Some(listener) = tcp {
                 tracing::info!(protocol = name, address = %listener.local_addr(), "hearing trackers by TCP");
                 let accept = accept(listener, connections.clone(), Arc::clone(&self.limits), tasks.clone());
@@ -92,6 +96,7 @@ impl GatewayListeners {
                     socket: Arc::new(socket),
                     ingest: Arc::clone(ingest),
                     protocol,
+                    config: Arc::clone(&self.config),
                     tasks: tasks.clone(),
                     stop: stop.clone(),
                     senders: Senders::default(),

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use perigee_core::error::StoreError;
 use perigee_core::gateway::{MessageResult, NewMessage, Reporter};
+use perigee_core::location::Sameness;
 use perigee_gateways::{Context, DecodeError, Decoded, Decoder, Options, Protocol};
 
+use crate::config::GatewaysSection;
 use crate::ingest::{Arrival, Attachment, Ingest, Outgoing, Speech, Stranger, believed};
 
 /// The state of a connection, or of one datagram.
@@ -50,6 +52,7 @@ impl Session {
     pub(super) fn new(
         ingest: Arc<Ingest>,
         protocol: &'static Protocol,
+        config: &GatewaysSection,
         peer: SocketAddr,
         datagram: bool,
     ) -> Self {
@@ -62,9 +65,9 @@ impl Session {
             identifiers: Vec::new(),
             model: None,
             device: None,
-            options: Options::default(),
             attachment: None,
             awaits_answer: true,
+            options: config.options.get(protocol.name).cloned().map(Options::new).unwrap_or_default(),
         }
     }
 
@@ -86,11 +89,18 @@ impl Session {
         let mut pending = Vec::with_capacity(frames.len());
         let mut answer = Answer::default();
         for frame in frames {
-            let decoded = self.decode(&frame);
+            let mut decoded = self.decode(&frame);
+            let was_known = self.device.is_some();
             if let Err(error) = self.identify(&decoded).await {
                 tracing::debug!(%error, peer = %self.peer, "could not look for a device");
                 answer.failed = true;
                 break;
+            }
+            let has_model = self.device.as_ref().is_some_and(|device| device.model.is_some());
+            if has_model && !was_known {
+                // The frame that names the device may have to be read by its model, as with DirectIP.
+                self.decoder = (self.protocol.decoder)();
+                decoded = self.decode(&frame);
             }
             match &self.device {
                 Some(reporter) => pending.push(self.pending(Arc::clone(reporter), frame, decoded)),
@@ -193,6 +203,8 @@ impl Session {
             identifier: Some(reporter.identifier.clone()),
             bytes: frame,
             error: decoded.error.map(|error| error.to_string()),
+            gateway: None,
+            sameness: Sameness::Content,
         };
         Pending { reporter, message, decoded }
     }

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::pace::Pace;
 use super::session::{Answer, Session};
+use crate::config::GatewaysSection;
 use crate::ingest::Ingest;
 
 /// Bytes read at a time. They are on the stack of the thread while they are read, and nowhere while a connection waits.
@@ -30,7 +31,7 @@ pub(super) struct Connections {
     pub(super) ingest: Arc<Ingest>,
     /// `None` for the port that tells the protocol by the first bytes.
     pub(super) protocol: Option<&'static Protocol>,
-    pub(super) idle: Duration,
+    pub(super) config: Arc<GatewaysSection>,
     pub(super) stop: CancellationToken,
 }
 
@@ -43,6 +44,8 @@ pub(super) enum End {
     Timeout,
     /// The first bytes are of no protocol.
     NoProtocol,
+    /// The protocol is not heard from this address.
+    Address,
     /// The store could not commit, so nothing was acknowledged.
     Store,
     /// The service is shutting down.
@@ -56,6 +59,7 @@ impl End {
             Self::Peer => "peer",
             Self::Timeout => "timeout",
             Self::NoProtocol => "no-protocol",
+            Self::Address => "address",
             Self::Store => "store",
             Self::Stopping => "stopping",
         }
@@ -73,14 +77,19 @@ pub(super) async fn serve(mut stream: TcpStream, peer: SocketAddr, connections: 
     let begin = Instant::now();
     let (mut pace, mut sniffed) = (Pace::new(begin), Vec::new());
     let speaker = |protocol: &'static Protocol| Speaker {
-        session: Session::new(Arc::clone(&connections.ingest), protocol, peer, false),
+        session: Session::new(Arc::clone(&connections.ingest), protocol, &connections.config, peer, false),
         frames: FrameBuffer::new((protocol.framer)(), protocol.max_frame),
     };
+    let is_heard = |protocol: &Protocol| connections.config.admits(protocol.name, peer.ip());
+    if connections.protocol.is_some_and(|protocol| !is_heard(protocol)) {
+        return End::Address;
+    }
+    let idle = Duration::from_secs(connections.config.idle_seconds);
     let mut speaking = connections.protocol.map(speaker);
     let mut heard = begin;
     loop {
         let is_known = speaking.as_ref().is_some_and(|speaker| speaker.session.device().is_some());
-        let deadline = if is_known { heard + connections.idle } else { begin + IDENTIFY_WITHIN };
+        let deadline = if is_known { heard + idle } else { begin + IDENTIFY_WITHIN };
         let wake = speaking.as_ref().and_then(|speaker| speaker.session.wake());
         tokio::select! {
             ready = stream.readable() => if ready.is_err() { return End::Peer },
@@ -108,6 +117,7 @@ pub(super) async fn serve(mut stream: TcpStream, peer: SocketAddr, connections: 
         let speaker = match &mut speaking {
             Some(speaker) => speaker,
             None => match sniff(&sniffed) {
+                (Some(protocol), _) if !is_heard(protocol) => return End::Address,
                 (Some(protocol), _) => {
                     let speaker = speaking.insert(speaker(protocol));
                     speaker.frames.push(&std::mem::take(&mut sniffed), |frame| frames.push(frame.to_vec()));

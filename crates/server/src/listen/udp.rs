@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 
 use super::session::{Answer, Session, frames_of};
 use crate::cache::BoundedMap;
+use crate::config::GatewaysSection;
 use crate::ingest::Ingest;
 
 /// The largest datagram that there is.
@@ -44,6 +45,7 @@ pub(super) struct Datagrams {
     pub(super) ingest: Arc<Ingest>,
     /// `None` for the port that tells the protocol by the first bytes.
     pub(super) protocol: Option<&'static Protocol>,
+    pub(super) config: Arc<GatewaysSection>,
     pub(super) tasks: TaskTracker,
     pub(super) stop: CancellationToken,
     pub(super) senders: Senders,
@@ -64,7 +66,12 @@ impl Datagrams {
             let Ok((count, peer)) = received else { continue };
             let datagram = buffer.get(..count).unwrap_or_default();
             let Some(protocol) = self.protocol.or_else(|| sniff(datagram).0) else { continue };
-            if count == 0 || count > protocol.max_frame || !self.ingest.admits_datagram(peer.ip()) {
+            let is_heard = self.config.admits(protocol.name, peer.ip());
+            if count == 0
+                || count > protocol.max_frame
+                || !is_heard
+                || !self.ingest.admits_datagram(peer.ip())
+            {
                 dropped(protocol);
                 continue;
             }
@@ -74,7 +81,8 @@ impl Datagrams {
             };
             let (socket, ingest, senders) =
                 (Arc::clone(&self.socket), Arc::clone(&self.ingest), Arc::clone(&senders));
-            let datagram = Datagram { protocol, peer, bytes: datagram.to_vec() };
+            let config = Arc::clone(&self.config);
+            let datagram = Datagram { protocol, config, peer, bytes: datagram.to_vec() };
             self.tasks.spawn(async move {
                 for reply in replies(ingest, &senders, datagram).await {
                     if socket.send_to(&reply, peer).await.is_err() {
@@ -93,13 +101,14 @@ fn dropped(protocol: &Protocol) {
 
 struct Datagram {
     protocol: &'static Protocol,
+    config: Arc<GatewaysSection>,
     peer: SocketAddr,
     bytes: Vec<u8>,
 }
 
 /// Stores a datagram and gives the replies, together no longer than it.
 async fn replies(ingest: Arc<Ingest>, senders: &Senders, datagram: Datagram) -> Vec<Vec<u8>> {
-    let Datagram { protocol, peer, bytes } = datagram;
+    let Datagram { protocol, config, peer, bytes } = datagram;
     let options = Options::default();
     let context = Context {
         known: true,
@@ -112,11 +121,11 @@ async fn replies(ingest: Arc<Ingest>, senders: &Senders, datagram: Datagram) -> 
     let frames = frames_of(protocol, &bytes, &context);
     let known = senders.lock().get(&peer).cloned();
     let is_new = known.is_none();
-    let session =
-        known.unwrap_or_else(|| Arc::new(AsyncMutex::new(Session::new(ingest, protocol, peer, true))));
+    let session = known
+        .unwrap_or_else(|| Arc::new(AsyncMutex::new(Session::new(ingest, protocol, &config, peer, true))));
     let mut held = session.lock().await;
     if held.protocol().name != protocol.name {
-        *held = Session::new(held.ingest(), protocol, peer, true);
+        *held = Session::new(held.ingest(), protocol, &config, peer, true);
     }
     let Answer { mut replies, .. } = held.handle(frames).await;
     let is_known = held.device().is_some();

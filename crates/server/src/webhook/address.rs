@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::{Host, Url};
 
+use crate::config;
 use crate::serve::Network;
 
 /// Decides which addresses webhooks may have.
@@ -35,6 +36,15 @@ pub enum Refused {
 }
 
 impl Guard {
+    /// The guard that the operator configured.
+    pub fn configured(settings: &config::Webhooks) -> Self {
+        Self {
+            allow_http: settings.allow_http,
+            allow_private: settings.allow_private,
+            allowed: settings.networks(),
+        }
+    }
+
     /// Checks an address before its name is resolved.
     pub fn check_url(&self, url: &Url) -> Result<(), Refused> {
         match url.scheme() {

@@ -96,7 +96,7 @@ fn describe(status: u16) -> String {
 }
 
 /// What went wrong, without details that only the operator may see.
-fn explain(client: &Client, error: &reqwest::Error) -> String {
+pub(super) fn explain(client: &Client, error: &reqwest::Error) -> String {
     let mut source: Option<&dyn std::error::Error> = Some(error);
     while let Some(cause) = source {
         if cause.downcast_ref::<NoAddress>().is_some() {

@@ -5,6 +5,7 @@ mod attempt;
 mod backoff;
 mod client;
 mod deliver;
+mod fetch;
 mod follow;
 mod permits;
 mod resolve;
@@ -13,5 +14,6 @@ mod signature;
 
 pub use address::{Guard, Refused};
 pub use client::{Client, ClientError};
+pub use fetch::{Credentials, Fetched};
 pub use run::{WebhookParts, Webhooks, run, turn};
 pub use signature::{HEADERS, Header, generate_secret, show_secret, sign};

@@ -48,11 +48,7 @@ pub struct WebhookParts {
 impl Webhooks {
     /// Builds the client that sends, as configured.
     pub fn new(parts: WebhookParts, settings: &config::Webhooks) -> Result<Self, ClientError> {
-        let guard = Guard {
-            allow_http: settings.allow_http,
-            allow_private: settings.allow_private,
-            allowed: settings.networks(),
-        };
+        let guard = Guard::configured(settings);
         Ok(Self {
             parts,
             client: Client::new(guard, Duration::from_secs(settings.timeout_seconds.into()))?,

@@ -5,7 +5,7 @@
 
 use bytes::Bytes;
 use perigee_core::id::DeviceId;
-use perigee_core::location::{Latitude, Location, Longitude, StoredLocation, Trust};
+use perigee_core::location::{Latitude, Location, Longitude, Sameness, StoredLocation, Trust};
 use perigee_core::time::Timestamp;
 
 use super::bytes::{CodecError, Reader, Writer};
@@ -46,6 +46,17 @@ impl Point {
             && self.latitude == other.latitude
             && self.longitude == other.longitude
             && self.readings == other.readings
+    }
+
+    /// Whether it is the other one, by what counts for it.
+    pub fn is_same_by(&self, other: &Self, sameness: Sameness) -> bool {
+        match sameness {
+            Sameness::Content => self.is_same(other),
+            Sameness::Fix => {
+                let place = |point: &Self| (point.latitude, point.longitude);
+                self.time == other.time && Sameness::is_near(place(self), place(other))
+            }
+        }
     }
 
     /// Packs the readings of a location.
@@ -143,6 +154,17 @@ impl PointRef<'_> {
     pub(crate) fn is_same(&self, other: &Point) -> bool {
         (self.time, self.latitude, self.longitude) == (other.time, other.latitude, other.longitude)
             && self.readings == other.readings
+    }
+
+    /// Whether it is the other one, by what counts for the other.
+    pub(crate) fn is_same_by(&self, other: &Point, sameness: Sameness) -> bool {
+        match sameness {
+            Sameness::Content => self.is_same(other),
+            Sameness::Fix => {
+                let (here, there) = ((self.latitude, self.longitude), (other.latitude, other.longitude));
+                self.time == other.time && Sameness::is_near(here, there)
+            }
+        }
     }
 
     /// A copy that owns its readings.

@@ -5,16 +5,25 @@ use futures_util::FutureExt as _;
 use perigee_core::account_gateway::{Gateway, NewGateway};
 use perigee_core::actor::{Actor, Scope};
 use perigee_core::error::{Kind, StoreError};
+use perigee_core::feed_health::{GatewayState, HourlyCounts, PollState};
 use perigee_core::gateway::{MessageResult, NewMessage, Reporter};
 use perigee_core::id::{AccountId, DeviceId, GatewayId, UserId};
 use perigee_core::idempotency::{Created, IdempotencyKey};
 use perigee_core::page::{Page, PageRequest};
+use perigee_core::reporting_interval::ReportingInterval;
 use perigee_core::store::{AccountGateways, Result};
 
 use super::{accounts, audit, column, devices, idempotency, ids, messages, scope};
 use crate::{Database, Row, Tx, params};
 
-const COLUMNS: &str = "account_id, id, feed, name, device_id, options, secret_hash, created_by, creation";
+const COLUMNS: &str =
+    "account_id, id, feed, name, device_id, options, secret_hash, created_by, creation, polled";
+
+/// A gateway with its state.
+const SELECT: &str = "SELECT g.account_id, g.id, g.feed, g.name, g.device_id, g.options, g.secret_hash, g.created_by, \
+    g.creation, g.polled, s.last_message, s.hours, s.rhythm, s.errors, s.last_error, s.last_error_at, s.refused, \
+    s.refused_at, s.late_since, s.cursor, s.complete_to, s.next_poll, s.failures, s.fence \
+    FROM gateway g JOIN gateway_state s ON s.account_id = g.account_id AND s.gateway_id = g.id";
 
 fn from_row(row: &Row) -> Result<Gateway> {
     Ok(Gateway {
@@ -26,10 +35,40 @@ fn from_row(row: &Row) -> Result<Gateway> {
             device: row.opt_i64("device_id")?.map(DeviceId::from_i64),
             options: row.text("options")?,
             secret_hash: column::hash(row, "secret_hash")?,
+            polled: row.bool("polled")?,
         },
         created_by: row.opt_i64("created_by")?.map(UserId::from_i64),
         creation: row.timestamp("creation")?,
+        state: state(row)?,
     })
+}
+
+fn state(row: &Row) -> Result<GatewayState> {
+    let last_error = row.opt_timestamp("last_error_at")?.zip(row.opt_text("last_error")?);
+    let poll = |next| -> Result<PollState> {
+        Ok(PollState {
+            cursor: row.text("cursor")?,
+            next,
+            failures: row.int("failures")?,
+            complete_to: row.opt_timestamp("complete_to")?,
+        })
+    };
+    Ok(GatewayState {
+        last_message: row.opt_timestamp("last_message")?,
+        hours: row.opt_bytes_ref("hours")?.map(HourlyCounts::from_bytes).unwrap_or_default(),
+        interval_s: rhythm(row)?.interval_s(),
+        errors: row.int("errors")?,
+        last_error,
+        refused: row.int("refused")?,
+        refused_at: row.opt_timestamp("refused_at")?,
+        late_since: row.opt_timestamp("late_since")?,
+        poll: row.opt_timestamp("next_poll")?.map(poll).transpose()?,
+    })
+}
+
+/// The silences between messages of a gateway.
+pub(super) fn rhythm(row: &Row) -> Result<ReportingInterval> {
+    Ok(row.opt_bytes_ref("rhythm")?.map(ReportingInterval::from_bytes).unwrap_or_default())
 }
 
 /// Gateways concern the whole account.
@@ -56,13 +95,26 @@ async fn create(
         return Err(StoreError::TooMany { kind: Kind::Gateway, most: Gateway::COUNT_MAX });
     }
     let id = ids::fresh_id(tx, "gateway", account, |now| GatewayId::new(now).as_i64()).await?;
-    let sql = format!(
-        "INSERT INTO gateway ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) RETURNING {COLUMNS}"
-    );
+    let sql = format!("INSERT INTO gateway ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)");
     let by = actor.origin.user;
-    let values =
-        params![account, id, &new.feed, new.name, new.device, &new.options, new.secret_hash, by, tx.now(),];
-    let gateway = from_row(&tx.query_one(&sql, values).await?)?;
+    let values = params![
+        account,
+        id,
+        &new.feed,
+        new.name,
+        new.device,
+        &new.options,
+        new.secret_hash,
+        by,
+        tx.now(),
+        new.polled,
+    ];
+    tx.execute(&sql, values).await?;
+    let next_poll = new.polled.then(|| tx.now());
+    let sql = "INSERT INTO gateway_state (account_id, gateway_id, next_poll) VALUES (?1, ?2, ?3)";
+    tx.execute(sql, params![account, id, next_poll]).await?;
+    let made = find_by_id(tx, account, GatewayId::from_i64(id)).await?;
+    let gateway = made.ok_or(StoreError::NotFound(Kind::Gateway))?.0;
     audit::record(tx, account, &actor.origin, "gateway.create", Some(gateway.id.to_string())).await?;
     idempotency::keep(tx, account, once.as_ref(), &gateway).await?;
     Ok(Created::Now(gateway))
@@ -72,7 +124,7 @@ async fn list(tx: &Tx, scope: Scope, page: PageRequest) -> Result<Page<Gateway>>
     if !scope.is_whole() {
         return Ok(Page { items: Vec::new(), next: None });
     }
-    let sql = format!("SELECT {COLUMNS} FROM gateway WHERE account_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3");
+    let sql = format!("{SELECT} WHERE g.account_id = ?1 AND g.id > ?2 ORDER BY g.id LIMIT ?3");
     let values = params![scope.account, page.after.unwrap_or(i64::MIN), i64::from(page.limit) + 1];
     let gateways = tx.query(&sql, values).await?.iter().map(from_row).collect::<Result<Vec<_>>>()?;
     Ok(Page::cut(gateways, page.limit, |gateway| gateway.id.as_i64()))
@@ -89,8 +141,19 @@ async fn delete(tx: &Tx, actor: Actor, id: GatewayId) -> Result<()> {
 }
 
 async fn find(tx: &Tx, secret_hash: [u8; 32]) -> Result<Option<Gateway>> {
-    let sql = format!("SELECT {COLUMNS} FROM gateway WHERE secret_hash = ?1");
+    let sql = format!("{SELECT} WHERE g.secret_hash = ?1");
     tx.query_opt(&sql, params![secret_hash]).await?.as_ref().map(from_row).transpose()
+}
+
+/// A gateway, and the silences between its messages.
+pub(super) async fn find_by_id(
+    tx: &Tx,
+    account: AccountId,
+    id: GatewayId,
+) -> Result<Option<(Gateway, ReportingInterval)>> {
+    let sql = format!("{SELECT} WHERE g.account_id = ?1 AND g.id = ?2");
+    let row = tx.query_opt(&sql, params![account, id]).await?;
+    row.as_ref().map(|row| Ok((from_row(row)?, rhythm(row)?))).transpose()
 }
 
 #[async_trait]
@@ -136,10 +199,14 @@ impl AccountGateways for Database {
     async fn store_gateway_message(
         &self,
         gateway: &Gateway,
+        device: Option<DeviceId>,
         message: NewMessage,
         result: MessageResult,
     ) -> Result<()> {
         let account = gateway.account;
-        self.write(move |tx| async move { messages::add(tx, account, &message, result).await }.boxed()).await
+        self.write(move |tx| {
+            async move { messages::add(tx, account, device, &message, result).await }.boxed()
+        })
+        .await
     }
 }

@@ -24,7 +24,7 @@ pub(super) async fn attach(tx: &Tx, scope: Scope, events: &mut [Event]) -> Resul
             Subject::Device => device_ids.extend(event.device),
             Subject::Group => group_ids.extend(event.subject.parse::<GroupId>().ok()),
             Subject::User => user_ids.extend(event.subject.parse::<UserId>().ok()),
-            Subject::Location | Subject::Account | Subject::Webhook => {}
+            Subject::Location | Subject::Account | Subject::Webhook | Subject::Gateway => {}
         }
     }
     let ids = |ids: BTreeSet<AlertId>| ids.into_iter().map(AlertId::as_i64).collect::<Vec<_>>();
@@ -54,7 +54,7 @@ pub(super) async fn attach(tx: &Tx, scope: Scope, events: &mut [Event]) -> Resul
             }
             Subject::Group => of(&groups, &event.subject).map(EventObject::Group),
             Subject::User => of(&users, &event.subject).map(EventObject::User),
-            Subject::Location | Subject::Account | Subject::Webhook => None,
+            Subject::Location | Subject::Account | Subject::Webhook | Subject::Gateway => None,
         };
         if let Some(thing) = thing {
             event.object = thing;

@@ -8,7 +8,7 @@ use perigee_core::gateway::{
     HeardDevice, HeardMessage, HeardReport, MessageFilter, MessageResult, NewMessage, RawMessage, Reporter,
 };
 use perigee_core::id::{AccountId, DeviceId, MessageId};
-use perigee_core::location::Location;
+use perigee_core::location::{Location, Outcome, Sameness};
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::{Gateways, Result};
 
@@ -44,7 +44,9 @@ impl Gateways for Database {
         locations: Vec<Location>,
     ) -> Result<MessageResult> {
         let is_unparsable = message.error.is_some();
-        let submission = Submission::new(reporter.scope, reporter.device, &locations).with_message(message);
+        let sameness = message.sameness;
+        let submission =
+            Submission::by(reporter.scope, reporter.device, &locations, sameness).with_message(message);
         drop(locations);
         match locations::submit(self, submission).await {
             Ok(_) if is_unparsable => Ok(MessageResult::Unparsable),
@@ -52,6 +54,17 @@ impl Gateways for Database {
             Err(StoreError::DeviceExpired(_)) => Ok(MessageResult::ExpiredDevice),
             Err(error) => Err(error),
         }
+    }
+
+    async fn store_fixes(
+        &self,
+        reporter: &Reporter,
+        locations: Vec<Location>,
+        sameness: Sameness,
+    ) -> Result<Vec<Outcome>> {
+        let submission = Submission::by(reporter.scope, reporter.device, &locations, sameness);
+        drop(locations);
+        locations::submit(self, submission).await
     }
 
     async fn set_protocol(&self, reporter: &Reporter, protocol: &'static str) -> Result<()> {

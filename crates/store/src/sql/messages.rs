@@ -3,7 +3,7 @@
 use perigee_core::actor::Scope;
 use perigee_core::error::StoreError;
 use perigee_core::gateway::{MessageFilter, MessageResult, NewMessage, RawMessage};
-use perigee_core::id::{AccountId, DeviceId, MessageId};
+use perigee_core::id::{AccountId, DeviceId, GatewayId, MessageId};
 use perigee_core::location::Outcome;
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::Result;
@@ -19,7 +19,7 @@ const EXAMINED_MAX: i64 = 5_000;
 const LISTED_BYTES: i64 = 1_024;
 
 const HEAD: &str = "INSERT INTO raw_message (account_id, id, received_at, device_id, source, peer, identifier, result, \
-                    error, bytes)";
+                    error, bytes, gateway_id)";
 
 /// Stores the messages of a batch, given the results of its locations.
 pub(super) async fn append(
@@ -38,15 +38,16 @@ pub(super) async fn append(
     Ok(())
 }
 
-/// Stores a message that has no device, or several.
+/// Stores a message without locations: that of no device, of several, or a test of one.
 pub(super) async fn add(
     tx: &Tx,
     account: AccountId,
+    device: Option<DeviceId>,
     message: &NewMessage,
     result: MessageResult,
 ) -> Result<()> {
     tx.keep_device_cache_valid();
-    insert_many(tx, HEAD, &[row(tx, account, None, message, result)], "").await?;
+    insert_many(tx, HEAD, &[row(tx, account, device, message, result)], "").await?;
     Ok(())
 }
 
@@ -91,6 +92,7 @@ fn row(
         result.name(),
         message.error.as_ref().map(|error| text(error, NewMessage::ERROR_MAX)),
         &message.bytes,
+        message.gateway,
     ]
     .to_vec()
 }
@@ -129,7 +131,7 @@ pub(super) async fn list(
     let part = tx.query_one(sql, params![scope.account, before, EXAMINED_MAX]).await?;
     let Some(lowest) = part.opt_i64("lowest")? else { return Ok(Page { items: Vec::new(), next: None }) };
     let columns = format!(
-        "r.account_id, r.id, r.received_at, r.device_id, r.source, r.peer, r.identifier, r.result, r.error, \
+        "r.account_id, r.id, r.received_at, r.device_id, r.source, r.peer, r.identifier, r.result, r.error, r.gateway_id, \
          LENGTH(r.bytes) AS size, SUBSTR(r.bytes, 1, {LISTED_BYTES}) AS bytes"
     );
     let mut query = visible(&columns, scope);
@@ -154,7 +156,7 @@ pub(super) async fn list(
 }
 
 pub(super) async fn find(tx: &Tx, scope: Scope, id: MessageId) -> Result<Option<RawMessage>> {
-    let columns = "r.account_id, r.id, r.received_at, r.device_id, r.source, r.peer, r.identifier, r.result, r.error, \
+    let columns = "r.account_id, r.id, r.received_at, r.device_id, r.source, r.peer, r.identifier, r.result, r.error, r.gateway_id, \
                    LENGTH(r.bytes) AS size, r.bytes";
     let mut query = visible(columns, scope);
     query.push_with(" AND r.id = {}", id);
@@ -175,5 +177,6 @@ fn from_row(row: &Row) -> Result<RawMessage> {
         error: row.opt_text("error")?,
         size: row.int("size")?,
         bytes: row.bytes("bytes")?,
+        gateway: row.opt_i64("gateway_id")?.map(GatewayId::from_i64),
     })
 }

@@ -7,6 +7,7 @@ use perigee_core::error::{Kind, StoreError};
 use perigee_core::gateway::{MessageFilter, MessageResult, NewMessage, RawMessage};
 use perigee_core::id::{DeviceId, MessageId};
 use perigee_core::idempotency::Created;
+use perigee_core::location::Sameness;
 use perigee_core::page::PageRequest;
 use perigee_core::store::{AccountGateways as _, Devices as _, Gateways as _};
 
@@ -21,6 +22,7 @@ fn gateway(secret: u8, device: Option<DeviceId>) -> NewGateway {
         device,
         options: "{\"a\":1}".into(),
         secret_hash: [secret; 32],
+        polled: false,
     }
 }
 
@@ -85,14 +87,16 @@ pub(crate) async fn a_gateway_reaches_devices_of_its_account(on: Fixture) {
         identifier: Some("x".into()),
         bytes: b"body".to_vec(),
         error: None,
+        gateway: Some(open.id),
+        sameness: Sameness::Content,
     };
-    on.store.store_gateway_message(&open, message, MessageResult::UnknownDevice).await.unwrap();
+    on.store.store_gateway_message(&open, None, message, MessageResult::UnknownDevice).await.unwrap();
     let stored =
         on.store.list_messages(tenant.scope(), &MessageFilter::default(), PageRequest::first(10)).await;
     let stored = stored.unwrap().items;
     assert_eq!(stored.len(), 1);
     assert_eq!((stored[0].device, stored[0].result), (None, MessageResult::UnknownDevice));
-    assert_eq!(stored[0].bytes, b"body");
+    assert_eq!((stored[0].bytes.as_slice(), stored[0].gateway), (b"body".as_slice(), Some(open.id)));
 
     assert_eq!(on.store.find_message_device(&stored[0]).await.unwrap(), None);
     let late = on.add(&tenant, called("x")).await;

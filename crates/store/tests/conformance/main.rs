@@ -15,6 +15,7 @@ mod devices;
 mod email;
 mod expiry;
 mod feed;
+mod feeds;
 mod fixture;
 mod gateways;
 mod groups;
@@ -311,6 +312,13 @@ conformance! {
     }
     templates {
         templates_are_kept_by_revision,
+    }
+    feeds {
+        steps_in_any_order_are_one_alert,
+        a_late_cancellation_divides_two_emergencies,
+        reports_of_gateways_add_up,
+        a_poll_is_leased_to_one_node,
+        a_fix_that_comes_by_two_ways_is_stored_once,
     }
     account_gateways {
         a_gateway_is_found_by_its_secret,

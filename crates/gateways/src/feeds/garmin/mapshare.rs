@@ -11,10 +11,14 @@ const REFERENCE_POINT: &str = "Reference Point message received.";
 
 pub(super) fn decode(request: &FeedRequest<'_>, _context: &FeedContext<'_>) -> FeedDecoded {
     let messages = |root: Element| {
+        // A page that says something else must not pass for one without messages.
+        if root.name != "kml" {
+            return Err(DecodeError::Malformed("the root is not kml"));
+        }
         let placemarks = root.descendants("Placemark");
-        FeedDecoded::all(placemarks.into_iter().filter_map(read_placemark).collect())
+        Ok(FeedDecoded::all(placemarks.into_iter().filter_map(read_placemark).collect()))
     };
-    Element::parse(request.body).map(messages).into()
+    Element::parse(request.body).and_then(messages).into()
 }
 
 /// The number that a text begins with, such as `5.10 m from MSL`.

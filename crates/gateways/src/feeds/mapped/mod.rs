@@ -5,7 +5,7 @@ mod preset;
 mod tests;
 
 use crate::decoded::DecodeError;
-use crate::feed::{Delivery, Feed, FeedContext, FeedDecoded, FeedReply, FeedRequest, no_check};
+use crate::feed::{Delivery, Feed, FeedContext, FeedDecoded, FeedReply, FeedRequest, basic_check};
 use crate::form::Form;
 use crate::loose;
 use crate::mapping::Mapping;
@@ -25,7 +25,7 @@ const BASE: Feed = Feed {
     max_body: 4 << 20,
     decode: decode_own,
     reply: FeedReply::plain,
-    check: no_check,
+    check: basic_check,
 };
 
 fn decode_own(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {

@@ -4,7 +4,7 @@ mod decode;
 #[cfg(test)]
 mod tests;
 
-use crate::feed::{Delivery, Feed, FeedReply, no_check};
+use crate::feed::{Delivery, Feed, FeedReply, basic_check, no_check};
 
 /// The data push, XML.
 pub const PUSH: Feed = Feed {
@@ -14,7 +14,7 @@ pub const PUSH: Feed = Feed {
     max_body: 4 << 20,
     decode: decode::decode,
     reply: FeedReply::plain,
-    check: no_check,
+    check: basic_check,
 };
 
 /// The answer of a public feed, JSON or XML.

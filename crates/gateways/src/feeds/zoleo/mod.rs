@@ -4,9 +4,9 @@ mod decode;
 #[cfg(test)]
 mod tests;
 
-use crate::feed::{Delivery, Feed, FeedReply, no_check};
+use crate::feed::{Delivery, Feed, FeedReply, basic_check};
 
-/// Zoleo in the table of feeds. It authenticates with HTTP Basic, which the route checks.
+/// Zoleo in the table of feeds. It authenticates with HTTP Basic.
 pub const FEED: Feed = Feed {
     name: "zoleo",
     title: "ZOLEO",
@@ -14,5 +14,5 @@ pub const FEED: Feed = Feed {
     max_body: 1 << 20,
     decode: decode::decode,
     reply: FeedReply::plain,
-    check: no_check,
+    check: basic_check,
 };

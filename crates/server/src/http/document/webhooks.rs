@@ -1,7 +1,7 @@
 //! The `webhooks` section: one entry for each type of event that is sent to webhooks, and one for the test message.
 
 use perigee_core::event::{EventKind, Subject};
-use perigee_core::id::{AccountId, AlertId, CommandId, DeviceId, GroupId, UserId, WebhookId};
+use perigee_core::id::{AccountId, AlertId, CommandId, DeviceId, GatewayId, GroupId, UserId, WebhookId};
 use serde_json::{Map, Value, json};
 
 use super::example::example;
@@ -63,6 +63,7 @@ fn data_schema(kind: EventKind) -> Value {
         Subject::User => (Some("User"), UserId::PREFIX),
         Subject::Account => (None, AccountId::PREFIX),
         Subject::Webhook => (None, WebhookId::PREFIX),
+        Subject::Gateway => (None, GatewayId::PREFIX),
     };
     let gone = only_id(prefix);
     let is_deleted =
@@ -102,6 +103,16 @@ fn noted(kind: EventKind) -> Value {
         EventKind::WebhookDisabled => json!({
             "name": { "type": ["string", "null"], "description": "The name of the webhook.", "example": "Dispatch" },
             "reason": { "type": "string", "description": "Why it was switched off.", "example": "The receiver answered 410 Gone." },
+        }),
+        EventKind::FeedLate => json!({
+            "feed": { "type": "string", "description": "The feed of the gateway.", "example": "garmin" },
+            "name": { "type": ["string", "null"], "description": "The name of the gateway.", "example": "Our inReach units" },
+            "lastMessage": { "type": "string", "format": "date-time", "description": "When the last message came.", "example": "2026-05-01T12:00:00Z" },
+        }),
+        EventKind::FeedRefused => json!({
+            "feed": { "type": "string", "description": "The feed of the gateway.", "example": "garmin" },
+            "name": { "type": ["string", "null"], "description": "The name of the gateway.", "example": "Our inReach units" },
+            "reason": { "type": ["string", "null"], "description": "Why, and what to do.", "example": "the X-Outbound-Auth-Token is wrong" },
         }),
         _ => Value::Null,
     }

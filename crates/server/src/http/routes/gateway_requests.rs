@@ -60,6 +60,7 @@ pub async fn receive_gateway_request(
     let feed_context = FeedContext { now, options: &options };
     if let Err(refused) = (feed.check)(&request, &feed_context) {
         metrics::counter!("perigee_gateway_refused_total", "source" => feed.name).increment(1);
+        app.ingest.note_refused(&gateway, refused.to_string());
         return Err(forbidden(format!("This request is not believed: {refused}.")));
     }
     let arrival =

@@ -4,12 +4,14 @@ use axum::extract::State;
 use axum::response::Response;
 use perigee_core::account_gateway::{Gateway, NewGateway};
 use perigee_core::error::Kind;
+use perigee_core::feed_health::GatewayState;
 use perigee_core::id::{DeviceId, GatewayId};
 use perigee_core::page::PageRequest;
 use perigee_core::privilege::Privilege;
 use perigee_core::revision::Revision;
 use perigee_core::text::{Line, OptionalName, SHORT_MAX};
-use perigee_gateways::{Delivery, FEEDS, find_feed};
+use perigee_core::time::Timestamp;
+use perigee_gateways::{Delivery, FEEDS, Feed, Options};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -26,6 +28,8 @@ use crate::http::json::{Field, Fields};
 use crate::http::list::answer_list;
 use crate::http::names::{Named, resolve_names};
 use crate::http::reply::{Done, Reply};
+use crate::poll::{Provider, SECRET_OPTIONS};
+use crate::webhook::Guard;
 
 /// What a client set of a gateway never changes, so that every gateway is at its first revision.
 const REVISION: Revision = Revision::FIRST;
@@ -47,11 +51,11 @@ pub struct GatewayView {
     /// The device of messages that name none.
     #[schema(example = "dev_01jc2m8k4n5p7")]
     device_id: Option<String>,
-    /// Settings of the feed.
+    /// Settings of the feed. Passwords, keys and tokens in it are not shown: they are null.
     #[schema(value_type = Object, example = json!({}))]
     options: Map<String, Value>,
     /// The address to enter at the provider or in the app. It holds the secret, is answered only when the gateway is made,
-    /// and is null from then on.
+    /// and is null from then on. Null too for feeds that the service fetches.
     #[schema(example = "https://track.example.com/gateways/osmand/q8Jm0wXb1fTzKc5sYh3nVd7pRg2uLa9e")]
     url: Option<String>,
     /// The id of the user who made it.
@@ -60,6 +64,46 @@ pub struct GatewayView {
     /// When it was made.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     creation: String,
+    /// How its messages come.
+    health: GatewayHealthView,
+}
+
+/// How the messages of a gateway come. It is up to date to some seconds.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = GatewayHealth)]
+pub struct GatewayHealthView {
+    /// When the last message came, readable or not.
+    #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
+    last_message: Option<String>,
+    /// Messages of about the last 24 hours.
+    #[schema(example = 144, minimum = 0)]
+    messages_last_day: u64,
+    /// How often messages come, in seconds; null until enough is known.
+    #[schema(example = 600, minimum = 0)]
+    interval_seconds: Option<u32>,
+    /// Since when no message came for about two of its intervals; null while they come as usual.
+    #[schema(example = json!(null), format = DateTime)]
+    late_since: Option<String>,
+    /// Messages that could not be read, and requests to the provider that failed, since the gateway was made.
+    #[schema(example = 0, minimum = 0)]
+    errors: u64,
+    /// Requests that were refused because their signature or token was wrong, or by which the provider refused ours.
+    #[schema(example = 0, minimum = 0)]
+    refused: u64,
+    /// The last error or refusal.
+    #[schema(example = json!(null))]
+    last_error: Option<String>,
+    /// When that was.
+    #[schema(example = json!(null), format = DateTime)]
+    last_error_at: Option<String>,
+    /// Of a feed that the service fetches: seconds since the instant up to which everything is stored; null before the first
+    /// complete answer.
+    #[schema(example = json!(null), minimum = 0)]
+    backlog_seconds: Option<i64>,
+    /// Of a feed that the service fetches: when it is fetched next.
+    #[schema(example = json!(null), format = DateTime)]
+    next_poll: Option<String>,
 }
 
 /// A list of gateways.
@@ -93,26 +137,29 @@ parsed_kinds! {
     GatewayDevice => DeviceId, "the id of a device", DeviceId::schema();
 }
 
-/// The name of a feed that sends requests.
+/// The name of a feed that sends requests, or is fetched.
 enum FeedName {}
+
+/// The feeds that gateways can have.
+fn feeds() -> impl Iterator<Item = &'static str> {
+    let is_usable = |feed: &&Feed| feed.delivery == Delivery::Push || Provider::find(feed.name).is_some();
+    FEEDS.iter().filter(is_usable).map(|feed| feed.name)
+}
 
 impl Member for FeedName {
     type Value = String;
 
     fn read<'f, 'v>(fields: &'f mut Fields<'v>, name: &'static str) -> Field<'f, 'v, String> {
         Line::<1, SHORT_MAX>::read(fields, name).check(|text| {
-            if find_feed(text).is_some_and(|feed| feed.delivery == Delivery::Push) {
+            if feeds().any(|feed| feed == text) {
                 return Ok(());
             }
-            let known: Vec<&str> =
-                FEEDS.iter().filter(|feed| feed.delivery == Delivery::Push).map(|feed| feed.name).collect();
-            Err(format!("must be one of {}", known.join(", ")).into())
+            Err(format!("must be one of {}", feeds().collect::<Vec<_>>().join(", ")).into())
         })
     }
 
     fn schema() -> RefOr<Schema> {
-        let names = FEEDS.iter().filter(|feed| feed.delivery == Delivery::Push).map(|feed| feed.name);
-        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names)).into()
+        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(feeds())).into()
     }
 }
 
@@ -142,35 +189,70 @@ impl Member for OptionsObject {
 }
 
 impl GatewayView {
-    fn of(gateway: Gateway, url: Option<String>) -> Self {
+    fn of(gateway: Gateway, url: Option<String>, now: Timestamp) -> Self {
         let NewGateway { feed, name, device, options, .. } = gateway.settings;
+        let mut options: Map<String, Value> = serde_json::from_str(&options).unwrap_or_default();
+        for secret in SECRET_OPTIONS {
+            options.entry(secret).and_modify(|value| *value = Value::Null);
+        }
         Self {
             id: gateway.id.to_string(),
             name,
             feed,
             device_id: device.map(|device| device.to_string()),
-            options: serde_json::from_str(&options).unwrap_or_default(),
+            options,
             url,
             created_by: gateway.created_by.map(|user| user.to_string()),
             creation: gateway.creation.to_string(),
+            health: GatewayHealthView::of(gateway.state, now),
+        }
+    }
+}
+
+impl GatewayHealthView {
+    fn of(state: GatewayState, now: Timestamp) -> Self {
+        let text = |at: Option<Timestamp>| at.map(|at| at.to_string());
+        let complete_to = state.poll.as_ref().and_then(|poll| poll.complete_to);
+        let (last_error_at, last_error) = state.last_error.unzip();
+        Self {
+            last_message: text(state.last_message),
+            messages_last_day: state.hours.last_day(now),
+            interval_seconds: state.interval_s,
+            late_since: text(state.late_since),
+            errors: state.errors,
+            refused: state.refused,
+            last_error,
+            last_error_at: text(last_error_at),
+            backlog_seconds: complete_to.map(|at| (now.as_seconds() - at.as_seconds()).max(0)),
+            next_poll: text(state.poll.map(|poll| poll.next)),
         }
     }
 }
 
 /// What answers have and clients do not set.
-const READ_ONLY: &[&str] = &["id", "url", "createdBy", "creation"];
+const READ_ONLY: &[&str] = &["id", "url", "createdBy", "creation", "health"];
 /// The members that name other things.
 const NAMES: &[(&str, Named)] = &[("deviceId", Named::Device)];
 
-fn read_gateway(body: &Value, secret: &Secret) -> ApiResult<NewGateway> {
+fn read_gateway(body: &Value, secret: &Secret, guard: &Guard) -> ApiResult<NewGateway> {
     let fields = Fields::of(body).map_err(invalid_body)?;
-    read_fields(fields, &[ENVELOPE, READ_ONLY], |input: GatewayInput, _| {
+    read_fields(fields, &[ENVELOPE, READ_ONLY], |input: GatewayInput, fields| {
+        let feed = input.feed?;
+        let options = input.options.unwrap_or_else(|| "{}".to_owned());
+        let provider = Provider::find(&feed);
+        if let Some(provider) = provider {
+            let options = Options::new(serde_json::from_str(&options).unwrap_or_default());
+            if let Err(error) = provider.check(&options, guard) {
+                fields.refuse("options", &error);
+            }
+        }
         Some(NewGateway {
-            feed: input.feed?,
+            feed,
             name: input.name,
             device: input.device,
-            options: input.options.unwrap_or_else(|| "{}".to_owned()),
+            options,
             secret_hash: *gateway_secret::hash(secret).as_bytes(),
+            polled: provider.is_some(),
         })
     })
 }
@@ -194,17 +276,20 @@ async fn find(app: &App, caller: &Caller, id: Option<GatewayId>) -> ApiResult<Ga
 pub async fn list_gateways(State(app): State<App>, caller: Caller, params: Params) -> ApiResult<Response> {
     caller.require_whole_account()?;
     let part = params.finish_list("gateways")?;
+    let now = app.clock.now();
     let (store, scope) = (app.store.clone(), caller.scope());
     let fetch = move |page| {
         let store = store.clone();
         async move { store.list_gateways(scope, page).await }
     };
-    answer_list(&app, &caller, "gateways", part, fetch, |gateway| GatewayView::of(gateway, None)).await
+    answer_list(&app, &caller, "gateways", part, fetch, move |gateway| GatewayView::of(gateway, None, now))
+        .await
 }
 
 /// Create a gateway.
 ///
-/// The answer has the `url` to enter at the provider or in the app; it cannot be read again. Needs `devices.write` and a
+/// Feeds that the service fetches (`garmin-history`, `garmin-mapshare`, `spot-feed`) have their addresses and passwords in
+/// `options`. Of the others the answer has the `url` to enter at the provider or in the app; it cannot be read again. Needs `devices.write` and a
 /// user who sees the whole account.
 #[utoipa::path(post, path = "/api/gateways", tag = "gateways", request_body = GatewayInput,
     responses((status = 201, description = "The gateway that was made.", body = GatewayView)))]
@@ -218,7 +303,7 @@ pub async fn create_gateway(
     caller.require_whole_account()?;
     resolve_names(&app, &caller, &mut body.value, NAMES).await?;
     let secret = Secret::generate();
-    let new = read_gateway(&body.value, &secret)?;
+    let new = read_gateway(&body.value, &secret, app.webhooks.guard())?;
     let (hash, held) = (new.secret_hash, once.hold(&app, &caller, &body)?);
     let made = app.store.create_gateway(&caller.actor(), new, held.key.clone()).await;
     let gateway = place_reference(made, "deviceId")??.into_inner();
@@ -226,8 +311,8 @@ pub async fn create_gateway(
     // A repeated request gets the gateway that the first one made, whose secret is no longer known.
     let is_new = gateway.settings.secret_hash == hash;
     let path = format!("/gateways/{}/{}", gateway.settings.feed, secret.expose());
-    let url = is_new.then(|| app.base_url.join(&path));
-    Ok(caller.reply(GatewayView::of(gateway, url)).created(address).revision(REVISION))
+    let url = (is_new && !gateway.settings.polled).then(|| app.base_url.join(&path));
+    Ok(caller.reply(GatewayView::of(gateway, url, app.clock.now())).created(address).revision(REVISION))
 }
 
 /// Read a gateway.
@@ -242,7 +327,7 @@ pub async fn get_gateway(
 ) -> ApiResult<Reply<GatewayView>> {
     params.finish()?;
     let gateway = find(&app, &caller, id).await?;
-    Ok(caller.reply(GatewayView::of(gateway, None)).revision(REVISION))
+    Ok(caller.reply(GatewayView::of(gateway, None, app.clock.now())).revision(REVISION))
 }
 
 /// Delete a gateway.

@@ -75,6 +75,8 @@ pub enum MessageResultName {
     Unparsable,
     /// Its device is expired: only the message is stored.
     ExpiredDevice,
+    /// The provider or the device marked it as a test: only the message is stored.
+    Test,
 }
 
 /// Messages as they came.

@@ -14,7 +14,7 @@ use perigee_core::group::GroupSettings;
 use perigee_core::id::{
     AlertId, DeliveryId, DeviceId, GeofenceId, GroupId, KeyId, RuleId, UserId, WebhookId,
 };
-use perigee_core::location::{Latitude, Longitude};
+use perigee_core::location::{Latitude, Longitude, Sameness};
 use perigee_core::notification::NotificationFilter;
 use perigee_core::page::PageRequest;
 use perigee_core::privilege::Privilege;
@@ -452,6 +452,7 @@ async fn make_gateway(app: &TestApp, tenant: &Tenant) -> String {
         device: None,
         options: "{}".to_owned(),
         secret_hash: rand::random(),
+        polled: false,
     };
     let actor = Actor::operator(tenant.account.id);
     app.store.create_gateway(&actor, new, None).await.unwrap().into_inner().id.to_string()
@@ -478,6 +479,8 @@ async fn make_raw_message(app: &TestApp, tenant: &Tenant, device: DeviceId) -> S
         identifier: None,
         bytes: vec![1],
         error: None,
+        gateway: None,
+        sameness: Sameness::Content,
     };
     app.store.store_message(&reporter, message, Vec::new()).await.unwrap();
     let filter = MessageFilter { device: Some(device), ..MessageFilter::default() };

@@ -22,7 +22,7 @@ pub(crate) async fn ingest(
     let mut results = first_results(submissions, &admissions);
     let mut arrivals = arrivals(submissions, &admissions);
     for arrival in arrivals.values_mut() {
-        arrival.take_new(submissions, tx.now(), |_point| false);
+        arrival.take_new(submissions, tx.now(), |_point, _sameness| false);
     }
     late::remove_stored(tx, session, &known, submissions, &mut arrivals).await?;
     // In ascending order and device by device, so that the rows of an account do not overlap in their numbers.

@@ -57,7 +57,7 @@ pub(super) async fn remove_stored(
     let [log, chunk] = session.prepare_native([LOG, CHUNK]).await?;
     let values = ranges.parameters();
     let (log, chunk) = try_join(session.run(&log, &values), session.run(&chunk, &values)).await?;
-    remove_logged(tx, &bind::read(&log)?, arrivals)?;
+    remove_logged(tx, &bind::read(&log)?, submissions, arrivals)?;
     remove_packed(tx, bind::read(&chunk)?, submissions, arrivals).await
 }
 
@@ -85,7 +85,7 @@ impl Ranges {
 
 /// Removes locations that these rows of the log have. The content of a damaged row is unknown: storing a location twice
 /// is better than refusing it.
-fn remove_logged(tx: &Tx, rows: &[Row], arrivals: &mut Arrivals) -> Result<()> {
+fn remove_logged(tx: &Tx, rows: &[Row], submissions: &[Submission], arrivals: &mut Arrivals) -> Result<()> {
     let mut logged: HashMap<Key, HashMap<Timestamp, Vec<PointRef<'_>>>> = HashMap::new();
     for row in rows {
         let row = LogRow::of(row)?;
@@ -96,9 +96,12 @@ fn remove_logged(tx: &Tx, rows: &[Row], arrivals: &mut Arrivals) -> Result<()> {
     }
     for (key, by_time) in logged {
         let Some(arrival) = arrivals.get_mut(&key) else { continue };
-        let is_logged = arrival.points.iter().map(|point| {
-            by_time.get(&point.time).is_some_and(|same| same.iter().any(|other| other.is_same(point)))
-        });
+        let is_logged =
+            arrival.points.iter().zip(arrival.samenesses(submissions)).map(|(point, sameness)| {
+                by_time
+                    .get(&point.time)
+                    .is_some_and(|same| same.iter().any(|other| other.is_same_by(point, sameness)))
+            });
         let is_logged: Vec<bool> = is_logged.collect();
         arrival.remove_stored(&is_logged);
     }

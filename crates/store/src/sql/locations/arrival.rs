@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Fix, JumpDetector, Outcome, judge};
+use perigee_core::location::{Fix, JumpDetector, Outcome, Sameness, judge};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
@@ -54,12 +54,13 @@ impl Arrival {
         &mut self,
         submissions: &[Submission],
         received_at: Timestamp,
-        is_stored: impl Fn(&Point) -> bool,
+        is_stored: impl Fn(&Point, Sameness) -> bool,
     ) {
         let mut seen = Seen::default();
         for place in std::mem::take(&mut self.candidates) {
             let Some(point) = point(submissions, place, received_at) else { continue };
-            if is_stored(&point) || seen.contains(&self.points, &point) {
+            let sameness = sameness(submissions, place);
+            if is_stored(&point, sameness) || seen.contains(&self.points, &point, sameness) {
                 continue;
             }
             seen.add(&point, self.points.len());
@@ -71,6 +72,14 @@ impl Arrival {
     /// The submitted form of the new locations, in their order.
     pub(crate) fn pending<'s>(&self, submissions: &'s [Submission]) -> Vec<&'s PendingLocation> {
         self.places.iter().filter_map(|place| pending(submissions, *place)).collect()
+    }
+
+    /// When each of the new locations counts as stored, in their order.
+    pub(crate) fn samenesses<'s>(
+        &'s self,
+        submissions: &'s [Submission],
+    ) -> impl Iterator<Item = Sameness> + 's {
+        self.places.iter().map(|place| sameness(submissions, *place))
     }
 
     /// Removes the locations for which `is_stored`, which is in their order, is true.
@@ -122,8 +131,12 @@ fn pending(submissions: &[Submission], (index, place): BatchIndex) -> Option<&Pe
     submissions.get(index).and_then(|submission| submission.locations.get(place))
 }
 
+fn sameness(submissions: &[Submission], place: BatchIndex) -> Sameness {
+    pending(submissions, place).map_or(Sameness::Content, |pending| pending.sameness)
+}
+
 fn point(submissions: &[Submission], place: BatchIndex, received_at: Timestamp) -> Option<Point> {
-    let PendingLocation { fix, readings } = pending(submissions, place)?;
+    let PendingLocation { fix, readings, .. } = pending(submissions, place)?;
     Some(Point {
         time: fix.time,
         number: 0,
@@ -143,7 +156,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn contains(&mut self, points: &[Point], point: &Point) -> bool {
+    fn contains(&mut self, points: &[Point], point: &Point, sameness: Sameness) -> bool {
         if self.by_time.is_none() && points.last().is_none_or(|last| last.time < point.time) {
             return false;
         }
@@ -155,7 +168,10 @@ impl Seen {
             by_time
         });
         by_time.get(&point.time).is_some_and(|same_time| {
-            same_time.iter().filter_map(|place| points.get(*place)).any(|other| other.is_same(point))
+            same_time
+                .iter()
+                .filter_map(|place| points.get(*place))
+                .any(|other| other.is_same_by(point, sameness))
         })
     }
 

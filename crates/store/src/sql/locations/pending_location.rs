@@ -1,7 +1,7 @@
 //! Locations that wait for their commit, kept small: time and place as they are, the readings packed.
 
 use bytes::Bytes;
-use perigee_core::location::{Fix, Location, StoredLocation};
+use perigee_core::location::{Fix, Location, Sameness, StoredLocation};
 
 use crate::codec::{pack_all_readings, pack_readings};
 
@@ -12,19 +12,26 @@ pub(crate) struct PendingLocation {
     pub(crate) fix: Fix,
     /// Everything else, packed. Locations of one submission share one allocation.
     pub(crate) readings: Bytes,
+    /// When it counts as stored.
+    pub(crate) sameness: Sameness,
 }
 
 impl PendingLocation {
     /// Packs locations on the caller's thread, before the writer or a lock is involved.
-    pub(super) fn pack_all(locations: &[Location]) -> Vec<Self> {
+    pub(super) fn pack_all(locations: &[Location], sameness: Sameness) -> Vec<Self> {
         let readings = pack_all_readings(locations.iter().map(|location| &location.readings));
-        let pending = |(location, readings)| Self { fix: Fix::of(location, 0), readings };
+        let pending = |(location, readings)| Self { fix: Fix::of(location, 0), readings, sameness };
         locations.iter().zip(readings).map(pending).collect()
     }
 
-    /// Whether a stored location is equal in every submitted field. Equal readings give equal bytes.
+    /// Whether a stored location is the same: in every submitted field, or in time and place. Equal readings give equal
+    /// bytes.
     pub(super) fn is_same(&self, stored: &StoredLocation) -> bool {
         let Location { time, latitude, longitude, readings } = &stored.location;
+        if self.sameness == Sameness::Fix {
+            let here = (self.fix.latitude, self.fix.longitude);
+            return self.fix.time == *time && Sameness::is_near(here, (*latitude, *longitude));
+        }
         (self.fix.time, self.fix.latitude, self.fix.longitude) == (*time, *latitude, *longitude)
             && self.readings == pack_readings(readings)
     }

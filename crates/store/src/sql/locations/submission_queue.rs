@@ -10,7 +10,7 @@ use perigee_core::actor::Scope;
 use perigee_core::error::StoreError;
 use perigee_core::gateway::NewMessage;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Location, Outcome};
+use perigee_core::location::{Location, Outcome, Sameness};
 use perigee_core::store::Result;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot};
@@ -42,7 +42,12 @@ pub(crate) struct Submission {
 
 impl Submission {
     pub(crate) fn new(scope: Scope, device: DeviceId, locations: &[Location]) -> Self {
-        Self { scope, device, locations: PendingLocation::pack_all(locations), message: None }
+        Self::by(scope, device, locations, Sameness::Content)
+    }
+
+    /// The same, where locations count as stored by these means.
+    pub(crate) fn by(scope: Scope, device: DeviceId, locations: &[Location], sameness: Sameness) -> Self {
+        Self { scope, device, locations: PendingLocation::pack_all(locations, sameness), message: None }
     }
 
     /// The same, stored together with the message it came in.

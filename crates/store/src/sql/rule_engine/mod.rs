@@ -9,5 +9,5 @@ mod trail;
 mod watch;
 
 pub(crate) use lease::{judged_to, wake};
-pub(super) use occurrence::end_occurrences;
+pub(super) use occurrence::{end_alerts, end_occurrences};
 pub(crate) use trail::checked as checked_trail;

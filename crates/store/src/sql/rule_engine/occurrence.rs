@@ -143,7 +143,7 @@ async fn ended_now(tx: &Tx, account: AccountId, rows: Vec<Row>) -> Result<()> {
 }
 
 /// Sets the end of alerts to that of their episodes; alerts that a user ended stay as they are.
-async fn end_alerts(
+pub(in crate::sql) async fn end_alerts(
     tx: &Tx,
     account: AccountId,
     (was, is): Ending,

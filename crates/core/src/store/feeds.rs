@@ -1,0 +1,73 @@
+//! What satellite feeds need beside gateways: emergencies, health of feeds, and pollers.
+
+use async_trait::async_trait;
+
+use super::Result;
+use crate::account_gateway::Gateway;
+use crate::actor::Actor;
+use crate::alert::Alert;
+use crate::emergency::StepKind;
+use crate::feed_health::GatewayReport;
+use crate::gateway::{MessageResult, NewMessage};
+use crate::id::{AccountId, DeviceId, GatewayId};
+use crate::time::Timestamp;
+
+/// A gateway that one poller may poll until its lease ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeasedPoll {
+    /// The gateway with its state.
+    pub gateway: Gateway,
+    /// When it was leased. What a request asks for and how far it brings the cursor are computed from this instant.
+    pub at: Timestamp,
+    /// Changes with each lease; a poller whose lease has passed to another cannot settle.
+    pub fence: i64,
+}
+
+/// What became of a poll.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PollSettlement {
+    /// Where the next poll continues; `None` leaves it as it is, after a failure.
+    pub cursor: Option<String>,
+    /// The instant up to which everything is stored, if it is known now.
+    pub complete_to: Option<Timestamp>,
+    /// When the next poll is due.
+    pub next: Timestamp,
+    /// The answer of the provider with its result, if it brought something new.
+    pub page: Option<(NewMessage, MessageResult)>,
+    /// New messages of the answer.
+    pub messages: u64,
+    /// Why it failed.
+    pub error: Option<String>,
+    /// Whether the provider refused us.
+    pub refused: bool,
+}
+
+/// Emergencies, health of feeds, and pollers.
+#[async_trait]
+pub trait Feeds: Send + Sync {
+    /// Counts a step to the emergency of its device: raises `alert` if it is the first that is known, ends the alert if
+    /// it is a cancellation. Steps may arrive repeatedly and in any order. Refused if the device is expired.
+    async fn follow_emergency(
+        &self,
+        actor: &Actor,
+        device: DeviceId,
+        kind: StepKind,
+        alert: Alert,
+    ) -> Result<()>;
+
+    /// Finds a gateway by its id.
+    async fn find_gateway_by_id(&self, account: AccountId, id: GatewayId) -> Result<Option<Gateway>>;
+
+    /// Adds what nodes saw of gateways, and announces refusals. Gives how many were announced.
+    async fn save_gateway_reports(&self, reports: Vec<GatewayReport>) -> Result<u64>;
+
+    /// Announces gateways that are late, each once until it is heard again. Gives how many.
+    async fn announce_late_gateways(&self) -> Result<u64>;
+
+    /// Leases a gateway of one of these feeds whose poll is due.
+    async fn lease_poll(&self, feeds: &[&'static str], lease_ms: i64) -> Result<Option<LeasedPoll>>;
+
+    /// Stores answer and cursor of a poll in one transaction, and ends its lease. Gives whether the lease was still valid;
+    /// nothing is stored otherwise.
+    async fn settle_poll(&self, poll: &LeasedPoll, settlement: PollSettlement) -> Result<bool>;
+}

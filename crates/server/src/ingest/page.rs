@@ -1,0 +1,49 @@
+//! Answers of providers that a poller fetched: what they say is stored first, then the answer with the poller's cursor.
+
+use perigee_core::error::StoreError;
+use perigee_core::gateway::{MessageResult, NewMessage};
+use perigee_core::time::Timestamp;
+use perigee_gateways::FeedDecoded;
+
+use super::feed::{FeedArrival, count};
+use super::path::Ingest;
+
+/// What became of an answer. It is not stored itself yet: that is done in the transaction that moves the cursor, so that a
+/// poller that is killed in between fetches and stores the same again, and nothing is stored twice.
+#[derive(Debug)]
+pub struct Page {
+    /// What the answer says.
+    pub decoded: FeedDecoded,
+    /// The answer as a raw message, if it brought something new.
+    pub raw: Option<(NewMessage, MessageResult)>,
+    /// New messages in it, roughly: those that are later than what was known, or all if one of them is new.
+    pub messages: u64,
+}
+
+impl Ingest {
+    /// Stores what an answer says. Messages after `known` count as new even where they have neither place nor alarm.
+    pub async fn take_page(
+        &self,
+        arrival: FeedArrival<'_>,
+        known: Option<Timestamp>,
+    ) -> Result<Page, StoreError> {
+        let reading = self.read(arrival.gateway, arrival.sent()).await?;
+        let stored = self.store_contents(arrival.feed, &reading, arrival.at).await?;
+        self.note_strangers(arrival, &reading);
+        let error = reading.error();
+        let times = reading.decoded.messages.iter().filter_map(|message| message.reports.first()?.time);
+        let later = times.filter(|time| known.is_none_or(|known| *time > known)).count();
+        let is_new = stored.is_new || later > 0 || reading.decoded.error.is_some();
+        let result = match &error {
+            Some(_) => MessageResult::Unparsable,
+            None if stored.devices == 0 => MessageResult::UnknownDevice,
+            None => MessageResult::Decoded,
+        };
+        let raw = is_new.then(|| (arrival.message(None, error), result));
+        if is_new {
+            count(arrival.feed, result);
+        }
+        let messages = u64::try_from(later.max(usize::from(stored.is_new))).unwrap_or(u64::MAX);
+        Ok(Page { decoded: reading.decoded, raw, messages })
+    }
+}

@@ -1,0 +1,93 @@
+//! Garmin IPC Inbound: the history of devices, which closes the gap that an outage leaves in IPC Outbound.
+
+use perigee_core::time::Timestamp;
+use perigee_gateways::{FeedDecoded, Options};
+use serde_json::Value as Json;
+use url::Url;
+
+use super::options::{self, OptionError};
+use super::provider::{Context, Provider, Request, Step};
+use super::window::Window;
+use crate::webhook::{Credentials, Guard};
+
+/// Seconds between requests while a gap is closed, and between devices.
+const BEHIND_S: i64 = 5;
+/// Seconds between requests otherwise. Outbound brings messages at once; this finds those that it lost.
+const USUAL_S: i64 = 900;
+/// Devices of one gateway.
+const DEVICES_MAX: usize = 500;
+
+pub(super) const HISTORY: Provider = Provider {
+    feed: "garmin-history",
+    spacing_s: 0,
+    refused_s: 3_600,
+    retry_s: 60,
+    check,
+    request,
+    step,
+    shorter: |context| Some(Window::read(context.cursor(), context.gateway.creation).shorter().cursor()),
+};
+
+fn imeis(options: &Options) -> Result<Vec<String>, OptionError> {
+    let list = options.get("imeis").and_then(Json::as_array).map(Vec::as_slice).unwrap_or_default();
+    let imeis: Option<Vec<String>> = list
+        .iter()
+        .map(|imei| Some(imei.as_str()?.trim().to_owned()).filter(|imei| imei.len() == 15))
+        .map(|imei| imei.filter(|imei| imei.bytes().all(|byte| byte.is_ascii_digit())))
+        .collect();
+    imeis
+        .filter(|imeis| (1..=DEVICES_MAX).contains(&imeis.len()))
+        .ok_or_else(|| format!("must have \"imeis\", a list of 1 to {DEVICES_MAX} texts of 15 digits"))
+}
+
+fn credentials(options: &Options) -> Result<Credentials, OptionError> {
+    if let Some(key) = options.text("apiKey") {
+        return Ok(Credentials::Header { name: "x-api-key", value: key.to_owned() });
+    }
+    match (options.text("user"), options.text("password")) {
+        (Some(user), Some(password)) => {
+            Ok(Credentials::Basic { user: user.to_owned(), password: password.to_owned() })
+        }
+        _ => Err("must have \"apiKey\", or \"user\" and \"password\", of IPC Inbound".to_owned()),
+    }
+}
+
+fn address(options: &Options, guard: &Guard) -> Result<Url, OptionError> {
+    let url = options::url(options::text(options, "url")?, guard)?;
+    Ok(url)
+}
+
+fn check(options: &Options, guard: &Guard) -> Result<(), OptionError> {
+    address(options, guard)?;
+    credentials(options)?;
+    imeis(options).map(drop)
+}
+
+fn date(instant: Timestamp) -> String {
+    Timestamp::from_millis(instant.as_seconds() * 1000).to_string()
+}
+
+fn request(context: &Context<'_>) -> Result<Request, OptionError> {
+    let imeis = imeis(context.options)?;
+    let window = Window::read(context.cursor(), context.gateway.creation);
+    let span = window.span(context.now);
+    let imei = imeis.get(window.part).or_else(|| imeis.first()).map(String::as_str).unwrap_or_default();
+    let mut url = address(context.options, context.guard)?;
+    url.query_pairs_mut()
+        .append_pair("start", &date(span.from))
+        .append_pair("end", &date(span.to.plus_seconds(1)))
+        .append_pair("IMEI", imei);
+    Ok(Request { url, credentials: credentials(context.options)? })
+}
+
+fn step(context: &Context<'_>, _decoded: &FeedDecoded) -> Step {
+    let window = Window::read(context.cursor(), context.gateway.creation);
+    let span = window.span(context.now);
+    let devices = imeis(context.options).map_or(1, |imeis| imeis.len());
+    if window.part + 1 < devices {
+        return Step { cursor: window.after_part(span).cursor(), complete_to: None, wait_s: BEHIND_S };
+    }
+    let is_behind = span.to.plus_seconds(USUAL_S) < context.now;
+    let wait_s = if is_behind { BEHIND_S } else { USUAL_S };
+    Step { cursor: window.after(span).cursor(), complete_to: Some(span.to), wait_s }
+}

@@ -1,0 +1,15 @@
+//! Pollers: fetch messages from providers that do not send them, and close gaps after an outage.
+//!
+//! A poll is leased to one node, fetched, stored, and settled; whatever step it ends at, the next poll begins where the last
+//! settled one ended, and what is stored already is recognised.
+
+mod garmin;
+mod mapshare;
+mod options;
+mod poller;
+mod provider;
+mod spot;
+mod window;
+
+pub use poller::{Fetch, Poller};
+pub use provider::{Provider, SECRET_OPTIONS};

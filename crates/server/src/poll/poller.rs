@@ -1,0 +1,253 @@
+//! One poll: leased, fetched, stored, settled.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use perigee_core::error::StoreError;
+use perigee_core::gateway::{MessageResult, NewMessage};
+use perigee_core::id::AccountId;
+use perigee_core::store::{LeasedPoll, PollSettlement, Store};
+use perigee_core::time::{Clock, Monotonic};
+use perigee_gateways::{Feed, FeedRequest, Options, find_feed};
+use tokio::sync::Mutex;
+
+use super::provider::{Context, Provider};
+use crate::budget::{Payer, Permit, Pool};
+use crate::config;
+use crate::ingest::{FeedArrival, Ingest, Page};
+use crate::webhook::{Client, ClientError, Fetched, Guard};
+
+/// How long a whole answer may take. Pages of a day have megabytes.
+const ANSWER_WITHIN: Duration = Duration::from_mins(1);
+/// How long a poll is leased, in milliseconds: longer than fetching and storing an answer takes.
+const LEASE_MS: i64 = 5 * 60 * 1000;
+/// An unreadable answer that is longer than this many bytes may be too long: XML has a limit on elements.
+const READABLE_MAX: usize = 1 << 20;
+/// The longest wait after failures, in seconds.
+const RETRY_MAX_S: i64 = 3_600;
+
+/// Fetches messages of polled gateways.
+pub struct Poller {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    ingest: Arc<Ingest>,
+    client: Client,
+    guard: Guard,
+    /// Memory of answers, shared with the bodies of requests.
+    bodies: Arc<Pool>,
+    /// When the next request to a provider may be made that wants some time between those of different gateways.
+    spaced: Mutex<HashMap<&'static str, Monotonic>>,
+}
+
+/// What was fetched.
+#[derive(Debug)]
+pub enum Fetch {
+    /// The body of an answer with status 200, and its memory.
+    Body(Vec<u8>, Permit),
+    /// There is no usable answer.
+    Failed(Failure),
+}
+
+/// Why a poll failed.
+#[derive(Debug)]
+pub struct Failure {
+    /// A sentence without addresses and credentials.
+    error: String,
+    /// Whether the provider refused us.
+    refused: bool,
+    /// Seconds that it asks to wait.
+    rest_s: Option<i64>,
+    /// Where to continue instead, with a smaller request.
+    cursor: Option<String>,
+}
+
+impl Failure {
+    fn new(error: impl Into<String>) -> Self {
+        Self { error: error.into(), refused: false, rest_s: None, cursor: None }
+    }
+}
+
+impl Poller {
+    /// A poller that fetches from addresses that webhooks may have.
+    pub fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        ingest: Arc<Ingest>,
+        bodies: Arc<Pool>,
+        settings: &config::Webhooks,
+    ) -> Result<Self, ClientError> {
+        let guard = Guard::configured(settings);
+        let client = Client::new(guard.clone(), ANSWER_WITHIN)?;
+        Ok(Self { store, clock, ingest, client, guard, bodies, spaced: Mutex::default() })
+    }
+
+    /// Makes one poll that is due. Gives whether there was one.
+    pub async fn turn(&self) -> Result<bool, StoreError> {
+        let Some(poll) = self.lease().await? else { return Ok(false) };
+        let fetched = self.fetch(&poll).await;
+        let settled = self.store(&poll, fetched).await?;
+        self.settle(&poll, settled).await?;
+        Ok(true)
+    }
+
+    /// Leases a poll that is due, so that no other node makes it.
+    pub async fn lease(&self) -> Result<Option<LeasedPoll>, StoreError> {
+        // Held until the lease is known, so that two tasks of this node do not pass the spacing together.
+        let mut spaced = self.spaced.lock().await;
+        let now = self.clock.monotonic();
+        let is_allowed = |provider: &&Provider| spaced.get(provider.feed).is_none_or(|next| *next <= now);
+        let feeds: Vec<&'static str> =
+            Provider::ALL.iter().filter(is_allowed).map(|provider| provider.feed).collect();
+        let leased = self.store.lease_poll(&feeds, LEASE_MS).await?;
+        let provider = leased.as_ref().and_then(|poll| Provider::find(&poll.gateway.settings.feed));
+        if let Some(provider) = provider.filter(|provider| provider.spacing_s > 0) {
+            spaced.insert(provider.feed, now.plus(Duration::from_secs(provider.spacing_s)));
+        }
+        Ok(leased)
+    }
+
+    /// An empty permit for the memory of an answer, at the expense of this account.
+    pub fn memory(&self, account: AccountId) -> Permit {
+        self.bodies.empty(Payer::account(account))
+    }
+
+    /// Fetches what comes next.
+    pub async fn fetch(&self, poll: &LeasedPoll) -> Fetch {
+        let Some((provider, feed)) = parts(poll) else {
+            return Fetch::Failed(Failure::new("This version does not poll the feed."));
+        };
+        let options = options(poll);
+        let context = self.context(poll, &options);
+        let request = match (provider.request)(&context) {
+            Ok(request) => request,
+            Err(error) => {
+                return Fetch::Failed(Failure::new(format!(
+                    "The gateway cannot be polled: its options {error}."
+                )));
+            }
+        };
+        let mut permit = self.memory(poll.gateway.account);
+        let reserve = |more: usize| permit.bytes() + more <= feed.max_body && permit.grow(more).is_ok();
+        let fetched = self.client.fetch(&request.url, &request.credentials, reserve).await;
+        match fetched {
+            Ok(Fetched { status: 200, body: Some(body), .. }) => Fetch::Body(body, permit),
+            Ok(Fetched { status: 200, body: None, .. }) => Fetch::Failed(too_long(provider, &context)),
+            Ok(Fetched { status, rest_s, .. }) => Fetch::Failed(Failure {
+                refused: matches!(status, 400..=499),
+                rest_s: rest_s.map(i64::from),
+                ..Failure::new(explain(status))
+            }),
+            Err(error) => Fetch::Failed(Failure::new(error)),
+        }
+    }
+
+    /// Stores what an answer says, and gives what is to be settled. It may be repeated.
+    pub async fn store(&self, poll: &LeasedPoll, fetched: Fetch) -> Result<PollSettlement, StoreError> {
+        let (body, _held) = match fetched {
+            Fetch::Body(body, permit) => (body, permit),
+            Fetch::Failed(failure) => return Ok(self.failed(poll, failure, None)),
+        };
+        let Some((provider, feed)) = parts(poll) else {
+            return Ok(self.failed(poll, Failure::new("This version does not poll the feed."), None));
+        };
+        let options = options(poll);
+        let arrival = FeedArrival {
+            gateway: &poll.gateway,
+            feed,
+            request: FeedRequest::of_body(&body),
+            options: &options,
+            peer: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+            at: self.clock.now(),
+        };
+        let known = poll.gateway.state.poll.as_ref().and_then(|state| state.complete_to);
+        let Page { decoded, raw, messages } = self.ingest.take_page(arrival, known).await?;
+        if decoded.error.is_some() && body.len() > READABLE_MAX {
+            let failure = too_long(provider, &self.context(poll, &options));
+            return Ok(self.failed(poll, failure, None));
+        }
+        if let Some(error) = decoded.error {
+            // An answer that is no list of messages is kept once, and asked for again.
+            let is_first = poll.gateway.state.poll.as_ref().is_none_or(|state| state.failures == 0);
+            let failure =
+                Failure { refused: true, ..Failure::new(format!("The answer cannot be read: {error}.")) };
+            return Ok(self.failed(poll, failure, raw.filter(|_| is_first).map(|(message, _)| message)));
+        }
+        let step = (provider.step)(&self.context(poll, &options), &decoded);
+        Ok(PollSettlement {
+            cursor: Some(step.cursor),
+            complete_to: step.complete_to,
+            next: self.clock.now().plus_seconds(step.wait_s),
+            page: raw,
+            messages,
+            error: None,
+            refused: false,
+        })
+    }
+
+    /// Moves the cursor, and stores the answer with it.
+    pub async fn settle(&self, poll: &LeasedPoll, settlement: PollSettlement) -> Result<bool, StoreError> {
+        let result = match (&settlement.error, settlement.refused) {
+            (Some(_), true) => "refused",
+            (Some(_), false) => "failed",
+            (None, _) => "ok",
+        };
+        let settled = self.store.settle_poll(poll, settlement).await?;
+        let feed = poll.gateway.settings.feed.clone();
+        metrics::counter!("perigee_feed_polls_total", "source" => feed, "result" => result).increment(1);
+        Ok(settled)
+    }
+
+    fn context<'a>(&'a self, poll: &'a LeasedPoll, options: &'a Options) -> Context<'a> {
+        Context { gateway: &poll.gateway, options, guard: &self.guard, now: poll.at }
+    }
+
+    fn failed(&self, poll: &LeasedPoll, failure: Failure, page: Option<NewMessage>) -> PollSettlement {
+        let provider = Provider::find(&poll.gateway.settings.feed);
+        let retry_s = provider.map_or(RETRY_MAX_S, |provider| provider.retry_s);
+        let failures = poll.gateway.state.poll.as_ref().map_or(0, |state| state.failures);
+        let doubled = retry_s.saturating_mul(1 << failures.min(10)).min(RETRY_MAX_S.max(retry_s));
+        let wait_s = match (failure.refused, failure.rest_s) {
+            (_, Some(rest_s)) => rest_s.max(retry_s),
+            (true, None) => provider.map_or(RETRY_MAX_S, |provider| provider.refused_s),
+            (false, None) => doubled,
+        };
+        PollSettlement {
+            cursor: failure.cursor,
+            complete_to: None,
+            next: self.clock.now().plus_seconds(wait_s),
+            page: page.map(|message| (message, MessageResult::Unparsable)),
+            messages: 0,
+            error: Some(failure.error),
+            refused: failure.refused,
+        }
+    }
+}
+
+fn parts(poll: &LeasedPoll) -> Option<(&'static Provider, &'static Feed)> {
+    let name = &poll.gateway.settings.feed;
+    Some((Provider::find(name)?, find_feed(name)?))
+}
+
+fn options(poll: &LeasedPoll) -> Options {
+    Options::new(serde_json::from_str(&poll.gateway.settings.options).unwrap_or_default())
+}
+
+/// An answer that is too long is asked for in shorter parts, without a long wait.
+fn too_long(provider: &Provider, context: &Context<'_>) -> Failure {
+    Failure {
+        cursor: (provider.shorter)(context),
+        rest_s: Some(0),
+        ..Failure::new("The provider's answer is too long; a shorter time is asked for.")
+    }
+}
+
+fn explain(status: u16) -> String {
+    match status {
+        401 | 403 => format!("The provider answered {status}: check the password or key of the gateway."),
+        404 => "The provider answered 404: check the name or id in the options of the gateway.".to_owned(),
+        429 => "The provider answered 429: it was asked too often, and is asked again later.".to_owned(),
+        _ => format!("The provider answered {status}."),
+    }
+}

@@ -1,0 +1,127 @@
+//! SPOT's shared pages: 50 messages a request, newest first, of the last seven days.
+
+use perigee_core::time::Timestamp;
+use perigee_gateways::{FeedDecoded, Options};
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use super::options::{self, OptionError};
+use super::provider::{Context, Provider, Request, Step, newest};
+use crate::webhook::{Credentials, Guard};
+
+/// Where the pages are; the setting `url` replaces it.
+const BASE: &str = "https://api.findmespot.com/spot-main-web/consumer/rest-api/2.0/public/feed";
+/// SPOT blocks whoever fetches a page more often than every 2.5 minutes.
+const WAIT_S: i64 = 150;
+/// Messages of one answer.
+const PAGE: usize = 50;
+/// SPOT keeps messages for seven days.
+const KEPT_S: i64 = 7 * 86_400;
+/// How long before the newest known message is asked again, in seconds.
+const OVERLAP_S: i64 = 2 * 3_600;
+
+pub(super) const SPOT: Provider = Provider {
+    feed: "spot-feed",
+    spacing_s: 2,
+    refused_s: 3_600,
+    retry_s: WAIT_S,
+    check,
+    request,
+    step,
+    shorter: |_context| None,
+};
+
+/// Where the poller is. Messages that arrive during a pass move the others to later pages, so that none is skipped.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Cursor {
+    /// The newest message of the last pass, in Unix milliseconds: it and all before it are stored.
+    since: i64,
+    /// The newest message of this pass.
+    newest: i64,
+    /// When this pass began.
+    began: i64,
+    /// Messages of this pass that are stored.
+    done: usize,
+}
+
+fn read(context: &Context<'_>) -> Cursor {
+    let begin = context.gateway.creation.plus_seconds(-KEPT_S).as_millis();
+    let cursor = serde_json::from_str(context.cursor());
+    let mut cursor: Cursor = cursor.unwrap_or(Cursor { since: begin, newest: begin, began: 0, done: 0 });
+    if cursor.done == 0 {
+        cursor.began = context.now.as_millis();
+    }
+    cursor
+}
+
+fn address(options: &Options, guard: &Guard) -> Result<Url, OptionError> {
+    let id = options::text(options, "feedId")?;
+    if !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+        return Err(
+            "must have a \"feedId\" of letters and digits, as in the address of the shared page".to_owned()
+        );
+    }
+    let base = options.text("url").unwrap_or(BASE).trim_end_matches('/');
+    options::url(&format!("{base}/{id}/message.json"), guard)
+}
+
+fn check(options: &Options, guard: &Guard) -> Result<(), OptionError> {
+    address(options, guard).map(drop)
+}
+
+/// A date as SPOT writes it.
+fn date(instant: Timestamp) -> String {
+    let text = Timestamp::from_millis(instant.as_seconds() * 1000).to_string();
+    format!("{}-0000", text.trim_end_matches('Z'))
+}
+
+fn request(context: &Context<'_>) -> Result<Request, OptionError> {
+    let cursor = read(context);
+    let mut url = address(context.options, context.guard)?;
+    let from = Timestamp::from_millis(cursor.since).plus_seconds(-OVERLAP_S);
+    // A little later than SPOT's limit, which it would refuse.
+    let from = from.max(context.now.plus_seconds(60 - KEPT_S));
+    url.query_pairs_mut().append_pair("startDate", &date(from));
+    if cursor.done > 0 {
+        url.query_pairs_mut().append_pair("start", &(cursor.done + 1).to_string());
+    }
+    if let Some(password) = context.options.text("password") {
+        url.query_pairs_mut().append_pair("feedPassword", password);
+    }
+    Ok(Request { url, credentials: Credentials::None })
+}
+
+fn step(context: &Context<'_>, decoded: &FeedDecoded) -> Step {
+    let mut cursor = read(context);
+    cursor.newest = cursor.newest.max(newest(decoded).map_or(0, Timestamp::as_millis));
+    let is_last = decoded.messages.len() < PAGE;
+    let mut complete_to = None;
+    if is_last {
+        complete_to = Some(Timestamp::from_millis(cursor.began));
+        (cursor.since, cursor.done) = (cursor.newest, 0);
+    } else {
+        cursor.done += decoded.messages.len();
+    }
+    Step { cursor: serde_json::to_string(&cursor).unwrap_or_default(), complete_to, wait_s: WAIT_S }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_written_as_spot_reads_them() {
+        let instant: Timestamp = "2026-05-01T12:00:00.25Z".parse().unwrap();
+        assert_eq!(date(instant), "2026-05-01T12:00:00-0000");
+    }
+
+    #[test]
+    fn an_id_cannot_lead_elsewhere() {
+        let options = |id: &str| Options::new(serde_json::json!({"feedId": id}).as_object().unwrap().clone());
+        let url = address(&options("0Vb-1"), &Guard::default()).unwrap();
+        assert_eq!(url.as_str(), format!("{BASE}/0Vb-1/message.json"));
+        for wrong in ["", "../x", "a/b", "a?b", "a#b"] {
+            assert!(address(&options(wrong), &Guard::default()).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! A cursor that moves through time by windows: everything before `from` is stored.
+
+use perigee_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// The longest window, in seconds: a day of an answer that a provider and this service can handle.
+const SPAN_MAX_S: i64 = 86_400;
+/// The shortest window, in seconds, to which answers that are too long are divided.
+const SPAN_MIN_S: i64 = 900;
+/// The part of a window that is asked for again, before `from`: devices send some messages hours after they were taken.
+/// Of a day it is six hours.
+const OVERLAP_PART: i64 = 4;
+/// How far back a new gateway begins, in seconds: seven days.
+const BEGIN_S: i64 = 7 * 86_400;
+
+/// Where a poller of windows is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Window {
+    /// Everything before this instant is stored, in Unix milliseconds.
+    from: i64,
+    /// Length of the next window in seconds.
+    span: i64,
+    /// The end of the window, if it is divided into parts and some of them are done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    to: Option<i64>,
+    /// The part that is next, such as the number of a device.
+    #[serde(default)]
+    pub(super) part: usize,
+}
+
+/// The times that one request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    /// The first instant of the answer.
+    pub(super) from: Timestamp,
+    /// The last instant of the answer.
+    pub(super) to: Timestamp,
+}
+
+impl Window {
+    /// Reads a cursor; one that cannot be read begins again, which stores nothing twice.
+    pub(super) fn read(cursor: &str, creation: Timestamp) -> Self {
+        serde_json::from_str(cursor).unwrap_or(Self {
+            from: creation.plus_seconds(-BEGIN_S).as_millis(),
+            span: SPAN_MAX_S,
+            to: None,
+            part: 0,
+        })
+    }
+
+    pub(super) fn cursor(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// What the next request asks for.
+    pub(super) fn span(&self, now: Timestamp) -> Span {
+        let from = Timestamp::from_millis(self.from);
+        let to = self.to.map_or_else(|| from.plus_seconds(self.span).min(now), Timestamp::from_millis);
+        Span { from: from.plus_seconds(-self.span / OVERLAP_PART), to: to.max(from) }
+    }
+
+    /// Where to continue after a window of which all parts are stored.
+    pub(super) fn after(&self, span: Span) -> Self {
+        let longer = (self.span * 5 / 4).clamp(SPAN_MIN_S, SPAN_MAX_S);
+        Self { from: span.to.as_millis(), span: longer, to: None, part: 0 }
+    }
+
+    /// Where to continue after one of several parts.
+    pub(super) fn after_part(&self, span: Span) -> Self {
+        Self { to: Some(span.to.as_millis()), part: self.part + 1, ..self.clone() }
+    }
+
+    /// The same with a shorter window, after an answer that was too long.
+    pub(super) fn shorter(&self) -> Self {
+        Self { span: (self.span / 2).max(SPAN_MIN_S), to: None, part: 0, ..self.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_leave_no_gap() {
+        let created: Timestamp = "2026-01-10T00:00:00Z".parse().unwrap();
+        let now = created.plus_seconds(3_600);
+        let mut window = Window::read("", created);
+        let mut done = created.plus_seconds(-BEGIN_S);
+        for _ in 0..8 {
+            let span = window.span(now);
+            assert!(span.from < done && span.to >= done, "{span:?}");
+            done = span.to;
+            window = Window::read(&window.after(span).cursor(), created);
+        }
+        assert_eq!(done, now);
+        let part = Window::read(&window.after_part(window.span(now)).cursor(), created);
+        assert_eq!(part.span(now.plus_seconds(60)).to, now, "all parts have the same end");
+        assert_eq!(window.shorter().span, SPAN_MAX_S / 2);
+    }
+}

@@ -1,0 +1,70 @@
+//! Fetching from addresses that users set, by the client that guards webhooks.
+
+use perigee_notify::retry_after::asked_rest_s;
+use url::Url;
+
+use super::attempt::explain;
+use super::client::Client;
+
+/// What a request is authenticated with. Never logged, and never part of an error.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Credentials {
+    /// The address is enough.
+    None,
+    /// HTTP Basic.
+    Basic {
+        /// May be empty.
+        user: String,
+        /// As the provider gave it.
+        password: String,
+    },
+    /// A header of the provider's own.
+    Header {
+        /// In lower case.
+        name: &'static str,
+        /// As the provider gave it.
+        value: String,
+    },
+}
+
+/// The answer to a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fetched {
+    /// HTTP status.
+    pub status: u16,
+    /// Seconds that the server asks to wait (`Retry-After`).
+    pub rest_s: Option<u32>,
+    /// `None` if there was no memory for it, or it is longer than was allowed.
+    pub body: Option<Vec<u8>>,
+}
+
+impl Client {
+    /// Fetches an address that the guard allows. `reserve` is asked for the memory of each part of the answer, and may
+    /// refuse it. An error is a sentence without the address, which may have a password in it.
+    pub async fn fetch(
+        &self,
+        url: &Url,
+        credentials: &Credentials,
+        mut reserve: impl FnMut(usize) -> bool,
+    ) -> Result<Fetched, String> {
+        self.guard
+            .check_url(url)
+            .map_err(|refused| format!("Nothing is fetched from there: the address {refused}."))?;
+        let request = self.http.get(url.clone());
+        let request = match credentials {
+            Credentials::None => request,
+            Credentials::Basic { user, password } => request.basic_auth(user, Some(password)),
+            Credentials::Header { name, value } => request.header(*name, value),
+        };
+        let mut response = request.send().await.map_err(|error| explain(self, &error))?;
+        let (status, rest_s) = (response.status().as_u16(), asked_rest_s(response.headers()));
+        let mut body = Vec::new();
+        while let Some(part) = response.chunk().await.map_err(|error| explain(self, &error))? {
+            if !reserve(part.len()) {
+                return Ok(Fetched { status, rest_s, body: None });
+            }
+            body.extend_from_slice(&part);
+        }
+        Ok(Fetched { status, rest_s, body: Some(body) })
+    }
+}

@@ -1,0 +1,112 @@
+//! Emergencies: each step is stored once, and counted to the alert of its emergency.
+
+use perigee_core::actor::Scope;
+use perigee_core::alert::Alert;
+use perigee_core::emergency::{Emergency, Step, StepKind, emergencies};
+use perigee_core::id::{AccountId, AlertId, DeviceId};
+use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
+
+use super::rule_engine::end_alerts;
+use super::{alerts, column, devices};
+use crate::{Row, Tx, params};
+
+/// Steps this far from a new one, in milliseconds, can belong to the same emergency: three days, more than steps of one
+/// are apart.
+const NEAR_MS: i64 = 3 * 24 * 60 * 60 * 1000;
+/// Steps that are compared with a new one; an emergency with a message every minute has fewer in a day.
+const NEAR_MAX: i64 = 2_000;
+/// How long steps are kept, in milliseconds: a month, longer than any network repeats a message.
+const KEPT_MS: i64 = 31 * 24 * 60 * 60 * 1000;
+
+/// Counts a step to its emergency. Gives false when the device is expired, which stores nothing but the contact.
+pub(super) async fn follow(
+    tx: &Tx,
+    scope: Scope,
+    device: DeviceId,
+    kind: StepKind,
+    alert: Alert,
+) -> Result<bool> {
+    if !devices::record_contact(tx, scope, device).await? {
+        return Ok(false);
+    }
+    let (account, time) = (scope.account, alert.time);
+    let sql = "INSERT INTO emergency_step (account_id, device_id, time, kind) VALUES (?1, ?2, ?3, ?4) \
+               ON CONFLICT DO NOTHING";
+    if tx.execute(sql, params![account, device, time, kind.name()]).await? == 0 {
+        return Ok(true);
+    }
+    let sql = "DELETE FROM emergency_step WHERE account_id = ?1 AND device_id = ?2 AND time < ?3";
+    tx.execute(sql, params![account, device, tx.now().min(time).plus_millis(-KEPT_MS)]).await?;
+    for emergency in emergencies(near(tx, account, device, time).await?) {
+        settle(tx, (account, device), &emergency, &alert).await?;
+    }
+    Ok(true)
+}
+
+/// The steps of a device around an instant.
+async fn near(tx: &Tx, account: AccountId, device: DeviceId, time: Timestamp) -> Result<Vec<Step>> {
+    let sql = "SELECT e.time, e.kind, a.id AS alert_id, a.ended_at FROM emergency_step e \
+               LEFT JOIN alert a ON a.account_id = e.account_id AND a.id = e.alert_id \
+               WHERE e.account_id = ?1 AND e.device_id = ?2 AND e.time BETWEEN ?3 AND ?4 \
+               ORDER BY e.time DESC LIMIT ?5";
+    let (from, to) = (time.plus_millis(-NEAR_MS), time.plus_millis(NEAR_MS));
+    let rows = tx.query(sql, params![account, device, from, to, NEAR_MAX]).await?;
+    rows.iter().map(step).collect()
+}
+
+fn step(row: &Row) -> Result<Step> {
+    let name = row.str("kind")?;
+    let kind = StepKind::ALL.into_iter().find(|kind| kind.name() == name);
+    let alert = row.opt_i64("alert_id")?.map(AlertId::from_i64);
+    Ok(Step {
+        time: row.timestamp("time")?,
+        kind: kind.ok_or_else(|| column::unreadable("kind", "not a step of an emergency"))?,
+        alert: alert
+            .map(|alert| Ok::<_, perigee_core::error::StoreError>((alert, row.opt_timestamp("ended_at")?)))
+            .transpose()?,
+    })
+}
+
+/// Raises the alert of an emergency that has none, counts its steps to it, and ends it if it was cancelled.
+async fn settle(
+    tx: &Tx,
+    (account, device): (AccountId, DeviceId),
+    emergency: &Emergency,
+    new: &Alert,
+) -> Result<()> {
+    let alert = match emergency.alert {
+        Some(alert) => Some(alert),
+        None => raise(tx, (account, device), emergency, new).await?,
+    };
+    let Some(alert) = alert else { return Ok(()) };
+    let others = emergency.steps.iter().filter(|step| step.alert.map(|(known, _)| known) != Some(alert));
+    for step in others {
+        let sql = "UPDATE emergency_step SET alert_id = ?5 \
+                   WHERE account_id = ?1 AND device_id = ?2 AND time = ?3 AND kind = ?4";
+        tx.execute(sql, params![account, device, step.time, step.kind.name(), alert]).await?;
+    }
+    match emergency.end {
+        Some(end) => end_alerts(tx, account, (None, Some(end)), &[(device, alert)]).await,
+        None => Ok(()),
+    }
+}
+
+/// Raises the alert of an emergency. When a late cancellation divides what was taken for one emergency, the second begins
+/// with its own first step, whose place is no longer known.
+async fn raise(
+    tx: &Tx,
+    (account, device): (AccountId, DeviceId),
+    emergency: &Emergency,
+    new: &Alert,
+) -> Result<Option<AlertId>> {
+    let is_new = |step: &Step| step.time == new.time && step.kind != StepKind::Cancel;
+    let begin = emergency.steps.first().map_or(new.time, |step| step.time);
+    let alert = if emergency.steps.iter().any(is_new) {
+        new.clone()
+    } else {
+        Alert { time: begin, position: None, ..new.clone() }
+    };
+    let raised = alerts::raise(tx, account, device, vec![alert]).await?;
+    Ok(raised.first().map(|(_, alert)| *alert))
+}

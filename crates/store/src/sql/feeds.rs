@@ -1,0 +1,69 @@
+//! The `Feeds` trait.
+
+use async_trait::async_trait;
+use futures_util::FutureExt as _;
+use perigee_core::account_gateway::Gateway;
+use perigee_core::actor::Actor;
+use perigee_core::alert::Alert;
+use perigee_core::emergency::StepKind;
+use perigee_core::error::StoreError;
+use perigee_core::feed_health::GatewayReport;
+use perigee_core::id::{AccountId, DeviceId, GatewayId};
+use perigee_core::store::{Feeds, LeasedPoll, PollSettlement, Result};
+
+use super::account_gateways::find_by_id;
+use super::{emergencies, gateway_polls, gateway_reports};
+use crate::Database;
+
+#[async_trait]
+impl Feeds for Database {
+    async fn follow_emergency(
+        &self,
+        actor: &Actor,
+        device: DeviceId,
+        kind: StepKind,
+        alert: Alert,
+    ) -> Result<()> {
+        let scope = actor.scope;
+        let job = self.write(move |tx| emergencies::follow(tx, scope, device, kind, alert).boxed());
+        // The contact of an expired device is committed before its step is refused.
+        if job.await? { Ok(()) } else { Err(StoreError::DeviceExpired(device)) }
+    }
+
+    async fn find_gateway_by_id(&self, account: AccountId, id: GatewayId) -> Result<Option<Gateway>> {
+        let found = self.read(move |tx| find_by_id(tx, account, id).boxed()).await?;
+        Ok(found.map(|(gateway, _)| gateway))
+    }
+
+    async fn save_gateway_reports(&self, reports: Vec<GatewayReport>) -> Result<u64> {
+        let mut announced = 0;
+        // One transaction each: an account is locked only while its own state is written.
+        for report in reports {
+            let told = self.write(move |tx| async move { gateway_reports::add(tx, &report).await }.boxed());
+            announced += u64::from(told.await?);
+        }
+        Ok(announced)
+    }
+
+    async fn announce_late_gateways(&self) -> Result<u64> {
+        // Most often there is none, which a read finds out without the writer.
+        if !self.read(|tx| gateway_reports::is_one_late(tx).boxed()).await? {
+            return Ok(0);
+        }
+        self.write(|tx| gateway_reports::announce_late(tx).boxed()).await
+    }
+
+    async fn lease_poll(&self, feeds: &[&'static str], lease_ms: i64) -> Result<Option<LeasedPoll>> {
+        // Most often there is none, which a read finds out without the writer.
+        if feeds.is_empty() || !self.read(|tx| gateway_polls::is_one_due(tx).boxed()).await? {
+            return Ok(None);
+        }
+        let feeds = feeds.to_vec();
+        self.write(move |tx| gateway_polls::lease(tx, feeds, lease_ms).boxed()).await
+    }
+
+    async fn settle_poll(&self, poll: &LeasedPoll, settlement: PollSettlement) -> Result<bool> {
+        let poll = poll.clone();
+        self.write(move |tx| async move { gateway_polls::settle(tx, &poll, settlement).await }.boxed()).await
+    }
+}

@@ -1,0 +1,80 @@
+//! Polls of gateways: leased to one node at a time, settled together with what they brought.
+
+use perigee_core::feed_health::GatewayReport;
+use perigee_core::id::{AccountId, GatewayId};
+use perigee_core::store::{LeasedPoll, PollSettlement, Result};
+
+use super::account_gateways::find_by_id;
+use super::{gateway_reports, messages};
+use crate::tx::RowLock;
+use crate::{Tx, Value, params};
+
+/// Whether a poll of any feed is due.
+pub(super) async fn is_one_due(tx: &Tx) -> Result<bool> {
+    let sql = "SELECT gateway_id FROM gateway_state WHERE next_poll <= ?1 \
+               AND (lease_until IS NULL OR lease_until <= ?1) LIMIT 1";
+    Ok(tx.query_opt(sql, params![tx.now()]).await?.is_some())
+}
+
+/// Leases a gateway of these feeds whose poll is due.
+pub(super) async fn lease(tx: &Tx, feeds: Vec<&'static str>, lease_ms: i64) -> Result<Option<LeasedPoll>> {
+    tx.keep_device_cache_valid();
+    let marks: Vec<String> = (0..feeds.len()).map(|index| format!("?{}", index + 2)).collect();
+    let sql = format!(
+        "SELECT s.account_id, s.gateway_id FROM gateway_state s \
+         JOIN gateway g ON g.account_id = s.account_id AND g.id = s.gateway_id \
+         WHERE s.next_poll <= ?1 AND (s.lease_until IS NULL OR s.lease_until <= ?1) AND g.feed IN ({}) \
+         ORDER BY s.next_poll LIMIT 1 {}",
+        marks.join(", "),
+        if tx.row_lock(RowLock::SkipLocked).is_empty() { "" } else { "FOR UPDATE OF s SKIP LOCKED" },
+    );
+    let mut values: Vec<Value> = params![tx.now()].to_vec();
+    values.extend(feeds.iter().map(|feed| Value::from(*feed)));
+    let Some(row) = tx.query_opt(&sql, &values).await? else { return Ok(None) };
+    let account = AccountId::from_i64(row.i64("account_id")?);
+    let id = GatewayId::from_i64(row.i64("gateway_id")?);
+    let sql = "UPDATE gateway_state SET lease_until = ?3, fence = fence + 1 \
+               WHERE account_id = ?1 AND gateway_id = ?2 RETURNING fence";
+    let row = tx.query_one(sql, params![account, id, tx.now().plus_millis(lease_ms)]).await?;
+    let fence = row.i64("fence")?;
+    Ok(find_by_id(tx, account, id).await?.map(|(gateway, _)| LeasedPoll { gateway, at: tx.now(), fence }))
+}
+
+/// Stores answer and cursor of a poll, and ends its lease.
+pub(super) async fn settle(tx: &Tx, poll: &LeasedPoll, settled: PollSettlement) -> Result<bool> {
+    tx.keep_device_cache_valid();
+    let (account, gateway) = (poll.gateway.account, poll.gateway.id);
+    tx.lock_account(account).await?;
+    let failed = settled.error.is_some();
+    let sql = "UPDATE gateway_state SET cursor = COALESCE(?4, cursor), complete_to = COALESCE(?5, complete_to), \
+               next_poll = ?6, lease_until = NULL, fence = fence + 1, \
+               failures = CASE WHEN CAST(?7 AS BIGINT) = 1 THEN failures + 1 ELSE 0 END \
+               WHERE account_id = ?1 AND gateway_id = ?2 AND fence = ?3";
+    let values = params![
+        account,
+        gateway,
+        poll.fence,
+        settled.cursor,
+        settled.complete_to,
+        settled.next,
+        i64::from(failed),
+    ];
+    if tx.execute(sql, values).await? == 0 {
+        return Ok(false);
+    }
+    let is_unreadable = settled.page.as_ref().is_some_and(|(message, _)| message.error.is_some());
+    if let Some((message, result)) = &settled.page {
+        messages::add(tx, account, None, message, *result).await?;
+    }
+    let report = GatewayReport {
+        account,
+        gateway,
+        heard: (settled.messages > 0).then(|| (tx.now(), tx.now())),
+        messages: settled.messages,
+        errors: u64::from(failed || is_unreadable),
+        refused: u64::from(settled.refused),
+        last_error: settled.error.or_else(|| settled.page.and_then(|(message, _)| message.error)),
+    };
+    gateway_reports::add(tx, &report).await?;
+    Ok(true)
+}

@@ -1,0 +1,200 @@
+//! Emergencies, the health of gateways, leases of polls, and fixes that come by two ways.
+
+use perigee_core::account_gateway::{Gateway, NewGateway};
+use perigee_core::device::DeviceSettings;
+use perigee_core::emergency::StepKind;
+use perigee_core::error::StoreError;
+use perigee_core::event::EventKind;
+use perigee_core::feed_health::GatewayReport;
+use perigee_core::gateway::{MessageFilter, MessageResult, NewMessage, Reporter};
+use perigee_core::location::{CompactionBudget, Location, Milli, Outcome, Sameness};
+use perigee_core::page::PageRequest;
+use perigee_core::store::{
+    AccountGateways as _, Alerts as _, Feeds as _, Gateways as _, LocationMaintenance as _, Locations as _,
+    PollSettlement,
+};
+
+use Outcome::{Accepted, Duplicate};
+
+use crate::assert_fails;
+use crate::fixture::{Fixture, Tenant};
+use crate::sample::{EVERYTHING, alert, fix, named, until};
+
+async fn gateway(on: &Fixture, tenant: &Tenant, feed: &str, polled: bool) -> Gateway {
+    let secret_hash = [u8::try_from(feed.len()).unwrap(); 32];
+    let new =
+        NewGateway { feed: feed.into(), name: None, device: None, options: "{}".into(), secret_hash, polled };
+    on.store.create_gateway(&tenant.actor(), new, None).await.unwrap().into_inner()
+}
+
+fn report(gateway: &Gateway) -> GatewayReport {
+    GatewayReport {
+        account: gateway.account,
+        gateway: gateway.id,
+        heard: None,
+        messages: 0,
+        errors: 0,
+        refused: 0,
+        last_error: None,
+    }
+}
+
+pub(crate) async fn steps_in_any_order_are_one_alert(on: Fixture) {
+    use StepKind::{Cancel, Continue, Declare};
+    let tenant = on.tenant("acme").await;
+    let steps = [(0, Declare), (60, Continue), (600, Cancel)];
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let device = on.add(&tenant, named("boat")).await.id;
+        let begin = on.now().plus_seconds(-3_600);
+        for index in order.into_iter().chain(order) {
+            let (seconds, kind) = steps[index];
+            let sos = alert(begin.plus_seconds(seconds), "SOSButton");
+            on.store.follow_emergency(&tenant.actor(), device, kind, sos).await.unwrap();
+        }
+        let alerts = on.store.list_alerts(tenant.scope(), device, None, EVERYTHING).await.unwrap().items;
+        assert_eq!(alerts.len(), 1, "{order:?}: {alerts:?}");
+        assert_eq!(alerts[0].ended_at, Some(begin.plus_seconds(600)), "{order:?}");
+        let story = on.story(&tenant, alerts[0].id).await;
+        assert_eq!(story, [EventKind::AlertCreated, EventKind::AlertEnded], "{order:?}");
+    }
+    let expired = on.add(&tenant, until("old", "2020-01-01")).await.id;
+    let refused =
+        on.store.follow_emergency(&tenant.actor(), expired, Declare, alert(on.now(), "SOSButton")).await;
+    assert_fails!(refused, StoreError::DeviceExpired(_));
+}
+
+pub(crate) async fn a_late_cancellation_divides_two_emergencies(on: Fixture) {
+    use StepKind::{Cancel, Declare};
+    let tenant = on.tenant("acme").await;
+    let device = on.add(&tenant, named("boat")).await.id;
+    let begin = on.now().plus_seconds(-3_600);
+    for (seconds, kind) in [(0, Declare), (1_200, Declare), (600, Cancel)] {
+        let sos = alert(begin.plus_seconds(seconds), "SOSButton");
+        on.store.follow_emergency(&tenant.actor(), device, kind, sos).await.unwrap();
+    }
+    let alerts = on.store.list_alerts(tenant.scope(), device, None, EVERYTHING).await.unwrap().items;
+    let spans: Vec<_> = alerts.iter().map(|alert| (alert.alert.time, alert.ended_at)).collect();
+    assert_eq!(spans, [(begin, Some(begin.plus_seconds(600))), (begin.plus_seconds(1_200), None)]);
+}
+
+pub(crate) async fn reports_of_gateways_add_up(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let made = gateway(&on, &tenant, "garmin", false).await;
+    let find = async || on.store.find_gateway_by_id(made.account, made.id).await.unwrap().unwrap().state;
+    assert_eq!((find().await.last_message, find().await.poll), (None, None));
+    let mut heard = report(&made);
+    for _ in 0..200 {
+        (heard.heard, heard.messages, heard.errors) = (Some((on.now(), on.now())), 2, 1);
+        heard.last_error = Some("un\0readable".into());
+        assert_eq!(on.store.save_gateway_reports(vec![heard.clone()]).await.unwrap(), 0);
+        on.clock().advance_seconds(600);
+    }
+    let state = find().await;
+    assert_eq!((state.interval_s, state.errors, state.late_since), (Some(600), 200, None));
+    assert_eq!(state.last_error.unwrap().1, "unreadable");
+    assert_eq!(state.hours.last_day(on.now()), 280);
+    assert_eq!(on.store.announce_late_gateways().await.unwrap(), 0);
+    on.clock().advance_seconds(1_000);
+    let other = on.other_node().await;
+    let both =
+        (on.store.announce_late_gateways().await.unwrap(), other.announce_late_gateways().await.unwrap());
+    assert_eq!(both, (1, 0), "once");
+    assert!(find().await.late_since.is_some());
+    let refused = GatewayReport { refused: 3, last_error: Some("no token".into()), ..report(&made) };
+    assert_eq!(on.store.save_gateway_reports(vec![refused.clone(), refused]).await.unwrap(), 1);
+    assert_eq!((find().await.refused, find().await.late_since.is_some()), (6, true));
+    let kinds = on.story(&tenant, made.id).await;
+    assert_eq!(kinds, [EventKind::FeedLate, EventKind::FeedRefused]);
+    on.store.delete_gateway(&tenant.actor(), made.id).await.unwrap();
+    assert_eq!(on.store.save_gateway_reports(vec![heard]).await.unwrap(), 0, "gone");
+}
+
+pub(crate) async fn a_poll_is_leased_to_one_node(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let made = gateway(&on, &tenant, "spot-feed", true).await;
+    gateway(&on, &tenant, "garmin", false).await;
+    let other = on.other_node().await;
+    assert_eq!(on.store.lease_poll(&["garmin-history"], 1_000).await.unwrap(), None);
+    let first = on.store.lease_poll(&["garmin-history", "spot-feed"], 1_000).await.unwrap().unwrap();
+    assert_eq!((first.gateway.id, first.at), (made.id, on.now()));
+    assert_eq!(other.lease_poll(&["spot-feed"], 1_000).await.unwrap(), None);
+    on.clock().advance_seconds(2);
+    let second = other.lease_poll(&["spot-feed"], 1_000).await.unwrap().unwrap();
+    let message = NewMessage {
+        source: "spot-feed",
+        peer: "x".into(),
+        identifier: None,
+        bytes: vec![1],
+        error: None,
+        gateway: Some(made.id),
+        sameness: Sameness::Fix,
+    };
+    let settlement = PollSettlement {
+        cursor: Some("next".into()),
+        complete_to: Some(on.now()),
+        next: on.now().plus_seconds(150),
+        page: Some((message, MessageResult::Decoded)),
+        messages: 3,
+        error: None,
+        refused: false,
+    };
+    assert!(
+        !on.store.settle_poll(&first, settlement.clone()).await.unwrap(),
+        "its lease has passed to another"
+    );
+    assert!(other.settle_poll(&second, settlement.clone()).await.unwrap());
+    assert!(!other.settle_poll(&second, settlement).await.unwrap(), "once");
+    let messages =
+        on.store.list_messages(tenant.scope(), &MessageFilter::default(), PageRequest::first(10)).await;
+    assert_eq!(messages.unwrap().items.len(), 1);
+    let state = on.store.find_gateway_by_id(made.account, made.id).await.unwrap().unwrap().state;
+    let poll = state.poll.unwrap();
+    assert_eq!((poll.cursor.as_str(), poll.next, poll.failures), ("next", on.now().plus_seconds(150), 0));
+    assert_eq!(on.store.lease_poll(&["spot-feed"], 1_000).await.unwrap(), None, "not due");
+    on.clock().advance_seconds(150);
+    let third = on.store.lease_poll(&["spot-feed"], 1_000).await.unwrap().unwrap();
+    let failed = PollSettlement {
+        cursor: None,
+        complete_to: None,
+        next: on.now(),
+        page: None,
+        messages: 0,
+        error: Some("The provider answered 403.".into()),
+        refused: true,
+    };
+    assert!(on.store.settle_poll(&third, failed).await.unwrap());
+    let state = on.store.find_gateway_by_id(made.account, made.id).await.unwrap().unwrap().state;
+    let poll = state.poll.unwrap();
+    assert_eq!((poll.cursor.as_str(), poll.failures, state.refused), ("next", 1, 1));
+    assert_eq!(on.story(&tenant, made.id).await, [EventKind::FeedRefused]);
+}
+
+pub(crate) async fn a_fix_that_comes_by_two_ways_is_stored_once(on: Fixture) {
+    const ALL: CompactionBudget = CompactionBudget { devices: 100, everything: true };
+    let tenant = on.tenant("acme").await;
+    let settings = DeviceSettings { identifier: Some("imei".into()), ..named("boat") };
+    let device = on.add(&tenant, settings).await.id;
+    let reporter = Reporter { scope: tenant.scope(), device, identifier: "imei".into(), model: None };
+    let track: Vec<Location> = (1..=50).map(|second| fix(on.now().plus_seconds(-second), 1.0)).collect();
+    let other_readings = |location: &Location, degrees: f64| {
+        let mut other = fix(location.time, degrees);
+        other.readings.speed = Some(Milli::from_thousandths(5_000));
+        other
+    };
+    let send = async |locations: Vec<Location>, sameness| {
+        on.store.store_fixes(&reporter, locations, sameness).await.unwrap()
+    };
+    assert_eq!(send(track.clone(), Sameness::Fix).await, vec![Accepted; 50]);
+    for packed in [false, true] {
+        let near: Vec<Location> = track.iter().map(|location| other_readings(location, 1.000_005)).collect();
+        assert_eq!(send(near, Sameness::Fix).await, vec![Duplicate; 50], "packed: {packed}");
+        let far = other_readings(&track[0], if packed { 1.2 } else { 1.1 });
+        assert_eq!(send(vec![far.clone(), far], Sameness::Fix).await, [Accepted, Duplicate]);
+        on.store.compact(ALL).await.unwrap();
+    }
+    let by_content = other_readings(&track[1], 1.0);
+    assert_eq!(send(vec![by_content.clone()], Sameness::Content).await, [Accepted]);
+    assert_eq!(send(vec![by_content], Sameness::Content).await, [Duplicate]);
+    let stored = on.store.list_locations(tenant.scope(), device, EVERYTHING).await.unwrap().items;
+    assert_eq!(stored.len(), 53);
+}
