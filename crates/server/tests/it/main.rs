@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod account;
+mod accuracy;
 mod alerts;
 mod audit;
 mod budget;
@@ -13,9 +14,12 @@ mod compatible;
 mod console;
 mod contract;
 mod devices;
+mod door;
 mod email_caps;
+mod emergencies;
 mod events;
 mod examples;
+mod feed_health;
 mod feeds;
 mod formats;
 mod gateways;
@@ -31,6 +35,7 @@ mod notifications;
 mod operations;
 mod operator;
 mod overview;
+mod pollers;
 mod preferences;
 mod privileges;
 mod readiness;

@@ -4,6 +4,7 @@ pub(crate) mod app;
 pub(crate) mod call;
 pub(crate) mod logs;
 pub(crate) mod people;
+pub(crate) mod provider;
 pub(crate) mod sink;
 pub(crate) mod stream;
 pub(crate) mod things;
