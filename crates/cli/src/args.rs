@@ -15,7 +15,7 @@ use perigee_core::text::Email;
 use perigee_core::zone::Zone;
 use perigee_gateways::PROTOCOLS;
 
-pub(crate) use remote::{Export, FileFormat, Import, Remote, Simulate, Speedup};
+pub(crate) use remote::{Export, FileFormat, Import, Remote, Reprocess, Simulate, Speedup};
 
 /// A satellite tracking service that you host yourself.
 #[derive(Debug, Parser)]
@@ -78,6 +78,8 @@ pub(crate) enum Command {
     Export(Export),
     /// Decode frames of trackers, one JSON object per line.
     Decode(Decode),
+    /// Decode stored messages again, after a device was added or a decoder, template or mapping was corrected.
+    Reprocess(Reprocess),
     /// Run a simulated fleet that reports to a server.
     Simulate(Simulate),
     /// Test the sending of e-mail and SMS.

@@ -94,6 +94,32 @@ pub(crate) struct Import {
     pub(crate) remote: Remote,
 }
 
+/// Options of `reprocess`.
+#[derive(Debug, Args)]
+pub(crate) struct Reprocess {
+    /// The messages to decode again, by their ids; all that match the options below if none is given.
+    #[arg(value_name = "MESSAGE")]
+    pub(crate) messages: Vec<String>,
+    /// Only messages of this device, by id, identifier or name.
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) device: Option<String>,
+    /// Only messages that came by this protocol or feed, such as garmin.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) source: Option<String>,
+    /// Only messages of which this became, such as unparsable or unknownDevice.
+    #[arg(long, value_name = "RESULT")]
+    pub(crate) result: Option<String>,
+    /// Only messages that were received at this instant or later.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) from: Option<Timestamp>,
+    /// Decode every message that is kept; asked for where no option says which.
+    #[arg(long, conflicts_with_all = ["device", "source", "result", "from", "messages"])]
+    pub(crate) all: bool,
+    /// Which server to call, and the credentials for it.
+    #[command(flatten)]
+    pub(crate) remote: Remote,
+}
+
 /// Options of `export`.
 #[derive(Debug, Args)]
 pub(crate) struct Export {

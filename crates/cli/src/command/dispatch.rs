@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use tokio::runtime::{Builder, Runtime};
 
 use super::{
-    account, backup, config, decode, demo, document, export, import, key, migrate, notify, repair, restore,
-    serve, simulate, user, verify,
+    account, backup, config, decode, demo, document, export, import, key, migrate, notify, repair, reprocess,
+    restore, serve, simulate, user, verify,
 };
 use crate::args::{Cli, Command};
 use crate::logging;
@@ -36,6 +36,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Import(options) => return runtime.block_on(import::run(common, options)),
         Command::Export(options) => runtime.block_on(export::run(common, options)),
         Command::Decode(options) => decode::run(&options),
+        Command::Reprocess(options) => runtime.block_on(reprocess::run(common, options)),
         Command::Simulate(options) => runtime.block_on(simulate::run(common, options)),
         Command::Notify(command) => return runtime.block_on(notify::run(common, command)),
         Command::Config(command) => config::run(common, &command),

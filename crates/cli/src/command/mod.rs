@@ -15,6 +15,7 @@ mod notify;
 mod open;
 mod reload;
 mod repair;
+mod reprocess;
 mod restore;
 mod serve;
 mod simulate;

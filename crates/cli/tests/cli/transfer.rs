@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::client::send;
 use crate::fleet::{World, written};
 
 const LINES: &str = r#"{"dateTime":"2026-05-01T12:00:00Z","latitude":42.2406,"longitude":-8.7207,"speed":18.5}
@@ -138,4 +139,32 @@ fn every_format_carries_every_field_there_and_back() {
         assert_eq!(done["accepted"], 1, "{format}: {done}");
         assert_eq!(read(format), read("star"), "{format}");
     }
+}
+
+#[test]
+fn stored_messages_are_decoded_again() {
+    let world = World::start();
+    let made = world.call("POST /api/gateways", Some(&json!({"feed": "osmand"})), 201);
+    let address = made["url"].as_str().unwrap().strip_prefix(&world.server.url).unwrap();
+    for second in 0..3 {
+        let query = format!("id=boat&lat=42.5&lon=-8.25&timestamp={}", 1_767_225_600 + second);
+        assert_eq!(send(&world.server.url, &format!("POST {address}?{query}"), None, None).status, 200);
+    }
+    let none = world.answer("reprocess --source osmand --result unparsable", 0);
+    assert_eq!((&none["messages"], &none["results"]), (&json!(0), &json!({})));
+    let still = world.answer("reprocess --source osmand", 0);
+    assert_eq!(still["results"], json!({"unknownDevice": 3}));
+    let refused = world.command("reprocess").output().unwrap();
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("say which messages"), "{refused:?}");
+    let late = world.answer("reprocess --all", 0);
+    assert_eq!(late["messages"], 3);
+    world.device("boat");
+    let again = world.answer("reprocess --from 2020-01-01T00:00:00Z", 0);
+    assert!(
+        again["messages"].as_u64().unwrap() >= 3 && again["results"]["unknownDevice"].is_null(),
+        "{again}"
+    );
+    assert_eq!(world.count("boat"), 3);
+    let future = world.answer("reprocess --from 2999-01-01T00:00:00Z", 0);
+    assert_eq!(future["messages"], 0);
 }
