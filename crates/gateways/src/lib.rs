@@ -20,6 +20,7 @@ pub mod checksum;
 mod command;
 mod decoded;
 mod feed;
+mod feed_json;
 pub mod feeds;
 pub mod fields;
 pub mod form;
@@ -53,8 +54,9 @@ pub use feed::{
     Delivery, FEEDS, Feed, FeedContext, FeedDecoded, FeedMessage, FeedOutcome, FeedReply, FeedRequest,
     Refused, SosStep, basic_check, find_feed, no_check,
 };
+pub use feed_json::feed_json;
 pub use framer::{Framer, LineFramer, NoStream, Step, delimited, find, skip_to};
-pub use line::{LineDecoder, LineDefaults};
+pub use line::{LineDecoder, LineDefaults, decoded_json};
 pub use location::{alert_name, report_json, to_location, to_readings};
 pub use pins::Pins;
 pub use protocol::{PROTOCOLS, Protocol, Transport, find_protocol};

@@ -65,7 +65,7 @@ impl LineDecoder {
             return None;
         }
         Some(match self.try_decode(line, now) {
-            Ok((protocol, decoded)) => to_json(protocol, &decoded),
+            Ok((protocol, decoded)) => decoded_json(protocol, &decoded),
             Err(message) => json!({"identifiers": [], "reports": [], "replies": [], "error": message}),
         })
     }
@@ -129,7 +129,8 @@ fn parse_line(line: &str) -> Result<Line, String> {
     Ok(Line { protocol, bytes, model, options, known, datagram })
 }
 
-fn to_json(protocol: &Protocol, decoded: &Decoded) -> Json {
+/// What a frame says as `perigee decode` writes it.
+pub fn decoded_json(protocol: &Protocol, decoded: &Decoded) -> Json {
     let replies: Vec<Json> = decoded.replies.iter().map(|bytes| json!({"hex": hex_digits(bytes)})).collect();
     let mut object = json!({
         "protocol": protocol.name,

@@ -15,7 +15,7 @@ use super::middleware::{CanonicalPaths, Framing, KnownParameters, frame};
 use super::routes::console::Console;
 use super::routes::documents::ApiDocument;
 use super::routes::{
-    account, alert_routing, alerts, api_key, audit, commands, console, devices, documents, events,
+    account, alert_routing, alerts, api_key, audit, commands, console, decode, devices, documents, events,
     gateway_requests, gateways, geofences, groups, heard_devices, locations, mail, metrics,
     notification_settings, notifications, operations, operator, overview_report, pages, raw_messages,
     reference, rules, session, session_password, session_preferences, session_totp, shares, shares_public,
@@ -66,6 +66,7 @@ fn device_operations() -> OpenApiRouter<App> {
             locations::delete::delete_locations
         ))
         .routes(routes!(gateways::list_gateways, gateways::create_gateway))
+        .routes(routes!(decode::decode_messages))
         .routes(routes!(gateways::get_gateway, gateways::delete_gateway))
         .routes(routes!(raw_messages::list_raw_messages))
         .routes(routes!(raw_messages::get_raw_message))

@@ -11,6 +11,7 @@ on_both_engines!(
     an_emergency_is_one_alert_with_an_end,
     nothing_is_acknowledged_that_is_not_stored,
     secrets_are_checked_and_not_shown,
+    messages_are_decoded_without_being_stored,
 );
 
 /// A gateway, and the path of its address.
@@ -140,4 +141,49 @@ async fn secrets_are_checked_and_not_shown(engine: Engine) {
     large.expect_error(413, "body-too-large");
     app.call(&format!("DELETE /api/gateways/{id}")).by(&tenant.owner).send().await.expect(200);
     send(&app, &path, "lat=1&lon=1").await.expect_error(404, "not-found");
+}
+
+async fn messages_are_decoded_without_being_stored(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let (tenant, other) = (app.tenant("acme", 10).await, app.tenant("other", 10).await);
+    let decode = async |tenant: &Tenant, body: &Value| {
+        app.send(&tenant.owner, "POST /api/gateways/decode", body).await
+    };
+    let frames = "78780D01086471700328358100093F040D0A\n\n\
+                  78781f12180a040f382ccf0342a34c03427ba823d47a025a0256b900e375047595260d0a";
+    let shown = decode(&tenant, &json!({"text": frames, "session": true})).await.expect(200);
+    assert_eq!(shown["messages"][0]["identifiers"], json!(["864717003283581"]));
+    assert_eq!(shown["messages"][0]["replies"], json!([{"hex": "78780501000955940d0a"}]));
+    assert_eq!(shown["messages"][1]["reports"][0]["satellites"], 15);
+    let body =
+        json!({"feed": "owntracks", "text": r#"{"_type":"location","lat":1.5,"lon":2,"tst":1767225600}"#});
+    assert_eq!(decode(&tenant, &body).await.expect(200)["messages"][0]["reports"][0]["latitude"], 1.5);
+
+    // A webhook without a mapping is kept; a mapping is then tried on it.
+    let (_, path) = gateway(&app, &tenant, &json!({"feed": "json"})).await;
+    let call = app.call(&format!("POST {path}"));
+    let sent = call.body("application/json", br#"{"unit": "b-7", "at": {"y": 42.5, "x": -8.25}}"#.to_vec());
+    assert_eq!(sent.send().await.status, 200);
+    let list = app.get(&tenant.owner, "/api/rawMessages?source=json").await;
+    let id = list["rawMessages"][0]["id"].as_str().unwrap().to_owned();
+    let mapping = json!({"identifiers": ["/unit"], "fields": {"latitude": "/at/y", "longitude": "/at/x"}});
+    let wanted = json!({"messageId": id, "options": {"mapping": mapping}});
+    let shown = decode(&tenant, &wanted).await.expect(200)["messages"][0].clone();
+    assert_eq!((&shown["identifiers"], &shown["error"]), (&json!(["b-7"]), &json!(null)));
+    assert_eq!(shown["reports"][0]["longitude"], -8.25);
+    decode(&other, &wanted).await.expect_error(404, "not-found");
+    assert_eq!(app.get(&tenant.owner, "/api/rawMessages").await["rawMessages"].as_array().unwrap().len(), 1);
+
+    for wrong in [
+        json!({}),
+        json!({"text": "00", "messageId": id}),
+        json!({"text": "00", "protocol": "nothing"}),
+        json!({"text": "00", "feed": "nothing"}),
+        json!({"text": "00".repeat(40_000)}),
+        json!({"messageId": "msg_nothing"}),
+        json!({"messageId": id, "options": {"template": {"fields": [{"field": "latitude", "width": 9}]}}}),
+        json!({"messageId": id, "options": {"mapping": {"fields": 5}}}),
+    ] {
+        decode(&tenant, &wrong).await.expect_error(400, "invalid-body");
+    }
 }

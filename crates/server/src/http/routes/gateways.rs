@@ -164,7 +164,7 @@ impl Member for FeedName {
 }
 
 /// Settings of a feed: any JSON object of a few kilobytes.
-enum OptionsObject {}
+pub(super) enum OptionsObject {}
 
 impl Member for OptionsObject {
     type Value = String;

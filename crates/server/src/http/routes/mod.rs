@@ -10,6 +10,7 @@ pub mod api_key;
 pub mod audit;
 pub mod commands;
 pub mod console;
+pub mod decode;
 pub mod devices;
 pub mod documents;
 pub mod events;

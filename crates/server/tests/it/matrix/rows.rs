@@ -179,6 +179,10 @@ fn gateway() -> Value {
     json!({ "feed": "osmand" })
 }
 
+fn frame() -> Value {
+    json!({ "text": "78780d01086471700328358100093f040d0a" })
+}
+
 use Access::{Admin, Open, Operator, Read, Session, Whole, Wholly, Widely, With};
 use Kind::{
     Alert, Command, Device, Gateway, Geofence, Group, None, Notification, RawMessage, Rule, Secret, Share,
@@ -227,6 +231,7 @@ pub(super) const ROWS: &[Row] = &[
     row("POST /api/devices/{deviceId}/alerts", With(Privilege::AlertsWrite), Device, alert),
     row("GET /api/gateways", Whole, None, none),
     row("POST /api/gateways", Wholly(Privilege::DevicesWrite), None, gateway),
+    row("POST /api/gateways/decode", Read, None, frame),
     row("GET /api/gateways/{gatewayId}", Read, Gateway, none),
     row("DELETE /api/gateways/{gatewayId}", With(Privilege::DevicesWrite), Gateway, none),
     row("GET /api/rawMessages", Read, None, none),
