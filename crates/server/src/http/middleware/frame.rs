@@ -226,9 +226,13 @@ fn add_api_headers(headers: &mut HeaderMap, app: &App, context: &RequestContext)
 fn add_common_headers(headers: &mut HeaderMap, context: &RequestContext, secure: bool) {
     insert(headers, REQUEST_ID, context.id().to_owned());
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(CONTENT_SECURITY));
+    let policy =
+        headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(CONTENT_SECURITY));
+    // Pages of share links may be framed; old browsers know only this header.
+    if !policy.as_bytes().ends_with(b"frame-ancestors *") {
+        headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    }
     if secure {
         headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
     }

@@ -32,6 +32,8 @@ struct Built;
 /// Addresses that are never pages of the console, by their first segment.
 const NOT_PAGES: [&str; 7] = ["api", ".well-known", "healthz", "readyz", "metrics", "gateways", "pages"];
 const INDEX: &str = "index.html";
+/// The first segment of pages of share links.
+const SHARED: &str = "shared";
 /// The characters of the hash that the build puts into names.
 const HASH_CHARS: usize = 8;
 
@@ -90,7 +92,7 @@ impl Console {
             let index = self.0.index.as_ref();
             index.ok_or_else(|| internal("the console's page is missing"))?.answer(known)
         };
-        Ok(self.0.policy.put_on(response))
+        Ok(self.0.policy.put_on(response, first == SHARED))
     }
 
     /// A file in the smallest form that the client takes.

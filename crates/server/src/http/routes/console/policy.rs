@@ -17,27 +17,33 @@ const PERMISSIONS: &str = "accelerometer=(), camera=(), display-capture=(), geol
 #[derive(Clone, Debug)]
 pub(super) struct PagePolicy {
     content: HeaderValue,
+    /// The same for pages of share links, which their owners put into pages of their own. Cookies of the console are not sent
+    /// from there (`SameSite=Strict`), so that such a page can show nothing but what the link shows.
+    embedded: HeaderValue,
 }
 
 impl PagePolicy {
     /// Nothing inline, nothing evaluated, nothing from elsewhere but the operator's tiles.
     pub(super) fn new(map: &Map) -> Self {
         let tiles = map.tile_origin().map(|origin| format!(" {origin}")).unwrap_or_default();
-        let content = format!(
+        let policy = format!(
             "default-src 'self'; script-src 'self'; style-src 'self'; font-src 'self'; worker-src 'self'; \
              img-src 'self' data: blob:; connect-src 'self'{tiles}; object-src 'none'; base-uri 'self'; \
-             form-action 'self'; frame-ancestors 'none'"
+             form-action 'self'; frame-ancestors"
         );
         // An origin is ASCII without spaces, so it is always a valid header value.
-        let content = HeaderValue::try_from(content)
-            .unwrap_or_else(|_never| HeaderValue::from_static("default-src 'self'"));
-        Self { content }
+        let framed_by = |who: &str| {
+            HeaderValue::try_from(format!("{policy} {who}"))
+                .unwrap_or_else(|_never| HeaderValue::from_static("default-src 'self'"))
+        };
+        Self { content: framed_by("'none'"), embedded: framed_by("*") }
     }
 
     /// Tells it with this answer.
-    pub(super) fn put_on(&self, mut response: Response) -> Response {
+    pub(super) fn put_on(&self, mut response: Response, may_be_framed: bool) -> Response {
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_SECURITY_POLICY, self.content.clone());
+        let policy = if may_be_framed { &self.embedded } else { &self.content };
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy.clone());
         headers.insert(OPENER_POLICY, HeaderValue::from_static("same-origin"));
         headers.insert(RESOURCE_POLICY, HeaderValue::from_static("same-origin"));
         headers.insert(PERMISSIONS_POLICY, HeaderValue::from_static(PERMISSIONS));

@@ -179,3 +179,16 @@ fn a_root_of_the_build_gives_way() {
         "<head><meta charset=\"utf-8\" /><base href=\"/track/\"><title>Perigee</title></head>"
     );
 }
+
+#[tokio::test]
+async fn only_pages_of_share_links_may_be_framed() {
+    let console = console("https://track.example.com", "");
+    let policy = async |path: &str| {
+        let (_, headers, _) = get(&console, path, "").await;
+        headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap().to_owned()
+    };
+    assert!(policy("/shared/secret").await.ends_with("frame-ancestors *"));
+    for path in ["/", "/devices", "/sharedish", "/phone", "/assets/font-C4yA8_lr.woff2"] {
+        assert!(policy(path).await.ends_with("frame-ancestors 'none'"), "{path}");
+    }
+}
