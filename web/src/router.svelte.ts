@@ -38,6 +38,9 @@ const pages: Page[] = [
   page('users', '/users/:id'),
   page('notifications', '/notifications'),
   page('notifications', '/messages'),
+  page('sources', '/sources'),
+  page('sources', '/sources/:tab'),
+  page('sources', '/sources/:tab/:id'),
   page('account', '/account'),
   page('developer', '/developer'),
   page('developer', '/developer/:tab'),
@@ -45,6 +48,7 @@ const pages: Page[] = [
   page('settings', '/settings'),
   page('welcome', '/welcome'),
   page('shared', '/shared/:secret'),
+  page('phone', '/phone'),
   page('signin', '/signin')
 ]
 

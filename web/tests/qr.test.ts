@@ -1,8 +1,8 @@
 // The QR code against published vectors, and read back by a reader written here.
 import { expect, test } from 'vitest'
-import { blocksOf, correctionOf, roomOf, versionFor } from '../src/pages/settings/qr/codewords'
-import { correction } from '../src/pages/settings/qr/field'
-import { alignments, formatBits, qrCode, versionBits } from '../src/pages/settings/qr/matrix'
+import { blocksOf, correctionOf, roomOf, versionFor } from '../src/ui/qr/codewords'
+import { correction } from '../src/ui/qr/field'
+import { alignments, formatBits, qrCode, versionBits } from '../src/ui/qr/matrix'
 
 test('the correction of a known example', () => {
   const data = [32, 91, 11, 120, 209, 114, 220, 77, 67, 64, 236, 17, 236, 17, 236, 17]

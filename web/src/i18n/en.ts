@@ -17,6 +17,7 @@ import settings from './en/settings.json'
 import share from './en/share.json'
 import shared from './en/shared.json'
 import signin from './en/signin.json'
+import sources from './en/sources.json'
 import users from './en/users.json'
 import welcome from './en/welcome.json'
 
@@ -39,6 +40,7 @@ export default {
   share,
   shared,
   signin,
+  sources,
   users,
   welcome
 }

@@ -17,6 +17,7 @@ import settings from './es/settings.json'
 import share from './es/share.json'
 import shared from './es/shared.json'
 import signin from './es/signin.json'
+import sources from './es/sources.json'
 import users from './es/users.json'
 import welcome from './es/welcome.json'
 
@@ -39,6 +40,7 @@ export default {
   share,
   shared,
   signin,
+  sources,
   users,
   welcome
 }

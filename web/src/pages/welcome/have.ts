@@ -1,0 +1,26 @@
+// What people have, and by which feeds it can report.
+import type { IconName } from '../../ui/icons'
+
+export const haves = [
+  { name: 'inreach', icon: 'satellite', feeds: ['garmin', 'garmin-mapshare'], identifier: 'imei' },
+  { name: 'spot', icon: 'satellite', feeds: ['spot', 'spot-feed'], identifier: 'esn' },
+  { name: 'zoleo', icon: 'satellite', feeds: ['zoleo'], identifier: 'imei' },
+  { name: 'iridium', icon: 'satellite', feeds: ['cloudloop', 'rockblock'], identifier: 'imei' },
+  { name: 'globalstar', icon: 'satellite', feeds: ['globalstar'], identifier: 'esn' },
+  { name: 'tracker', icon: 'server', feeds: [], identifier: 'imei' },
+  { name: 'phone', icon: 'phone', feeds: [], identifier: null },
+  { name: 'try', icon: 'play', feeds: [], identifier: 'any' }
+] as const satisfies readonly {
+  name: string
+  icon: IconName
+  /** Those that this version of the server has are offered. */
+  feeds: readonly string[]
+  /** What the device is known by; a phone has a gateway of its own instead. */
+  identifier: 'imei' | 'esn' | 'any' | null
+}[]
+
+export type Have = (typeof haves)[number]
+
+/** What the address names; without it people want to try. */
+export const haveIn = (query: URLSearchParams): Have =>
+  haves.find(({ name }) => name === query.get('have')) ?? haves[haves.length - 1]!
