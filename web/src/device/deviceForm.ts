@@ -9,6 +9,8 @@ type Figure = number | null | undefined
 export interface DeviceForm {
   name: string
   identifier: string
+  /** In the order of their priority. */
+  identifiers: { identifier: string; link: string }[]
   description: string
   min: string
   model: string
@@ -27,6 +29,7 @@ export interface DeviceForm {
 export const emptyForm = (): DeviceForm => ({
   name: '',
   identifier: '',
+  identifiers: [],
   description: '',
   min: '',
   model: '',
@@ -47,6 +50,9 @@ export function formOf(device: Device): DeviceForm {
   return {
     name: device.name,
     identifier: device.identifier ?? '',
+    identifiers: device.identifiers
+      .toSorted((a, b) => a.priority - b.priority)
+      .map(({ identifier, link }) => ({ identifier, link: link ?? '' })),
     description: device.description ?? '',
     min: device.min ?? '',
     model: device.model ?? '',
@@ -70,6 +76,9 @@ export function inputOf(form: DeviceForm): DeviceInput {
   return {
     name: form.name.trim(),
     identifier: text(form.identifier),
+    identifiers: form.identifiers
+      .filter(({ identifier }) => identifier.trim())
+      .map(({ identifier, link }, index) => ({ identifier: identifier.trim(), link: text(link), priority: index + 1 })),
     description: text(form.description),
     min: text(form.min),
     model: text(form.model),
