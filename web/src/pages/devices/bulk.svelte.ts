@@ -1,0 +1,53 @@
+// One change to many things, some at a time, with its progress and what failed.
+import { reason } from '../../ui/toast.svelte'
+
+/** Requests at the same time: enough to be quick, few enough for others. */
+const atOnce = 4
+
+export interface Failure<T> {
+  item: T
+  why: string
+}
+
+export class Bulk<T> {
+  busy = $state(false)
+  total = $state(0)
+  done = $state(0)
+  failures: Failure<T>[] = $state.raw([])
+  #isStopped = false
+
+  /** Runs a change on each; gives how many succeeded. One that fails does not stop the others. */
+  async run(items: T[], change: (item: T) => Promise<void>): Promise<number> {
+    if (this.busy) return 0
+    this.busy = true
+    this.total = items.length
+    this.done = 0
+    this.failures = []
+    this.#isStopped = false
+    const waiting = [...items]
+    const work = async (): Promise<void> => {
+      for (let item = waiting.shift(); item !== undefined && !this.#isStopped; item = waiting.shift()) {
+        try {
+          await change(item)
+        } catch (error) {
+          this.failures = [...this.failures, { item, why: reason(error) }]
+        }
+        this.done++
+      }
+    }
+    await Promise.all(Array.from({ length: atOnce }, work))
+    this.busy = false
+    return this.done - this.failures.length
+  }
+
+  /** Begins no further change; those under way end. */
+  stop(): void {
+    this.#isStopped = true
+  }
+
+  reset(): void {
+    this.total = 0
+    this.done = 0
+    this.failures = []
+  }
+}

@@ -1,0 +1,30 @@
+// What a change of many devices means for one of them.
+import type { Schemas } from '../../api/client'
+
+type Device = Schemas['Device']
+type Patch = Partial<Schemas['DeviceInput']>
+
+export interface BulkChange {
+  what: 'addGroup' | 'removeGroup' | 'icon' | 'model' | 'interval' | 'emailLimit'
+  /** A group's id, a text, or a number; empty clears. */
+  value: string | number | null | undefined
+}
+
+/** The patch for a device; null if it is as wanted already. */
+export function changeOf({ what, value }: BulkChange, device: Pick<Device, 'groups'>): Patch | null {
+  const text = String(value ?? '').trim()
+  const number = text === '' ? null : Number(text)
+  switch (what) {
+    case 'addGroup':
+      return device.groups.includes(text) ? null : { groups: [...device.groups, text].sort() }
+    case 'removeGroup':
+      return device.groups.includes(text) ? { groups: device.groups.filter((group) => group !== text) } : null
+    case 'interval':
+      return { expectedIntervalSeconds: number === null ? null : Math.max(1, Math.round(number * 60)) }
+    case 'emailLimit':
+      // A patch leaves the members of limits that it does not name as they are.
+      return { limits: { dailyEmailLimit: number } as Schemas['LimitsInput'] }
+    default:
+      return { [what]: text || null }
+  }
+}

@@ -1,0 +1,49 @@
+// Saved views of the devices: a filter and an order under a name, kept in this browser.
+import type { Status } from '../../live/fleet.svelte'
+
+export interface View {
+  name: string
+  search: string
+  group: string | null
+  status: Status | null
+  /** As in the address: `-heard`. */
+  sort: string
+}
+
+const key = 'perigee.views'
+const most = 50
+
+function stored(): View[] {
+  try {
+    const value: unknown = JSON.parse(localStorage.getItem(key) ?? '[]')
+    return Array.isArray(value) ? (value as View[]).filter((view) => typeof view?.name === 'string') : []
+  } catch {
+    // Storage may be blocked or invalid: there are no views then.
+    return []
+  }
+}
+
+class Views {
+  all: View[] = $state.raw(stored())
+
+  /** Saves a view; one of the same name is replaced. */
+  save(view: View): void {
+    const others = this.all.filter(({ name }) => name !== view.name)
+    this.#set([...others, view].sort((a, b) => a.name.localeCompare(b.name)).slice(0, most))
+  }
+
+  remove(name: string): void {
+    this.#set(this.all.filter((view) => view.name !== name))
+  }
+
+  #set(views: View[]): void {
+    this.all = views
+    try {
+      localStorage.setItem(key, JSON.stringify(views))
+    } catch {
+      // Without storage they last as long as the page.
+    }
+  }
+}
+
+export const views = new Views()
