@@ -6,3 +6,10 @@ import './ui/app.css'
 showTheme()
 const target = document.getElementById('app')
 if (target) mount(App, { target })
+
+// Without a secure connection browsers have no service workers; the console then needs the server to open.
+if (import.meta.env.PROD && 'serviceWorker' in navigator) {
+  addEventListener('load', () => {
+    navigator.serviceWorker.register(new URL('sw.js', document.baseURI)).catch(() => undefined)
+  })
+}
