@@ -1,15 +1,14 @@
 // Every page in light and dark, on a desktop and a phone: nothing runs over the edge, no serious finding of an
 // accessibility check, and a picture of it in target/e2e.
 import assert from 'node:assert/strict'
-import { mkdir, readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
+import { mkdir } from 'node:fs/promises'
 import { desktop, phone } from '../lib/browser.mjs'
 import { fill } from '../lib/fleet.mjs'
+import { complete, overflow, serious } from '../lib/page.mjs'
 import { until } from '../lib/pixels.mjs'
 import { suite } from '../lib/suite.mjs'
 
 const world = suite()
-const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const pictures = new URL('../../target/e2e/', import.meta.url)
 await mkdir(pictures, { recursive: true })
 
@@ -59,16 +58,6 @@ async function still(page) {
   }, { every: 400 })
 }
 
-async function serious(page) {
-  await page.evaluate(axe)
-  const { violations } = await page.evaluate(() =>
-    window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'], resultTypes: ['violations'] })
-  )
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`))
-}
-
 for (const { name: look, ...options } of looks) {
   world.test(
     `every page is in order: ${look}`,
@@ -77,11 +66,10 @@ for (const { name: look, ...options } of looks) {
       world.known ??= await fill(api)
       for (const [name, path] of Object.entries(pages)) {
         await page.goto(server.url + path(world.known))
-        await page.locator('h1:visible, h2:visible, [role=list]:visible').first().waitFor()
-        await page.waitForLoadState('networkidle', { timeout: 5_000 }).catch(() => undefined)
+        await complete(page)
         await still(page)
         await page.screenshot({ path: new URL(`${name}-${look}.png`, pictures).pathname })
-        const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+        const over = await overflow(page)
         assert.ok(over <= 0, `${name} is ${over} pixels too wide`)
         assert.deepEqual(await serious(page), [], `${name}: accessibility`)
       }
