@@ -1,7 +1,7 @@
 // A server of its own for a test: the built binary, an empty store in a temporary folder, a port the system chose.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 
 export const binary = process.env.PERIGEE_BIN ?? new URL('../../target/debug/perigee', import.meta.url).pathname
 
-/** Starts a server; `settings` are environment variables such as PERIGEE_EMAIL__HOST. */
+/** Starts a server; `settings` are environment variables such as PERIGEE_EMAIL__HOST, and `config` is the text of a file. */
 export async function startServer(settings = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'perigee-e2e-'))
   const server = new Server(folder, settings)
@@ -21,8 +21,9 @@ class Server {
   #child
   #port = 0
 
-  constructor(folder, settings) {
+  constructor(folder, { config, ...settings }) {
     this.folder = folder
+    this.config = config
     this.settings = settings
   }
 
@@ -33,7 +34,10 @@ class Server {
       RUST_LOG: 'warn',
       ...this.settings
     }
-    this.#child = spawn(binary, ['serve', '--data', join(this.folder, 'data')], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const file = join(this.folder, 'perigee.toml')
+    if (this.config) await writeFile(file, this.config)
+    const args = ['serve', '--data', join(this.folder, 'data'), ...(this.config ? ['--config', file] : [])]
+    this.#child = spawn(binary, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
     const said = []
     const heard = new Promise((resolve, reject) => {
       for (const output of [this.#child.stdout, this.#child.stderr]) {

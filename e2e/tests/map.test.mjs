@@ -1,9 +1,12 @@
 // The map: clusters that come apart, the picked device above them, places, the bundled coast, and the poles.
 import assert from 'node:assert/strict'
+import { mkdir } from 'node:fs/promises'
 import { middleOf, pixelsOf, until } from '../lib/pixels.mjs'
 import { suite } from '../lib/suite.mjs'
 
 const { test } = suite()
+const pictures = new URL('../../target/e2e/', import.meta.url)
+await mkdir(pictures, { recursive: true })
 const ring = '#0b5cc9'
 const green = '#14824a'
 const land = '#f4f3ee'
@@ -77,6 +80,34 @@ test('a place is found and its coast and town are drawn', async ({ page, api, se
   await find(page).fill('41.38, 2.15')
   await page.getByRole('option', { name: '41.38000, 2.15000' }).click()
 })
+
+for (const [name, option] of Object.entries({
+  Vigo: /Vigo, Spain/,
+  Barcelona: /Barcelona, Spain/,
+  Tromsø: /Tromsø, Norway/,
+  Suva: /Suva, Fiji/
+})) {
+  test(`coast and towns of ${name} at zoom 10`, async ({ page, api, server }) => {
+    await api.device('Anything')
+    const packs = []
+    page.on('response', (response) => {
+      if (/api\/map\/bundled\/local-.*\.bin$/.test(response.url())) packs.push(response.status())
+    })
+    await page.goto(server.url)
+    await find(page).fill(name)
+    await page.getByRole('option', { name: option }).first().click()
+    const around = await middleOf(page, 400)
+    let before
+    await until('the map is drawn', async () => {
+      const now = (await page.screenshot({ clip: around })).toString('base64')
+      const isStill = now === before && packs.length > 0
+      before = now
+      return isStill && (await pixelsOf(page, around, land, 6)) > 10_000 && (await pixelsOf(page, around, sea, 6)) > 5_000
+    }, { every: 400 })
+    assert.ok(packs.every((status) => status === 200))
+    await page.screenshot({ path: new URL(`coast-${name}.png`, pictures).pathname })
+  }, { reducedMotion: 'reduce' })
+}
 
 test('a device beyond 85 degrees is told and shown on the globe', async ({ page, api, server }) => {
   const device = await api.device('Ice drift')
