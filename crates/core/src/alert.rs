@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{AlertId, DeviceId, GroupId, UserId};
+use crate::id::{AlertId, AlertNoteId, DeviceId, GroupId, UserId};
 use crate::location::{Attribute, Latitude, Longitude};
 use crate::notification::Channel;
+use crate::routing::Preferences;
 use crate::severity::Severity;
 use crate::time::Timestamp;
+use crate::zone::Zone;
 
 /// An alert as submitted by a client or raised by a rule.
 ///
@@ -58,12 +60,55 @@ pub struct StoredAlert {
     pub received_at: Timestamp,
     /// When it was acknowledged, and by whom; the user is `None` if since deleted.
     pub acknowledged: Option<(Timestamp, Option<UserId>)>,
+    /// The name of who acknowledged it by the link in a message, without an account.
+    pub acknowledged_name: Option<String>,
     /// When it ended, by a user or by its rule.
     pub ended_at: Option<Timestamp>,
     /// Computed from name and `critical` when it was stored.
     pub severity: Severity,
     /// Channels by which at least one message was accepted, in the order of [`Channel::ALL`].
     pub sent_by: Vec<Channel>,
+}
+
+/// What a person wrote about an alert, or that they acknowledged it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlertNote {
+    /// Assigned by the service; later notes have larger ids.
+    pub id: AlertNoteId,
+    /// The user who wrote it; `None` for people without an account.
+    pub user: Option<UserId>,
+    /// The name of the person, as they gave it or as the user has it.
+    pub name: String,
+    /// What they wrote; `None` for an acknowledgement without words.
+    pub text: Option<String>,
+    /// Whether the person acknowledged the alert with it.
+    pub acknowledges: bool,
+    /// When it was stored.
+    pub created: Timestamp,
+}
+
+impl AlertNote {
+    /// Characters that a note may have.
+    pub const TEXT_MAX: usize = 1_000;
+    /// Notes that an alert may have, so that a link in a message cannot fill the store.
+    pub const PER_ALERT_MAX: u32 = 200;
+}
+
+/// An alert as somebody sees it who has the link in a message about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToldAlert {
+    /// The alert as it is now.
+    pub alert: StoredAlert,
+    /// The name of the device.
+    pub device: String,
+    /// The name of the account.
+    pub account: String,
+    /// How the recipient of the message reads.
+    pub preferences: Preferences,
+    /// The time zone of times on the page.
+    pub time_zone: Zone,
+    /// The name of the user who acknowledged it, if a user did.
+    pub acknowledged_by: Option<String>,
 }
 
 /// Where an alert is in its life cycle.

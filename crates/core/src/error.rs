@@ -96,6 +96,8 @@ pub enum Kind {
     Location,
     /// A stored alert of a device.
     Alert,
+    /// What a person wrote about an alert.
+    AlertNote,
     /// A public link to a device or group.
     Share,
     /// A message to one person.
@@ -112,6 +114,10 @@ pub enum Kind {
     Webhook,
     /// A delivery to a webhook.
     Delivery,
+    /// A named group of people who are told of alerts.
+    ContactGroup,
+    /// The watch list of a user.
+    WatchList,
     /// A rule that raises alerts.
     Rule,
     /// An area, a circle or a corridor.
@@ -136,6 +142,7 @@ impl Kind {
             Self::Group => "group",
             Self::Location => "location",
             Self::Alert => "alert",
+            Self::AlertNote => "alert note",
             Self::Share => "share",
             Self::Notification => "notification",
             Self::AlertRouting => "alert routing",
@@ -144,6 +151,8 @@ impl Kind {
             Self::Template => "template",
             Self::Webhook => "webhook",
             Self::Delivery => "delivery",
+            Self::ContactGroup => "contact group",
+            Self::WatchList => "watch list",
             Self::Rule => "rule",
             Self::Geofence => "geofence",
             Self::Gateway => "gateway",

@@ -143,6 +143,8 @@ ids! {
     GroupId = "grp_";
     /// An alert of a device.
     AlertId = "alr_";
+    /// A note about an alert.
+    AlertNoteId = "nte_";
     /// A public link to a device or group.
     ShareId = "shr_";
     /// A signed-in session of the console.
@@ -157,6 +159,8 @@ ids! {
     WebhookId = "whk_";
     /// An event on its way to a webhook.
     DeliveryId = "dlv_";
+    /// A named group of people who are told of alerts.
+    ContactGroupId = "ctg_";
     /// A rule that raises alerts.
     RuleId = "rul_";
     /// An area, a circle or a corridor.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::country::Country;
 use crate::routing::Units;
 use crate::zone::Zone;
 
@@ -30,7 +31,21 @@ pub enum ConsoleLanguage {
     Spanish,
 }
 
+/// Countries in which most people read Spanish.
+const SPANISH_READERS: [&str; 21] = [
+    "AR", "BO", "CL", "CO", "CR", "CU", "DO", "EC", "ES", "GQ", "GT", "HN", "MX", "NI", "PA", "PE", "PR",
+    "PY", "SV", "UY", "VE",
+];
+
 impl ConsoleLanguage {
+    /// The language that most people of a country read, of those there are. For somebody who has not chosen yet.
+    pub fn of_country(country: Option<Country>) -> Self {
+        match country {
+            Some(country) if SPANISH_READERS.contains(&country.code()) => Self::Spanish,
+            _ => Self::English,
+        }
+    }
+
     /// Every language of the console.
     pub const ALL: [Self; 2] = [Self::English, Self::Spanish];
 

@@ -1,12 +1,12 @@
 //! Alert routing: who is told of the alerts of a device, set on the device, on its groups or on the account.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{DeviceId, GroupId, WebhookId};
+use crate::escalation::Escalation;
+use crate::id::{ContactGroupId, DeviceId, GroupId, UserId, WebhookId};
 use crate::notification::Channel;
 use crate::phone::PhoneNumber;
 use crate::revision::Revision;
@@ -186,14 +186,46 @@ pub struct RoutedWebhook {
     pub schedule: Option<Schedule>,
 }
 
-/// The routing set on one device, group or account. If set and empty, nobody is told.
+/// A user of the account who is told of alerts by e-mail, in the language, units and time zone of their console.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoutedUser {
+    /// A user of the same account.
+    pub user: UserId,
+    /// Only alerts of this severity or higher are sent.
+    pub minimum_severity: Severity,
+    /// Hours in which messages are sent, in the user's zone unless it has its own; `None` for always.
+    pub schedule: Option<Schedule>,
+}
+
+/// A contact group that is told of alerts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoutedContacts {
+    /// A contact group of the same account.
+    pub group: ContactGroupId,
+    /// Only alerts of this severity or higher are sent.
+    pub minimum_severity: Severity,
+    /// Hours in which messages are sent, in each contact's zone unless it has its own; `None` for always.
+    pub schedule: Option<Schedule>,
+}
+
+/// The routing set on one device, group, account or rule. If set on a device, group or account and empty, nobody is
+/// told; that of a rule adds to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlertRouting {
     /// Recipients by e-mail and SMS.
     pub recipients: Vec<Recipient>,
+    /// Users of the account.
+    #[serde(default)]
+    pub users: Vec<RoutedUser>,
+    /// Contact groups of the account.
+    #[serde(default)]
+    pub contact_groups: Vec<RoutedContacts>,
     /// Webhooks of the account that get these alerts.
     #[serde(default)]
     pub webhooks: Vec<RoutedWebhook>,
+    /// What follows if nobody acknowledges a critical alert.
+    #[serde(default)]
+    pub escalation: Option<Escalation>,
 }
 
 impl AlertRouting {
@@ -202,13 +234,28 @@ impl AlertRouting {
     /// Webhooks that one routing may have.
     pub const WEBHOOKS_MAX: usize = 20;
 
-    /// The webhooks that get an alert of this severity at this instant, each once.
-    pub fn webhooks_at(&self, severity: Severity, now: Timestamp, zone: &Zone) -> BTreeSet<WebhookId> {
-        let wants = |routed: &&RoutedWebhook| {
-            severity >= routed.minimum_severity
-                && routed.schedule.as_ref().is_none_or(|schedule| schedule.contains(now, zone))
-        };
-        self.webhooks.iter().filter(wants).map(|routed| routed.webhook).collect()
+    /// Users that one routing may name.
+    pub const USERS_MAX: usize = 50;
+    /// Contact groups that one routing may name.
+    pub const CONTACT_GROUPS_MAX: usize = 20;
+
+    /// The users that it and its escalation name.
+    pub fn named_users(&self) -> impl Iterator<Item = UserId> {
+        let steps = self.escalation.iter().flat_map(|escalation| &escalation.steps);
+        self.users.iter().chain(steps.flat_map(|step| &step.users)).map(|routed| routed.user)
+    }
+
+    /// The contact groups that it and its escalation name.
+    pub fn named_contact_groups(&self) -> impl Iterator<Item = ContactGroupId> {
+        let steps = self.escalation.iter().flat_map(|escalation| &escalation.steps);
+        let groups = self.contact_groups.iter().chain(steps.flat_map(|step| &step.contact_groups));
+        groups.map(|routed| routed.group)
+    }
+
+    /// The recipients by address that it and its escalation name.
+    pub fn named_recipients(&self) -> impl Iterator<Item = &Recipient> {
+        let steps = self.escalation.iter().flat_map(|escalation| &escalation.steps);
+        self.recipients.iter().chain(steps.flat_map(|step| &step.recipients))
     }
 }
 

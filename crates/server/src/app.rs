@@ -3,7 +3,10 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use perigee_core::credential::{LinkPurpose, NewLink};
 use perigee_core::error::StoreError;
+use perigee_core::id::UserId;
+use perigee_core::notification::Channel;
 use perigee_core::store::Store;
 use perigee_core::time::{Clock, Monotonic, Timestamp};
 use tokio::runtime::Handle;
@@ -16,6 +19,7 @@ use crate::access::{
 use crate::auth::mail_link::MailLinks;
 use crate::auth::password::Passwords;
 use crate::auth::signing::{self, SigningKeyError, SigningKeys};
+use crate::auth::{AlertLinks, Secret, link};
 use crate::budget::Budget;
 use crate::bundled_map::BundledMap;
 use crate::compaction_status::CompactionStatus;
@@ -63,6 +67,8 @@ pub struct Parts {
     pub identities: Arc<Identities>,
     /// Signs links with which recipients unsubscribe or confirm.
     pub mail_links: MailLinks,
+    /// Signs links with which recipients acknowledge alerts.
+    pub alert_links: AlertLinks,
     /// Hashes passwords off the connection threads.
     pub passwords: Passwords,
     /// The folder with the bundled map, if there is one.
@@ -107,6 +113,25 @@ pub struct Parts {
     pub runtime: Handle,
 }
 
+impl App {
+    /// A new link with which a user sets their password, and its secret.
+    pub fn new_password_link(&self, user: UserId, purpose: LinkPurpose) -> (Secret, NewLink) {
+        let (seconds, hashed_for) = match purpose {
+            LinkPurpose::Reset => (self.config.auth.reset_link_seconds, link::LinkPurpose::PasswordReset),
+            LinkPurpose::Invitation => (self.config.auth.invitation_seconds, link::LinkPurpose::Invitation),
+        };
+        let secret = Secret::generate();
+        let expires = self.clock.now().plus_seconds(i64::from(seconds));
+        let hash = *hashed_for.hash(&secret).as_bytes();
+        (secret, NewLink { user, purpose, hash, expires })
+    }
+
+    /// Whether this server sends e-mail.
+    pub fn sends_email(&self) -> bool {
+        self.config.notifications.is_on(Channel::Email) && !self.config.email.host.is_empty()
+    }
+}
+
 impl Deref for App {
     type Target = Parts;
 
@@ -136,7 +161,8 @@ impl App {
             Arc::clone(&identities),
             Arc::clone(&rates),
         );
-        let mail_links = MailLinks::new(&store.mail_link_key(rand::random()).await?);
+        let link_key = store.mail_link_key(rand::random()).await?;
+        let (mail_links, alert_links) = (MailLinks::new(&link_key), AlertLinks::new(&link_key));
         let (signals, tasks, runtime) = (Arc::<Signals>::default(), TaskTracker::new(), Handle::current());
         let ingest = Arc::new(Ingest::new(
             Arc::clone(&store),
@@ -171,6 +197,7 @@ impl App {
             mail_links,
             ingest,
             poller: Arc::new(poller),
+            alert_links,
             rates,
             live: Arc::new(Live::new(live, &config.events)),
             event_polls: SharedReads::default(),

@@ -91,6 +91,7 @@ migrations! {
     17 "account_gateways" "0017_account_gateways.sql";
     18 "commands" "0018_commands.sql";
     19 "feeds" "0019_feeds.sql";
+    20 "who_is_told" "0020_who_is_told.sql";
 }
 
 impl Migration {

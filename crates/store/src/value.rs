@@ -1,8 +1,8 @@
 //! Values as statements take them and rows give them, the same on both engines.
 
 use perigee_core::id::{
-    AccountId, AlertId, AuditId, CommandId, DeliveryId, DeviceId, GatewayId, GeofenceId, GroupId, KeyId,
-    MessageId, NotificationId, RuleId, SessionId, ShareId, UserId, WebhookId,
+    AccountId, AlertId, AuditId, CommandId, ContactGroupId, DeliveryId, DeviceId, GatewayId, GeofenceId,
+    GroupId, KeyId, MessageId, NotificationId, RuleId, SessionId, ShareId, UserId, WebhookId,
 };
 use perigee_core::time::Timestamp;
 
@@ -99,6 +99,7 @@ from! {
     KeyId, value => Self::Int(value.as_i64());
     AuditId, value => Self::Int(value.as_i64());
     NotificationId, value => Self::Int(value.as_i64());
+    ContactGroupId, value => Self::Int(value.as_i64());
     WebhookId, value => Self::Int(value.as_i64());
     DeliveryId, value => Self::Int(value.as_i64());
     RuleId, value => Self::Int(value.as_i64());

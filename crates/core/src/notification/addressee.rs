@@ -1,7 +1,7 @@
 //! Who is told of an alert: one message for each address that the routing names, whoever names it.
 
-use super::Channel;
-use crate::routing::{AlertRouting, Recipient};
+use super::{Audience, Channel};
+use crate::routing::Recipient;
 use crate::severity::Severity;
 use crate::time::Timestamp;
 use crate::zone::Zone;
@@ -35,12 +35,12 @@ impl<'r> Notice<'r> {
     }
 }
 
-impl AlertRouting {
+impl Audience {
     /// The addresses that may be told of an alert raised at `now`. A schedule is read in the recipient's zone, or else
     /// in that of the account.
     pub fn addressees(&self, now: Timestamp, account_zone: &Zone) -> Vec<Addressee<'_>> {
         let mut addressees: Vec<Addressee<'_>> = Vec::new();
-        for recipient in &self.recipients {
+        for (_, recipient) in &self.recipients {
             let zone = recipient.preferences.time_zone.as_ref().unwrap_or(account_zone);
             let is_awake = recipient.schedule.as_ref().is_none_or(|schedule| schedule.contains(now, zone));
             let (channel, address) = (recipient.destination.channel(), recipient.destination.as_str());
@@ -73,6 +73,7 @@ impl<'r> Addressee<'r> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Source;
     use super::*;
     use crate::routing::{Destination, Preferences};
     use crate::schedule::{Schedule, Weekday};
@@ -86,8 +87,9 @@ mod tests {
     }
 
     fn notices(recipients: &[Recipient], severity: Severity) -> Vec<(String, Option<bool>)> {
-        let routing = AlertRouting { recipients: recipients.to_vec(), webhooks: Vec::new() };
-        let addressees = routing.addressees(NOW, &Zone::utc());
+        let recipients = recipients.iter().map(|recipient| (Source::Account, recipient.clone())).collect();
+        let audience = Audience { recipients, ..Audience::default() };
+        let addressees = audience.addressees(NOW, &Zone::utc());
         let is_now = |notice| matches!(notice, Notice::Now(_));
         addressees.iter().map(|each| (each.address.to_owned(), each.notice(severity).map(is_now))).collect()
     }

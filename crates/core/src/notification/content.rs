@@ -4,6 +4,7 @@ use async_trait::async_trait;
 
 use super::{Channel, Message};
 use crate::alert::StoredAlert;
+use crate::credential::LinkPurpose;
 use crate::id::{AccountId, DeviceId, NotificationId};
 use crate::location::StoredLocation;
 use crate::overview::Overview;
@@ -32,6 +33,8 @@ pub enum Occasion {
         alert: Box<StoredAlert>,
         /// The severity of the alert.
         severity: Severity,
+        /// The step of an escalation, from 1; 0 for the messages of the alert itself.
+        step: u32,
     },
     /// The device reached its daily limit of messages; sent to owners.
     LimitReached {
@@ -40,6 +43,13 @@ pub enum Occasion {
     },
     /// An overview report of a day or a week; sent to owners or chosen recipients.
     Overview(Box<Overview>),
+    /// A test: somebody wants to see that messages reach the recipient.
+    Test,
+    /// Lets a user set a password, by a link that is made when the message is sent.
+    PasswordLink {
+        /// Whether it is the first password or a new one.
+        purpose: LinkPurpose,
+    },
     /// Asks the recipient to confirm that they want mail of the account.
     ConfirmRecipient,
     /// The alert or device was deleted since, so that nothing is sent.
@@ -73,6 +83,8 @@ pub struct Content {
     pub base_url: String,
     /// Link by which the recipient unsubscribes or confirms; only in e-mails.
     pub mail_link: Option<String>,
+    /// Link by which the recipient acknowledges the alert, with or without an account.
+    pub acknowledge_link: Option<String>,
     /// When it was written to the outbox.
     pub created: Timestamp,
     /// Whether an earlier attempt began and its result is not known.
@@ -94,6 +106,9 @@ pub struct Composed {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ComposeError(pub String);
+
+/// Stands in a composed message for the secret of a link, which is made only when the message is about to be sent.
+pub const LINK_SECRET: &str = "LINK-SECRET-OF-THIS-MESSAGE";
 
 /// Composes messages. It may read templates from a store; it sends nothing.
 #[async_trait]

@@ -33,17 +33,36 @@ pub enum EmailCounter {
     Critical,
 }
 
+/// How urgent an e-mail is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Urgency {
+    /// Not about a critical alert.
+    Ordinary,
+    /// About a critical alert of which the recipient was told before.
+    Critical,
+    /// The first about a critical alert of this device for [`Self::FIRST_AGAIN_S`] to this recipient. Alerts of the SOS
+    /// button count apart from others.
+    FirstCritical,
+}
+
+impl Urgency {
+    /// Seconds after which a message about a critical alert counts as a first one again: an hour. It bounds what an
+    /// account can send beyond its caps to one message per device, recipient and hour.
+    pub const FIRST_AGAIN_S: i64 = 3_600;
+}
+
 impl EmailCaps {
     /// Decides on which counter one more e-mail is counted, or why it is suppressed. The stricter cap of operator and
     /// account applies.
     ///
-    /// An alert sends one message to each recipient. A critical one may exceed the caps, so that other mail never
-    /// holds it back; only the separate cap on critical mail does.
+    /// A critical alert may exceed the caps, so that other mail never holds it back. The first message of a device's
+    /// critical alert to a recipient always goes out; the separate cap on critical mail holds for the others, which are
+    /// repetitions and steps of an escalation.
     pub fn admit(
         &self,
         account: &MessagingSettings,
         counts: EmailCounts,
-        critical: bool,
+        urgency: Urgency,
     ) -> Result<EmailCounter, SuppressedReason> {
         let reached = |cap: Option<u32>, own: Option<u32>, used: u32| {
             cap.into_iter().chain(own).min().is_some_and(|cap| used >= cap)
@@ -55,10 +74,13 @@ impl EmailCaps {
         } else {
             return Ok(EmailCounter::Ordinary);
         };
-        if critical && !reached(self.critical_daily, None, counts.critical_today) {
-            return Ok(EmailCounter::Critical);
+        match urgency {
+            Urgency::FirstCritical => Ok(EmailCounter::Critical),
+            Urgency::Critical if !reached(self.critical_daily, None, counts.critical_today) => {
+                Ok(EmailCounter::Critical)
+            }
+            Urgency::Critical | Urgency::Ordinary => Err(reason),
         }
-        Err(reason)
     }
 }
 
@@ -71,19 +93,24 @@ mod tests {
         let caps = EmailCaps { daily: Some(10), critical_daily: Some(3), recipient_hourly: Some(4) };
         let own = MessagingSettings { email_daily: Some(5), ..MessagingSettings::default() };
         let check =
-            |account: &MessagingSettings, (today, critical_today, recipient_hour), critical, expect| {
+            |account: &MessagingSettings, (today, critical_today, recipient_hour), urgency, expect| {
                 let counts = EmailCounts { today, critical_today, recipient_hour };
-                assert_eq!(caps.admit(account, counts, critical), expect, "{counts:?} {critical}");
+                assert_eq!(caps.admit(account, counts, urgency), expect, "{counts:?} {urgency:?}");
             };
         let none = MessagingSettings::default();
-        check(&none, (9, 0, 3), false, Ok(EmailCounter::Ordinary));
-        check(&none, (10, 0, 0), false, Err(SuppressedReason::EmailDailyCap));
-        check(&none, (0, 0, 4), false, Err(SuppressedReason::EmailRecipientCap));
-        check(&own, (5, 0, 0), false, Err(SuppressedReason::EmailDailyCap));
-        check(&none, (0, 3, 0), true, Ok(EmailCounter::Ordinary));
-        check(&none, (10, 2, 9), true, Ok(EmailCounter::Critical));
-        check(&none, (10, 3, 0), true, Err(SuppressedReason::EmailDailyCap));
+        check(&none, (9, 0, 3), Urgency::Ordinary, Ok(EmailCounter::Ordinary));
+        check(&none, (10, 0, 0), Urgency::Ordinary, Err(SuppressedReason::EmailDailyCap));
+        check(&none, (0, 0, 4), Urgency::Ordinary, Err(SuppressedReason::EmailRecipientCap));
+        check(&own, (5, 0, 0), Urgency::Ordinary, Err(SuppressedReason::EmailDailyCap));
+        check(&none, (0, 3, 0), Urgency::Critical, Ok(EmailCounter::Ordinary));
+        check(&none, (10, 2, 9), Urgency::Critical, Ok(EmailCounter::Critical));
+        check(&none, (10, 3, 0), Urgency::Critical, Err(SuppressedReason::EmailDailyCap));
+        check(&none, (10, 3, 9), Urgency::FirstCritical, Ok(EmailCounter::Critical));
         let counts = EmailCounts { today: u32::MAX, critical_today: u32::MAX, recipient_hour: u32::MAX };
-        assert_eq!(EmailCaps::default().admit(&none, counts, false), Ok(EmailCounter::Ordinary), "no caps");
+        assert_eq!(
+            EmailCaps::default().admit(&none, counts, Urgency::Ordinary),
+            Ok(EmailCounter::Ordinary),
+            "no caps"
+        );
     }
 }

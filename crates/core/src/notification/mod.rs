@@ -1,6 +1,7 @@
 //! Messages to people: channels, limits, texts and the record of each message.
 
 mod addressee;
+mod audience;
 mod channel;
 mod consent;
 mod content;
@@ -14,10 +15,11 @@ mod retry;
 mod template;
 
 pub use addressee::{Addressee, Notice};
+pub use audience::{Audience, Directory, Source};
 pub use channel::{Channel, UnknownChannel};
 pub use consent::{ConsentChange, EmailConsent, MailedAccount};
-pub use content::{Compose, ComposeError, Composed, Content, MessageDevice, Occasion};
-pub use email_cap::{EmailCaps, EmailCounter, EmailCounts};
+pub use content::{Compose, ComposeError, Composed, Content, LINK_SECRET, MessageDevice, Occasion};
+pub use email_cap::{EmailCaps, EmailCounter, EmailCounts, Urgency};
 pub use message::{Message, SendOutcome, Sender};
 pub use policy::{MessagingSettings, SendingPolicy, StoredMessaging};
 pub use quota::Quota;

@@ -101,6 +101,8 @@ pub struct Notification {
     pub name: String,
     /// Whether the alert is critical.
     pub critical: bool,
+    /// The step of an escalation that it belongs to, from 1; 0 for the messages of the alert itself.
+    pub step: u32,
     /// The channel by which it is sent.
     pub channel: Channel,
     /// The e-mail address or telephone number.

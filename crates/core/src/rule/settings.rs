@@ -6,6 +6,7 @@ use super::{Condition, Silence};
 use crate::id::{AccountId, DeviceId, GeofenceId, GroupId, RuleId};
 use crate::location::{FixSource, Location, Readings};
 use crate::revision::Revision;
+use crate::routing::AlertRouting;
 use crate::schedule::Schedule;
 use crate::time::Timestamp;
 use crate::zone::Zone;
@@ -60,6 +61,9 @@ pub struct RuleSettings {
     pub text: Option<String>,
     /// Whether its alerts are critical.
     pub critical: bool,
+    /// Who is told of its alerts, beside those of the device, its groups or the account.
+    #[serde(default)]
+    pub routing: AlertRouting,
 }
 
 /// The devices a rule applies to: the union of the fields.
@@ -176,7 +180,7 @@ impl RuleSettings {
     }
 
     /// The fields that differ from `before`, by their names in the API; written to the audit log.
-    pub fn changes_since(&self, before: &Self) -> [(&'static str, bool); 14] {
+    pub fn changes_since(&self, before: &Self) -> [(&'static str, bool); 15] {
         [
             ("name", self.name != before.name),
             ("description", self.description != before.description),
@@ -192,6 +196,7 @@ impl RuleSettings {
             ("alertName", self.alert_name != before.alert_name),
             ("text", self.text != before.text),
             ("critical", self.critical != before.critical),
+            ("then", self.routing != before.routing),
         ]
     }
 }

@@ -3,9 +3,9 @@
 use async_trait::async_trait;
 
 use super::Result;
-use crate::actor::{Actor, Scope};
-use crate::alert::{Alert, AlertFilter, StoredAlert};
-use crate::id::{AlertId, DeviceId};
+use crate::actor::{Actor, Origin, Scope};
+use crate::alert::{Alert, AlertFilter, AlertNote, StoredAlert, ToldAlert};
+use crate::id::{AccountId, AlertId, DeviceId, NotificationId};
 use crate::location::{History, HistoryRequest, Outcome};
 
 /// The result of each submitted alert, in their order.
@@ -42,8 +42,33 @@ pub trait Alerts: Send + Sync {
     /// Finds an alert of a device in the scope.
     async fn find_alert(&self, scope: Scope, id: AlertId) -> Result<Option<StoredAlert>>;
 
-    /// Acknowledges an alert. The first user to do so stays recorded.
-    async fn acknowledge_alert(&self, actor: &Actor, id: AlertId) -> Result<StoredAlert>;
+    /// Acknowledges an alert. The first person to do so stays recorded; a note is stored in any case.
+    async fn acknowledge_alert(
+        &self,
+        actor: &Actor,
+        id: AlertId,
+        note: Option<String>,
+    ) -> Result<StoredAlert>;
+
+    /// Stores a note about an alert. Refused if it has [`AlertNote::PER_ALERT_MAX`].
+    async fn add_alert_note(&self, actor: &Actor, id: AlertId, text: String) -> Result<AlertNote>;
+
+    /// Lists the notes about an alert in the scope, the oldest first.
+    async fn list_alert_notes(&self, scope: Scope, id: AlertId) -> Result<Vec<AlertNote>>;
+
+    /// Finds the alert that a message told of, for the person who has the link in it.
+    async fn find_told_alert(&self, account: AccountId, message: NotificationId)
+    -> Result<Option<ToldAlert>>;
+
+    /// Acknowledges the alert that a message told of, by the link in it. `None` if the message or the alert is gone.
+    async fn acknowledge_told_alert(
+        &self,
+        origin: &Origin,
+        account: AccountId,
+        message: NotificationId,
+        name: String,
+        note: Option<String>,
+    ) -> Result<Option<ToldAlert>>;
 
     /// Ends an alert. An end set before stays as it is.
     async fn end_alert(&self, actor: &Actor, id: AlertId) -> Result<StoredAlert>;

@@ -5,12 +5,16 @@ use async_trait::async_trait;
 use super::Result;
 use crate::actor::Origin;
 use crate::credential::{
-    ApiKey, Identity, Login, NewLink, NewPassword, NewSession, SecretHash, Session, SigningKey, VerifiedTotp,
+    ApiKey, Identity, LinkPurpose, Login, NewLink, NewPassword, NewSession, SecretHash, Session, SigningKey,
+    VerifiedTotp,
 };
 use crate::id::{SessionId, UserId};
 use crate::text::Email;
 use crate::time::Timestamp;
 use crate::user::User;
+
+/// Mails with a link for setting a password that one user may get within an hour.
+pub const PASSWORD_MAILS_AN_HOUR: i64 = 3;
 
 /// Everything that authentication reads and writes.
 #[async_trait]
@@ -56,6 +60,10 @@ pub trait Credentials: Send + Sync {
 
     /// Stores a link. Earlier links of the same purpose for this user become invalid.
     async fn create_link(&self, origin: &Origin, new: NewLink) -> Result<()>;
+
+    /// Writes a mail with a link for setting a password, whose secret is made when it is sent. Returns false if the user
+    /// is gone or not active, or got [`PASSWORD_MAILS_AN_HOUR`] within an hour.
+    async fn mail_password_link(&self, origin: &Origin, user: UserId, purpose: LinkPurpose) -> Result<bool>;
 
     /// Finds the user of a link that is still valid, without using it up.
     async fn find_link(&self, hash: &SecretHash) -> Result<Option<User>>;

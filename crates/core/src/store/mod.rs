@@ -8,8 +8,10 @@ mod accounts;
 mod alerts;
 mod calls;
 mod commands;
+mod contacts;
 mod credentials;
 mod devices;
+mod escalations;
 mod feeds;
 mod gateways;
 mod groups;
@@ -32,8 +34,10 @@ pub use accounts::{AccountOverview, Accounts, UsageReport};
 pub use alerts::{Alerts, SubmittedAlerts};
 pub use calls::{CALL_RETENTION_DAYS, Calls, HourCalls};
 pub use commands::Commands;
-pub use credentials::Credentials;
+pub use contacts::{ContactGroups, WatchLists};
+pub use credentials::{Credentials, PASSWORD_MAILS_AN_HOUR};
 pub use devices::{Devices, ExpiryAnnouncement, NamedDevice};
+pub use escalations::{DueStep, Escalations};
 pub use feeds::{Feeds, LeasedPoll, PollSettlement};
 pub use gateways::Gateways;
 pub use groups::Groups;
@@ -43,7 +47,7 @@ pub use metrics::{Backlog, DamageMetrics, Metrics, PendingWrites, StoreMetrics};
 pub use outbox::{Notifications, Outbox, Reserved};
 pub use overview::Overviews;
 pub use recipients::EmailRecipients;
-pub use routing::Routing;
+pub use routing::{Routing, TEST_MESSAGES_AN_HOUR};
 pub use rule_engine::{
     AccountLease, CatchUp, DeviceRound, DeviceTrail, LogScan, LogScanLimits, Round, RoundStart,
     RuleEngineStore, StatusChange, StatusCheck, TrailDepth,
@@ -79,6 +83,9 @@ pub trait Store:
     + LocationMaintenance
     + Alerts
     + Routing
+    + ContactGroups
+    + WatchLists
+    + Escalations
     + Outbox
     + Notifications
     + Overviews
@@ -112,6 +119,9 @@ impl<T> Store for T where
         + LocationMaintenance
         + Alerts
         + Routing
+        + ContactGroups
+        + WatchLists
+        + Escalations
         + Outbox
         + Notifications
         + Overviews

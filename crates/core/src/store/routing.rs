@@ -4,10 +4,13 @@ use async_trait::async_trait;
 
 use super::Result;
 use crate::actor::{Actor, Scope};
-use crate::id::DeviceId;
-use crate::notification::{MessagingSettings, StoredMessaging};
+use crate::id::{DeviceId, RuleId};
+use crate::notification::{Audience, MessagingSettings, StoredMessaging};
 use crate::revision::Revision;
 use crate::routing::{AlertRouting, RoutingHolder, StoredRouting};
+
+/// Test messages that an account may send within an hour.
+pub const TEST_MESSAGES_AN_HOUR: i64 = 200;
 
 /// Alert routing and the notification settings of accounts.
 #[async_trait]
@@ -30,6 +33,18 @@ pub trait Routing: Send + Sync {
         scope: Scope,
         device: DeviceId,
     ) -> Result<Option<(RoutingHolder, AlertRouting)>>;
+
+    /// Everybody who may be told of an alert of this device; of one that this rule raised, if given.
+    async fn find_audience(&self, scope: Scope, device: DeviceId, rule: Option<RuleId>) -> Result<Audience>;
+
+    /// Writes a test message to everybody who may be told of an alert of this device, and of this rule if given. Returns
+    /// how many were written; `None` if the account would have more than [`TEST_MESSAGES_AN_HOUR`] within an hour.
+    async fn send_test_messages(
+        &self,
+        actor: &Actor,
+        device: DeviceId,
+        rule: Option<RuleId>,
+    ) -> Result<Option<usize>>;
 
     /// Finds the notification settings of an account.
     async fn find_messaging(&self, scope: Scope) -> Result<StoredMessaging>;

@@ -11,6 +11,7 @@ use super::consent;
 use super::engine::render;
 use super::facts::Facts;
 use super::kind::TemplateKind;
+use super::{password_link, test};
 use crate::plain::one_line;
 use crate::sms::{Fitting, fit, segments};
 
@@ -52,11 +53,16 @@ impl Composer {
 #[async_trait]
 impl Compose for Composer {
     async fn compose(&self, content: &Content) -> Result<Composed, ComposeError> {
-        if content.occasion == Occasion::ConfirmRecipient {
-            return match content.channel {
-                Channel::Email => Ok(consent::question(content)),
-                Channel::Sms => Err(ComposeError("it goes by e-mail alone".to_owned())),
-            };
+        match (&content.occasion, content.channel) {
+            (Occasion::ConfirmRecipient, Channel::Email) => return Ok(consent::question(content)),
+            (Occasion::ConfirmRecipient, Channel::Sms) => {
+                return Err(ComposeError("it goes by e-mail alone".to_owned()));
+            }
+            (Occasion::Test, _) => return Ok(test::message(content)),
+            (Occasion::PasswordLink { purpose }, Channel::Email) => {
+                return Ok(password_link::message(content, *purpose));
+            }
+            _ => {}
         }
         let customs = self.customs.custom_templates(content.account).await;
         let kinds = kinds(&content.occasion)?;
@@ -159,7 +165,7 @@ fn kinds(occasion: &Occasion) -> Result<Kinds, ComposeError> {
             html: TemplateKind::OverviewEmailHtml,
             sms: None,
         },
-        Occasion::ConfirmRecipient | Occasion::Gone => {
+        Occasion::Test | Occasion::PasswordLink { .. } | Occasion::ConfirmRecipient | Occasion::Gone => {
             return Err(ComposeError("what it was to tell of is gone".to_owned()));
         }
     })

@@ -34,7 +34,7 @@ fn texts(content: &Content) -> &'static Texts {
     if primary.eq_ignore_ascii_case("es") { &SPANISH } else { &ENGLISH }
 }
 
-fn shown_name(content: &Content) -> String {
+pub(super) fn shown_name(content: &Content) -> String {
     one_line(&content.account_name).chars().take(NAME_SHOWN).collect()
 }
 

@@ -25,6 +25,8 @@ pub struct Facts {
     pub(super) overview: Report,
     pub(super) channel: &'static str,
     pub(super) base_url: String,
+    /// The page on which the recipient acknowledges the alert, with or without an account; none if it cannot be.
+    pub(super) acknowledge_url: Option<String>,
     pub(super) created: String,
     pub(super) language: &'static str,
     pub(super) label: &'static BTreeMap<String, String>,
@@ -61,6 +63,10 @@ pub(super) struct Alert {
     pub(super) severity: &'static str,
     pub(super) severity_name: String,
     pub(super) attributes: BTreeMap<String, Detail>,
+    /// The page of the alert in the console.
+    pub(super) url: String,
+    /// The step of an escalation, from 1; 0 for the messages of the alert itself.
+    pub(super) step: u32,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -76,6 +82,8 @@ pub(super) enum Detail {
 pub(super) struct Position {
     pub(super) latitude: f64,
     pub(super) longitude: f64,
+    /// A map of the place that opens on telephones and desktops.
+    pub(super) map_url: String,
     pub(super) time: String,
     /// Whether it is the device's last position and not the alert's own.
     pub(super) is_last: bool,
@@ -105,10 +113,13 @@ impl Facts {
         let device = content.device.as_ref();
         let (mut alert, mut limit, mut overview) = (Alert::default(), None, Report::default());
         match &content.occasion {
-            Occasion::Alert { alert: stored, severity } => alert = Alert::of(stored, *severity, language),
+            Occasion::Alert { alert: stored, severity, step } => {
+                alert = Alert { step: *step, ..Alert::of(stored, *severity, language) };
+                alert.url = format!("{}/alerts/{}", content.base_url, stored.id);
+            }
             Occasion::LimitReached { channel } => limit = Some(*channel),
             Occasion::Overview(told) => overview = Report::of(told, language),
-            Occasion::ConfirmRecipient | Occasion::Gone => {}
+            Occasion::Test | Occasion::PasswordLink { .. } | Occasion::ConfirmRecipient | Occasion::Gone => {}
         }
         Self {
             account: Named { name: content.account_name.clone() },
@@ -124,6 +135,7 @@ impl Facts {
             overview,
             channel: content.channel.name(),
             base_url: content.base_url.clone(),
+            acknowledge_url: content.acknowledge_link.clone(),
             created: content.created.to_string(),
             language: spoken(language),
             label: &words(language).label,
@@ -155,8 +167,17 @@ impl Alert {
             severity: severity.name(),
             severity_name: words.label.get(severity.name()).cloned().unwrap_or_default(),
             attributes: alert.attributes.iter().map(|(key, value)| (key.clone(), detail(value))).collect(),
+            url: String::new(),
+            step: 0,
         }
     }
+}
+
+/// The address of a map around a place, with a marker.
+pub(super) fn map_url((latitude, longitude): (f64, f64)) -> String {
+    format!(
+        "https://www.openstreetmap.org/?mlat={latitude:.5}&mlon={longitude:.5}#map=12/{latitude:.5}/{longitude:.5}"
+    )
 }
 
 impl Position {
@@ -177,6 +198,7 @@ impl Position {
         Self {
             latitude: degrees.0,
             longitude: degrees.1,
+            map_url: map_url(degrees),
             time: time.to_string(),
             is_last,
             speed: number(readings.speed),

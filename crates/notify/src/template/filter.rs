@@ -82,6 +82,10 @@ fn coordinates(reader: &Reader, value: &Value, form: Option<&str>) -> Result<Str
     match form {
         None => Ok(reader.coordinates(latitude, longitude)),
         Some("plain") => Ok(plain_coordinates(latitude, longitude)),
-        Some(_) => Err(Error::new(ErrorKind::InvalidOperation, "coordinates knows only the form \"plain\"")),
+        Some("minutes") => Ok(reader.degrees_minutes(latitude, longitude)),
+        Some(_) => Err(Error::new(
+            ErrorKind::InvalidOperation,
+            "coordinates knows only the forms \"plain\" and \"minutes\"",
+        )),
     }
 }

@@ -73,18 +73,30 @@ impl Reader {
 
     /// A position for people: degrees, or degrees and minutes in nautical units.
     pub(super) fn coordinates(&self, latitude: f64, longitude: f64) -> String {
+        let (north, east) = self.letters(latitude, longitude);
+        if self.units == Units::Nautical {
+            self.degrees_minutes(latitude, longitude)
+        } else {
+            let degrees = |value: f64| format!("{:.5}", value.abs()).replace('.', &self.words.time.decimal);
+            format!("{}° {north}, {}° {east}", degrees(latitude), degrees(longitude))
+        }
+    }
+
+    /// A position in degrees and minutes, as it is read out by radio.
+    pub(super) fn degrees_minutes(&self, latitude: f64, longitude: f64) -> String {
+        let (north, east) = self.letters(latitude, longitude);
+        format!("{} {north}, {} {east}", self.minutes(latitude, 2), self.minutes(longitude, 3))
+    }
+
+    /// The letters of the hemispheres.
+    fn letters(&self, latitude: f64, longitude: f64) -> (char, char) {
         let north = if latitude < 0.0 { 'S' } else { 'N' };
         let east = match (longitude < 0.0, self.words.label.get("time").map(String::as_str)) {
             (true, Some("Hora")) => 'O',
             (true, _) => 'W',
             (false, _) => 'E',
         };
-        if self.units == Units::Nautical {
-            format!("{} {north}, {} {east}", self.minutes(latitude, 2), self.minutes(longitude, 3))
-        } else {
-            let degrees = |value: f64| format!("{:.5}", value.abs()).replace('.', &self.words.time.decimal);
-            format!("{}° {north}, {}° {east}", degrees(latitude), degrees(longitude))
-        }
+        (north, east)
     }
 
     fn minutes(&self, degrees: f64, width: usize) -> String {

@@ -13,8 +13,10 @@ mod guard;
 mod instrument;
 mod kind;
 mod meter;
+mod password_link;
 mod report;
 mod sample;
+mod test;
 mod words;
 
 pub use composer::{Composer, CustomTemplates, Customs};
@@ -23,3 +25,4 @@ pub use facts::Facts;
 pub use kind::{TemplateKind, Topic, UnknownKind};
 pub use meter::Limits;
 pub use sample::sample;
+pub use words::alert_title;

@@ -8,7 +8,7 @@ use perigee_core::severity::Severity;
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 
-use super::facts::{Alert, Detail, Device, Facts, Limit, Named, Position};
+use super::facts::{Alert, Detail, Device, Facts, Limit, Named, Position, map_url};
 use super::kind::Topic;
 use super::report::Report;
 use super::words::{spoken, words};
@@ -26,6 +26,7 @@ pub fn sample(
     let position = Position {
         latitude: 41.385_06,
         longitude: 2.173_4,
+        map_url: map_url((41.385_06, 2.173_4)),
         time: "2026-05-01T12:00:00Z".to_owned(),
         is_last: true,
         speed: Some(22.2),
@@ -46,6 +47,8 @@ pub fn sample(
         severity: Severity::Critical.name(),
         severity_name: words.label.get(Severity::Critical.name()).cloned().unwrap_or_default(),
         attributes: [("button".to_owned(), Detail::Integer(1))].into(),
+        url: format!("{base_url}/alerts/alr_0000000000001"),
+        step: 0,
     };
     Facts {
         account: Named { name: "Harbour fleet".to_owned() },
@@ -61,6 +64,7 @@ pub fn sample(
         overview: if topic == Topic::Overview { Report::of(&week(), language) } else { Report::default() },
         channel: channel.name(),
         base_url: base_url.to_owned(),
+        acknowledge_url: (topic == Topic::Alert).then(|| format!("{base_url}/a/AAAAAAAAAAcAAAAAAAAACQG")),
         created: "2026-05-01T12:00:05Z".to_owned(),
         language: spoken(language),
         label: &words.label,

@@ -40,6 +40,11 @@ pub(super) fn words(language: &str) -> &'static Words {
     if primary.eq_ignore_ascii_case("es") { &SPANISH } else { &ENGLISH }
 }
 
+/// What an alert of this name is called in a language; the name itself if it has no built-in meaning.
+pub fn alert_title<'n>(name: &'n str, language: &str) -> &'n str {
+    words(language).alert.get(name).map_or(name, String::as_str)
+}
+
 /// The tag of the language that is used.
 pub(super) fn spoken(language: &str) -> &'static str {
     if std::ptr::eq(words(language), &raw const *SPANISH) { "es" } else { "en" }

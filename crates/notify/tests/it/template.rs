@@ -60,11 +60,13 @@ pub(crate) fn content(channel: Channel, language: &str, name: &str) -> Content {
                 alert,
                 last_known: None,
                 acknowledged: None,
+                acknowledged_name: None,
                 ended_at: None,
                 severity: Severity::Warning,
                 sent_by: Vec::new(),
             }),
             severity: if name == "SOSButton" { Severity::Critical } else { Severity::Warning },
+            step: 0,
         },
         device: Some(MessageDevice {
             id: DeviceId::from_i64(3),
@@ -74,6 +76,7 @@ pub(crate) fn content(channel: Channel, language: &str, name: &str) -> Content {
         last_location: None,
         base_url: "https://track.example.com".to_owned(),
         mail_link: None,
+        acknowledge_link: Some(format!("https://track.example.com/a/{}", "A".repeat(48))),
         created: "2026-05-01T12:00:05Z".parse().unwrap(),
         is_lost: false,
         now: "2026-05-01T12:00:06Z".parse().unwrap(),
@@ -122,7 +125,8 @@ async fn every_alert_fits_one_segment_in_both_languages() {
         }
     }
     let sos = compose(&content(Channel::Sms, "en", "SOSButton"), &[]).await;
-    assert_eq!(sos.message.text, "SOS: Sea Otter <7>. 1 May 14:00. 41.38506,2.17340");
+    let link = format!("https://track.example.com/a/{}", "A".repeat(48));
+    assert_eq!(sos.message.text, format!("SOS: Sea Otter <7>. 1 May 14:00. 41.38506,2.17340 {link}"));
     let long = content(Channel::Sms, "en", &"Name of my own 🚤".repeat(6));
     assert_eq!(compose(&long, &[]).await.segments, 2);
 }

@@ -9,6 +9,45 @@ const again = document.getElementById("again");
 const button = form.querySelector("button");
 const token = new URLSearchParams(window.location.hash.slice(1)).get("token");
 
+const english = {
+  title: "Choose a password",
+  password: "New password",
+  hint: "10 to 128 characters. A few words you can remember are better than signs you cannot.",
+  again: "The same again",
+  show: "Show what I type",
+  set: "Set the password",
+  differ: "The two passwords differ.",
+  signedIn: "Your password is set. You are signed in.",
+  signIn: "Your password is set. You can sign in with it now.",
+  failed: "The password could not be set. Try again in a moment.",
+  unreachable: "The server cannot be reached. Check your connection and try again.",
+  incomplete:
+    "This address is not complete. Open the whole link you were given; if it was used before, ask for a new one.",
+};
+const spanish = {
+  title: "Elija una contraseña",
+  password: "Contraseña nueva",
+  hint: "De 10 a 128 caracteres. Unas palabras que recuerde son mejores que signos que no.",
+  again: "Otra vez la misma",
+  show: "Mostrar lo que escribo",
+  set: "Guardar la contraseña",
+  differ: "Las dos contraseñas no coinciden.",
+  signedIn: "Su contraseña está guardada. Ha iniciado sesión.",
+  signIn: "Su contraseña está guardada. Ya puede iniciar sesión con ella.",
+  failed: "No se ha podido guardar la contraseña. Inténtelo de nuevo en un momento.",
+  unreachable: "No se puede contactar con el servidor. Compruebe su conexión e inténtelo de nuevo.",
+  incomplete: "Esta dirección no está completa. Abra entero el enlace recibido; si ya se usó, pida otro.",
+};
+const isSpanish = navigator.language.toLowerCase().startsWith("es");
+const words = isSpanish ? spanish : english;
+if (isSpanish) {
+  document.documentElement.lang = "es";
+  document.title = `${words.title} · Perigee`;
+  for (const element of document.querySelectorAll("[data-word]")) {
+    element.textContent = words[element.dataset.word];
+  }
+}
+
 function tell(text, kind) {
   message.textContent = text;
   message.className = `message ${kind}`;
@@ -17,23 +56,26 @@ function tell(text, kind) {
 
 function checkSame() {
   const differs = again.value !== "" && again.value !== password.value;
-  again.setCustomValidity(differs ? "The two passwords differ." : "");
+  again.setCustomValidity(differs ? words.differ : "");
 }
 
 async function setPassword() {
   const answer = await fetch("api/session/passwordReset", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    credentials: "omit",
+    credentials: "same-origin",
     body: JSON.stringify({ token, newPassword: password.value }),
   });
   if (answer.ok) {
+    const { signedIn } = await answer.json().catch(() => ({}));
     form.hidden = true;
-    tell("Your password is set. You can sign in with it now.", "done");
+    tell(signedIn ? words.signedIn : words.signIn, "done");
+    // The console is at the root of the service, beside this page.
+    if (signedIn) window.location.replace("./");
     return;
   }
   const { error } = await answer.json().catch(() => ({}));
-  tell(error ?? "The password could not be set. Try again in a moment.", "problem");
+  tell(error ?? words.failed, "problem");
 }
 
 form.addEventListener("submit", async (event) => {
@@ -42,7 +84,7 @@ form.addEventListener("submit", async (event) => {
   try {
     await setPassword();
   } catch {
-    tell("The server cannot be reached. Check your connection and try again.", "problem");
+    tell(words.unreachable, "problem");
   } finally {
     button.disabled = false;
   }
@@ -59,5 +101,5 @@ if (token) {
   form.hidden = false;
   password.focus();
 } else {
-  tell("This address is not complete. Open the whole link you were given; if it was used before, ask for a new one.", "problem");
+  tell(words.incomplete, "problem");
 }

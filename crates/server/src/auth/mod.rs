@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows HTTP, a store or a clock.
 
+mod alert_link;
 pub mod api_key;
 mod ed25519;
 pub mod gateway_secret;
@@ -15,5 +16,6 @@ pub mod token;
 pub mod totp;
 pub mod verified;
 
+pub use alert_link::{AlertLink, AlertLinks};
 pub(crate) use secret::same_bytes;
 pub use secret::{Secret, SecretHash};

@@ -11,8 +11,8 @@ use tokio_util::task::TaskTracker;
 
 use super::{
     RuleEngine, Worker, announce_expiries, compact_locations, delete_expired_locations, delete_old_records,
-    forget_expired, load_signing_keys, note_receipts, poll_feeds, publish_store, replay_claimed, run_commands,
-    save_hours, save_usage, trim_logs, watch_clock, watch_feeds, watch_store, write_overview,
+    escalate, forget_expired, load_signing_keys, note_receipts, poll_feeds, publish_store, replay_claimed,
+    run_commands, save_hours, save_usage, trim_logs, watch_clock, watch_feeds, watch_store, write_overview,
 };
 use crate::app::App;
 use crate::senders::{ChannelSenders, MessageCentre};
@@ -54,52 +54,26 @@ impl Jobs {
         for channel in Channel::ALL {
             jobs.send(Worker::new(app, senders, *channel));
         }
-        let (usage, expiry, upkeep, database) = (app.clone(), app.clone(), app.clone(), database.clone());
-        jobs.repeat("save-usage", SAVE_USAGE_EVERY, move || {
-            let app = usage.clone();
-            async move {
-                save_usage(&app).await;
-                SAVE_USAGE_EVERY
-            }
-        });
-        let keys = app.clone();
-        jobs.repeat("load-signing-keys", LOAD_KEYS_EVERY, move || {
-            let app = keys.clone();
-            async move {
-                load_signing_keys(&app).await;
-                LOAD_KEYS_EVERY
-            }
-        });
-        let hours = app.clone();
-        jobs.repeat("save-hours", SAVE_HOURS_EVERY, move || {
-            let app = hours.clone();
-            async move {
-                save_hours(&app).await;
-                SAVE_HOURS_EVERY
-            }
-        });
-        let watcher = app.clone();
-        jobs.repeat("watch-clock", Duration::ZERO, move || {
-            let app = watcher.clone();
-            async move {
-                watch_clock(&app).await;
-                WATCH_CLOCK_EVERY
-            }
-        });
-        jobs.repeat("announce-expiries", Duration::ZERO, move || {
-            let app = expiry.clone();
-            async move { announce_expiries(&app).await }
-        });
-        jobs.repeat("forget-expired", Duration::ZERO, move || {
-            let app = upkeep.clone();
-            async move {
-                forget_expired(&app).await;
-                FORGET_EVERY
-            }
-        });
-        let (packer, trimmer, retirer, reporter) = (app.clone(), app.clone(), app.clone(), app.clone());
-        let pressed = packer.clone();
-        jobs.repeat_or_when(
+        jobs.evaluate_rules(app);
+        jobs.tasks.spawn(webhook::run(Arc::clone(&app.webhooks), jobs.stop.clone()));
+        jobs.keep_store(app, database);
+        jobs.keep_records(app);
+        jobs.keep_devices_and_feeds(app);
+        jobs.run(
+            app,
+            "announce-expiries",
+            Duration::ZERO,
+            |app| async move { announce_expiries(&app).await },
+        );
+        jobs.run(app, "write-overviews", Duration::ZERO, |app| async move { write_overview(&app).await });
+        jobs.run(app, "escalate-alerts", Duration::ZERO, |app| async move { escalate(&app).await });
+        jobs
+    }
+
+    /// Packs, trims and deletes what is stored, and watches the store.
+    fn keep_store(&self, app: &App, database: &Database) {
+        let (packer, pressed) = (app.clone(), app.clone());
+        self.repeat_or_when(
             "compact-locations",
             Duration::ZERO,
             move || {
@@ -111,60 +85,53 @@ impl Jobs {
                 async move { compact_locations(&app).await }
             },
         );
-        jobs.repeat("trim-logs", Duration::ZERO, move || {
-            let app = trimmer.clone();
-            async move {
-                trim_logs(&app).await;
-                TRIM_EVERY
-            }
+        self.run(app, "trim-logs", Duration::ZERO, |app| async move {
+            trim_logs(&app).await;
+            TRIM_EVERY
         });
-        jobs.replay_claimed(app);
-        jobs.run_commands(app);
-        jobs.mind_feeds(app);
-        jobs.evaluate_rules(app);
-        jobs.repeat("retire-locations", RETIRE_FIRST, move || {
-            let app = retirer.clone();
-            async move {
-                delete_expired_locations(&app).await;
-                delete_old_records(&app).await;
-                RETIRE_EVERY
-            }
+        self.run(app, "retire-locations", RETIRE_FIRST, |app| async move {
+            delete_expired_locations(&app).await;
+            delete_old_records(&app).await;
+            RETIRE_EVERY
         });
-        jobs.repeat("write-overviews", Duration::ZERO, move || {
-            let app = reporter.clone();
-            async move { write_overview(&app).await }
+        self.run(app, "watch-store", Duration::ZERO, |app| async move {
+            watch_store(&app).await;
+            WATCH_EVERY
         });
-        jobs.tasks.spawn(webhook::run(Arc::clone(&app.webhooks), jobs.stop.clone()));
-        let budget = app.budget.clone();
-        let watcher = app.clone();
-        jobs.repeat("watch-store", Duration::ZERO, move || {
-            let app = watcher.clone();
-            async move {
-                watch_store(&app).await;
-                WATCH_EVERY
-            }
-        });
-        jobs.repeat("publish-figures", Duration::ZERO, move || {
+        let (budget, database) = (app.budget.clone(), database.clone());
+        self.repeat("publish-figures", Duration::ZERO, move || {
             publish_store(database.stats());
             budget.publish();
             std::future::ready(PUBLISH_EVERY)
         });
-        jobs
     }
 
-    /// Runs a worker until the service stops; restarts it after a panic.
-    fn send(&self, worker: Worker) {
-        let stop = self.stop.clone();
-        self.tasks.spawn(async move {
-            while let Err(error) = tokio::spawn(worker.clone().run(stop.clone())).await {
-                tracing::error!(job = "send-messages", %error, "a background job broke off");
-                tokio::time::sleep(AFTER_PANIC).await;
-            }
+    /// Saves what is counted in memory, and reads again what another node may have changed.
+    fn keep_records(&self, app: &App) {
+        self.run(app, "save-usage", SAVE_USAGE_EVERY, |app| async move {
+            save_usage(&app).await;
+            SAVE_USAGE_EVERY
+        });
+        self.run(app, "save-hours", SAVE_HOURS_EVERY, |app| async move {
+            save_hours(&app).await;
+            SAVE_HOURS_EVERY
+        });
+        self.run(app, "load-signing-keys", LOAD_KEYS_EVERY, |app| async move {
+            load_signing_keys(&app).await;
+            LOAD_KEYS_EVERY
+        });
+        self.run(app, "watch-clock", Duration::ZERO, |app| async move {
+            watch_clock(&app).await;
+            WATCH_CLOCK_EVERY
+        });
+        self.run(app, "forget-expired", Duration::ZERO, |app| async move {
+            forget_expired(&app).await;
+            FORGET_EVERY
         });
     }
 
-    /// Saves unknown devices, and stores what was kept of those that were claimed, also when identifiers change.
-    fn replay_claimed(&self, app: &App) {
+    /// Stores what was kept of unknown devices that were claimed, sends commands, and fetches from feeds.
+    fn keep_devices_and_feeds(&self, app: &App) {
         let (claims, waiting) = (app.clone(), app.clone());
         self.repeat_or_when(
             "replay-claimed",
@@ -181,37 +148,28 @@ impl Jobs {
                 }
             },
         );
-    }
-
-    /// Sends queued commands to devices that are connected here, and notes deadlines.
-    fn run_commands(&self, app: &App) {
-        let commands = app.clone();
-        self.repeat("run-commands", Duration::ZERO, move || {
-            let app = commands.clone();
-            async move {
-                run_commands(&app).await;
-                RUN_COMMANDS_EVERY
-            }
+        self.run(app, "run-commands", Duration::ZERO, |app| async move {
+            run_commands(&app).await;
+            RUN_COMMANDS_EVERY
         });
-    }
-
-    /// Saves how feeds are doing, and polls those that are fetched.
-    fn mind_feeds(&self, app: &App) {
-        let watched = app.clone();
-        self.repeat("watch-feeds", WATCH_FEEDS_EVERY, move || {
-            let app = watched.clone();
-            async move {
-                watch_feeds(&app).await;
-                WATCH_FEEDS_EVERY
-            }
+        self.run(app, "watch-feeds", WATCH_FEEDS_EVERY, |app| async move {
+            watch_feeds(&app).await;
+            WATCH_FEEDS_EVERY
         });
         for _ in 0..POLLS_AT_ONCE {
-            let polled = app.clone();
-            self.repeat("poll-feeds", WATCH_FEEDS_EVERY, move || {
-                let app = polled.clone();
-                async move { poll_feeds(&app).await }
-            });
+            self.run(app, "poll-feeds", WATCH_FEEDS_EVERY, |app| async move { poll_feeds(&app).await });
         }
+    }
+
+    /// Runs a worker until the service stops; restarts it after a panic.
+    fn send(&self, worker: Worker) {
+        let stop = self.stop.clone();
+        self.tasks.spawn(async move {
+            while let Err(error) = tokio::spawn(worker.clone().run(stop.clone())).await {
+                tracing::error!(job = "send-messages", %error, "a background job broke off");
+                tokio::time::sleep(AFTER_PANIC).await;
+            }
+        });
     }
 
     /// Runs the rule engine until the service stops; restarts it after a panic.
@@ -238,6 +196,16 @@ impl Jobs {
                 () = note_receipts(&app, receipts) => {}
             }
         });
+    }
+
+    /// Runs a job of the service repeatedly, with the pause it gives.
+    fn run<F, R>(&self, app: &App, name: &'static str, first_rest: Duration, run: F)
+    where
+        F: Fn(App) -> R + Send + 'static,
+        R: Future<Output = Duration> + Send + 'static,
+    {
+        let app = app.clone();
+        self.repeat(name, first_rest, move || run(app.clone()));
     }
 
     /// Runs a job repeatedly, with the pause it gives.

@@ -2,6 +2,7 @@
 
 mod commands;
 mod compaction;
+mod escalation;
 mod expiry;
 mod feeds;
 mod heard;
@@ -18,6 +19,7 @@ mod store_watch;
 
 pub use commands::run_commands;
 pub use compaction::{compact_locations, trim_logs};
+pub use escalation::escalate;
 pub use expiry::announce_expiries;
 pub use feeds::{poll_feeds, watch_feeds};
 pub use heard::replay_claimed;

@@ -15,11 +15,11 @@ use super::middleware::{CanonicalPaths, Framing, KnownParameters, frame};
 use super::routes::console::Console;
 use super::routes::documents::ApiDocument;
 use super::routes::{
-    account, alert_routing, alerts, api_key, audit, commands, console, decode, devices, documents, events,
-    gateway_requests, gateways, geofences, groups, heard_devices, locations, mail, metrics,
-    notification_settings, notifications, operations, operator, overview_report, pages, raw_messages,
-    reference, rules, session, session_password, session_preferences, session_totp, shares, shares_public,
-    templates, token, usage, user_links, users, webhooks,
+    account, alert_page, alert_recipients, alert_routing, alerts, api_key, audit, commands, console,
+    contact_groups, decode, devices, documents, events, gateway_requests, gateways, geofences, groups,
+    heard_devices, locations, mail, metrics, notification_settings, notifications, operations, operator,
+    overview_report, pages, raw_messages, reference, rules, session, session_password, session_preferences,
+    session_totp, shares, shares_public, templates, token, usage, user_links, users, watch_list, webhooks,
 };
 use crate::app::App;
 
@@ -28,6 +28,8 @@ pub use super::routes::metrics::metrics_router;
 
 /// The most bytes in the body of the unsubscribe form.
 const MAIL_FORM_MAX: usize = 4_096;
+/// The most bytes in the body of the form that acknowledges an alert: a name and a note, percent-encoded.
+const ALERT_FORM_MAX: usize = 16_384;
 
 /// Routes of messages to people.
 fn account_messages() -> OpenApiRouter<App> {
@@ -41,6 +43,18 @@ fn account_messages() -> OpenApiRouter<App> {
             overview_report::get_overview_report,
             overview_report::replace_overview_report,
             overview_report::update_overview_report
+        ))
+        .routes(routes!(contact_groups::list_contact_groups, contact_groups::create_contact_group))
+        .routes(routes!(
+            contact_groups::get_contact_group,
+            contact_groups::replace_contact_group,
+            contact_groups::update_contact_group,
+            contact_groups::delete_contact_group
+        ))
+        .routes(routes!(
+            watch_list::get_watch_list,
+            watch_list::replace_watch_list,
+            watch_list::update_watch_list
         ))
 }
 
@@ -84,6 +98,9 @@ fn device_operations() -> OpenApiRouter<App> {
         .routes(routes!(alerts::all::get_alert))
         .routes(routes!(alerts::all::acknowledge_alert))
         .routes(routes!(alerts::all::end_alert))
+        .routes(routes!(alerts::notes::list_alert_notes, alerts::notes::create_alert_note))
+        .routes(routes!(alert_recipients::list_alert_recipients))
+        .routes(routes!(alert_recipients::test_alert_recipients))
         .routes(routes!(
             alert_routing::get_device_alert_routing,
             alert_routing::replace_device_alert_routing,
@@ -131,6 +148,7 @@ fn account_operations() -> OpenApiRouter<App> {
         .routes(routes!(session::create_session, session::get_session, session::delete_session))
         .routes(routes!(session_password::replace_password))
         .routes(routes!(session_password::reset_password))
+        .routes(routes!(session_password::ask_for_password_mail))
         .routes(routes!(session_preferences::update_preferences))
         .routes(routes!(session_totp::begin_totp, session_totp::confirm_totp, session_totp::delete_totp))
         .routes(routes!(account::get_account, account::update_account))
@@ -150,6 +168,7 @@ fn account_operations() -> OpenApiRouter<App> {
         .routes(routes!(reference::list_time_zones))
         .routes(routes!(users::get_user, users::replace_user, users::update_user, users::delete_user))
         .routes(routes!(user_links::create_password_link))
+        .routes(routes!(user_links::mail_password_link))
         .routes(routes!(groups::list_groups, groups::create_group))
         .routes(routes!(groups::get_group, groups::replace_group, groups::update_group, groups::delete_group))
         .routes(routes!(geofences::handlers::list_geofences, geofences::handlers::create_geofence))
@@ -178,7 +197,7 @@ fn account_operations() -> OpenApiRouter<App> {
 }
 
 /// Routes outside the API: its document, the server's own pages, health and metrics.
-fn beside_the_api(document: &Value) -> [(&'static str, MethodRouter<App>); 14] {
+fn beside_the_api(document: &Value) -> [(&'static str, MethodRouter<App>); 15] {
     [
         ("/api/openapi.json", get(documents::get_openapi.layer(Extension(ApiDocument::new(document))))),
         ("/api/docs", get(documents::get_reference)),
@@ -190,6 +209,12 @@ fn beside_the_api(document: &Value) -> [(&'static str, MethodRouter<App>); 14] {
         (
             "/mail/{token}",
             get(mail::get_mail_page).post(mail::change_mail).layer(DefaultBodyLimit::max(MAIL_FORM_MAX)),
+        ),
+        (
+            "/a/{token}",
+            get(alert_page::get_alert_page)
+                .post(alert_page::acknowledge_by_link)
+                .layer(DefaultBodyLimit::max(ALERT_FORM_MAX)),
         ),
         ("/gateways/{feed}/{secret}", any(gateway_requests::receive_gateway_request)),
         ("/pages/{file}", get(pages::get_page_file)),

@@ -84,7 +84,7 @@ async fn every_field_comes_back(engine: Engine) {
         json!({
             "id": answer["ids"][0], "dateTime": "2026-01-01T00:00:00.125Z", "alertName": "SpeedLimit",
             "alerts": ["SpeedLimit"], "text": "two\nlines", "latitude": 42.123_456_7, "longitude": -180, "critical": true,
-            "attributes": {"a": 1, "driver": "Ana"}, "notifications": [], "acknowledgedAt": null, "acknowledgedBy": null,
+            "attributes": {"a": 1, "driver": "Ana"}, "notifications": [], "acknowledgedAt": null, "acknowledgedBy": null, "acknowledgedName": null,
             "endedAt": null, "receivedAt": "2026-01-01T00:00:00Z", "severity": "critical",
             "deviceId": tracker.path.split('/').nth(3).unwrap(),
         })

@@ -106,7 +106,13 @@ async fn one_device_and_fifty_recipients_make_no_relay(engine: Engine) {
     let critical = |name| json!({ "dateTime": "2026-01-01T00:00:00Z", "alertName": name, "critical": true });
     let line = format!("POST /api/devices/{device}/alerts");
     on.app.send(&owner, &line, &json!([critical("A"), critical("B")])).await.expect(201);
-    assert_eq!(on.sent().await.len(), 20, "critical alerts make no relay either");
+    assert_eq!(
+        on.sent().await.len(),
+        50,
+        "nor does an SOS use up the first message of another critical alert"
+    );
+    on.app.send(&owner, &line, &json!([critical("C"), critical("D")])).await.expect(201);
+    assert_eq!(on.sent().await.len(), 0, "critical alerts make no relay either");
 }
 
 async fn an_account_sets_lower_caps(engine: Engine) {

@@ -61,7 +61,11 @@ impl Compose for Plain {
         let text = match &content.occasion {
             Occasion::Alert { alert, .. } => format!("{device}: {} {}", alert.alert.name, content.base_url),
             Occasion::LimitReached { channel } => format!("{device}: limit of {}", channel.name()),
-            Occasion::Overview(_) | Occasion::ConfirmRecipient | Occasion::Gone => {
+            Occasion::Test => format!("{device}: test"),
+            Occasion::Overview(_)
+            | Occasion::PasswordLink { .. }
+            | Occasion::ConfirmRecipient
+            | Occasion::Gone => {
                 return Err(ComposeError("not asked for here".into()));
             }
         };

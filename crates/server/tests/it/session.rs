@@ -412,7 +412,7 @@ async fn a_link_works_once_and_for_its_purpose(engine: Engine) {
     let refused = app.call("POST /api/session/passwordReset").json(&weak).send().await;
     assert_eq!(refused.expect_error(400, "invalid-body")["errors"][0]["pointer"], "/newPassword");
     let done = redeem(reset.expose(), "192.0.2.1").await.expect(200);
-    assert_eq!(done, json!({"success": true}));
+    assert_eq!(done, json!({"success": true, "signedIn": true}));
     sign_in(&app, &owner.email, NEW_PASSWORD).await.expect(200);
     who(&app, &cookie).await.expect_error(401, "unauthenticated");
     redeem(reset.expose(), "192.0.2.1").await.expect_error(401, "invalid-credentials");

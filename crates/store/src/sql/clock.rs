@@ -103,6 +103,8 @@ const WAITS: &[(&str, &str, &str)] = &[
     ("webhook_delivery", "next_at", "AND state = 'waiting'"),
     ("notification", "due", ""),
     ("overview", "claimed_until", ""),
+    ("escalation", "started", ""),
+    ("escalation", "due", ""),
 ];
 
 /// Moves every lease and due time back by as much as the clock was set back. One from before the clock was ahead then

@@ -4,7 +4,8 @@ use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::actor::Origin;
 use perigee_core::credential::{
-    ApiKey, Identity, Login, NewLink, NewPassword, NewSession, SecretHash, Session, SigningKey, VerifiedTotp,
+    ApiKey, Identity, LinkPurpose, Login, NewLink, NewPassword, NewSession, SecretHash, Session, SigningKey,
+    VerifiedTotp,
 };
 use perigee_core::id::{KeyId, SessionId, UserId};
 use perigee_core::store::{Credentials, Result};
@@ -78,6 +79,11 @@ impl Credentials for Database {
     async fn create_link(&self, origin: &Origin, new: NewLink) -> Result<()> {
         let origin = origin.clone();
         self.write(move |tx| passwords::create_link(tx, origin, new).boxed()).await
+    }
+
+    async fn mail_password_link(&self, origin: &Origin, user: UserId, purpose: LinkPurpose) -> Result<bool> {
+        let origin = origin.clone();
+        self.write(move |tx| passwords::mail_link(tx, origin, user, purpose).boxed()).await
     }
 
     async fn find_link(&self, hash: &SecretHash) -> Result<Option<User>> {

@@ -1,12 +1,12 @@
 //! Passwords, of which only hashes are kept, and the single-use links that set them.
 
 use perigee_core::actor::Origin;
-use perigee_core::credential::{NewLink, NewPassword, SecretHash};
+use perigee_core::credential::{LinkPurpose, NewLink, NewPassword, SecretHash};
 use perigee_core::id::{AccountId, SessionId, UserId};
 use perigee_core::store::Result;
 use perigee_core::user::User;
 
-use super::{api_keys, audit, sessions, user_rows, users};
+use super::{api_keys, audit, contact_groups, outbox, sessions, user_rows, users};
 use crate::params;
 use crate::tx::Tx;
 
@@ -64,6 +64,23 @@ pub(super) async fn create_link(tx: &Tx, origin: Origin, new: NewLink) -> Result
     )
     .await?;
     audit::record(tx, user.account, &origin, "link.create", Some(user.id.to_string())).await
+}
+
+/// Writes a mail with a link, unless the user cannot sign in or got several lately.
+pub(super) async fn mail_link(tx: &Tx, origin: Origin, id: UserId, purpose: LinkPurpose) -> Result<bool> {
+    tx.keep_device_cache_valid();
+    let user = users::lock(tx, id).await?;
+    let sql = format!(
+        "SELECT {}, preferences FROM account_user WHERE account_id = ?1 AND id = ?2",
+        user_rows::COLUMNS
+    );
+    let row = tx.query_one(&sql, params![user.account, user.id]).await?;
+    let Some(contact) = contact_groups::contact_of(tx, &row)? else { return Ok(false) };
+    if !outbox::write_password_link(tx, user.account, contact, purpose).await? {
+        return Ok(false);
+    }
+    audit::record(tx, user.account, &origin, "link.mail", Some(user.id.to_string())).await?;
+    Ok(true)
 }
 
 /// The user of a link, unless the link has expired.

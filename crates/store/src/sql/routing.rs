@@ -6,13 +6,14 @@ use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::actor::{Actor, Scope};
 use perigee_core::error::{Kind, StoreError};
-use perigee_core::id::{AccountId, DeviceId, GroupId, WebhookId};
-use perigee_core::notification::{MessagingSettings, StoredMessaging};
+use perigee_core::id::{AccountId, ContactGroupId, DeviceId, GroupId, RuleId, UserId, WebhookId};
+use perigee_core::notification::{Audience, MessagingSettings, StoredMessaging};
 use perigee_core::revision::Revision;
 use perigee_core::routing::{AlertRouting, RoutingHolder, StoredRouting};
 use perigee_core::store::{Result, Routing};
 
-use super::{accounts, audit, column, scope, webhook_rows};
+use super::outbox::{self, DeviceAudience};
+use super::{accounts, audit, column, contact_groups, rules, scope, user_rows, webhook_rows};
 use crate::{Database, Row, Tx, params};
 
 /// The key columns of a routing: its level, its holder, and the device or group it is deleted with.
@@ -73,7 +74,7 @@ async fn replace(
     if before.routing == routing {
         return Ok(before);
     }
-    require_webhooks(tx, &actor, before.routing.as_ref(), routing.as_ref()).await?;
+    require_named(tx, &actor, before.routing.as_ref(), routing.as_ref()).await?;
     let document = routing.as_ref().map(serde_json::to_string).transpose();
     let document = document.map_err(|cause| StoreError::Internal(cause.into()))?;
     let (level, id, device, group) = key_of(account, holder);
@@ -96,14 +97,15 @@ async fn replace(
     Ok(StoredRouting { revision, routing, last_modified: Some(tx.now()) })
 }
 
-/// Every named webhook must belong to the account. An actor who does not manage webhooks may only name those that the
-/// routing names already; any other is treated as missing.
-async fn require_webhooks(
+/// Every named webhook, user and contact group must belong to the account. An actor who does not manage webhooks, or who
+/// sees only a part of the account, may only name those that the routing names already; any other is treated as missing.
+pub(super) async fn require_named(
     tx: &Tx,
     actor: &Actor,
     before: Option<&AlertRouting>,
     wanted: Option<&AlertRouting>,
 ) -> Result<()> {
+    require_people(tx, actor, before, wanted).await?;
     let manages = actor.scope.is_whole() && actor.privileges.is_admin();
     let known: BTreeSet<WebhookId> =
         before.iter().flat_map(|routing| &routing.webhooks).map(|named| named.webhook).collect();
@@ -116,8 +118,76 @@ async fn require_webhooks(
     Ok(())
 }
 
-/// Whether a routing names this webhook.
+async fn require_people(
+    tx: &Tx,
+    actor: &Actor,
+    before: Option<&AlertRouting>,
+    wanted: Option<&AlertRouting>,
+) -> Result<()> {
+    let account = actor.scope.account;
+    let may_name = |is_known: bool| actor.scope.is_whole() || is_known;
+    let known: BTreeSet<UserId> = before.iter().flat_map(|routing| routing.named_users()).collect();
+    let users: BTreeSet<UserId> = wanted.iter().flat_map(|routing| routing.named_users()).collect();
+    for user in users {
+        // A user who was deleted since may stay named, so that the rest can be changed.
+        let is_known = known.contains(&user);
+        if !may_name(is_known) || !(is_known || user_rows::find(tx, account, user).await?.is_some()) {
+            return Err(StoreError::UnknownReference { kind: Kind::User, id: user.to_string() });
+        }
+    }
+    let known: BTreeSet<ContactGroupId> =
+        before.iter().flat_map(|routing| routing.named_contact_groups()).collect();
+    let groups: BTreeSet<ContactGroupId> =
+        wanted.iter().flat_map(|routing| routing.named_contact_groups()).collect();
+    let there = contact_groups::existing(tx, account, &groups).await?;
+    for group in groups {
+        if !may_name(known.contains(&group)) || !there.contains(&group) {
+            return Err(StoreError::UnknownReference { kind: Kind::ContactGroup, id: group.to_string() });
+        }
+    }
+    Ok(())
+}
+
+/// Everybody who may be told of an alert of this device, and of this rule if given.
+async fn audience(
+    tx: &Tx,
+    scope: Scope,
+    device: DeviceId,
+    rule: Option<RuleId>,
+) -> Result<Option<(DeviceAudience, Audience)>> {
+    scope::require_device(tx, scope, device).await?;
+    let rule = match rule {
+        Some(id) => Some(rules::find(tx, scope, id).await?.ok_or(StoreError::NotFound(Kind::Rule))?),
+        None => None,
+    };
+    let Some(of_device) = DeviceAudience::of(tx, scope.account, device).await? else { return Ok(None) };
+    let audience = match &rule {
+        Some(rule) => of_device.with_rule(tx, &rule.settings.routing).await?,
+        None => of_device.common.clone(),
+    };
+    Ok(Some((of_device, audience)))
+}
+
+async fn send_tests(tx: &Tx, actor: Actor, device: DeviceId, rule: Option<RuleId>) -> Result<Option<usize>> {
+    tx.keep_device_cache_valid();
+    let account = accounts::lock(tx, actor.scope.account).await?.id;
+    let Some((of_device, audience)) = audience(tx, actor.scope, device, rule).await? else {
+        return Ok(Some(0));
+    };
+    let count = outbox::write_tests(tx, &of_device, &audience, device).await?;
+    if count.is_some() {
+        let target = Some(rule.map_or_else(|| device.to_string(), |rule| rule.to_string()));
+        audit::record(tx, account, &actor.origin, "alertRouting.test", target).await?;
+    }
+    Ok(count)
+}
+
+/// Whether a routing or a rule names this webhook.
 pub(super) async fn names_webhook(tx: &Tx, account: AccountId, webhook: WebhookId) -> Result<bool> {
+    let sql = "SELECT 1 AS found FROM rule WHERE account_id = ?1 AND settings LIKE ?2 LIMIT 1";
+    if tx.query_opt(sql, params![account, format!("%\"{webhook}\"%")]).await?.is_some() {
+        return Ok(true);
+    }
     let sql = "SELECT document FROM alert_routing WHERE account_id = ?1 AND document LIKE ?2";
     for row in tx.query(sql, params![account, format!("%{webhook}%")]).await? {
         let routing: AlertRouting = column::json(&row, "document")?;
@@ -128,12 +198,30 @@ pub(super) async fn names_webhook(tx: &Tx, account: AccountId, webhook: WebhookI
     Ok(false)
 }
 
-/// The routing of a device's alerts, from the most specific level that is set; those of several groups are combined.
-pub(super) async fn in_force(
+/// The routing of a device's alerts; those of several groups are combined, with the first of their escalations.
+async fn in_force(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,
 ) -> Result<Option<(RoutingHolder, AlertRouting)>> {
+    let Some((holder, routings)) = layers(tx, account, device).await? else { return Ok(None) };
+    let mut together = AlertRouting::default();
+    for AlertRouting { recipients, users, contact_groups, webhooks, escalation } in routings {
+        together.recipients.extend(recipients);
+        together.users.extend(users);
+        together.contact_groups.extend(contact_groups);
+        together.webhooks.extend(webhooks);
+        together.escalation = together.escalation.or(escalation);
+    }
+    Ok(Some((holder, together)))
+}
+
+/// The routings of a device's alerts, from the most specific level that is set: one, or one for each of its groups.
+pub(super) async fn layers(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+) -> Result<Option<(RoutingHolder, Vec<AlertRouting>)>> {
     let sql = "SELECT level, holder, document FROM alert_routing \
                WHERE account_id = ?1 AND document IS NOT NULL AND ( \
                    level = 'account' OR (level = 'device' AND holder = ?2) OR (level = 'group' AND holder IN ( \
@@ -157,13 +245,8 @@ pub(super) async fn in_force(
             "group" => RoutingHolder::Group(GroupId::from_i64(first.i64("holder")?)),
             _ => RoutingHolder::Account,
         };
-        let mut together = AlertRouting::default();
-        for row in found {
-            let AlertRouting { recipients, webhooks } = column::json(row, "document")?;
-            together.recipients.extend(recipients);
-            together.webhooks.extend(webhooks);
-        }
-        return Ok(Some((holder, together)));
+        let routings = found.into_iter().map(|row| column::json(row, "document")).collect::<Result<_>>()?;
+        return Ok(Some((holder, routings)));
     }
     Ok(None)
 }
@@ -241,6 +324,21 @@ impl Routing for Database {
             .boxed()
         })
         .await
+    }
+
+    async fn find_audience(&self, scope: Scope, device: DeviceId, rule: Option<RuleId>) -> Result<Audience> {
+        let found = self.read(move |tx| audience(tx, scope, device, rule).boxed()).await?;
+        Ok(found.map(|(_, audience)| audience).unwrap_or_default())
+    }
+
+    async fn send_test_messages(
+        &self,
+        actor: &Actor,
+        device: DeviceId,
+        rule: Option<RuleId>,
+    ) -> Result<Option<usize>> {
+        let actor = actor.clone();
+        self.write(move |tx| send_tests(tx, actor, device, rule).boxed()).await
     }
 
     async fn find_messaging(&self, scope: Scope) -> Result<StoredMessaging> {

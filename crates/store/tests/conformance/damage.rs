@@ -54,7 +54,7 @@ pub(crate) async fn a_sound_store_is_found_sound_after_every_change(mut on: Fixt
     on.store.replace_device(&actor, one, seen.revision, named("renamed")).await.unwrap();
     on.store.delete_group(&actor, group.id, None).await.unwrap();
     let alerts = on.store.list_alerts(tenant.scope(), one, None, EVERYTHING).await.unwrap().items;
-    on.store.acknowledge_alert(&actor, alerts[0].id).await.unwrap();
+    on.store.acknowledge_alert(&actor, alerts[0].id, None).await.unwrap();
     on.store.end_alert(&actor, alerts[0].id).await.unwrap();
     // Its expiry is announced as near and as come, and its licence is taken back.
     on.store.announce_expiries().await.unwrap();

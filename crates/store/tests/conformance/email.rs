@@ -46,9 +46,15 @@ pub(crate) async fn caps_on_email_hold_and_critical_alerts_pass(on: Fixture) {
     assert_eq!(suppressed(&on, &tenant, "email-daily-cap").await, 3);
     on.raise(&tenant, device, "SOSButton").await;
     assert_eq!(send(&on, &caps, &sent()).await, 2, "a critical alert passes");
-    on.clock().advance_seconds(7_200);
+    on.clock().advance_seconds(600);
     on.raise(&tenant, device, "SOSButton").await;
     assert_eq!(send(&on, &caps, &sent()).await, 1, "but makes no relay");
+    on.clock().advance_seconds(3_600);
+    on.raise(&tenant, device, "SOSButton").await;
+    assert_eq!(send(&on, &caps, &sent()).await, 2, "its first message is never held back");
+    let other = on.add(&tenant, named("two")).await.id;
+    on.raise(&tenant, other, "SOSButton").await;
+    assert_eq!(send(&on, &caps, &sent()).await, 2, "nor that of another device");
     on.clock().advance_seconds(86_400);
     on.raise(&tenant, device, "Route").await;
     assert_eq!(send(&on, &caps, &sent()).await, 2, "the next day has its own");

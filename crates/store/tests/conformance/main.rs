@@ -42,6 +42,7 @@ mod skimming;
 mod templates;
 mod users;
 mod webhooks;
+mod who_is_told;
 
 /// Makes a test of each case on each engine. A case is `pub(crate) async fn case(on: Fixture)` in its area's module.
 macro_rules! conformance {
@@ -356,6 +357,17 @@ conformance! {
         links_are_listed_and_taken_back_in_sight,
         a_request_sent_twice_makes_one_link,
         a_link_goes_with_what_it_shows,
+    }
+    who_is_told {
+        contact_groups_are_kept_and_not_deleted_while_named,
+        users_and_contact_groups_are_told_once_each,
+        a_watch_list_reaches_who_sees_the_device,
+        an_alert_nobody_acknowledges_goes_on_step_by_step,
+        acknowledging_and_ending_stop_an_escalation,
+        steps_count_against_the_limits_of_the_device,
+        the_clock_set_back_delays_no_step,
+        people_without_an_account_acknowledge_once,
+        a_test_reaches_everybody_and_is_bounded,
     }
     webhooks {
         a_webhook_is_kept_as_given,

@@ -55,7 +55,7 @@ impl Fixture {
     /// Sends the alerts of a place to these people.
     pub(crate) async fn route(&self, tenant: &Tenant, holder: RoutingHolder, recipients: Vec<Recipient>) {
         let seen = self.store.find_routing(tenant.scope(), holder).await.expect("it is read").revision;
-        let routing = Some(AlertRouting { recipients, webhooks: Vec::new() });
+        let routing = Some(AlertRouting { recipients, ..AlertRouting::default() });
         let set = self.store.replace_routing(&tenant.actor(), holder, seen, routing).await;
         set.expect("it is set");
     }
@@ -145,7 +145,7 @@ pub(crate) async fn an_alert_is_sent_and_counted(on: Fixture) {
     let content = &due[0];
     assert_eq!((content.to.as_str(), content.account_name.as_str()), ("ana@example.com", "acme"));
     assert_eq!(content.device.as_ref().map(|device| device.name.as_str()), Some("one"));
-    assert!(matches!(&content.occasion, Occasion::Alert { alert, severity: Severity::Critical }
+    assert!(matches!(&content.occasion, Occasion::Alert { alert, severity: Severity::Critical, .. }
         if alert.alert.name == "SOSButton"));
     assert_eq!(on.emails_sent(&tenant, device).await, 0);
     let held = on.reserve_all(Channel::Email).await;

@@ -64,7 +64,7 @@ pub(crate) async fn what_is_set_is_kept_by_revision(on: Fixture) {
     assert_eq!(find().await, StoredRouting::UNSET);
     let actor = tenant.actor();
     let set = async |seen, routing| on.store.replace_routing(&actor, holder, Revision(seen), routing).await;
-    let routing = Some(AlertRouting { recipients: vec![mail("ana@example.com")], webhooks: Vec::new() });
+    let routing = Some(AlertRouting { recipients: vec![mail("ana@example.com")], ..AlertRouting::default() });
     assert_fails!(set(1, routing.clone()).await, StoreError::RevisionMismatch(Kind::AlertRouting));
     assert_eq!(set(0, routing.clone()).await.unwrap().revision, Revision(1));
     assert_eq!(find().await.routing, routing);
@@ -187,7 +187,7 @@ pub(crate) async fn alerts_are_routed_to_webhooks(on: Fixture) {
     let route = async |webhook: WebhookId, minimum_severity, schedule| {
         let seen = on.store.find_routing(scope, RoutingHolder::Account).await?.revision;
         let webhooks = vec![RoutedWebhook { webhook, minimum_severity, schedule }];
-        let routing = Some(AlertRouting { recipients: Vec::new(), webhooks });
+        let routing = Some(AlertRouting { webhooks, ..AlertRouting::default() });
         on.store.replace_routing(&actor, RoutingHolder::Account, seen, routing).await
     };
     let unknown = route(WebhookId::from_i64(9), Severity::Info, None).await;

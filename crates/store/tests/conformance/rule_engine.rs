@@ -35,6 +35,7 @@ async fn rule(on: &Fixture, tenant: &Tenant) -> Rule {
         alert_name: None,
         text: None,
         critical: false,
+        routing: perigee_core::routing::AlertRouting::default(),
     };
     on.store.create_rule(&tenant.actor(), settings, None).await.unwrap().into_inner()
 }

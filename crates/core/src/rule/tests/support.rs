@@ -32,6 +32,7 @@ pub(super) fn rule(id: i64, conditions: Vec<Condition>, for_s: u32, cool_down_s:
             alert_name: None,
             text: None,
             critical: false,
+            routing: crate::routing::AlertRouting::default(),
         },
         generation: 1,
         since: Timestamp::MIN,

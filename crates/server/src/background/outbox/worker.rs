@@ -1,14 +1,17 @@
 //! The worker of one channel, so that a slow channel does not delay another.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use metrics::counter;
-use perigee_core::actor::Scope;
+use perigee_core::actor::{Origin, Scope};
+use perigee_core::credential::LinkPurpose;
 use perigee_core::error::StoreError;
 use perigee_core::notification::{
-    Candidate, Channel, Composed, Content, EmailCaps, Message, Occasion, Reservation, SendOutcome,
-    SendingPolicy,
+    Candidate, Channel, Composed, Content, EmailCaps, LINK_SECRET, Message, Occasion, Reservation,
+    SendOutcome, SendingPolicy,
 };
+use perigee_core::severity::Severity;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -127,8 +130,12 @@ impl Worker {
         }
         let mut messages = Vec::with_capacity(due.len());
         let mut candidates = Vec::with_capacity(due.len());
+        let mut links = HashMap::new();
         for content in due {
             let (account, id) = (content.account, content.id);
+            if let Occasion::PasswordLink { purpose } = content.occasion {
+                links.insert(id, purpose);
+            }
             let composed = self.compose(content).await;
             let segments = composed.as_ref().map(|composed| composed.segments).map_err(Clone::clone);
             candidates.push(Candidate { account, id, segments });
@@ -143,7 +150,8 @@ impl Worker {
             };
             let (worker, message) = (self.clone(), messages.swap_remove(index));
             let held = self.in_flight.begin(reservation.id);
-            sending.spawn(async move { worker.send(held, reservation, &message).await });
+            let link = links.remove(&reservation.id);
+            sending.spawn(async move { worker.send(held, reservation, message, link).await });
         }
         Ok(if nothing { Look::Nothing(SHORTEST_REST) } else { Look::Taken })
     }
@@ -187,6 +195,14 @@ impl Worker {
             let token = self.app.mail_links.token(content.account, &content.to);
             content.mail_link = Some(self.app.base_url.join(&format!("/mail/{token}")));
         }
+        if let Occasion::Alert { severity, alert, .. } = &content.occasion
+            && *severity >= Severity::Warning
+            && alert.acknowledged.is_none()
+            && alert.ended_at.is_none()
+        {
+            let token = self.app.alert_links.token(content.account, content.id, content.created);
+            content.acknowledge_link = Some(self.app.base_url.join(&format!("/a/{token}")));
+        }
         let has_no_position =
             matches!(&content.occasion, Occasion::Alert { alert, .. } if alert.alert.position.is_none());
         if let Some(device) = content.device.as_ref().filter(|_| has_no_position) {
@@ -199,11 +215,36 @@ impl Worker {
     }
 
     /// Makes an attempt and stores the outcome; renews the reservation meanwhile.
-    async fn send(&self, _in_flight: InFlightMessage, reservation: Reservation, message: &Message) {
+    async fn send(
+        &self,
+        _in_flight: InFlightMessage,
+        reservation: Reservation,
+        mut message: Message,
+        link: Option<LinkPurpose>,
+    ) {
+        if let Some(purpose) = link
+            && let Err(reason) = self.make_link(&mut message, purpose).await
+        {
+            self.settle(reservation, SendOutcome::RetryLater { reason, wait: None }).await;
+            return;
+        }
         tokio::select! {
-            () = self.attempt(reservation, message) => {}
+            () = self.attempt(reservation, &message) => {}
             () = self.renew(reservation) => {}
         }
+    }
+
+    /// Makes the link of a mail that sets a password. Made only now, so that its secret is never stored; a repeated
+    /// attempt makes a new one, and the former is void.
+    async fn make_link(&self, message: &mut Message, purpose: LinkPurpose) -> Result<(), String> {
+        let failed = |error: StoreError| error.to_string();
+        let email = message.to.parse().map_err(|_invalid| "not an address".to_owned())?;
+        let login = self.app.store.find_login(&email).await.map_err(failed)?;
+        let user = login.ok_or_else(|| "the user is gone".to_owned())?.user.id;
+        let (secret, new) = self.app.new_password_link(user, purpose);
+        self.app.store.create_link(&Origin::service(), new).await.map_err(failed)?;
+        message.text = message.text.replace(LINK_SECRET, secret.expose());
+        Ok(())
     }
 
     /// Renews a reservation until it is cancelled.

@@ -24,6 +24,7 @@ pub(super) fn rule_of(condition: Condition) -> Rule {
             alert_name: None,
             text: None,
             critical: false,
+            routing: perigee_core::routing::AlertRouting::default(),
         },
         generation: 1,
         since: Timestamp::MIN,

@@ -9,6 +9,8 @@ use http::Method;
 const SECRET_ROUTE: &str = "/api/shared/{secret}";
 /// The route of unsubscribe links, whose path holds a signature and an e-mail address.
 const MAIL_ROUTE: &str = "/mail/{token}";
+/// The route of links that acknowledge alerts, whose path is a secret.
+const ALERT_ROUTE: &str = "/a/{token}";
 /// The route of gateways, whose path ends in a secret.
 const GATEWAY_ROUTE: &str = "/gateways/{feed}/{secret}";
 /// Whatever follows these segments may be a mistyped secret, also where no route matches.
@@ -25,6 +27,7 @@ pub(super) fn redacted_path(path: &str, route: Option<&str>) -> String {
     match route {
         Some(SECRET_ROUTE) => SECRET_ROUTE.to_owned(),
         Some(MAIL_ROUTE) => MAIL_ROUTE.to_owned(),
+        Some(ALERT_ROUTE) => ALERT_ROUTE.to_owned(),
         Some(GATEWAY_ROUTE) => GATEWAY_ROUTE.to_owned(),
         Some(_) => path.to_owned(),
         None => without_secret(path),

@@ -57,6 +57,13 @@ impl Say {
     }
 }
 
+impl Say {
+    /// Whether it is in Spanish.
+    pub fn is_spanish(self) -> bool {
+        self.language == SPANISH.language
+    }
+}
+
 /// Writes the page.
 pub struct MailPage;
 
@@ -89,18 +96,22 @@ fn button(say: &str, label: &str) -> String {
 }
 
 fn whole(say: Say, title: &str, body: &str) -> String {
+    page(say.language, title, body)
+}
+
+/// A page of one heading and this body, both HTML.
+pub(super) fn page(language: &str, title: &str, body: &str) -> String {
     format!(
-        "<!doctype html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\">\n\
+        "<!doctype html>\n<html lang=\"{language}\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"robots\" content=\"noindex\">\n\
          <title>{title}</title>\n<link rel=\"icon\" href=\"../pages/icon.svg\" type=\"image/svg+xml\">\n\
          <link rel=\"stylesheet\" href=\"../pages/page.css\">\n</head>\n<body>\n<main class=\"narrow\">\n\
-         <h1>{title}</h1>\n{body}</main>\n</body>\n</html>\n",
-        say.language
+         <h1>{title}</h1>\n{body}</main>\n</body>\n</html>\n"
     )
 }
 
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

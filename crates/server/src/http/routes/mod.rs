@@ -4,12 +4,16 @@
 mod admit;
 
 pub mod account;
+pub mod alert_page;
+mod alert_page_text;
+pub mod alert_recipients;
 pub mod alert_routing;
 pub mod alerts;
 pub mod api_key;
 pub mod audit;
 pub mod commands;
 pub mod console;
+pub mod contact_groups;
 pub mod decode;
 pub mod devices;
 pub mod documents;
@@ -47,4 +51,5 @@ pub mod user_links;
 mod user_password;
 pub mod users;
 pub mod users_view;
+pub mod watch_list;
 pub mod webhooks;

@@ -42,6 +42,9 @@ pub struct NotificationView {
     /// Whether the alert cannot wait.
     #[schema(example = true)]
     critical: bool,
+    /// The step of an escalation that it belongs to, from 1; 0 for the messages of the alert itself.
+    #[schema(example = 0, minimum = 0)]
+    step: u32,
     /// How it is sent: `email` or `sms`.
     #[schema(value_type = ChannelName, example = "email")]
     channel: &'static str,
@@ -131,6 +134,7 @@ impl From<Notification> for NotificationView {
             alert_id: message.alert.map(|alert| alert.to_string()),
             name: message.name,
             critical: message.critical,
+            step: message.step,
             channel: message.channel.name(),
             address: message.address,
             recipient: message.preferences.name,

@@ -246,20 +246,30 @@ pub async fn create_session(
     }
 }
 
-async fn open_session(
+/// Begins a session, and gives its cookie and its end.
+pub(super) async fn begin_session(
     app: &App,
     context: &RequestContext,
     reached: &Reached,
     user: UserId,
-) -> ApiResult<Reply<SessionView>> {
+) -> ApiResult<(String, Timestamp)> {
     let secret = Secret::generate();
     let seconds = app.config.auth.session_seconds;
     let expires = app.clock.now().plus_seconds(i64::from(seconds));
     let new = NewSession { user, hash: *session::hash(&secret).as_bytes(), expires };
     app.store.create_session(&context.origin(Via::Session, Some(user)), new).await?;
     app.identities.forget_user(user);
+    Ok((session_cookie(app, reached, secret.expose(), seconds), expires))
+}
+
+async fn open_session(
+    app: &App,
+    context: &RequestContext,
+    reached: &Reached,
+    user: UserId,
+) -> ApiResult<Reply<SessionView>> {
+    let (cookie, expires) = begin_session(app, context, reached, user).await?;
     let view = SessionView::new(app, find_self(app, user).await?, Some(expires)).await?;
-    let cookie = session_cookie(app, reached, secret.expose(), seconds);
     Ok(Reply::new(None, view).header(header::SET_COOKIE, cookie))
 }
 

@@ -1,14 +1,20 @@
 //! Passwords: changing one's own, and setting one with a single-use link.
 
 use axum::extract::State;
-use perigee_core::actor::Via;
-use perigee_core::credential::{Login, NewPassword};
-use perigee_core::text::Line;
-use perigee_core::user::User;
+use http::header;
+use perigee_core::actor::{Origin, Via};
+use perigee_core::credential::{LinkPurpose as KeptPurpose, Login, NewPassword};
+use perigee_core::error::StoreError;
+use perigee_core::id::UserId;
+use perigee_core::text::{EMAIL_MAX, Email, Line};
+use perigee_core::user::{User, UserStatus};
+use serde::Serialize;
 use serde_json::Value;
+use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
 
-use super::session::{OwnPage, find_self, password_is_right, refused};
+use super::session::{OwnPage, begin_session, find_self, password_is_right, refused};
+use super::session_cookie::{Reached, end_session_before};
 use crate::app::App;
 use crate::auth::link::LinkPurpose;
 use crate::auth::password::{LEAST_CHARS, MOST_CHARS, check_policy};
@@ -24,6 +30,8 @@ use crate::http::reply::{Done, Reply};
 const TOKEN_MAX: usize = 200;
 /// The name under which failures with links are counted.
 const LINKS: &str = "(link)";
+/// The name under which requests for password mails are counted.
+const FORGOTTEN: &str = "(forgotten)";
 
 /// The secret of a link as it is sent.
 type LinkToken = Line<1, TOKEN_MAX>;
@@ -152,6 +160,27 @@ pub async fn replace_password(
     Ok(caller.reply(Done {}))
 }
 
+/// Begins a session of somebody who has just set their password, unless that is not enough to sign in.
+async fn sign_in(
+    app: &App,
+    context: &RequestContext,
+    reached: &Reached,
+    user: UserId,
+) -> ApiResult<Reply<PasswordSetView>> {
+    let login = app.store.find_login_by_id(user).await?;
+    let is_enough = login.is_some_and(|login| {
+        login.user.profile.status(app.clock.now()) == UserStatus::Active
+            && !login.totp.is_some_and(|totp| totp.confirmed)
+    });
+    let reply = Reply::new(None, PasswordSetView { signed_in: is_enough });
+    if !is_enough {
+        return Ok(reply);
+    }
+    end_session_before(app, context, reached).await?;
+    let (cookie, _expires) = begin_session(app, context, reached, user).await?;
+    Ok(reply.header(header::SET_COOKIE, cookie))
+}
+
 /// The user a link lets in, and the hash it is kept by.
 async fn find_link(app: &App, token: &str) -> ApiResult<Option<(User, SecretHash)>> {
     let Some(secret) = Secret::parse(token) else { return Ok(None) };
@@ -164,18 +193,77 @@ async fn find_link(app: &App, token: &str) -> ApiResult<Option<(User, SecretHash
     Ok(None)
 }
 
-/// Set a password with a link.
+input! {
+    /// Somebody who forgot their password.
+    struct ForgottenPassword {
+        /// The address they sign in with.
+        email: Line<1, EMAIL_MAX>, required, example "ana@example.com";
+    }
+}
+
+/// Ask for a mail with a link to set a new password.
 ///
-/// Takes the secret of a reset or invitation link, which works once. Every session of the user ends; the API key stays
-/// unless `endApiKey` is true.
-#[utoipa::path(post, path = "/api/session/passwordReset", tag = "authentication", request_body = PasswordReset,
-    security(()), responses((status = 200, description = "The password is set; sign in with it.", body = Done)))]
-pub async fn reset_password(
+/// The answer is the same whether anybody has the address or not. Each call counts like a failed sign-in from the same
+/// client, and a user gets at most three such mails an hour.
+#[utoipa::path(post, path = "/api/session/forgottenPassword", tag = "authentication", request_body = ForgottenPassword,
+    security(()), responses((status = 200, description = "If a user has the address and the server sends e-mail, a mail is on its way.", body = Done)))]
+pub async fn ask_for_password_mail(
     State(app): State<App>,
     context: RequestContext,
     _own: OwnPage,
     Credentials(body): Credentials,
 ) -> ApiResult<Reply<Done>> {
+    let email = read_body(&body.value, &[], |input: ForgottenPassword, _| input.email)?;
+    let attempt = Attempt::begin(&app, &context, FORGOTTEN).await?;
+    if let Ok(email) = email.parse::<Email>()
+        && app.sends_email()
+    {
+        let (inner, origin) = (app.clone(), context.origin(Via::Link, None));
+        // After the answer, so that the time does not tell whether the user exists.
+        app.background.spawn_on(async move { mail_link(&inner, &origin, &email).await }, &app.runtime);
+    }
+    attempt.fail(Via::Link, "link.mail", None, "asked for by anybody").await;
+    Ok(Reply::new(None, Done {}))
+}
+
+async fn mail_link(app: &App, origin: &Origin, email: &Email) {
+    let mailed = async {
+        let Some(login) = app.store.find_login(email).await? else { return Ok(false) };
+        let purpose = match login.password_hash {
+            Some(_) => KeptPurpose::Reset,
+            None => KeptPurpose::Invitation,
+        };
+        app.store.mail_password_link(origin, login.user.id, purpose).await
+    };
+    let mailed: Result<bool, StoreError> = mailed.await;
+    if let Err(error) = mailed {
+        tracing::warn!(error = &error as &dyn std::error::Error, "could not write the mail for a password");
+    }
+}
+
+/// What became of setting a password with a link.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PasswordSet)]
+pub struct PasswordSetView {
+    /// Whether the answer signs in, by its cookie. Not if the second factor is on or the user cannot sign in now.
+    #[schema(example = true)]
+    signed_in: bool,
+}
+
+/// Set a password with a link.
+///
+/// Takes the secret of a reset or invitation link, which works once. Every session of the user ends and a new one begins,
+/// unless the second factor is on; the API key stays unless `endApiKey` is true.
+#[utoipa::path(post, path = "/api/session/passwordReset", tag = "authentication", request_body = PasswordReset,
+    security(()), responses((status = 200, description = "The password is set.", body = PasswordSetView)))]
+pub async fn reset_password(
+    State(app): State<App>,
+    context: RequestContext,
+    _own: OwnPage,
+    reached: Reached,
+    Credentials(body): Credentials,
+) -> ApiResult<Reply<PasswordSetView>> {
     let wanted = read_reset(&body.value)?;
     let mut attempt = Attempt::begin(&app, &context, LINKS).await?;
     let found = attempt.judge(find_link(&app, &wanted.proof)).await?;
@@ -185,7 +273,7 @@ pub async fn reset_password(
         let origin = context.origin(Via::Link, Some(user.id));
         if let Some(user) = app.store.redeem_link(&origin, hash.as_bytes(), new).await? {
             app.identities.forget_user(user);
-            return Ok(Reply::new(None, Done {}));
+            return sign_in(&app, &context, &reached, user).await;
         }
     }
     attempt.fail(Via::Link, "link.redeem", None, "the link is void").await;

@@ -2,16 +2,16 @@
 
 use axum::extract::State;
 use http::StatusCode;
-use perigee_core::credential::{LinkPurpose as KeptPurpose, NewLink};
+use perigee_core::credential::LinkPurpose as KeptPurpose;
 use perigee_core::id::UserId;
 use perigee_core::user::User;
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::operator::InvitationView;
 use super::user_bounds::require_within_bounds;
 use super::users::{find, require_power_over};
 use crate::app::App;
-use crate::auth::Secret;
-use crate::auth::link::LinkPurpose;
 use crate::http::error::{ApiResult, forbidden};
 use crate::http::extract::{Caller, IdPath, Params, SessionCaller};
 use crate::http::reply::Reply;
@@ -27,13 +27,8 @@ async fn make_link(
     user: &User,
     purpose: KeptPurpose,
 ) -> ApiResult<InvitationView> {
-    let (seconds, hashed_for) = match purpose {
-        KeptPurpose::Reset => (app.config.auth.reset_link_seconds, LinkPurpose::PasswordReset),
-        KeptPurpose::Invitation => (app.config.auth.invitation_seconds, LinkPurpose::Invitation),
-    };
-    let secret = Secret::generate();
-    let expires = app.clock.now().plus_seconds(i64::from(seconds));
-    let new = NewLink { user: user.id, purpose, hash: *hashed_for.hash(&secret).as_bytes(), expires };
+    let (secret, new) = app.new_password_link(user.id, purpose);
+    let expires = new.expires;
     app.store.create_link(&caller.origin(), new).await?;
     Ok(InvitationView {
         email: user.profile.email.as_str().to_owned(),
@@ -51,6 +46,50 @@ fn refuse_own_link(caller: &Caller, user: &User) -> ApiResult<()> {
         "You cannot make a link for your own password. Change it with PUT /api/session/password, which takes the \
          present one too.",
     ))
+}
+
+/// An invitation for who has no password yet.
+async fn purpose_for(app: &App, user: &User) -> ApiResult<KeptPurpose> {
+    let login = app.store.find_login_by_id(user.id).await?;
+    let has_password = login.is_some_and(|login| login.password_hash.is_some());
+    Ok(if has_password { KeptPurpose::Reset } else { KeptPurpose::Invitation })
+}
+
+/// Whether a link was mailed.
+#[derive(Serialize, ToSchema)]
+#[schema(as = MailedLink)]
+pub struct MailedLinkView {
+    /// The address of the user.
+    #[schema(example = "leo@example.com")]
+    email: String,
+    /// Whether it is on its way. Not if the server sends no e-mail, the user cannot sign in now, or got three such mails
+    /// within an hour.
+    #[schema(example = true)]
+    mailed: bool,
+}
+
+/// Mail a user a link with which they set their password.
+///
+/// An invitation for who has no password yet, else a link to set a new one, in the user's language. It works once. Needs what
+/// `POST /api/users/{userId}/passwordLink` needs.
+#[utoipa::path(post, path = "/api/users/{userId}/passwordLink/mail", tag = "users", security(("session" = [])),
+    params(("userId" = String, Path, description = "The user's id.", example = "usr_01jc2m8k4n5p8")),
+    responses((status = 200, description = "Whether it is on its way.", body = MailedLinkView)))]
+pub async fn mail_password_link(
+    State(app): State<App>,
+    SessionCaller { caller, .. }: SessionCaller,
+    IdPath(id): IdPath<UserId>,
+    params: Params,
+) -> ApiResult<Reply<MailedLinkView>> {
+    params.finish()?;
+    let user = find(&app, &caller, id).await?;
+    require_power_over(&caller, &user)?;
+    refuse_own_link(&caller, &user)?;
+    require_within_bounds(&caller, &user)?;
+    let purpose = purpose_for(&app, &user).await?;
+    let mailed =
+        app.sends_email() && app.store.mail_password_link(&caller.origin(), user.id, purpose).await?;
+    Ok(caller.reply(MailedLinkView { email: user.profile.email.as_str().to_owned(), mailed }))
 }
 
 /// Make a link with which a user sets their password.
@@ -72,9 +111,7 @@ pub async fn create_password_link(
     require_power_over(&caller, &user)?;
     refuse_own_link(&caller, &user)?;
     require_within_bounds(&caller, &user)?;
-    let login = app.store.find_login_by_id(user.id).await?;
-    let has_password = login.is_some_and(|login| login.password_hash.is_some());
-    let purpose = if has_password { KeptPurpose::Reset } else { KeptPurpose::Invitation };
+    let purpose = purpose_for(&app, &user).await?;
     let link = make_link(&app, &caller, &user, purpose).await?;
     Ok(caller.reply(link).status(StatusCode::CREATED))
 }

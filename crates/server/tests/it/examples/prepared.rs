@@ -40,13 +40,18 @@ impl Prepared {
         });
         let rule =
             json!({"name": "Fast", "allDevices": true, "conditions": [{"type": "speed", "above": 10}]});
+        let device = make("/api/devices", json!({"name": "Star"})).await;
+        let alert = json!({"dateTime": "2026-05-01T12:00:00Z", "alertName": "RPM"});
+        let alert = app.send(owner, &format!("POST /api/devices/{device}/alerts"), &alert).await.expect(201);
         let ids = BTreeMap::from([
             ("acc_", tenant.account.id.to_string()),
-            ("dev_", make("/api/devices", json!({"name": "Star"})).await),
+            ("alr_", alert["ids"][0].as_str().unwrap().to_owned()),
+            ("dev_", device),
             ("grp_", make("/api/groups", json!({"name": "Boats"})).await),
             ("usr_", make("/api/users", user).await),
             ("geo_", make("/api/geofences", geofence).await),
             ("rul_", make("/api/rules", rule).await),
+            ("ctg_", make("/api/contactGroups", json!({"name": "Watch", "contacts": []})).await),
             ("gtw_", make("/api/gateways", json!({"feed": "osmand"})).await),
             ("whk_", make("/api/webhooks", json!({"url": "https://example.com/hook"})).await),
         ]);

@@ -62,6 +62,8 @@ pub(super) enum Kind {
     Gateway,
     /// A command to a device.
     Command,
+    /// A contact group of the account.
+    ContactGroup,
 }
 
 impl Kind {
@@ -94,6 +96,7 @@ impl Row {
             "DELETE /api/devices/{deviceId}" | "DELETE /api/groups/{groupId}" => &["in-use"],
             // Nobody here has a second factor.
             "PUT /api/session/totp" | "DELETE /api/session/totp" => &["totp-conflict"],
+            "POST /api/session/forgottenPassword" => &["rate-limited"],
             _ => &[],
         }
     }
@@ -175,6 +178,22 @@ fn command() -> Value {
     json!({ "type": "rebootDevice" })
 }
 
+fn contacts() -> Value {
+    json!({ "name": "Night watch", "contacts": [{ "channel": "sms", "address": "+34600123456" }] })
+}
+
+fn forgotten() -> Value {
+    json!({ "email": "nobody@example.com" })
+}
+
+fn note() -> Value {
+    json!({ "text": "on my way" })
+}
+
+fn watch_list() -> Value {
+    json!({ "allDevices": true })
+}
+
 fn gateway() -> Value {
     json!({ "feed": "osmand" })
 }
@@ -185,8 +204,8 @@ fn frame() -> Value {
 
 use Access::{Admin, Open, Operator, Read, Session, Whole, Wholly, Widely, With};
 use Kind::{
-    Alert, Command, Device, Gateway, Geofence, Group, None, Notification, RawMessage, Rule, Secret, Share,
-    Template, User, Webhook,
+    Alert, Command, ContactGroup, Device, Gateway, Geofence, Group, None, Notification, RawMessage, Rule,
+    Secret, Share, Template, User, Webhook,
 };
 
 /// Every operation. Bodies that are made fresh for each request, because they must be unique or name a thing of
@@ -249,6 +268,19 @@ pub(super) const ROWS: &[Row] = &[
     row("GET /api/alerts/{alertId}", Read, Alert, none),
     row("POST /api/alerts/{alertId}/acknowledge", With(Privilege::AlertsWrite), Alert, none),
     row("POST /api/alerts/{alertId}/end", With(Privilege::AlertsWrite), Alert, none),
+    row("GET /api/alerts/{alertId}/notes", Read, Alert, none),
+    row("POST /api/alerts/{alertId}/notes", With(Privilege::AlertsWrite), Alert, note),
+    row("GET /api/devices/{deviceId}/alertRecipients", Read, Device, none),
+    row("POST /api/devices/{deviceId}/alertRecipients/test", With(Privilege::DevicesWrite), Device, none),
+    row("GET /api/contactGroups", Whole, None, none),
+    row("POST /api/contactGroups", Admin, None, contacts),
+    row("GET /api/contactGroups/{contactGroupId}", Read, ContactGroup, none),
+    row("PUT /api/contactGroups/{contactGroupId}", Admin, ContactGroup, contacts),
+    row("PATCH /api/contactGroups/{contactGroupId}", Admin, ContactGroup, contacts),
+    row("DELETE /api/contactGroups/{contactGroupId}", Admin, ContactGroup, none),
+    row("GET /api/session/watchList", Read, None, none),
+    row("PUT /api/session/watchList", Read, None, watch_list),
+    row("PATCH /api/session/watchList", Read, None, watch_list),
     row("GET /api/devices/{deviceId}/alertRouting", Read, Device, none),
     row("PUT /api/devices/{deviceId}/alertRouting", With(Privilege::DevicesWrite), Device, recipients),
     row("PATCH /api/devices/{deviceId}/alertRouting", With(Privilege::DevicesWrite), Device, recipients),
@@ -287,6 +319,7 @@ pub(super) const ROWS: &[Row] = &[
     row("PUT /api/users/{userId}", With(Privilege::UsersWrite), User, none),
     row("PATCH /api/users/{userId}", With(Privilege::UsersWrite), User, name),
     row("POST /api/users/{userId}/passwordLink", Session, User, none),
+    row("POST /api/users/{userId}/passwordLink/mail", Session, User, none),
     row("DELETE /api/users/{userId}", With(Privilege::UsersWrite), User, none),
     row("GET /api/audit", Admin, None, none),
     row("GET /api/shares", Read, None, none),
@@ -323,4 +356,6 @@ pub(super) const ROWS: &[Row] = &[
     row("PUT /api/geofences/{geofenceId}", With(Privilege::RulesWrite), Geofence, fence),
     row("PATCH /api/geofences/{geofenceId}", With(Privilege::RulesWrite), Geofence, fence_name),
     row("DELETE /api/geofences/{geofenceId}", With(Privilege::RulesWrite), Geofence, none),
+    // Last, because it counts like a failed sign-in of the client that all rows share.
+    row("POST /api/session/forgottenPassword", Open, None, forgotten),
 ];

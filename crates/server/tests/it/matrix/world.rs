@@ -6,6 +6,7 @@ use perigee_core::account_gateway::NewGateway;
 use perigee_core::actor::{Actor, Origin, Reach, Scope};
 use perigee_core::alert::Alert;
 use perigee_core::command::{CommandFilter, CommandKind, CommandState, NewCommand};
+use perigee_core::contact::ContactGroupSettings;
 use perigee_core::credential::{LinkPurpose as KeptPurpose, NewLink};
 use perigee_core::device::DeviceSettings;
 use perigee_core::gateway::{MessageFilter, NewMessage, Reporter};
@@ -23,8 +24,8 @@ use perigee_core::rule::{Condition, RuleSettings, RuleTarget};
 use perigee_core::severity::Severity;
 use perigee_core::share::{NewShare, ShareTarget};
 use perigee_core::store::{
-    AccountGateways, Alerts, Commands, Credentials, Devices, Gateways, Geofences, Groups, Notifications,
-    Routing, Rules, Shares, Webhooks,
+    AccountGateways, Alerts, Commands, ContactGroups, Credentials, Devices, Gateways, Geofences, Groups,
+    Notifications, Routing, Rules, Shares, Webhooks,
 };
 use perigee_core::webhook::{NewDelivery, Webhook, WebhookSecret, WebhookSettings};
 use perigee_server::auth::Secret;
@@ -98,7 +99,9 @@ impl Identity {
             (_, Object::Missing | Object::Malformed) => false,
             (_, object) if (self == Self::OtherOwner) != (object == Object::OtherAccount) => false,
             (_, Object::OtherAccount) => true,
-            (Kind::User | Kind::Gateway, _) => !matches!(self, Self::GroupScoped | Self::DeviceScoped),
+            (Kind::User | Kind::Gateway | Kind::ContactGroup, _) => {
+                !matches!(self, Self::GroupScoped | Self::DeviceScoped)
+            }
             (Kind::Group | Kind::Geofence, Object::Own) => self != Self::DeviceScoped,
             (_, Object::Own) => true,
             (_, Object::OtherGroup) => !matches!(self, Self::GroupScoped | Self::DeviceScoped),
@@ -144,7 +147,9 @@ impl Object {
     pub(super) fn of(kind: Kind) -> &'static [Self] {
         match kind {
             Kind::None => &[Self::Own],
-            Kind::Webhook | Kind::Gateway => &[Self::Own, Self::OtherAccount, Self::Missing, Self::Malformed],
+            Kind::Webhook | Kind::Gateway | Kind::ContactGroup => {
+                &[Self::Own, Self::OtherAccount, Self::Missing, Self::Malformed]
+            }
             Kind::Secret => &[Self::Own, Self::Missing, Self::Malformed],
             Kind::Template => &[Self::Own, Self::Malformed],
             _ => &[Self::Own, Self::OtherGroup, Self::OtherAccount, Self::Missing, Self::Malformed],
@@ -421,6 +426,7 @@ impl World {
             Kind::Geofence => make_fence(&self.app, tenant, group).await,
             Kind::Gateway => make_gateway(&self.app, tenant).await,
             Kind::Command => make_command(&self.app, tenant, self.device_of(object)).await,
+            Kind::ContactGroup => make_contact_group(&self.app, tenant).await,
             Kind::RawMessage => make_raw_message(&self.app, tenant, self.device_of(object)).await,
         }
     }
@@ -440,6 +446,7 @@ fn missing(kind: Kind) -> String {
         Kind::Geofence => GeofenceId::from_i64(1).to_string(),
         Kind::Gateway => perigee_core::id::GatewayId::from_i64(1).to_string(),
         Kind::Command => perigee_core::id::CommandId::from_i64(1).to_string(),
+        Kind::ContactGroup => perigee_core::id::ContactGroupId::from_i64(1).to_string(),
         Kind::RawMessage => perigee_core::id::MessageId::from_i64(1).to_string(),
         Kind::None | Kind::Template => String::new(),
     }
@@ -468,6 +475,18 @@ async fn make_command(app: &TestApp, tenant: &Tenant, device: DeviceId) -> Strin
     let deadline = app.app.clock.now().plus_seconds(86_400);
     let new = NewCommand { kind: CommandKind::RebootDevice, values: "{}".to_owned(), deadline };
     app.store.create_command(&actor, device, new, None).await.unwrap().into_inner().id.to_string()
+}
+
+async fn make_contact_group(app: &TestApp, tenant: &Tenant) -> String {
+    // One that is there already, or the account would soon have enough of them.
+    let scope = Scope::for_operator(tenant.account.id);
+    let there = app.store.list_contact_groups(scope, PageRequest::first(1)).await.unwrap().items.pop();
+    if let Some(group) = there {
+        return group.id.to_string();
+    }
+    let settings = ContactGroupSettings { name: "Night watch".to_owned(), contacts: Vec::new() };
+    let actor = Actor::operator(tenant.account.id);
+    app.store.create_contact_group(&actor, settings, None).await.unwrap().into_inner().id.to_string()
 }
 
 async fn make_raw_message(app: &TestApp, tenant: &Tenant, device: DeviceId) -> String {
@@ -502,6 +521,7 @@ async fn make_rule(app: &TestApp, tenant: &Tenant, device: DeviceId) -> String {
         alert_name: None,
         text: None,
         critical: false,
+        routing: AlertRouting::default(),
     };
     let actor = Actor::operator(tenant.account.id);
     app.store.create_rule(&actor, settings, None).await.unwrap().into_inner().id.to_string()
@@ -562,7 +582,7 @@ async fn make_notification(app: &TestApp, tenant: &Tenant, device: DeviceId) -> 
         minimum_severity: Severity::Info,
         schedule: None,
     };
-    let routing = Some(AlertRouting { recipients: vec![ana], webhooks: Vec::new() });
+    let routing = Some(AlertRouting { recipients: vec![ana], ..AlertRouting::default() });
     app.store.replace_routing(&actor, holder, seen, routing).await.unwrap();
     let filter = NotificationFilter {
         alert: Some(make_alert(app, tenant, device).await),

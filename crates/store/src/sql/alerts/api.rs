@@ -2,15 +2,15 @@
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
-use perigee_core::actor::{Actor, Scope};
-use perigee_core::alert::{Alert, AlertFilter, StoredAlert};
+use perigee_core::actor::{Actor, Origin, Scope};
+use perigee_core::alert::{Alert, AlertFilter, AlertNote, StoredAlert, ToldAlert};
 use perigee_core::error::StoreError;
-use perigee_core::id::{AlertId, DeviceId};
+use perigee_core::id::{AccountId, AlertId, DeviceId, NotificationId};
 use perigee_core::location::{History, HistoryRequest};
 use perigee_core::store::{Alerts, Result, SubmittedAlerts};
 
 use super::super::devices::record_contact;
-use super::{change, raise, read};
+use super::{change, notes, raise, read};
 use crate::{Database, Tx};
 
 /// Alerts that one transaction stores: each may create messages to fifty recipients, and other writers wait meanwhile.
@@ -78,9 +78,43 @@ impl Alerts for Database {
         self.read(move |tx| read::find(tx, scope, id).boxed()).await
     }
 
-    async fn acknowledge_alert(&self, actor: &Actor, id: AlertId) -> Result<StoredAlert> {
+    async fn acknowledge_alert(
+        &self,
+        actor: &Actor,
+        id: AlertId,
+        note: Option<String>,
+    ) -> Result<StoredAlert> {
         let actor = actor.clone();
-        self.write(move |tx| change::acknowledge(tx, actor, id).boxed()).await
+        self.write(move |tx| change::acknowledge(tx, actor, id, note).boxed()).await
+    }
+
+    async fn add_alert_note(&self, actor: &Actor, id: AlertId, text: String) -> Result<AlertNote> {
+        let actor = actor.clone();
+        self.write(move |tx| notes::add(tx, actor, id, text).boxed()).await
+    }
+
+    async fn list_alert_notes(&self, scope: Scope, id: AlertId) -> Result<Vec<AlertNote>> {
+        self.read(move |tx| notes::list(tx, scope, id).boxed()).await
+    }
+
+    async fn find_told_alert(
+        &self,
+        account: AccountId,
+        message: NotificationId,
+    ) -> Result<Option<ToldAlert>> {
+        self.read(move |tx| notes::find_told(tx, account, message).boxed()).await
+    }
+
+    async fn acknowledge_told_alert(
+        &self,
+        origin: &Origin,
+        account: AccountId,
+        message: NotificationId,
+        name: String,
+        note: Option<String>,
+    ) -> Result<Option<ToldAlert>> {
+        let (origin, told) = (origin.clone(), (account, message));
+        self.write(move |tx| notes::acknowledge_told(tx, origin, told, name, note).boxed()).await
     }
 
     async fn end_alert(&self, actor: &Actor, id: AlertId) -> Result<StoredAlert> {

@@ -8,15 +8,30 @@ use perigee_core::id::AlertId;
 use perigee_core::store::Result;
 
 use super::super::checksum::id_part;
-use super::super::{audit, events};
+use super::super::{audit, events, outbox};
+use super::notes::{self, Author};
 use super::read;
 use crate::{Tx, Value, params};
 
-pub(super) async fn acknowledge(tx: &Tx, actor: Actor, id: AlertId) -> Result<StoredAlert> {
-    let before = lock(tx, &actor, id).await?;
+pub(super) async fn acknowledge(
+    tx: &Tx,
+    actor: Actor,
+    id: AlertId,
+    note: Option<String>,
+) -> Result<StoredAlert> {
+    let (before, account) = (lock(tx, &actor, id).await?, actor.scope.account);
     if before.acknowledged.is_some() {
+        if note.is_some() {
+            let author = Author::of(tx, &actor).await?;
+            notes::insert(tx, account, id, author, note, false).await?;
+        }
         return Ok(before);
     }
+    if note.is_some() {
+        let author = Author::of(tx, &actor).await?;
+        notes::insert(tx, account, id, author, note, true).await?;
+    }
+    outbox::stop_escalations(tx, account, id).await?;
     let sql = "UPDATE alert SET acknowledged_at = ?3, acknowledged_by = ?4, checksum = checksum + ?5 \
                WHERE account_id = ?1 AND id = ?2";
     let added = tx.now().as_millis() + id_part(&Value::from(actor.origin.user));
@@ -29,6 +44,7 @@ pub(super) async fn end(tx: &Tx, actor: Actor, id: AlertId) -> Result<StoredAler
     if before.ended_at.is_some() {
         return Ok(before);
     }
+    outbox::stop_escalations(tx, actor.scope.account, id).await?;
     let sql = "UPDATE alert SET ended_at = ?3, checksum = checksum + CAST(?3 AS BIGINT) \
                WHERE account_id = ?1 AND id = ?2";
     tx.execute(sql, params![actor.scope.account, id, tx.now()]).await?;

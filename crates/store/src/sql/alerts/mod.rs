@@ -3,8 +3,9 @@
 mod api;
 mod change;
 pub(crate) mod checksum;
+mod notes;
 mod read;
 mod store;
 
 pub(super) use read::{find_many, of_ids};
-pub(crate) use store::{raise, raise_all};
+pub(crate) use store::{NewAlert, raise, raise_all};

@@ -114,6 +114,25 @@ async fn add_channels(
             alert.sent_by.sort_unstable();
         }
     }
+    add_acknowledgements(tx, account, by_id.into_values()).await
+}
+
+/// Adds the names of those who acknowledged by the link in a message.
+pub(super) async fn add_acknowledgements(
+    tx: &Tx,
+    account: AccountId,
+    alerts: impl Iterator<Item = &mut StoredAlert>,
+) -> Result<()> {
+    let by_link = alerts.filter(|alert| matches!(alert.acknowledged, Some((_, None))));
+    let mut by_id: HashMap<i64, &mut StoredAlert> = by_link.map(|alert| (alert.id.as_i64(), alert)).collect();
+    let ids: Vec<i64> = by_id.keys().copied().collect();
+    let sql = "SELECT alert_id, name FROM alert_note \
+               WHERE account_id = ?1 AND acknowledges = TRUE AND user_id IS NULL AND alert_id IN ({ids})";
+    for row in for_ids(tx, sql, params![account], &ids).await? {
+        if let Some(alert) = by_id.get_mut(&row.i64("alert_id")?) {
+            alert.acknowledged_name = Some(row.text("name")?);
+        }
+    }
     Ok(())
 }
 
@@ -159,6 +178,7 @@ fn with_attributes(row: &Row, attributes: BTreeMap<String, Attribute>) -> Result
         last_known: known_latitude.zip(known_longitude),
         received_at: row.timestamp("received_at")?,
         acknowledged: row.opt_timestamp("acknowledged_at")?.map(|at| (at, acknowledged_by)),
+        acknowledged_name: None,
         ended_at: row.opt_timestamp("ended_at")?,
         severity: Severity::from_rank(row.int("severity")?),
         sent_by: Vec::new(),

@@ -7,12 +7,13 @@ use perigee_core::alert::Alert;
 use perigee_core::event::EventKind;
 use perigee_core::id::{AccountId, AlertId, DeviceId};
 use perigee_core::location::{Latitude, Longitude, Outcome, Readings};
+use perigee_core::routing::AlertRouting;
 use perigee_core::severity::Severity;
 use perigee_core::store::{Result, SubmittedAlerts};
 
 use super::super::event_append::{NewEvent, append_events};
 use super::super::identity::Identity;
-use super::super::outbox::{self, Audience, Raised};
+use super::super::outbox::{self, DeviceAudience, Raised};
 use super::super::query::{for_ids, insert_many};
 use super::super::{events, ids, locations};
 use super::checksum;
@@ -23,6 +24,13 @@ const INSERT: &str = "INSERT INTO alert (account_id, id, device_id, time, hash, 
                       latitude, longitude, attributes, received_at, severity, known_latitude, known_longitude, \
                       checksum)";
 
+/// An alert to be stored, and who is told of it beside those of its device.
+pub(crate) struct NewAlert {
+    pub(crate) alert: Alert,
+    /// The routing of the rule that raised it; `None` if it names nobody.
+    pub(crate) routing: Option<AlertRouting>,
+}
+
 /// Stores new alerts with their events and notifications; gives for each its id and whether it is new. The device must
 /// exist. No contact is recorded, because rules raise alerts too.
 pub(crate) async fn raise(
@@ -31,6 +39,7 @@ pub(crate) async fn raise(
     device: DeviceId,
     alerts: Vec<Alert>,
 ) -> Result<SubmittedAlerts> {
+    let alerts = alerts.into_iter().map(|alert| NewAlert { alert, routing: None }).collect();
     let mut raised = raise_all(tx, account, vec![(device, alerts)]).await?;
     Ok(raised.pop().map(|(_, submitted)| submitted).unwrap_or_default())
 }
@@ -39,7 +48,7 @@ pub(crate) async fn raise(
 pub(crate) async fn raise_all(
     tx: &Tx,
     account: AccountId,
-    devices: Vec<(DeviceId, Vec<Alert>)>,
+    devices: Vec<(DeviceId, Vec<NewAlert>)>,
 ) -> Result<Vec<(DeviceId, SubmittedAlerts)>> {
     let count = devices.iter().map(|(_, alerts)| alerts.len()).sum();
     if count == 0 {
@@ -53,12 +62,13 @@ pub(crate) async fn raise_all(
     for (device, alerts) in devices {
         let last_known = last_known(tx, account, device, &alerts).await?;
         let mut each = OfDevice { device, identities: Vec::new(), ids: HashMap::new(), raised: Vec::new() };
-        for (alert, id) in alerts.into_iter().zip(&mut next) {
+        for (NewAlert { alert, routing }, id) in alerts.into_iter().zip(&mut next) {
             let (identity, severity) = (Identity::of_alert(&alert), Severity::of(&alert));
             each.identities.push(identity);
             if let Entry::Vacant(entry) = each.ids.entry(identity) {
                 entry.insert(AlertId::from_i64(id));
-                each.raised.push(Raised { id: AlertId::from_i64(id), name: alert.name.clone(), severity });
+                let raised = Raised { id: AlertId::from_i64(id), name: alert.name.clone(), severity };
+                each.raised.push((raised, routing));
                 rows.push(to_row(tx, (account, device), id, alert, identity, last_known));
             }
         }
@@ -69,23 +79,27 @@ pub(crate) async fn raise_all(
         new.insert(AlertId::from_i64(row.i64("id")?));
     }
     let mut new_events = Vec::with_capacity(new.len());
-    let mut audiences = Vec::with_capacity(all.len());
+    let mut told = Vec::with_capacity(all.len());
     for each in &mut all {
-        each.raised.retain(|alert| new.contains(&alert.id));
-        let device = each.device;
-        let audience = if each.raised.is_empty() { None } else { Audience::of(tx, account, device).await? };
-        new_events.extend(each.raised.iter().map(|alert| {
-            let webhooks = audience.as_ref().map(|audience| audience.webhooks(tx, alert.severity));
-            let data = events::routing_data(&webhooks.unwrap_or_default());
-            NewEvent { subject: alert.id.to_string(), device: Some(device), data }
+        each.raised.retain(|(alert, _)| new.contains(&alert.id));
+        let (device, raised) = (each.device, std::mem::take(&mut each.raised));
+        let audience = if raised.is_empty() { None } else { DeviceAudience::of(tx, account, device).await? };
+        let Some(audience) = audience else {
+            told.push(None);
+            continue;
+        };
+        let alerts = audience.of_alerts(tx, raised).await?;
+        new_events.extend(alerts.iter().map(|told| {
+            let data = events::routing_data(&told.webhooks);
+            NewEvent { subject: told.alert.id.to_string(), device: Some(device), data }
         }));
-        audiences.push(audience);
+        told.push(Some((audience, alerts)));
     }
     append_events(tx, account, EventKind::AlertCreated, new_events).await?;
     let mut answer = Vec::with_capacity(all.len());
-    for (each, audience) in all.into_iter().zip(audiences) {
-        if let Some(audience) = &audience {
-            outbox::fill(tx, audience, each.device, &each.raised).await?;
+    for (each, told) in all.into_iter().zip(told) {
+        if let Some((audience, alerts)) = &told {
+            outbox::fill(tx, audience, each.device, alerts).await?;
         }
         answer.push((each.device, each.outcomes(tx, account, &mut new).await?));
     }
@@ -97,7 +111,7 @@ struct OfDevice {
     device: DeviceId,
     identities: Vec<Identity>,
     ids: HashMap<Identity, AlertId>,
-    raised: Vec<Raised>,
+    raised: Vec<(Raised, Option<AlertRouting>)>,
 }
 
 impl OfDevice {
@@ -122,9 +136,9 @@ async fn last_known(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,
-    alerts: &[Alert],
+    alerts: &[NewAlert],
 ) -> Result<Option<Position>> {
-    if alerts.iter().all(|alert| alert.position.is_some()) {
+    if alerts.iter().all(|new| new.alert.position.is_some()) {
         return Ok(None);
     }
     let last = locations::find_last(tx, account, device).await?;

@@ -83,10 +83,15 @@ impl Counters {
                 count.sms.used += 1;
                 count.taken.sms += 1;
                 count.taken.segments += segments;
-                self.segments_taken += segments;
-                self.segments = (self.segments.0 + segments, self.segments.1 + segments);
+                self.take_segments(segments);
             }
         }
+    }
+
+    /// Counts segments of the account: of an SMS of a device, or of one that counts against none.
+    pub(super) fn take_segments(&mut self, segments: u32) {
+        self.segments_taken += segments;
+        self.segments = (self.segments.0 + segments, self.segments.1 + segments);
     }
 
     /// Marks a reached limit as announced; says whether it was the first time on this day.

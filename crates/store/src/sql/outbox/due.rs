@@ -67,7 +67,7 @@ impl Span {
 
 const OF_ACCOUNT: &str = "\
     SELECT n.id, n.device_id, n.alert_id, n.name AS occasion, n.channel, n.address, n.preferences, n.document, n.state, \
-        n.created, \
+        n.created, n.step, \
         a.name AS account_name, a.time_zone, d.name AS device_name, d.identifier \
     FROM notification n \
     JOIN account a ON a.id = n.account_id \
@@ -149,7 +149,11 @@ fn content(
     let preferences: Preferences = column::json(row, "preferences")?;
     let zone: Zone = column::parsed(row, "time_zone")?;
     let occasion = match row.opt_i64("alert_id")?.map(|id| alerts.get(&AlertId::from_i64(id))) {
-        Some(Some(alert)) => Occasion::Alert { severity: alert.severity, alert: Box::new(alert.clone()) },
+        Some(Some(alert)) => Occasion::Alert {
+            severity: alert.severity,
+            alert: Box::new(alert.clone()),
+            step: row.int("step")?,
+        },
         Some(None) => Occasion::Gone,
         None => owners::occasion(row)?,
     };
@@ -172,6 +176,7 @@ fn content(
         last_location: None,
         base_url: String::new(),
         mail_link: None,
+        acknowledge_link: None,
         created: row.timestamp("created")?,
         is_lost: row.str("state")? == NotificationState::Sending.name(),
         now: tx.now(),

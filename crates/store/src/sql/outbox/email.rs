@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use perigee_core::id::AccountId;
 use perigee_core::notification::{
-    EmailConsent, EmailCounter, EmailCounts, MessagingSettings, SendingPolicy, SuppressedReason,
+    EmailConsent, EmailCounter, EmailCounts, MessagingSettings, SendingPolicy, SuppressedReason, Urgency,
 };
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
@@ -38,8 +38,10 @@ struct Recipient {
 pub(super) struct Nature {
     /// Whether it asks the recipient to confirm.
     pub(super) asks: bool,
-    /// Whether it is about a critical alert.
-    pub(super) critical: bool,
+    /// Whether its recipient needs it to sign in.
+    pub(super) lets_sign_in: bool,
+    /// Whether it is about a critical alert, and the first of it.
+    pub(super) urgency: Urgency,
     /// Whether an earlier attempt has counted it.
     pub(super) counted: bool,
 }
@@ -90,6 +92,9 @@ impl EmailState {
         nature: Nature,
     ) -> Option<SuppressedReason> {
         let consent = self.recipients.get(&address.to_lowercase())?.consent;
+        if nature.lets_sign_in {
+            return None;
+        }
         if consent.unsubscribed_at.is_some() {
             Some(SuppressedReason::Unsubscribed)
         } else if policy.confirm_recipients && !nature.asks && !consent.is_confirmed() {
@@ -112,7 +117,7 @@ impl EmailState {
         }
         let recipient_hour = self.recipients.get(&address.to_lowercase()).map_or(0, |known| known.hour);
         let counts = EmailCounts { today: self.today, critical_today: self.critical_today, recipient_hour };
-        policy.email_caps.admit(settings, counts, nature.critical).map(Some)
+        policy.email_caps.admit(settings, counts, nature.urgency).map(Some)
     }
 
     /// Counts an e-mail.

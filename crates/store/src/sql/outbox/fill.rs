@@ -1,16 +1,21 @@
 //! Writing the messages of new alerts, in the transaction that stores the alerts.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use perigee_core::account::Account;
-use perigee_core::id::{AccountId, AlertId, DeviceId, NotificationId, WebhookId};
-use perigee_core::notification::{Channel, Notice, NotificationState, RepeatFilter, SuppressedReason};
-use perigee_core::routing::{AlertRouting, Recipient};
+use perigee_core::alert::Alert;
+use perigee_core::id::{AccountId, AlertId, DeviceId, NotificationId};
+use perigee_core::notification::{
+    Addressee, Audience, Channel, Notice, NotificationState, RepeatFilter, SuppressedReason, Urgency,
+};
+use perigee_core::routing::Recipient;
 use perigee_core::severity::Severity;
 use perigee_core::store::Result;
 
+use super::super::ids;
 use super::super::query::insert_many;
-use super::super::{accounts, ids, routing};
+use super::audience::{DeviceAudience, ToldAlert};
+use super::escalate;
 use crate::{Tx, Value, params};
 
 /// A new alert, with what its messages need.
@@ -21,13 +26,18 @@ pub(in crate::sql) struct Raised {
 }
 
 pub(super) const INSERT: &str = "INSERT INTO notification (account_id, id, device_id, alert_id, name, critical, \
-                                 channel, address, preferences, document, state, reason, due, created, queued_at)";
+                                 channel, address, preferences, document, state, reason, due, created, queued_at, \
+                                 step, first_critical)";
 
 /// A message to insert.
 pub(super) struct Draft {
     pub(super) alert: Option<AlertId>,
     pub(super) name: String,
     pub(super) critical: bool,
+    /// Whether it is the first message of a critical alert, which no cap on e-mail holds back.
+    pub(super) first_critical: bool,
+    /// The step of an escalation, from 1; 0 for the message of the alert itself.
+    pub(super) step: u32,
     pub(super) channel: Channel,
     pub(super) address: String,
     pub(super) preferences: String,
@@ -35,66 +45,84 @@ pub(super) struct Draft {
     pub(super) suppressed: Option<SuppressedReason>,
 }
 
+/// Names under which the last first message of a critical alert is kept. No alert has a blank name.
+const SOS: &str = " ";
+const ANY_OTHER: &str = "";
+
 /// The key of a recipient's repetitions: channel, address and name of the alert.
 type RepetitionKey = (Channel, String, String);
 
-/// The routing of a device's alerts, and the account whose time zone applies.
-pub(in crate::sql) struct Audience {
-    account: Account,
-    routing: AlertRouting,
-}
-
-impl Audience {
-    /// The audience of a device, if a routing is set at any level.
-    pub(in crate::sql) async fn of(tx: &Tx, account: AccountId, device: DeviceId) -> Result<Option<Self>> {
-        let Some((_, routing)) = routing::in_force(tx, account, device).await? else { return Ok(None) };
-        Ok(accounts::find(tx, account).await?.map(|account| Self { account, routing }))
-    }
-
-    /// The webhooks to which an alert of this severity is routed now.
-    pub(in crate::sql) fn webhooks(&self, tx: &Tx, severity: Severity) -> BTreeSet<WebhookId> {
-        self.routing.webhooks_at(severity, tx.now(), &self.account.settings.time_zone)
-    }
-}
-
-/// Writes a message for each alert and recipient; suppressed ones are written too, with their reason.
+/// Writes a message for each alert and recipient, and starts the escalations of critical ones; suppressed messages are
+/// written too, with their reason.
 pub(in crate::sql) async fn fill(
     tx: &Tx,
-    audience: &Audience,
+    of_device: &DeviceAudience,
     device: DeviceId,
-    alerts: &[Raised],
+    alerts: &[ToldAlert],
 ) -> Result<()> {
-    let Audience { account, routing } = audience;
-    if alerts.is_empty() || routing.recipients.is_empty() {
+    let account = &of_device.account;
+    if alerts.iter().all(|told| told.audience(of_device).is_nobody()) {
         return Ok(());
     }
     let mut repetitions = Repetitions::load(tx, account.id, device).await?;
-    let addressees = routing.addressees(tx.now(), &account.settings.time_zone);
     let mut drafts = Vec::new();
-    for alert in alerts {
-        for addressee in &addressees {
+    for told in alerts {
+        let (alert, audience) = (&told.alert, told.audience(of_device));
+        for addressee in audience.addressees(tx.now(), &account.settings.time_zone) {
             let Some(notice) = addressee.notice(alert.severity) else { continue };
-            let suppressed = match notice {
-                Notice::OutsideSchedule(_) => Some(SuppressedReason::Schedule),
-                Notice::Now(_) => {
-                    let key = (addressee.channel, addressee.address.to_owned(), alert.name.clone());
-                    (!repetitions.admit(tx, key)).then_some(SuppressedReason::Repeated)
-                }
-            };
-            drafts.push(Draft {
-                alert: Some(alert.id),
-                name: alert.name.clone(),
-                critical: alert.severity == Severity::Critical,
-                channel: addressee.channel,
-                address: addressee.address.to_owned(),
-                preferences: preferences(notice.recipient())?,
-                document: None,
-                suppressed,
-            });
+            let mut draft = draft(alert, &addressee, notice)?;
+            if draft.suppressed.is_none() {
+                let (channel, address) = (addressee.channel, addressee.address.to_owned());
+                let is_critical = alert.severity == Severity::Critical;
+                let is_told = repetitions.admit(tx, (channel, address.clone(), alert.name.clone()));
+                draft.first_critical =
+                    is_told && is_critical && repetitions.is_first(tx, channel, &address, &alert.name);
+                draft.suppressed = (!is_told).then_some(SuppressedReason::Repeated);
+            }
+            drafts.push(draft);
         }
+        if alert.severity == Severity::Critical {
+            escalate::start(tx, account.id, device, alert, &audience.escalations).await?;
+        }
+    }
+    if drafts.is_empty() {
+        return Ok(());
     }
     repetitions.save(tx, account.id, device).await?;
     write(tx, account.id, Some(device), drafts).await
+}
+
+/// The message to one addressee; suppressed if no schedule covers the time.
+fn draft(alert: &Raised, addressee: &Addressee<'_>, notice: Notice<'_>) -> Result<Draft> {
+    let suppressed = match notice {
+        Notice::OutsideSchedule(_) => Some(SuppressedReason::Schedule),
+        Notice::Now(_) => None,
+    };
+    Ok(Draft {
+        alert: Some(alert.id),
+        name: alert.name.clone(),
+        critical: alert.severity == Severity::Critical,
+        first_critical: false,
+        step: 0,
+        channel: addressee.channel,
+        address: addressee.address.to_owned(),
+        preferences: preferences(notice.recipient())?,
+        document: None,
+        suppressed,
+    })
+}
+
+/// The messages of a step of an escalation. They are no repetitions: nobody has acknowledged the alert.
+pub(super) fn drafts_of_step(
+    tx: &Tx,
+    account: &Account,
+    audience: &Audience,
+    alert: &Raised,
+    step: u32,
+) -> Result<Vec<Draft>> {
+    let addressees = audience.addressees(tx.now(), &account.settings.time_zone);
+    let told = addressees.iter().filter_map(|one| Some((one, one.notice(alert.severity)?)));
+    told.map(|(addressee, notice)| Ok(Draft { step, ..draft(alert, addressee, notice)? })).collect()
 }
 
 fn preferences(recipient: &Recipient) -> Result<String> {
@@ -138,6 +166,8 @@ pub(super) async fn write(
             waits.then(|| tx.now()),
             tx.now(),
             tx.now(),
+            draft.step,
+            draft.first_critical,
         ];
         rows.push(row.to_vec());
     }
@@ -167,6 +197,23 @@ impl Repetitions {
             known.insert(key, repetition);
         }
         Ok(Self { known, changed: HashMap::new() })
+    }
+
+    /// Whether this critical alert is the first for a while of which this address is told. Alerts of the SOS button count
+    /// apart from all others, so that nothing else uses up their right to exceed the caps.
+    fn is_first(&mut self, tx: &Tx, channel: Channel, address: &str, name: &str) -> bool {
+        let name = if Alert::is_critical_by_name(name) { SOS } else { ANY_OTHER };
+        let key = (channel, address.to_owned(), name.to_owned());
+        let before = self.changed.get(&key).or_else(|| self.known.get(&key)).copied();
+        let is_recent = |known: &RepeatFilter| {
+            known.told_at <= tx.now() && tx.now() < known.told_at.plus_seconds(Urgency::FIRST_AGAIN_S)
+        };
+        if before.as_ref().is_some_and(is_recent) {
+            return false;
+        }
+        let pause_s = RepeatFilter::SHORTEST_S;
+        self.changed.insert(key, RepeatFilter { told_at: tx.now(), met_at: tx.now(), pause_s });
+        true
     }
 
     /// Whether this may be sent now, rather than suppressed as a repetition.

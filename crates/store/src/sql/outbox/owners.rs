@@ -1,16 +1,20 @@
 //! Messages to the account rather than about an alert: reached limits, overview reports, requests to confirm an address.
 //! They count against no device.
 
+use perigee_core::contact::Contact;
+use perigee_core::credential::LinkPurpose;
 use perigee_core::error::StoreError;
 use perigee_core::event::EventKind;
-use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::notification::{Channel, Occasion};
+use perigee_core::id::{AccountId, DeviceId, NotificationId};
+use perigee_core::notification::{Audience, Channel, Occasion, Source};
 use perigee_core::overview::{Overview, OverviewRecipient};
 use perigee_core::privilege::Privileges;
-use perigee_core::routing::Preferences;
-use perigee_core::store::Result;
+use perigee_core::routing::{AlertRouting, Preferences};
+use perigee_core::severity::Severity;
+use perigee_core::store::{PASSWORD_MAILS_AN_HOUR, Result, TEST_MESSAGES_AN_HOUR};
 
-use super::super::{column, events};
+use super::super::{column, contact_groups, events};
+use super::audience::DeviceAudience;
 use super::fill::{Draft, write};
 use crate::{Row, Tx, params};
 
@@ -18,6 +22,16 @@ use crate::{Row, Tx, params};
 const OVERVIEW: &str = "overview.";
 /// The name of a mail that asks a recipient to confirm their address.
 pub(super) const CONFIRM: &str = "recipient.confirm";
+/// The name of a message that tests whether recipients are reached.
+pub(super) const TEST: &str = "recipient.test";
+/// The names of mails with a link for setting a password.
+const INVITATION: &str = "user.invitation";
+const RESET: &str = "user.passwordReset";
+
+/// Whether a message of this name is what its recipient needs to sign in: it goes out whatever they chose about mail.
+pub(super) fn lets_sign_in(name: &str) -> bool {
+    matches!(name, INVITATION | RESET)
+}
 
 const fn limit_event(channel: Channel) -> EventKind {
     match channel {
@@ -32,8 +46,12 @@ pub(super) fn occasion(row: &Row) -> Result<Occasion> {
         return Ok(Occasion::Overview(Box::new(column::json(row, "document")?)));
     }
     let name = row.str("occasion")?;
-    if name == CONFIRM {
-        return Ok(Occasion::ConfirmRecipient);
+    match name {
+        CONFIRM => return Ok(Occasion::ConfirmRecipient),
+        TEST => return Ok(Occasion::Test),
+        INVITATION => return Ok(Occasion::PasswordLink { purpose: LinkPurpose::Invitation }),
+        RESET => return Ok(Occasion::PasswordLink { purpose: LinkPurpose::Reset }),
+        _ => {}
     }
     let limit = Channel::ALL.iter().copied().find(|channel| limit_event(*channel).name() == name);
     Ok(limit.map_or(Occasion::Gone, |channel| Occasion::LimitReached { channel }))
@@ -81,6 +99,70 @@ pub(in crate::sql) async fn write_overview(
     write(tx, account, None, drafts).await
 }
 
+/// Writes a mail with a link for setting a password; false if the user got several lately.
+pub(in crate::sql) async fn write_password_link(
+    tx: &Tx,
+    account: AccountId,
+    user: Contact,
+    purpose: LinkPurpose,
+) -> Result<bool> {
+    let sql = "SELECT CAST(COUNT(*) AS BIGINT) AS count FROM notification \
+               WHERE account_id = ?1 AND name IN (?2, ?3) AND address = ?4 AND id >= ?5 AND created <= ?6";
+    let address = user.destination.as_str().to_owned();
+    let since = NotificationId::first_at(tx.now().plus_seconds(-3_600));
+    let values = params![account, INVITATION, RESET, &address, since, tx.now()];
+    if tx.query_one(sql, values).await?.i64("count")? >= PASSWORD_MAILS_AN_HOUR {
+        return Ok(false);
+    }
+    let name = match purpose {
+        LinkPurpose::Invitation => INVITATION,
+        LinkPurpose::Reset => RESET,
+    };
+    let mail = draft(name.to_owned(), (address, user.preferences), None)?;
+    write(tx, account, None, vec![mail]).await?;
+    Ok(true)
+}
+
+/// Writes a test message to every address of an audience, and counts them; `None` if the account has sent too many
+/// lately. They count against the caps of the account, not against the limits of the device.
+pub(in crate::sql) async fn write_tests(
+    tx: &Tx,
+    of_device: &DeviceAudience,
+    audience: &Audience,
+    device: DeviceId,
+) -> Result<Option<usize>> {
+    let account = &of_device.account;
+    let sql = "SELECT CAST(COUNT(*) AS BIGINT) AS count FROM notification \
+               WHERE account_id = ?1 AND name = ?2 AND id >= ?3 AND created <= ?4";
+    let since = NotificationId::first_at(tx.now().plus_seconds(-3_600));
+    let lately = tx.query_one(sql, params![account.id, TEST, since, tx.now()]).await?.i64("count")?;
+    let mut drafts = Vec::new();
+    let mut steps = Audience::default();
+    for escalation in &audience.escalations {
+        let named = AlertRouting { escalation: Some(escalation.clone()), ..AlertRouting::default() };
+        let directory = contact_groups::directory(tx, account.id, std::iter::once(&named)).await?;
+        for step in &escalation.steps {
+            steps.add_step(Source::Account, step, &directory);
+        }
+    }
+    let recipients = audience.recipients.iter().chain(&steps.recipients).cloned().collect();
+    let all = Audience { recipients, ..Audience::default() };
+    for addressee in all.addressees(tx.now(), &account.settings.time_zone) {
+        let Some(notice) = addressee.notice(Severity::Critical) else { continue };
+        let preferences = text(&notice.recipient().preferences)?;
+        let address = addressee.address.to_owned();
+        let blank = Preferences::default();
+        let draft = draft(TEST.to_owned(), (address, blank), None)?;
+        drafts.push(Draft { channel: addressee.channel, preferences, ..draft });
+    }
+    let count = drafts.len();
+    if lately + i64::try_from(count).unwrap_or(i64::MAX) > TEST_MESSAGES_AN_HOUR {
+        return Ok(None);
+    }
+    write(tx, account.id, Some(device), drafts).await?;
+    Ok(Some(count))
+}
+
 /// Writes a mail to each of these recipients that asks them to confirm their address.
 pub(in crate::sql) async fn ask_recipients(
     tx: &Tx,
@@ -101,6 +183,8 @@ fn draft(
         alert: None,
         name,
         critical: false,
+        first_critical: false,
+        step: 0,
         channel: Channel::Email,
         address,
         preferences: text(&preferences)?,
@@ -109,7 +193,7 @@ fn draft(
     })
 }
 
-fn text(value: &impl serde::Serialize) -> Result<String> {
+pub(super) fn text(value: &impl serde::Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|cause| StoreError::Internal(cause.into()))
 }
 

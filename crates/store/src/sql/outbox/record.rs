@@ -12,7 +12,7 @@ use super::super::{audit, column, scope};
 use crate::{Row, Tx, params};
 
 const SELECT: &str = "\
-    SELECT n.id, n.device_id, n.alert_id, n.name, n.critical, n.channel, n.address, n.preferences, n.state, \
+    SELECT n.id, n.device_id, n.alert_id, n.name, n.critical, n.step, n.channel, n.address, n.preferences, n.state, \
         n.reason, n.attempts, n.due, n.counted_on, n.segments, n.reference, n.created, n.sent_at, n.delivered_at \
     FROM notification n WHERE n.account_id = ?1";
 
@@ -23,6 +23,7 @@ fn from_row(row: &Row) -> Result<Notification> {
         alert: row.opt_i64("alert_id")?.map(AlertId::from_i64),
         name: row.text("name")?,
         critical: row.bool("critical")?,
+        step: row.int("step")?,
         channel: column::parsed(row, "channel")?,
         address: row.text("address")?,
         preferences: column::json(row, "preferences")?,

@@ -8,6 +8,7 @@ use perigee_core::account::Account;
 use perigee_core::id::{AccountId, DeviceId, NotificationId};
 use perigee_core::notification::{
     Candidate, Channel, MessagingSettings, NotificationState, Reservation, SendingPolicy, SuppressedReason,
+    Urgency,
 };
 use perigee_core::routing::Preferences;
 use perigee_core::store::{Reserved, Result};
@@ -22,7 +23,8 @@ use super::owners;
 use crate::{Row, Tx, params};
 
 const DUE: &str = "\
-    SELECT id, device_id, alert_id, name, critical, channel, address, preferences, state, doubts, email_counted \
+    SELECT id, device_id, alert_id, name, critical, channel, address, preferences, state, doubts, email_counted, \
+        first_critical \
     FROM notification \
     WHERE account_id = ?1 AND due IS NOT NULL AND (due <= ?2 OR due > ?3) AND id IN ({ids})";
 
@@ -48,7 +50,12 @@ impl DueMessage {
         let critical = row.bool("critical")?;
         let nature = Nature {
             asks: row.str("name")? == owners::CONFIRM,
-            critical: critical && is_alert,
+            lets_sign_in: owners::lets_sign_in(row.str("name")?),
+            urgency: match (critical && is_alert, row.bool("first_critical")?) {
+                (true, true) => Urgency::FirstCritical,
+                (true, false) => Urgency::Critical,
+                (false, _) => Urgency::Ordinary,
+            },
             counted: row.bool("email_counted")?,
         };
         Ok(Self {
@@ -189,7 +196,10 @@ impl Allowance {
             Ok(segments) => segments,
             Err(reason) => return kept(NotificationState::Failed, reason),
         };
-        let of_device = message.counted.and_then(|device| self.refusal(device, message, segments));
+        let of_device = match message.counted {
+            Some(device) => self.refusal(device, message, segments),
+            None => self.segments_refused(message, segments),
+        };
         if let Some(reason) = of_device.or_else(|| self.capped(message)) {
             return kept(NotificationState::Suppressed, reason.name().into());
         }
@@ -206,8 +216,9 @@ impl Allowance {
 
     /// Counts a message that is about to be sent.
     fn count(&mut self, message: &DueMessage, segments: u32) {
-        if let Some(device) = message.counted {
-            self.counters.take(device, message.channel, segments);
+        match message.counted {
+            Some(device) => self.counters.take(device, message.channel, segments),
+            None => self.counters.take_segments(segments),
         }
         if message.channel == Channel::Email
             && let Ok(Some(lane)) =
@@ -228,6 +239,11 @@ impl Allowance {
             }
             return Some(reason);
         }
+        self.segments_refused(message, segments)
+    }
+
+    /// Why the caps of the account on SMS forbid this message, if they do.
+    fn segments_refused(&self, message: &DueMessage, segments: u32) -> Option<SuppressedReason> {
         match message.channel {
             Channel::Sms => self.policy.caps(&self.settings, self.counters.segments, segments),
             Channel::Email => None,

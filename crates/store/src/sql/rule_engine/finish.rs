@@ -6,10 +6,12 @@ use perigee_core::actor::Scope;
 use perigee_core::alert::Alert;
 use perigee_core::id::{AccountId, AlertId, DeviceId, RuleId};
 use perigee_core::location::Attribute;
+use perigee_core::routing::AlertRouting;
 use perigee_core::rule::{Change, Episode, Occurrence, Rule, reconcile};
 use perigee_core::store::{DeviceRound, Result, Round};
 use perigee_core::time::Timestamp;
 
+use super::super::alerts::NewAlert;
 use super::super::{alerts, ids, scope};
 use super::occurrence::{self, Changes, Key, Version};
 use super::trail::{self, SerialisedTrail};
@@ -172,8 +174,13 @@ async fn raise(
         let due = due.remove(&round.device).unwrap_or_default();
         let due: Vec<(&Rule, Episode)> =
             due.into_iter().filter_map(|(rule, episode)| Some((*rules.get(&rule)?, episode))).collect();
-        let by_rules = due.iter().map(|(rule, episode)| alert(rule, episode));
-        let alerts: Vec<Alert> = round.carried.iter().cloned().chain(by_rules).collect();
+        let by_rules = due.iter().map(|(rule, episode)| {
+            let routing = &rule.settings.routing;
+            let routing = (*routing != AlertRouting::default()).then(|| routing.clone());
+            NewAlert { alert: alert(rule, episode), routing }
+        });
+        let carried = round.carried.iter().map(|alert| NewAlert { alert: alert.clone(), routing: None });
+        let alerts: Vec<NewAlert> = carried.chain(by_rules).collect();
         if !alerts.is_empty() {
             all.push((round.device, alerts));
             own.push((round.carried.len(), due));

@@ -1,6 +1,6 @@
 //! Creating, replacing and deleting rules.
 
-use perigee_core::actor::{Actor, Scope};
+use perigee_core::actor::Actor;
 use perigee_core::audit::changed;
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::{AccountId, RuleId};
@@ -11,7 +11,7 @@ use perigee_core::store::Result;
 
 use super::super::query::{for_ids, insert_many};
 use super::super::rule_engine::end_occurrences;
-use super::super::{accounts, audit, geofences, idempotency, ids, scope, search};
+use super::super::{accounts, audit, geofences, idempotency, ids, routing, scope, search};
 use super::read;
 use crate::{Row, Tx, Value, params};
 
@@ -35,7 +35,13 @@ pub(in crate::sql) async fn start_generation(tx: &Tx, account: AccountId, rules:
 }
 
 /// Validates and normalises settings; what they name must be visible.
-async fn admit(tx: &Tx, scope: Scope, mut settings: RuleSettings) -> Result<RuleSettings> {
+async fn admit(
+    tx: &Tx,
+    actor: &Actor,
+    before: Option<&RuleSettings>,
+    mut settings: RuleSettings,
+) -> Result<RuleSettings> {
+    let scope = actor.scope;
     let target = &mut settings.target;
     target.devices.sort_unstable();
     target.groups.sort_unstable();
@@ -51,6 +57,8 @@ async fn admit(tx: &Tx, scope: Scope, mut settings: RuleSettings) -> Result<Rule
             return Err(StoreError::UnknownReference { kind: Kind::Geofence, id: fence.to_string() });
         }
     }
+    let before = before.map(|before| &before.routing);
+    routing::require_named(tx, actor, before, Some(&settings.routing)).await?;
     Ok(settings)
 }
 
@@ -106,7 +114,7 @@ pub(super) async fn create(
     {
         return Err(StoreError::TooMany { kind: Kind::Rule, most: RuleSettings::PER_ACCOUNT_MAX });
     }
-    let settings = admit(tx, actor.scope, settings).await?;
+    let settings = admit(tx, &actor, None, settings).await?;
     let make = |now| RuleId::new(now).as_i64();
     let id = RuleId::from_i64(ids::fresh_id(tx, "rule", account, make).await?);
     let sql = "INSERT INTO rule (account_id, id, revision, generation, since, all_devices, settings, search, \
@@ -143,7 +151,7 @@ pub(super) async fn replace(
     if before.revision != seen {
         return Err(StoreError::RevisionMismatch(Kind::Rule));
     }
-    let settings = admit(tx, actor.scope, settings).await?;
+    let settings = admit(tx, &actor, Some(&before.settings), settings).await?;
     if settings == before.settings {
         return Ok(before);
     }

@@ -5,4 +5,4 @@ mod change;
 mod read;
 
 pub(super) use change::{bump_revision, start_generation};
-pub(super) use read::{all, keep_rules};
+pub(super) use read::{all, find, keep_rules};

@@ -4,6 +4,7 @@ use perigee_core::actor::{Reach, Scope};
 use perigee_core::id::{AccountId, DeviceId, GroupId, RuleId};
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::revision::Revision;
+use perigee_core::routing::AlertRouting;
 use perigee_core::rule::{Rule, RuleSettings, RuleTarget};
 use perigee_core::store::Result;
 
@@ -71,8 +72,13 @@ async fn narrow(tx: &Tx, scope: Scope, rule: &mut Rule) -> Result<()> {
     }
     let target = &mut rule.settings.target;
     let in_sight = scope::visible_devices(tx, scope, target.devices.iter().copied().collect()).await?;
+    let named = target.devices.len() + target.groups.len();
     target.devices.retain(|device| in_sight.contains(device));
     target.groups.retain(|group| scope::sees_group(scope, *group));
+    // Who is told of other devices' alerts is not for those who cannot see these devices.
+    if target.all || target.devices.len() + target.groups.len() < named {
+        rule.settings.routing = AlertRouting::default();
+    }
     Ok(())
 }
 
@@ -91,7 +97,7 @@ pub(super) async fn find_whole(tx: &Tx, scope: Scope, id: RuleId) -> Result<Opti
 }
 
 /// Finds a rule that the scope may see.
-pub(super) async fn find(tx: &Tx, scope: Scope, id: RuleId) -> Result<Option<Rule>> {
+pub(in crate::sql) async fn find(tx: &Tx, scope: Scope, id: RuleId) -> Result<Option<Rule>> {
     let mut found = find_whole(tx, scope, id).await?;
     if let Some(rule) = &mut found {
         narrow(tx, scope, rule).await?;

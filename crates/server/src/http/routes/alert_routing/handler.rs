@@ -2,11 +2,11 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use perigee_core::error::Kind;
+use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::GroupId;
 use perigee_core::notification::Channel;
 use perigee_core::privilege::Privilege;
-use perigee_core::routing::{RoutingHolder, StoredRouting};
+use perigee_core::routing::{AlertRouting, Destination, Preferences, RoutingHolder, StoredRouting};
 
 use super::input::{AlertRoutingInput, read_routing};
 use super::view::{AlertRoutingView, place_name};
@@ -58,15 +58,35 @@ async fn view(
 }
 
 /// Asks recipients who are no users of the account whether they take e-mail, where that must be asked.
-async fn ask_to_confirm(app: &App, caller: &Caller, stored: &StoredRouting) -> ApiResult<()> {
+pub(in crate::http::routes) async fn ask_to_confirm<'r>(
+    app: &App,
+    caller: &Caller,
+    recipients: impl Iterator<Item = (&'r Destination, &'r Preferences)>,
+) -> ApiResult<()> {
     if !app.config.notifications.confirm_recipients {
         return Ok(());
     }
-    let recipients = stored.routing.iter().flat_map(|routing| &routing.recipients);
-    let emails = recipients.filter(|recipient| recipient.destination.channel() == Channel::Email);
-    let asked = emails.map(|one| (one.destination.as_str().to_owned(), one.preferences.clone())).collect();
+    let emails = recipients.filter(|(destination, _)| destination.channel() == Channel::Email);
+    let asked = emails.map(|(to, preferences)| (to.as_str().to_owned(), preferences.clone())).collect();
     app.store.ask_to_confirm(caller.scope().account, asked).await?;
     Ok(())
+}
+
+/// The addresses that a routing and its escalation name.
+pub(in crate::http::routes) fn named_addresses(
+    routing: &AlertRouting,
+) -> impl Iterator<Item = (&Destination, &Preferences)> {
+    routing.named_recipients().map(|recipient| (&recipient.destination, &recipient.preferences))
+}
+
+/// Puts an unknown reference at the member that named it.
+fn place<T>(outcome: Result<T, StoreError>) -> ApiResult<Result<T, StoreError>> {
+    let member = match &outcome {
+        Err(StoreError::UnknownReference { kind: Kind::User, .. }) => "users",
+        Err(StoreError::UnknownReference { kind: Kind::ContactGroup, .. }) => "contactGroups",
+        _ => "webhooks",
+    };
+    place_reference(outcome, member)
 }
 
 async fn read(app: &App, caller: &Caller, holder: RoutingHolder, params: Params) -> ApiResult<Response> {
@@ -90,10 +110,10 @@ async fn change(
         let seen = present.revision;
         let wanted = read_routing(&change.apply(&AlertRoutingView::new(present, None)).await?)?;
         let replaced = app.store.replace_routing(&caller.actor(), holder, seen, Some(wanted)).await;
-        place_reference(replaced, "webhooks")
+        place(replaced)
     })
     .await?;
-    ask_to_confirm(app, caller, &stored).await?;
+    ask_to_confirm(app, caller, stored.routing.iter().flat_map(named_addresses)).await?;
     let revision = stored.revision;
     let body = view(app, caller, holder, stored).await?;
     Ok(caller.reply(body).revision(revision))

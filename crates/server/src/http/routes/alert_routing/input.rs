@@ -1,9 +1,12 @@
 //! Reading alert routing from a request.
 
-use perigee_core::id::WebhookId;
+use perigee_core::contact::Contact;
+use perigee_core::escalation::{Escalation, EscalationRepeat, EscalationStep};
+use perigee_core::id::{ContactGroupId, UserId, WebhookId};
 use perigee_core::notification::Channel;
 use perigee_core::routing::{
-    AlertRouting, Destination, Language, Preferences, Recipient, RoutedWebhook, Units,
+    AlertRouting, Destination, Language, Preferences, Recipient, RoutedContacts, RoutedUser, RoutedWebhook,
+    Units,
 };
 use perigee_core::severity::Severity;
 use perigee_core::text::{EMAIL_MAX, OptionalName};
@@ -14,7 +17,7 @@ use utoipa::openapi::{RefOr, Schema};
 use crate::http::edit::ENVELOPE;
 use crate::http::error::ApiResult;
 use crate::http::input::{
-    Member, Object, Objects, Part, Schemas, Word, Words as _, id, input, parsed_kinds, read_body, text,
+    Member, Object, Objects, Part, Schemas, Whole, Word, Words as _, id, input, parsed_kinds, read_body, text,
 };
 use crate::http::json::{Field, Fields};
 use crate::http::routes::alerts::view::ChannelName;
@@ -29,14 +32,104 @@ input! {
     pub(super) struct AlertRoutingInput {
         /// Whom alerts go to.
         recipients: Objects<RecipientInput, 0, { AlertRouting::RECIPIENTS_MAX }>, required;
+        /// Users that alerts go to by e-mail; none unless given.
+        users: Objects<RoutedUserInput, 0, { AlertRouting::USERS_MAX }>, nullable;
+        /// Contact groups that alerts go to; none unless given.
+        contact_groups as "contactGroups": Objects<RoutedContactsInput, 0, { AlertRouting::CONTACT_GROUPS_MAX }>, nullable;
         /// The webhooks that alerts go to; none unless given.
         webhooks: Objects<RoutedWebhookInput, 0, { AlertRouting::WEBHOOKS_MAX }>, nullable;
+        /// What follows if nobody acknowledges a critical alert; nothing unless given.
+        escalation: Object<EscalationInput>, nullable;
+    }
+}
+
+input! {
+    /// Who is told of the alerts of a rule, beside those of the device, its groups or the account.
+    pub(in crate::http::routes) struct RuleThenInput {
+        /// Addresses that are told; none unless given.
+        recipients: Objects<RecipientInput, 0, { AlertRouting::RECIPIENTS_MAX }>, nullable;
+        /// Users that are told by e-mail; none unless given.
+        users: Objects<RoutedUserInput, 0, { AlertRouting::USERS_MAX }>, nullable;
+        /// Contact groups that are told; none unless given.
+        contact_groups as "contactGroups": Objects<RoutedContactsInput, 0, { AlertRouting::CONTACT_GROUPS_MAX }>, nullable;
+        /// Webhooks that are told; none unless given.
+        webhooks: Objects<RoutedWebhookInput, 0, { AlertRouting::WEBHOOKS_MAX }>, nullable;
+        /// What follows if nobody acknowledges an alert of a critical rule; nothing unless given.
+        escalation: Object<EscalationInput>, nullable;
+    }
+}
+
+input! {
+    /// A user who is told of alerts by e-mail, in the language, units and time zone of their console.
+    pub(in crate::http::routes) struct RoutedUserInput {
+        /// The id of a user of the account.
+        id: RoutedUserId, required, example "usr_01jc2m8k4n5p8";
+        /// They are told of alerts that matter at least so much; `info` unless given.
+        minimum_severity as "minimumSeverity": Word<Severity>, nullable, example "warning";
+        /// When they are told, by their own clock unless the schedule has its own; always unless given.
+        schedule: Object<ScheduleInput>, nullable;
+    }
+}
+
+input! {
+    /// A contact group that is told of alerts.
+    pub(in crate::http::routes) struct RoutedContactsInput {
+        /// The id of a contact group of the account.
+        id: RoutedGroupId, required, example "ctg_01jc2m8k4n5p6";
+        /// They are told of alerts that matter at least so much; `info` unless given.
+        minimum_severity as "minimumSeverity": Word<Severity>, nullable, example "warning";
+        /// When they are told, by each contact's clock unless the schedule has its own; always unless given.
+        schedule: Object<ScheduleInput>, nullable;
+    }
+}
+
+input! {
+    /// Steps that follow until somebody acknowledges a critical alert or a user ends it.
+    pub(in crate::http::routes) struct EscalationInput {
+        /// The steps, in the order of their minutes.
+        steps: Objects<EscalationStepInput, 1, { Escalation::STEPS_MAX }>, required;
+        /// Minutes after which the people of all steps are told again; nobody is told again unless given.
+        repeat_minutes as "repeatMinutes": Whole<1, { Escalation::MINUTES_MAX }>, nullable, example 30;
+        /// How often they are told again at most; 10 times unless given.
+        repeat_times as "repeatTimes": Whole<1, { Escalation::TIMES_MAX }>, nullable, example 10;
+    }
+}
+
+input! {
+    /// People who are told if an alert is still not acknowledged.
+    pub(in crate::http::routes) struct EscalationStepInput {
+        /// Minutes after the alert was received.
+        after_minutes as "afterMinutes": Whole<1, { Escalation::MINUTES_MAX }>, required, example 10;
+        /// Addresses that are told; none unless given.
+        recipients: Objects<RecipientInput, 0, { AlertRouting::RECIPIENTS_MAX }>, nullable;
+        /// Users that are told by e-mail; none unless given.
+        users: Objects<RoutedUserInput, 0, { AlertRouting::USERS_MAX }>, nullable;
+        /// Contact groups that are told; none unless given.
+        contact_groups as "contactGroups": Objects<RoutedContactsInput, 0, { AlertRouting::CONTACT_GROUPS_MAX }>, nullable;
+    }
+}
+
+input! {
+    /// Somebody in a contact group.
+    pub(in crate::http::routes) struct ContactInput {
+        /// How they are reached: `email` or `sms`.
+        channel: ChannelWord, required, example "email";
+        /// An e-mail address, or a telephone number in international form such as `+34600123456`.
+        address: Address, required, example "ana@example.com";
+        /// What to call them.
+        name: OptionalName, nullable, example "Ana";
+        /// The zone of the times they read, by IANA id; the account's unless given.
+        time_zone as "timeZone": Zone, nullable, example "Europe/Madrid";
+        /// Their units; metric unless given.
+        units: Word<Units>, nullable, example "metric";
+        /// Their language, as a tag such as `en` or `pt-BR`; English unless given.
+        language: LanguageTag, nullable, example "en";
     }
 }
 
 input! {
     /// A webhook that is told of alerts.
-    pub(super) struct RoutedWebhookInput {
+    pub(in crate::http::routes) struct RoutedWebhookInput {
         /// The id of a webhook of the account.
         id: RoutedWebhookId, required, example "whk_01jc2m8k4n5p6";
         /// It is told of alerts that matter at least so much; `info` unless given.
@@ -48,7 +141,7 @@ input! {
 
 input! {
     /// Somebody who is told of alerts.
-    pub(super) struct RecipientInput {
+    pub(in crate::http::routes) struct RecipientInput {
         /// How the recipient is reached: `email` or `sms`.
         channel: ChannelWord, required, example "email";
         /// An e-mail address, or a telephone number in international form such as `+34600123456`.
@@ -70,14 +163,19 @@ input! {
 
 parsed_kinds! {
     /// The id of a webhook.
-    pub(super) RoutedWebhookId => WebhookId, "a webhook's id such as whk_01jc2m8k4n5p6", id(WebhookId::PREFIX);
+    pub(in crate::http::routes) RoutedWebhookId => WebhookId, "a webhook's id such as whk_01jc2m8k4n5p6", id(WebhookId::PREFIX);
+    /// The id of a user.
+    pub(in crate::http::routes) RoutedUserId => UserId, "a user's id such as usr_01jc2m8k4n5p8", id(UserId::PREFIX);
+    /// The id of a contact group.
+    pub(in crate::http::routes) RoutedGroupId => ContactGroupId, "a contact group's id such as ctg_01jc2m8k4n5p6",
+        id(ContactGroupId::PREFIX);
     /// A language as a tag.
     pub(in crate::http::routes) LanguageTag => Language, "a language such as \"en\" or \"pt-BR\"",
         text(2, Language::CHARS_MAX, |text| text);
 }
 
 /// The name of a channel, in any letter case.
-pub(super) enum ChannelWord {}
+pub(in crate::http::routes) enum ChannelWord {}
 
 impl Member for ChannelWord {
     type Value = Channel;
@@ -96,7 +194,7 @@ impl Member for ChannelWord {
 }
 
 /// An address of the recipient's channel.
-pub(super) enum Address {}
+pub(in crate::http::routes) enum Address {}
 
 impl Member for Address {
     type Value = Destination;
@@ -130,6 +228,98 @@ impl Part for RoutedWebhookInput {
     }
 }
 
+impl Part for RoutedUserInput {
+    type Value = RoutedUser;
+
+    fn make(self, fields: &mut Fields<'_>) -> Option<RoutedUser> {
+        fields.ignore(&["name"]);
+        let minimum_severity = self.minimum_severity.unwrap_or(Severity::Info);
+        Some(RoutedUser { user: self.id?, minimum_severity, schedule: self.schedule })
+    }
+}
+
+impl Part for RoutedContactsInput {
+    type Value = RoutedContacts;
+
+    fn make(self, fields: &mut Fields<'_>) -> Option<RoutedContacts> {
+        fields.ignore(&["name"]);
+        let minimum_severity = self.minimum_severity.unwrap_or(Severity::Info);
+        Some(RoutedContacts { group: self.id?, minimum_severity, schedule: self.schedule })
+    }
+}
+
+/// How often people are told again unless a client says otherwise.
+const REPEAT_TIMES: u32 = 10;
+
+impl Part for EscalationInput {
+    type Value = Escalation;
+
+    fn make(self, fields: &mut Fields<'_>) -> Option<Escalation> {
+        let steps = self.steps?;
+        if !steps.is_sorted_by(|one, next| one.after_minutes < next.after_minutes) {
+            fields
+                .refuse("steps", "must be in the order of \"afterMinutes\", each later than the one before");
+        }
+        if self.repeat_minutes.is_none() && self.repeat_times.is_some() {
+            fields.refuse("repeatTimes", "needs \"repeatMinutes\"");
+        }
+        let repeat = self.repeat_minutes.map(|every_minutes| EscalationRepeat {
+            every_minutes,
+            times: self.repeat_times.unwrap_or(REPEAT_TIMES),
+        });
+        Some(Escalation { steps, repeat })
+    }
+}
+
+impl Part for EscalationStepInput {
+    type Value = EscalationStep;
+
+    fn make(self, fields: &mut Fields<'_>) -> Option<EscalationStep> {
+        let step = EscalationStep {
+            after_minutes: self.after_minutes?,
+            recipients: self.recipients.unwrap_or_default(),
+            users: self.users.unwrap_or_default(),
+            contact_groups: self.contact_groups.unwrap_or_default(),
+        };
+        if step.recipients.is_empty() && step.users.is_empty() && step.contact_groups.is_empty() {
+            fields.refuse("recipients", "must name somebody, or \"users\" or \"contactGroups\" must");
+        }
+        Some(step)
+    }
+}
+
+impl Part for RuleThenInput {
+    type Value = AlertRouting;
+
+    fn make(self, _fields: &mut Fields<'_>) -> Option<AlertRouting> {
+        Some(AlertRouting {
+            recipients: self.recipients.unwrap_or_default(),
+            users: self.users.unwrap_or_default(),
+            contact_groups: self.contact_groups.unwrap_or_default(),
+            webhooks: self.webhooks.unwrap_or_default(),
+            escalation: self.escalation,
+        })
+    }
+}
+
+impl Part for ContactInput {
+    type Value = Contact;
+
+    fn make(self, fields: &mut Fields<'_>) -> Option<Contact> {
+        fields.ignore(&["status"]);
+        self.channel?;
+        Some(Contact {
+            destination: self.address?,
+            preferences: Preferences {
+                name: self.name,
+                time_zone: self.time_zone,
+                units: self.units.unwrap_or_default(),
+                language: self.language.unwrap_or_default(),
+            },
+        })
+    }
+}
+
 impl Part for RecipientInput {
     type Value = Recipient;
 
@@ -154,7 +344,13 @@ impl Part for RecipientInput {
 pub(super) fn read_routing(body: &Value) -> ApiResult<AlertRouting> {
     let ignored: [&[_]; 2] = [ENVELOPE, &["isSet", "inForce", "lastModified"]];
     read_body(body, &ignored, |input: AlertRoutingInput, _| {
-        Some(AlertRouting { recipients: input.recipients?, webhooks: input.webhooks.unwrap_or_default() })
+        Some(AlertRouting {
+            recipients: input.recipients?,
+            users: input.users.unwrap_or_default(),
+            contact_groups: input.contact_groups.unwrap_or_default(),
+            webhooks: input.webhooks.unwrap_or_default(),
+            escalation: input.escalation,
+        })
     })
 }
 

@@ -78,7 +78,7 @@ pub async fn list_all_alerts(
     answer_history(&app, &caller, "alerts", part, fetch, AlertView::from).await
 }
 
-async fn find(app: &App, caller: &Caller, id: Option<AlertId>) -> ApiResult<StoredAlert> {
+pub(super) async fn find(app: &App, caller: &Caller, id: Option<AlertId>) -> ApiResult<StoredAlert> {
     let missing = || not_found(Kind::Alert);
     app.store.find_alert(caller.scope(), id.ok_or_else(missing)?).await?.ok_or_else(missing)
 }
@@ -104,7 +104,8 @@ pub async fn get_alert(
 
 /// Take note of an alert.
 ///
-/// The first to do so stays named; doing it again changes nothing. Needs `alerts.write`.
+/// The first to do so stays named; doing it again changes nothing. It ends the escalation of the alert. A note can be added
+/// with `POST /api/alerts/{alertId}/notes`, before or after. Needs `alerts.write`.
 #[utoipa::path(post, path = "/api/alerts/{alertId}/acknowledge", tag = "alerts",
     params(("alertId" = String, Path, description = "The alert's id.", example = "alr_01jc2m8k4n5p9")),
     responses((status = 200, description = "The alert as it is now.", body = AlertAnswer)))]
@@ -117,7 +118,7 @@ pub async fn acknowledge_alert(
     params.finish()?;
     let alert = find(&app, &caller, id).await?;
     caller.require(Privilege::AlertsWrite)?;
-    let alert = app.store.acknowledge_alert(&caller.actor(), alert.id).await?;
+    let alert = app.store.acknowledge_alert(&caller.actor(), alert.id, None).await?;
     Ok(answer(&caller, alert))
 }
 

@@ -21,6 +21,7 @@ pub(super) const ADDED: &[&str] = &[
     "notifications",
     "acknowledgedAt",
     "acknowledgedBy",
+    "acknowledgedName",
     "endedAt",
     "receivedAt",
     "placeIsLastKnown",
@@ -78,6 +79,9 @@ pub struct AlertView {
     /// The id of who took note of it.
     #[schema(example = json!(null))]
     acknowledged_by: Option<String>,
+    /// The name of who took note of it by the link in a message, without an account.
+    #[schema(example = json!(null))]
+    acknowledged_name: Option<String>,
     /// When it was over.
     #[schema(example = json!(null), format = DateTime)]
     ended_at: Option<String>,
@@ -160,6 +164,7 @@ impl From<StoredAlert> for AlertView {
             attributes: write_attributes(alert.attributes),
             acknowledged_at: acknowledged_at.map(|at| at.to_string()),
             acknowledged_by: acknowledged_by.flatten().map(|user| user.to_string()),
+            acknowledged_name: stored.acknowledged_name,
             ended_at: stored.ended_at.map(|at| at.to_string()),
             received_at: stored.received_at.to_string(),
         }

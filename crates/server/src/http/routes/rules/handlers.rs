@@ -15,12 +15,16 @@ use crate::http::extract::{Caller, Change, IdPath, JsonBody, Once, Params, Preco
 use crate::http::list::answer_list;
 use crate::http::names::resolve_names;
 use crate::http::reply::{Done, Reply, not_modified};
+use crate::http::routes::alert_routing::{ask_to_confirm, named_addresses};
 
 /// Puts an unknown reference at the member that named it.
 fn place<T>(outcome: Result<T, StoreError>) -> ApiResult<Result<T, StoreError>> {
     let member = match &outcome {
         Err(StoreError::UnknownReference { kind: Kind::Device, .. }) => "devices",
         Err(StoreError::UnknownReference { kind: Kind::Group, .. }) => "groups",
+        Err(StoreError::UnknownReference {
+            kind: Kind::User | Kind::ContactGroup | Kind::Webhook, ..
+        }) => "then",
         _ => "conditions",
     };
     place_reference(outcome, member)
@@ -65,6 +69,7 @@ pub async fn create_rule(
     let held = once.hold(&app, &caller, &body)?;
     let created = app.store.create_rule(&caller.actor(), settings, held.key.clone()).await;
     let rule = place(created)??.into_inner();
+    ask_to_confirm(&app, &caller, named_addresses(&rule.settings.routing)).await?;
     let address = app.base_url.join(&format!("/api/rules/{}", rule.id));
     let revision = rule.revision;
     Ok(caller.reply(RuleView::from(rule)).created(address).revision(revision))
@@ -134,6 +139,7 @@ async fn change_rule(
         place(app.store.replace_rule(&caller.actor(), id, seen, settings).await)
     })
     .await?;
+    ask_to_confirm(&app, &caller, named_addresses(&rule.settings.routing)).await?;
     let revision = rule.revision;
     Ok(caller.reply(RuleView::from(rule)).revision(revision))
 }

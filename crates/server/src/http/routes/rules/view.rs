@@ -15,6 +15,8 @@ use crate::http::error::ApiResult;
 use crate::http::input::{Object, Set, Whole, input, read_body};
 use crate::http::json::Fields;
 use crate::http::names::Named;
+use crate::http::routes::alert_routing::input::RuleThenInput;
+use crate::http::routes::alert_routing::view::RuleThenView;
 use crate::http::schedule::{ScheduleInput, ScheduleView};
 
 /// What raises alerts, and of whom.
@@ -68,6 +70,9 @@ pub struct RuleView {
     /// Whether its alerts cannot wait.
     #[schema(example = false)]
     critical: bool,
+    /// Who is told of its alerts, beside those of the device, its groups or the account. Empty for users who do not see
+    /// every device of the rule.
+    then: RuleThenView,
     /// When it was made.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     creation: String,
@@ -119,6 +124,8 @@ input! {
         text: Lines<1, { Alert::TEXT_MAX }>, nullable, example null;
         /// Whether its alerts cannot wait.
         critical: bool, or(false), example false;
+        /// Who is told of its alerts, beside those of the device, its groups or the account; nobody unless given.
+        then: Object<RuleThenInput>, nullable;
     }
 }
 
@@ -142,6 +149,7 @@ impl From<Rule> for RuleView {
             alert_name: settings.alert_name,
             text: settings.text,
             critical: settings.critical,
+            then: RuleThenView::from(settings.routing),
             creation: rule.creation.to_string(),
             last_modified: rule.last_modified.to_string(),
         }
@@ -184,6 +192,7 @@ pub(super) fn read_rule(body: &Value, mode: Mode, zone: &Zone) -> ApiResult<Rule
             alert_name: input.alert_name,
             text: input.text,
             critical: input.critical,
+            routing: input.then.unwrap_or_default(),
         };
         if settings.watches_silence() {
             refuse_mixed_silence(&settings, fields);

@@ -1,0 +1,46 @@
+//! The text of a test message, in every language. Accounts cannot change it.
+
+use perigee_core::notification::{Channel, Composed, Content, Message};
+
+use super::consent::{add_footer, shown_name};
+use super::words::spoken;
+use crate::plain::excerpt;
+use crate::sms::segments;
+
+/// Characters of a device's name that are shown.
+const NAME_SHOWN: usize = 40;
+
+/// The message for somebody who shall see that alerts reach them.
+pub(super) fn message(content: &Content) -> Composed {
+    let device = content.device.as_ref().map(|device| excerpt(&device.name, NAME_SHOWN)).unwrap_or_default();
+    let account = shown_name(content);
+    let (subject, mut text) = if spoken(content.preferences.language.as_str()) == "es" {
+        (
+            format!("Prueba: alertas de {device}"),
+            format!("Prueba de {account}: las alertas de {device} le llegarán así. No tiene que hacer nada."),
+        )
+    } else {
+        (
+            format!("Test: alerts of {device}"),
+            format!(
+                "Test of {account}: alerts of {device} will reach you like this. You need not do anything."
+            ),
+        )
+    };
+    let count = match content.channel {
+        Channel::Email => 0,
+        Channel::Sms => u32::try_from(segments(&text).count).unwrap_or(u32::MAX),
+    };
+    add_footer(content, &mut text, None);
+    let subject = if content.channel == Channel::Email { subject } else { String::new() };
+    let message = Message {
+        id: content.id,
+        channel: content.channel,
+        to: content.to.clone(),
+        subject,
+        text,
+        html: None,
+        mail_link: content.mail_link.clone(),
+    };
+    Composed { message, segments: count }
+}

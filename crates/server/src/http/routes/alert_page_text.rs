@@ -1,0 +1,161 @@
+//! The text of the page on which somebody acknowledges an alert: plain HTML and one form, no script.
+
+use http::HeaderMap;
+use perigee_core::alert::{AlertNote, ToldAlert};
+use perigee_core::text::NAME_MAX;
+use perigee_core::time::Timestamp;
+use perigee_notify::template::alert_title;
+
+use super::mail_page::{self, escape};
+use crate::config::BaseUrl;
+
+/// What the page says in one language.
+#[derive(Clone, Copy)]
+pub(super) struct Say {
+    language: &'static str,
+    device: &'static str,
+    time: &'static str,
+    place: &'static str,
+    map: &'static str,
+    acknowledged: &'static str,
+    somebody: &'static str,
+    ended: &'static str,
+    open: &'static str,
+    over: &'static str,
+    name: &'static str,
+    note: &'static str,
+    acknowledge: &'static str,
+    add_note: &'static str,
+    no_link: &'static str,
+    /// The form had no name.
+    pub(super) name_missing: &'static str,
+}
+
+const ENGLISH: Say = Say {
+    language: "en",
+    device: "Device",
+    time: "Time",
+    place: "Place",
+    map: "Show on a map",
+    acknowledged: "{name} acknowledged this alert at {time}.",
+    somebody: "Somebody",
+    ended: "This alert ended at {time}.",
+    open: "Nobody has acknowledged this alert yet. Acknowledge it if you take care of it: the others then know, and no \
+           further people are called.",
+    over: "This link is over. Sign in, or ask somebody of {account} to acknowledge the alert.",
+    name: "Your name",
+    note: "Note (optional)",
+    acknowledge: "Acknowledge",
+    add_note: "Add a note",
+    no_link: "This link is not valid. Open the link of a message you received, whole.",
+    name_missing: "Enter your name, so that others know who takes care of it.",
+};
+const SPANISH: Say = Say {
+    language: "es",
+    device: "Dispositivo",
+    time: "Hora",
+    place: "Lugar",
+    map: "Ver en un mapa",
+    acknowledged: "{name} confirmó esta alerta a las {time}.",
+    somebody: "Alguien",
+    ended: "Esta alerta terminó a las {time}.",
+    open: "Nadie ha confirmado todavía esta alerta. Confírmela si se ocupa de ella: los demás lo sabrán y no se avisará \
+           a nadie más.",
+    over: "Este enlace ha caducado. Inicie sesión o pida a alguien de {account} que confirme la alerta.",
+    name: "Su nombre",
+    note: "Nota (opcional)",
+    acknowledge: "Confirmar",
+    add_note: "Añadir una nota",
+    no_link: "Este enlace no es válido. Abra entero el enlace de un mensaje que haya recibido.",
+    name_missing: "Escriba su nombre, para que los demás sepan quién se ocupa.",
+};
+
+impl Say {
+    /// In the language of the message's recipient.
+    pub(super) fn of(told: &ToldAlert) -> Self {
+        if told.preferences.language.as_str().starts_with("es") { SPANISH } else { ENGLISH }
+    }
+}
+
+/// Writes the page.
+pub(super) struct AlertPage;
+
+impl AlertPage {
+    /// The alert, what became of it, and a form unless the link is over.
+    pub(super) fn of(base_url: &BaseUrl, told: &ToldAlert, is_over: bool, problem: Option<&str>) -> String {
+        let say = Say::of(told);
+        let alert = &told.alert.alert;
+        let text = alert.text.iter().map(|text| format!("<p>{}</p>\n", escape(text))).collect();
+        let state = format!("<p role=\"status\" class=\"message\">{}</p>\n", state(say, told, is_over));
+        let problem = problem
+            .map(|problem| format!("<p role=\"alert\" class=\"message problem\">{problem}</p>\n"))
+            .unwrap_or_default();
+        let form = if is_over { String::new() } else { form(say, told) };
+        let incident = escape(&base_url.join(&format!("/alerts/{}", told.alert.id)));
+        let incident = format!("<p><a href=\"{incident}\">{}</a></p>\n", escape(&told.account));
+        let body: [String; 6] = [text, facts(say, told), state, problem, form, incident];
+        let title = alert_title(&alert.name, told.preferences.language.as_str());
+        let title = format!("{} · {}", escape(title), escape(&told.device));
+        mail_page::page(say.language, &title, &body.concat())
+    }
+
+    /// The link was not made here, or its message is gone.
+    pub(super) fn problem(headers: &HeaderMap) -> String {
+        let say = if mail_page::Say::of(headers).is_spanish() { SPANISH } else { ENGLISH };
+        mail_page::page(say.language, "Perigee", &format!("<p class=\"message problem\">{}</p>", say.no_link))
+    }
+}
+
+/// A time in the recipient's zone, as HTML.
+fn clock(told: &ToldAlert, at: Timestamp) -> String {
+    let local = told.time_zone.as_jiff().to_datetime(at.to_jiff());
+    escape(&format!("{} ({})", local.strftime("%Y-%m-%d %H:%M:%S"), told.time_zone.id()))
+}
+
+/// Device, time and place of the alert.
+fn facts(say: Say, told: &ToldAlert) -> String {
+    let alert = &told.alert.alert;
+    let fact = |name: &str, value: String| format!("<dt>{name}</dt><dd>{value}</dd>\n");
+    let place = alert.position.or(told.alert.last_known).map(|(latitude, longitude)| {
+        let (latitude, longitude) = (latitude.as_degrees(), longitude.as_degrees());
+        let map = format!(
+            "https://www.openstreetmap.org/?mlat={latitude:.5}&amp;mlon={longitude:.5}#map=12/{latitude:.5}/{longitude:.5}"
+        );
+        let link = format!("<a rel=\"noreferrer\" href=\"{map}\">{}</a>", say.map);
+        fact(say.place, format!("{latitude:.5}, {longitude:.5}<br>{link}"))
+    });
+    let device = fact(say.device, escape(&told.device));
+    let time = fact(say.time, clock(told, alert.time));
+    format!("<dl>{device}{time}{}</dl>\n", place.unwrap_or_default())
+}
+
+/// What became of the alert.
+fn state(say: Say, told: &ToldAlert, is_over: bool) -> String {
+    match (&told.alert.acknowledged, told.alert.ended_at) {
+        (Some((at, _)), _) => {
+            let name = told.alert.acknowledged_name.as_deref().or(told.acknowledged_by.as_deref());
+            let text = say.acknowledged.replace("{time}", &clock(told, *at));
+            text.replace("{name}", &escape(name.unwrap_or(say.somebody)))
+        }
+        (None, Some(at)) => say.ended.replace("{time}", &clock(told, at)),
+        (None, None) if is_over => say.over.replace("{account}", &escape(&told.account)),
+        (None, None) => say.open.to_owned(),
+    }
+}
+
+/// The form that acknowledges, or adds a note to an alert that somebody acknowledged.
+fn form(say: Say, told: &ToldAlert) -> String {
+    let name = escape(told.preferences.name.as_deref().unwrap_or_default());
+    let is_open = told.alert.acknowledged.is_none();
+    let button = if is_open { say.acknowledge } else { say.add_note };
+    format!(
+        "<form method=\"post\">\n<label for=\"name\">{}</label>\n\
+         <input id=\"name\" type=\"text\" name=\"name\" value=\"{name}\" required maxlength=\"{NAME_MAX}\" \
+         autocomplete=\"name\">\n<label for=\"note\">{}</label>\n\
+         <textarea id=\"note\" name=\"note\" rows=\"3\" maxlength=\"{}\"></textarea>\n\
+         <button type=\"submit\">{button}</button>\n</form>\n",
+        say.name,
+        say.note,
+        AlertNote::TEXT_MAX
+    )
+}

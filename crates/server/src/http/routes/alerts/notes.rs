@@ -1,0 +1,111 @@
+//! Notes about alerts.
+
+use axum::extract::State;
+use http::StatusCode;
+use perigee_core::alert::AlertNote;
+use perigee_core::id::AlertId;
+use perigee_core::privilege::Privilege;
+use perigee_core::text::Lines;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::all::find;
+use crate::app::App;
+use crate::http::edit::ENVELOPE;
+use crate::http::error::ApiResult;
+use crate::http::extract::{Caller, IdPath, JsonBody, Params};
+use crate::http::input::{input, read_body};
+use crate::http::reply::Reply;
+
+/// What somebody wrote about an alert, or that they acknowledged it.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AlertNote)]
+pub struct AlertNoteView {
+    /// The note's id; never changes.
+    #[schema(example = "nte_01jc2m8k4n5p6")]
+    id: String,
+    /// The id of the user who wrote it; null for somebody without an account.
+    #[schema(example = "usr_01jc2m8k4n5p8")]
+    user_id: Option<String>,
+    /// The name of who wrote it.
+    #[schema(example = "Ana")]
+    name: String,
+    /// What they wrote; null for an acknowledgement without words.
+    #[schema(example = "Called the skipper, all well")]
+    text: Option<String>,
+    /// Whether they acknowledged the alert with it.
+    #[schema(example = true)]
+    acknowledges: bool,
+    /// When it was written.
+    #[schema(example = "2026-05-01T12:05:00Z", format = DateTime)]
+    creation: String,
+}
+
+/// The notes about an alert.
+#[derive(Serialize, ToSchema)]
+pub struct AlertNoteList {
+    /// The notes, the oldest first.
+    notes: Vec<AlertNoteView>,
+}
+
+input! {
+    /// A note about an alert.
+    struct AlertNoteInput {
+        /// What to remember or to tell others.
+        text: Lines<1, { AlertNote::TEXT_MAX }>, required, example "Called the skipper, all well";
+    }
+}
+
+impl From<AlertNote> for AlertNoteView {
+    fn from(note: AlertNote) -> Self {
+        Self {
+            id: note.id.to_string(),
+            user_id: note.user.map(|user| user.to_string()),
+            name: note.name,
+            text: note.text,
+            acknowledges: note.acknowledges,
+            creation: note.created.to_string(),
+        }
+    }
+}
+
+fn read_note(body: &Value) -> ApiResult<String> {
+    read_body(body, &[ENVELOPE], |input: AlertNoteInput, _| input.text)
+}
+
+/// List the notes about an alert.
+#[utoipa::path(get, path = "/api/alerts/{alertId}/notes", tag = "alerts",
+    params(("alertId" = String, Path, description = "The alert's id.", example = "alr_01jc2m8k4n5p9")),
+    responses((status = 200, description = "The notes.", body = AlertNoteList)))]
+pub async fn list_alert_notes(
+    State(app): State<App>,
+    caller: Caller,
+    IdPath(id): IdPath<AlertId>,
+    params: Params,
+) -> ApiResult<Reply<AlertNoteList>> {
+    params.finish()?;
+    let alert = find(&app, &caller, id).await?;
+    let notes = app.store.list_alert_notes(caller.scope(), alert.id).await?;
+    Ok(caller.reply(AlertNoteList { notes: notes.into_iter().map(AlertNoteView::from).collect() }))
+}
+
+/// Write a note about an alert.
+///
+/// At most 200 for each alert. Needs `alerts.write`.
+#[utoipa::path(post, path = "/api/alerts/{alertId}/notes", tag = "alerts", request_body = AlertNoteInput,
+    params(("alertId" = String, Path, description = "The alert's id.", example = "alr_01jc2m8k4n5p9")),
+    responses((status = 201, description = "The note that was stored.", body = AlertNoteView)))]
+pub async fn create_alert_note(
+    State(app): State<App>,
+    caller: Caller,
+    IdPath(id): IdPath<AlertId>,
+    body: JsonBody,
+) -> ApiResult<Reply<AlertNoteView>> {
+    let alert = find(&app, &caller, id).await?;
+    caller.require(Privilege::AlertsWrite)?;
+    let text = read_note(&body.value)?;
+    let note = app.store.add_alert_note(&caller.actor(), alert.id, text).await?;
+    Ok(caller.reply(AlertNoteView::from(note)).status(StatusCode::CREATED))
+}
