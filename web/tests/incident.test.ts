@@ -19,6 +19,7 @@ const message = (change: Partial<Message>): Message => ({
   id: 'ntf_1',
   name: 'SOSButton',
   critical: true,
+  step: 0,
   channel: 'sms',
   address: '+34600000000',
   state: 'sent',
@@ -50,4 +51,21 @@ test('a message that was not sent is told once', () => {
 
 test('an alert that came late says when', () => {
   expect(kinds(timelineOf({ ...alert, receivedAt: '2026-05-01T14:00:00Z' }, []))).toEqual(['raised', 'received'])
+})
+
+test('notes stand where they were written, and an acknowledgement without words once', () => {
+  const note = {
+    id: 'nte_1',
+    userId: null,
+    name: 'Eva',
+    text: 'On my way',
+    acknowledges: true,
+    creation: '2026-05-01T12:04:00Z'
+  }
+  const acknowledged = { ...alert, acknowledgedAt: '2026-05-01T12:04:00Z' }
+  expect(kinds(timelineOf(acknowledged, [], [note, { ...note, id: 'nte_2', text: null }]))).toEqual([
+    'raised',
+    'acknowledged',
+    'nte_1'
+  ])
 })

@@ -93,6 +93,7 @@ const rule: Rule = {
   raises: 'SpeedLimit',
   text: 'Slow down',
   critical: true,
+  then: { recipients: [], users: [], contactGroups: [], webhooks: [], escalation: null },
   creation: '2026-05-01T12:00:00Z',
   lastModified: '2026-05-01T12:00:00Z'
 }

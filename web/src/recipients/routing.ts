@@ -3,6 +3,7 @@ import type { Schemas } from '../api/client'
 import { weekdayValues } from '../api/schema'
 
 type Recipient = Schemas['Recipient']
+type Contact = Schemas['Contact']
 type RecipientInput = Schemas['RecipientInput']
 export type Weekday = Schemas['Weekday']
 
@@ -64,7 +65,7 @@ export function formOf(recipient: Recipient): RecipientForm {
     timeZone: recipient.timeZone ?? '',
     units: recipient.units,
     language: recipient.language,
-    status: recipient.status as RecipientStatus
+    status: (recipient.status ?? 'active') as RecipientStatus
   }
 }
 
@@ -86,6 +87,15 @@ export function inputOf(form: RecipientForm): RecipientInput {
     units: form.units,
     language: form.language
   }
+}
+
+/** A contact of a group: somebody without hours and severity, which the place that names the group sets. */
+export const contactFormOf = (contact: Contact): RecipientForm =>
+  formOf({ ...contact, minimumSeverity: 'info', schedule: null })
+
+export function contactInputOf(form: RecipientForm): Schemas['ContactInput'] {
+  const { channel, address, name, timeZone, units, language } = inputOf(form)
+  return { channel, address, name, timeZone, units, language }
 }
 
 /** Whether days are all, Monday to Friday, the weekend, or some others. */

@@ -3,9 +3,11 @@ import type { Alert } from '../../alerts/names'
 import type { Schemas } from '../../api/client'
 
 export type Message = Schemas['Notification']
+export type Note = Schemas['AlertNote']
 
 export type Entry = { at: string; id: string } & (
   | { kind: 'raised' | 'received' | 'acknowledged' | 'ended' }
+  | { kind: 'note'; note: Note }
   | { kind: 'message'; message: Message; step: 'written' | 'sent' | 'delivered' }
 )
 
@@ -13,13 +15,17 @@ export type Entry = { at: string; id: string } & (
 const late = 10_000
 
 /** Oldest first. */
-export function timelineOf(alert: Alert, messages: Message[]): Entry[] {
+export function timelineOf(alert: Alert, messages: Message[], notes: Note[] = []): Entry[] {
   const entries: Entry[] = [{ at: alert.dateTime, id: 'raised', kind: 'raised' }]
   if (Date.parse(alert.receivedAt) - Date.parse(alert.dateTime) > late) {
     entries.push({ at: alert.receivedAt, id: 'received', kind: 'received' })
   }
   if (alert.acknowledgedAt) entries.push({ at: alert.acknowledgedAt, id: 'acknowledged', kind: 'acknowledged' })
   if (alert.endedAt) entries.push({ at: alert.endedAt, id: 'ended', kind: 'ended' })
+  // An acknowledgement without words is told by the alert itself.
+  for (const note of notes) {
+    if (note.text) entries.push({ at: note.creation, id: note.id, kind: 'note', note })
+  }
   for (const message of messages) {
     const { id, creation, sentAt, deliveredAt } = message
     // One that was never sent is told once, with the reason.

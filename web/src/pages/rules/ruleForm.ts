@@ -2,6 +2,7 @@
 import type { Schemas } from '../../api/client'
 import { weekdayValues } from '../../api/schema'
 import type { UnitSystem } from '../../preferences.svelte'
+import { nobody, thenForm, thenInput, type ThenForm } from '../../recipients/people'
 import { conditionBody, conditionForm, newCondition, type ConditionForm } from './conditions'
 
 export type Rule = Schemas['Rule']
@@ -29,6 +30,8 @@ export interface RuleForm {
   alertName: string
   text: string
   critical: boolean
+  /** Whom it tells beside those of the device, its groups or the account. */
+  then: ThenForm
 }
 
 export function newRule(units: UnitSystem, type = 'speed'): RuleForm {
@@ -49,7 +52,8 @@ export function newRule(units: UnitSystem, type = 'speed'): RuleForm {
     timeZone: '',
     alertName: '',
     text: '',
-    critical: false
+    critical: false,
+    then: nobody()
   }
 }
 
@@ -72,7 +76,8 @@ export function ruleForm(rule: Rule, units: UnitSystem): RuleForm {
     timeZone: rule.schedule?.timeZone ?? '',
     alertName: rule.alertName ?? '',
     text: rule.text ?? '',
-    critical: rule.critical
+    critical: rule.critical,
+    then: thenForm({ ...rule.then, escalation: rule.then.escalation ?? null })
   }
 }
 
@@ -94,7 +99,8 @@ export function ruleBody(form: RuleForm, units: UnitSystem): RuleInput {
       : null,
     alertName: orNull(form.alertName),
     text: orNull(form.text),
-    critical: form.critical
+    critical: form.critical,
+    then: thenInput(form.critical ? form.then : { ...form.then, escalation: null })
   }
 }
 
