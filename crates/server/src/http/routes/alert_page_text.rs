@@ -85,7 +85,7 @@ impl AlertPage {
     pub(super) fn of(base_url: &BaseUrl, told: &ToldAlert, is_over: bool, problem: Option<&str>) -> String {
         let say = Say::of(told);
         let alert = &told.alert.alert;
-        let text = alert.text.iter().map(|text| format!("<p>{}</p>\n", escape(text))).collect();
+        let text = alert.text.as_ref().map(|text| format!("<p>{}</p>\n", escape(text))).unwrap_or_default();
         let state = format!("<p role=\"status\" class=\"message\">{}</p>\n", state(say, told, is_over));
         let problem = problem
             .map(|problem| format!("<p role=\"alert\" class=\"message problem\">{problem}</p>\n"))
