@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
@@ -79,25 +79,88 @@ impl ServerCertVerifier for Unverified {
         Ok(ServerCertVerified::assertion())
     }
 
+    // A signature by the key of a certificate that anybody can make proves nothing. Checking it would only refuse
+    // certificates of version 1, which some databases make for themselves.
     fn verify_tls12_signature(
         &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
+        _message: &[u8],
+        _certificate: &CertificateDer<'_>,
+        _signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
+        Ok(HandshakeSignatureValid::assertion())
     }
 
     fn verify_tls13_signature(
         &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
+        _message: &[u8],
+        _certificate: &CertificateDer<'_>,
+        _signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
+        Ok(HandshakeSignatureValid::assertion())
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustls::pki_types::PrivateKeyDer;
+    use rustls::server::{ClientHello, ResolvesServerCert};
+    use rustls::sign::CertifiedKey;
+    use rustls::{ClientConnection, ServerConfig, ServerConnection};
+
+    use super::*;
+
+    /// A certificate of version 1 and its key, made with `openssl x509 -req`.
+    const CERTIFICATE: &[u8] = include_bytes!("../tests/version1.pem");
+    const KEY: &[u8] = include_bytes!("../tests/version1.key.pem");
+
+    /// Shows the certificate without looking into it.
+    #[derive(Debug)]
+    struct Always(Arc<CertifiedKey>);
+
+    impl ResolvesServerCert for Always {
+        fn resolve(&self, _hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+            Some(Arc::clone(&self.0))
+        }
+    }
+
+    /// Whether a client that trusts so comes to terms with that server.
+    fn connects(trust: &Trust, versions: &[&'static rustls::SupportedProtocolVersion]) -> bool {
+        let key = ring::sign::any_supported_type(&PrivateKeyDer::from_pem_slice(KEY).unwrap()).unwrap();
+        let chain = vec![CertificateDer::from_pem_slice(CERTIFICATE).unwrap()];
+        let server = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_protocol_versions(versions)
+            .unwrap()
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::new(Always(Arc::new(CertifiedKey::new(chain, key)))));
+        let mut server = ServerConnection::new(Arc::new(server)).unwrap();
+        let name = ServerName::try_from("v1.example").unwrap();
+        let mut client = ClientConnection::new(Arc::new(client_config(trust).unwrap()), name).unwrap();
+        while client.is_handshaking() || server.is_handshaking() {
+            let mut flight = Vec::new();
+            client.write_tls(&mut flight).unwrap();
+            server.read_tls(&mut flight.as_slice()).unwrap();
+            if server.process_new_packets().is_err() {
+                return false;
+            }
+            let mut flight = Vec::new();
+            server.write_tls(&mut flight).unwrap();
+            client.read_tls(&mut flight.as_slice()).unwrap();
+            if client.process_new_packets().is_err() {
+                return false;
+            }
+        }
+        true
+    }
+
+    #[test]
+    fn a_certificate_of_version_1_is_accepted_where_any_is() {
+        for version in [&rustls::version::TLS12, &rustls::version::TLS13] {
+            assert!(connects(&Trust::Anyone, &[version]), "{version:?}");
+            assert!(!connects(&Trust::Public, &[version]), "{version:?}");
+        }
     }
 }
