@@ -46,8 +46,7 @@ pub(crate) fn from_postgres(error: &tokio_postgres::Error, indexes: &UniqueIndex
     let code = refusal.code();
     if *code == SqlState::UNIQUE_VIOLATION {
         let index = refusal.constraint().unwrap_or_default();
-        let on = indexes.get(index).cloned().unwrap_or_else(|| format!("index '{index}'"));
-        return DbError::UniqueViolation { on };
+        return DbError::UniqueViolation { on: columns_of(index, indexes) };
     }
     if *code == SqlState::FOREIGN_KEY_VIOLATION {
         return DbError::ForeignKeyViolation;
@@ -57,6 +56,16 @@ pub(crate) fn from_postgres(error: &tokio_postgres::Error, indexes: &UniqueIndex
     } else {
         DbError::internal(describe(error))
     }
+}
+
+/// The columns of a unique index. Citus names the index of a shard like that of the table, with the shard's number after it.
+fn columns_of(index: &str, indexes: &UniqueIndexes) -> String {
+    let of_table = || {
+        let (table, shard) = index.rsplit_once('_')?;
+        let is_number = !shard.is_empty() && shard.bytes().all(|digit| digit.is_ascii_digit());
+        indexes.get(table).filter(|_| is_number)
+    };
+    indexes.get(index).or_else(of_table).cloned().unwrap_or_else(|| format!("index '{index}'"))
 }
 
 /// The error of a commit. Unless the server itself refused it, the outcome is unknown.
@@ -87,6 +96,25 @@ fn is_temporary(code: &SqlState) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_index_is_recognised_by_the_name_of_its_shard() {
+        let of = |columns: &str| columns.to_owned();
+        let indexes = UniqueIndexes::from([
+            (of("device_pkey"), of("device.account_id, device.id")),
+            (of("odd_7"), of("odd.seven")),
+        ]);
+        for (index, columns) in [
+            ("device_pkey", "device.account_id, device.id"),
+            ("device_pkey_103644", "device.account_id, device.id"),
+            ("odd_7", "odd.seven"),
+            ("device_pkey_x1", "index 'device_pkey_x1'"),
+            ("device_pkey_", "index 'device_pkey_'"),
+            ("other_103644", "index 'other_103644'"),
+        ] {
+            assert_eq!(columns_of(index, &indexes), columns);
+        }
+    }
 
     #[test]
     fn what_passes_is_told_from_defects() {
