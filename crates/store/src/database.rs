@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use perigee_core::error::StoreError;
+use perigee_core::id::AccountId;
 use perigee_core::time::Clock;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use crate::error::OpenError;
-use crate::job::{self, Job, JobResult};
+use crate::job::{self, Job, JobResult, Opening};
 use crate::migration::Migration;
 use crate::outbox_signal::OutboxSignals;
 use crate::postgres::Postgres;
@@ -247,6 +248,19 @@ impl Database {
         job::typed(self.run_write(Job::new(job), TimeLimit::Request))
     }
 
+    /// The same, with statements that PostgreSQL gets together with the beginning of the transaction.
+    pub(crate) fn write_after<T, F>(
+        &self,
+        opening: Option<Box<dyn Opening>>,
+        job: F,
+    ) -> BoxFuture<'_, Result<T, StoreError>>
+    where
+        T: Send + 'static,
+        F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
+    {
+        job::typed(self.run_write(Job::new(job).after(opening), TimeLimit::Request))
+    }
+
     /// The same for background work, which may take longer.
     pub(crate) fn write_background<T, F>(&self, job: F) -> BoxFuture<'_, Result<T, StoreError>>
     where
@@ -282,6 +296,27 @@ impl Database {
         F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
     {
         job::typed(self.run_read(Job::new(job), ReadMode::Snapshot))
+    }
+
+    /// Runs a job that reads the logs of an account from one snapshot, up to [`Tx::horizon`]. That is determined before
+    /// the snapshot is taken, so that all that was committed below it is in the snapshot.
+    pub(crate) fn read_log_snapshot<T, F>(
+        &self,
+        account: AccountId,
+        job: F,
+    ) -> BoxFuture<'_, Result<T, StoreError>>
+    where
+        T: Send + 'static,
+        F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
+    {
+        Box::pin(async move {
+            let horizon = self.log().horizon(self, account).await?;
+            let job = Job::new(move |tx| {
+                tx.set_horizon(horizon);
+                job(tx)
+            });
+            job::typed(self.run_read(job, ReadMode::Snapshot)).await
+        })
     }
 
     fn run_write(&self, job: Job, limit: TimeLimit) -> BoxFuture<'_, Result<JobResult, StoreError>> {

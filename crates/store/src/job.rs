@@ -6,10 +6,13 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use perigee_core::error::StoreError;
 
+use crate::error::DbError;
+use crate::postgres::Session;
 use crate::tx::Tx;
 
 /// The result of a job with its type erased; [`typed`] restores it.
@@ -21,8 +24,24 @@ type Running<'t, T> = BoxFuture<'t, Result<T, StoreError>>;
 /// Starts a job on a transaction.
 type Start = dyn for<'t> FnOnce(&'t Tx) -> Running<'t, JobResult> + Send;
 
+/// What opening statements have answered, with its type erased.
+pub(crate) type Opened = Box<dyn Any + Send>;
+
+/// Statements that PostgreSQL gets in one flight with the beginning of the transaction, ahead of the job.
+#[async_trait]
+pub(crate) trait Opening: Send + Sync {
+    /// Prepares the statements of the whole job, so that [`Self::run`] sends its own when it is first polled.
+    async fn prepare(&self, session: &Session) -> Result<(), DbError>;
+
+    /// Runs the statements. The job gets the result from [`Tx::take_opened`].
+    async fn run(&self, session: &Session) -> Result<Opened, DbError>;
+}
+
 /// A job with its type erased.
-pub(crate) struct Job(Box<Start>);
+pub(crate) struct Job {
+    start: Box<Start>,
+    opening: Option<Box<dyn Opening>>,
+}
 
 impl Job {
     pub(crate) fn new<T, F>(job: F) -> Self
@@ -30,19 +49,28 @@ impl Job {
         T: Send + 'static,
         F: for<'t> FnOnce(&'t Tx) -> Running<'t, T> + Send + 'static,
     {
-        Self(Box::new(move |tx| erased(job(tx))))
+        Self { start: Box::new(move |tx| erased(job(tx))), opening: None }
+    }
+
+    /// The same job, after these statements on PostgreSQL.
+    pub(crate) fn after(self, opening: Option<Box<dyn Opening>>) -> Self {
+        Self { opening, ..self }
+    }
+
+    pub(crate) fn take_opening(&mut self) -> Option<Box<dyn Opening>> {
+        self.opening.take()
     }
 
     /// Runs the job on a tokio task.
     pub(crate) async fn run(self, tx: &Tx) -> Result<JobResult, StoreError> {
-        let outcome = AssertUnwindSafe(async move { (self.0)(tx).await }).catch_unwind().await;
+        let outcome = AssertUnwindSafe(async move { (self.start)(tx).await }).catch_unwind().await;
         check_outcome(outcome, tx)
     }
 
     /// Runs the job to the end on this thread. Every SQLite statement is ready at once, so one poll is enough.
     pub(crate) fn run_now(self, tx: &Tx) -> Result<JobResult, StoreError> {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            (self.0)(tx).now_or_never().unwrap_or_else(|| {
+            (self.start)(tx).now_or_never().unwrap_or_else(|| {
                 Err(StoreError::Internal("the job waited for something other than its transaction".into()))
             })
         }));

@@ -12,14 +12,19 @@ use perigee_core::time::Timestamp;
 use crate::damage::Damage;
 use crate::database::Engine;
 use crate::error::DbError;
+use crate::job::Opened;
 use crate::outbox_signal::OutboxSignals;
 use crate::row::Row;
 use crate::sql::locations::LocationLog;
+use crate::sql::log_watch::LogWatches;
 use crate::value::{self, Value};
 use crate::{postgres, sqlite};
 
 /// A value that is no account's id.
 const NO_ACCOUNT: i64 = -1;
+
+/// The first key of the advisory lock of [`Tx::lock_upkeep`]; those of accounts have one key only.
+const UPKEEP_LOCK: i64 = 1_346_720_082;
 
 /// Work that runs after the commit and before the caller is answered.
 pub(crate) type AfterCommit = Box<dyn FnOnce() + Send>;
@@ -37,6 +42,8 @@ pub(crate) struct TxContext {
     pub(crate) damage: Arc<Damage>,
     /// The signals on which outbox workers wait.
     pub(crate) outbox_signals: Arc<OutboxSignals>,
+    /// What those who follow the logs have seen of them.
+    pub(crate) log_watches: Arc<LogWatches>,
 }
 
 /// A clause that locks the rows of a `SELECT` on PostgreSQL. On SQLite every write job has the database to itself.
@@ -60,6 +67,10 @@ pub struct Tx {
     context: TxContext,
     after_commit: Mutex<Vec<AfterCommit>>,
     keeps_device_cache_valid: AtomicBool,
+    /// What the statements sent with the beginning have answered.
+    opened: Mutex<Option<Opened>>,
+    /// See [`Self::horizon`].
+    horizon: AtomicI64,
 }
 
 impl std::fmt::Debug for Tx {
@@ -93,7 +104,30 @@ impl Tx {
             context,
             after_commit: Mutex::default(),
             keeps_device_cache_valid: AtomicBool::new(false),
+            opened: Mutex::default(),
+            horizon: AtomicI64::new(i64::MAX),
         }
+    }
+
+    /// The same, with what its opening statements have answered.
+    pub(crate) fn with_opened(self, opened: Option<Opened>) -> Self {
+        Self { opened: Mutex::new(opened), ..self }
+    }
+
+    /// The answer of the opening statements, once.
+    pub(crate) fn take_opened<T: 'static>(&self) -> Option<T> {
+        let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner).take();
+        opened.and_then(|opened| opened.downcast().ok()).map(|opened| *opened)
+    }
+
+    /// The number up to which the logs of the account may be read: no unfinished commit can add a lower one. Only jobs of
+    /// [`crate::Database::read_log_snapshot`] and those that have locked the account may go by the numbers they see.
+    pub(crate) fn horizon(&self) -> i64 {
+        self.horizon.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_horizon(&self, number: i64) {
+        self.horizon.store(number, Ordering::Relaxed);
     }
 
     /// The engine's log of locations.
@@ -120,6 +154,11 @@ impl Tx {
     pub(crate) fn signal_outbox_after_commit(&self, channel: Channel) {
         let outbox_signals = Arc::clone(&self.context.outbox_signals);
         self.after_commit(move || outbox_signals.of(channel).notify_one());
+    }
+
+    /// What those who follow the logs have seen of them.
+    pub(crate) fn log_watches(&self) -> &LogWatches {
+        &self.context.log_watches
     }
 
     /// Records rows that cannot be read.
@@ -219,14 +258,26 @@ impl Tx {
     }
 
     /// Locks this account until the end of the transaction, so that what is read after it stays true until the commit.
-    /// On SQLite every write job has the whole database to itself.
+    /// Submissions of locations share the lock, and others wait for all of them. On SQLite every write job has the whole
+    /// database to itself.
     pub async fn lock_account(&self, account: AccountId) -> Result<(), DbError> {
         let locked = self.locked.load(Ordering::Relaxed) == account.as_i64();
         if self.engine() == Engine::Postgres && !locked {
-            // Not FOR UPDATE, which would also block inserts of rows that refer to the account.
-            let sql = "SELECT id FROM account WHERE id = ?1 FOR NO KEY UPDATE";
+            // Not a lock of the row: those who share it would write to its page, and who waits for it alone could wait
+            // for ever while others share it.
+            let sql = "SELECT pg_advisory_xact_lock(?1)";
             self.query(sql, crate::params![account]).await?;
             self.locked.store(account.as_i64(), Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Excludes the same work on other nodes until the end of the transaction: deletions of old rows of all accounts,
+    /// which would otherwise wait for each other's rows in any order. Statements repeat their condition outside of the
+    /// selection, because a row may have changed since it was selected.
+    pub(crate) async fn lock_upkeep(&self) -> Result<(), DbError> {
+        if self.engine() == Engine::Postgres {
+            self.query("SELECT pg_advisory_xact_lock(?1, 0)", crate::params![UPKEEP_LOCK]).await?;
         }
         Ok(())
     }

@@ -17,7 +17,7 @@ use super::pool::{self, Pool};
 use super::session::{Session, Shared};
 use crate::database::{OpenOptions, TimeLimit};
 use crate::error::{DbError, OpenError, describe};
-use crate::job::{Job, JobResult};
+use crate::job::{Job, JobResult, Opening};
 use crate::migration::Migration;
 use crate::placeholder::Translations;
 use crate::stats::{Counters, Stats};
@@ -63,8 +63,12 @@ impl Postgres {
         migrate::apply(&mut client, clock.as_ref().map(|clock| clock.now())).await?;
         let indexes = unique_indexes(&client).await.map_err(|error| OpenError::other(describe(&error)))?;
         let shared = Shared { translations: Translations::default(), indexes, clock };
-        let context =
-            TxContext { log: Arc::new(PostgresLog), damage: Arc::default(), outbox_signals: Arc::default() };
+        let context = TxContext {
+            log: Arc::new(PostgresLog::new()),
+            damage: Arc::default(),
+            outbox_signals: Arc::default(),
+            log_watches: Arc::default(),
+        };
         Ok(Self {
             pool: pool::build(address, options.connections, options.allow_synchronous_commit.clone())?,
             writers: Arc::new(Semaphore::new(writers(options.connections))),
@@ -95,7 +99,7 @@ impl Postgres {
         result
     }
 
-    async fn run_and_commit(&self, job: Job, limit: TimeLimit) -> Result<JobResult, StoreError> {
+    async fn run_and_commit(&self, mut job: Job, limit: TimeLimit) -> Result<JobResult, StoreError> {
         let begun = Instant::now();
         let (job_limit, commit_limit) = match limit {
             // An eighth of the time is left for the commit.
@@ -104,7 +108,8 @@ impl Postgres {
         };
         let run = async {
             let permit = Arc::clone(&self.writers).acquire_owned().await.ok();
-            let tx = self.begin(Some(WRITE)).await?;
+            let opening = job.take_opening();
+            let tx = self.begin(Some(WRITE), opening.as_deref()).await?;
             let made = job.run(&tx).await?;
             Ok::<_, StoreError>((made, tx, permit))
         };
@@ -148,22 +153,25 @@ impl Postgres {
     }
 
     pub(crate) async fn read(&self, job: Job) -> Result<JobResult, StoreError> {
-        job.run(&self.begin(None).await?).await
+        job.run(&self.begin(None, None).await?).await
     }
 
     /// The transaction is dropped without a commit, which costs no round trip.
     pub(crate) async fn read_snapshot(&self, job: Job) -> Result<JobResult, StoreError> {
-        job.run(&self.begin(Some(SNAPSHOT)).await?).await
+        job.run(&self.begin(Some(SNAPSHOT), None).await?).await
     }
 
     /// Begins a transaction. After a restart of the server the pool is full of dead connections that are not yet detected;
     /// nothing of the job has run at this point, so they are skipped.
-    async fn begin(&self, begin: Option<&str>) -> Result<Tx, DbError> {
+    async fn begin(&self, begin: Option<&str>, opening: Option<&dyn Opening>) -> Result<Tx, DbError> {
         let mut spare = self.pool.max_size();
         loop {
             let client = self.pool.get().await?;
-            match Session::begin(client, Arc::clone(&self.shared), begin).await {
-                Ok((session, now)) => return Ok(Tx::postgres(session, now, self.context.clone())),
+            match Session::begin(client, Arc::clone(&self.shared), begin, opening).await {
+                Ok((session, now, opened)) => {
+                    let tx = Tx::postgres(session, now, self.context.clone());
+                    return Ok(tx.with_opened(opened?));
+                }
                 Err(DbError::Unavailable(_)) if spare > 0 => spare -= 1,
                 Err(error) => return Err(error),
             }

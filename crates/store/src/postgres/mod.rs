@@ -13,4 +13,4 @@ mod tls;
 
 pub use check::UNSAFE_COMMITS;
 pub(crate) use engine::Postgres;
-pub(crate) use session::Session;
+pub(crate) use session::{Param, Session};

@@ -1,9 +1,13 @@
 //! Statements on a PostgreSQL connection, inside a transaction or without one.
 
-use std::sync::Arc;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 
 use futures_util::FutureExt as _;
-use futures_util::future::{try_join, try_join_all};
+use futures_util::future::{join, join3, maybe_done, try_join_all};
 use perigee_core::time::{Clock, Timestamp};
 use tokio_postgres::Statement;
 use tokio_postgres::types::ToSql;
@@ -13,6 +17,7 @@ use super::connection::Committed;
 use super::error::{UniqueIndexes, commit_failure, from_postgres};
 use super::pool::Object;
 use crate::error::DbError;
+use crate::job::{Opened, Opening};
 use crate::placeholder::Translations;
 use crate::row::Row;
 use crate::value::Value;
@@ -35,47 +40,115 @@ pub(crate) struct Native {
     statement: Statement,
 }
 
+/// A value for a placeholder that is sent later.
+pub(crate) type Param = Box<dyn ToSql + Sync + Send>;
+
+/// A statement that is sent together with the commit.
+struct Deferred {
+    statement: Native,
+    params: Vec<Param>,
+}
+
 /// A connection in use. A transaction that is not committed is rolled back on drop, also when the job is cancelled.
-#[derive(Debug)]
 pub(crate) struct Session {
     client: Object,
     shared: Arc<Shared>,
-    open: bool,
+    open: AtomicBool,
+    deferred: Mutex<Vec<Deferred>>,
 }
 
+impl std::fmt::Debug for Session {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Session").field("open", &self.open).finish_non_exhaustive()
+    }
+}
+
+/// A session, its time, and what its opening statements answered, if there are any.
+type Begun = (Session, Timestamp, Result<Option<Opened>, DbError>);
+
 impl Session {
-    /// Begins a transaction with this statement, or none, and reads the clock in the same round trip.
+    /// Begins a transaction with this statement, or none, reads the clock and runs opening statements, all in one round
+    /// trip. Fails if it cannot begin.
     pub(crate) async fn begin(
         client: Object,
         shared: Arc<Shared>,
         begin: Option<&str>,
-    ) -> Result<(Self, Timestamp), DbError> {
-        let session = Self { client, shared, open: begin.is_some() };
-        let now = session.start(begin).await.map_err(|error| session.failure(&error))?;
-        Ok((session, now))
+        opening: Option<&dyn Opening>,
+    ) -> Result<Begun, DbError> {
+        let session = Self { client, shared, open: AtomicBool::new(false), deferred: Mutex::default() };
+        if let Some(opening) = opening {
+            opening.prepare(&session).await?;
+        }
+        let opened = async {
+            match opening {
+                Some(opening) => opening.run(&session).await.map(Some),
+                None => Ok(None),
+            }
+        };
+        let (now, opened) = session.start(begin, opened).await.map_err(|error| session.failure(&error))?;
+        Ok((session, now, opened))
     }
 
-    async fn start(&self, begin: Option<&str>) -> Result<Timestamp, tokio_postgres::Error> {
+    /// Sends the beginning, and after it what `opened` sends when it is first polled.
+    async fn start<T>(
+        &self,
+        begin: Option<&str>,
+        opened: impl Future<Output = T>,
+    ) -> Result<(Timestamp, T), tokio_postgres::Error> {
+        let clock = match &self.shared.clock {
+            Some(_) => None,
+            None => Some(self.client.prepare_cached(NOW).await?),
+        };
+        self.open.store(begin.is_some(), Ordering::Relaxed);
         let started = async {
             match begin {
                 Some(sql) => self.client.batch_execute(sql).await,
                 None => Ok(()),
             }
         };
-        if let Some(clock) = &self.shared.clock {
-            started.await?;
-            return Ok(clock.now());
-        }
-        let statement = self.client.prepare_cached(NOW).await?;
-        // Pipelined: one round trip for both.
-        let ((), row) = try_join(started, self.client.query_one(&statement, &[])).await?;
-        row.try_get(0).map(Timestamp::from_millis)
+        let now = async {
+            match &clock {
+                Some(statement) => self.client.query_one(statement, &[]).await.map(Some),
+                None => Ok(None),
+            }
+        };
+        // Polled in this order.
+        let (started, row, opened) = join3(started, now, opened).await;
+        started?;
+        let now = match row? {
+            Some(row) => Timestamp::from_millis(row.try_get(0)?),
+            None => self.shared.clock.as_ref().map_or(Timestamp::MIN, |clock| clock.now()),
+        };
+        Ok((now, opened))
+    }
+
+    /// Sends a statement with the commit, ahead of it and in the same round trip. What it answers is not used.
+    pub(crate) fn defer(&self, statement: Native, params: Vec<Param>) {
+        let mut deferred = self.deferred.lock().unwrap_or_else(PoisonError::into_inner);
+        deferred.push(Deferred { statement, params });
     }
 
     /// Commits. When this returns, the server has synced, and so has a synchronous standby.
     pub(crate) async fn commit(mut self) -> Result<(), DbError> {
-        self.open = false;
-        match self.client.commit().await {
+        let deferred = std::mem::take(self.deferred.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let writing = deferred.iter().map(|Deferred { statement, params }| async {
+            let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|value| &**value as _).collect();
+            self.client.execute(&statement.statement, &params).await.map_err(|error| (statement.sql, error))
+        });
+        let mut writing = pin!(maybe_done(try_join_all(writing)));
+        // The first poll sends them all, or fails on a value that does not fit: then there must be no commit.
+        if poll_fn(|context| Poll::Ready(writing.as_mut().poll(context))).await.is_ready()
+            && let Some(Err((sql, error))) = writing.as_mut().output_mut()
+        {
+            return Err(self.failure(error).with_statement(sql));
+        }
+        self.open.store(false, Ordering::Relaxed);
+        let ((), committed) = join(writing.as_mut(), self.client.commit()).await;
+        if let Some(Err((sql, error))) = writing.take_output() {
+            // The server has answered the commit with a rollback, unless it has gone away.
+            return Err(commit_failure(&error, &self.shared.indexes).with_statement(sql));
+        }
+        match committed {
             Ok(Committed::Confirmed) => Ok(()),
             Ok(Committed::WithWarning) => {
                 Err(DbError::unknown("PostgreSQL warned while it committed; see the log"))
@@ -92,7 +165,7 @@ impl Session {
     }
 
     pub(crate) async fn execute(&self, sql: &str, params: &[Value]) -> Result<u64, DbError> {
-        if !self.open {
+        if !self.open.load(Ordering::Relaxed) {
             return Err(DbError::internal("a job that reads tried to write"));
         }
         let statement = self.prepare(sql, params).await?;
@@ -144,7 +217,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        if self.open {
+        if self.open.load(Ordering::Relaxed) {
             // The first poll sends it, ahead of what the next user of the connection sends.
             let _sent = self.client.batch_execute("ROLLBACK").now_or_never();
         }

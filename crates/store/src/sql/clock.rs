@@ -115,8 +115,8 @@ async fn shorten_waits(tx: &Tx, by_ms: i64) -> Result<()> {
         tx.execute(&sql, params![tx.now(), by_ms]).await?;
     }
     if tx.engine() == Engine::Postgres {
-        let sql = "UPDATE device_live SET unpacked_since = ?1 WHERE unpacked_since > ?1";
-        tx.execute(sql, params![tx.now()]).await?;
+        let sql = "UPDATE device_live SET pack_due = pack_due - ?2 WHERE pack_due > ?1";
+        tx.execute(sql, params![tx.now(), by_ms]).await?;
     }
     Ok(())
 }

@@ -1,8 +1,9 @@
 //! The event log.
 //!
-//! Readers continue after a number, so within an account no number may be committed after a higher one. Numbers are
-//! therefore drawn under the lock of the account, which is held until the commit. The location log uses the same
-//! numbers and is a part of the event log, so that a location is not written twice.
+//! Readers continue after a number, so they must not pass one that is committed later. Numbers of events are drawn under
+//! the lock of the account, which is held until the commit. The location log uses the same numbers and is a part of the
+//! event log, so that a location is not written twice; on PostgreSQL submissions only share the lock, and readers stop at
+//! [`Tx::horizon`].
 
 use std::collections::BTreeSet;
 
@@ -47,10 +48,10 @@ async fn read(tx: &Tx, scope: Scope, filter: EventFilter, after: i64, limit: u32
     // Locations can be kept longer than later events. Starting with those would return an expired cursor.
     let after = after.max(kept_after);
     let wanted = Wanted::of(tx, scope.account, &filter).await?;
-    // No event below this can appear later: numbers are committed in order.
+    // No event below this can appear later.
     let end = end(tx, scope).await?.max(after);
     let (mut events, changes_to) = changes(tx, scope, &wanted, after, limit).await?;
-    let mut next = changes_to.unwrap_or(end);
+    let mut next = changes_to.unwrap_or(end).min(end);
     if wanted.has_locations() {
         let (locations, to) = tx.log().events(tx, scope, &wanted, after, limit).await?;
         next = next.min(to.unwrap_or(end));
@@ -69,8 +70,8 @@ async fn read(tx: &Tx, scope: Scope, filter: EventFilter, after: i64, limit: u32
 
 /// The highest number of the account, including trimmed events.
 pub(crate) async fn end(tx: &Tx, scope: Scope) -> Result<i64> {
-    let sql = "SELECT MAX(number) AS last FROM event WHERE account_id = ?1";
-    let last = tx.query_one(sql, params![scope.account]).await?.opt_i64("last")?.unwrap_or(0);
+    let sql = "SELECT MAX(number) AS last FROM event WHERE account_id = ?1 AND number <= ?2";
+    let last = tx.query_one(sql, params![scope.account, tx.horizon()]).await?.opt_i64("last")?.unwrap_or(0);
     let last = last.max(event_trim::trimmed_to(tx, scope.account).await?);
     Ok(last.max(tx.log().end(tx, scope).await?))
 }
@@ -156,11 +157,11 @@ impl Events for Database {
         limit: u32,
     ) -> Result<EventPage> {
         let filter = filter.clone();
-        self.read_snapshot(move |tx| read(tx, scope, filter, after, limit).boxed()).await
+        self.read_log_snapshot(scope.account, move |tx| read(tx, scope, filter, after, limit).boxed()).await
     }
 
     async fn event_end(&self, scope: Scope) -> Result<i64> {
-        self.read_snapshot(move |tx| end(tx, scope).boxed()).await
+        self.read_log_snapshot(scope.account, move |tx| end(tx, scope).boxed()).await
     }
 
     async fn trim_events(&self, keep_ms: i64) -> Result<u64> {

@@ -43,6 +43,7 @@ mod large_groups;
 mod license_check;
 mod licenses;
 pub(crate) mod locations;
+pub(crate) mod log_watch;
 mod logins;
 mod members;
 mod messages;

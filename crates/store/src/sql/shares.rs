@@ -81,6 +81,8 @@ async fn create(
     let by = actor.origin.user;
     let values = params![account, id, device, group, new.name, new.from, new.until, new.secret, by, tx.now()];
     let share = from_row(&tx.query_one(&sql, values).await?)?;
+    let sql = "INSERT INTO share_directory (secret, account_id, ends) VALUES (?1, ?2, ?3)";
+    tx.execute(sql, params![&share.link.secret, account, share.link.until]).await?;
     audit::record(tx, account, &actor.origin, "share.create", Some(share.id.to_string())).await?;
     idempotency::keep(tx, account, once.as_ref(), &share).await?;
     Ok(Created::Now(share))
@@ -98,17 +100,24 @@ async fn delete(tx: &Tx, actor: Actor, id: ShareId) -> Result<()> {
     let account = accounts::lock(tx, actor.scope.account).await?.id;
     let mut query = select(actor.scope);
     query.push_with(" AND id = {}", id);
-    query.row(tx).await?.ok_or(StoreError::NotFound(Kind::Share))?;
+    let row = query.row(tx).await?.ok_or(StoreError::NotFound(Kind::Share))?;
+    let secret = from_row(&row)?.link.secret;
+    tx.execute("DELETE FROM share_directory WHERE secret = ?1", params![secret]).await?;
     tx.execute("DELETE FROM share WHERE account_id = ?1 AND id = ?2", params![account, id]).await?;
     audit::record(tx, account, &actor.origin, "share.delete", Some(id.to_string())).await
 }
 
 async fn find_open(tx: &Tx, secret: String) -> Result<Option<Share>> {
-    let sql = format!("SELECT {COLUMNS} FROM share WHERE secret = ?1 AND starts <= ?2 AND ends > ?2");
     if secret.contains('\0') {
         return Ok(None);
     }
-    tx.query_opt(&sql, params![secret, tx.now()]).await?.as_ref().map(from_row).transpose()
+    let sql = "SELECT account_id FROM share_directory WHERE secret = ?1";
+    let Some(row) = tx.query_opt(sql, params![&secret]).await? else { return Ok(None) };
+    let account = AccountId::from_i64(row.i64("account_id")?);
+    let sql = format!(
+        "SELECT {COLUMNS} FROM share WHERE account_id = ?1 AND secret = ?2 AND starts <= ?3 AND ends > ?3"
+    );
+    tx.query_opt(&sql, params![account, secret, tx.now()]).await?.as_ref().map(from_row).transpose()
 }
 
 async fn open(tx: &Tx, secret: String, page: PageRequest) -> Result<Option<SharedView>> {

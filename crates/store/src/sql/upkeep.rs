@@ -11,15 +11,16 @@ use super::fill_checksums::fill_checksums;
 use super::{clock, large_groups, outbox, probe, records, signing_keys};
 use crate::database::Database;
 use crate::params;
-use crate::tx::{RowLock, Tx};
+use crate::tx::Tx;
 
 /// Rows that one transaction deletes; bounds the time other writers wait.
 const ROWS_PER_JOB: u32 = 500;
 
 /// Tables whose rows expire: table, key, time column, and how long after that time the row is kept, in milliseconds.
-const EXPIRING: [Expiring; 4] = [
+const EXPIRING: [Expiring; 5] = [
     ("session", "hash", "expires", 0),
     ("link", "hash", "expires", 0),
+    ("share_directory", "secret", "ends", 0),
     ("idempotency", "account_id, user_id, endpoint, key", "creation", KEY_RETENTION_MS),
     ("call_hour", "account_id, hour, user_id, by_key", "hour", CALL_RETENTION_DAYS * 86_400_000 + 1),
 ];
@@ -29,10 +30,10 @@ type Expiring = (&'static str, &'static str, &'static str, i64);
 /// Deletes some expired rows of one table. Gives how many.
 async fn delete_some(tx: &Tx, now: Timestamp, (table, key, column, kept_ms): Expiring) -> Result<u64> {
     tx.keep_device_cache_valid();
-    // Locked rows are left for the next run.
-    let free = tx.row_lock(RowLock::SkipLocked);
+    tx.lock_upkeep().await?;
     let sql = format!(
-        "DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} WHERE {column} <= ?1 LIMIT ?2 {free})"
+        "DELETE FROM {table} WHERE {column} <= ?1 \
+             AND ({key}) IN (SELECT {key} FROM {table} WHERE {column} <= ?1 LIMIT ?2)"
     );
     Ok(tx.execute(&sql, params![now.plus_millis(-kept_ms), ROWS_PER_JOB]).await?)
 }

@@ -8,15 +8,18 @@ use perigee_core::store::{Result, WebhookWork};
 use perigee_core::time::Timestamp;
 use perigee_core::webhook::{DeliveryLease, NewDelivery, Settlement, WAITING_MAX, Webhook};
 
+use super::log_watch::Look;
 use super::webhook_rows::{COLUMNS, from_row, lock};
 use super::{audit, clock, deliveries, event_trim};
-use crate::tx::RowLock;
 use crate::{Database, Tx, params};
 
 /// Deliveries that one transaction fails or deletes.
 const DELIVERIES_PER_JOB: i64 = 1_000;
 
 async fn behind(tx: &Tx) -> Result<Vec<Webhook>> {
+    if tx.log_watches().webhooks.look(tx).await? == Look::DueOnly {
+        return Ok(Vec::new());
+    }
     let sql = format!(
         "SELECT {COLUMNS} FROM webhook WHERE enabled = TRUE \
          AND (read_to < (SELECT MAX(e.number) FROM event e WHERE e.account_id = webhook.account_id) \
@@ -26,7 +29,9 @@ async fn behind(tx: &Tx) -> Result<Vec<Webhook>> {
              LIMIT 1 OFFSET {WAITING_MAX}) \
          ORDER BY account_id, id"
     );
-    tx.query(&sql, &[]).await?.iter().map(from_row).collect()
+    let behind = tx.query(&sql, &[]).await?;
+    tx.log_watches().webhooks.found(!behind.is_empty());
+    behind.iter().map(from_row).collect()
 }
 
 async fn advance(
@@ -77,26 +82,22 @@ async fn due(tx: &Tx) -> Result<Vec<(AccountId, WebhookId)>> {
 /// Fails deliveries past their retry window, also when their webhook was disabled meanwhile.
 async fn give_up(tx: &Tx, now: Timestamp) -> Result<u64> {
     tx.keep_device_cache_valid();
-    let sql = format!(
-        "UPDATE webhook_delivery SET state = 'failed', \
-             last_error = COALESCE(last_error, 'It was not tried: the webhook was switched off.') \
-         WHERE (account_id, webhook_id, id) IN ( \
-             SELECT account_id, webhook_id, id FROM webhook_delivery \
-             WHERE state = 'waiting' AND expires <= ?1 LIMIT ?2 {})",
-        tx.row_lock(RowLock::SkipLocked)
-    );
-    Ok(tx.execute(&sql, params![now, DELIVERIES_PER_JOB]).await?)
+    tx.lock_upkeep().await?;
+    let sql = "UPDATE webhook_delivery SET state = 'failed', \
+                   last_error = COALESCE(last_error, 'It was not tried: the webhook was switched off.') \
+               WHERE state = 'waiting' AND (account_id, webhook_id, id) IN ( \
+                   SELECT account_id, webhook_id, id FROM webhook_delivery \
+                   WHERE state = 'waiting' AND expires <= ?1 LIMIT ?2)";
+    Ok(tx.execute(sql, params![now, DELIVERIES_PER_JOB]).await?)
 }
 
 async fn forget_some(tx: &Tx, before: Timestamp) -> Result<u64> {
     tx.keep_device_cache_valid();
-    let sql = format!(
-        "DELETE FROM webhook_delivery WHERE (account_id, webhook_id, id) IN ( \
-             SELECT account_id, webhook_id, id FROM webhook_delivery \
-             WHERE creation < ?1 AND state <> 'waiting' ORDER BY creation LIMIT ?2 {})",
-        tx.row_lock(RowLock::SkipLocked)
-    );
-    Ok(tx.execute(&sql, params![before, DELIVERIES_PER_JOB]).await?)
+    tx.lock_upkeep().await?;
+    let sql = "DELETE FROM webhook_delivery WHERE state <> 'waiting' AND (account_id, webhook_id, id) IN ( \
+                   SELECT account_id, webhook_id, id FROM webhook_delivery \
+                   WHERE creation < ?1 AND state <> 'waiting' ORDER BY creation LIMIT ?2)";
+    Ok(tx.execute(sql, params![before, DELIVERIES_PER_JOB]).await?)
 }
 
 #[async_trait]

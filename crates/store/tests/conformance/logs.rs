@@ -93,7 +93,7 @@ pub(crate) async fn no_number_is_passed_while_a_lower_one_is_open(on: Fixture) {
         let new = NewUser { profile: profile("ana"), password_hash: None };
         store.create_user(&actor, new, None).await
     });
-    while !change.is_finished() && !anybody_waits(&on).await {
+    while !change.is_finished() && !anybody_waits(&on, account).await {
         tokio::task::yield_now().await;
     }
     assert_eq!(list().await, []);
@@ -112,14 +112,14 @@ pub(crate) async fn no_number_is_passed_while_a_lower_one_is_open(on: Fixture) {
     assert_eq!(subjects(&seen), [&*user], "a reader that had seen the careless one missed the first");
 }
 
-/// Whether a transaction that uses this store's accounts waits for another.
-async fn anybody_waits(on: &Fixture) -> bool {
-    let look = on.store.read(|tx| {
+/// Whether a transaction waits for the lock of this account. The two halves of its id are the key.
+async fn anybody_waits(on: &Fixture, account: AccountId) -> bool {
+    let look = on.store.read(move |tx| {
         Box::pin(async move {
-            let sql = "SELECT COUNT(*) AS waiting FROM pg_locks w
-                 JOIN pg_locks h ON h.pid = w.pid AND h.relation = CAST('account' AS regclass)
-                 WHERE NOT w.granted";
-            Ok(tx.query_one(sql, &[]).await?.i64("waiting")?)
+            let sql = "SELECT COUNT(*) AS waiting FROM pg_locks
+                 WHERE locktype = 'advisory' AND objsubid = 1 AND NOT granted
+                 AND ((CAST(classid AS BIGINT) << 32) | CAST(objid AS BIGINT)) = ?1";
+            Ok(tx.query_one(sql, params![account]).await?.i64("waiting")?)
         })
     });
     look.await.unwrap() > 0

@@ -1,48 +1,209 @@
-//! A node whose commit takes long: numbers it has drawn are not passed over by who reads the feed meanwhile.
+//! Commits that take long: numbers they have drawn are not passed over by who reads the logs meanwhile, and other devices
+//! of the account go on.
 
+use perigee_core::actor::{Actor, Scope};
+use perigee_core::event::{EventFilter, EventKind};
+use perigee_core::id::DeviceId;
 use perigee_core::location::Outcome;
-use perigee_core::store::Locations as _;
-use perigee_store::params;
+use perigee_core::store::{Devices as _, Events as _, Locations as _, LogScanLimits, RuleEngineStore as _};
+use perigee_store::{Database, params};
+use tokio::task::JoinHandle;
 
-use crate::support::{Holder, Nodes, fix, follow, waiting_for};
+use crate::support::{Holder, Nodes, fix, follow, lock, waiting_for};
+
+const LIMITS: LogScanLimits = LogScanLimits { locations: 1_000, devices: 1_000, carriers: 1_000 };
+
+/// What is written with the commit, so that who waits for it stands still with its numbers drawn.
+const LAST: &str = "SELECT device_id FROM last_location WHERE device_id = ?1 FOR UPDATE";
+
+/// A submission that waits to be committed.
+struct Held {
+    holder: Holder,
+    sending: JoinHandle<Vec<Outcome>>,
+    /// The connection that waits.
+    pid: i64,
+}
+
+impl Held {
+    async fn new(nodes: &Nodes, node: &Database, actor: &Actor, device: DeviceId) -> Self {
+        let reader = &nodes.all[0];
+        let holder = Holder::new(reader, vec![(LAST, params![device].to_vec())]).await;
+        let sending = send(nodes, node, actor, device);
+        let pid = waiting_for(reader, holder.pid, || sending.is_finished()).await.expect("it waits");
+        Self { holder, sending, pid }
+    }
+
+    async fn let_go(self) {
+        self.holder.let_go().await;
+        assert_eq!(self.sending.await.unwrap(), [Outcome::Accepted]);
+    }
+}
+
+fn send(nodes: &Nodes, node: &Database, actor: &Actor, device: DeviceId) -> JoinHandle<Vec<Outcome>> {
+    let (node, actor, batch) = (node.clone(), actor.clone(), vec![fix(nodes.now())]);
+    tokio::spawn(async move { node.store_locations(&actor, device, batch).await.unwrap() })
+}
+
+/// Devices with a location each, which all readers have read.
+async fn devices<const N: usize>(nodes: &Nodes, actor: &Actor) -> [DeviceId; N] {
+    let mut made = [DeviceId::from_i64(0); N];
+    for device in &mut made {
+        *device = nodes.device(actor).await;
+        let early = fix(nodes.now().plus_seconds(-60));
+        nodes.all[0].store_locations(actor, *device, vec![early]).await.unwrap();
+    }
+    made
+}
+
+/// All who go by the numbers of the log.
+struct Readers<'n> {
+    node: &'n Database,
+    actor: &'n Actor,
+    feed: i64,
+    events: i64,
+    rules: i64,
+}
+
+impl<'n> Readers<'n> {
+    async fn at_end(node: &'n Database, actor: &'n Actor) -> Self {
+        let mut readers = Self { node, actor, feed: 0, events: 0, rules: 0 };
+        readers.read().await;
+        readers
+    }
+
+    /// The devices that sent what is new, in the order in which each of the readers learns of it.
+    async fn read(&mut self) -> Vec<DeviceId> {
+        let (account, scope) = (self.actor.scope.account, self.actor.scope);
+        let feed = follow(self.node, self.actor, &mut self.feed).await;
+        let feed: Vec<DeviceId> = feed.into_iter().map(|(device, _)| device).collect();
+        let mut events = Vec::new();
+        loop {
+            let page = self.node.read_events(scope, &EventFilter::default(), self.events, 2).await.unwrap();
+            let locations = page.events.iter().filter(|event| event.kind == EventKind::LocationCreated);
+            events.extend(locations.filter_map(|event| event.device));
+            if std::mem::replace(&mut self.events, page.next) == page.next {
+                break;
+            }
+        }
+        assert_eq!(feed, events);
+        let end = self.node.event_end(Scope::for_store_check(account)).await.unwrap();
+        assert!(end <= self.events, "nobody waits for more than there is to read");
+        let scan = self.node.scan_log(account, self.rules, LIMITS).await.unwrap();
+        assert_eq!(scan.count, feed.len());
+        self.rules = scan.next;
+        feed
+    }
+}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_feed_misses_nothing() {
+async fn a_lower_number_that_is_committed_later_is_not_missed() {
     let nodes = Nodes::new(3).await;
-    let [slow, quick, reader] = &nodes.all[..] else { unreachable!("three nodes") };
+    let [reader, slow, quick] = &nodes.all[..] else { unreachable!("three nodes") };
+    let actor = nodes.account("ours").await;
+    let [one, two] = devices(&nodes, &actor).await;
+    let mut readers = Readers::at_end(reader, &actor).await;
+    let lower = Held::new(&nodes, slow, &actor, one).await;
+    // Another device of the account does not wait.
+    assert_eq!(send(&nodes, quick, &actor, two).await.unwrap(), [Outcome::Accepted]);
+    assert_eq!(readers.read().await, [], "the lower number is still to come");
+    lower.let_go().await;
+    assert_eq!(readers.read().await, [one, two]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn other_accounts_are_read_meanwhile() {
+    let nodes = Nodes::new(3).await;
+    let [reader, slow, quick] = &nodes.all[..] else { unreachable!("three nodes") };
     let (ours, theirs) = (nodes.account("ours").await, nodes.account("theirs").await);
-    let (one, two) = (nodes.device(&ours).await, nodes.device(&ours).await);
-    let foreign = nodes.device(&theirs).await;
-    let early = fix(nodes.now().plus_seconds(-60));
-    slow.store_locations(&ours, one, vec![early]).await.unwrap();
-    let (mut cursor, mut foreign_cursor) = (0, 0);
-    assert_eq!(follow(reader, &ours, &mut cursor).await.len(), 1);
+    let [one] = devices(&nodes, &ours).await;
+    let [foreign] = devices(&nodes, &theirs).await;
+    let mut readers = Readers::at_end(reader, &theirs).await;
+    let held = Held::new(&nodes, slow, &ours, one).await;
+    assert_eq!(send(&nodes, quick, &theirs, foreign).await.unwrap(), [Outcome::Accepted]);
+    assert_eq!(readers.read().await, [foreign]);
+    held.let_go().await;
+}
 
-    // Somebody holds a row that is written after the log, so that the node stands still with its numbers drawn.
-    let sql = "SELECT device_id FROM device_live WHERE device_id = ?1 FOR UPDATE";
-    let holder = Holder::new(reader, vec![(sql, params![one].to_vec())]).await;
-    let send = |node: &perigee_store::Database, actor: &perigee_core::actor::Actor, device| {
-        let (node, actor, batch) = (node.clone(), actor.clone(), vec![fix(nodes.now())]);
-        tokio::spawn(async move { node.store_locations(&actor, device, batch).await.unwrap() })
-    };
-    let lower = send(slow, &ours, one);
-    let slow_pid = waiting_for(reader, holder.pid, || lower.is_finished()).await.expect("it waits");
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn in_whatever_order_they_are_committed() {
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let nodes = Nodes::new(4).await;
+        let actor = nodes.account("ours").await;
+        let devices = devices::<3>(&nodes, &actor).await;
+        let mut readers = Readers::at_end(&nodes.all[0], &actor).await;
+        let mut held = Vec::new();
+        for (node, device) in nodes.all[1..].iter().zip(devices) {
+            held.push(Some(Held::new(&nodes, node, &actor, device).await));
+        }
+        let (mut seen, mut done) = (Vec::new(), [false; 3]);
+        for place in order {
+            held[place].take().unwrap().let_go().await;
+            done[place] = true;
+            seen.extend(readers.read().await);
+            let settled = done.iter().take_while(|done| **done).count();
+            assert_eq!(seen, devices[..settled], "{order:?}");
+        }
+    }
+}
 
-    // Another account goes on, with higher numbers.
-    assert_eq!(send(quick, &theirs, foreign).await.unwrap(), [Outcome::Accepted]);
-    let foreign_feed = follow(reader, &theirs, &mut foreign_cursor).await;
-    assert_eq!(foreign_feed.len(), 1);
-    // The same account waits by another node; were it not to, its higher number would be read now.
-    let higher = send(quick, &ours, two);
-    let waits = waiting_for(reader, slow_pid, || higher.is_finished()).await;
-    let mut seen = follow(reader, &ours, &mut cursor).await;
-
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_that_fails_holds_up_nobody() {
+    let nodes = Nodes::new(3).await;
+    let [reader, slow, quick] = &nodes.all[..] else { unreachable!("three nodes") };
+    let actor = nodes.account("ours").await;
+    let [one, two] = devices(&nodes, &actor).await;
+    let mut readers = Readers::at_end(reader, &actor).await;
+    let holder = Holder::new(reader, vec![(LAST, params![one].to_vec())]).await;
+    let lost = tokio::spawn({
+        let (slow, actor, batch) = (slow.clone(), actor.clone(), vec![fix(nodes.now())]);
+        async move { slow.store_locations(&actor, one, batch).await }
+    });
+    let pid = waiting_for(reader, holder.pid, || lost.is_finished()).await.expect("it waits");
+    assert_eq!(send(&nodes, quick, &actor, two).await.unwrap(), [Outcome::Accepted]);
+    let end = ("SELECT pg_terminate_backend(CAST(?1 AS INTEGER))", params![pid].to_vec());
+    Holder::new(reader, vec![end]).await.let_go().await;
+    assert!(lost.await.unwrap().is_err(), "its connection is gone");
     holder.let_go().await;
-    assert_eq!(lower.await.unwrap(), [Outcome::Accepted]);
-    assert_eq!(higher.await.unwrap(), [Outcome::Accepted]);
-    seen.extend(follow(reader, &ours, &mut cursor).await);
-    assert_eq!(seen.iter().map(|(device, _)| *device).collect::<Vec<_>>(), [one, two], "nothing is missed");
-    assert!(seen[0].1.number < foreign_feed[0].1.number, "the lower number was committed later");
-    assert!(waits.is_some());
-    assert_eq!(follow(reader, &theirs, &mut foreign_cursor).await, []);
+    assert_eq!(readers.read().await, [two]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_device_waits_for_itself() {
+    let nodes = Nodes::new(3).await;
+    let [reader, slow, quick] = &nodes.all[..] else { unreachable!("three nodes") };
+    let actor = nodes.account("ours").await;
+    let [one] = devices(&nodes, &actor).await;
+    let first = Held::new(&nodes, slow, &actor, one).await;
+    let again = send(&nodes, quick, &actor, one);
+    assert!(waiting_for(reader, first.pid, || again.is_finished()).await.is_some());
+    first.let_go().await;
+    assert_eq!(again.await.unwrap(), [Outcome::Duplicate]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn changes_of_the_account_wait_for_submissions_and_keep_others_waiting() {
+    let nodes = Nodes::new(3).await;
+    let [reader, slow, quick] = &nodes.all[..] else { unreachable!("three nodes") };
+    let actor = nodes.account("ours").await;
+    let [one, two] = devices(&nodes, &actor).await;
+    let held = Held::new(&nodes, slow, &actor, one).await;
+    let deleting = tokio::spawn({
+        let (reader, actor) = (reader.clone(), actor.clone());
+        async move { reader.delete_device(&actor, two, None).await.unwrap() }
+    });
+    let deleting_pid = waiting_for(reader, held.pid, || deleting.is_finished()).await.expect("it waits");
+    // Who comes later does not get ahead of the change.
+    let later = tokio::spawn({
+        let (quick, actor, batch) = (quick.clone(), actor.clone(), vec![fix(nodes.now())]);
+        async move { quick.store_locations(&actor, two, batch).await }
+    });
+    assert!(waiting_for(reader, deleting_pid, || later.is_finished()).await.is_some());
+    held.let_go().await;
+    deleting.await.unwrap();
+    assert!(later.await.unwrap().is_err(), "the device is deleted");
+    let holder = Holder::new(reader, vec![lock(actor.scope.account)]).await;
+    let waiting = send(&nodes, quick, &actor, one);
+    assert!(waiting_for(reader, holder.pid, || waiting.is_finished()).await.is_some());
+    holder.let_go().await;
+    assert_eq!(waiting.await.unwrap(), [Outcome::Duplicate]);
 }

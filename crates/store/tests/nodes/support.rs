@@ -161,7 +161,7 @@ impl Holder {
     }
 }
 
-/// The lock of an account, as every job that writes takes it.
+/// The lock of an account, as every job that writes takes it and submissions share it.
 pub(crate) fn lock(account: AccountId) -> (&'static str, Vec<Value>) {
-    ("SELECT id FROM account WHERE id = ?1 FOR NO KEY UPDATE", params![account].to_vec())
+    ("SELECT pg_advisory_xact_lock(?1)", params![account].to_vec())
 }

@@ -40,18 +40,16 @@ pub(crate) async fn compact(database: &Database, budget: CompactionBudget) -> Re
 
 type Devices = Vec<(AccountId, DeviceId)>;
 
-/// The devices to pack, those with the most locations first, and one more than the budget allows.
+/// The devices to pack, those with a full chunk first, and one more than the budget allows.
 async fn due(tx: &Tx, budget: CompactionBudget) -> Result<Devices> {
-    let least = if budget.everything { 1 } else { i64::try_from(CHUNK_FULL).unwrap_or(i64::MAX) };
-    let long_ago = tx.now().plus_millis(-PACK_AFTER_MS);
+    let until = if budget.everything { i64::MAX } else { tx.now().as_millis() };
     let limit = i64::try_from(budget.devices).unwrap_or(i64::MAX).saturating_add(1);
     let sql = "SELECT account_id, device_id FROM device_live \
-               WHERE unpacked >= ?1 OR (unpacked > 0 AND unpacked_since <= ?2) \
-               ORDER BY unpacked DESC LIMIT ?3";
+               WHERE pack_due IS NOT NULL AND pack_due <= ?1 ORDER BY pack_due LIMIT ?2";
     let device = |row: &Row| {
         Ok((AccountId::from_i64(row.i64("account_id")?), DeviceId::from_i64(row.i64("device_id")?)))
     };
-    tx.query(sql, params![least, long_ago, limit]).await?.iter().map(device).collect()
+    tx.query(sql, params![until, limit]).await?.iter().map(device).collect()
 }
 
 /// Excludes other changes of the account's chunks until the end of the transaction. An advisory lock, because the lock of
@@ -114,11 +112,14 @@ async fn pack_devices(tx: &Tx, devices: Devices) -> Result<Compacted> {
 
 /// Records what was packed. Submissions update the same rows, so this comes last, right before the commit.
 async fn mark_packed(tx: &Tx, packed: &[Packed]) -> Result<()> {
-    let sql = "UPDATE device_live SET packed_to = GREATEST(packed_to, ?3), unpacked_since = ?5, \
+    let sql = "UPDATE device_live SET packed_to = GREATEST(packed_to, ?3), \
+                   pack_due = CASE WHEN unpacked - ?4 >= ?6 THEN 0 WHEN unpacked - ?4 > 0 THEN CAST(?5 AS BIGINT) END, \
                    unpacked = GREATEST(unpacked - ?4, 0) \
                WHERE account_id = ?1 AND device_id = ?2";
+    let full = i64::try_from(CHUNK_FULL).unwrap_or(i64::MAX);
+    let later = tx.now().plus_millis(PACK_AFTER_MS);
     for Packed { account, device, up_to, count } in packed {
-        tx.execute(sql, params![*account, *device, *up_to, *count, tx.now()]).await?;
+        tx.execute(sql, params![*account, *device, *up_to, *count, later, full]).await?;
     }
     Ok(())
 }

@@ -1,8 +1,7 @@
 //! The location feed, in arrival order.
 //!
-//! Numbers are drawn under the lock of the account, which is held until the commit. Within an account no number is
-//! committed after a higher one, so a reader that continues after a number misses nothing. Rows of an account do not
-//! overlap in their numbers, so the order of rows is the order of numbers.
+//! Nothing above [`Tx::horizon`] is read, because a lower number could be committed later. The horizon is the end of a
+//! block, and rows of an account do not overlap in their numbers, so the order of rows is the order of numbers.
 
 use perigee_core::actor::Scope;
 use perigee_core::error::StoreError;
@@ -27,7 +26,6 @@ pub(crate) async fn list(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Resul
     if after > 0 && after < trimmed_to(tx, scope.account).await? {
         return Err(StoreError::CursorExpired);
     }
-    // Read before the locations: those committed later have higher numbers than this.
     let end = end(tx, scope).await?;
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let part = read(tx, scope, None, (after, end), (limit, limit)).await?;
@@ -38,10 +36,10 @@ pub(crate) async fn list(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Resul
     Ok(Feed { items: part.points.into_iter().filter_map(unpack).collect(), next })
 }
 
-/// The highest number of the account's log, including rows that are trimmed.
+/// The highest number of the account's log up to the horizon, including rows that are trimmed.
 pub(crate) async fn end(tx: &Tx, scope: Scope) -> Result<i64> {
-    let sql = "SELECT MAX(last_number) AS last FROM location_log WHERE account_id = ?1";
-    let last = tx.query_one(sql, params![scope.account]).await?.opt_i64("last")?.unwrap_or(0);
+    let sql = "SELECT MAX(last_number) AS last FROM location_log WHERE account_id = ?1 AND last_number <= ?2";
+    let last = tx.query_one(sql, params![scope.account, tx.horizon()]).await?.opt_i64("last")?.unwrap_or(0);
     Ok(last.max(trimmed_to(tx, scope.account).await?))
 }
 
@@ -55,7 +53,7 @@ pub(crate) async fn events(
 ) -> Result<(Vec<Event>, Option<i64>)> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let examined = if wanted.is_narrow() { limit.max(EXAMINED_MAX) } else { limit };
-    let part = read(tx, scope, Some(wanted), (after, i64::MAX), (limit, examined)).await?;
+    let part = read(tx, scope, Some(wanted), (after, tx.horizon()), (limit, examined)).await?;
     let event = |(device, point): (DeviceId, Point)| {
         let stored = unpack_or_note(tx, scope.account, device, &point)?;
         Some(event_of(scope.account, device, stored))

@@ -1,14 +1,39 @@
-//! Storing a batch of submissions: read the devices, remove what is stored already, write the rest in one round trip.
+//! Storing a batch of submissions: read the devices, remove what is stored already, write the rest with the commit.
 
-use futures_util::future::try_join;
+use std::ops::Range;
+use std::sync::Arc;
+
+use async_trait::async_trait;
 use perigee_core::location::Outcome;
 use perigee_core::store::Result;
 
 use super::new_rows::NewRows;
-use super::{known, late, settle};
+use super::{known, late, new_rows, settle};
+use crate::error::DbError;
+use crate::job::{Opened, Opening};
 use crate::postgres::Session;
 use crate::sql::locations::{Submission, arrivals, first_results};
 use crate::tx::Tx;
+
+/// Looks at the devices of these submissions while the transaction begins.
+pub(super) struct LookFirst {
+    pub(super) batch: Arc<Vec<Submission>>,
+    pub(super) part: Range<usize>,
+}
+
+#[async_trait]
+impl Opening for LookFirst {
+    async fn prepare(&self, session: &Session) -> std::result::Result<(), DbError> {
+        known::prepare(session).await?;
+        new_rows::prepare(session).await?;
+        settle::prepare(session).await
+    }
+
+    async fn run(&self, session: &Session) -> std::result::Result<Opened, DbError> {
+        let submissions = self.batch.get(self.part.clone()).unwrap_or_default();
+        Ok(Box::new(known::look(session, submissions).await?))
+    }
+}
 
 /// Stores new locations; says of each whether it was accepted or a duplicate, or why its submission is refused.
 pub(crate) async fn ingest(
@@ -16,8 +41,11 @@ pub(crate) async fn ingest(
     session: &Session,
     submissions: &[Submission],
 ) -> Result<Vec<Result<Vec<Outcome>>>> {
-    let count = submissions.iter().map(|each| each.locations.len()).sum();
-    let (known, numbers) = known::read(tx, session, submissions, count).await?;
+    let look = match tx.take_opened::<known::Look>() {
+        Some(look) => look,
+        None => known::look(session, submissions).await?,
+    };
+    let (known, numbers) = look.read(tx)?;
     let admissions: Vec<_> = submissions.iter().map(|submission| known.admission(submission)).collect();
     let mut results = first_results(submissions, &admissions);
     let mut arrivals = arrivals(submissions, &admissions);
@@ -35,8 +63,12 @@ pub(crate) async fn ingest(
         let before = known.devices.get(key).map(|device| device.jump_detector);
         arrival.judge_jumps(before.unwrap_or_default(), submissions);
         arrival.accept(&mut results);
-        rows.push(key.0, key.1, &arrival.points);
+        // Between two blocks there may be numbers of others.
+        for points in arrival.points.chunk_by(|one, next| one.number + 1 == next.number) {
+            rows.push(key.0, key.1, points);
+        }
     }
-    try_join(rows.insert(session), settle::settle(session, tx.now(), &known, &arrivals)).await?;
+    rows.insert_with_commit(session).await?;
+    settle::settle_with_commit(session, tx.now(), &known, &arrivals).await?;
     Ok(results)
 }

@@ -1,8 +1,8 @@
-//! The devices of a batch, read in one round trip under the locks of their accounts.
+//! The devices of a batch, read in one round trip after they are locked.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use futures_util::future::try_join4;
+use futures_util::future::{try_join, try_join3, try_join4};
 use perigee_core::actor::Reach;
 use perigee_core::id::{AccountId, DeviceId, GroupId};
 use perigee_core::license::{DeviceState, License};
@@ -10,15 +10,27 @@ use perigee_core::location::{Fix, JumpDetector, UnconfirmedJump};
 use perigee_core::reporting_interval::ReportingInterval;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
+use tokio_postgres::types::ToSql;
 
+use super::numbers::{self, ANNOUNCE, DRAW};
 use crate::error::{DbError, describe};
 use crate::postgres::{Session, bind};
 use crate::row::Row;
 use crate::sql::locations::{Admission, Submission, last_point};
 use crate::tx::Tx;
 
-/// In ascending order, which prevents deadlocks between batches.
-const LOCK: &str = "SELECT id FROM account WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE";
+/// In ascending order, as all locks here, which prevents deadlocks between batches. Who changes what submissions rely on
+/// takes the lock alone.
+const ACCOUNTS: &str = "SELECT pg_advisory_xact_lock_shared(id) FROM unnest(CAST($1 AS BIGINT[])) AS w (id)";
+
+/// Submissions of a device wait for each other at its row in `device_live`, and for the first one at that in `device`.
+const FIRST: &str = "SELECT d.id FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS w (account_id, id) \
+    JOIN device d ON d.account_id = w.account_id AND d.id = w.id \
+    WHERE NOT EXISTS (SELECT 1 FROM device_live v WHERE v.account_id = w.account_id AND v.device_id = w.id) \
+    ORDER BY d.account_id, d.id FOR NO KEY UPDATE OF d";
+const LIVE: &str = "SELECT v.device_id FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS w (account_id, id) \
+    JOIN device_live v ON v.account_id = w.account_id AND v.device_id = w.id \
+    ORDER BY v.account_id, v.device_id FOR NO KEY UPDATE OF v";
 
 const DEVICES: &str = "SELECT d.account_id, d.id, d.licensed, d.expires, a.decided_at, v.newest_time, \
         l.device_id IS NOT NULL AS has_last, l.number, l.time, l.received_at, l.latitude, l.longitude, l.late, \
@@ -33,9 +45,6 @@ const MEMBERS: &str = "SELECT m.account_id, m.group_id, m.device_id \
     FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[])) \
         AS w (account_id, group_id, device_id) \
     JOIN group_member m USING (account_id, group_id, device_id)";
-
-/// The sequence by name: looking it up by its column takes far longer than drawing from it.
-const NUMBERS: &str = "SELECT COALESCE(array_agg(nextval('event_number_seq')), '{}') FROM generate_series(1, CAST($1 AS BIGINT))";
 
 /// The state of a device before the batch.
 pub(super) struct Device {
@@ -69,43 +78,70 @@ impl Known {
     }
 }
 
-/// Locks the accounts, reads the devices and draws log numbers in ascending order. The statements are pipelined; the
+/// What the statements that begin a batch have answered.
+pub(super) struct Look {
+    devices: Vec<tokio_postgres::Row>,
+    members: Vec<tokio_postgres::Row>,
+    drawn: Vec<tokio_postgres::Row>,
+}
+
+/// The statements of a batch, so that none needs a round trip of its own later.
+pub(super) async fn prepare(session: &Session) -> std::result::Result<(), DbError> {
+    session.prepare_native([ACCOUNTS, FIRST, LIVE, DEVICES, MEMBERS, ANNOUNCE, DRAW]).await.map(drop)
+}
+
+/// Shares the locks of the accounts, locks and reads the devices, and draws log numbers. The statements are pipelined; the
 /// server executes them in order, and each sees what was committed before it began.
-pub(super) async fn read(
-    tx: &Tx,
+pub(super) async fn look(
     session: &Session,
     submissions: &[Submission],
-    count: usize,
-) -> Result<(Known, Vec<i64>)> {
-    let now = tx.now();
+) -> std::result::Result<Look, DbError> {
     let accounts: BTreeSet<i64> = submissions.iter().map(|each| each.scope.account.as_i64()).collect();
     let accounts: Vec<i64> = accounts.into_iter().collect();
     let devices: BTreeSet<(i64, i64)> =
         submissions.iter().map(|each| (each.scope.account.as_i64(), each.device.as_i64())).collect();
     let (of_account, devices): (Vec<i64>, Vec<i64>) = devices.into_iter().unzip();
     let [groups_account, groups, groups_device] = memberships(submissions);
-    let count = i64::try_from(count).unwrap_or(i64::MAX);
+    let blocks = numbers::blocks(submissions.iter().map(|each| each.locations.len()).sum());
 
-    let [lock, find, belong, draw] = session.prepare_native([LOCK, DEVICES, MEMBERS, NUMBERS]).await?;
+    let [share, first, live, find, belong, announce, draw] =
+        session.prepare_native([ACCOUNTS, FIRST, LIVE, DEVICES, MEMBERS, ANNOUNCE, DRAW]).await?;
     let members = async {
         if groups.is_empty() {
             return Ok(Vec::new());
         }
         session.run(&belong, &[&groups_account, &groups, &groups_device]).await
     };
-    let (_locked, devices, members, drawn) = try_join4(
-        session.run(&lock, &[&accounts]),
-        session.run(&find, &[&of_account, &devices]),
-        members,
-        session.run(&draw, &[&count]),
-    )
-    .await?;
+    let numbers = async {
+        if blocks == 0 {
+            return Ok(Vec::new());
+        }
+        // Late, because nobody reads past what is announced.
+        let (_announced, drawn) =
+            try_join(session.run(&announce, &[]), session.run(&draw, &[&blocks])).await?;
+        Ok(drawn)
+    };
+    let lock = async {
+        let keys: [&(dyn ToSql + Sync); 2] = [&of_account, &devices];
+        try_join3(session.run(&share, &[&accounts]), session.run(&first, &keys), session.run(&live, &keys))
+            .await
+    };
+    let keys: [&(dyn ToSql + Sync); 2] = [&of_account, &devices];
+    let (_locked, devices, members, drawn) =
+        try_join4(lock, session.run(&find, &keys), members, numbers).await?;
+    Ok(Look { devices, members, drawn })
+}
 
-    let devices = bind::read(&devices)?.iter().map(|row| device(tx, row, now)).collect::<Result<_>>()?;
-    let members = bind::read(&members)?.iter().map(member).collect::<Result<_>>()?;
-    let mut numbers = list(&drawn)?;
-    numbers.sort_unstable();
-    Ok((Known { devices, members }, numbers))
+impl Look {
+    /// The devices before the batch, and the numbers for its locations in ascending order.
+    pub(super) fn read(self, tx: &Tx) -> Result<(Known, impl Iterator<Item = i64>)> {
+        let devices = bind::read(&self.devices)?;
+        let devices = devices.iter().map(|row| device(tx, row, tx.now())).collect::<Result<_>>()?;
+        let members = bind::read(&self.members)?.iter().map(member).collect::<Result<_>>()?;
+        let drawn = self.drawn.iter().map(|row| row.try_get(0)).collect::<std::result::Result<_, _>>();
+        let drawn = drawn.map_err(|error| DbError::internal(describe(&error)))?;
+        Ok((Known { devices, members }, numbers::numbers(drawn)))
+    }
 }
 
 /// The group memberships to check, as columns: accounts, groups and devices.
@@ -140,10 +176,4 @@ fn member(row: &Row) -> Result<(AccountId, GroupId, DeviceId)> {
         GroupId::from_i64(row.i64("group_id")?),
         DeviceId::from_i64(row.i64("device_id")?),
     ))
-}
-
-/// The array of numbers that is the whole result.
-fn list(rows: &[tokio_postgres::Row]) -> Result<Vec<i64>> {
-    let row = rows.first().ok_or_else(|| DbError::internal("no row where one was expected"))?;
-    Ok(row.try_get(0).map_err(|error| DbError::internal(describe(&error)))?)
 }

@@ -1,5 +1,9 @@
 //! The log of locations on PostgreSQL, as the portable SQL uses it.
 
+use std::num::NonZero;
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::actor::Scope;
@@ -10,23 +14,50 @@ use perigee_core::location::{Compacted, CompactionBudget, Feed, Outcome, StoredL
 use perigee_core::store::{LogScan, LogScanLimits, Result};
 use perigee_core::time::Timestamp;
 
-use super::{compact, contact, erase, feed, ingest, recent, skim, trim};
+use super::{compact, contact, erase, feed, ingest, numbers, recent, skim, trim};
 use crate::codec::Point;
+use crate::job::Opening;
 use crate::sql::event_filter::Wanted;
 use crate::sql::locations::{LocationLog, Submission, Window, find_last_visible};
 use crate::{Database, Tx};
 
-/// Transactions that store locations at the same time from this node.
-const CONCURRENT_COMMITS: usize = 4;
+/// Transactions that store locations at the same time from this node: one for each core, within this range. With one, the
+/// server waits for this node and this node for the server; with many, each commit is small and costs more by location.
+const CONCURRENT_COMMITS: RangeInclusive<usize> = 2..=4;
+/// Accounts of one transaction. Each needs a lock in memory that the server shares among all connections; with its default
+/// settings there is room for 6,400.
+const ACCOUNTS_PER_COMMIT: usize = 128;
 
 /// The log of a PostgreSQL store, which keeps nothing in memory because other nodes write too.
 #[derive(Debug)]
-pub(crate) struct PostgresLog;
+pub(crate) struct PostgresLog {
+    concurrent_commits: usize,
+}
+
+impl PostgresLog {
+    pub(crate) fn new() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let concurrent_commits = cores.clamp(*CONCURRENT_COMMITS.start(), *CONCURRENT_COMMITS.end());
+        Self { concurrent_commits }
+    }
+}
 
 #[async_trait]
 impl LocationLog for PostgresLog {
     fn concurrent_commits(&self) -> usize {
-        CONCURRENT_COMMITS
+        self.concurrent_commits
+    }
+
+    fn accounts_per_commit(&self) -> usize {
+        ACCOUNTS_PER_COMMIT
+    }
+
+    fn opening(&self, batch: &Arc<Vec<Submission>>, part: Range<usize>) -> Option<Box<dyn Opening>> {
+        Some(Box::new(ingest::LookFirst { batch: Arc::clone(batch), part }))
+    }
+
+    async fn horizon(&self, database: &Database, account: AccountId) -> Result<i64> {
+        database.read(move |tx| numbers::horizon(tx, account).boxed()).await
     }
 
     async fn ingest(&self, tx: &Tx, batch: &[Submission]) -> Result<Vec<Result<Vec<Outcome>>>> {
@@ -119,6 +150,10 @@ impl LocationLog for PostgresLog {
         now: Timestamp,
     ) -> Result<u64> {
         trim::trim(database, account, (keep_ms, now)).await
+    }
+
+    async fn accounts_to_trim(&self, database: &Database, before: Timestamp) -> Result<Vec<AccountId>> {
+        database.read(move |tx| trim::accounts(tx, before).boxed()).await
     }
 
     async fn find_last(

@@ -6,7 +6,7 @@ use tokio_postgres::types::ToSql;
 use super::log_row::Header;
 use crate::codec::{Point, pack_device_batch};
 use crate::error::DbError;
-use crate::postgres::Session;
+use crate::postgres::{Param, Session};
 
 /// Inserts rows, given an array for each column.
 pub(super) const INSERT: &str = "INSERT INTO location_log \
@@ -15,6 +15,11 @@ pub(super) const INSERT: &str = "INSERT INTO location_log \
         CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[]), \
         CAST($5 AS BIGINT[]), CAST($6 AS BIGINT[]), CAST($7 AS INTEGER[]), CAST($8 AS BIGINT[]), \
         CAST($9 AS BIGINT[]), CAST($10 AS BYTEA[]))";
+
+/// Prepares the statement that inserts.
+pub(super) async fn prepare(session: &Session) -> Result<(), DbError> {
+    session.prepare_native([INSERT]).await.map(drop)
+}
 
 /// Rows to insert. Those of one account must not overlap in their numbers, because the log is read row by row.
 #[derive(Default)]
@@ -65,6 +70,28 @@ impl NewRows {
             &self.checksum,
             &self.points,
         ]
+    }
+
+    /// Inserts the rows with the commit, if there are any.
+    pub(super) async fn insert_with_commit(self, session: &Session) -> Result<(), DbError> {
+        if self.len() == 0 {
+            return Ok(());
+        }
+        let [statement] = session.prepare_native([INSERT]).await?;
+        let params: Vec<Param> = vec![
+            Box::new(self.account),
+            Box::new(self.device),
+            Box::new(self.first_number),
+            Box::new(self.last_number),
+            Box::new(self.first_time),
+            Box::new(self.last_time),
+            Box::new(self.count),
+            Box::new(self.received_at),
+            Box::new(self.checksum),
+            Box::new(self.points),
+        ];
+        session.defer(statement, params);
+        Ok(())
     }
 
     /// Inserts the rows, if there are any.

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use futures_util::future::try_join3;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::time::Timestamp;
 
 use super::known::Known;
 use crate::codec::Point;
 use crate::error::DbError;
-use crate::postgres::Session;
-use crate::sql::locations::{Arrivals, last_checksum};
+use crate::postgres::{Param, Session};
+use crate::sql::locations::{Arrivals, CHUNK_FULL, PACK_AFTER_MS, last_checksum};
 
 const LAST: &str = "INSERT INTO last_location (account_id, device_id, number, time, received_at, \
                                                latitude, longitude, late, readings, checksum) \
@@ -22,17 +21,20 @@ const LAST: &str = "INSERT INTO last_location (account_id, device_id, number, ti
         received_at = excluded.received_at, latitude = excluded.latitude, longitude = excluded.longitude, \
         late = excluded.late, readings = excluded.readings, checksum = excluded.checksum";
 
+/// A device with a full chunk is due to be packed at once, others after some time.
 const CONTACTS: &str = "INSERT INTO device_live \
-        (last_seen, unpacked_since, account_id, device_id, unpacked, newest_time, rhythm, doubt) \
-    SELECT CAST($1 AS BIGINT), CAST($1 AS BIGINT), * \
+        (last_seen, account_id, device_id, unpacked, newest_time, rhythm, doubt, pack_due) \
+    SELECT CAST($1 AS BIGINT), w.*, CASE WHEN w.unpacked >= CAST($8 AS BIGINT) THEN 0 \
+        WHEN w.unpacked > 0 THEN CAST($9 AS BIGINT) END \
     FROM unnest(CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[]), CAST($5 AS BIGINT[]), \
         CAST($6 AS BYTEA[]), CAST($7 AS BYTEA[])) \
+        AS w (account_id, device_id, unpacked, newest_time, rhythm, doubt) \
     ON CONFLICT (account_id, device_id) DO UPDATE SET \
         last_seen = GREATEST(excluded.last_seen, device_live.last_seen), \
         rhythm = excluded.rhythm, doubt = excluded.doubt, \
         newest_time = GREATEST(excluded.newest_time, device_live.newest_time), \
-        unpacked_since = CASE WHEN device_live.unpacked = 0 \
-                         THEN excluded.unpacked_since ELSE device_live.unpacked_since END, \
+        pack_due = CASE WHEN device_live.unpacked + excluded.unpacked >= CAST($8 AS BIGINT) THEN 0 \
+                   ELSE COALESCE(device_live.pack_due, excluded.pack_due) END, \
         unpacked = device_live.unpacked + excluded.unpacked";
 
 /// A licence that was once seen to be expired stays so, even if the clock is set back.
@@ -40,34 +42,37 @@ const LAPSE: &str = "UPDATE device d SET licensed = FALSE, checksum = d.checksum
     FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS w (account_id, id) \
     WHERE d.account_id = w.account_id AND d.id = w.id AND d.licensed";
 
-/// Writes all updates in one round trip.
-pub(super) async fn settle(
+/// Prepares the statements that every batch needs.
+pub(super) async fn prepare(session: &Session) -> std::result::Result<(), DbError> {
+    session.prepare_native([LAST, CONTACTS]).await.map(drop)
+}
+
+/// Writes all updates with the commit.
+pub(super) async fn settle_with_commit(
     session: &Session,
     now: Timestamp,
     known: &Known,
     arrivals: &Arrivals,
 ) -> std::result::Result<(), DbError> {
+    advance(session, arrivals).await?;
+    record_contacts(session, now, known, arrivals).await?;
     let lapsed: BTreeSet<(i64, i64)> = known
         .devices
         .iter()
         .filter(|(_, device)| device.lapsed)
         .map(|((account, device), _)| (account.as_i64(), device.as_i64()))
         .collect();
-    try_join3(advance(session, arrivals), record_contacts(session, now, known, arrivals), async {
-        if lapsed.is_empty() {
-            return Ok(());
-        }
+    if !lapsed.is_empty() {
         let (accounts, devices): (Vec<i64>, Vec<i64>) = lapsed.into_iter().unzip();
         let [statement] = session.prepare_native([LAPSE]).await?;
-        session.run(&statement, &[&accounts, &devices]).await.map(drop)
-    })
-    .await
-    .map(drop)
+        session.defer(statement, vec![Box::new(accounts), Box::new(devices)]);
+    }
+    Ok(())
 }
 
 /// The last locations that change, column by column.
 #[derive(Default)]
-struct Columns<'a> {
+struct Columns {
     account: Vec<i64>,
     device: Vec<i64>,
     number: Vec<i64>,
@@ -76,12 +81,12 @@ struct Columns<'a> {
     latitude: Vec<i32>,
     longitude: Vec<i32>,
     late: Vec<bool>,
-    readings: Vec<&'a [u8]>,
+    readings: Vec<Vec<u8>>,
     checksum: Vec<i64>,
 }
 
-impl<'a> Columns<'a> {
-    fn push(&mut self, (account, device): (AccountId, DeviceId), last: &'a Point) {
+impl Columns {
+    fn push(&mut self, (account, device): (AccountId, DeviceId), last: &Point) {
         self.account.push(account.as_i64());
         self.device.push(device.as_i64());
         self.number.push(last.number);
@@ -90,7 +95,7 @@ impl<'a> Columns<'a> {
         self.latitude.push(last.latitude.as_e7());
         self.longitude.push(last.longitude.as_e7());
         self.late.push(last.trust.late);
-        self.readings.push(&last.readings);
+        self.readings.push(last.readings.to_vec());
         self.checksum.push(last_checksum(account, device, last));
     }
 }
@@ -103,19 +108,24 @@ async fn advance(session: &Session, arrivals: &Arrivals) -> std::result::Result<
             columns.push(*key, last);
         }
     }
-    let Columns { account, device, number, time, received_at, latitude, longitude, late, readings, checksum } =
-        &columns;
-    if account.is_empty() {
+    if columns.account.is_empty() {
         return Ok(());
     }
     let [statement] = session.prepare_native([LAST]).await?;
-    session
-        .run(
-            &statement,
-            &[account, device, number, time, received_at, latitude, longitude, late, readings, checksum],
-        )
-        .await
-        .map(drop)
+    let params: Vec<Param> = vec![
+        Box::new(columns.account),
+        Box::new(columns.device),
+        Box::new(columns.number),
+        Box::new(columns.time),
+        Box::new(columns.received_at),
+        Box::new(columns.latitude),
+        Box::new(columns.longitude),
+        Box::new(columns.late),
+        Box::new(columns.readings),
+        Box::new(columns.checksum),
+    ];
+    session.defer(statement, params);
+    Ok(())
 }
 
 /// Records one contact of each device, its count of unpacked locations and their latest time.
@@ -141,8 +151,17 @@ async fn record_contacts(
         jumps.push(arrival.jump_detector.unconfirmed.to_bytes());
     }
     let [statement] = session.prepare_native([CONTACTS]).await?;
-    session
-        .run(&statement, &[&now.as_millis(), &accounts, &devices, &counts, &newest, &rhythms, &jumps])
-        .await
-        .map(drop)
+    let params: Vec<Param> = vec![
+        Box::new(now.as_millis()),
+        Box::new(accounts),
+        Box::new(devices),
+        Box::new(counts),
+        Box::new(newest),
+        Box::new(rhythms),
+        Box::new(jumps),
+        Box::new(i64::try_from(CHUNK_FULL).unwrap_or(i64::MAX)),
+        Box::new(now.plus_millis(PACK_AFTER_MS).as_millis()),
+    ];
+    session.defer(statement, params);
+    Ok(())
 }

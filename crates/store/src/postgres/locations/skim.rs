@@ -24,7 +24,6 @@ pub(crate) async fn skim(tx: &Tx, account: AccountId, after: i64, limits: LogSca
         return Err(StoreError::CursorExpired);
     }
     let scope = Scope::for_store_check(account);
-    // Read before the locations: those committed later have higher numbers than this.
     let end = end(tx, scope).await?.max(after);
     let most = limits.locations.min(LOCATIONS_MAX);
     let rows = rows(tx, scope, (after, end), most).await?;

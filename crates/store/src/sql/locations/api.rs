@@ -68,11 +68,11 @@ impl Locations for Database {
     }
 
     async fn list_location_feed(&self, scope: Scope, after: i64, limit: u32) -> Result<Feed> {
-        self.read_snapshot(move |tx| tx.log().feed(tx, scope, after, limit)).await
+        self.read_log_snapshot(scope.account, move |tx| tx.log().feed(tx, scope, after, limit)).await
     }
 
     async fn feed_end(&self, scope: Scope) -> Result<i64> {
-        self.read(move |tx| tx.log().end(tx, scope)).await
+        self.read_log_snapshot(scope.account, move |tx| tx.log().end(tx, scope)).await
     }
 
     async fn delete_locations(&self, actor: &Actor, device: DeviceId, range: TimeRange) -> Result<u64> {

@@ -21,7 +21,7 @@ use crate::{Database, Engine, Tx};
 /// Stores a submission together with whatever else is queued.
 pub(in crate::sql) async fn submit(database: &Database, submission: Submission) -> Result<Vec<Outcome>> {
     let (reply, answered) = oneshot::channel();
-    let queue = queue_of(submission.scope.account, database.log().concurrent_commits());
+    let queue = queue_of(submission.device, database.log().concurrent_commits());
     if database.submission_queues().push(queue, submission, Caller { runtime: Handle::current(), reply })? {
         // A task of its own: it serves all callers, also when this one is cancelled.
         database.submission_queues().spawn(run_committer(database.clone(), queue));
@@ -42,7 +42,8 @@ async fn run_committer(database: Database, queue: usize) {
     tokio::task::yield_now().await;
     // Estimates how many callers submit again as soon as they are answered; decays by a quarter per commit.
     let mut expected_callers = 0;
-    while let Some(batch) = database.submission_queues().take(queue) {
+    let accounts = database.log().accounts_per_commit();
+    while let Some(batch) = database.submission_queues().take(queue, accounts) {
         let arriving = database.log().admit_arrivals(&database).await;
         let (submissions, callers): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
         let together = callers.len();
@@ -101,7 +102,8 @@ async fn store(database: &Database, batch: Arc<Vec<Submission>>) -> Vec<Result<V
     }
     let indexes = 0..batch.len();
     let shared = Arc::clone(&batch);
-    let job = database.write(move |tx| async move { ingest(tx, &shared).await }.boxed());
+    let opening = database.log().opening(&batch, indexes.clone());
+    let job = database.write_after(opening, move |tx| async move { ingest(tx, &shared).await }.boxed());
     match job.await {
         Ok(results) => results,
         Err(StoreError::Unavailable(cause)) => {
@@ -118,7 +120,8 @@ async fn store(database: &Database, batch: Arc<Vec<Submission>>) -> Vec<Result<V
             let mut results = Vec::with_capacity(batch.len());
             for index in indexes {
                 let shared = Arc::clone(&batch);
-                let job = database.write(move |tx| {
+                let opening = database.log().opening(&batch, index..index + 1);
+                let job = database.write_after(opening, move |tx| {
                     async move { ingest(tx, shared.get(index..=index).unwrap_or_default()).await }.boxed()
                 });
                 results.push(job.await.and_then(|mut result| {

@@ -1,6 +1,8 @@
 //! The log of locations, which each engine keeps in its own form.
 
 use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
@@ -17,6 +19,7 @@ use tokio::sync::MutexGuard;
 use super::submission_queue::Submission;
 use super::window::Window;
 use crate::codec::Point;
+use crate::job::Opening;
 use crate::sql::event_filter::Wanted;
 use crate::sql::{accounts, clock};
 use crate::{Database, Tx, params};
@@ -49,6 +52,22 @@ pub(crate) type ChangeGuard<'a> = (MutexGuard<'a, ()>, MutexGuard<'a, ()>);
 pub(crate) trait LocationLog: fmt::Debug + Send + Sync {
     /// Transactions that store locations at the same time.
     fn concurrent_commits(&self) -> usize;
+
+    /// Accounts whose submissions one transaction may store.
+    fn accounts_per_commit(&self) -> usize {
+        usize::MAX
+    }
+
+    /// Statements for this part of a batch that are sent while its transaction begins.
+    fn opening(&self, _: &Arc<Vec<Submission>>, _: Range<usize>) -> Option<Box<dyn Opening>> {
+        None
+    }
+
+    /// The number up to which the logs of an account can be read from a snapshot that is taken after this: no unfinished
+    /// commit can add a lower one.
+    async fn horizon(&self, _: &Database, _: AccountId) -> Result<i64> {
+        Ok(i64::MAX)
+    }
 
     /// Stores new locations; says of each whether it was accepted or a duplicate, or why its submission is refused.
     async fn ingest(&self, tx: &Tx, batch: &[Submission]) -> Result<Vec<Result<Vec<Outcome>>>>;
@@ -124,6 +143,11 @@ pub(crate) trait LocationLog: fmt::Debug + Send + Sync {
         keep_ms: i64,
         now: Timestamp,
     ) -> Result<u64>;
+
+    /// The accounts whose logs may have rows from before this instant.
+    async fn accounts_to_trim(&self, database: &Database, _before: Timestamp) -> Result<Vec<AccountId>> {
+        database.read(|tx| accounts::ids(tx).boxed()).await
+    }
 
     /// The last trusted location of a visible device.
     async fn find_last(
@@ -209,7 +233,8 @@ pub(crate) fn event_of(account: AccountId, device: DeviceId, stored: StoredLocat
 /// were.
 pub(super) async fn trim(database: &Database, keep_ms: i64) -> Result<u64> {
     let now = clock::trusted_now(database).await?;
-    let accounts = database.read(|tx| accounts::ids(tx).boxed()).await?;
+    let before = now.plus_millis(-keep_ms);
+    let accounts = database.log().accounts_to_trim(database, before).await?;
     let mut gone = 0;
     // What is saved need not be replayed when the store is opened, so that its rows can be trimmed.
     database.log().save(database).await?;

@@ -1,15 +1,15 @@
 //! Queues of submissions that wait for their group commit.
 //!
-//! Each queue has one committer, and an account always uses the same queue: two committers with submissions of one
-//! account would block each other on its row lock while they hold other accounts.
+//! Each queue has one committer, and a device always uses the same queue, so that what it sends is stored in that order.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use perigee_core::actor::Scope;
 use perigee_core::error::StoreError;
 use perigee_core::gateway::NewMessage;
-use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::id::DeviceId;
 use perigee_core::location::{Location, Outcome, Sameness};
 use perigee_core::store::Result;
 use tokio::runtime::Handle;
@@ -86,9 +86,9 @@ struct Queue {
     arrived: Arc<Notify>,
 }
 
-/// The queue of an account, of so many in use. The low bits of an id are random.
-pub(super) fn queue_of(account: AccountId, queues: usize) -> usize {
-    usize::from(account.as_i64().to_le_bytes()[0]) % queues.clamp(1, QUEUES_MAX)
+/// The queue of a device, of so many in use. The low bits of an id are random.
+pub(super) fn queue_of(device: DeviceId, queues: usize) -> usize {
+    usize::from(device.as_i64().to_le_bytes()[0]) % queues.clamp(1, QUEUES_MAX)
 }
 
 impl SubmissionQueues {
@@ -152,17 +152,18 @@ impl SubmissionQueues {
         self.queues()[queue].waiting.len()
     }
 
-    /// The next batch of a queue. `None` when it is empty: the committer must then end.
-    pub(super) fn take(&self, queue: usize) -> Option<Vec<(Submission, Caller)>> {
+    /// The next batch of a queue, of at most so many accounts. `None` when it is empty: the committer must then end.
+    pub(super) fn take(&self, queue: usize, accounts_max: usize) -> Option<Vec<(Submission, Caller)>> {
         let queue = &mut self.queues()[queue];
         if queue.waiting.is_empty() {
             queue.has_committer = false;
             return None;
         }
-        let mut count = 0;
+        let (mut count, mut accounts) = (0, HashSet::new());
         let fitting = queue.waiting.iter().take_while(|(submission, _)| {
             count += submission.locations.len();
-            count <= BATCH_MAX
+            accounts.insert(submission.scope.account);
+            count <= BATCH_MAX && accounts.len() <= accounts_max
         });
         let size = fitting.count().max(1);
         let rest = queue.waiting.split_off(size);
@@ -182,6 +183,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt as _;
+    use perigee_core::id::AccountId;
     use tokio::time::Instant;
 
     use super::*;

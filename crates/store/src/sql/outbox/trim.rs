@@ -5,7 +5,6 @@ use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
 use super::super::clock;
-use crate::tx::RowLock;
 use crate::{Database, Tx, params};
 
 /// Rows that one transaction deletes; bounds the time other writers wait.
@@ -13,37 +12,31 @@ const ROWS_PER_JOB: u32 = 2_000;
 
 async fn delete_some_repetitions(tx: &Tx, now: Timestamp) -> Result<u64> {
     tx.keep_device_cache_valid();
+    tx.lock_upkeep().await?;
     let over = now.plus_seconds(-2 * i64::from(RepeatFilter::LONGEST_S));
-    let sql = format!(
-        "DELETE FROM notification_repetition WHERE (account_id, device_id, channel, address, name) IN ( \
+    let sql = "DELETE FROM notification_repetition WHERE met_at <= ?1 AND (account_id, device_id, channel, address, name) IN ( \
              SELECT account_id, device_id, channel, address, name FROM notification_repetition \
-             WHERE met_at <= ?1 ORDER BY met_at LIMIT ?2 {})",
-        tx.row_lock(RowLock::SkipLocked)
-    );
-    Ok(tx.execute(&sql, params![over, ROWS_PER_JOB]).await?)
+             WHERE met_at <= ?1 ORDER BY met_at LIMIT ?2)";
+    Ok(tx.execute(sql, params![over, ROWS_PER_JOB]).await?)
 }
 
 async fn delete_some_messages(tx: &Tx, before: Timestamp) -> Result<u64> {
     tx.keep_device_cache_valid();
-    let sql = format!(
-        "DELETE FROM notification WHERE (account_id, id) IN ( \
+    tx.lock_upkeep().await?;
+    let sql = "DELETE FROM notification WHERE due IS NULL AND (account_id, id) IN ( \
              SELECT account_id, id FROM notification WHERE due IS NULL AND created < ?1 \
-             ORDER BY created LIMIT ?2 {})",
-        tx.row_lock(RowLock::SkipLocked)
-    );
-    Ok(tx.execute(&sql, params![before, ROWS_PER_JOB]).await?)
+             ORDER BY created LIMIT ?2)";
+    Ok(tx.execute(sql, params![before, ROWS_PER_JOB]).await?)
 }
 
 async fn delete_some_hours(tx: &Tx, now: Timestamp) -> Result<u64> {
     tx.keep_device_cache_valid();
+    tx.lock_upkeep().await?;
     let over = now.plus_seconds(-2 * 3_600);
-    let sql = format!(
-        "DELETE FROM recipient_counter WHERE (account_id, address, hour) IN ( \
+    let sql = "DELETE FROM recipient_counter WHERE (account_id, address, hour) IN ( \
              SELECT account_id, address, hour FROM recipient_counter \
-             WHERE hour <= ?1 ORDER BY hour LIMIT ?2 {})",
-        tx.row_lock(RowLock::SkipLocked)
-    );
-    Ok(tx.execute(&sql, params![over, ROWS_PER_JOB]).await?)
+             WHERE hour <= ?1 ORDER BY hour LIMIT ?2)";
+    Ok(tx.execute(sql, params![over, ROWS_PER_JOB]).await?)
 }
 
 /// Repeats until a slice is not full. Gives how many rows were deleted.

@@ -26,7 +26,14 @@ async fn load_rules(tx: &Tx, account: AccountId) -> Result<(i64, Vec<Rule>, Vec<
 #[async_trait]
 impl RuleEngineStore for Database {
     async fn accounts_with_work(&self) -> Result<Vec<AccountId>> {
-        self.read(|tx| lease::accounts(tx).boxed()).await
+        self.read(|tx| {
+            async move {
+                let look = tx.log_watches().rules.look(tx).await?;
+                lease::accounts(tx, look).await
+            }
+            .boxed()
+        })
+        .await
     }
 
     async fn lease_account(&self, account: AccountId, lease: AccountLease<'_>) -> Result<Option<RoundStart>> {
@@ -40,7 +47,7 @@ impl RuleEngineStore for Database {
     }
 
     async fn scan_log(&self, account: AccountId, after: i64, limits: LogScanLimits) -> Result<LogScan> {
-        self.read_snapshot(move |tx| tx.log().skim(tx, account, after, limits)).await
+        self.read_log_snapshot(account, move |tx| tx.log().skim(tx, account, after, limits)).await
     }
 
     async fn read_log(

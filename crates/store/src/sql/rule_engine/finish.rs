@@ -39,7 +39,10 @@ pub(super) async fn finish(
 ) -> Result<bool> {
     let account = round.round_start.account;
     tx.keep_device_cache_valid();
-    tx.lock_account(account).await?;
+    // A round that found nothing only moves the cursor, and does not keep submissions waiting.
+    if !round.devices.is_empty() || !round.statuses.is_empty() {
+        tx.lock_account(account).await?;
+    }
     // A lease of another node is left alone; the round number ensures that a round is saved once.
     let sql = "UPDATE rule_follower SET cursor = ?2, round = round + 1, caught_up_to = ?5, caught_up_end = ?6, \
                    leased_until = CASE WHEN owner = ?7 THEN ?8 ELSE leased_until END \

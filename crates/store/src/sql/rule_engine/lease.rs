@@ -5,16 +5,22 @@ use std::collections::BTreeSet;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::{CatchUp, Result, RoundStart};
 
+use crate::sql::log_watch::Look;
 use crate::{Row, Tx, params};
 
 /// The accounts with unjudged log entries, or with due rules or statuses.
-pub(super) async fn accounts(tx: &Tx) -> Result<Vec<AccountId>> {
+pub(super) async fn accounts(tx: &Tx, look: Look) -> Result<Vec<AccountId>> {
     // MAX is an index seek; an EXISTS above the cursor would make PostgreSQL read the whole log.
     let behind = "SELECT a.id FROM account a LEFT JOIN rule_follower f ON f.account_id = a.id \
         WHERE COALESCE(f.cursor, 0) < (SELECT MAX(l.last_number) FROM location_log l WHERE l.account_id = a.id)";
     let mut found = BTreeSet::new();
+    if look == Look::Whole {
+        for row in tx.query(behind, &[]).await? {
+            found.insert(AccountId::from_i64(row.i64("id")?));
+        }
+        tx.log_watches().rules.found(!found.is_empty());
+    }
     for (sql, values) in [
-        (behind, params![]),
         (
             "SELECT DISTINCT account_id AS id FROM rule_trail WHERE due IS NOT NULL AND due <= ?1",
             params![tx.now()],

@@ -70,6 +70,7 @@ impl LocationMemory {
             log: Arc::new(SqliteLog::new(Arc::clone(self))),
             damage: Arc::clone(&self.damage),
             outbox_signals: Arc::clone(&self.outbox_signals),
+            log_watches: Arc::default(),
         }
     }
 
