@@ -17,13 +17,13 @@ use tempfile::TempDir;
 const PROGRAMS: &str = "PERIGEE_PG_BIN";
 
 /// A server's files and socket, in a folder that goes with this.
-struct Cluster {
+pub(crate) struct Cluster {
     programs: PathBuf,
     folder: TempDir,
 }
 
 impl Cluster {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let (programs, folder) = (programs(), TempDir::new().unwrap());
         if is_root() {
             run(Command::new("chown").arg("postgres").arg(folder.path()));
@@ -35,12 +35,12 @@ impl Cluster {
         cluster
     }
 
-    fn data(&self) -> PathBuf {
+    pub(crate) fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
     /// One of the server's programs, which do not run as root.
-    fn program(&self, name: &str) -> Command {
+    pub(crate) fn program(&self, name: &str) -> Command {
         let program = self.programs.join(name);
         let mut command = Command::new(if is_root() { OsStr::new("runuser") } else { program.as_os_str() });
         if is_root() {
@@ -51,7 +51,7 @@ impl Cluster {
     }
 
     /// Starts the server with these settings; it ends when what this gives is dropped.
-    fn start(&self, settings: &str) -> Running<'_> {
+    pub(crate) fn start(&self, settings: &str) -> Running<'_> {
         let socket = self.folder.path().display();
         let options = format!("-c listen_addresses= -c unix_socket_directories={socket} {settings}");
         let log = self.folder.path().join("log");
@@ -61,9 +61,27 @@ impl Cluster {
         Running(self)
     }
 
+    /// The folder of its socket, as an address names a host.
+    pub(crate) fn host(&self) -> String {
+        self.folder.path().to_str().unwrap().replace('/', "%2F")
+    }
+
     fn address(&self) -> String {
-        let folder = self.folder.path().to_str().unwrap().replace('/', "%2F");
-        format!("postgres://perigee@{folder}/postgres")
+        format!("postgres://perigee@{}/postgres", self.host())
+    }
+
+    /// A copy of this running server that follows it under the name `standby`, not started yet.
+    pub(crate) fn standby(&self) -> Self {
+        let folder = TempDir::new().unwrap();
+        if is_root() {
+            run(Command::new("chown").arg("postgres").arg(folder.path()));
+        }
+        let standby = Self { programs: self.programs.clone(), folder };
+        let primary = format!("host={} user=perigee application_name=standby", self.folder.path().display());
+        let mut copy = standby.program("pg_basebackup");
+        copy.args(["--write-recovery-conf", "--checkpoint=fast", "--no-sync", "--dbname", &primary]);
+        run(copy.arg("--pgdata").arg(standby.data()));
+        standby
     }
 
     async fn open(&self) -> Result<Database, OpenError> {
@@ -76,7 +94,7 @@ impl Cluster {
     }
 
     /// A connection that is none of the store's.
-    async fn connect(&self) -> tokio_postgres::Client {
+    pub(crate) async fn connect(&self) -> tokio_postgres::Client {
         let (client, connection) =
             tokio_postgres::connect(&self.address(), tokio_postgres::NoTls).await.unwrap();
         tokio::spawn(connection);
@@ -84,7 +102,7 @@ impl Cluster {
     }
 }
 
-struct Running<'a>(&'a Cluster);
+pub(crate) struct Running<'a>(&'a Cluster);
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
@@ -100,7 +118,7 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
-fn run(command: &mut Command) {
+pub(crate) fn run(command: &mut Command) {
     // To a file or nowhere: the server would keep a pipe open after the program that started it has ended.
     let status = command.stdout(std::process::Stdio::null()).status();
     assert!(status.as_ref().is_ok_and(std::process::ExitStatus::success), "{command:?}: {status:?}");

@@ -6,9 +6,12 @@
 mod cluster;
 mod commit;
 mod difference;
+#[cfg(unix)]
+mod failover;
 mod lock;
 mod open;
 mod postgres;
 mod read;
 mod schema;
+mod shards;
 mod support;
