@@ -46,8 +46,7 @@ async fn rules(app: &TestApp, owner: &crate::support::Person, device: &str, limi
     }
 }
 
-async fn follow(app: &TestApp) {
-    let engine = RuleEngine::new(app.app.clone());
+async fn follow(engine: &RuleEngine) {
     for _ in 0..1_000 {
         if engine.run_once().await == Duration::from_secs(1) {
             return;
@@ -61,6 +60,8 @@ async fn ten_thousand_estimates_trip_nothing(engine: Engine) {
     let owner = app.tenant("acme", 10).await.owner;
     let device = app.device(&owner, &json!({"name": "Boat"})).await;
     rules(&app, &owner, &device, None).await;
+    // One for the whole test: another would wait until the lease of the first has ended.
+    let rule_engine = RuleEngine::new(app.app.clone());
     let path = format!("POST /api/devices/{device}/locations");
     let fix = json!({"dateTime": at(0), "latitude": 42, "longitude": -8, "source": "gnss", "accuracy": 5});
     app.send(&owner, &path, &fix).await.expect(201);
@@ -69,7 +70,7 @@ async fn ten_thousand_estimates_trip_nothing(engine: Engine) {
     let estimates: Vec<Value> = (0..10_000).map(|index| estimate(1 + index * 8, metres(index))).collect();
     let stored = app.send(&owner, &path, &json!(estimates)).await.expect(201);
     assert_eq!(stored["accepted"], 10_000);
-    follow(&app).await;
+    follow(&rule_engine).await;
     let alerts = app.get(&owner, &format!("/api/devices/{device}/alerts")).await;
     assert_eq!(alerts["alerts"], json!([]));
     let last = app.get(&owner, &format!("/api/devices/{device}/lastLocation")).await["lastLocation"].clone();
@@ -80,7 +81,7 @@ async fn ten_thousand_estimates_trip_nothing(engine: Engine) {
     // A good fix still does.
     let fix = json!({"dateTime": at(82_000), "latitude": 45, "longitude": -8, "accuracy": 20});
     app.send(&owner, &path, &fix).await.expect(201);
-    follow(&app).await;
+    follow(&rule_engine).await;
     let alerts = app.get(&owner, &format!("/api/devices/{device}/alerts")).await;
     assert_eq!(alerts["alerts"].as_array().unwrap().len(), 2, "left, and outside: {alerts}");
 }
@@ -95,7 +96,7 @@ async fn a_rule_sets_its_own_limit(engine: Engine) {
     app.clock().advance_seconds(60);
     let body = json!([fix(1, -8.0, 15_000), fix(2, -20.0, 20_001), fix(3, -20.0, 20_000)]);
     app.send(&owner, &path, &body).await.expect(201);
-    follow(&app).await;
+    follow(&RuleEngine::new(app.app.clone())).await;
     let alerts = app.get(&owner, &format!("/api/devices/{device}/alerts")).await["alerts"].clone();
     let times: Vec<&Value> = alerts.as_array().unwrap().iter().map(|alert| &alert["dateTime"]).collect();
     assert_eq!(times, [&json!(at(3)), &json!(at(3))], "{alerts}");
