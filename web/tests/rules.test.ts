@@ -83,6 +83,7 @@ const rule: Rule = {
   conditions: every.slice(0, 2),
   forSeconds: 30,
   coolDownSeconds: 600,
+  maxAccuracyMetres: 500,
   schedule: {
     weekdays: ['monday', 'tuesday', 'wednesday', 'thursday', 'friday'],
     from: '08:00',

@@ -4,6 +4,7 @@ import { weekdayValues } from '../../api/schema'
 import type { UnitSystem } from '../../preferences.svelte'
 import { nobody, thenForm, thenInput, type ThenForm } from '../../recipients/people'
 import { conditionBody, conditionForm, newCondition, type ConditionForm } from './conditions'
+import { fromUser, toUser } from './units'
 
 export type Rule = Schemas['Rule']
 export type RuleInput = Schemas['RuleInput']
@@ -22,6 +23,8 @@ export interface RuleForm {
   conditions: ConditionForm[]
   forSeconds: number
   coolDownSeconds: number
+  /** Positions that are less accurate do not count for places; in the user's units. */
+  accuracy: number
   scheduled: boolean
   weekdays: Weekday[]
   from: string
@@ -45,6 +48,7 @@ export function newRule(units: UnitSystem, type = 'speed'): RuleForm {
     conditions: [newCondition(type, units)],
     forSeconds: 0,
     coolDownSeconds: 0,
+    accuracy: Math.round(toUser('metres', 500, units)),
     scheduled: false,
     weekdays: [...weekdays],
     from: '08:00',
@@ -69,6 +73,7 @@ export function ruleForm(rule: Rule, units: UnitSystem): RuleForm {
     conditions: rule.conditions.map((condition) => conditionForm(condition, units)),
     forSeconds: rule.forSeconds,
     coolDownSeconds: rule.coolDownSeconds,
+    accuracy: toUser('metres', rule.maxAccuracyMetres, units),
     scheduled: Boolean(rule.schedule),
     weekdays: rule.schedule?.weekdays ?? usual.weekdays,
     from: rule.schedule?.from ?? usual.from,
@@ -94,6 +99,7 @@ export function ruleBody(form: RuleForm, units: UnitSystem): RuleInput {
     conditions: form.conditions.map((condition) => conditionBody(condition, units)),
     forSeconds: form.forSeconds,
     coolDownSeconds: form.coolDownSeconds,
+    maxAccuracyMetres: Math.round(fromUser('metres', form.accuracy, units)),
     schedule: form.scheduled
       ? { weekdays: form.weekdays, from: form.from, to: form.to, timeZone: orNull(form.timeZone) }
       : null,
@@ -117,7 +123,7 @@ export function conditionErrors(fields: Record<string, string>, index: number): 
 }
 
 const shownAtFields =
-  /^(name|description|devices|groups|allDevices|conditions\.\d+(\..*)?|forSeconds|coolDownSeconds|schedule\.(weekdays|from|to|timeZone)(\..*)?|alertName|text)$/
+  /^(name|description|devices|groups|allDevices|conditions\.\d+(\..*)?|forSeconds|coolDownSeconds|maxAccuracyMetres|schedule\.(weekdays|from|to|timeZone)(\..*)?|alertName|text)$/
 
 /** What the API said that belongs to no field of the form. */
 export const otherErrors = (fields: Record<string, string>): string[] =>
