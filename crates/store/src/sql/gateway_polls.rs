@@ -6,7 +6,6 @@ use perigee_core::store::{LeasedPoll, PollSettlement, Result};
 
 use super::account_gateways::find_by_id;
 use super::{gateway_reports, messages};
-use crate::tx::RowLock;
 use crate::{Tx, Value, params};
 
 /// Whether a poll of any feed is due.
@@ -20,24 +19,29 @@ pub(super) async fn is_one_due(tx: &Tx) -> Result<bool> {
 pub(super) async fn lease(tx: &Tx, feeds: Vec<&'static str>, lease_ms: i64) -> Result<Option<LeasedPoll>> {
     tx.keep_device_cache_valid();
     let marks: Vec<String> = (0..feeds.len()).map(|index| format!("?{}", index + 2)).collect();
-    let sql = format!(
-        "SELECT s.account_id, s.gateway_id FROM gateway_state s \
+    let due = format!(
+        "SELECT s.account_id, s.gateway_id, s.fence FROM gateway_state s \
          JOIN gateway g ON g.account_id = s.account_id AND g.id = s.gateway_id \
          WHERE s.next_poll <= ?1 AND (s.lease_until IS NULL OR s.lease_until <= ?1) AND g.feed IN ({}) \
-         ORDER BY s.next_poll LIMIT 1 {}",
+         ORDER BY s.next_poll LIMIT 1",
         marks.join(", "),
-        if tx.row_lock(RowLock::SkipLocked).is_empty() { "" } else { "FOR UPDATE OF s SKIP LOCKED" },
     );
     let mut values: Vec<Value> = params![tx.now()].to_vec();
     values.extend(feeds.iter().map(|feed| Value::from(*feed)));
-    let Some(row) = tx.query_opt(&sql, &values).await? else { return Ok(None) };
-    let account = AccountId::from_i64(row.i64("account_id")?);
-    let id = GatewayId::from_i64(row.i64("gateway_id")?);
-    let sql = "UPDATE gateway_state SET lease_until = ?3, fence = fence + 1 \
-               WHERE account_id = ?1 AND gateway_id = ?2 RETURNING fence";
-    let row = tx.query_one(sql, params![account, id, tx.now().plus_millis(lease_ms)]).await?;
-    let fence = row.i64("fence")?;
-    Ok(find_by_id(tx, account, id).await?.map(|(gateway, _)| LeasedPoll { gateway, at: tx.now(), fence }))
+    let sql = "UPDATE gateway_state SET lease_until = ?4, fence = fence + 1 \
+               WHERE account_id = ?1 AND gateway_id = ?2 AND fence = ?3 RETURNING fence";
+    // Rows are not locked across accounts: a gateway that another node has leased meanwhile is passed over.
+    while let Some(row) = tx.query_opt(&due, &values).await? {
+        let account = AccountId::from_i64(row.i64("account_id")?);
+        let id = GatewayId::from_i64(row.i64("gateway_id")?);
+        let until = tx.now().plus_millis(lease_ms);
+        if let Some(leased) = tx.query_opt(sql, params![account, id, row.i64("fence")?, until]).await? {
+            let fence = leased.i64("fence")?;
+            let found = find_by_id(tx, account, id).await?;
+            return Ok(found.map(|(gateway, _)| LeasedPoll { gateway, at: tx.now(), fence }));
+        }
+    }
+    Ok(None)
 }
 
 /// Stores answer and cursor of a poll, and ends its lease.
