@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 /// How deep references are followed.
-const DEPTH: u8 = 16;
+const DEPTH: u8 = 32;
 
 /// An example of what this schema describes.
 pub(super) fn example(schema: &Value, schemas: &Value) -> Value {
