@@ -1,1 +1,0 @@
-import{Dt as e,Ht as t,Kt as n,T as r,Yt as i,an as a,ct as o,fn as s,kt as c,on as l,yt as u}from"./Button-BBZ0SMKK.js";import{wt as d}from"./index-C8s8OhS7.js";var f=c(`<a class="svelte-zv8x4v"><!><!></a>`);function p(c,p){l(p,!0);var m=f(),h=n(m);r(h,{name:`back`});var g=i(h);u(g,()=>p.children),s(m),t(e=>o(m,`href`,e),[()=>d(p.to)]),e(c,m),a()}export{p as t};
