@@ -19,12 +19,14 @@ use crate::client::locked;
 use crate::outcome::{Outcome, examine, is_drained};
 use crate::sink::{REQUEST, Sink};
 
-/// Messages that a device may send per day.
+/// SMS that the alerts of one device may cause per day.
 const LIMIT: u32 = 10;
+/// Connections that raise alerts.
 const WRITERS: usize = 8;
+/// Alerts in one request.
 const BATCH: usize = 25;
 /// The longest that the outbox may take to empty after the last alert.
-const PATIENCE: Duration = Duration::from_hours(1);
+const DRAIN_WITHIN: Duration = Duration::from_hours(1);
 
 /// Runs each engine and prints the results.
 pub(crate) async fn run(
@@ -43,7 +45,7 @@ pub(crate) async fn run(
             environment: environment(&sink.listen().await?, options.broken),
             limits: Limits::Lifted,
         };
-        let (outcome, kills) = Storm::start(setup, sink, options, alerts).await?.finish().await?;
+        let (outcome, kills) = AlertRun::start(setup, sink, options, alerts).await?.finish().await?;
         println!("{}", outcome.tell(engine, kills));
         ok &= outcome.is_clean() != options.broken;
     }
@@ -77,9 +79,10 @@ fn environment(sink: &str, broken: bool) -> Vec<(String, String)> {
 }
 
 /// Requests not acknowledged yet: a device, and the number of its first alert.
-type Work = Arc<Mutex<VecDeque<(usize, usize)>>>;
+type Pending = Arc<Mutex<VecDeque<(usize, usize)>>>;
 
-struct Storm {
+/// The nodes, devices and simulated provider of one run.
+struct AlertRun {
     nodes: Vec<Server>,
     sink: Sink,
     /// The devices, each with the telephone number of its recipient.
@@ -87,26 +90,26 @@ struct Storm {
     alerts_each: usize,
     random: StdRng,
     kills: u32,
-    most_kills: u32,
+    max_kills: u32,
 }
 
-impl Storm {
+impl AlertRun {
     /// Starts a server (two on PostgreSQL) and creates the devices.
     async fn start(setup: Setup, sink: Sink, options: &Options, alerts: usize) -> Result<Self> {
         let count = usize::try_from(options.devices)?;
         let is_shared = setup.database.is_some();
         let mut first = Server::start(setup).await?;
         first.make_devices("storm", count).await?;
-        let number = |place: usize| format!("+346{place:08}");
+        let number = |index: usize| format!("+346{index:08}");
         let devices: Vec<(String, String)> =
-            first.devices.iter().enumerate().map(|(place, id)| (id.clone(), number(place))).collect();
+            first.devices.iter().enumerate().map(|(index, id)| (id.clone(), number(index))).collect();
         let mut connection = Connection::open(&first.address).await?;
         for (device, number) in &devices {
             let limits = json!({"limits": {"expires": false, "dailySmsLimit": LIMIT}}).to_string();
-            let people = json!({"recipients": [{"channel": "sms", "address": number}]}).to_string();
+            let routing = json!({"recipients": [{"channel": "sms", "address": number}]}).to_string();
             for (line, body) in [
                 (format!("PATCH /api/devices/{device}"), limits),
-                (format!("PUT /api/devices/{device}/alertRouting"), people),
+                (format!("PUT /api/devices/{device}/alertRouting"), routing),
             ] {
                 let answer = connection.call(&line, &first.token, body.as_bytes()).await?;
                 if !answer.is_success() {
@@ -125,7 +128,7 @@ impl Storm {
             alerts_each: (alerts / count).max(1),
             random: StdRng::seed_from_u64(options.seed),
             kills: 0,
-            most_kills: options.cycles,
+            max_kills: options.cycles,
         })
     }
 
@@ -135,13 +138,13 @@ impl Storm {
         let work: VecDeque<(usize, usize)> =
             batches.flat_map(|first| (0..self.devices.len()).map(move |device| (device, first))).collect();
         let work = Arc::new(Mutex::new(work));
-        while !locked(&work).is_empty() || self.kills < self.most_kills.min(3) {
+        while !locked(&work).is_empty() || self.kills < self.max_kills.min(3) {
             let mut writers = self.write(&work);
             self.pause_and_kill().await?;
             while writers.join_next().await.is_some() {}
             eprintln!("  {} kills, {} requests left", self.kills, locked(&work).len());
         }
-        timeout(PATIENCE, self.drain()).await.context("the outbox does not empty")??;
+        timeout(DRAIN_WITHIN, self.drain()).await.context("the outbox does not empty")??;
         let (node, messages) = (&self.nodes[0], self.devices.len() * self.alerts_each);
         let mut connection = Connection::open(&node.address).await?;
         let outcome =
@@ -152,7 +155,7 @@ impl Storm {
         Ok((outcome, self.kills))
     }
 
-    fn write(&self, work: &Work) -> JoinSet<()> {
+    fn write(&self, work: &Pending) -> JoinSet<()> {
         let mut writers = JoinSet::new();
         for writer in 0..WRITERS {
             let node = &self.nodes[writer % self.nodes.len()];
@@ -183,8 +186,8 @@ impl Storm {
     /// Waits a while, then kills one node and starts it again.
     async fn pause_and_kill(&mut self) -> Result<()> {
         tokio::time::sleep(Duration::from_millis(self.random.random_range(500..4_000))).await;
-        let place = self.random.random_range(0..self.nodes.len());
-        let node = &mut self.nodes[place];
+        let index = self.random.random_range(0..self.nodes.len());
+        let node = &mut self.nodes[index];
         node.kill()?;
         self.kills += 1;
         node.start_again()
@@ -198,7 +201,7 @@ impl Storm {
             if is_drained(&mut connection, &node.token).await? {
                 return Ok(());
             }
-            if self.kills < self.most_kills {
+            if self.kills < self.max_kills {
                 self.pause_and_kill().await?;
             } else {
                 tokio::time::sleep(Duration::from_secs(1)).await;
@@ -210,6 +213,6 @@ impl Storm {
 /// Alerts with these numbers, each with its own name so that none counts as a repetition.
 fn alerts(first: usize, end: usize) -> String {
     let alert =
-        |place: usize| json!({"dateTime": "2026-01-01T00:00:00Z", "alertName": format!("storm {place}")});
+        |index: usize| json!({"dateTime": "2026-01-01T00:00:00Z", "alertName": format!("storm {index}")});
     json!({ "alerts": (first..end).map(alert).collect::<Vec<_>>() }).to_string()
 }

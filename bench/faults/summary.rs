@@ -1,4 +1,4 @@
-//! The results of a run as a table.
+//! The results of a run as a Markdown table. Rows in bold are 0 if the server kept its promise.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -24,21 +24,21 @@ pub(crate) fn table(summaries: &[Summary]) -> String {
     type Figure = fn(&Summary) -> String;
     let rows: [(&str, Figure); 18] = [
         ("server killed", |each| each.kills.to_string()),
-        ("of it while packing", |each| each.kills_in_packing.to_string()),
+        ("of these, during compaction", |each| each.kills_in_packing.to_string()),
         ("database killed", |each| each.database_kills.to_string()),
         ("requests sent", |each| each.counts.requests.to_string()),
-        ("of them resent", |each| each.counts.sent_again.to_string()),
-        ("of them without an answer", |each| each.counts.unanswered.to_string()),
-        ("of them told to come back (503)", |each| each.counts.refused.to_string()),
+        ("of these, resent", |each| each.counts.sent_again.to_string()),
+        ("of these, without an answer", |each| each.counts.unanswered.to_string()),
+        ("of these, refused for now (503)", |each| each.counts.refused.to_string()),
         ("locations acknowledged", |each| each.counts.acknowledged.to_string()),
         ("locations sent late", |each| each.counts.late.to_string()),
         ("slowest start, ms", |each| each.slowest_start.as_millis().to_string()),
-        ("seconds in all", |each| each.took.as_secs().to_string()),
+        ("duration, s", |each| each.took.as_secs().to_string()),
         ("**lost**", |each| each.found.lost.to_string()),
         ("**twice in the history**", |each| each.found.twice.to_string()),
         ("**missing in the feed**", |each| each.found.missed_by_feed.to_string()),
         ("**twice in the feed**", |each| each.found.twice_in_feed.to_string()),
-        ("**never sent, or changed**", |each| each.found.strangers.to_string()),
+        ("**different from what was sent, or never sent**", |each| each.found.strangers.to_string()),
         ("**wrong last location**", |each| each.found.wrong_last.to_string()),
         ("**wrong answers**", |each| each.found.wrong_answers.to_string()),
     ];

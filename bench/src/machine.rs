@@ -44,7 +44,7 @@ pub fn file_system(folder: &Path) -> String {
     above.max_by_key(|fields| fields[1].len()).map_or("unknown".to_owned(), |fields| fields[2].to_owned())
 }
 
-/// Milliseconds to append and sync 4 KiB: the median and the 99th of 100.
+/// Milliseconds to sync 4 KiB that were appended: the median and the 99th percentile of 100 measurements.
 pub fn sync_latency_ms(folder: &Path) -> Result<(f64, f64)> {
     let path = folder.join("sync-latency");
     let mut file = File::create(&path)?;
@@ -92,7 +92,8 @@ pub fn usage(process: u32) -> Result<Usage> {
     })
 }
 
-/// From the scheduler in nanoseconds; from ticks if that is higher, because the former omits ended threads.
+/// Seconds of CPU time: those of the scheduler, which are exact, or those of the tick counter if they are more, because the
+/// scheduler's omit threads that have ended.
 fn cpu_s(process: u32, stat: &str) -> f64 {
     let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     let nanos =

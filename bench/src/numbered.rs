@@ -1,4 +1,4 @@
-//! Locations that contain a number, so that a receiver can identify them.
+//! Locations with a serial number in the attribute `n`, by which a receiver recognises them.
 
 use std::time::{Duration, Instant};
 
@@ -9,9 +9,10 @@ use perigee_core::time::Timestamp;
 
 /// 2020-01-01T00:00:00Z.
 const FIRST_DAY_MS: i64 = 1_577_836_800_000;
-const MARK: &[u8] = b"\"n\":";
+/// What comes before the number in the JSON of a location.
+const PREFIX: &[u8] = b"\"n\":";
 
-/// The credentials and device to send with.
+/// The address, credentials and devices to send with.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
     pub(crate) address: String,
@@ -25,7 +26,7 @@ impl Sender {
         Self { address: server.address.clone(), token: server.token.clone(), devices: server.devices.clone() }
     }
 
-    /// Sends locations with these numbers, evenly over this time. Returns when each was answered.
+    /// Sends locations with these numbers, evenly over this time. Returns when the answer to each began to arrive.
     pub(crate) async fn send_evenly(
         &self,
         numbers: std::ops::Range<usize>,
@@ -35,8 +36,8 @@ impl Sender {
         let began = tokio::time::Instant::now();
         let count = u32::try_from(numbers.len()).unwrap_or(u32::MAX).max(1);
         let mut answered = Vec::with_capacity(numbers.len());
-        for (place, number) in (0..).zip(numbers) {
-            tokio::time::sleep_until(began + duration * place / count).await;
+        for (index, number) in (0..).zip(numbers) {
+            tokio::time::sleep_until(began + duration * index / count).await;
             let device = &self.devices[number % self.devices.len()];
             let line = format!("POST /api/devices/{device}/locations");
             let answer = connection.call(&line, &self.token, location(number).as_bytes()).await?;
@@ -48,12 +49,12 @@ impl Sender {
         Ok(answered)
     }
 
-    /// Sends locations with these numbers as fast as possible, in batches of `at_once`.
-    pub(crate) async fn send_all(&self, numbers: std::ops::Range<usize>, at_once: usize) -> Result<()> {
+    /// Sends locations with these numbers as fast as possible, in batches of `batch_size`.
+    pub(crate) async fn send_all(&self, numbers: std::ops::Range<usize>, batch_size: usize) -> Result<()> {
         let mut connection = Connection::open(&self.address).await?;
         let all: Vec<usize> = numbers.collect();
-        for (place, part) in all.chunks(at_once).enumerate() {
-            let device = &self.devices[place % self.devices.len()];
+        for (index, part) in all.chunks(batch_size).enumerate() {
+            let device = &self.devices[index % self.devices.len()];
             let line = format!("POST /api/devices/{device}/locations");
             let body: Vec<String> = part.iter().map(|number| location(*number)).collect();
             let answer =
@@ -75,7 +76,7 @@ fn location(number: usize) -> String {
 
 /// The number in a location's JSON.
 pub(crate) fn number_in(text: &[u8]) -> Option<usize> {
-    let start = text.windows(MARK.len()).position(|part| part == MARK)? + MARK.len();
+    let start = text.windows(PREFIX.len()).position(|part| part == PREFIX)? + PREFIX.len();
     let digits: Vec<u8> = text[start..].iter().copied().take_while(u8::is_ascii_digit).collect();
     std::str::from_utf8(&digits).ok()?.parse().ok()
 }

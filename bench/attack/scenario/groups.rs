@@ -9,7 +9,10 @@ use crate::stage::Stage;
 
 const DEVICES: usize = 10_000;
 const GROUPS: usize = 4;
+/// Changes of each group, in turn to all devices and to none.
 const CHANGES: usize = 6;
+/// Connections that create the devices.
+const MAKERS: usize = 8;
 
 pub(super) async fn run(stage: &Stage) -> Result<String> {
     let devices = make_devices(stage).await?;
@@ -39,11 +42,11 @@ pub(super) async fn run(stage: &Stage) -> Result<String> {
 
 async fn make_devices(stage: &Stage) -> Result<Vec<Value>> {
     let mut made = JoinSet::new();
-    for part in 0..8 {
+    for maker in 0..MAKERS {
         let (mut connection, token) = (stage.connect().await?, stage.server.token.clone());
         made.spawn(async move {
             let mut ids = Vec::new();
-            for number in (part..DEVICES).step_by(8) {
+            for number in (maker..DEVICES).step_by(MAKERS) {
                 let body = json!({"name": format!("device {number}")}).to_string();
                 let answer = connection.call("POST /api/devices", &token, body.as_bytes()).await?.json()?;
                 ids.push(answer["device"]["id"].clone());

@@ -8,11 +8,11 @@ use tokio::task::JoinSet;
 use super::count_by_status;
 use crate::stage::Stage;
 
-/// Just under as many values as a body may hold, in just under as many bytes.
+/// Values of a body: a little below the limit on values, and the limit on bytes after decompression.
 const VALUES: usize = 499_990;
 const VALUE: &str = r#""123456789012","#;
 /// Simultaneous bodies of each of the two users.
-const EACH: usize = 50;
+const BODIES_EACH: usize = 50;
 
 pub(super) async fn run(stage: &Stage) -> Result<String> {
     let reader = stage.make_user("reader@localhost", &["api"]).await?;
@@ -20,15 +20,15 @@ pub(super) async fn run(stage: &Stage) -> Result<String> {
     let line = format!("POST /api/devices/{}/locations", made["device"]["id"].as_str().unwrap_or_default());
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     gzip.write_all(format!("[[{}0]]", VALUE.repeat(VALUES)).as_bytes())?;
-    let packed = gzip.finish()?;
+    let compressed = gzip.finish()?;
     let mut calls = JoinSet::new();
     for token in [&stage.server.token, &reader] {
-        for _ in 0..EACH {
+        for _ in 0..BODIES_EACH {
             let (mut connection, line) = (stage.connect().await?, line.clone());
-            let (token, packed) = (token.clone(), packed.clone());
+            let (token, compressed) = (token.clone(), compressed.clone());
             calls.spawn(async move {
                 let headers = "Content-Encoding: gzip\r\n";
-                anyhow::Ok(connection.call_with(&line, &token, headers, &packed).await?.status)
+                anyhow::Ok(connection.call_with(&line, &token, headers, &compressed).await?.status)
             });
         }
     }
@@ -38,7 +38,7 @@ pub(super) async fn run(stage: &Stage) -> Result<String> {
     }
     Ok(format!(
         "100 bodies of {} KB: {}",
-        packed.len() / 1000,
+        compressed.len() / 1000,
         count_by_status(statuses, &[400, 403, 413, 429, 503])?
     ))
 }

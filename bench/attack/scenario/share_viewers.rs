@@ -1,5 +1,5 @@
-//! 16 viewers of a share link to a group of 10,000 devices with locations, polling continuously, half of them each time
-//! with the trail since another instant.
+//! 16 viewers of a share link to a group of 10,000 devices with locations, polling continuously. Half of them also ask for
+//! the track since an instant, another one in each request.
 
 use anyhow::{Context, Result, ensure};
 use perigee_core::time::{Clock as _, SystemClock};
@@ -11,6 +11,7 @@ use crate::stage::Stage;
 
 const DEVICES: usize = 10_000;
 const VIEWERS: usize = 16;
+/// Requests of each viewer.
 const OPENINGS: usize = 10;
 /// Locations of each device.
 const LOCATIONS: i64 = 20;
@@ -58,7 +59,7 @@ pub(super) async fn run(stage: &Stage) -> Result<String> {
         viewers.spawn(async move {
             let mut statuses = Vec::with_capacity(OPENINGS);
             for opening in 0..OPENINGS {
-                // Every other viewer asks for a trail from a different instant each time, so that no answer can be shared.
+                // A different instant in each request, so that no answer can come from a cache.
                 let query = if viewer.is_multiple_of(2) {
                     String::new()
                 } else {

@@ -1,4 +1,4 @@
-//! The results of plain tables in the report.
+//! Measures a plain database table, with one row per location, and adds the results to the report for comparison.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::{postgres, sqlite};
 use crate::bench::{Bench, Engine};
 use crate::report::{Bar, Topic};
 
-/// Measurements of a plain table.
+/// Measurements of a plain table; a point is one location.
 #[derive(Clone, Debug)]
 pub(super) struct Peer {
     pub(super) name: String,

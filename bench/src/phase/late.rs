@@ -13,11 +13,11 @@ const CONNECTIONS: usize = 64;
 /// Days of history of each device, a batch of 1,000 locations from midnight on each day.
 const DAYS: u64 = 6;
 const DAY_POINTS: u64 = 1_000;
-/// Rounds of singles in a day.
+/// Singles are dated by rounds: each round is ten seconds after the one before, so this many make a day.
 const DAY_ROUNDS: usize = 8_640;
-/// The third day at 03:20, after that day's batch and before that of the next.
+/// The first round of late locations: the third day at 03:20, after that day's batch and before that of the next.
 const LATE_ROUND: usize = 2 * DAY_ROUNDS + 1_200;
-/// A day after all batches.
+/// The first round of locations in order: a day after all batches.
 const IN_ORDER_ROUND: usize = 10 * DAY_ROUNDS;
 
 pub(super) async fn measure(bench: &mut Bench, engine: &Engine) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Payloads of satellite messages: what a modem's user put into them.
+//! Payloads of satellite messages: the bytes that a device put into them, in a format of its own.
 
 mod record;
 mod select;

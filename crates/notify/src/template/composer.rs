@@ -21,7 +21,7 @@ pub type Customs = Arc<BTreeMap<TemplateKind, String>>;
 /// Where accounts keep their own templates.
 #[async_trait]
 pub trait CustomTemplates: Send + Sync {
-    /// The templates of one account; `None` if they cannot be read, because an alert must not wait for them.
+    /// The templates of one account; empty if they cannot be read, because an alert must not wait for them.
     async fn custom_templates(&self, account: AccountId) -> Customs;
 }
 
@@ -31,8 +31,9 @@ pub struct Composer {
     fitting: Fitting,
 }
 
-/// The text used if even the built-in template fails. A report without a device names its account.
-const BAREST: &str = "{{ alert.title|cut(50) }} - {{ device.name|cut(50) }}";
+/// The template that is used if even the built-in one fails. In a report, which has no device, `device.name` is the name
+/// of the account.
+const FALLBACK: &str = "{{ alert.title|cut(50) }} - {{ device.name|cut(50) }}";
 
 /// The templates of one occasion.
 struct Kinds {
@@ -99,7 +100,7 @@ struct Texts {
     html: Option<String>,
 }
 
-/// The input of one message.
+/// Renders the templates of one message.
 struct Writer {
     customs: Customs,
     facts: Facts,
@@ -138,9 +139,9 @@ impl Writer {
             }
         }
         render(kind, kind.built_in(), &self.facts).or_else(|error| {
-            // The alert has more data than fits into a message; it is sent with the fallback text.
+            // The alert has more data than fits into a message; a short text is sent instead.
             tracing::warn!(notification = %self.notification, kind = kind.name(), %error, "a built-in template failed");
-            render(kind, BAREST, &self.facts).map_err(|error| ComposeError(error.to_string()))
+            render(kind, FALLBACK, &self.facts).map_err(|error| ComposeError(error.to_string()))
         })
     }
 }

@@ -12,7 +12,7 @@ use perigee_notify::template::{CustomTemplates, Customs};
 
 use crate::cache::TtlCache;
 
-/// How long cached templates are used.
+/// How long cached templates are used: a changed template applies after this time at the latest.
 const TTL: Duration = Duration::from_secs(2);
 /// Accounts in the cache at most.
 const ACCOUNTS_MAX: usize = 1_000;

@@ -12,7 +12,7 @@ const VERSION: u8 = 1;
 const ALERTS: u64 = bit_of(Field::Alerts) | bit_of(Field::HasCriticalAlert) << 1;
 
 /// Evaluates an expression for each bit of the bitmap, lowest first. The bit is a constant in it, so that code which
-/// depends on it is resolved at compile time: what remains is a straight line through the fields.
+/// depends on it is resolved at compile time and no loop or table lookup remains.
 macro_rules! for_each_bit {
     (|$bit:ident| $body:expr) => {
         for_each_bit! { |$bit| $body;
@@ -28,6 +28,7 @@ macro_rules! for_each_bit {
     };
 }
 
+// Called once by `reading_fields!`, which is the table of all reading fields in `core`.
 macro_rules! define {
     ($(
         $member:ident: $kind:ident $field:ident $name:literal $bounds:ident bit $bit:literal column $column:literal
@@ -37,8 +38,8 @@ macro_rules! define {
         const KNOWN: u64 = 0 $(| if <kind::$kind as Packed>::IS_FLAG { 0b11 << $bit } else { 1 << $bit })+;
         /// Flags: the next higher bit is their value.
         const FLAGS: u64 = 0 $(| if <kind::$kind as Packed>::IS_FLAG { 1 << $bit } else { 0 })+;
-        /// The bits of lists and maps, which have no number to predict.
-        const NO_NUMBERS: u64 = 0 $(| if <kind::$kind as Packed>::IS_NUMBER { 0 } else { 1 << $bit })+;
+        /// The bits of lists and maps, whose values are not numbers.
+        const NOT_NUMBERS: u64 = 0 $(| if <kind::$kind as Packed>::IS_NUMBER { 0 } else { 1 << $bit })+;
 
         const fn bit_of(field: Field) -> u64 {
             match field {
@@ -126,7 +127,7 @@ pub(crate) fn may_carry_alerts(bytes: &[u8]) -> Result<bool, CodecError> {
 /// Does the same as [`visit_numbers`] for packed readings, if they are all numbers; else gives false and visits none.
 pub(super) fn visit_packed_numbers(bytes: &[u8], mut visit: impl FnMut(u8, i64)) -> Result<bool, CodecError> {
     let mut body = Unpacker::open(bytes)?;
-    if body.map & NO_NUMBERS != 0 {
+    if body.map & NOT_NUMBERS != 0 {
         return Ok(false);
     }
     for_each_bit!(|BIT| visit_bit::<BIT>(&mut body, &mut visit)?);

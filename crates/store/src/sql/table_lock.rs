@@ -1,4 +1,4 @@
-//! Locking a whole table, for the few decisions that depend on it being empty.
+//! Locks a whole table, for the few decisions that depend on it being empty.
 
 use perigee_core::store::Result;
 

@@ -1,4 +1,4 @@
-//! Watch lists of users, and who watches a device.
+//! Watch lists of users, and which users have a device on theirs.
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
@@ -13,6 +13,7 @@ use perigee_core::watch_list::{StoredWatchList, WatchList};
 use super::{accounts, audit, column, contact_groups, scope, user_rows};
 use crate::{Database, Tx, params};
 
+/// The watch list of a user, without devices and groups that the user can no longer see.
 async fn find(tx: &Tx, scope: Scope, user: UserId) -> Result<StoredWatchList> {
     let sql = "SELECT revision, document, last_modified FROM watch_list \
                WHERE account_id = ?1 AND user_id = ?2";
@@ -24,8 +25,8 @@ async fn find(tx: &Tx, scope: Scope, user: UserId) -> Result<StoredWatchList> {
         });
     };
     let mut list: WatchList = column::json(&row, "document")?;
-    let in_sight = scope::visible_devices(tx, scope, list.devices.iter().copied().collect()).await?;
-    list.devices.retain(|device| in_sight.contains(device));
+    let visible = scope::visible_devices(tx, scope, list.devices.iter().copied().collect()).await?;
+    list.devices.retain(|device| visible.contains(device));
     let mut groups = Vec::new();
     for group in list.groups {
         match scope::require_groups(tx, scope, &[group]).await {

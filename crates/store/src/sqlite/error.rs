@@ -1,11 +1,11 @@
-//! Mapping SQLite's error codes, and those that end the process.
+//! Maps SQLite's error codes, and aborts the process after those that leave unknown what is on disk.
 
 use rusqlite::ErrorCode;
 use rusqlite::ffi;
 
 use crate::error::DbError;
 
-/// The failure of a statement.
+/// The error of a failed statement: a violated constraint, unavailable (a retry may succeed), or internal.
 pub(crate) fn from_sqlite(error: rusqlite::Error) -> DbError {
     let extended = error.sqlite_extended_error_code().unwrap_or(0);
     match extended {
@@ -45,7 +45,7 @@ pub(crate) fn is_fatal(error: &rusqlite::Error) -> bool {
 /// Aborts the process when a commit or checkpoint failed in a way after which only a restart can tell what is stored.
 pub(crate) fn abort_if_fatal(error: &rusqlite::Error, attempted: &'static str) {
     if is_fatal(error) {
-        tracing::error!(%error, attempted, "the disk failed to keep data; ending so that nothing is acknowledged wrongly");
+        tracing::error!(%error, attempted, "a write to disk failed; aborting so that no lost data is acknowledged");
         std::process::abort();
     }
 }
@@ -59,31 +59,31 @@ mod tests {
     }
 
     #[test]
-    fn only_a_disk_that_fails_is_fatal() {
+    fn only_io_errors_are_fatal() {
         let fatal = [
             ffi::SQLITE_IOERR,
             ffi::SQLITE_IOERR_FSYNC,
             ffi::SQLITE_IOERR_DIR_FSYNC,
             ffi::SQLITE_IOERR_WRITE,
         ];
-        let bearable =
+        let not_fatal =
             [ffi::SQLITE_FULL, ffi::SQLITE_BUSY, ffi::SQLITE_BUSY_SNAPSHOT, ffi::SQLITE_CONSTRAINT];
         assert!(fatal.iter().all(|code| is_fatal(&failure(*code, "x"))));
-        assert!(!bearable.iter().any(|code| is_fatal(&failure(*code, "x"))));
+        assert!(!not_fatal.iter().any(|code| is_fatal(&failure(*code, "x"))));
     }
 
     #[test]
-    fn codes_become_causes() {
+    fn error_codes_are_mapped() {
         let unique = failure(ffi::SQLITE_CONSTRAINT_UNIQUE, "UNIQUE constraint failed: a.b, a.c");
         assert!(from_sqlite(unique).violates("a.b, a.c"));
-        let passing = [
+        let unavailable_codes = [
             ffi::SQLITE_FULL,
             ffi::SQLITE_BUSY,
             ffi::SQLITE_IOERR_READ,
             ffi::SQLITE_CORRUPT,
             ffi::SQLITE_NOTADB,
         ];
-        for code in passing {
+        for code in unavailable_codes {
             assert!(matches!(from_sqlite(failure(code, "x")), DbError::Unavailable(_)), "{code}");
         }
         for code in [ffi::SQLITE_CONSTRAINT_CHECK, ffi::SQLITE_ERROR] {

@@ -1,4 +1,4 @@
-//! GPS103: Coban TK103A and its copies.
+//! GPS103: Coban TK103A and its clones by other makers.
 
 mod decode;
 mod encode;

@@ -1,8 +1,8 @@
-//! Alarm codes of GT06.
+//! Alarm codes of GT06, and the names that reports have for them. Unknown codes have none.
 
 use super::variant::Family;
 
-/// The alarm of the byte that follows the status.
+/// The alarm in the byte after the signal strength. Some families of models use the same code for another alarm.
 pub(super) fn extended_alarm(code: u16, family: Family) -> Option<&'static str> {
     Some(match code {
         0x01 => "sos",
@@ -32,7 +32,7 @@ pub(super) fn extended_alarm(code: u16, family: Family) -> Option<&'static str> 
     })
 }
 
-/// The alarm in bits 3 to 5 of the status.
+/// The alarm in bits 3 to 5 of the status. On the VXT01, 7 is another alarm.
 pub(super) const fn status_alarm(code: u64, vxt01: bool) -> Option<&'static str> {
     Some(match code {
         1 => "vibration",
@@ -46,7 +46,7 @@ pub(super) const fn status_alarm(code: u64, vxt01: bool) -> Option<&'static str>
     })
 }
 
-/// The alarm of a camera; a short message has no details.
+/// The alarm of a camera. `detailed` is false for short messages without a position, in which code 1 is any alarm.
 pub(super) const fn camera_alarm(code: u8, detailed: bool) -> Option<&'static str> {
     Some(match code {
         0x01 if detailed => "sos",
@@ -64,7 +64,7 @@ pub(super) const fn camera_alarm(code: u8, detailed: bool) -> Option<&'static st
     })
 }
 
-/// The alarm of an event module.
+/// The alarm in an event module: a numbered part of messages that are made of modules.
 pub(super) const fn module_alarm(code: u8) -> Option<&'static str> {
     Some(match code {
         0x10 => "door",

@@ -1,4 +1,4 @@
-//! Numbered elements appended to a JT/T 808 position, the standard's and makers' own.
+//! The numbered elements after a JT/T 808 position: those of the standard, and common ones of makers.
 
 use crate::bits::bit;
 use crate::decoded::{Context, DecodeError};
@@ -17,7 +17,7 @@ fn hundredths(number: u16) -> f64 {
     f64::from(number) / 100.0
 }
 
-/// Reads one element.
+/// Reads one element. Those that are not in this table are left to the maker's own.
 pub(super) fn read_extra(
     report: &mut Report,
     element: u8,
@@ -27,9 +27,11 @@ pub(super) fn read_extra(
     let reader = &mut data;
     let length = reader.remaining();
     match element {
+        // Tenths of a kilometre, reported in metres.
         0x01 => report.set("odometer", i64::from(reader.u32()?) * 100),
         0x02 => {
             let fuel = reader.u16()?;
+            // Tenths, unless bit 15 says that it is a whole number.
             report.set(
                 "fuel",
                 if bit(fuel, 15) { Value::from(fuel & 0x7fff) } else { Value::from(tenths(fuel)) },
@@ -47,7 +49,7 @@ pub(super) fn read_extra(
         0x31 => report.set("sat", reader.u8()?),
         0x33 if length == 1 => report.set("mode", reader.u8()?),
         0x33 => {
-            // A lock's sentence; three digits of it are the voltage.
+            // A text of a lock, in which three digits are the voltage in hundredths of a volt.
             let text = reader.text(length)?;
             let digits =
                 text.strip_prefix("*M00").and_then(|_| text.get(10..13)).and_then(crate::fields::real);
@@ -57,6 +59,7 @@ pub(super) fn read_extra(
             for (index, _) in (1..).zip(0..length / 2) {
                 let raw = reader.u16()?;
                 let degrees = tenths(raw & 0x7fff);
+                // 0xffff: no value.
                 if raw != 0xffff {
                     report.set(("temp", index), if bit(raw, 15) { -degrees } else { degrees });
                 }

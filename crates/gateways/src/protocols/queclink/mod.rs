@@ -1,4 +1,6 @@
-//! Queclink @Track: text and binary, GL, GV, CV and relatives.
+//! Queclink @Track, text and binary: trackers of the GL, GV and CV series and related models.
+//!
+//! `fri` and `eri` are named after the protocol's messages GTFRI (fixed report) and GTERI (expanded fixed report).
 
 mod accessory;
 mod binary;

@@ -1,13 +1,15 @@
-//! What classic lines end with when a unit is set to send it: engine hours, battery, and more by its options.
+//! The optional fields at the end of classic lines, which a unit must be set to send: hour meter, backup battery, and more.
 
 use crate::decoded::Options;
 use crate::fields::{Fields, integer};
 use crate::report::{CellTower, Report};
 
-/// Reads the rest of a line. The options `hbm` (2: with a cell), `adc`, `rpm` and `temperature` say what is in it.
+/// Reads the optional fields. A line does not say which it has; the options of the device do: `hbm` (hour meter, battery
+/// and message type; 2: also a cell tower), `adc`, `rpm` and `temperature`.
 pub(super) fn set_tail(report: &mut Report, fields: &mut Fields<'_>, options: &Options) {
     report.set_some("hours", integer(fields.take()).map(|minutes| minutes.saturating_mul(60_000)));
     report.set_some("battery", fields.real());
+    // The message type: 0 was stored by the unit and is sent later.
     if fields.take() == "0" {
         report.set("archive", true);
     }

@@ -1,4 +1,4 @@
-//! Photos of a camera, asked for in parts over codec 12.
+//! Photos of a camera: the camera announces one, and the server requests it part by part in messages of codec 12.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +9,22 @@ use crate::value::Value;
 
 use super::encode::command_frame;
 
-/// Bytes a photo may have.
+/// Bytes that a photo may have.
 const PHOTO_MAX: usize = 4 << 20;
-/// Photos under way on one connection.
-const UNDER_WAY_MAX: usize = 4;
-/// Bytes asked for at once.
+/// Photos that may be in transfer on one connection.
+const IN_TRANSFER_MAX: usize = 4;
+/// Bytes that one request asks for.
 const PART: usize = 2048;
 
-/// Photos under way.
+/// Photos in transfer, by their id.
 #[derive(Debug, Default)]
 pub(super) struct Photos(BTreeMap<u32, Photo>);
 
 #[derive(Debug)]
 struct Photo {
+    /// Announced by the camera, in bytes.
     size: usize,
+    /// Received so far.
     bytes: Vec<u8>,
 }
 
@@ -40,9 +42,9 @@ impl Photos {
         match content.u8()? {
             1 => {
                 let id = content.u32()?;
-                // Some cameras leave the size out of a message; it follows in one of its own length.
+                // Some cameras first announce a photo without its size. It counts as 0 until they announce it again.
                 let size = usize::try_from(content.u32().unwrap_or(0)).unwrap_or(usize::MAX);
-                if size > PHOTO_MAX || (self.0.len() >= UNDER_WAY_MAX && !self.0.contains_key(&id)) {
+                if size > PHOTO_MAX || (self.0.len() >= IN_TRANSFER_MAX && !self.0.contains_key(&id)) {
                     return Err(DecodeError::Malformed("a photo is too large, or too many are under way"));
                 }
                 self.0.insert(id, Photo { size, bytes: Vec::new() });
@@ -70,6 +72,7 @@ impl Photos {
         Ok(report)
     }
 
+    /// The request for the next part of a photo.
     fn request(&self, id: u32) -> Option<Vec<u8>> {
         let photo = self.0.get(&id)?;
         let rest = photo.size.saturating_sub(photo.bytes.len()).min(PART);

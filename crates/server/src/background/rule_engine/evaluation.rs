@@ -1,4 +1,5 @@
-//! Evaluates rules off the threads that serve connections, in turns of about 50 ms.
+//! Evaluates rules outside the threads that serve connections, in turns of about 50 ms, between which other accounts have
+//! theirs.
 
 use std::sync::Arc;
 use std::vec::IntoIter;
@@ -14,7 +15,7 @@ use crate::budget::{Budget, OutOfSteps, Payer, Queue, Steps};
 /// An evaluator that can be moved to another thread.
 pub(super) type SharedEvaluator = Evaluator<Arc<Rule>, Arc<RuleFences>>;
 
-/// CPU steps that are made on the caller's thread: some tens of microseconds.
+/// CPU steps of work that is done on the caller's thread, because queueing it would take longer: some tens of microseconds.
 const INLINE_STEPS: u64 = 20_000;
 /// CPU steps of a turn, after which other accounts have theirs: about 50 ms.
 const TURN_STEPS: u64 = 10_000_000;
@@ -35,7 +36,7 @@ pub(super) enum RoundError {
 /// The result of a part of a round.
 pub(super) type RoundResult<T> = Result<T, RoundError>;
 
-/// The turns of one account in one round.
+/// The turns of one account in one round of the rule engine. A turn is one piece of work in the queue for rules.
 pub(super) struct Turns {
     queue: Arc<Queue>,
     payer: Payer,
@@ -45,7 +46,7 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    /// Turns that may use so many CPU steps together.
+    /// Turns that may together use this many CPU steps; further work fails with [`RoundError::OutOfSteps`].
     pub(super) fn new(budget: &Budget, account: AccountId, steps: u64) -> Self {
         let (queue, payer) = (Arc::clone(&budget.rules), Payer::account(account));
         Self { queue, payer, steps: Steps::new(steps), used: 0, taken: 0 }
@@ -64,49 +65,49 @@ impl Turns {
     /// Evaluates locations, in order of time.
     pub(super) async fn see(
         &mut self,
-        judge: SharedEvaluator,
+        evaluator: SharedEvaluator,
         part: Vec<StoredLocation>,
     ) -> RoundResult<SharedEvaluator> {
-        self.run(judge, part, Evaluator::advance).await
+        self.run(evaluator, part, Evaluator::advance).await
     }
 
     /// Evaluates the last locations and returns the result.
     pub(super) async fn finish(
         &mut self,
-        judge: SharedEvaluator,
+        evaluator: SharedEvaluator,
         part: Vec<StoredLocation>,
         now: Timestamp,
     ) -> RoundResult<Evaluation> {
-        Ok(self.run(judge, part, Evaluator::advance_to_end).await?.finish(now))
+        Ok(self.run(evaluator, part, Evaluator::advance_to_end).await?.finish(now))
     }
 
     async fn run(
         &mut self,
-        mut judge: SharedEvaluator,
+        mut evaluator: SharedEvaluator,
         part: Vec<StoredLocation>,
         advance: fn(&mut SharedEvaluator, &mut IntoIter<StoredLocation>, u64) -> u64,
     ) -> RoundResult<SharedEvaluator> {
-        let is_cheap = judge.excess_max(part.len()) <= INLINE_STEPS;
+        let is_cheap = evaluator.excess_max(part.len()) <= INLINE_STEPS;
         let mut part = part.into_iter();
         if is_cheap {
-            let used = advance(&mut judge, &mut part, INLINE_STEPS);
+            let used = advance(&mut evaluator, &mut part, INLINE_STEPS);
             self.charge(used)?;
             if used < INLINE_STEPS {
-                return Ok(judge);
+                return Ok(evaluator);
             }
         }
         loop {
             let turn = move || {
-                let used = advance(&mut judge, &mut part, TURN_STEPS);
-                (judge, part, used)
+                let used = advance(&mut evaluator, &mut part, TURN_STEPS);
+                (evaluator, part, used)
             };
-            let lost = |error| StoreError::Internal(Box::new(error));
+            let internal = |error| StoreError::Internal(Box::new(error));
             let used;
-            (judge, part, used) = self.queue.run(self.payer, 0, turn).await.map_err(lost)?;
+            (evaluator, part, used) = self.queue.run(self.payer, 0, turn).await.map_err(internal)?;
             self.taken += 1;
             self.charge(used)?;
             if used < TURN_STEPS {
-                return Ok(judge);
+                return Ok(evaluator);
             }
         }
     }

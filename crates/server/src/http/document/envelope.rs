@@ -1,10 +1,11 @@
-//! Schemas of answers: those of the handlers with the members of the envelope in front.
+//! Schemas of answers: those of the handlers' bodies, with the members of the envelope (`success` and usage) before theirs.
 
 use serde_json::{Map, Value, json};
 
-/// Adds the schema of the answer with this body and gives its name.
+/// Adds the schema of the answer with this body and returns its name.
 ///
-/// Callers that are known get usage figures, so that one body can have two answers.
+/// Only answers to authenticated callers have usage counts, so one body can have two answers: `XAnswer` with them and
+/// `XOpenAnswer` without.
 pub(super) fn answer_schema(name: &str, schemas: &mut Value, with_usage: bool) -> String {
     let answer = format!("{name}{}", if with_usage { "Answer" } else { "OpenAnswer" });
     if schemas.get(&answer).is_none() {
@@ -17,12 +18,13 @@ pub(super) fn answer_schema(name: &str, schemas: &mut Value, with_usage: bool) -
     answer
 }
 
-/// The schema's name in a reference to it.
+/// The name of the schema that a `$ref` refers to; `None` for a schema without one.
 pub(super) fn referenced(schema: &Value) -> Option<&str> {
     schema.get("$ref")?.as_str()?.rsplit('/').next()
 }
 
-/// One answer for each choice: an envelope beside the choices would be refused by whoever checks each choice alone.
+/// Puts the envelope into each choice of an `anyOf`. Beside the choices it would not work: a validator that checks each
+/// choice separately would reject the envelope's members as unknown.
 fn any_of_answers(body: &Value, choices: &[Value], schemas: &mut Value, with_usage: bool) -> Value {
     let mut answers = Vec::new();
     for choice in choices {

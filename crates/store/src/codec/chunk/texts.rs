@@ -1,29 +1,29 @@
-//! A column of texts or other byte strings, stored as a dictionary and an index for each.
+//! A column of texts or other byte strings, stored as dictionaries of distinct texts and, for each text, its index in one.
 
 use std::collections::HashMap;
 
 use super::numbers::{Numbers, write_numbers};
 use crate::codec::bytes::{CodecError, Reader, Writer};
 
-/// Texts that share one dictionary. Starting a new one regularly bounds the memory that damaged bytes can make a reader
+/// How many texts share one dictionary. Starting a new one regularly bounds the memory that damaged bytes can make a reader
 /// take.
 const SHARED_BY: usize = 1_024;
 
 /// Writes the texts. Their count is not written.
 pub(super) fn write_texts(out: &mut Writer, texts: &[Vec<u8>]) {
     for part in texts.chunks(SHARED_BY) {
-        let mut places = HashMap::new();
-        let mut different = Vec::new();
+        let mut index_of = HashMap::new();
+        let mut distinct = Vec::new();
         let mut codes = Vec::with_capacity(part.len());
         for text in part {
-            let code = *places.entry(text).or_insert_with(|| {
-                different.push(text);
-                i64::try_from(different.len() - 1).unwrap_or_default()
+            let code = *index_of.entry(text).or_insert_with(|| {
+                distinct.push(text);
+                i64::try_from(distinct.len() - 1).unwrap_or_default()
             });
             codes.push(code);
         }
-        out.length(different.len());
-        for text in different {
+        out.length(distinct.len());
+        for text in distinct {
             out.length(text.len());
             out.raw(text);
         }
@@ -38,7 +38,7 @@ pub(super) fn write_texts(out: &mut Writer, texts: &[Vec<u8>]) {
 /// Reads a column of texts back.
 pub(super) struct Texts<'a> {
     input: Reader<'a>,
-    different: Vec<&'a [u8]>,
+    distinct: Vec<&'a [u8]>,
     codes: Numbers<'a>,
     /// Unread texts that share the current dictionary.
     unread: usize,
@@ -50,7 +50,7 @@ impl<'a> Texts<'a> {
     /// Opens a column of `count` texts.
     pub(super) fn open(input: Reader<'a>, count: usize) -> Result<Self, CodecError> {
         let codes = Numbers::open(Reader::new(&[]), 0)?;
-        Ok(Self { input, different: Vec::new(), codes, unread: 0, left: count })
+        Ok(Self { input, distinct: Vec::new(), codes, unread: 0, left: count })
     }
 
     /// The next text; an error after the last.
@@ -60,7 +60,7 @@ impl<'a> Texts<'a> {
         }
         self.unread -= 1;
         let code = usize::try_from(self.codes.next()?).map_err(|_negative| CodecError::Malformed)?;
-        self.different.get(code).copied().ok_or(CodecError::Malformed)
+        self.distinct.get(code).copied().ok_or(CodecError::Malformed)
     }
 
     /// An error unless all texts were read.
@@ -69,16 +69,17 @@ impl<'a> Texts<'a> {
         if self.left > 0 || self.unread > 0 { Err(CodecError::Long) } else { self.input.end() }
     }
 
+    /// Opens the next dictionary.
     fn fill(&mut self) -> Result<(), CodecError> {
         let count = self.left.min(SHARED_BY);
         if count == 0 {
             return Err(CodecError::Short);
         }
         self.codes.end()?;
-        self.different.clear();
+        self.distinct.clear();
         for _ in 0..self.input.length()? {
             let length = self.input.length()?;
-            self.different.push(self.input.raw(length)?);
+            self.distinct.push(self.input.raw(length)?);
         }
         let length = self.input.length()?;
         self.codes = Numbers::open(Reader::new(self.input.raw(length)?), count)?;
@@ -94,7 +95,8 @@ mod tests {
 
     use super::*;
 
-    fn packed(texts: &[Vec<u8>]) -> usize {
+    /// Writes and reads back a column; returns its size in bytes.
+    fn round_trip_size(texts: &[Vec<u8>]) -> usize {
         let mut out = Writer::default();
         write_texts(&mut out, texts);
         let bytes = out.into_bytes();
@@ -108,10 +110,10 @@ mod tests {
     }
 
     #[test]
-    fn what_repeats_is_written_once() {
+    fn repeated_texts_are_written_once() {
         let texts: Vec<Vec<u8>> =
-            (0..1_024).map(|place| format!("state {}", place / 300).into_bytes()).collect();
-        assert!(packed(&texts) < 150);
+            (0..1_024).map(|index| format!("state {}", index / 300).into_bytes()).collect();
+        assert!(round_trip_size(&texts) < 150);
     }
 
     proptest! {
@@ -120,8 +122,8 @@ mod tests {
             few in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..9), 1..5),
             order in prop::collection::vec(any::<prop::sample::Index>(), 0..2_100),
         ) {
-            let texts: Vec<Vec<u8>> = order.iter().map(|place| place.get(&few).clone()).collect();
-            packed(&texts);
+            let texts: Vec<Vec<u8>> = order.iter().map(|index| index.get(&few).clone()).collect();
+            round_trip_size(&texts);
         }
     }
 }

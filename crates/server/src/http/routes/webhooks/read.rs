@@ -14,7 +14,8 @@ use crate::http::extract::{Caller, IdPath, Params, Preconditions, entity_tag};
 use crate::http::list::answer_list;
 use crate::http::reply::not_modified;
 
-/// A webhook of the caller's account, for those who manage them.
+/// A webhook of the caller's account, if the caller may manage it. The lookup comes first, so that an id of another account
+/// is "not found" for everybody.
 pub(super) async fn find(app: &App, caller: &Caller, id: Option<WebhookId>) -> ApiResult<Webhook> {
     let missing = || not_found(Kind::Webhook);
     let webhook =
@@ -23,7 +24,7 @@ pub(super) async fn find(app: &App, caller: &Caller, id: Option<WebhookId>) -> A
     Ok(webhook)
 }
 
-/// Webhooks send whatever happens in an account to anywhere: admins who see all of it manage them.
+/// Requires an admin who sees the whole account, because a webhook sends all events of the account to any address.
 pub(super) fn require_manager(caller: &Caller) -> ApiResult<()> {
     caller.require(Privilege::Admin)?;
     caller.require_whole_account()
