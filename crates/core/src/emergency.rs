@@ -3,11 +3,11 @@
 use crate::id::AlertId;
 use crate::time::Timestamp;
 
-/// Steps further apart than this, in milliseconds, belong to two emergencies: nobody cancelled the first, and help is
-/// needed again.
-const APART_MS: i64 = 24 * 60 * 60 * 1000;
+/// The longest time between two steps of one emergency, in milliseconds. A step after a longer silence begins another
+/// emergency, even if nobody cancelled the first.
+const STEP_GAP_MAX_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// What a step does to an emergency. The order is that of steps at the same time.
+/// What a step does to an emergency. Steps with the same time are processed in the order of this enum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StepKind {
     /// Somebody asked for help.
@@ -39,7 +39,7 @@ pub struct Step {
     pub time: Timestamp,
     /// What it does.
     pub kind: StepKind,
-    /// The alert that it was counted to before, and when a user or a cancellation ended that.
+    /// The alert that it was assigned to before, and when a user or a cancellation ended that alert.
     pub alert: Option<(AlertId, Option<Timestamp>)>,
 }
 
@@ -54,7 +54,7 @@ pub struct Emergency {
     pub end: Option<Timestamp>,
 }
 
-/// Puts the steps of a device in order and divides them into emergencies. A cancellation without an emergency is none.
+/// Puts the steps of a device in order and divides them into emergencies. A cancellation without an emergency is ignored.
 pub fn emergencies(mut steps: Vec<Step>) -> Vec<Emergency> {
     steps.sort_by_key(|step| (step.time, step.kind));
     let mut found: Vec<Emergency> = Vec::new();
@@ -83,7 +83,7 @@ impl Emergency {
     /// Whether a later step belongs to it. After a user ended its alert, a new request for help is a new emergency.
     fn continues_with(&self, step: &Step) -> bool {
         let last = self.steps.last().map_or(step.time, |last| last.time);
-        let is_near = step.time.as_millis() - last.as_millis() <= APART_MS;
+        let is_near = step.time.as_millis() - last.as_millis() <= STEP_GAP_MAX_MS;
         let ended = self.steps.iter().filter_map(|step| step.alert?.1).min();
         let is_new = step.kind == StepKind::Declare && ended.is_some_and(|ended| step.time > ended);
         is_near && !is_new

@@ -1,4 +1,4 @@
-//! What is known of a gateway's messages: when the last one came, how many come, and what went wrong.
+//! The health of a gateway: when its last message came, how many come, and what went wrong.
 
 use serde::{Deserialize, Serialize};
 
@@ -79,17 +79,17 @@ pub struct GatewayState {
     pub errors: u64,
     /// The last of them, with its time.
     pub last_error: Option<(Timestamp, String)>,
-    /// Requests that were refused, or by which a provider refused us; since the gateway was made.
+    /// Requests that the service refused, or that a provider refused; since the gateway was made.
     pub refused: u64,
     /// When a refusal was last announced.
     pub refused_at: Option<Timestamp>,
     /// Since when it is known to be late; `None` while messages come as often as usual.
     pub late_since: Option<Timestamp>,
-    /// Of a polled feed.
+    /// Only set for polled feeds.
     pub poll: Option<PollState>,
 }
 
-/// How far a poller is.
+/// Where and when a poller continues.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PollState {
     /// Where the next request continues, in the poller's own form; empty before the first.
@@ -103,24 +103,24 @@ pub struct PollState {
 }
 
 impl GatewayState {
-    /// Whether a refusal now is announced, or was shortly before.
+    /// Whether to announce a refusal that happens now: at most one in an hour is announced.
     pub fn announces_refusal(&self, now: Timestamp) -> bool {
         self.refused_at.is_none_or(|at| now.as_millis() - at.as_millis() >= REFUSED_AGAIN_MS)
     }
 }
 
 /// The instant after which a gateway is late if nothing comes; `None` until its interval is learned.
-pub fn late_at(last_message: Option<Timestamp>, rhythm: &ReportingInterval) -> Option<Timestamp> {
-    let interval_s = rhythm.interval_s()?;
+pub fn late_at(last_message: Option<Timestamp>, interval: &ReportingInterval) -> Option<Timestamp> {
+    let interval_s = interval.interval_s()?;
     Some(DeviceStatus::limits(last_message?, Some(interval_s)).0)
 }
 
 /// What happened at a gateway on one node since the last report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatewayReport {
-    /// Its account.
+    /// The account that owns the gateway.
     pub account: AccountId,
-    /// Its id.
+    /// The gateway that the counts are for.
     pub gateway: GatewayId,
     /// When messages came, the first and the last of them; `None` if none came.
     pub heard: Option<(Timestamp, Timestamp)>,

@@ -30,7 +30,7 @@ pub struct WatchList {
 pub struct StoredWatchList {
     /// Counts the changes; 0 if never set.
     pub revision: Revision,
-    /// The list, or that of somebody who chose nothing.
+    /// The list; the default, which covers no device, if never set.
     pub list: WatchList,
     /// When it was last changed, if ever.
     pub last_modified: Option<Timestamp>,

@@ -90,14 +90,14 @@ impl Audience {
         self.recipients.push((Source::WatchList, recipient));
     }
 
-    /// Adds everybody whom a step of an escalation names; they are told whatever routings say.
+    /// Adds everybody whom a step of an escalation names; the severities and schedules of routings do not apply to them.
     pub fn add_step(&mut self, source: Source, step: &EscalationStep, directory: &Directory) {
         let EscalationStep { recipients, users, contact_groups, .. } = step;
         let named = resolve(recipients, users, contact_groups, directory);
         self.recipients.extend(named.into_iter().map(|recipient| (source, recipient)));
     }
 
-    /// Whether no message can come of it, now or later.
+    /// Whether nobody is in it: no message is sent now, and no escalation sends one later.
     pub fn is_nobody(&self) -> bool {
         self.recipients.is_empty() && self.escalations.is_empty()
     }
@@ -143,7 +143,7 @@ mod tests {
     use crate::routing::{Destination, Preferences};
 
     #[test]
-    fn users_and_groups_are_told_as_the_place_that_names_them_says() {
+    fn users_and_groups_get_the_severity_of_the_routing_that_names_them() {
         let contact = |address: &str| Contact {
             destination: Destination::Email(address.parse().unwrap()),
             preferences: Preferences::default(),

@@ -11,7 +11,8 @@ use crate::page::{Page, PageRequest};
 use crate::revision::Revision;
 use crate::watch_list::{StoredWatchList, WatchList};
 
-/// Reads and changes of contact groups. They concern the whole account: who sees a part of it sees none.
+/// Reads and changes of contact groups. They belong to the whole account: a user who sees only a part of it sees
+/// none of them.
 #[async_trait]
 pub trait ContactGroups: Send + Sync {
     /// Creates a contact group. Refused if the account has [`ContactGroup::COUNT_MAX`].

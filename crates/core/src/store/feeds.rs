@@ -1,4 +1,4 @@
-//! What satellite feeds need beside gateways: emergencies, health of feeds, and pollers.
+//! What gateway feeds need from the store: emergencies, the health of gateways, and polls.
 
 use async_trait::async_trait;
 
@@ -23,7 +23,7 @@ pub struct LeasedPoll {
     pub fence: i64,
 }
 
-/// What became of a poll.
+/// The result of a poll, to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PollSettlement {
     /// Where the next poll continues; `None` leaves it as it is, after a failure.
@@ -38,15 +38,15 @@ pub struct PollSettlement {
     pub messages: u64,
     /// Why it failed.
     pub error: Option<String>,
-    /// Whether the provider refused us.
+    /// Whether the provider refused the request.
     pub refused: bool,
 }
 
 /// Emergencies, health of feeds, and pollers.
 #[async_trait]
 pub trait Feeds: Send + Sync {
-    /// Counts a step to the emergency of its device: raises `alert` if it is the first that is known, ends the alert if
-    /// it is a cancellation. Steps may arrive repeatedly and in any order. Refused if the device is expired.
+    /// Assigns a step to an emergency of its device: raises `alert` if the emergency has no alert yet, and ends the alert
+    /// if the step is a cancellation. Steps may arrive repeatedly and in any order. Refused if the device is expired.
     async fn follow_emergency(
         &self,
         actor: &Actor,

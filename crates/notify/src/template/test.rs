@@ -10,7 +10,7 @@ use crate::sms::segments;
 /// Characters of a device's name that are shown.
 const NAME_SHOWN: usize = 40;
 
-/// The message for somebody who shall see that alerts reach them.
+/// Composes a test message, which shows its recipient that alerts will arrive.
 pub(super) fn message(content: &Content) -> Composed {
     let device = content.device.as_ref().map(|device| excerpt(&device.name, NAME_SHOWN)).unwrap_or_default();
     let account = shown_name(content);

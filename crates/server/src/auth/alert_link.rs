@@ -16,7 +16,7 @@ pub struct AlertLink {
     pub account: AccountId,
     /// The message that had the link.
     pub message: NotificationId,
-    /// From this instant on the link only says that it is over.
+    /// From this instant on the page only says that the link has expired.
     pub expires: Timestamp,
 }
 
@@ -48,13 +48,13 @@ impl AlertLinks {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// What a token names; `None` unless it was made here.
+    /// What a token names; `None` unless it was signed with this key.
     pub fn read(&self, token: &str) -> Option<AlertLink> {
         let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
         let (signed, tag) = bytes.split_at_checked(SIGNED_BYTES)?;
         let right = hmac::sign(&self.0, signed);
         let right = right.as_ref().get(..TAG_BYTES)?;
-        // Compared without leaving early, so that the time tells nothing.
+        // Compared in constant time, so that the duration reveals nothing about the right signature.
         let differs = right.iter().zip(tag).fold(0, |differs, (one, other)| differs | (one ^ other));
         if tag.len() != TAG_BYTES || differs != 0 {
             return None;
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_signed_is_read_and_the_end_is_in_it() {
+    fn only_signed_tokens_are_read_and_they_contain_their_expiry() {
         let (links, now) = (AlertLinks::new(&[1; 32]), Timestamp::from_millis(1_800_000_000_000));
         let (account, message) = (AccountId::from_i64(7), NotificationId::from_i64(9));
         let token = links.token(account, message, now);

@@ -1,4 +1,4 @@
-//! Takes the steps of escalations that are due. Sending their messages is left to the outbox.
+//! The job that takes the steps of escalations that are due. It writes their messages to the outbox, which sends them.
 
 use std::time::Duration;
 
@@ -8,36 +8,36 @@ use perigee_core::error::StoreError;
 use crate::app::App;
 
 /// Steps that one run takes.
-const AT_ONCE: u32 = 100;
+const STEPS_PER_RUN: u32 = 100;
 /// The longest pause: another node may have stored an alert meanwhile.
-const LONGEST_REST: Duration = Duration::from_secs(5);
+const PAUSE_MAX: Duration = Duration::from_secs(5);
 /// The shortest pause, when the store's clock is a little behind.
-const SHORTEST_REST: Duration = Duration::from_millis(100);
+const PAUSE_MIN: Duration = Duration::from_millis(100);
 
-/// Takes the steps that are due, and gives the pause until the next.
+/// Takes the steps that are due, and returns how long to wait before the next run.
 pub async fn escalate(app: &App) -> Duration {
     match take_due(app).await {
-        Ok(rest) => rest,
+        Ok(pause) => pause,
         Err(error) => {
             tracing::warn!(error = &error as &dyn std::error::Error, "could not escalate alerts");
-            LONGEST_REST
+            PAUSE_MAX
         }
     }
 }
 
 async fn take_due(app: &App) -> Result<Duration, StoreError> {
-    let due = app.store.due_steps(AT_ONCE).await?;
-    let is_full = due.len() >= usize::try_from(AT_ONCE).unwrap_or(usize::MAX);
+    let due = app.store.due_steps(STEPS_PER_RUN).await?;
+    let is_full = due.len() >= usize::try_from(STEPS_PER_RUN).unwrap_or(usize::MAX);
     for step in due {
         if app.store.take_step(step).await? {
             counter!("perigee_escalation_steps_total").increment(1);
-            tracing::info!(alert = %step.alert, "nobody acknowledged an alert; its next step was taken");
+            tracing::info!(alert = %step.alert, "an alert was not acknowledged; the next step of its escalation was taken");
         }
     }
     if is_full {
-        return Ok(SHORTEST_REST);
+        return Ok(PAUSE_MIN);
     }
     let next = app.store.next_step_due().await?;
     let millis = next.map_or(i64::MAX, |next| next.as_millis() - app.clock.now().as_millis());
-    Ok(Duration::from_millis(u64::try_from(millis).unwrap_or(0)).clamp(SHORTEST_REST, LONGEST_REST))
+    Ok(Duration::from_millis(u64::try_from(millis).unwrap_or(0)).clamp(PAUSE_MIN, PAUSE_MAX))
 }

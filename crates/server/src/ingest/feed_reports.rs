@@ -1,4 +1,4 @@
-//! What came by gateways since it was last saved: counted in memory, saved every few seconds.
+//! Counts what arrives at gateways, in memory; a background job saves the counts every few seconds.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

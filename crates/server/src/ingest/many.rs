@@ -1,4 +1,5 @@
-//! What messages of one or several devices say, stored without the messages themselves.
+//! Stores the locations, alerts and emergency steps of a decoded request, which may come from several devices. The raw
+//! message is stored by the caller.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ use super::path::Ingest;
 use super::reading::{Reading, reports};
 use super::sos;
 
-/// Locations of one transaction; others of the account wait meanwhile.
+/// Locations of one transaction at most, so that others of the account do not wait long.
 const LOCATIONS_PER_JOB: usize = 5_000;
 
 /// What became of the contents of a request.
@@ -23,7 +24,7 @@ const LOCATIONS_PER_JOB: usize = 5_000;
 pub(super) struct Stored {
     /// Whether a location or an alert is new.
     pub(super) is_new: bool,
-    /// Devices that took something, or had it already.
+    /// Devices that are not expired; what they sent is stored, now or before.
     pub(super) devices: usize,
     /// Devices that are expired.
     pub(super) expired: usize,
@@ -97,7 +98,7 @@ impl Ingest {
     ) -> Result<bool, StoreError> {
         let Contents { mut locations, alerts } = contents;
         let mut is_new = false;
-        // At least once, so that the contact is recorded.
+        // At least once, so that the device counts as heard even if it sent no location.
         loop {
             let rest: Vec<Location> = locations.split_off(locations.len().min(LOCATIONS_PER_JOB));
             let outcomes = self.store.store_fixes(reporter, locations, feed.sameness()).await?;

@@ -1,4 +1,5 @@
-//! Answers of providers that a poller fetched: what they say is stored first, then the answer with the poller's cursor.
+//! Answers of providers that a poller fetched. Their locations and alerts are stored first; then the answer itself, together
+//! with the poller's cursor.
 
 use perigee_core::error::StoreError;
 use perigee_core::gateway::{MessageResult, NewMessage};
@@ -8,20 +9,20 @@ use perigee_gateways::FeedDecoded;
 use super::feed::{FeedArrival, count};
 use super::path::Ingest;
 
-/// What became of an answer. It is not stored itself yet: that is done in the transaction that moves the cursor, so that a
-/// poller that is killed in between fetches and stores the same again, and nothing is stored twice.
+/// The result of an answer whose locations and alerts are stored. The answer itself is stored later, in the transaction that
+/// moves the cursor: a poller that is killed in between fetches the same answer again, and duplicates are recognised.
 #[derive(Debug)]
 pub struct Page {
-    /// What the answer says.
+    /// The decoded answer.
     pub decoded: FeedDecoded,
     /// The answer as a raw message, if it brought something new.
     pub raw: Option<(NewMessage, MessageResult)>,
-    /// New messages in it, roughly: those that are later than what was known, or all if one of them is new.
+    /// The number of new messages, roughly: those after `known`, or 1 if there are none and a location or alert is new.
     pub messages: u64,
 }
 
 impl Ingest {
-    /// Stores what an answer says. Messages after `known` count as new even where they have neither place nor alarm.
+    /// Stores the locations and alerts of an answer. Messages after `known` count as new even without place and alarm.
     pub async fn take_page(
         &self,
         arrival: FeedArrival<'_>,

@@ -1,4 +1,4 @@
-//! What messages would say, without storing anything: for people who set up a tracker, a template or a mapping.
+//! Decodes messages without storing anything, for people who set up a tracker, a template or a mapping.
 
 use perigee_core::gateway::RawMessage;
 use perigee_core::time::Timestamp;
@@ -18,7 +18,7 @@ const SHOWN_MAX: usize = 200;
 pub struct Pasted {
     /// Hexadecimal digits, or JSON objects as `perigee decode` reads them.
     pub text: String,
-    /// What holds for all lines.
+    /// Protocol, model and options of all lines.
     pub defaults: LineDefaults,
 }
 

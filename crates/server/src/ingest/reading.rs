@@ -1,4 +1,4 @@
-//! What a request says, with the device of each message.
+//! Decodes requests of gateways, and finds the device of each message.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use perigee_gateways::{Feed, FeedContext, FeedDecoded, FeedMessage, FeedRequest,
 
 use super::path::Ingest;
 
-/// What a request says, and the device of each of its messages; `None` if no device of the account has its identifiers.
+/// A decoded request, and the device of each of its messages; `None` if no device of the account has its identifiers.
 #[derive(Debug)]
 pub(super) struct Reading {
     pub(super) decoded: FeedDecoded,
@@ -51,8 +51,8 @@ pub(super) fn options_of(gateway: &Gateway) -> Options {
     Options::new(serde_json::from_str(&gateway.settings.options).unwrap_or_default())
 }
 
-/// The reports that become locations: a test of the provider or of the device says nothing about a place, and the steps
-/// of an emergency are handled as one alert.
+/// The reports that become locations. Test messages have none. The alarms of an emergency are left out, because its steps
+/// are stored as one alert.
 pub(super) fn reports(message: &FeedMessage) -> Vec<Report> {
     if message.test {
         return Vec::new();
@@ -70,7 +70,8 @@ pub(super) fn reports(message: &FeedMessage) -> Vec<Report> {
 }
 
 impl Ingest {
-    /// Reads a request of a gateway. The model of a device is part of decoding: where one is set, it is read again.
+    /// Decodes a request of a gateway. Some payloads depend on the model of the device, which is only known after decoding:
+    /// if one is set, the request is decoded a second time.
     pub(super) async fn read(&self, gateway: &Gateway, sent: Sent<'_>) -> Result<Reading, StoreError> {
         let decoded = sent.decode(sent.options);
         let reporters = self.reporters(gateway, &decoded.messages).await?;

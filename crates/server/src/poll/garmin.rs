@@ -11,9 +11,9 @@ use super::window::Window;
 use crate::webhook::{Credentials, Guard};
 
 /// Seconds between requests while a gap is closed, and between devices.
-const BEHIND_S: i64 = 5;
+const CATCH_UP_WAIT_S: i64 = 5;
 /// Seconds between requests otherwise. Outbound brings messages at once; this finds those that it lost.
-const USUAL_S: i64 = 900;
+const USUAL_WAIT_S: i64 = 900;
 /// Devices of one gateway.
 const DEVICES_MAX: usize = 500;
 
@@ -85,9 +85,9 @@ fn step(context: &Context<'_>, _decoded: &FeedDecoded) -> Step {
     let span = window.span(context.now);
     let devices = imeis(context.options).map_or(1, |imeis| imeis.len());
     if window.part + 1 < devices {
-        return Step { cursor: window.after_part(span).cursor(), complete_to: None, wait_s: BEHIND_S };
+        return Step { cursor: window.after_part(span).cursor(), complete_to: None, wait_s: CATCH_UP_WAIT_S };
     }
-    let is_behind = span.to.plus_seconds(USUAL_S) < context.now;
-    let wait_s = if is_behind { BEHIND_S } else { USUAL_S };
+    let is_behind = span.to.plus_seconds(USUAL_WAIT_S) < context.now;
+    let wait_s = if is_behind { CATCH_UP_WAIT_S } else { USUAL_WAIT_S };
     Step { cursor: window.after(span).cursor(), complete_to: Some(span.to), wait_s }
 }

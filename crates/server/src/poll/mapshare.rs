@@ -12,8 +12,8 @@ use crate::webhook::{Credentials, Guard};
 /// Where the pages are; the setting `url` replaces it.
 const BASE: &str = "https://share.garmin.com/Feed/Share";
 /// Seconds between requests while a gap is closed.
-const BEHIND_S: i64 = 30;
-/// Who fetches too often is blocked for an hour.
+const CATCH_UP_WAIT_S: i64 = 30;
+/// Seconds to wait after a refusal: Garmin blocks clients that fetch too often for an hour.
 const BLOCKED_S: i64 = 3_600;
 
 pub(super) const MAPSHARE: Provider = Provider {
@@ -67,11 +67,12 @@ fn request(context: &Context<'_>) -> Result<Request, OptionError> {
 fn step(context: &Context<'_>, decoded: &FeedDecoded) -> Step {
     let window = Window::read(context.cursor(), context.gateway.creation);
     let span = window.span(context.now);
-    let wait_s = if span.to < context.now { BEHIND_S } else { usual_wait_s(newest(decoded), context.now) };
+    let wait_s =
+        if span.to < context.now { CATCH_UP_WAIT_S } else { usual_wait_s(newest(decoded), context.now) };
     Step { cursor: window.after(span).cursor(), complete_to: Some(span.to), wait_s }
 }
 
-/// A device that is under way is asked for often, one that is put away seldom: 4 minutes to an hour.
+/// Seconds until the next request, from 4 minutes to an hour: the longer a device has been silent, the longer.
 fn usual_wait_s(newest: Option<Timestamp>, now: Timestamp) -> i64 {
     match newest.map(|newest| now.as_seconds() - newest.as_seconds()) {
         Some(..1_800) => 240,

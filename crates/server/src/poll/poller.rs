@@ -37,7 +37,7 @@ pub struct Poller {
     guard: Guard,
     /// Memory of answers, shared with the bodies of requests.
     bodies: Arc<Pool>,
-    /// When the next request to a provider may be made that wants some time between those of different gateways.
+    /// When the next request to a provider may be made, for providers that limit the rate over all gateways.
     spaced: Mutex<HashMap<&'static str, Monotonic>>,
 }
 
@@ -55,7 +55,7 @@ pub enum Fetch {
 pub struct Failure {
     /// A sentence without addresses and credentials.
     error: String,
-    /// Whether the provider refused us.
+    /// Whether the provider refused the request.
     refused: bool,
     /// Seconds that it asks to wait.
     rest_s: Option<i64>,
@@ -83,7 +83,7 @@ impl Poller {
         Ok(Self { store, clock, ingest, client, guard, bodies, spaced: Mutex::default() })
     }
 
-    /// Makes one poll that is due. Gives whether there was one.
+    /// Makes one poll that is due. Returns false if there was none.
     pub async fn turn(&self) -> Result<bool, StoreError> {
         let Some(poll) = self.lease().await? else { return Ok(false) };
         let fetched = self.fetch(&poll).await;
@@ -94,7 +94,7 @@ impl Poller {
 
     /// Leases a poll that is due, so that no other node makes it.
     pub async fn lease(&self) -> Result<Option<LeasedPoll>, StoreError> {
-        // Held until the lease is known, so that two tasks of this node do not pass the spacing together.
+        // Locked until the lease is known, so that two tasks of this node cannot both poll a provider within its spacing.
         let mut spaced = self.spaced.lock().await;
         let now = self.clock.monotonic();
         let is_allowed = |provider: &&Provider| spaced.get(provider.feed).is_none_or(|next| *next <= now);

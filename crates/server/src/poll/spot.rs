@@ -31,7 +31,8 @@ pub(super) const SPOT: Provider = Provider {
     shorter: |_context| None,
 };
 
-/// Where the poller is. Messages that arrive during a pass move the others to later pages, so that none is skipped.
+/// Where the poller continues. A pass reads all pages, from the newest message on. Messages that arrive during a pass move
+/// the others to later pages, so that none is skipped.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Cursor {
     /// The newest message of the last pass, in Unix milliseconds: it and all before it are stored.
@@ -79,7 +80,7 @@ fn request(context: &Context<'_>) -> Result<Request, OptionError> {
     let cursor = read(context);
     let mut url = address(context.options, context.guard)?;
     let from = Timestamp::from_millis(cursor.since).plus_seconds(-OVERLAP_S);
-    // A little later than SPOT's limit, which it would refuse.
+    // A minute less than SPOT keeps messages: it refuses an earlier start.
     let from = from.max(context.now.plus_seconds(60 - KEPT_S));
     url.query_pairs_mut().append_pair("startDate", &date(from));
     if cursor.done > 0 {

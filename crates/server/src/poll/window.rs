@@ -3,17 +3,17 @@
 use perigee_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// The longest window, in seconds: a day of an answer that a provider and this service can handle.
+/// The longest window, in seconds: a day, whose answer is usually short enough for the provider and for this service.
 const SPAN_MAX_S: i64 = 86_400;
-/// The shortest window, in seconds, to which answers that are too long are divided.
+/// The shortest window, in seconds. Windows with an answer that is too long are halved down to this.
 const SPAN_MIN_S: i64 = 900;
-/// The part of a window that is asked for again, before `from`: devices send some messages hours after they were taken.
-/// Of a day it is six hours.
+/// A request begins before `from` by this fraction (one over the number) of the window, because devices send some messages
+/// hours late. For a window of a day that is six hours.
 const OVERLAP_PART: i64 = 4;
 /// How far back a new gateway begins, in seconds: seven days.
 const BEGIN_S: i64 = 7 * 86_400;
 
-/// Where a poller of windows is.
+/// Where a poller continues that asks for one window of time after another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Window {
     /// Everything before this instant is stored, in Unix milliseconds.
@@ -38,7 +38,7 @@ pub(super) struct Span {
 }
 
 impl Window {
-    /// Reads a cursor; one that cannot be read begins again, which stores nothing twice.
+    /// Parses a cursor. One that is empty or invalid starts from the beginning; duplicates are recognised.
     pub(super) fn read(cursor: &str, creation: Timestamp) -> Self {
         serde_json::from_str(cursor).unwrap_or(Self {
             from: creation.plus_seconds(-BEGIN_S).as_millis(),

@@ -1,4 +1,4 @@
-//! Feeds that fall silent or are refused: told once, by events and in the API.
+//! Feeds that fall silent or are refused: announced once by an event, and shown in the API.
 
 use serde_json::{Value, json};
 
@@ -8,8 +8,8 @@ use crate::support::{Engine, Tenant, TestApp, on_both_engines};
 const TOKEN_SECONDS: u32 = 400 * 86_400;
 
 on_both_engines!(
-    a_silent_feed_is_told_once,
-    refused_requests_are_told_once_an_hour,
+    a_silent_feed_is_announced_once,
+    refused_requests_are_announced_once_an_hour,
     health_counts_messages_and_errors
 );
 
@@ -50,7 +50,7 @@ impl World {
     }
 }
 
-async fn a_silent_feed_is_told_once(engine: Engine) {
+async fn a_silent_feed_is_announced_once(engine: Engine) {
     let world = World::new(engine, json!({"feed": "osmand", "name": "Phones"})).await;
     assert_eq!(world.health().await["lastMessage"], Value::Null);
     for second in 0..200 {
@@ -79,7 +79,7 @@ async fn a_silent_feed_is_told_once(engine: Engine) {
     assert_eq!(world.app.app.ingest.announce_late_feeds().await.unwrap(), 1, "silent again");
 }
 
-async fn refused_requests_are_told_once_an_hour(engine: Engine) {
+async fn refused_requests_are_announced_once_an_hour(engine: Engine) {
     let world = World::new(engine, json!({"feed": "garmin", "options": {"token": "right"}})).await;
     for _ in 0..5 {
         assert_eq!(world.send("").await, 403);

@@ -55,7 +55,7 @@ impl Mailed {
     }
 
     /// Asks for a mail as anybody can, and waits until it is written.
-    async fn forget(&self, email: &str) -> Value {
+    async fn ask_for_reset(&self, email: &str) -> Value {
         let call = self.app.call("POST /api/session/forgottenPassword").json(&json!({ "email": email }));
         let answer = call.send().await.expect(200);
         self.app.settle().await;
@@ -99,21 +99,22 @@ async fn an_invitation_is_mailed_in_the_persons_language_and_ends_signed_in(engi
 async fn a_forgotten_password_is_set_by_mail_and_nobody_learns_who_exists(engine: Engine) {
     let on = Mailed::new(engine).await;
     on.app.tenant("acme", 10).await;
-    let (known, unknown) = (on.forget("owner@acme.test").await, on.forget("nobody@acme.test").await);
+    let (known, unknown) =
+        (on.ask_for_reset("owner@acme.test").await, on.ask_for_reset("nobody@acme.test").await);
     assert_eq!(known, unknown);
     let [mail] = &on.sent().await[..] else { panic!("one mail") };
     assert_eq!((&*mail.to, &*mail.subject), ("owner@acme.test", "New password"));
     let first = token_in(mail);
-    on.forget("owner@acme.test").await;
+    on.ask_for_reset("owner@acme.test").await;
     let second = token_in(&on.sent().await[0]);
     on.set_password(&first).await.expect(401);
     assert_eq!(on.set_password(&second).await.expect(200)["signedIn"], true);
     for _ in 0..3 {
-        on.forget("OWNER@acme.test").await;
+        on.ask_for_reset("OWNER@acme.test").await;
     }
     assert_eq!(on.sent().await.len(), 1, "three an hour");
     on.app.clock().advance_seconds(3_601);
-    on.forget("owner@acme.test").await;
+    on.ask_for_reset("owner@acme.test").await;
     let late = token_in(&on.sent().await[0]);
     on.app.clock().advance_seconds(7 * 86_400);
     on.set_password(&late).await.expect(401);
@@ -138,7 +139,7 @@ async fn a_second_factor_is_still_asked_for(engine: Engine) {
     let secret = TotpSecret::from_bytes(kept.secret.try_into().unwrap());
     let code = json!({ "code": secret.code(on.app.app.clock.now()) });
     call("PUT /api/session/totp", code).await.expect(200);
-    on.forget("owner@acme.test").await;
+    on.ask_for_reset("owner@acme.test").await;
     let token = token_in(&on.sent().await[0]);
     let set = on.set_password(&token).await;
     assert!(!set.headers.contains_key(header::SET_COOKIE));

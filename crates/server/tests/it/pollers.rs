@@ -15,7 +15,7 @@ on_both_engines!(
     a_gap_of_garmin_push_is_closed_by_its_history,
     a_poll_may_end_at_any_step,
     two_nodes_poll_once,
-    refusals_are_respected_and_told,
+    refusals_are_respected_and_announced,
     other_answers_are_kept_once,
 );
 
@@ -231,7 +231,7 @@ async fn two_nodes_poll_once(engine: Engine) {
     assert_eq!(world.provider.requests(), 1);
 }
 
-async fn refusals_are_respected_and_told(engine: Engine) {
+async fn refusals_are_respected_and_announced(engine: Engine) {
     for (feed, refuse, wait_s) in [
         ("garmin-mapshare", (429, ""), 3_600),
         ("garmin-mapshare", (429, "retry-after: 7200\r\n"), 7_200),

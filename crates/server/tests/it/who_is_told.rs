@@ -13,11 +13,11 @@ use crate::support::{Answer, Engine, Person, TestApp, on_both_engines, pointers}
 on_both_engines!(
     a_rule_tells_whom_it_names_beside_the_others,
     what_a_rule_names_must_exist_and_steps_must_ascend,
-    nobody_is_told_is_said_before,
+    a_preview_says_when_nobody_would_be_told,
     an_alert_nobody_acknowledges_goes_on_until_the_link_is_used,
     looking_at_a_link_changes_nothing_and_old_links_end,
     a_test_message_reaches_everybody,
-    a_watch_list_is_ones_own,
+    users_have_a_watch_list_of_their_own,
 );
 
 /// Takes every message.
@@ -32,14 +32,14 @@ impl Sender for Sink {
     }
 }
 
-struct Outside {
+struct MessageTest {
     app: TestApp,
     sink: Arc<Sink>,
     channels: ChannelSenders,
     owner: Person,
 }
 
-impl Outside {
+impl MessageTest {
     async fn new(engine: Engine) -> Self {
         let app = TestApp::with(engine, |config| {
             config.server.base_url = "https://track.example.com".into();
@@ -105,7 +105,7 @@ fn mail(address: &str) -> Value {
 }
 
 async fn a_rule_tells_whom_it_names_beside_the_others(engine: Engine) {
-    let on = Outside::new(engine).await;
+    let on = MessageTest::new(engine).await;
     let device = on.app.device(&on.owner, &json!({ "name": "Gaviota" })).await;
     let watch = json!({ "name": "Night watch", "contacts": [
         { "channel": "sms", "address": "+34600123456", "name": "Eva" }, mail("office@example.com"),
@@ -156,7 +156,7 @@ async fn a_rule_tells_whom_it_names_beside_the_others(engine: Engine) {
 }
 
 async fn what_a_rule_names_must_exist_and_steps_must_ascend(engine: Engine) {
-    let on = Outside::new(engine).await;
+    let on = MessageTest::new(engine).await;
     let rule = |then: Value| {
         json!({ "name": "Fast", "allDevices": true, "then": then,
             "conditions": [{ "type": "speed", "above": 90 }] })
@@ -179,8 +179,8 @@ async fn what_a_rule_names_must_exist_and_steps_must_ascend(engine: Engine) {
     assert_eq!(pointers(&refused), ["/then/escalation/steps/0/recipients"]);
 }
 
-async fn nobody_is_told_is_said_before(engine: Engine) {
-    let on = Outside::new(engine).await;
+async fn a_preview_says_when_nobody_would_be_told(engine: Engine) {
+    let on = MessageTest::new(engine).await;
     let limits = json!({ "expires": false, "dailyEmailLimit": 0 });
     let device = on.app.device(&on.owner, &json!({ "name": "Gaviota", "limits": limits })).await;
     let path = format!("/api/devices/{device}/alertRecipients");
@@ -198,7 +198,7 @@ async fn nobody_is_told_is_said_before(engine: Engine) {
 }
 
 async fn an_alert_nobody_acknowledges_goes_on_until_the_link_is_used(engine: Engine) {
-    let on = Outside::new(engine).await;
+    let on = MessageTest::new(engine).await;
     let device = on.app.device(&on.owner, &json!({ "name": "Gaviota" })).await;
     let routing = json!({
         "recipients": [mail("ana@example.com")],
@@ -251,7 +251,7 @@ async fn an_alert_nobody_acknowledges_goes_on_until_the_link_is_used(engine: Eng
 }
 
 async fn looking_at_a_link_changes_nothing_and_old_links_end(engine: Engine) {
-    let on = Outside::new(engine).await;
+    let on = MessageTest::new(engine).await;
     let device = on.app.device(&on.owner, &json!({ "name": "<b>Gaviota</b>" })).await;
     let routing = json!({ "recipients": [mail("ana@example.com")] });
     on.app.send(&on.owner, "PUT /api/account/alertRouting", &routing).await.expect(200);
@@ -276,7 +276,7 @@ async fn looking_at_a_link_changes_nothing_and_old_links_end(engine: Engine) {
 }
 
 async fn a_test_message_reaches_everybody(engine: Engine) {
-    let on = Outside::new(engine).await;
+    let on = MessageTest::new(engine).await;
     let device = on.app.device(&on.owner, &json!({ "name": "Gaviota" })).await;
     let spanish = json!({ "channel": "sms", "address": "+34600123456", "language": "es" });
     let routing = json!({ "recipients": [mail("ana@example.com"), spanish] });
@@ -290,8 +290,8 @@ async fn a_test_message_reaches_everybody(engine: Engine) {
     assert!(texts[1].starts_with("Test of acme: alerts of Gaviota"), "{texts:?}");
 }
 
-async fn a_watch_list_is_ones_own(engine: Engine) {
-    let on = Outside::new(engine).await;
+async fn users_have_a_watch_list_of_their_own(engine: Engine) {
+    let on = MessageTest::new(engine).await;
     let device = on.app.device(&on.owner, &json!({ "name": "Gaviota" })).await;
     let other = on.app.device(&on.owner, &json!({ "name": "Otra" })).await;
     let empty = on.app.get(&on.owner, "/api/session/watchList").await;

@@ -1,4 +1,4 @@
-//! Emergencies: each step is stored once, and counted to the alert of its emergency.
+//! Emergencies: each step is stored once, and assigned to the alert of its emergency.
 
 use perigee_core::actor::Scope;
 use perigee_core::alert::Alert;
@@ -19,7 +19,7 @@ const NEAR_MAX: i64 = 2_000;
 /// How long steps are kept, in milliseconds: a month, longer than any network repeats a message.
 const KEPT_MS: i64 = 31 * 24 * 60 * 60 * 1000;
 
-/// Counts a step to its emergency. Gives false when the device is expired, which stores nothing but the contact.
+/// Assigns a step to its emergency. Returns false if the device is expired; then only the time of contact is stored.
 pub(super) async fn follow(
     tx: &Tx,
     scope: Scope,
@@ -68,7 +68,7 @@ fn step(row: &Row) -> Result<Step> {
     })
 }
 
-/// Raises the alert of an emergency that has none, counts its steps to it, and ends it if it was cancelled.
+/// Raises the alert of an emergency that has none, assigns its steps to it, and ends it if it was cancelled.
 async fn settle(
     tx: &Tx,
     (account, device): (AccountId, DeviceId),
@@ -92,8 +92,8 @@ async fn settle(
     }
 }
 
-/// Raises the alert of an emergency. When a late cancellation divides what was taken for one emergency, the second begins
-/// with its own first step, whose place is no longer known.
+/// Raises the alert of an emergency. A cancellation that arrives late may divide an emergency into two; the alert of the
+/// second then has the time of its own first step, and no position, because steps are stored without one.
 async fn raise(
     tx: &Tx,
     (account, device): (AccountId, DeviceId),

@@ -1,4 +1,4 @@
-//! What nodes saw of gateways, and the events about feeds that are late or refused.
+//! Adds the reports of nodes to the state of gateways, and announces late gateways and refused requests as events.
 
 use perigee_core::account_gateway::Gateway;
 use perigee_core::event::EventKind;
@@ -59,7 +59,7 @@ pub(super) async fn add(tx: &Tx, report: &GatewayReport) -> Result<bool> {
     ];
     tx.execute(sql, values).await?;
     if announces {
-        tell(tx, &gateway, EventKind::FeedRefused, json!({"reason": error})).await?;
+        append_event(tx, &gateway, EventKind::FeedRefused, json!({"reason": error})).await?;
     }
     Ok(announces)
 }
@@ -88,14 +88,14 @@ pub(super) async fn announce_late(tx: &Tx) -> Result<u64> {
         }
         if let Some((gateway, _)) = find_by_id(tx, account, id).await? {
             let last = gateway.state.last_message.map(|at: Timestamp| at.to_string());
-            tell(tx, &gateway, EventKind::FeedLate, json!({"lastMessage": last})).await?;
+            append_event(tx, &gateway, EventKind::FeedLate, json!({"lastMessage": last})).await?;
             announced += 1;
         }
     }
     Ok(announced)
 }
 
-async fn tell(tx: &Tx, gateway: &Gateway, kind: EventKind, mut data: Json) -> Result<()> {
+async fn append_event(tx: &Tx, gateway: &Gateway, kind: EventKind, mut data: Json) -> Result<()> {
     data["feed"] = json!(gateway.settings.feed);
     data["name"] = json!(gateway.settings.name);
     events::append(tx, gateway.account, kind, gateway.id.to_string(), None, data).await

@@ -1,4 +1,4 @@
-//! The rules that let PostgreSQL distribute the tables by account (Citus): held against the schema and the source.
+//! Checks schema and source against the rules that let PostgreSQL distribute the tables by account (Citus).
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -53,7 +53,8 @@ pub async fn acknowledge_by_link(
     }
 }
 
-/// The message and the alert a link is for, if it is one. Wrong links are limited by address, right ones like views.
+/// The message and the alert that a link is for; `None` if the token is invalid. Each address may try few invalid links;
+/// valid ones are limited like openings of share links.
 async fn open(app: &App, context: &RequestContext, token: &str) -> ApiResult<Option<(AlertLink, ToldAlert)>> {
     let rated = app.rates.bad_token(context.address(), false);
     if !rated.allowance.allowed {
@@ -86,10 +87,10 @@ fn read_form(body: &[u8]) -> (Option<String>, Option<String>) {
     (name, note)
 }
 
-fn clean(text: &str, most: usize, lines: bool) -> Option<String> {
+fn clean(text: &str, max_chars: usize, keep_newlines: bool) -> Option<String> {
     let text = text.replace("\r\n", "\n");
-    let kept = text.chars().filter(|letter| !letter.is_control() || (lines && *letter == '\n'));
-    let kept: String = kept.take(most).collect();
+    let kept = text.chars().filter(|letter| !letter.is_control() || (keep_newlines && *letter == '\n'));
+    let kept: String = kept.take(max_chars).collect();
     let kept = kept.trim();
     (!kept.is_empty()).then(|| kept.to_owned())
 }

@@ -75,14 +75,14 @@ pub struct TestMessagesView {
     messages: usize,
 }
 
-/// What decides whether a message goes out, as far as it is known before.
-struct Outlook {
+/// The settings that decide whether a message would be sent, as far as that is known before it is written.
+struct SendingCheck {
     policy: SendingPolicy,
     settings: MessagingSettings,
     confirms: bool,
 }
 
-impl Outlook {
+impl SendingCheck {
     async fn of(app: &App, caller: &Caller) -> ApiResult<Self> {
         let config = &app.config;
         let prefixes = config.sms.allowed().map(|allowed| allowed.prefixes()).unwrap_or_default();
@@ -138,7 +138,7 @@ async fn view(
     audience: &Audience,
     severity: Severity,
 ) -> ApiResult<AlertRecipientsView> {
-    let outlook = Outlook::of(app, caller).await?;
+    let check = SendingCheck::of(app, caller).await?;
     let (now, zone) = (caller.now(), &caller.account().settings.time_zone);
     let addressees = audience.addressees(now, zone);
     let named = addressees.iter().map(|one| one.address.to_owned()).collect();
@@ -159,7 +159,7 @@ async fn view(
             None => Some("severity"),
             Some(Notice::OutsideSchedule(_)) => Some(SuppressedReason::Schedule.name()),
             Some(Notice::Now(_)) => {
-                outlook.problem(device, (addressee.channel, addressee.address), consent, severity)
+                check.problem(device, (addressee.channel, addressee.address), consent, severity)
             }
         };
         recipients.push(AlertRecipientView {

@@ -126,7 +126,8 @@ async fn find(app: &App, caller: &Caller, id: Option<ContactGroupId>) -> ApiResu
     app.store.find_contact_group(caller.scope(), id.ok_or_else(missing)?).await?.ok_or_else(missing)
 }
 
-async fn ask(app: &App, caller: &Caller, group: &ContactGroup) -> ApiResult<()> {
+/// Asks contacts to confirm that they want e-mail, if the server requires that.
+async fn ask_contacts(app: &App, caller: &Caller, group: &ContactGroup) -> ApiResult<()> {
     let contacts = group.settings.contacts.iter();
     ask_to_confirm(app, caller, contacts.map(|contact| (&contact.destination, &contact.preferences))).await
 }
@@ -170,7 +171,7 @@ pub async fn create_contact_group(
     let held = once.hold(&app, &caller, &body)?;
     let created = app.store.create_contact_group(&caller.actor(), settings, held.key.clone()).await?;
     let group = created.into_inner();
-    ask(&app, &caller, &group).await?;
+    ask_contacts(&app, &caller, &group).await?;
     let address = app.base_url.join(&format!("/api/contactGroups/{}", group.id));
     let revision = group.revision;
     Ok(caller.reply(ContactGroupView::from(group)).created(address).revision(revision))
@@ -238,7 +239,7 @@ async fn change_group(
         Ok(app.store.replace_contact_group(&caller.actor(), id, seen, settings).await)
     })
     .await?;
-    ask(&app, &caller, &group).await?;
+    ask_contacts(&app, &caller, &group).await?;
     let revision = group.revision;
     Ok(caller.reply(ContactGroupView::from(group)).revision(revision))
 }

@@ -1,5 +1,5 @@
-//! What messages say, without storing anything: the console's page for frames that a person pasted, and the preview of
-//! templates and mappings.
+//! Decodes messages without storing anything: for the console's page of pasted frames, and to preview templates and
+//! mappings.
 
 use axum::extract::State;
 use perigee_core::error::Kind;
@@ -23,9 +23,9 @@ use crate::http::json::{Pointer, Problem};
 use crate::http::reply::Reply;
 use crate::ingest::{Pasted, preview_frames, preview_message, preview_request};
 
-/// Characters of pasted text.
+/// The most characters of pasted text.
 const TEXT_MAX: usize = 64 * 1024;
-/// Memory of decoding, beside a multiple of what is decoded.
+/// Bytes of memory that decoding takes, in addition to [`WORK_FACTOR`] times the size of the input.
 const WORK_BYTES: usize = 2 * 1024 * 1024;
 /// Bytes of memory for each byte that is decoded: values of JSON take more room than its text.
 const WORK_FACTOR: usize = 16;

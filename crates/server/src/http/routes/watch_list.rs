@@ -98,7 +98,8 @@ fn read_list(body: &Value) -> ApiResult<WatchList> {
     })
 }
 
-fn place<T>(outcome: Result<T, StoreError>) -> ApiResult<Result<T, StoreError>> {
+/// Names the member of the body that has an unknown device or group.
+fn place_unknown<T>(outcome: Result<T, StoreError>) -> ApiResult<Result<T, StoreError>> {
     let is_group = matches!(&outcome, Err(StoreError::UnknownReference { kind: Kind::Group, .. }));
     place_reference(outcome, if is_group { "groups" } else { "devices" })
 }
@@ -149,7 +150,7 @@ async fn change_list(
         let mut wanted = change.apply(&WatchListView::from(present)).await?;
         resolve_names(&app, &caller, &mut wanted, NAMES).await?;
         let list = read_list(&wanted)?;
-        place(app.store.replace_watch_list(&caller.actor(), caller.user_id(), seen, list).await)
+        place_unknown(app.store.replace_watch_list(&caller.actor(), caller.user_id(), seen, list).await)
     })
     .await?;
     let revision = stored.revision;

@@ -17,15 +17,15 @@ use crate::support::{Engine, Tenant, TestApp, on_both_engines};
 on_both_engines!(
     messages_are_confirmed_once_they_are_stored,
     nothing_is_confirmed_while_the_store_is_stopped,
-    other_addresses_are_not_heard,
+    other_addresses_are_rejected,
 );
 
 /// The confirmation of a message that is stored.
 const CONFIRMATION: [u8; 7] = [1, 0, 4, 5, 0, 1, 1];
 /// How long an answer may take on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(1);
+const ANSWER_WITHIN: Duration = Duration::from_mins(1);
 
-struct Hearing {
+struct DirectIpServer {
     app: TestApp,
     tenant: Tenant,
     address: SocketAddr,
@@ -33,7 +33,7 @@ struct Hearing {
     _listeners: RunningListeners,
 }
 
-impl Hearing {
+impl DirectIpServer {
     async fn new(engine: Engine, change: impl FnOnce(&mut GatewaysSection)) -> Self {
         let app = TestApp::new(engine).await;
         let tenant = app.tenant("acme", 10).await;
@@ -54,12 +54,12 @@ impl Hearing {
     /// Sends a message on a connection of its own, as the gateway does, and gives what is answered until the end.
     async fn deliver(&self, address: SocketAddr, message: &[u8]) -> Vec<u8> {
         let mut stream = TcpStream::connect(address).await.unwrap();
-        // A peer that is not heard closes before everything is written.
+        // The server may close the connection of an address that is not allowed before everything is written.
         if stream.write_all(message).await.is_ok() {
             let _ = stream.shutdown().await;
         }
         let mut answer = Vec::new();
-        let _ = timeout(PATIENCE, stream.read_to_end(&mut answer)).await.expect("the end");
+        let _ = timeout(ANSWER_WITHIN, stream.read_to_end(&mut answer)).await.expect("the end");
         answer
     }
 
@@ -95,7 +95,7 @@ fn long_message(imei: &str, length: usize) -> Vec<u8> {
 }
 
 async fn messages_are_confirmed_once_they_are_stored(engine: Engine) {
-    let hearing = Hearing::new(engine, |_| {}).await;
+    let hearing = DirectIpServer::new(engine, |_| {}).await;
     let rows = rows();
     let mut devices = Vec::new();
     for row in &rows {
@@ -134,7 +134,7 @@ async fn messages_are_confirmed_once_they_are_stored(engine: Engine) {
 }
 
 async fn nothing_is_confirmed_while_the_store_is_stopped(engine: Engine) {
-    let hearing = Hearing::new(engine, |_| {}).await;
+    let hearing = DirectIpServer::new(engine, |_| {}).await;
     let row = rows().swap_remove(2);
     let message = bytes(row["hex"].as_str().unwrap());
     let device = json!({"name": "modem", "identifier": row["identifiers"][0]});
@@ -143,8 +143,8 @@ async fn nothing_is_confirmed_while_the_store_is_stopped(engine: Engine) {
     assert!(hearing.deliver(hearing.address, &message).await.is_empty());
 }
 
-async fn other_addresses_are_not_heard(engine: Engine) {
-    let hearing = Hearing::new(engine, |config| {
+async fn other_addresses_are_rejected(engine: Engine) {
+    let hearing = DirectIpServer::new(engine, |config| {
         config.allow.insert("iridium".to_owned(), vec!["192.0.2.0/24".to_owned()]);
     })
     .await;

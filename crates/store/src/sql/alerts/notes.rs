@@ -119,7 +119,8 @@ pub(super) async fn find_told(
     }))
 }
 
-/// Acknowledges the alert that a message told of. A second person's note is stored, but the first stays recorded.
+/// Acknowledges the alert that a message told of. The note of a second person is stored, but the first
+/// acknowledgement stays.
 pub(super) async fn acknowledge_told(
     tx: &Tx,
     origin: Origin,

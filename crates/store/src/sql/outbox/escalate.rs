@@ -1,7 +1,7 @@
 //! Escalations: written with their critical alert, and taken step by step until somebody acknowledges it.
 //!
-//! A step is taken in one transaction under the account's lock, which writes its messages and the time of the next step;
-//! so that two nodes, or a restart in between, take it once.
+//! A step is taken in one transaction under the account's lock, which writes its messages and the time of the next step.
+//! So it is taken once, even if two nodes try or a node restarts meanwhile.
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
@@ -18,8 +18,8 @@ use super::super::{accounts, alerts, column, contact_groups};
 use super::fill::{Raised, drafts_of_step, write};
 use crate::{Database, Tx, Value, params};
 
-/// A due time beyond this was written by a wrong clock: the step is due now.
-fn horizon(now: Timestamp) -> Timestamp {
+/// The latest due time that a right clock can have written. A step with a later one is due now.
+fn latest_due(now: Timestamp) -> Timestamp {
     now.plus_seconds(2 * 60 * i64::from(Escalation::MINUTES_MAX))
 }
 
@@ -53,7 +53,7 @@ async fn due(tx: &Tx, limit: u32) -> Result<Vec<DueStep>> {
     // Two queries, because together they are not one index range.
     let columns = "SELECT account_id, alert_id, plan FROM escalation WHERE due";
     let mut steps = Vec::new();
-    for (compares, bound) in [("<=", tx.now()), (">", horizon(tx.now()))] {
+    for (compares, bound) in [("<=", tx.now()), (">", latest_due(tx.now()))] {
         let sql = format!("{columns} {compares} ?1 ORDER BY due LIMIT ?2");
         for row in tx.query(&sql, params![bound, limit]).await? {
             steps.push(DueStep {
@@ -72,7 +72,7 @@ async fn take(tx: &Tx, step: DueStep) -> Result<bool> {
     let account = accounts::lock(tx, account).await?;
     let sql = "SELECT device_id, document, started, turn FROM escalation \
                WHERE account_id = ?1 AND alert_id = ?2 AND plan = ?3 AND (due <= ?4 OR due > ?5)";
-    let values = params![account.id, alert, plan, tx.now(), horizon(tx.now())];
+    let values = params![account.id, alert, plan, tx.now(), latest_due(tx.now())];
     let Some(row) = tx.query_opt(sql, values).await? else { return Ok(false) };
     let stored = alerts::of_ids(tx, account.id, &[alert.as_i64()]).await?.remove(&alert);
     let Some(stored) = stored.filter(|stored| stored.acknowledged.is_none()) else {
@@ -93,7 +93,7 @@ async fn take(tx: &Tx, step: DueStep) -> Result<bool> {
     write(tx, account.id, Some(device), drafts).await?;
     if let Some(due) = escalation.due(turn + 1, row.timestamp("started")?) {
         // Steps that were missed while no node ran follow one another, not all at once.
-        let due = due.max(tx.now().plus_seconds(60)).min(horizon(tx.now()));
+        let due = due.max(tx.now().plus_seconds(60)).min(latest_due(tx.now()));
         let sql = "UPDATE escalation SET turn = turn + 1, due = ?4 \
                    WHERE account_id = ?1 AND alert_id = ?2 AND plan = ?3";
         tx.execute(sql, params![account.id, alert, plan, due]).await?;

@@ -84,7 +84,7 @@ fn milli(least: i64, most: i64) -> impl Strategy<Value = Option<Milli>> {
     option::of((least..=most).prop_map(Milli::from_thousandths))
 }
 
-/// Any character but NUL, which the door refuses.
+/// Any character but NUL, which the API refuses.
 fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(
         prop_oneof![any::<char>(), prop::sample::select(&['"', ',', '<', '\u{ffff}', '\r'][..])],
@@ -98,7 +98,7 @@ fn name() -> impl Strategy<Value = String> {
 }
 
 fn texts() -> impl Strategy<Value = Option<Vec<String>>> {
-    // The door takes no control characters in lists.
+    // The API accepts no control characters in lists.
     option::of(prop::collection::vec(text().prop_map(|text| text.replace(char::is_control, "")), 0..3))
 }
 
