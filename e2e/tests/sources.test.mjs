@@ -1,4 +1,4 @@
-// Where positions come from: a phone that scans a code, a tracker that nobody knows, a template that is tried first.
+// Where positions come from: a phone that scans a code, an unknown tracker, and a template that is previewed before it is used.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-// The feeds that a gateway can take: how each is called, what it is for, and what it can be told.
+// The feeds that a gateway can take: the name of each, what it is for, and its settings.
 import type { MessagesUnder } from '../i18n/index.svelte'
 import { gatewayInputFeedValues } from '../api/schema'
 

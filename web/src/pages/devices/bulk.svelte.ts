@@ -1,7 +1,7 @@
 // One change to many things, some at a time, with its progress and what failed.
 import { reason } from '../../ui/toast.svelte'
 
-/** Requests at the same time: enough to be quick, few enough for others. */
+/** Requests at the same time: enough to be quick, few enough not to slow down other users. */
 const atOnce = 4
 
 export interface Failure<T> {

@@ -2,7 +2,7 @@
 import { api, ok, type Schemas } from '../../api/client'
 import type { FeedName } from '../../sources/feeds'
 
-/** How the messages of a gateway come; older servers do not tell. */
+/** The health of a gateway; older servers do not send it. */
 export interface Health {
   lastMessage?: string | null
   messagesLastDay: number
@@ -47,7 +47,7 @@ export interface Wanted {
   options: Record<string, unknown>
 }
 
-/** Creates a gateway. Its address is in this answer and in none after it. */
+/** Creates a gateway. Its address contains a secret, so only this answer has it. */
 export const createGateway = ({ feed, name, deviceId, options }: Wanted): Promise<Gateway> =>
   ok(api.POST('/api/gateways', { body: { feed, name: name.trim() || null, deviceId, options } }))
 

@@ -1,4 +1,4 @@
-// What people have, and by which feeds it can report.
+// The kinds of tracker that a new user may have, and the feeds by which each can report.
 import type { IconName } from '../../ui/icons'
 
 export const haves = [
@@ -13,7 +13,7 @@ export const haves = [
 ] as const satisfies readonly {
   name: string
   icon: IconName
-  /** Those that this version of the server has are offered. */
+  /** Only feeds that this version of the server has are offered. */
   feeds: readonly string[]
   /** What the device is known by; a phone has a gateway of its own instead. */
   identifier: 'imei' | 'esn' | 'any' | null
