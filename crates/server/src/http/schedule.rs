@@ -53,7 +53,8 @@ impl Member for Weekday {
 
 parsed_kinds! {
     /// A time of day.
-    pub ClockTime => TimeOfDay, "a time of day such as \"08:30\", up to \"24:00\"", text(5, 5, |text| text);
+    pub ClockTime => TimeOfDay, "a time of day such as \"08:30\", up to \"24:00\"",
+        text(5, 5, |text| text.pattern(Some("^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$")));
 }
 
 input! {

@@ -197,9 +197,11 @@ impl Operation<'_> {
             (500, true),
             (503, true),
         ];
-        for (status, _) in statuses.into_iter().filter(|(_, applies)| *applies) {
+        for (status, applies) in statuses {
             let responses = &mut self.body["responses"];
-            if responses.get(status.to_string()).is_none() {
+            // A handler names an error that only its own rules tell, without a body.
+            let is_named = |named: &Value| named.get("content").is_none();
+            if responses.get(status.to_string()).map_or(applies, is_named) {
                 responses[status.to_string()] = problem_reference(status);
             }
         }

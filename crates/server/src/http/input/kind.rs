@@ -79,11 +79,28 @@ plain! {
     bool => ObjectBuilder::new().schema_type(Type::Boolean).into();
     String => any_line();
     Date => formatted("date");
-    Zone => text(1, SHORT_MAX, |text| text);
-    Country => text(2, NAME_MAX, |text| text);
+    Zone => text(1, SHORT_MAX, |text| text.pattern(Some("^[A-Za-z][A-Za-z0-9_+/-]*$")));
+    Country => text(2, NAME_MAX, |text| text.pattern(Some(LINE)));
     DeviceId => id(Self::PREFIX);
     GroupId => id(Self::PREFIX);
     GeofenceId => id(Self::PREFIX);
+}
+
+/// An id that a client may give as a name or an identifier too; empty for none. What is not an id is replaced before it is
+/// read, by [`resolve_names`](crate::http::names::resolve_names).
+#[derive(Debug)]
+pub struct ByName<T>(PhantomData<T>);
+
+impl<T: FromJson> Member for ByName<T> {
+    type Value = T;
+
+    fn read<'f, 'v>(fields: &'f mut Fields<'v>, name: &'static str) -> Field<'f, 'v, T> {
+        fields.get(name)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        line(0, NAME_MAX)
+    }
 }
 
 /// A whole number within bounds.

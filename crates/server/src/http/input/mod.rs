@@ -27,6 +27,7 @@
 //! | `Name`, `Description`, any `Line` or `Lines` of `perigee_core::text` | `String` | characters, control characters |
 //! | `bool`, `Whole<LEAST, MOST>` | `bool`, `u32` | both bounds |
 //! | `Date`, `Zone`, `Country`, `EmailAddress`, ids | their own type | their syntax |
+//! | `ByName<T>` | an id | a name, an identifier or an id |
 //! | `Instant`, `InstantOrNever` | `Timestamp`, itself | a date and time |
 //! | `Word<T>` | `T` | the words of [`Words`] |
 //! | `List<T, LEAST, MOST>`, `Set<T, LEAST, MOST>` | `Vec<T>` | items; in a set none twice |
@@ -51,9 +52,12 @@ mod statement;
 mod word;
 
 pub(crate) use kind::parsed_kinds;
-pub use kind::{EmailAddress, Instant, List, Member, Object, Objects, Part, Set, TagMap, Whole, WholeU8};
+pub use kind::{
+    ByName, EmailAddress, Instant, List, Member, Object, Objects, Part, Set, TagMap, Whole, WholeU8,
+};
 pub(crate) use schema::{
-    FULL_LINE, LINE, LINES, ObjectSchema, Property, Schemas, array, id, id_pattern, line, text,
+    FULL_LINE, LINE, LINES, ObjectSchema, Property, Schemas, any_of, array, id, id_pattern, line, one_of,
+    text,
 };
 pub(crate) use statement::input;
 pub use statement::{Input, read_body, read_fields};

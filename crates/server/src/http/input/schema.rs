@@ -55,6 +55,18 @@ pub(super) fn formatted(format: &str) -> RefOr<Schema> {
     ObjectBuilder::new().schema_type(Type::String).format(Some(format)).into()
 }
 
+/// What matches any of these texts, for a pattern.
+pub(crate) fn any_of<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> String {
+    let plain = |text: T| text.as_ref().replace('.', "[.]").replace('*', "[*]");
+    format!("({})", texts.into_iter().map(plain).collect::<Vec<_>>().join("|"))
+}
+
+/// One of these texts.
+pub(crate) fn one_of<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> RefOr<Schema> {
+    let pattern = format!("^{}$", any_of(texts));
+    ObjectBuilder::new().schema_type(Type::String).pattern(Some(pattern)).into()
+}
+
 /// The pattern of ids that begin so.
 pub(crate) fn id_pattern(prefix: &str) -> String {
     format!("^{prefix}{ID_LETTERS}$")

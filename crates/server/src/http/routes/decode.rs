@@ -8,18 +8,19 @@ use perigee_core::text::{Lines, ShortText};
 use perigee_gateways::mapping::Mapping;
 use perigee_gateways::setting::SettingError;
 use perigee_gateways::template::Template;
-use perigee_gateways::{Feed, LineDefaults, Options, find_feed, find_protocol};
+use perigee_gateways::{FEEDS, Feed, LineDefaults, Options, PROTOCOLS, find_feed, find_protocol};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
+use utoipa::openapi::{RefOr, Schema};
 
 use super::gateways::OptionsObject;
 use crate::app::App;
 use crate::budget::Payer;
 use crate::http::error::{ApiResult, invalid_body, not_found};
 use crate::http::extract::{Caller, JsonBody, Params};
-use crate::http::input::{id, input, parsed_kinds, read_body};
-use crate::http::json::{Pointer, Problem};
+use crate::http::input::{Member, id, input, one_of, parsed_kinds, read_body};
+use crate::http::json::{Field, Fields, Pointer, Problem};
 use crate::http::reply::Reply;
 use crate::ingest::{Pasted, preview_frames, preview_message, preview_request};
 
@@ -42,9 +43,9 @@ input! {
         /// A message as it came, instead of a text.
         message as "messageId": StoredMessage, nullable, example null;
         /// The protocol of frames; told by their first bytes unless given.
-        protocol: ShortText, nullable, example "gt06";
+        protocol: ProtocolName, nullable, example "gt06";
         /// The feed whose requests are read; of a stored message the one it came by unless given.
-        feed: ShortText, nullable, example null;
+        feed: FeedName, nullable, example null;
         /// The model of the device, for protocols that differ between models.
         model: ShortText, nullable, example null;
         /// Whether the lines are one connection, in which a login names the device of the lines after it.
@@ -52,6 +53,33 @@ input! {
         /// Settings as a gateway has them, such as `template` and `mapping`.
         options: OptionsObject, nullable, example {};
     }
+}
+
+/// Makes kinds of text that are one of these names.
+macro_rules! name_kinds {
+    ($($(#[doc = $doc:literal])* $kind:ident => $names:expr;)+) => {$(
+        $(#[doc = $doc])*
+        enum $kind {}
+
+        impl Member for $kind {
+            type Value = String;
+
+            fn read<'f, 'v>(fields: &'f mut Fields<'v>, name: &'static str) -> Field<'f, 'v, String> {
+                ShortText::read(fields, name)
+            }
+
+            fn schema() -> RefOr<Schema> {
+                one_of($names)
+            }
+        }
+    )+};
+}
+
+name_kinds! {
+    /// The name of a protocol; empty for none.
+    ProtocolName => PROTOCOLS.iter().map(|protocol| protocol.name).chain([""]);
+    /// The name of a feed.
+    FeedName => FEEDS.iter().map(|feed| feed.name);
 }
 
 parsed_kinds! {
@@ -143,7 +171,10 @@ fn read_feed(name: Option<&str>) -> Result<Option<&'static Feed>, Problem> {
 /// Shows what frames of trackers, or a request of a feed, say. With `messageId` a stored message is decoded, also with other
 /// settings than those it came by: a preview of a template or a mapping. Nothing is stored and nobody is answered.
 #[utoipa::path(post, path = "/api/gateways/decode", tag = "gateways", request_body = DecodeInput,
-    responses((status = 200, description = "What the messages say.", body = DecodedMessages)))]
+    responses(
+        (status = 200, description = "What the messages say.", body = DecodedMessages),
+        (status = 404, description = "There is no such message."),
+    ))]
 pub async fn decode_messages(
     State(app): State<App>,
     caller: Caller,

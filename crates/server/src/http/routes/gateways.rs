@@ -23,7 +23,7 @@ use crate::auth::{Secret, gateway_secret};
 use crate::http::edit::{ENVELOPE, place_reference};
 use crate::http::error::{ApiResult, invalid_body, not_found};
 use crate::http::extract::{Caller, IdPath, JsonBody, Once, Params, Preconditions};
-use crate::http::input::{Member, input, parsed_kinds, read_fields};
+use crate::http::input::{ByName, Member, input, read_fields};
 use crate::http::json::{Field, Fields};
 use crate::http::list::answer_list;
 use crate::http::names::{Named, resolve_names};
@@ -126,15 +126,10 @@ input! {
         name: OptionalName, nullable, example "Ana's phone";
         /// The device of messages that name none, such as those of a phone. Without it, messages are matched with devices by
         /// their identifiers.
-        device as "deviceId": GatewayDevice, nullable, example "dev_01jc2m8k4n5p7";
+        device as "deviceId": ByName<DeviceId>, nullable, example "dev_01jc2m8k4n5p7";
         /// Settings of the feed.
         options: OptionsObject, nullable, example {};
     }
-}
-
-parsed_kinds! {
-    /// The device of messages that name none.
-    GatewayDevice => DeviceId, "the id of a device", DeviceId::schema();
 }
 
 /// The name of a feed that sends requests, or is fetched.

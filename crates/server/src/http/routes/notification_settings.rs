@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::http::edit::{ENVELOPE, retry_changed};
 use crate::http::error::ApiResult;
 use crate::http::extract::{Caller, Change, Params};
-use crate::http::input::{Member, Set, Whole, input, read_body};
+use crate::http::input::{Member, Set, Whole, array, input, read_body, text};
 use crate::http::json::{Field, Fields};
 use crate::http::reply::Reply;
 
@@ -87,7 +87,8 @@ impl Member for Prefixes {
     }
 
     fn schema() -> RefOr<Schema> {
-        Set::<String, 0, { MessagingSettings::PREFIXES_MAX }>::schema()
+        let prefix = text(2, 16, |text| text.pattern(Some("^[+][0-9]{1,15}$")));
+        array(prefix, 0, MessagingSettings::PREFIXES_MAX, true)
     }
 }
 

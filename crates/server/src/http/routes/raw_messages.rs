@@ -134,7 +134,7 @@ impl From<RawMessage> for RawMessageView {
     ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
     ("device" = Option<String>, Query, description = "Only of this device, by its id, identifier or name.", example = "dev_01jc2m8k4n5p7"),
     ("result" = Option<MessageResultName>, Query, description = "Only messages of which this became."),
-    ("source" = Option<String>, Query, description = "Only messages that came by this protocol or feed.", example = "gt06", max_length = 100),
+    ("source" = Option<String>, Query, description = "Only messages that came by this protocol or feed.", example = "gt06"),
 ), responses((status = 200, description = "Messages, newest first.", body = RawMessageList)))]
 pub async fn list_raw_messages(
     State(app): State<App>,

@@ -22,7 +22,7 @@ use crate::config::BaseUrl;
 use crate::http::edit::{ENVELOPE, place_reference};
 use crate::http::error::{ApiResult, invalid_body, not_found};
 use crate::http::extract::{Caller, IdPath, JsonBody, Once, Params, Preconditions};
-use crate::http::input::{Instant, input, parsed_kinds, read_fields};
+use crate::http::input::{ByName, Instant, input, read_fields};
 use crate::http::json::{Fields, InstantOrNever, Pointer, Problem};
 use crate::http::list::answer_list;
 use crate::http::names::{Named, resolve_names};
@@ -92,22 +92,15 @@ input! {
     struct ShareInput {
         /// What it is for.
         name: OptionalName, nullable, example "Delivery to Vigo";
-        /// The device to show.
-        device as "deviceId": SharedDevice, nullable, example "dev_01jc2m8k4n5p7";
-        /// The group to show.
-        group as "groupId": SharedGroup, nullable, example null;
+        /// The device to show, by id, identifier or a name that only one has.
+        device as "deviceId": ByName<DeviceId>, nullable, example "dev_01jc2m8k4n5p7";
+        /// The group to show, by id or a name that only one has.
+        group as "groupId": ByName<GroupId>, nullable, example null;
         /// From when it shows anything; now unless given. Positions of before are not shown.
         from: Instant, nullable, example "2026-05-01T12:00:00Z";
         /// From when it shows nothing any more; within 366 days from now.
         until: InstantOrNever, required, example "2026-05-08T12:00:00Z";
     }
-}
-
-parsed_kinds! {
-    /// A device to show.
-    SharedDevice => DeviceId, "the id of a device", DeviceId::schema();
-    /// A group to show.
-    SharedGroup => GroupId, "the id of a group", GroupId::schema();
 }
 
 impl ShareView {

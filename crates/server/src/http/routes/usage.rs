@@ -168,7 +168,7 @@ async fn view(app: &App, caller: &Caller, span: &Span, account: &Account) -> Api
 #[utoipa::path(get, path = "/api/account/usage", tag = "account", params(
     ("from" = Option<String>, Query, description = "From when on; 30 days before `to` unless given.", example = "2026-05-01T00:00:00Z"),
     ("to" = Option<String>, Query, description = "Until when; now unless given.", example = "2026-05-31T00:00:00Z"),
-    ("unit" = Option<String>, Query, description = "`day` (unless given) or `hour`.", example = "day"),
+    ("unit" = Option<String>, Query, description = "`day` (unless given) or `hour`.", example = "day", pattern = "^(hour|day)$"),
 ), responses((status = 200, description = "Calls over time.", body = UsageAnswer)))]
 pub async fn get_usage(
     State(app): State<App>,

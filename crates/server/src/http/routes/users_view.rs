@@ -18,7 +18,7 @@ use super::session_password::{NewPasswordText, check_new_password};
 use crate::http::edit::ENVELOPE;
 use crate::http::error::{ApiResult, invalid_body};
 use crate::http::input::{
-    EmailAddress, Instant, Member, Set, TagMap, Whole, Word, input, read_fields, words,
+    ByName, EmailAddress, Instant, Member, Set, TagMap, Whole, Word, array, input, one_of, read_fields, words,
 };
 use crate::http::json::{Field, Fields, InstantOrNever};
 
@@ -119,9 +119,9 @@ input! {
         /// `.write` privilege but `users.write`) and `execute` (`commands.send`). Nobody can give what they do not have.
         privileges: PrivilegeWords, nullable, example ["devices.write", "api"];
         /// The only group they see, by id or by a name that only one has; null or empty for none.
-        group: GroupId, nullable, example null;
+        group: ByName<GroupId>, nullable, example null;
         /// The only device they see, by id, identifier or a name that only one has; null or empty for none.
-        device as "deviceId": DeviceId, nullable, example null;
+        device as "deviceId": ByName<DeviceId>, nullable, example null;
         /// How many devices made by them may exist.
         admin_devices as "adminDevices": Whole<0, { UserProfile::ADMIN_DEVICES_MAX }>, nullable, example 10;
         /// The user cannot sign in before this instant.
@@ -159,7 +159,8 @@ impl Member for PrivilegeWords {
     }
 
     fn schema() -> RefOr<Schema> {
-        Set::<String, 0, PRIVILEGES_MAX>::schema()
+        let names = Privilege::ALL.iter().map(|privilege| privilege.name());
+        array(one_of(names.chain(["read", "write", "execute"])), 0, PRIVILEGES_MAX, true)
     }
 }
 

@@ -80,7 +80,7 @@ impl Place {
 
 /// The members of a time range.
 pub(super) const RANGE_ENDS: [&str; 2] = ["from", "to"];
-/// The members allowed beside a time range when there are no items.
+/// The members that go with a time range; without one they say nothing, and no item is lost to them.
 const RANGE_PAGE: [&str; 2] = ["limit", "cursor"];
 
 /// Whether a body has a time range beside items: both ends are given, neither null nor empty.
@@ -156,9 +156,7 @@ impl<T> ItemKind<T> {
     fn unwrap(&self, body: &mut Map<String, Value>) -> ApiResult<(Vec<Value>, Place)> {
         let mut fields = Fields::of_object(body, Pointer::root());
         fields.ignore(&RANGE_ENDS);
-        if has_range(body) {
-            fields.ignore(&RANGE_PAGE);
-        }
+        fields.ignore(&RANGE_PAGE);
         if fields.has(self.many) {
             fields.raw(self.many).check(|value| match value {
                 Value::Array(_) => Ok(()),
@@ -236,7 +234,9 @@ mod tests {
         stores(&json!(5), 1, "");
         stores(&json!([{}, 5]), 2, "/0");
         stores(&json!({"alerts": [{}]}), 1, "/alerts/0");
-        for alone in [json!({"alert": {}, "from": 1}), json!({"alert": {}, "from": null, "to": ""})] {
+        for alone in
+            [json!({"alert": {}, "from": 1}), json!({"alert": {}, "from": null, "to": "", "limit": null})]
+        {
             stores(&alone, 1, "/alert");
         }
         for body in [

@@ -171,7 +171,7 @@ parsed_kinds! {
         id(ContactGroupId::PREFIX);
     /// A language as a tag.
     pub(in crate::http::routes) LanguageTag => Language, "a language such as \"en\" or \"pt-BR\"",
-        text(2, Language::CHARS_MAX, |text| text);
+        text(2, Language::CHARS_MAX, |text| text.pattern(Some("^[a-z]{2,3}(-[0-9A-Za-z]{2,8})*$")));
 }
 
 /// The name of a channel, in any letter case.
@@ -192,6 +192,9 @@ impl Member for ChannelWord {
         ChannelName::add_schemas(schemas);
     }
 }
+
+/// A telephone number, or what may be an e-mail address.
+const ADDRESS: &str = r"^([+][1-9][0-9]{6,14}|[^\x00-\x20\x7f-\x9f\s@]+@[^\x00-\x20\x7f-\x9f\s@]+)$";
 
 /// An address of the recipient's channel.
 pub(in crate::http::routes) enum Address {}
@@ -215,7 +218,7 @@ impl Member for Address {
     }
 
     fn schema() -> RefOr<Schema> {
-        text(1, EMAIL_MAX, |text| text)
+        text(3, EMAIL_MAX, |text| text.pattern(Some(ADDRESS)))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The filter of events in a query.
 
 use std::collections::BTreeSet;
+use std::iter::successors;
 use std::str::FromStr;
 
 use perigee_core::event::{EventFilter, EventKind};
@@ -46,6 +47,17 @@ pub fn kinds_named(name: &str) -> Vec<EventKind> {
     EventKind::ALL.iter().filter(is_named).copied().collect()
 }
 
+/// Every name that [`kinds_named`] knows.
+pub fn kind_names() -> BTreeSet<String> {
+    fn family(name: &'static str) -> Option<&'static str> {
+        name.rsplit_once('.').map(|(family, _)| family)
+    }
+    let names = EventKind::ALL.iter().map(|kind| kind.name());
+    let families = names.clone().flat_map(|name| successors(family(name), |name| family(name)));
+    let families = families.map(|family| format!("{family}.*"));
+    names.map(str::to_owned).chain(families).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -57,6 +69,9 @@ mod tests {
         assert_eq!(kinds_named("limit.*").len(), 2);
         for nothing in ["", "*", ".*", "alert", "alert.", "alert.cre*", "alert.createdx", "*.created"] {
             assert_eq!(kinds_named(nothing), [], "{nothing}");
+        }
+        for name in kind_names() {
+            assert!(!kinds_named(&name).is_empty(), "{name}");
         }
     }
 }

@@ -27,7 +27,10 @@ pub struct ConditionView {
     /// `sensorTime`, `attribute`, `geofence`, `route`, `idle`, `noMovement`, `offline`, `late`, `fuelDrop`, `fuelRise`,
     /// `input`, `ignition`, `harshBraking`, `harshAcceleration` or `sos`.
     #[serde(rename = "type")]
-    #[schema(example = "speed")]
+    #[schema(
+        example = "speed",
+        pattern = "^(speed|battery|fuel|fuel2|temperature|temperature2|rpm|mileage|sensorTime|attribute|geofence|route|idle|noMovement|offline|late|fuelDrop|fuelRise|input|ignition|harshBraking|harshAcceleration|sos)$"
+    )]
     kind: String,
     /// A measure must be above this.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -366,5 +369,18 @@ fn of_measure(quantity: &Quantity, level: Level) -> ConditionView {
         name,
         number,
         ..ConditionView::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::input::any_of;
+
+    #[test]
+    fn the_document_names_every_type() {
+        let schema = serde_json::to_value(<ConditionView as PartialSchema>::schema()).unwrap();
+        let names = any_of(TYPES.iter().map(|(name, _)| *name));
+        assert_eq!(schema["properties"]["type"]["pattern"], format!("^{names}$"));
     }
 }

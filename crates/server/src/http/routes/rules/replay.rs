@@ -136,7 +136,10 @@ pub async fn test_rule(
     ("device" = Option<String>, Query, description = "One device, by id or identifier; else all the rule judges."),
     ("limit" = Option<u32>, Query, description = "Devices at the most.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
-), responses((status = 200, description = "What it would have raised.", body = RuleTest)))]
+), responses(
+    (status = 200, description = "What it would have raised.", body = RuleTest),
+    (status = 404, description = "There is no such device."),
+))]
 pub async fn test_new_rule(
     State(app): State<App>,
     caller: Caller,

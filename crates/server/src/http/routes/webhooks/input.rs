@@ -8,11 +8,13 @@ use perigee_core::text::{Line, OptionalName};
 use perigee_core::webhook::{Webhook, WebhookSettings};
 use serde_json::Value;
 use url::Url;
+use utoipa::openapi::{RefOr, Schema};
 
 use crate::http::edit::ENVELOPE;
 use crate::http::error::ApiResult;
-use crate::http::input::{List, input, read_body};
-use crate::http::routes::events::query::kinds_named;
+use crate::http::input::{List, Member, array, input, one_of, read_body, text};
+use crate::http::json::{Field, Fields};
+use crate::http::routes::events::query::{kind_names, kinds_named};
 use crate::webhook::Guard;
 
 /// What answers have and clients do not set.
@@ -37,9 +39,9 @@ input! {
         /// What it is for.
         name: OptionalName, nullable, example "Dispatch";
         /// Where events are sent: an address that begins with https:// and lies on the public Internet.
-        url: Line<1, { Webhook::URL_MAX }>, required, example "https://example.com/perigee";
+        url: WebhookUrl, required, example "https://example.com/perigee";
         /// The types of events to send; `device.*` stands for all that begin so; none for all.
-        types: List<String, 0, TYPES_MAX>, nullable, example ["alert.created"];
+        types: EventTypes, nullable, example ["alert.created"];
         /// Only events about these devices, and those of `groups`; none in both for all.
         devices: List<DeviceId, 0, { Webhook::NAMED_MAX }>, nullable, example [];
         /// Only events about these groups and the devices in them, and those of `devices`.
@@ -49,6 +51,36 @@ input! {
         alerts_by_routing as "alertsByRouting": bool, or(false), example false;
         /// Whether anything is sent. Switched on again, it goes on where it stopped, as far as the log still has it.
         enabled: bool, or(true), example true;
+    }
+}
+
+/// The types of events, or families of them.
+pub(super) enum EventTypes {}
+
+impl Member for EventTypes {
+    type Value = Vec<String>;
+
+    fn read<'f, 'v>(fields: &'f mut Fields<'v>, name: &'static str) -> Field<'f, 'v, Vec<String>> {
+        fields.array(name, 0..=TYPES_MAX)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        array(one_of(kind_names()), 0, TYPES_MAX, false)
+    }
+}
+
+/// An address to which events are sent.
+pub(super) enum WebhookUrl {}
+
+impl Member for WebhookUrl {
+    type Value = String;
+
+    fn read<'f, 'v>(fields: &'f mut Fields<'v>, name: &'static str) -> Field<'f, 'v, String> {
+        Line::<1, { Webhook::URL_MAX }>::read(fields, name)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        text(1, Webhook::URL_MAX, |text| text.pattern(Some(r"^https?://[^\x00-\x20\x7f-\x9f\s]+$")))
     }
 }
 
