@@ -23,3 +23,12 @@ test('skipped stops take no time', () => {
 test('a short track is not slower than it was', () => {
   expect(rateOf({ seconds: 300 }, [], 10_000)).toBe(1)
 })
+
+test('another track on the same clock makes it longer, and stops are played', () => {
+  const playback = new Playback()
+  playback.reset(1_000, 61_000, [{ from: 1_000, to: 31_000 }])
+  playback.widen(0, 120_000)
+  expect([playback.from, playback.to]).toEqual([0, 120_000])
+  playback.pace = paces.findIndex((pace) => 'seconds' in pace && pace.seconds === 60)
+  expect(playback.rate).toBe(2)
+})

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import { TrackBuilder, type Fix, type Track } from '../src/map/track'
 import { indexAt, momentAt, nearestTo } from '../src/map/trackAt'
 import { boundsOfPlaces } from '../src/map/trackBounds'
-import { speedScale } from '../src/map/trackColours'
+import { readingScale, speedScale, unknownClass } from '../src/map/trackColours'
 import { bearing, eastward, metres, wrap } from '../src/map/trackGeo'
-import { boundsOf, linesOf } from '../src/map/trackLines'
+import { boundsOf, joinBounds, linesOf } from '../src/map/trackLines'
 import { stopsOf, totalsOf } from '../src/map/trackStops'
 
 const start = Date.parse('2026-05-01T00:00:00Z')
@@ -234,6 +234,25 @@ test('the scale of speeds fits walkers and aeroplanes', () => {
   expect(walker.classOf(5.5)).toBe(5)
   expect(speedScale([800, 850, 900], same).limits[0]).toBe(150)
   expect(speedScale([Number.NaN, 0], same).classOf(Number.NaN)).toBe(0)
+})
+
+test('the scale of a reading goes from its low to its high values', () => {
+  const same = (value: number): number => value
+  const water = readingScale([11.2, 11.9, 12.6, Number.NaN, 13.1], same)
+  expect(water.limits).toEqual([11.5, 12, 12.5, 13, 13.5])
+  expect([11.2, 11.6, 13.1, 40, -5].map(water.classOf)).toEqual([0, 1, 4, 5, 0])
+  expect(water.classOf(Number.NaN)).toBe(unknownClass)
+  expect(readingScale([], same).limits).toHaveLength(5)
+})
+
+test('bounds of tracks are joined across the antimeridian', () => {
+  expect(joinBounds([])).toBeNull()
+  expect(
+    joinBounds([
+      [178, -20, 181, -15],
+      [-179.5, -18, -178, -10]
+    ])
+  ).toEqual([178, -20, 182, -10])
 })
 
 test('places around the antimeridian are shown from the near side', () => {

@@ -1,8 +1,8 @@
-// A track on the map: its line in the colours of speed, arrows for its direction, gaps dashed, and marks on it.
+// A track on the map: its line in the colours of a reading, arrows for its direction, gaps dashed, and marks on it.
 // Everything written on it is data of features, never HTML.
 import type { ExpressionSpecification, GeoJSONSource, Map, MapLayerMouseEvent, MapMouseEvent } from 'maplibre-gl'
 import { fonts } from './fonts'
-import { severityColours, speedColours } from './trackColours'
+import { severityColours, trackColours, unknownColour } from './trackColours'
 import type { TrackLines } from './trackLines'
 
 export interface TrackMark {
@@ -48,7 +48,8 @@ export class TrackLayer {
 
   /** Draws the lines of a track; null draws none. */
   showLines(lines: TrackLines | null): void {
-    const colours = speedColours(this.options.dark)
+    const { dark } = this.options
+    const colours = [...trackColours(dark), unknownColour(dark)]
     this.#set(
       'track-speed',
       lines ? lines.classes.map((part, index) => multiLine(part, { colour: colours[index] })) : []

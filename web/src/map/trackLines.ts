@@ -1,6 +1,6 @@
-// A track as lines to draw: few features however many locations, by classes of speed, with gaps apart and the
-// antimeridian cut.
-import { isGap, type Track } from './track'
+// A track as lines to draw: few features however many locations, by classes of a reading, with gaps apart and
+// the antimeridian cut.
+import { isGap, type Measure, type Track } from './track'
 import { eastward, metres, wrap } from './trackGeo'
 import { LineSimplifier } from './lineSimplifier'
 
@@ -9,7 +9,7 @@ type Line = [number, number][]
 export interface TrackLines {
   /** The route, in pieces between gaps. */
   path: Line[]
-  /** The same, one list for each class of speed. */
+  /** The same, one list for each class of the reading. */
   classes: Line[][]
   /** Straight lines across gaps; not the real route. */
   gaps: Line[]
@@ -56,9 +56,14 @@ class Pen {
   }
 }
 
-/** The lines of a track; `classOf` gives the class of a speed in km/h, of `classes`. */
-export function linesOf(track: Track, classes: number, classOf: (speed: number) => number): TrackLines {
-  const { latitude, longitude, speed } = track
+/** The lines of a track; `classOf` gives the class of a reading, such as a speed in km/h, of `classes`. */
+export function linesOf(
+  track: Track,
+  classes: number,
+  classOf: (value: number) => number,
+  measure: Measure = 'speed'
+): TrackLines {
+  const { latitude, longitude, [measure]: values } = track
   const path = new Pen()
   const gaps = new Pen()
   const coloured = Array.from({ length: classes }, () => new Pen())
@@ -75,7 +80,7 @@ export function linesOf(track: Track, classes: number, classOf: (speed: number) 
     corner = at
   }
   const turnTo = (at: number): void => {
-    const wanted = classOf(speed[at]!)
+    const wanted = classOf(values[at]!)
     if (wanted !== colour || !sleeve.takes(latitude[at]!, longitude[at]!)) {
       drawTo(last)
       if (wanted !== colour) coloured[wanted]?.moveTo(longitude[last]!, latitude[last]!)
@@ -116,10 +121,10 @@ function lengthOf(track: Track): number {
 }
 
 /** West, south, east, north; east may be beyond 180 when the track crosses the antimeridian. */
-export function boundsOf(track: Track): [number, number, number, number] | null {
+export function boundsOf(track: Track): Bounds | null {
   if (track.length === 0) return null
   let east = track.longitude[0]!
-  const bounds: [number, number, number, number] = [east, track.latitude[0]!, east, track.latitude[0]!]
+  const bounds: Bounds = [east, track.latitude[0]!, east, track.latitude[0]!]
   for (let at = 1; at < track.length; at++) {
     east += eastward(wrap(east), track.longitude[at]!)
     bounds[0] = Math.min(bounds[0], east)
@@ -129,6 +134,24 @@ export function boundsOf(track: Track): [number, number, number, number] | null 
   }
   if (bounds[2] - bounds[0] >= 360) return [-180, bounds[1], 180, bounds[3]]
   return bounds
+}
+
+type Bounds = [number, number, number, number]
+
+/** Bounds around several, each shifted by whole turns to lie near the first. */
+export function joinBounds(all: Bounds[]): Bounds | null {
+  const [first, ...rest] = all
+  if (!first) return null
+  const joined: Bounds = [...first]
+  for (const [west, south, east, north] of rest) {
+    const middle = (first[0] + first[2]) / 2
+    const turn = Math.round((middle - (west + east) / 2) / 360) * 360
+    joined[0] = Math.min(joined[0], west + turn)
+    joined[1] = Math.min(joined[1], south)
+    joined[2] = Math.max(joined[2], east + turn)
+    joined[3] = Math.max(joined[3], north)
+  }
+  return joined[2] - joined[0] >= 360 ? [-180, joined[1], 180, joined[3]] : joined
 }
 
 /** The line through some places, cut where it crosses the antimeridian. */

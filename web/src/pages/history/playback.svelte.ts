@@ -57,6 +57,13 @@ export class Playback {
     this.#idle = idle
   }
 
+  /** Makes room for another track on the same clock. Stops are played then: the other may move meanwhile. */
+  widen(from: number, to: number): void {
+    this.from = Math.min(this.from, from)
+    this.to = Math.max(this.to, to)
+    this.#idle = []
+  }
+
   seek(time: number): void {
     this.time = Math.min(this.to, Math.max(this.from, time))
     this.peek = null

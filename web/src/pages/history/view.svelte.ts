@@ -1,15 +1,14 @@
 // What the history page shows: the track of one device over one range, what was found on it, and how loading goes.
-import { speedIn } from '../../format'
 import { isGap, type Track } from '../../map/track'
 import { momentAt, type Moment } from '../../map/trackAt'
-import { speedScale, speedColours } from '../../map/trackColours'
+import { readingScale, speedScale, unknownClass } from '../../map/trackColours'
 import { linesOf } from '../../map/trackLines'
 import { stopsOf, totalsOf, type Stop, type Totals } from '../../map/trackStops'
 import { reason } from '../../ui/toast.svelte'
 import { loadAlerts, loadTrack, type Alert, type Progress } from './load'
 import { Playback } from './playback.svelte'
 import type { Range } from '../../ui/range'
-import type { Charted } from './series'
+import { seriesOf, unitOf, type Charted } from './series'
 
 export interface Found {
   track: Track
@@ -30,6 +29,8 @@ export class HistoryView {
   picked: string | null = $state(null)
   /** The charts that are open, whatever is loaded. */
   charts: Charted[] = $state.raw(['speed', 'altitude'])
+  /** The reading that the user wants the line to be coloured by, whatever is loaded. */
+  wantedColour: Charted = $state('speed')
   /** Locations of the range that came since it was loaded. */
   arrived = $state(0)
   readonly playback = new Playback()
@@ -37,10 +38,20 @@ export class HistoryView {
   /** The track, once there is time to draw it. */
   #drawn: Track | null = $state.raw(null)
 
-  readonly scale = $derived(speedScale(this.found?.track.speed ?? [], speedIn))
-  readonly lines = $derived(
-    this.#drawn && linesOf(this.#drawn, speedColours(false).length, (speed) => this.scale.classOf(speedIn(speed)))
+  /** The reading that the line is coloured by, of those that the track has. */
+  readonly colouredBy: Charted = $derived(
+    this.found && seriesOf(this.found.track).includes(this.wantedColour) ? this.wantedColour : 'speed'
   )
+  readonly scale = $derived.by(() => {
+    const values = this.found?.track[this.colouredBy] ?? []
+    const { convert } = unitOf(this.colouredBy)
+    return this.colouredBy === 'speed' ? speedScale(values, convert) : readingScale(values, convert)
+  })
+  readonly lines = $derived.by(() => {
+    const { convert } = unitOf(this.colouredBy)
+    const classOf = (value: number): number => this.scale.classOf(convert(value))
+    return this.#drawn && linesOf(this.#drawn, unknownClass + 1, classOf, this.colouredBy)
+  })
   /** Where the device was at the instant shown. */
   readonly moment: Moment | null = $derived(this.found && momentAt(this.found.track, this.playback.shown))
 
