@@ -40,6 +40,7 @@ export const icons = {
   qr: 'M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 14h2v2h-2zM18 18h2v2h-2zM18 14h2M14 18v2',
   bookmark: 'M6 4h12v16l-6-4-6 4z',
   filter: 'M4 5h16l-6 8v6l-4-2v-4z',
+  command: 'M4 5h16v14H4zM8 10l3 2.500-3 2.500M13 15h4',
   mail: 'M3.500 6h17v12h-17zM3.500 7l8.500 6 8.500-6',
   phone: 'M8 3h8v18H8zM11 18h2',
   satellite:
