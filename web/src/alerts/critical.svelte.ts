@@ -14,6 +14,8 @@ class CriticalAlerts {
   /** Newest first. */
   open: Alert[] = $state.raw([])
   acknowledged: Alert[] = $state.raw([])
+  /** The alert that was just acknowledged here, by its id; a note about it is offered. */
+  noteWanted: string | null = $state(null)
   /** The stage of each device with a critical alert; `open` wins. */
   readonly byDevice: ReadonlyMap<string, CriticalStage> = $derived(
     new Map<string, CriticalStage>([
@@ -63,6 +65,7 @@ class CriticalAlerts {
   async acknowledge(alertId: string): Promise<Alert> {
     const { alert } = await ok(api.POST('/api/alerts/{alertId}/acknowledge', { params: { path: { alertId } } }))
     this.put(alert)
+    this.noteWanted = alertId
     return alert
   }
 

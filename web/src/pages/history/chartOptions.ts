@@ -32,7 +32,7 @@ export function chartOptions({ measure, width, last, from, to }: Asked): uPlot.O
     width,
     height: (measure === 'speed' ? 92 : 72) + (last ? 26 : 0),
     // The title stands above the chart.
-    padding: [20, 14, last ? 0 : 4, 0],
+    padding: [20, 30, last ? 0 : 4, 0],
     legend: { show: false },
     cursor: { show: false },
     select: { show: false, left: 0, top: 0, width: 0, height: 0 },
