@@ -34,12 +34,23 @@ export async function fill(api) {
   const share = await api.post('/api/shares', { groupId: group.id, name: 'Delivery to Vigo', from: at(-120), until: at(1440) })
   return {
     device: devices[0].id,
+    other: devices[1].id,
     group: group.id,
     fence: fences[0],
     alert: alerts[0].id,
     shared: new URL(share.page).pathname
   }
 }
+
+/** What the account's devices, groups, places and rules are called. */
+export const names = () => [
+  ...voyages.map(({ name }) => name),
+  ...shapes.map(({ properties }) => properties.name),
+  ...rulesOf([], '').map(({ name }) => name),
+  'Fleet of the north',
+  'Spare tracker',
+  'Delivery to Vigo'
+]
 
 /** Some hours of a voyage that winds, with a stop in its middle. */
 function track({ latitude, longitude, course, speed }, now) {

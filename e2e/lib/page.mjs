@@ -13,7 +13,7 @@ export async function complete(page) {
   await page.locator('h1:visible, h2:visible, [role=list]:visible').first().waitFor()
   await until('the page is loaded', () =>
     page.evaluate(async () => {
-      const isLoading = [...document.querySelectorAll('[role=status]')].some(({ textContent }) => textContent.trim() === 'Loading…')
+      const isLoading = [...document.querySelectorAll('[role=status]')].some(({ textContent }) => /^(Loading|Cargando)…$/.test(textContent.trim()))
       const count = () => performance.getEntriesByType('resource').length
       const before = count()
       await new Promise((resolve) => setTimeout(resolve, 150))

@@ -5,38 +5,13 @@ import { mkdir } from 'node:fs/promises'
 import { desktop, phone } from '../lib/browser.mjs'
 import { fill } from '../lib/fleet.mjs'
 import { complete, overflow, serious } from '../lib/page.mjs'
+import { pages } from '../lib/pages.mjs'
 import { until } from '../lib/pixels.mjs'
 import { suite } from '../lib/suite.mjs'
 
 const world = suite()
 const pictures = new URL('../../target/e2e/', import.meta.url)
 await mkdir(pictures, { recursive: true })
-
-const pages = {
-  map: () => '/',
-  devices: () => '/devices',
-  device: (known) => `/devices/${known.device}`,
-  history: (known) => `/history/${known.device}`,
-  alerts: () => '/alerts',
-  alert: (known) => `/alerts/${known.alert}`,
-  geofences: () => '/places',
-  geofence: (known) => `/places/${known.fence}`,
-  rules: () => '/rules',
-  rule: () => '/rules/new',
-  groups: () => '/groups',
-  group: (known) => `/groups/${known.group}`,
-  users: () => '/users',
-  user: () => '/users/new',
-  messages: () => '/notifications',
-  account: () => '/account',
-  developer: () => '/developer',
-  webhooks: () => '/developer/webhooks',
-  operator: () => '/operator',
-  settings: () => '/settings',
-  welcome: () => '/welcome',
-  shared: (known) => known.shared,
-  missing: () => '/there/is/nothing'
-}
 
 const looks = [
   { name: 'desktop-light', viewport: desktop, colorScheme: 'light' },

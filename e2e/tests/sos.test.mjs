@@ -155,3 +155,15 @@ test('muted here, it is shown but silent, and the next one sounds', async ({ pag
   await sos(api, device)
   await until('the next one sounds', async () => (await notesOn(page)) > before)
 })
+
+test('whoever acknowledges writes a note for the others', async ({ page, api }) => {
+  await calm(api)
+  const device = await api.device('Noted')
+  const { ids } = await sos(api, device)
+  await banner(page).getByRole('button', { name: 'Acknowledge' }).click()
+  await banner(page).getByLabel('Note').fill('Called the skipper, all well')
+  await banner(page).getByRole('button', { name: 'Add a note' }).click()
+  await banner(page).getByLabel('Note').waitFor({ state: 'detached' })
+  const { notes } = await api.get(`/api/alerts/${ids[0]}/notes`)
+  assert.deepEqual(notes.map(({ text }) => text), ['Called the skipper, all well'])
+})
