@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::decoding::Decoding;
 use crate::gateway::DeviceIdentifier;
 use crate::id::{AccountId, DeviceId, GroupId, UserId};
 use crate::license::{DeviceState, License};
@@ -35,6 +36,11 @@ pub struct Device {
     pub learned_interval_s: Option<u32>,
     /// Protocol of its last report, if it came through a gateway.
     pub protocol: Option<String>,
+    /// The model that its own messages told, if any did.
+    pub reported_model: Option<String>,
+    /// Time zone of its clock, in minutes ahead of UTC, by which its fixes would be of the present; proposed when all
+    /// its newest ones are off by the same whole half hours.
+    pub proposed_zone_minutes: Option<i32>,
     /// The user who created it; `None` for the operator.
     pub created_by: Option<UserId>,
     /// Set by the service on creation.
@@ -63,6 +69,9 @@ pub struct DeviceSettings {
     pub icon: Option<String>,
     /// Maker and model of the hardware, as free text.
     pub model: Option<String>,
+    /// How its messages are read and its commands written, where that differs from the rest of its protocol.
+    #[serde(default)]
+    pub decoding: Decoding,
     /// The groups it is in, ascending.
     pub groups: Vec<GroupId>,
     /// Its expiry and daily limits.
@@ -80,7 +89,7 @@ impl DeviceSettings {
     pub const EXPECTED_INTERVAL_MAX_S: u32 = 2_678_400;
 
     /// The fields that differ from `before`, by their names in the API; written to the audit log.
-    pub fn changes_since(&self, before: &Self) -> [(&'static str, bool); 12] {
+    pub fn changes_since(&self, before: &Self) -> [(&'static str, bool); 13] {
         [
             ("identifier", self.identifier != before.identifier),
             ("identifiers", self.identifiers != before.identifiers),
@@ -90,6 +99,7 @@ impl DeviceSettings {
             ("tags", self.tags != before.tags),
             ("icon", self.icon != before.icon),
             ("model", self.model != before.model),
+            ("decoding", self.decoding != before.decoding),
             ("groups", self.groups != before.groups),
             ("limits", self.limits != before.limits),
             ("expectedIntervalSeconds", self.expected_interval_s != before.expected_interval_s),

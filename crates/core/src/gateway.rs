@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::actor::Scope;
+use crate::decoding::Decoding;
 use crate::id::{AccountId, DeviceId, GatewayId, MessageId};
 use crate::location::{Outcome, Sameness};
 use crate::time::Timestamp;
@@ -36,6 +37,12 @@ pub struct Reporter {
     pub identifier: String,
     /// Model of the hardware as users set it; some protocols need it to read a message.
     pub model: Option<String>,
+    /// The model that its messages told, which counts while none is set.
+    pub reported_model: Option<String>,
+    /// How its messages are read and its commands written.
+    pub decoding: Decoding,
+    /// The time zone that is proposed to users, in minutes ahead of UTC.
+    pub proposed_zone_minutes: Option<i32>,
 }
 
 /// What became of a message.

@@ -15,6 +15,7 @@ pub mod contact;
 pub mod country;
 pub mod credential;
 pub mod day;
+pub mod decoding;
 pub mod device;
 pub mod emergency;
 pub mod error;

@@ -34,6 +34,20 @@ impl Options {
         self
     }
 
+    /// The same without an option.
+    #[must_use]
+    pub fn without(mut self, name: &str) -> Self {
+        self.0.remove(name);
+        self
+    }
+
+    /// The same with these members over its own.
+    #[must_use]
+    pub fn overlaid(mut self, over: &Self) -> Self {
+        self.0.extend(over.0.iter().map(|(name, value)| (name.clone(), value.clone())));
+        self
+    }
+
     /// The value of an option.
     pub fn get(&self, name: &str) -> Option<&Json> {
         self.0.get(name)
@@ -108,6 +122,8 @@ pub struct Decoded {
     pub key: Option<String>,
     /// The model, where the frame tells it.
     pub model: Option<String>,
+    /// Minutes ahead of UTC by which times of its clock were read. None: the frame has none, or they are instants.
+    pub zone_minutes: Option<i64>,
     /// Its records, in order.
     pub reports: Vec<Report>,
     /// What is to be sent back, each a write of its own, once the reports are stored.
@@ -153,6 +169,7 @@ impl Decoded {
     /// Takes the times of reports for what the device's clock showed where its zone is set; they are UTC otherwise.
     #[must_use]
     pub fn in_zone(mut self, context: &Context<'_>) -> Self {
+        self.zone_minutes = Some(context.zone_minutes().unwrap_or(0));
         for report in &mut self.reports {
             report.time = context.utc(report.time, 0);
         }
@@ -196,6 +213,9 @@ pub enum DecodeError {
     /// It names no device and neither did the connection.
     #[error("the connection has not named its device")]
     Unidentified,
+    /// The device has a password, and the connection has not given it. It names no device from then on.
+    #[error("the password is not the one in the settings of the device")]
+    Password,
     /// No protocol was given and the bytes tell none.
     #[error("the first bytes tell no protocol; name one")]
     UnknownProtocol,

@@ -19,6 +19,7 @@ pub mod calendar;
 pub mod checksum;
 mod command;
 mod decoded;
+mod device_option;
 mod feed;
 mod feed_json;
 pub mod feeds;
@@ -32,6 +33,7 @@ mod line;
 mod location;
 pub mod loose;
 pub mod mapping;
+mod model;
 pub mod number;
 pub mod payload;
 mod pins;
@@ -50,6 +52,7 @@ pub mod xml;
 
 pub use command::{Command, EncodeError, Target, encode_command, no_commands, supported_commands};
 pub use decoded::{Context, DecodeError, Decoded, Decoder, Options, UploadedFile};
+pub use device_option::{DEVICE_OPTIONS, DeviceOption, OptionKind, find_option};
 pub use feed::{
     Delivery, FEEDS, Feed, FeedContext, FeedDecoded, FeedMessage, FeedOutcome, FeedReply, FeedRequest,
     Refused, SosStep, basic_check, find_feed, no_check,
@@ -58,6 +61,7 @@ pub use feed_json::feed_json;
 pub use framer::{Framer, LineFramer, NoStream, Step, delimited, find, skip_to};
 pub use line::{LineDecoder, LineDefaults, decoded_json};
 pub use location::{alert_name, report_json, to_location, to_readings};
+pub use model::{MODELS, Model, find_model};
 pub use pins::Pins;
 pub use protocol::{PROTOCOLS, Protocol, Transport, find_protocol};
 pub use report::{AccessPoint, CellTower, KNOT_KMH, MILE_KMH, Position, Report};

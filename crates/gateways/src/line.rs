@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use perigee_core::decoding::Decoding;
 use perigee_core::time::Timestamp;
 use serde_json::{Map, Value as Json, json};
 
 use crate::decoded::{Context, DecodeError, Decoded, Decoder, Options};
 use crate::hex::parse_hex;
 use crate::location::report_json;
+use crate::model::find_model;
 use crate::protocol::{Protocol, find_protocol};
 use crate::reader::hex_digits;
 use crate::sniff::sniff;
@@ -21,6 +23,8 @@ pub struct LineDefaults {
     pub model: Option<String>,
     /// Keep what a connection knows from line to line.
     pub session: bool,
+    /// Settings of the device, under those of a line.
+    pub options: Options,
 }
 
 /// Decodes lines.
@@ -80,11 +84,14 @@ impl LineDecoder {
         let keep = self.defaults.session;
         let session = if keep { self.sessions.entry(protocol.name).or_insert(fresh) } else { &mut fresh };
         let model = line.model.or_else(|| self.defaults.model.clone()).or_else(|| session.model.clone());
+        let known = model.as_deref().and_then(find_model);
+        let implied = Options::for_device(None, protocol, known, &Decoding::default());
+        let options = implied.overlaid(&self.defaults.options).overlaid(&line.options);
         let context = Context {
             known: line.known.unwrap_or(!keep || session.identifier.is_some()),
             identifier: session.identifier.as_deref(),
-            model: model.as_deref(),
-            options: &line.options,
+            model: known.map(|model| model.read_as).or(model.as_deref()),
+            options: &options,
             datagram: line.datagram,
             now,
         };

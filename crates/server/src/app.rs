@@ -170,6 +170,7 @@ impl App {
             Arc::clone(&rates),
             Arc::clone(&signals),
             config.gateways.engine_stop_max_kmh,
+            config.gateways.options.clone(),
         ));
         let poller = Poller::new(
             Arc::clone(&store),

@@ -93,6 +93,7 @@ migrations! {
     19 "feeds" "0019_feeds.sql";
     20 "who_is_told" "0020_who_is_told.sql";
     21 "side_by_side" "0021_side_by_side.sql";
+    22 "decoding" "0022_decoding.sql";
 }
 
 impl Migration {

@@ -27,6 +27,7 @@ fn decode(options: &Decode, input: impl BufRead, output: &mut impl Write, clock:
         protocol: options.protocol.clone(),
         model: options.model.clone(),
         session: options.session,
+        options: perigee_gateways::Options::default(),
     });
     for line in input.lines() {
         let line = line.context("cannot read the frames")?;

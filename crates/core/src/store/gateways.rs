@@ -41,6 +41,12 @@ pub trait Gateways: Send + Sync {
     /// Records which protocol a device speaks.
     async fn set_protocol(&self, reporter: &Reporter, protocol: &'static str) -> Result<()>;
 
+    /// Records the model that a device's messages told.
+    async fn set_reported_model(&self, reporter: &Reporter, model: &str) -> Result<()>;
+
+    /// Records the time zone that is proposed for a device, in minutes ahead of UTC, or that none is.
+    async fn set_proposed_zone(&self, reporter: &Reporter, minutes: Option<i32>) -> Result<()>;
+
     /// Lists messages of devices in the scope, newest first, with the beginning of their bytes; messages without a device are only in the scope of a whole
     /// account. Examines a bounded number of messages, so that a page may have fewer items than asked for although there
     /// are more.

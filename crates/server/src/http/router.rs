@@ -19,7 +19,8 @@ use super::routes::{
     contact_groups, decode, devices, documents, events, gateway_requests, gateways, geofences, groups,
     heard_devices, locations, mail, metrics, notification_settings, notifications, operations, operator,
     overview_report, pages, raw_messages, reference, rules, session, session_password, session_preferences,
-    session_totp, shares, shares_public, templates, token, usage, user_links, users, watch_list, webhooks,
+    session_totp, shares, shares_public, templates, token, tracker_models, usage, user_links, users,
+    watch_list, webhooks,
 };
 use crate::app::App;
 
@@ -86,6 +87,7 @@ fn device_operations() -> OpenApiRouter<App> {
         .routes(routes!(raw_messages::get_raw_message))
         .routes(routes!(raw_messages::reprocess_raw_message))
         .routes(routes!(heard_devices::list_heard_devices))
+        .routes(routes!(tracker_models::list_tracker_models))
         .routes(routes!(commands::read::list_device_commands, commands::write::create_command))
         .routes(routes!(commands::write::send_command))
         .routes(routes!(commands::read::list_command_types))

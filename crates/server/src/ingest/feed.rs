@@ -9,6 +9,7 @@ use perigee_core::id::DeviceId;
 use perigee_core::time::Timestamp;
 use perigee_gateways::{Feed, FeedMessage, FeedRequest, Options};
 
+use super::decoding::Told;
 use super::heard::Stranger;
 use super::path::{Arrival, Ingest};
 use super::reading::{Reading, Sent, reports};
@@ -101,7 +102,7 @@ impl Ingest {
             return self.store_alone(arrival, Some(reporter.device), raw, MessageResult::Test).await;
         }
         let reports = reports(message);
-        let stored = Arrival { message: raw, reports: &reports, at: arrival.at };
+        let stored = Arrival { message: raw, reports: &reports, told: Told::default(), at: arrival.at };
         match self.store(reporter, stored).await {
             // The device was deleted meanwhile; the message is stored.
             Ok(MessageResult::ExpiredDevice) | Err(StoreError::NotFound(_)) => Ok(()),

@@ -5,6 +5,7 @@
 
 mod commands;
 mod contents;
+mod decoding;
 mod feed;
 mod feed_reports;
 mod heard;
@@ -20,6 +21,7 @@ mod stored_request;
 
 pub use commands::{Attachment, Outgoing, Speech};
 pub use contents::believed;
+pub use decoding::{DeviceDecoding, Told};
 pub use feed::FeedArrival;
 pub use heard::Stranger;
 pub use page::Page;

@@ -1,20 +1,23 @@
 //! The way of a message: its device is found, it is stored with what it says, and everybody who waits is told.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use perigee_core::actor::Actor;
+use perigee_core::decoding::ZoneWatch;
 use perigee_core::error::StoreError;
 use perigee_core::gateway::{MessageResult, NewMessage, Reporter};
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::Store;
 use perigee_core::time::{Clock, Monotonic, Timestamp};
 use perigee_gateways::Report;
+use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
 use super::contents::Contents;
+use super::decoding::Told;
 use super::feed_reports::FeedReports;
 use super::heard::{HeardDevices, Stranger};
 use crate::access::RateLimits;
@@ -22,11 +25,16 @@ use crate::cache::BoundedMap;
 use crate::signals::Signals;
 
 /// How long it is remembered whose an identifier is. A device that is claimed or moved is noticed after this time.
-const REMEMBERED: Duration = Duration::from_secs(5);
+pub(super) const REMEMBERED: Duration = Duration::from_secs(5);
 /// Identifiers that are remembered.
 const IDENTIFIERS_MAX: usize = 20_000;
 /// Devices whose protocol is remembered.
 const PROTOCOLS_MAX: usize = 20_000;
+/// Devices whose fixes are compared with their arrival.
+const ZONES_MAX: usize = 20_000;
+
+/// Settings for all devices of a protocol, by its name.
+pub(super) type ProtocolOptions = BTreeMap<String, Map<String, Value>>;
 
 /// Stores what gateways receive.
 pub struct Ingest {
@@ -42,13 +50,17 @@ pub struct Ingest {
     /// Engines of devices that move faster, in kilometres an hour, are not stopped.
     pub(super) engine_stop_max_kmh: f64,
     pub(super) feeds: FeedReports,
+    pub(super) protocol_options: ProtocolOptions,
+    pub(super) zones: Mutex<BoundedMap<DeviceId, ZoneWatch>>,
+    /// When settings of devices were changed on this node.
+    pub(super) changed: Mutex<BoundedMap<DeviceId, Monotonic>>,
 }
 
 /// A device that was looked for; `None` if there was none.
 #[derive(Clone, Debug)]
 struct Found {
     reporter: Option<Arc<Reporter>>,
-    until: Monotonic,
+    at: Monotonic,
 }
 
 /// A message of a known device, with what was read of it.
@@ -58,6 +70,8 @@ pub struct Arrival<'a> {
     pub message: NewMessage,
     /// The decoded reports, in the order of the message.
     pub reports: &'a [Report],
+    /// What it told of the device itself.
+    pub told: Told,
     /// When this service received it.
     pub at: Timestamp,
 }
@@ -70,6 +84,7 @@ impl Ingest {
         rates: Arc<RateLimits>,
         signals: Arc<Signals>,
         engine_stop_max_kmh: f64,
+        protocol_options: ProtocolOptions,
     ) -> Self {
         Self {
             store,
@@ -83,6 +98,9 @@ impl Ingest {
             connected: Mutex::default(),
             engine_stop_max_kmh,
             feeds: FeedReports::default(),
+            protocol_options,
+            zones: Mutex::new(BoundedMap::new(ZONES_MAX)),
+            changed: Mutex::new(BoundedMap::new(IDENTIFIERS_MAX)),
         }
     }
 
@@ -95,17 +113,25 @@ impl Ingest {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether what was found still holds: it is not old, and its device was not changed since.
+    fn is_current(&self, found: &Found, now: Monotonic) -> bool {
+        let device = found.reporter.as_ref().map(|reporter| reporter.device);
+        let changed = self.changed.lock().unwrap_or_else(PoisonError::into_inner);
+        let changed = device.and_then(|device| changed.get(&device).copied());
+        found.at.plus(REMEMBERED) > now && changed.is_none_or(|changed| changed < found.at)
+    }
+
     /// Finds the device of one of these identifiers on a listener that all accounts share.
     pub async fn find(&self, identifiers: &[String]) -> Result<Option<Arc<Reporter>>, StoreError> {
         let now = self.clock.monotonic();
         if let Some(known) = self.found().get(&identifiers.to_vec())
-            && known.until > now
+            && self.is_current(known, now)
         {
             return Ok(known.reporter.clone());
         }
         let reporter = self.store.find_claimed_device(identifiers).await?.map(Arc::new);
-        let entry = Found { reporter: reporter.clone(), until: now.plus(REMEMBERED) };
-        self.found().insert(identifiers.to_vec(), entry, |found| found.until > now);
+        let entry = Found { reporter: reporter.clone(), at: now };
+        self.found().insert(identifiers.to_vec(), entry, |found| found.at.plus(REMEMBERED) > now);
         Ok(reporter)
     }
 
@@ -132,7 +158,7 @@ impl Ingest {
         reporter: &Reporter,
         arrival: Arrival<'_>,
     ) -> Result<MessageResult, StoreError> {
-        let Arrival { message, reports, at } = arrival;
+        let Arrival { message, reports, told, at } = arrival;
         let source = message.source;
         let Contents { locations, alerts } = Contents::of(reports, at);
         let result = self.store.store_message(reporter, message, locations).await?;
@@ -148,6 +174,7 @@ impl Ingest {
         metrics::counter!("perigee_gateway_messages_total", "source" => source, "result" => result.name())
             .increment(1);
         self.note_protocol(reporter, source).await;
+        self.note_told(reporter, &told, at).await;
         Ok(result)
     }
 

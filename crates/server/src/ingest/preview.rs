@@ -8,6 +8,7 @@ use perigee_gateways::{
 };
 use serde_json::{Value, json};
 
+use super::decoding::DeviceDecoding;
 use super::stored_request::StoredRequest;
 
 /// Messages that are shown, and reports of each.
@@ -34,18 +35,15 @@ pub fn preview_request(feed: &Feed, options: &Options, body: &[u8], now: Timesta
     feed_json(feed, &(feed.decode)(&FeedRequest::of_body(body), &context), SHOWN_MAX)
 }
 
-/// Decodes a stored message with other settings. A feed replaces the one that the message came by.
-pub fn preview_message(
-    message: &RawMessage,
-    feed: Option<&Feed>,
-    model: Option<&str>,
-    options: &Options,
-) -> Vec<Value> {
+/// Decodes a stored message, a frame by these settings and a request by its options. A feed replaces the one that the
+/// message came by.
+pub fn preview_message(message: &RawMessage, feed: Option<&Feed>, settings: &DeviceDecoding) -> Vec<Value> {
+    let options = &settings.options;
     if let Some(protocol) = find_protocol(&message.source) {
         let context = Context {
             known: true,
             identifier: message.identifier.as_deref(),
-            model,
+            model: settings.model.as_deref(),
             options,
             datagram: false,
             now: message.received_at,

@@ -5,9 +5,10 @@ use perigee_core::error::StoreError;
 use perigee_core::gateway::{HeardMessage, NewMessage, Reporter};
 use perigee_core::location::Sameness;
 use perigee_core::page::PageRequest;
-use perigee_gateways::{Context, Decoder, Options, Protocol, find_feed, find_protocol};
+use perigee_gateways::{Context, Decoder, Protocol, find_feed, find_protocol};
 
 use super::contents::believed;
+use super::decoding::Told;
 use super::path::{Arrival, Ingest};
 use super::reading::{Sent, options_of, reports};
 use super::sos;
@@ -48,7 +49,7 @@ impl Ingest {
     /// Decodes messages again and stores what they say.
     async fn replay(&self, reporter: &Reporter, kept: &[HeardMessage]) -> Result<(), StoreError> {
         let mut speaker: Option<(&'static Protocol, Box<dyn Decoder>)> = None;
-        let options = Options::default();
+        let mut told: Option<String> = None;
         for message in kept {
             let Some(protocol) = find_protocol(&message.source) else {
                 self.replay_request(reporter, message).await?;
@@ -58,15 +59,17 @@ impl Ingest {
                 Some(same) if same.0.name == protocol.name => same,
                 other => other.insert((protocol, (protocol.decoder)())),
             };
+            let settings = self.decoding(protocol, Some(reporter), told.as_deref());
             let context = Context {
                 known: true,
                 identifier: Some(&reporter.identifier),
-                model: reporter.model.as_deref(),
-                options: &options,
+                model: settings.model.as_deref(),
+                options: &settings.options,
                 datagram: message.datagram,
                 now: message.received_at,
             };
             let said = decoder.decode(&message.bytes, &context);
+            told = said.model.clone().or(told);
             let new = NewMessage {
                 source: protocol.name,
                 peer: message.peer.clone(),
@@ -76,7 +79,8 @@ impl Ingest {
                 gateway: None,
                 sameness: Sameness::Content,
             };
-            let arrival = Arrival { message: new, reports: believed(&said), at: message.received_at };
+            let (reports, told) = (believed(&said), Told::by(&said));
+            let arrival = Arrival { message: new, reports, told, at: message.received_at };
             self.store(reporter, arrival).await?;
         }
         Ok(())
@@ -107,7 +111,8 @@ impl Ingest {
                     sameness: feed.sameness(),
                 };
                 let reports = reports(each);
-                let arrival = Arrival { message: new, reports: &reports, at: message.received_at };
+                let told = Told::default();
+                let arrival = Arrival { message: new, reports: &reports, told, at: message.received_at };
                 self.store(reporter, arrival).await?;
                 sos::follow(&*self.store, reporter, feed, each, message.received_at).await?;
             }

@@ -7,7 +7,7 @@ use perigee_core::feed_health::GatewayState;
 use perigee_core::gateway::{MessageResult, RawMessage, Reporter};
 use perigee_core::id::GatewayId;
 use perigee_core::time::Timestamp;
-use perigee_gateways::{Context, Feed, Options, Protocol, Report, find_feed, find_protocol};
+use perigee_gateways::{Context, Feed, Protocol, Report, find_feed, find_protocol};
 
 use super::contents::{Contents, believed};
 use super::path::Ingest;
@@ -45,11 +45,13 @@ impl Ingest {
         let Some(reporter) = self.store.find_message_device(&message).await? else {
             return Ok(Some(message));
         };
-        let options = Options::default();
+        // Its password was checked when it came.
+        let settings = self.decoding(protocol, Some(&reporter), None);
+        let options = settings.options.without("password");
         let context = Context {
             known: true,
             identifier: message.identifier.as_deref(),
-            model: reporter.model.as_deref(),
+            model: settings.model.as_deref(),
             options: &options,
             datagram: false,
             now: message.received_at,

@@ -8,10 +8,11 @@ use futures_util::future::join_all;
 use perigee_core::error::StoreError;
 use perigee_core::gateway::{MessageResult, NewMessage, Reporter};
 use perigee_core::location::Sameness;
-use perigee_gateways::{Context, DecodeError, Decoded, Decoder, Options, Protocol};
+use perigee_gateways::{Context, DecodeError, Decoded, Decoder, Protocol};
 
-use crate::config::GatewaysSection;
-use crate::ingest::{Arrival, Attachment, Ingest, Outgoing, Speech, Stranger, believed};
+use crate::ingest::{
+    Arrival, Attachment, DeviceDecoding, Ingest, Outgoing, Speech, Stranger, Told, believed,
+};
 
 /// The state of a connection, or of one datagram.
 pub(super) struct Session {
@@ -25,7 +26,8 @@ pub(super) struct Session {
     /// The model, where a frame told it.
     model: Option<String>,
     device: Option<Arc<Reporter>>,
-    options: Options,
+    /// How frames are read and commands are written: of the device, once it is known.
+    settings: DeviceDecoding,
     /// Wakes a connection when commands wait for its device; none for datagrams, whose sender may be forged.
     attachment: Option<Attachment>,
     /// Whether the device may still have to answer a command.
@@ -52,11 +54,11 @@ impl Session {
     pub(super) fn new(
         ingest: Arc<Ingest>,
         protocol: &'static Protocol,
-        config: &GatewaysSection,
         peer: SocketAddr,
         datagram: bool,
     ) -> Self {
         Self {
+            settings: ingest.decoding(protocol, None, None),
             ingest,
             protocol,
             decoder: (protocol.decoder)(),
@@ -67,7 +69,6 @@ impl Session {
             device: None,
             attachment: None,
             awaits_answer: true,
-            options: config.options.get(protocol.name).cloned().map(Options::new).unwrap_or_default(),
         }
     }
 
@@ -89,56 +90,88 @@ impl Session {
         let mut pending = Vec::with_capacity(frames.len());
         let mut answer = Answer::default();
         for frame in frames {
-            let mut decoded = self.decode(&frame);
-            let was_known = self.device.is_some();
-            if let Err(error) = self.identify(&decoded).await {
-                tracing::debug!(%error, peer = %self.peer, "could not look for a device");
-                answer.failed = true;
-                break;
-            }
-            let has_model = self.device.as_ref().is_some_and(|device| device.model.is_some());
-            if has_model && !was_known {
-                // The frame that names the device may have to be read by its model, as with DirectIP.
-                self.decoder = (self.protocol.decoder)();
-                decoded = self.decode(&frame);
-            }
+            let decoded = match self.read(&frame).await {
+                Ok(decoded) => decoded,
+                Err(error) => {
+                    tracing::debug!(%error, peer = %self.peer, "could not look for a device");
+                    answer.failed = true;
+                    break;
+                }
+            };
+            let is_refused = decoded.error == Some(DecodeError::Password);
             match &self.device {
                 Some(reporter) => pending.push(self.pending(Arc::clone(reporter), frame, decoded)),
                 None => self.note_stranger(&frame, &decoded),
+            }
+            if is_refused {
+                self.leave_device();
             }
         }
         self.store(pending, answer).await
     }
 
     fn decode(&mut self, frame: &[u8]) -> Decoded {
-        let set = self.device.as_ref().and_then(|device| device.model.as_deref());
         let context = Context {
             known: !self.identifiers.is_empty(),
             identifier: self.identifiers.first().map(String::as_str),
-            model: set.or(self.model.as_deref()),
-            options: &self.options,
+            model: self.settings.model.as_deref(),
+            options: &self.settings.options,
             datagram: self.datagram,
             now: self.ingest.now(),
         };
         let decoded = self.decoder.decode(frame, &context);
-        if decoded.model.is_some() {
+        if decoded.model.is_some() && decoded.model != self.model {
             self.model.clone_from(&decoded.model);
+            self.settings =
+                self.ingest.decoding(self.protocol, self.device.as_deref(), self.model.as_deref());
         }
         decoded
     }
 
-    /// Finds the device anew: the connection may have named another one, or the device may have been claimed, moved or
-    /// deleted. The result is remembered for some seconds.
-    async fn identify(&mut self, decoded: &Decoded) -> Result<(), StoreError> {
+    /// Decodes a frame by the settings that its device has now.
+    async fn read(&mut self, frame: &[u8]) -> Result<Decoded, StoreError> {
+        self.find_device().await?;
+        let before = self.settings.clone();
+        let decoded = self.decode(frame);
         let is_damaged = matches!(decoded.error, Some(DecodeError::Checksum { .. }));
-        if !decoded.identifiers.is_empty() && !is_damaged {
-            self.identifiers.clone_from(&decoded.identifiers);
+        if is_damaged || decoded.identifiers.is_empty() || decoded.identifiers == self.identifiers {
+            return Ok(decoded);
         }
-        if !self.identifiers.is_empty() {
-            self.device = self.ingest.find(&self.identifiers).await?;
-            self.attach();
+        self.identifiers.clone_from(&decoded.identifiers);
+        self.find_device().await?;
+        if self.device.is_none() || self.settings == before {
+            return Ok(decoded);
         }
+        // The frame that names the device may have to be read by its settings, as with DirectIP.
+        self.decoder = (self.protocol.decoder)();
+        Ok(self.decode(frame))
+    }
+
+    /// Finds the device anew: the connection may have named another one, or the device may have been claimed, changed, moved
+    /// or deleted. The result is remembered for some seconds.
+    async fn find_device(&mut self) -> Result<(), StoreError> {
+        if self.identifiers.is_empty() {
+            return Ok(());
+        }
+        let found = self.ingest.find(&self.identifiers).await?;
+        let is_same = match (&self.device, &found) {
+            (Some(before), Some(found)) => Arc::ptr_eq(before, found),
+            (before, found) => before.is_none() && found.is_none(),
+        };
+        if !is_same {
+            self.settings = self.ingest.decoding(self.protocol, found.as_deref(), self.model.as_deref());
+            self.device = found;
+        }
+        self.attach();
         Ok(())
+    }
+
+    /// Forgets which device the connection named: it has to log in again.
+    fn leave_device(&mut self) {
+        self.identifiers.clear();
+        self.device = None;
+        self.settings = self.ingest.decoding(self.protocol, None, self.model.as_deref());
+        self.attach();
     }
 
     /// Attaches the connection to its device, so that it is woken when a command waits.
@@ -160,8 +193,8 @@ impl Session {
         let reporter = self.device.clone()?;
         let speech = Speech {
             protocol: self.protocol,
-            model: reporter.model.as_deref().or(self.model.as_deref()),
-            options: &self.options,
+            model: self.settings.model.as_deref(),
+            options: &self.settings.options,
         };
         match self.ingest.next_command(&reporter, speech).await {
             Ok(next) => {
@@ -235,7 +268,7 @@ impl Session {
         let stored = join_all(pending.into_iter().map(|Pending { reporter, message, decoded }| {
             let ingest = &ingest;
             async move {
-                let arrival = Arrival { message, reports: believed(&decoded), at };
+                let arrival = Arrival { message, reports: believed(&decoded), told: Told::by(&decoded), at };
                 let result = ingest.store(&reporter, arrival).await;
                 let is_damaged = matches!(decoded.error, Some(DecodeError::Checksum { .. }));
                 // A damaged frame is not answered: the tracker sends it again.
@@ -256,6 +289,7 @@ impl Session {
                 Err(StoreError::NotFound(_)) => {
                     self.ingest.forget(&self.identifiers);
                     self.device = None;
+                    self.settings = self.ingest.decoding(self.protocol, None, self.model.as_deref());
                 }
                 Err(error) => {
                     tracing::debug!(%error, peer = %self.peer, "a message could not be stored");

@@ -77,7 +77,7 @@ pub(super) async fn serve(mut stream: TcpStream, peer: SocketAddr, connections: 
     let begin = Instant::now();
     let (mut pace, mut sniffed) = (Pace::new(begin), Vec::new());
     let speaker = |protocol: &'static Protocol| Speaker {
-        session: Session::new(Arc::clone(&connections.ingest), protocol, &connections.config, peer, false),
+        session: Session::new(Arc::clone(&connections.ingest), protocol, peer, false),
         frames: FrameBuffer::new((protocol.framer)(), protocol.max_frame),
     };
     let is_heard = |protocol: &Protocol| connections.config.admits(protocol.name, peer.ip());

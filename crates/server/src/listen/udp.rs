@@ -81,8 +81,7 @@ impl Datagrams {
             };
             let (socket, ingest, senders) =
                 (Arc::clone(&self.socket), Arc::clone(&self.ingest), Arc::clone(&senders));
-            let config = Arc::clone(&self.config);
-            let datagram = Datagram { protocol, config, peer, bytes: datagram.to_vec() };
+            let datagram = Datagram { protocol, peer, bytes: datagram.to_vec() };
             self.tasks.spawn(async move {
                 for reply in replies(ingest, &senders, datagram).await {
                     if socket.send_to(&reply, peer).await.is_err() {
@@ -101,14 +100,13 @@ fn dropped(protocol: &Protocol) {
 
 struct Datagram {
     protocol: &'static Protocol,
-    config: Arc<GatewaysSection>,
     peer: SocketAddr,
     bytes: Vec<u8>,
 }
 
 /// Stores a datagram and gives the replies, together no longer than it.
 async fn replies(ingest: Arc<Ingest>, senders: &Senders, datagram: Datagram) -> Vec<Vec<u8>> {
-    let Datagram { protocol, config, peer, bytes } = datagram;
+    let Datagram { protocol, peer, bytes } = datagram;
     let options = Options::default();
     let context = Context {
         known: true,
@@ -121,11 +119,11 @@ async fn replies(ingest: Arc<Ingest>, senders: &Senders, datagram: Datagram) -> 
     let frames = frames_of(protocol, &bytes, &context);
     let known = senders.lock().get(&peer).cloned();
     let is_new = known.is_none();
-    let session = known
-        .unwrap_or_else(|| Arc::new(AsyncMutex::new(Session::new(ingest, protocol, &config, peer, true))));
+    let session =
+        known.unwrap_or_else(|| Arc::new(AsyncMutex::new(Session::new(ingest, protocol, peer, true))));
     let mut held = session.lock().await;
     if held.protocol().name != protocol.name {
-        *held = Session::new(held.ingest(), protocol, &config, peer, true);
+        *held = Session::new(held.ingest(), protocol, peer, true);
     }
     let Answer { mut replies, .. } = held.handle(frames).await;
     let is_known = held.device().is_some();

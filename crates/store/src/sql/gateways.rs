@@ -14,15 +14,22 @@ use perigee_core::store::{Gateways, Result};
 
 use super::locations::{self, Submission};
 use super::{devices, heard, messages};
-use crate::{Database, Tx, params};
+use crate::{Database, Tx, Value, params};
 
-/// Writes the protocol of a device that was just heard. It may have been deleted meanwhile.
-async fn set_protocol(tx: &Tx, account: AccountId, device: DeviceId, protocol: &'static str) -> Result<()> {
+/// Writes what a device that was just heard told, into a column of this type. It may have been deleted meanwhile.
+async fn set_told(
+    tx: &Tx,
+    (account, device): (AccountId, DeviceId),
+    (column, kind): (&'static str, &'static str),
+    value: Value,
+) -> Result<()> {
     tx.keep_device_cache_valid();
-    let sql = "INSERT INTO device_live (account_id, device_id, last_seen, protocol) \
-               SELECT account_id, id, CAST(?4 AS BIGINT), CAST(?3 AS TEXT) FROM device WHERE account_id = ?1 AND id = ?2 \
-               ON CONFLICT (account_id, device_id) DO UPDATE SET protocol = excluded.protocol";
-    tx.execute(sql, params![account, device, protocol, tx.now()]).await?;
+    let sql = format!(
+        "INSERT INTO device_live (account_id, device_id, last_seen, {column}) \
+         SELECT account_id, id, CAST(?4 AS BIGINT), CAST(?3 AS {kind}) FROM device WHERE account_id = ?1 AND id = ?2 \
+         ON CONFLICT (account_id, device_id) DO UPDATE SET {column} = excluded.{column}"
+    );
+    tx.execute(&sql, params![account, device, value, tx.now()]).await?;
     Ok(())
 }
 
@@ -69,7 +76,21 @@ impl Gateways for Database {
 
     async fn set_protocol(&self, reporter: &Reporter, protocol: &'static str) -> Result<()> {
         let (account, device) = (reporter.scope.account, reporter.device);
-        self.write(move |tx| set_protocol(tx, account, device, protocol).boxed()).await
+        let column = ("protocol", "TEXT");
+        self.write(move |tx| set_told(tx, (account, device), column, Value::from(protocol)).boxed()).await
+    }
+
+    async fn set_reported_model(&self, reporter: &Reporter, model: &str) -> Result<()> {
+        let key = (reporter.scope.account, reporter.device);
+        let model = Value::from(model);
+        self.write(move |tx| set_told(tx, key, ("reported_model", "TEXT"), model.clone()).boxed()).await
+    }
+
+    async fn set_proposed_zone(&self, reporter: &Reporter, minutes: Option<i32>) -> Result<()> {
+        let key = (reporter.scope.account, reporter.device);
+        let minutes = Value::from(minutes.map(i64::from));
+        self.write(move |tx| set_told(tx, key, ("proposed_zone_minutes", "BIGINT"), minutes.clone()).boxed())
+            .await
     }
 
     async fn list_messages(

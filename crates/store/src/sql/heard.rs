@@ -97,15 +97,19 @@ fn from_row(row: &Row, account: Option<AccountId>) -> Result<HeardDevice> {
 /// Devices that were claimed after they were heard: on shared listeners by the claim, by gateways of an account when the
 /// account has the identifier.
 pub(super) async fn claimed(tx: &Tx, limit: u32) -> Result<Vec<(i64, Reporter)>> {
-    let sql = "SELECT h.account_id AS heard_by, h.identifier, i.account_id, i.device_id, d.model \
-               FROM heard_device h \
-               JOIN device_identifier i ON i.identifier = h.identifier \
-               JOIN device d ON d.account_id = i.account_id AND d.id = i.device_id \
-               WHERE h.account_id = i.account_id OR (h.account_id = ?1 AND EXISTS ( \
-                   SELECT 1 FROM identifier_claim c WHERE c.identifier = h.identifier \
-                       AND c.account_id = i.account_id AND c.device_id = i.device_id)) \
-               ORDER BY h.account_id, h.identifier LIMIT ?2";
-    let rows = tx.query(sql, params![SHARED, limit]).await?;
+    let sql = format!(
+        "SELECT h.account_id AS heard_by, h.identifier, i.account_id, i.device_id, {} \
+         FROM heard_device h \
+         JOIN device_identifier i ON i.identifier = h.identifier \
+         JOIN device d ON d.account_id = i.account_id AND d.id = i.device_id {} \
+         WHERE h.account_id = i.account_id OR (h.account_id = ?1 AND EXISTS ( \
+             SELECT 1 FROM identifier_claim c WHERE c.identifier = h.identifier \
+                 AND c.account_id = i.account_id AND c.device_id = i.device_id)) \
+         ORDER BY h.account_id, h.identifier LIMIT ?2",
+        devices::REPORTER,
+        devices::REPORTER_LIVE
+    );
+    let rows = tx.query(&sql, params![SHARED, limit]).await?;
     let claimed = |row: &Row| Ok((row.i64("heard_by")?, devices::reporter(row, row.str("identifier")?)?));
     rows.iter().map(claimed).collect()
 }

@@ -1,6 +1,7 @@
 //! Devices: kept, found, listed, replaced and deleted, and seen only by those who may.
 
 use perigee_core::actor::{Actor, Reach};
+use perigee_core::decoding::DecodingValue;
 use perigee_core::device::{DeviceFilter, DeviceRef, DeviceSettings};
 use perigee_core::error::{Kind, StoreError, Unique};
 use perigee_core::event::EventKind;
@@ -38,6 +39,12 @@ fn full() -> DeviceSettings {
         tags: [("fleet".to_owned(), "north".to_owned()), (String::new(), "\\".to_owned())].into(),
         icon: Some("truck".into()),
         model: Some("GL300".into()),
+        decoding: [
+            ("timeZoneMinutes".to_owned(), DecodingValue::Whole(-570)),
+            ("ack".to_owned(), DecodingValue::Flag(true)),
+            ("password".to_owned(), DecodingValue::Text("a \"b\" ñ".into())),
+        ]
+        .into(),
         groups: Vec::new(),
         limits: Limits {
             expiration_date: Some("2026-06-30".parse().expect("a date")),

@@ -174,7 +174,15 @@ pub(crate) async fn a_fix_that_comes_by_two_ways_is_stored_once(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let settings = DeviceSettings { identifier: Some("imei".into()), ..named("boat") };
     let device = on.add(&tenant, settings).await.id;
-    let reporter = Reporter { scope: tenant.scope(), device, identifier: "imei".into(), model: None };
+    let reporter = Reporter {
+        scope: tenant.scope(),
+        device,
+        identifier: "imei".into(),
+        model: None,
+        reported_model: None,
+        decoding: perigee_core::decoding::Decoding::new(),
+        proposed_zone_minutes: None,
+    };
     let track: Vec<Location> = (1..=50).map(|second| fix(on.now().plus_seconds(-second), 1.0)).collect();
     let other_readings = |location: &Location, degrees: f64| {
         let mut other = fix(location.time, degrees);

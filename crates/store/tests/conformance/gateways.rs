@@ -1,7 +1,8 @@
 //! Names under which devices report, raw messages, and devices that nobody knows.
 
 use perigee_core::actor::Reach;
-use perigee_core::device::DeviceSettings;
+use perigee_core::decoding::{Decoding, DecodingValue};
+use perigee_core::device::{DeviceRef, DeviceSettings};
 use perigee_core::error::{StoreError, Unique};
 use perigee_core::gateway::{
     DeviceIdentifier, HeardDevice, HeardMessage, HeardReport, MessageFilter, MessageResult, NewMessage,
@@ -260,4 +261,42 @@ pub(crate) async fn unknown_devices_are_remembered_until_they_are_claimed(on: Fi
     on.store.save_heard(vec![heard(&on, "later", 0)]).await.unwrap();
     let list = on.store.list_heard(None).await.unwrap();
     assert_eq!(list.iter().map(|each| each.identifier.as_str()).collect::<Vec<_>>(), ["later"]);
+}
+
+pub(crate) async fn what_a_device_told_is_kept_beside_its_settings(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let decoding: Decoding = [("hbm".to_owned(), DecodingValue::Whole(2))].into();
+    let settings = DeviceSettings { decoding: decoding.clone(), ..called("one", "imei") };
+    let device = on.add(&tenant, settings.clone()).await;
+    let reporter = claimed(&on, "imei").await.unwrap();
+    assert_eq!((&reporter.decoding, &reporter.reported_model), (&decoding, &None));
+    assert_eq!(reporter.proposed_zone_minutes, None);
+    on.store.set_reported_model(&reporter, "GV300").await.unwrap();
+    on.store.set_proposed_zone(&reporter, Some(-570)).await.unwrap();
+    let read = async || {
+        let found = on.store.find_device(tenant.scope(), &DeviceRef::Id(device.id)).await.unwrap().unwrap();
+        (found.revision, found.reported_model, found.proposed_zone_minutes)
+    };
+    // What the device told is no change of a client.
+    assert_eq!(read().await, (device.revision, Some("GV300".to_owned()), Some(-570)));
+    let reporter = claimed(&on, "imei").await.unwrap();
+    assert_eq!(
+        (reporter.reported_model.as_deref(), reporter.proposed_zone_minutes),
+        (Some("GV300"), Some(-570))
+    );
+    assert_eq!(reporter.model, None);
+    // A change of something else leaves the proposal, one of how messages are read ends it.
+    let renamed = DeviceSettings { name: "two".into(), ..settings };
+    let actor = tenant.actor();
+    let after = on.store.replace_device(&actor, device.id, device.revision, renamed.clone()).await.unwrap();
+    assert_eq!(after.proposed_zone_minutes, Some(-570));
+    let accepted: Decoding = [("timeZoneMinutes".to_owned(), DecodingValue::Whole(-570))].into();
+    let accepting = DeviceSettings { decoding: accepted.clone(), ..renamed };
+    let after = on.store.replace_device(&actor, device.id, after.revision, accepting).await.unwrap();
+    assert_eq!((after.settings.decoding, after.proposed_zone_minutes), (accepted, None));
+    assert_eq!(after.reported_model.as_deref(), Some("GV300"));
+    on.store.set_proposed_zone(&reporter, None).await.unwrap();
+    // A device that was deleted meanwhile is no failure.
+    on.store.delete_device(&actor, device.id, None).await.unwrap();
+    on.store.set_reported_model(&reporter, "GV300").await.unwrap();
 }

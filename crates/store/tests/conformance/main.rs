@@ -334,6 +334,7 @@ conformance! {
         messages_are_listed_in_sight,
         old_messages_are_deleted,
         unknown_devices_are_remembered_until_they_are_claimed,
+        what_a_device_told_is_kept_beside_its_settings,
     }
     rule_engine {
         a_round_is_kept_once,

@@ -13,8 +13,8 @@ use super::time::read_time;
 pub(super) struct Gps103Decoder;
 
 impl Decoder for Gps103Decoder {
-    fn decode(&mut self, frame: &[u8], _context: &Context<'_>) -> Decoded {
-        read(&String::from_utf8_lossy(frame)).into()
+    fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded {
+        Decoded::from(read(&String::from_utf8_lossy(frame))).in_zone(context)
     }
 }
 

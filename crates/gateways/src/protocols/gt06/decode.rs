@@ -28,7 +28,9 @@ pub(super) struct Gt06Decoder {
 
 impl Decoder for Gt06Decoder {
     fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded {
-        self.read(frame, context).into()
+        let mut decoded = Decoded::from(self.read(frame, context));
+        decoded.zone_minutes = Some(context.zone_minutes().unwrap_or(self.zone_minutes));
+        decoded
     }
 }
 

@@ -11,12 +11,13 @@ pub(super) struct H02Decoder;
 
 impl Decoder for H02Decoder {
     fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded {
-        match frame.first() {
+        let decoded: Decoded = match frame.first() {
             Some(b'*') => read_text(&String::from_utf8_lossy(frame), context).into(),
             Some(b'$') => read_binary(frame, context).into(),
             // Frames that begin with X have no known form.
             Some(b'X') => Decoded::nothing(),
             _ => Err(DecodeError::Malformed("a frame begins with * or $")).into(),
-        }
+        };
+        decoded.in_zone(context)
     }
 }

@@ -10,7 +10,7 @@ use crate::value::Value;
 
 use super::frame::unescape;
 use super::header::{LOCK, LOCK_BLIND, Message};
-use super::location::{read_batch, read_location, read_time};
+use super::location::{BEIJING, read_batch, read_location, read_time};
 use super::lock::read_lock;
 use super::transparent::read_transparent;
 
@@ -53,9 +53,29 @@ fn result(text: &str) -> Report {
     report
 }
 
+/// The model in a registration: province, city, maker and model, whose lengths depend on the standard's edition.
+fn read_model(mut body: Reader<'_>, is_of_2019: bool) -> Option<String> {
+    /// Bytes that a registration of 2013 has before the plate.
+    const FIXED_2013: usize = 2 + 2 + 5 + 20 + 7 + 1;
+    let (before, length) = match body.remaining() {
+        _ if is_of_2019 => (2 + 2 + 11, 30),
+        FIXED_2013.. => (2 + 2 + 5, 20),
+        _ => (2 + 2 + 5, 8),
+    };
+    body.skip(before).ok()?;
+    let bytes = body.take(length).ok()?;
+    let text: String = bytes.iter().take_while(|byte| **byte != 0).map(|byte| char::from(*byte)).collect();
+    Some(text.trim().to_owned())
+        .filter(|text| !text.is_empty() && text.bytes().all(|byte| matches!(byte, b' '..=b'~')))
+}
+
 fn read(frame: &[u8], context: &Context<'_>) -> Result<Decoded, DecodeError> {
     let message = Message::read(frame)?;
-    let mut decoded = Decoded { identifiers: message.identifiers(), ..Decoded::default() };
+    let mut decoded = Decoded {
+        identifiers: message.identifiers(),
+        zone_minutes: Some(context.zone_minutes().unwrap_or(BEIJING)),
+        ..Decoded::default()
+    };
     let mut body = message.body;
     let answered = matches!(
         message.kind,
@@ -78,6 +98,7 @@ fn read(frame: &[u8], context: &Context<'_>) -> Result<Decoded, DecodeError> {
     match message.kind {
         0x0001 => decoded.answer = Some(read_answer(body)?),
         0x0100 => {
+            decoded.model = read_model(body, message.version.is_some());
             let mut answer = message.serial.to_be_bytes().to_vec();
             answer.push(0);
             answer.extend_from_slice(message.code().as_bytes());

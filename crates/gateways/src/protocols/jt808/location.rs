@@ -11,7 +11,7 @@ use crate::report::Report;
 use super::extra::read_extra;
 
 /// Minutes ahead of UTC of the standard's clock.
-const BEIJING: i64 = 8 * 60;
+pub(super) const BEIJING: i64 = 8 * 60;
 
 /// Reads a time in BCD.
 pub(super) fn read_time(

@@ -3,6 +3,7 @@
 use crate::decoded::{Context, DecodeError, Decoded, Decoder};
 
 use super::binary::read_binary;
+use super::model::model_of;
 use super::sentence::Sentence;
 use super::{accessory, can, eri, event, fri, information};
 
@@ -12,13 +13,14 @@ pub(super) struct QueclinkDecoder;
 
 impl Decoder for QueclinkDecoder {
     fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded {
-        if matches!(frame.get(4), Some(b'P' | b'F' | b':'))
+        let read = if matches!(frame.get(4), Some(b'P' | b'F' | b':'))
             && matches!(frame.get(..4), Some(b"+RES" | b"+BUF" | b"+ACK"))
         {
-            read_text(frame, context).into()
+            read_text(frame, context)
         } else {
-            read_binary(frame).into()
-        }
+            read_binary(frame)
+        };
+        Decoded::from(read).in_zone(context)
     }
 }
 
@@ -27,6 +29,7 @@ fn read_text(frame: &[u8], context: &Context<'_>) -> Result<Decoded, DecodeError
     let text = text.trim_end_matches(['$', '\0', '\r', '\n']);
     let sentence = Sentence::parse(text, context)?;
     let mut decoded = Decoded::identified(sentence.identifier);
+    decoded.model = Some(model_of(sentence.version).to_owned()).filter(|model| !model.is_empty());
     if text.starts_with("+ACK") {
         if sentence.kind == "HBD" {
             let reply = format!("+SACK:GTHBD,{},{}$", sentence.version, sentence.count);

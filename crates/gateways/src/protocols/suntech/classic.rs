@@ -14,7 +14,7 @@ pub(super) fn read_classic(mut fields: Fields<'_>, context: &Context<'_>) -> Res
     let head = fields.take();
     let (model, kind) =
         head.split_at_checked(5).ok_or(DecodeError::Malformed("a line begins with a model"))?;
-    let decoded = Decoded::identified(fields.take());
+    let decoded = Decoded { model: Some(model.to_owned()), ..Decoded::identified(fields.take()) };
     if !matches!(kind, "STT" | "EMG" | "EVT" | "ALT" | "UEX") {
         return Err(DecodeError::Malformed("the kind of line is not known"));
     }

@@ -10,23 +10,52 @@ use super::photo::Photo;
 use super::record::read_record;
 
 /// Reads Wialon IPS lines. A line names its device by login or, on UDP, before its first `#`. Keeps the blocks of a photo
-/// until it is complete.
+/// until it is complete, and the password of the login.
 #[derive(Debug, Default)]
 pub(super) struct WialonDecoder {
     photo: Photo,
+    /// What the last login gave; none before it.
+    password: Option<String>,
 }
 
 impl Decoder for WialonDecoder {
     fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded {
         let read = match frame.strip_prefix(b"#I#") {
-            Some(block) => self.read_block(block, context),
-            None => read(&String::from_utf8_lossy(frame), context),
+            Some(block) => self.admit(context).and_then(|()| self.read_block(block, context)),
+            None => self.read_line(&String::from_utf8_lossy(frame), context),
         };
         Decoded::from(read).in_zone(context)
     }
 }
 
 impl WialonDecoder {
+    /// A device with the option `password` must have given that one: also by UDP, and where a line names it by itself.
+    fn admit(&self, context: &Context<'_>) -> Result<(), DecodeError> {
+        match context.options.text("password") {
+            Some(wanted) if self.password.as_deref() != Some(wanted) => Err(DecodeError::Password),
+            _ => Ok(()),
+        }
+    }
+
+    fn read_line(&mut self, line: &str, context: &Context<'_>) -> Result<Decoded, DecodeError> {
+        let malformed = DecodeError::Malformed("a line is #kind#content");
+        let mut parts = line.trim_end_matches(['\r', '\n']).splitn(3, '#');
+        let (Some(front), Some(kind), Some(body)) = (parts.next(), parts.next(), parts.next()) else {
+            return Err(malformed);
+        };
+        if kind != "L" {
+            self.admit(context)?;
+            return read(front, kind, body, context);
+        }
+        let login = Login::read(body)?;
+        self.password = Some(login.password.to_owned());
+        if self.admit(context).is_err() {
+            let refused = Decoded::nothing().with_reply("#AL#01\r\n");
+            return Ok(Decoded { error: Some(DecodeError::Password), ..refused });
+        }
+        Ok(Decoded { error: login.error, ..Decoded::identified(login.name).with_reply("#AL#1\r\n") })
+    }
+
     fn read_block(&mut self, block: &[u8], context: &Context<'_>) -> Result<Decoded, DecodeError> {
         if !context.known {
             return Err(DecodeError::Unidentified);
@@ -40,15 +69,8 @@ impl WialonDecoder {
     }
 }
 
-fn read(line: &str, context: &Context<'_>) -> Result<Decoded, DecodeError> {
-    let malformed = DecodeError::Malformed("a line is #kind#content");
-    let mut parts = line.trim_end_matches(['\r', '\n']).splitn(3, '#');
-    let (Some(front), Some(kind), Some(body)) = (parts.next(), parts.next(), parts.next()) else {
-        return Err(malformed);
-    };
-    if kind == "L" {
-        return login(body, context);
-    }
+/// A line that is no login.
+fn read(front: &str, kind: &str, body: &str, context: &Context<'_>) -> Result<Decoded, DecodeError> {
     let name = front.rsplit(';').next().filter(|name| !name.is_empty());
     let mut decoded = name.map_or_else(Decoded::nothing, Decoded::identified);
     if kind == "P" {
@@ -93,30 +115,29 @@ fn read(line: &str, context: &Context<'_>) -> Result<Decoded, DecodeError> {
             decoded.reply("#AM#1\r\n");
         }
         "AM" => decoded.answer = Some(body.to_owned()),
-        _ => return Err(malformed),
+        _ => return Err(DecodeError::Malformed("a line is #kind#content")),
     }
     Ok(decoded)
 }
 
 /// `name;password`, or from version 2.0 `version;name;password;checksum`.
-///
-/// A device with the option `password` must send that one; any other gets `#AL#01` and stays unnamed.
-fn login(body: &str, context: &Context<'_>) -> Result<Decoded, DecodeError> {
-    let versioned = body.split(';').next().is_some_and(|version| version.contains('.'));
-    let (names, error) = if versioned { without_checksum(body, ';', 3) } else { (body, None) };
-    let mut fields = names.split(';').skip(usize::from(versioned));
-    let name = fields.next().unwrap_or_default();
-    if name.is_empty() {
-        return Err(DecodeError::Malformed("a login needs a name"));
+struct Login<'a> {
+    name: &'a str,
+    password: &'a str,
+    error: Option<DecodeError>,
+}
+
+impl<'a> Login<'a> {
+    fn read(body: &'a str) -> Result<Self, DecodeError> {
+        let versioned = body.split(';').next().is_some_and(|version| version.contains('.'));
+        let (names, error) = if versioned { without_checksum(body, ';', 3) } else { (body, None) };
+        let mut fields = names.split(';').skip(usize::from(versioned));
+        let name = fields.next().unwrap_or_default();
+        if name.is_empty() {
+            return Err(DecodeError::Malformed("a login needs a name"));
+        }
+        Ok(Self { name, password: fields.next().unwrap_or_default(), error })
     }
-    let password = fields.next().unwrap_or_default();
-    if context.options.text("password").is_some_and(|wanted| wanted != password) {
-        return Ok(Decoded {
-            error: Some(DecodeError::Malformed("the password is another")),
-            ..Decoded::nothing().with_reply("#AL#01\r\n")
-        });
-    }
-    Ok(Decoded { error, ..Decoded::identified(name).with_reply("#AL#1\r\n") })
 }
 
 /// The content before its checksum, which from version 2.0 stands after the last separator: four hexadecimal digits, one
@@ -153,8 +174,14 @@ mod tests {
         }
         for line in ["#L#7;other", "#L#7;NA", "#L#2.0;7;;0000"] {
             let wrong = decode(line, &set, false);
-            assert!(wrong.identifiers.is_empty() && wrong.error.is_some(), "{line}");
+            assert_eq!((wrong.identifiers.len(), wrong.error), (0, Some(DecodeError::Password)), "{line}");
             assert_eq!(wrong.replies, [b"#AL#01\r\n"], "{line}");
+        }
+        // A line that names its device by itself, as by UDP, has no password.
+        for line in ["7#P#", "2.0;7#M#hello", "#D#NA;NA"] {
+            let unasked = decode(line, &set, true);
+            assert_eq!(unasked.error, Some(DecodeError::Password), "{line}");
+            assert!(unasked.replies.is_empty() && unasked.identifiers.is_empty(), "{line}");
         }
     }
 

@@ -3,6 +3,7 @@
 
 use axum::extract::State;
 use perigee_core::error::Kind;
+use perigee_core::gateway::{RawMessage, Reporter};
 use perigee_core::id::MessageId;
 use perigee_core::text::{Lines, ShortText};
 use perigee_gateways::mapping::Mapping;
@@ -22,7 +23,7 @@ use crate::http::extract::{Caller, JsonBody, Params};
 use crate::http::input::{Member, id, input, one_of, parsed_kinds, read_body};
 use crate::http::json::{Field, Fields, Pointer, Problem};
 use crate::http::reply::Reply;
-use crate::ingest::{Pasted, preview_frames, preview_message, preview_request};
+use crate::ingest::{DeviceDecoding, Pasted, preview_frames, preview_message, preview_request};
 
 /// The most characters of pasted text.
 const TEXT_MAX: usize = 64 * 1024;
@@ -46,11 +47,13 @@ input! {
         protocol: ProtocolName, nullable, example "gt06";
         /// The feed whose requests are read; of a stored message the one it came by unless given.
         feed: FeedName, nullable, example null;
-        /// The model of the device, for protocols that differ between models.
+        /// The model of the device, for protocols that differ between models; of a stored message the one of its device
+        /// unless given.
         model: ShortText, nullable, example null;
         /// Whether the lines are one connection, in which a login names the device of the lines after it.
         session: bool, or(false);
-        /// Settings as a gateway has them, such as `template` and `mapping`.
+        /// Settings as a gateway has them, such as `template` and `mapping`, or as `decoding` of a device. A stored message
+        /// of a tracker is read by the settings of its device, over which these go.
         options: OptionsObject, nullable, example {};
     }
 }
@@ -161,6 +164,25 @@ fn read_options(text: Option<String>) -> Result<Options, Problem> {
     Ok(Options::new(members))
 }
 
+/// How a stored frame of a tracker is read: by the settings of its device, unless the caller gives others.
+async fn of_device(
+    app: &App,
+    message: &RawMessage,
+    model: Option<&str>,
+    options: Options,
+) -> ApiResult<DeviceDecoding> {
+    let Some(protocol) = find_protocol(&message.source) else {
+        return Ok(DeviceDecoding { model: model.map(str::to_owned), options });
+    };
+    let reporter = app.store.find_message_device(message).await?.map(|reporter| match model {
+        Some(model) => Reporter { model: Some(model.to_owned()), reported_model: None, ..reporter },
+        None => reporter,
+    });
+    let settings = app.ingest.decoding(protocol, reporter.as_ref(), model);
+    // The password was checked when the message came.
+    Ok(DeviceDecoding { options: settings.options.without("password").overlaid(&options), ..settings })
+}
+
 fn read_feed(name: Option<&str>) -> Result<Option<&'static Feed>, Problem> {
     let Some(name) = name else { return Ok(None) };
     find_feed(name).map(Some).ok_or_else(|| problem("feed", "There is no such feed."))
@@ -197,7 +219,8 @@ pub async fn decode_messages(
     let messages = match (input.text, input.message) {
         (Some(text), None) => {
             let memory = memory(text.len());
-            let defaults = LineDefaults { protocol, model, session: input.session };
+            let frames = options.clone();
+            let defaults = LineDefaults { protocol, model, session: input.session, options: frames };
             let work = move || {
                 if let Some(feed) = feed {
                     preview_request(feed, &options, text.as_bytes(), now)
@@ -211,7 +234,8 @@ pub async fn decode_messages(
             let found = app.store.find_message(caller.scope(), id).await?;
             let message = found.ok_or_else(|| not_found(Kind::Message))?;
             let memory = memory(message.bytes.len());
-            let work = move || preview_message(&message, feed, model.as_deref(), &options);
+            let settings = of_device(&app, &message, model.as_deref(), options).await?;
+            let work = move || preview_message(&message, feed, &settings);
             app.budget.run(payer, memory, work).await?
         }
         _ => return Err(refuse(problem("text", "Give either a text or the id of a stored message."))),

@@ -45,6 +45,7 @@ pub mod shares;
 pub mod shares_public;
 pub mod templates;
 pub mod token;
+pub mod tracker_models;
 pub mod usage;
 mod user_bounds;
 pub mod user_links;

@@ -257,6 +257,7 @@ pub(super) const ROWS: &[Row] = &[
     row("GET /api/rawMessages/{messageId}", Read, RawMessage, none),
     row("POST /api/rawMessages/{messageId}/reprocess", With(Privilege::LocationsWrite), RawMessage, none),
     row("GET /api/heardDevices", Wholly(Privilege::DevicesWrite), None, none),
+    row("GET /api/trackerModels", Read, None, none),
     row("GET /api/devices/{deviceId}/commands", Read, Device, none),
     row("POST /api/devices/{deviceId}/commands", With(Privilege::CommandsSend), Device, command),
     row("POST /api/devices/{deviceId}/sendCommand", With(Privilege::CommandsSend), Device, command),

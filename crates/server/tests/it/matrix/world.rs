@@ -491,7 +491,15 @@ async fn make_contact_group(app: &TestApp, tenant: &Tenant) -> String {
 
 async fn make_raw_message(app: &TestApp, tenant: &Tenant, device: DeviceId) -> String {
     let scope = Scope::for_operator(tenant.account.id);
-    let reporter = Reporter { scope, device, identifier: "imei".to_owned(), model: None };
+    let reporter = Reporter {
+        scope,
+        device,
+        identifier: "imei".to_owned(),
+        model: None,
+        reported_model: None,
+        decoding: perigee_core::decoding::Decoding::new(),
+        proposed_zone_minutes: None,
+    };
     let message = NewMessage {
         source: "gt06",
         peer: "192.0.2.1:5".to_owned(),

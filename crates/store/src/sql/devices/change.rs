@@ -2,6 +2,7 @@
 
 use perigee_core::account::Account;
 use perigee_core::actor::{Actor, Reach, Scope};
+use perigee_core::decoding::Decoding;
 use perigee_core::device::{Device, DeviceRef, DeviceSettings};
 use perigee_core::error::{Kind, StoreError, Unique};
 use perigee_core::event::EventKind;
@@ -55,6 +56,7 @@ pub(super) fn values(settings: &DeviceSettings) -> Result<Vec<Value>> {
         Value::from(search::tags_text(&settings.tags)?),
         text(&settings.icon),
         text(&settings.model),
+        Value::from(decoding_text(&settings.decoding)?),
         Value::from(settings.expected_interval_s),
         Value::from(settings.retention_days),
         Value::from(limits.expiration_date.map(|date| date.to_string())),
@@ -65,8 +67,13 @@ pub(super) fn values(settings: &DeviceSettings) -> Result<Vec<Value>> {
     ])
 }
 
+/// The stored form of the settings for decoding.
+pub(super) fn decoding_text(decoding: &Decoding) -> Result<String> {
+    serde_json::to_string(decoding).map_err(|cause| StoreError::Internal(cause.into()))
+}
+
 /// The columns of [`values`].
-pub(super) const COLUMNS: [&str; 15] = [
+pub(super) const COLUMNS: [&str; 16] = [
     "identifier",
     "identifiers",
     "name",
@@ -75,6 +82,7 @@ pub(super) const COLUMNS: [&str; 15] = [
     "tags",
     "icon",
     "model",
+    "decoding",
     "expected_interval_s",
     "retention_days",
     "expiration_date",

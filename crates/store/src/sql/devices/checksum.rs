@@ -1,6 +1,7 @@
 //! The checksum of a device's row: the CRC-32 of the client's settings, plus the columns that the service changes.
 
 use perigee_core::day::Date;
+use perigee_core::decoding::Decoding;
 use perigee_core::gateway::DeviceIdentifier;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::Result;
@@ -8,7 +9,7 @@ use perigee_core::text::Tags;
 
 use super::super::checksum::{crc, id_part, sum, values};
 use super::super::{column, search};
-use super::change::COLUMNS;
+use super::change::{COLUMNS, decoding_text};
 use super::identifiers;
 use crate::{Row, Tx, Value, params};
 
@@ -37,6 +38,10 @@ fn are_identifiers_readable(row: &Row) -> bool {
     column::json::<Vec<DeviceIdentifier>>(row, "identifiers").is_ok()
 }
 
+fn is_decoding_readable(row: &Row) -> bool {
+    column::json::<Decoding>(row, "decoding").is_ok()
+}
+
 fn is_date_readable(row: &Row) -> bool {
     column::opt_parsed::<Date>(row, "expiration_date").is_ok()
 }
@@ -49,6 +54,9 @@ pub(crate) fn fault(row: &Row) -> Result<Option<String>> {
     if !are_identifiers_readable(row) {
         return Ok(Some("its identifiers cannot be read".to_owned()));
     }
+    if !is_decoding_readable(row) {
+        return Ok(Some("its settings for decoding cannot be read".to_owned()));
+    }
     if !is_date_readable(row) {
         return Ok(Some("its expiration date cannot be read".to_owned()));
     }
@@ -59,17 +67,19 @@ pub(crate) fn fault(row: &Row) -> Result<Option<String>> {
     Ok(differs.then(|| "it does not match its checksum".to_owned()))
 }
 
-/// Repairs a device: drops tags, further identifiers or a date that cannot be read, and recomputes its checksum.
+/// Repairs a device: drops tags, further identifiers, settings for decoding or a date that cannot be read, and recomputes its checksum.
 pub(crate) async fn repair(tx: &Tx, row: &Row) -> Result<()> {
     let key = params![row.i64("account_id")?, row.i64("id")?];
     let fields = [Some(row.str("name")?), row.opt_str("identifier")?, row.opt_str("description")?];
     let tags = if are_tags_readable(row) { row.text("tags")? } else { search::tags_text(&Tags::default())? };
     let identifiers =
         if are_identifiers_readable(row) { row.text("identifiers")? } else { identifiers::to_text(&[])? };
+    let decoding =
+        if is_decoding_readable(row) { row.text("decoding")? } else { decoding_text(&Decoding::default())? };
     let date = if is_date_readable(row) { row.opt_text("expiration_date")? } else { None };
-    let sql = "UPDATE device SET tags = ?3, expiration_date = ?4, search = ?5, identifiers = ?6 \
+    let sql = "UPDATE device SET tags = ?3, expiration_date = ?4, search = ?5, identifiers = ?6, decoding = ?7 \
                WHERE account_id = ?1 AND id = ?2";
-    let values = params![tags, date, search::searchable(&fields), identifiers];
+    let values = params![tags, date, search::searchable(&fields), identifiers, decoding];
     tx.execute(sql, &[key, values].concat()).await?;
     let row = tx.query_one("SELECT * FROM device WHERE account_id = ?1 AND id = ?2", key).await?;
     let sql = "UPDATE device SET checksum = ?3 WHERE account_id = ?1 AND id = ?2";

@@ -9,8 +9,15 @@ use perigee_core::gateway::{DeviceIdentifier, Reporter};
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::Result;
 
+use super::super::column;
 use super::super::query::{Query, for_texts, insert_many};
 use crate::{Row, Tx, params};
+
+/// What [`reporter`] reads of a device `d` and of [`REPORTER_LIVE`].
+pub(crate) const REPORTER: &str = "d.model, d.decoding, l.reported_model, l.proposed_zone_minutes";
+/// Joins what a device told.
+pub(crate) const REPORTER_LIVE: &str =
+    "LEFT JOIN device_live l ON l.account_id = d.account_id AND l.device_id = d.id";
 
 /// The stored form of a device's further identifiers.
 pub(super) fn to_text(identifiers: &[DeviceIdentifier]) -> Result<String> {
@@ -96,10 +103,12 @@ pub(crate) fn storable(identifier: &str) -> bool {
 
 /// The device that has claimed one of these identifiers, which are tried in order.
 pub(crate) async fn find_claimed(tx: &Tx, identifiers: &[String]) -> Result<Option<Reporter>> {
-    let sql = "SELECT c.account_id, c.device_id, d.model FROM identifier_claim c \
-               JOIN device d ON d.account_id = c.account_id AND d.id = c.device_id WHERE c.identifier = ?1";
+    let sql = format!(
+        "SELECT c.account_id, c.device_id, {REPORTER} FROM identifier_claim c \
+         JOIN device d ON d.account_id = c.account_id AND d.id = c.device_id {REPORTER_LIVE} WHERE c.identifier = ?1"
+    );
     for identifier in identifiers.iter().filter(|each| storable(each)) {
-        if let Some(row) = tx.query_opt(sql, params![identifier]).await? {
+        if let Some(row) = tx.query_opt(&sql, params![identifier]).await? {
             return reporter(&row, identifier).map(Some);
         }
     }
@@ -114,28 +123,36 @@ pub(crate) async fn find_in_account(
     identifiers: &[String],
 ) -> Result<Option<Reporter>> {
     if let Some(device) = device {
-        let sql = "SELECT account_id, id AS device_id, model, COALESCE(identifier, '') AS name FROM device \
-                   WHERE account_id = ?1 AND id = ?2";
-        let row = tx.query_opt(sql, params![account, device]).await?;
+        let sql = format!(
+            "SELECT d.account_id, d.id AS device_id, {REPORTER}, COALESCE(d.identifier, '') AS name \
+             FROM device d {REPORTER_LIVE} WHERE d.account_id = ?1 AND d.id = ?2"
+        );
+        let row = tx.query_opt(&sql, params![account, device]).await?;
         return row.map(|row| reporter(&row, row.str("name")?)).transpose();
     }
-    let sql = "SELECT i.account_id, i.device_id, d.model FROM device_identifier i \
-               JOIN device d ON d.account_id = i.account_id AND d.id = i.device_id \
-               WHERE i.account_id = ?1 AND i.identifier = ?2";
+    let sql = format!(
+        "SELECT i.account_id, i.device_id, {REPORTER} FROM device_identifier i \
+         JOIN device d ON d.account_id = i.account_id AND d.id = i.device_id {REPORTER_LIVE} \
+         WHERE i.account_id = ?1 AND i.identifier = ?2"
+    );
     for identifier in identifiers.iter().filter(|each| storable(each)) {
-        if let Some(row) = tx.query_opt(sql, params![account, identifier]).await? {
+        if let Some(row) = tx.query_opt(&sql, params![account, identifier]).await? {
             return reporter(&row, identifier).map(Some);
         }
     }
     Ok(None)
 }
 
-/// The device of a row with `account_id`, `device_id` and `model`.
+/// The device of a row with `account_id`, `device_id` and the columns of [`REPORTER`].
 pub(crate) fn reporter(row: &Row, identifier: &str) -> Result<Reporter> {
     Ok(Reporter {
         scope: Scope::for_gateway(AccountId::from_i64(row.i64("account_id")?)),
         device: DeviceId::from_i64(row.i64("device_id")?),
         identifier: identifier.to_owned(),
         model: row.opt_text("model")?,
+        reported_model: row.opt_text("reported_model")?,
+        // Settings that cannot be read are reported when the device is read.
+        decoding: column::json(row, "decoding").unwrap_or_default(),
+        proposed_zone_minutes: row.opt_int("proposed_zone_minutes")?,
     })
 }

@@ -52,6 +52,12 @@ pub(super) async fn replace(
     update(tx, &account, id, &settings, license).await?;
     identifiers::save(tx, account.id, id, &settings).await?;
     members::move_device(tx, account.id, id, &before.settings.groups, &settings.groups).await?;
+    if settings.decoding != before.settings.decoding {
+        // What was proposed was about fixes that were read by other settings.
+        let sql =
+            "UPDATE device_live SET proposed_zone_minutes = NULL WHERE account_id = ?1 AND device_id = ?2";
+        tx.execute(sql, params![account.id, id]).await?;
+    }
     rule_engine::wake(tx, account.id, id).await?;
     let after = reread(tx, &account, &actor, id).await?;
     append_event(tx, EventKind::DeviceUpdated, &after).await?;

@@ -22,9 +22,10 @@ use crate::{Row, Tx};
 
 /// Every column of a device; `?1` is the account and `?2` the date of its day.
 pub(super) const SELECT: &str = "\
-    SELECT d.id, d.revision, d.identifier, d.identifiers, d.name, d.description, d.min, d.tags, d.icon, d.model, \
+    SELECT d.id, d.revision, d.identifier, d.identifiers, d.name, d.description, d.min, d.tags, d.icon, d.model, d.decoding, \
         d.expected_interval_s, d.retention_days, d.expiration_date, d.expires, d.licensed, d.daily_emails, d.daily_sms, \
         d.critical_reserve, d.created_by, d.creation, d.last_modified, l.last_seen, l.rhythm, l.protocol, \
+        l.reported_model, l.proposed_zone_minutes, \
         c.emails_sent, c.sms_sent, c.sms_segments, \
         (SELECT string_agg(CAST(m.group_id AS TEXT), ',' ORDER BY m.group_id) FROM group_member m \
          WHERE m.account_id = d.account_id AND m.device_id = d.id) AS group_ids \
@@ -80,6 +81,8 @@ impl Frame {
                     .and_then(|rhythm| ReportingInterval::from_bytes(rhythm).interval_s()),
             },
             protocol: row.opt_text("protocol")?,
+            reported_model: row.opt_text("reported_model")?,
+            proposed_zone_minutes: row.opt_int("proposed_zone_minutes")?,
             created_by: row.opt_i64("created_by")?.map(UserId::from_i64),
             creation: row.timestamp("creation")?,
             last_modified: row.timestamp("last_modified")?,
@@ -96,6 +99,7 @@ impl Frame {
             tags: self.or_none(row, column::json(row, "tags"))?,
             icon: row.opt_text("icon")?,
             model: row.opt_text("model")?,
+            decoding: self.or_none(row, column::json(row, "decoding"))?,
             groups: self.groups(row)?,
             limits: Limits {
                 expiration_date: self.or_none(row, column::opt_parsed::<Date>(row, "expiration_date"))?,

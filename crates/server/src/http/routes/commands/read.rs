@@ -3,9 +3,11 @@
 use axum::extract::State;
 use axum::response::Response;
 use perigee_core::command::{Command, CommandFilter, CommandKind, CommandState};
+use perigee_core::device::Device;
 use perigee_core::error::Kind;
 use perigee_core::id::CommandId;
-use perigee_gateways::{Options, Target, find_protocol, supported_commands};
+use perigee_core::time::Timestamp;
+use perigee_gateways::{Protocol, Target, find_protocol, supported_commands};
 
 use super::view::{CommandList, CommandStateName, CommandTypeList, CommandTypeView, CommandView};
 use crate::app::App;
@@ -15,6 +17,7 @@ use crate::http::list::answer_list;
 use crate::http::names::device_param;
 use crate::http::reply::Reply;
 use crate::http::routes::devices::{find_device, find_device_id};
+use crate::ingest::DeviceDecoding;
 
 /// Commands of a page unless the client says otherwise.
 const PAGE: u32 = 100;
@@ -101,6 +104,23 @@ pub async fn get_command(
     Ok(caller.reply(CommandView::from(command)))
 }
 
+/// How commands to a device are written in a protocol.
+pub(super) fn settings_of(app: &App, device: &Device, protocol: &Protocol) -> DeviceDecoding {
+    let settings = &device.settings;
+    let (model, told) = (settings.model.as_deref(), device.reported_model.as_deref());
+    app.ingest.decoding_of(protocol, model, told, Some(&settings.decoding))
+}
+
+/// The device as encoders see it.
+pub(super) fn target<'a>(device: &'a Device, settings: &'a DeviceDecoding, now: Timestamp) -> Target<'a> {
+    Target {
+        identifier: device.settings.identifier.as_deref().unwrap_or("0"),
+        model: settings.model.as_deref(),
+        options: &settings.options,
+        now,
+    }
+}
+
 /// List the commands that a device takes.
 ///
 /// By the protocol that it last spoke. A device that has not been heard may be given any command; what its protocol does not
@@ -116,17 +136,14 @@ pub async fn list_command_types(
 ) -> ApiResult<Reply<CommandTypeList>> {
     params.finish()?;
     let device = find_device(&app, &caller, device.as_ref()).await?;
-    let options = Options::default();
-    let target = Target {
-        identifier: device.settings.identifier.as_deref().unwrap_or("0"),
-        model: device.settings.model.as_deref(),
-        options: &options,
-        now: caller.now(),
-    };
     let kinds = match &device.protocol {
         None => CommandKind::ALL.to_vec(),
         Some(name) => {
-            find_protocol(name).map(|protocol| supported_commands(protocol, &target)).unwrap_or_default()
+            let taken = |protocol| {
+                let settings = settings_of(&app, &device, protocol);
+                supported_commands(protocol, &target(&device, &settings, caller.now()))
+            };
+            find_protocol(name).map(taken).unwrap_or_default()
         }
     };
     let command_types = kinds.into_iter().map(CommandTypeView::from).collect();

@@ -5,13 +5,11 @@ use perigee_core::command::{CommandKind, NewCommand};
 use perigee_core::device::{Device, DeviceRef};
 use perigee_core::id::CommandId;
 use perigee_core::privilege::Privilege;
-use perigee_gateways::{
-    Command as Order, EncodeError, Options, Target, encode_command, find_protocol, supported_commands,
-};
+use perigee_gateways::{Command as Order, EncodeError, encode_command, find_protocol, supported_commands};
 use serde_json::Value;
 
 use super::input::{CommandInput, modernise, read_command};
-use super::read::find;
+use super::read::{find, settings_of, target};
 use super::view::CommandView;
 use crate::app::App;
 use crate::http::error::{ApiError, ApiResult, invalid_body};
@@ -22,7 +20,7 @@ use crate::http::reply::Reply;
 use crate::http::routes::devices::find_device;
 
 /// Refuses a command that the protocol of the device does not have, or cannot write with these values.
-fn check_protocol(device: &Device, new: &NewCommand) -> ApiResult<()> {
+fn check_protocol(app: &App, device: &Device, new: &NewCommand) -> ApiResult<()> {
     let Some(name) = device.protocol.as_deref() else { return Ok(()) };
     let refuse = |member: &str, detail: String| {
         Err(invalid_body(vec![Problem { pointer: Pointer::root().member(member), detail }]))
@@ -30,13 +28,8 @@ fn check_protocol(device: &Device, new: &NewCommand) -> ApiResult<()> {
     let Some(protocol) = find_protocol(name) else {
         return refuse("type", format!("The device reports by {name}, which takes no commands."));
     };
-    let options = Options::default();
-    let target = Target {
-        identifier: device.settings.identifier.as_deref().unwrap_or("0"),
-        model: device.settings.model.as_deref(),
-        options: &options,
-        now: device.creation,
-    };
+    let settings = settings_of(app, device, protocol);
+    let target = target(device, &settings, device.creation);
     let order = Order {
         kind: new.kind.name().to_owned(),
         values: serde_json::from_str(&new.values).unwrap_or_default(),
@@ -65,7 +58,7 @@ async fn queue(
     let device = find_device(app, caller, device).await?;
     caller.require(Privilege::CommandsSend)?;
     let new = read_command(value, caller.zone(), caller.now())?;
-    check_protocol(&device, &new)?;
+    check_protocol(app, &device, &new)?;
     if new.kind == CommandKind::EngineStop
         && let Some(speed) = app.ingest.speed_above_limit(caller.scope(), device.id).await?
     {

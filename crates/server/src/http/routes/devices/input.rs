@@ -10,6 +10,7 @@ use perigee_core::text::{Description, Line, Name, SHORT_MAX, ShortText};
 use serde_json::Value;
 use utoipa::openapi::{RefOr, Schema};
 
+use super::decoding::DecodingInput;
 use crate::http::edit::ENVELOPE;
 use crate::http::error::ApiResult;
 use crate::http::input::{Member, Object, Objects, Part, Set, TagMap, Whole, WholeU8, input, read_body};
@@ -24,6 +25,8 @@ const READ_ONLY: &[&str] = &[
     "lastSeen",
     "learnedIntervalSeconds",
     "protocol",
+    "reportedModel",
+    "proposedTimeZoneMinutes",
     "creation",
     "lastModified",
 ];
@@ -46,8 +49,12 @@ input! {
         tags: TagMap, nullable, example {"colour": "red"};
         /// The icon it is drawn with.
         icon: ShortText, nullable, example "boat";
-        /// What kind of hardware it is.
+        /// What kind of hardware it is: a model of `GET /api/trackerModels`, with or without its maker, or any text. Messages
+        /// of some protocols are read by the model.
         model: ShortText, nullable, example "SmartOne C";
+        /// How its messages are read and its commands written, where that differs from other devices of its protocol; see
+        /// `GET /api/trackerModels`. It takes effect with the next message.
+        decoding: DecodingInput, nullable, example {"timeZoneMinutes": 480};
         /// The groups it is in, by id or by a name that only one has. Changing them needs `groups.write` too.
         groups: Set<GroupId, 0, { DeviceSettings::GROUPS_MAX }>, nullable, example [];
         /// Its expiry and daily limits; none at all when left out.
@@ -143,6 +150,7 @@ pub(super) fn read_device(body: &Value) -> ApiResult<DeviceSettings> {
             tags: input.tags.unwrap_or_default(),
             icon: input.icon,
             model: input.model,
+            decoding: input.decoding.unwrap_or_default(),
             groups,
             limits: input.limits.unwrap_or_default(),
             expected_interval_s: input.expected_interval_s,
@@ -241,6 +249,24 @@ mod tests {
         );
         check(&json!({"sms": 1}), "/limits/sms", "Unknown member \"sms\". Leave it out.");
         check(&json!(5), "/limits", "\"limits\" must be an object, not a number.");
+    }
+
+    #[test]
+    fn settings_for_decoding_are_checked() {
+        let decoding = |value: &Value| {
+            let body = json!({"name": "Boat", "decoding": value});
+            read_device(&body).map(|settings| settings.decoding).map_err(|error| error.message)
+        };
+        let set = decoding(&json!({"timeZoneMinutes": 330, "adc": true, "hbm": null})).unwrap();
+        assert_eq!(serde_json::to_value(&set).unwrap(), json!({"timeZoneMinutes": 330, "adc": true}));
+        assert!(decoding(&json!(null)).unwrap().is_empty());
+        let check = |value: Value, expect: &str| {
+            let error = decoding(&value).unwrap_err();
+            assert!(error.contains(expect), "{error}");
+        };
+        check(json!({"timezone": 1}), "\"decoding\" has no option \"timezone\"; there are timeZoneMinutes, ");
+        check(json!({"hbm": 3}), "\"decoding\" is not usable: \"hbm\" must be a whole number from 0 to 2.");
+        check(json!([]), "\"decoding\" must be an object");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Devices: trackers, their licences and limits.
 
+mod decoding;
 pub mod input;
 pub mod read;
 pub mod view;

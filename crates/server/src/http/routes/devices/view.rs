@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use perigee_core::decoding::Decoding;
 use perigee_core::device::Device;
 use perigee_core::gateway::DeviceIdentifier;
 use perigee_core::id::GroupId;
@@ -9,6 +10,9 @@ use perigee_core::limits::{Counters, Limits};
 use perigee_core::time::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa::openapi::{RefOr, Schema};
+
+use super::decoding::decoding_schema;
 
 /// A device: a tracker with its settings and its state.
 #[derive(Serialize, ToSchema)]
@@ -42,6 +46,16 @@ pub struct DeviceView {
     /// What kind of hardware it is.
     #[schema(example = "SmartOne C")]
     model: Option<String>,
+    /// The model that its own messages told; it counts for decoding while `model` is none that is known.
+    #[schema(example = json!(null))]
+    reported_model: Option<String>,
+    /// How its messages are read and its commands written, where that differs from other devices of its protocol.
+    #[schema(schema_with = decoding_view_schema, example = json!({"timeZoneMinutes": 480}))]
+    decoding: Decoding,
+    /// Time zone of its clock, in minutes ahead of UTC, that is proposed because all its newest fixes are off by the same whole
+    /// half hours; null if none is. To accept it, set it as `timeZoneMinutes` of `decoding`.
+    #[schema(example = json!(null), minimum = -840, maximum = 840)]
+    proposed_time_zone_minutes: Option<i32>,
     /// The protocol it last spoke.
     #[schema(example = json!(null))]
     protocol: Option<String>,
@@ -81,6 +95,10 @@ pub struct DeviceView {
     /// When a client last changed it.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_modified: String,
+}
+
+fn decoding_view_schema() -> RefOr<Schema> {
+    decoding_schema(false)
 }
 
 /// A further name under which a device reports.
@@ -204,6 +222,9 @@ impl DeviceView {
             tags: settings.tags,
             icon: settings.icon,
             model: settings.model,
+            reported_model: device.reported_model,
+            decoding: settings.decoding,
+            proposed_time_zone_minutes: device.proposed_zone_minutes,
             protocol: device.protocol,
             groups: settings.groups.iter().map(GroupId::to_string).collect(),
             state,

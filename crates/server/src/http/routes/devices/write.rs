@@ -115,6 +115,7 @@ async fn change_device(
         place_reference(app.store.replace_device(&caller.actor(), id, seen, settings).await, "groups")
     });
     let device = changed.await?;
+    app.ingest.forget_device(device.id);
     app.ingest.look_for_claims();
     Ok(reply_device(&caller, device))
 }
