@@ -224,6 +224,8 @@ mod tests {
         check(with_file("[limits]\nburst = \"many\"\n"), "burst");
         check(with_file("[limits.accounts]\nacc_0123456789abc = { burst = 5 }\n"), "requests_per_second");
         check(with_file("[server]\ntls_key = \"key.pem\"\n"), "server.tls_key");
+        check(with_file("[gateways.tls]\nteltonika = \"127.0.0.1:0\"\n"), "server.tls_certificate");
+        check(with_file("[gateways.tls]\ngt06 = \"127.0.0.1:0\"\n"), "those of teltonika, any do");
         check(with_file("[server]\ntrusted_proxies = [\"10.0.0.0/40\"]\n"), "server.trusted_proxies");
         check(with_file("[store]\ndatabase = \"mysql://x\"\n"), "store.database");
         check(with_file("[email]\nhost = \"mx\"\n"), "email.from");

@@ -216,7 +216,7 @@ impl Service {
         // Kept until the store is closed: work that outlives its request runs on them.
         let threads = self.limits.threads.clone();
         let figures = MetricsServer::start(self.metrics, &self.app, &self.limits);
-        let gateways = self.gateways.start(&self.app.ingest);
+        let gateways = self.gateways.start(&self.app.ingest, self.tls.as_ref());
         let report = serve(self.listener, self.tls, routes, self.limits, stop).await;
         gateways.stop().await;
         figures.end().await;

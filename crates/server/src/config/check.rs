@@ -34,6 +34,12 @@ impl Config {
         self.sms.validate()?;
         self.webhooks.validate()?;
         self.gateways.validate()?;
+        if !self.gateways.tls.is_empty() && self.server.tls_certificate.is_none() {
+            return refuse(
+                "gateways.tls",
+                "set server.tls_certificate and server.tls_key, which trackers are shown",
+            );
+        }
         self.map.validate()?;
         self.metrics.validate()
     }

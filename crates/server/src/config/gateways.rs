@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-use perigee_gateways::{PROTOCOLS, find_protocol};
+use perigee_gateways::{PROTOCOLS, Transport, find_protocol};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
@@ -28,6 +28,8 @@ pub struct Gateways {
     pub engine_stop_max_kmh: f64,
     /// Addresses by the name of a protocol, or [`ANY_PROTOCOL`].
     pub listen: BTreeMap<String, SocketAddr>,
+    /// The same for connections in TLS, of protocols whose trackers offer it.
+    pub tls: BTreeMap<String, SocketAddr>,
     /// Addresses or networks that may connect, by the name of a protocol; everybody where it is not named.
     pub allow: BTreeMap<String, Vec<String>>,
     /// Settings for all devices of a protocol, by its name.
@@ -45,6 +47,16 @@ impl Gateways {
             return refuse(
                 "gateways.listen",
                 format!("{other:?} is no protocol; there are {} and {ANY_PROTOCOL}", known.join(", ")),
+            );
+        }
+        let offer_tls =
+            |name: &str| find_protocol(name).is_none_or(|it| it.transports.contains(&Transport::Tls));
+        if let Some(other) = self.tls.keys().find(|name| !is_known(name) || !offer_tls(name)) {
+            let offering = PROTOCOLS.iter().map(|protocol| protocol.name).filter(|name| offer_tls(name));
+            let offering: Vec<&str> = offering.chain([ANY_PROTOCOL]).collect();
+            return refuse(
+                "gateways.tls",
+                format!("{other:?} has no trackers that offer TLS; those of {} do", offering.join(", ")),
             );
         }
         for (key, names) in [

@@ -6,26 +6,35 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use perigee_gateways::{Protocol, Transport, find_protocol};
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
-use super::tcp::{self, Connections};
+use super::tcp::{self, Connections, End};
 use super::udp::{Datagrams, Senders};
 use crate::config::GatewaysSection;
 use crate::ingest::Ingest;
-use crate::serve::{BindError, ConnectionLimits, ConnectionPermit, Listener, ServeConfig};
+use crate::serve::{BindError, ConnectionLimits, ConnectionPermit, Listener, ServeConfig, Tls};
 
 /// How long connections have to finish what they are storing when the service stops.
 const STOP_WITHIN: Duration = Duration::from_secs(10);
 /// Pause after an accept that failed, for example because the process has no more file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// How long a TLS handshake may take.
+const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
+/// How long a peer may take to accept the end of a TLS connection.
+const CLOSE_WITHIN: Duration = Duration::from_secs(1);
 
 /// Why trackers cannot be heard.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot listen for trackers; choose another address in gateways.listen.{protocol}")]
+#[error("cannot listen for trackers; choose another address in gateways.{section}.{protocol}")]
 pub struct GatewayBindError {
+    /// `listen` or `tls`.
+    section: &'static str,
     /// The key of the setting.
     protocol: String,
     /// What the operating system says.
@@ -39,6 +48,8 @@ struct Bound {
     protocol: Option<&'static Protocol>,
     tcp: Option<Listener>,
     udp: Option<UdpSocket>,
+    /// Whether its connections are in TLS.
+    encrypted: bool,
 }
 
 /// The bound sockets of all configured protocols.
@@ -53,9 +64,12 @@ impl GatewayListeners {
     /// Binds the configured addresses.
     pub async fn bind(config: &GatewaysSection) -> Result<Self, GatewayBindError> {
         let mut bound = Vec::new();
-        for (name, address) in &config.listen {
-            let one = Bound::new(name, *address).await;
-            bound.push(one.map_err(|source| GatewayBindError { protocol: name.clone(), source })?);
+        for (section, addresses) in [("listen", &config.listen), ("tls", &config.tls)] {
+            for (name, address) in addresses {
+                let one = Bound::new(name, *address, section == "tls").await;
+                let failed = |source| GatewayBindError { section, protocol: name.clone(), source };
+                bound.push(one.map_err(failed)?);
+            }
         }
         let limits = ServeConfig {
             max_connections: config.max_connections,
@@ -68,16 +82,31 @@ impl GatewayListeners {
 
     /// The addresses of a protocol's TCP and UDP sockets, with the ports the system chose.
     pub fn addresses(&self, name: &str) -> (Option<SocketAddr>, Option<SocketAddr>) {
-        let bound = self.bound.iter().find(|bound| bound.name == name);
+        let bound = self.bound.iter().find(|bound| bound.name == name && !bound.encrypted);
         let tcp = bound.and_then(|bound| bound.tcp.as_ref()).map(Listener::local_addr);
         (tcp, bound.and_then(|bound| bound.udp.as_ref()).and_then(|socket| socket.local_addr().ok()))
     }
 
-    /// Serves trackers until [`RunningListeners::stop`] is called.
-    pub fn start(self, ingest: &Arc<Ingest>) -> RunningListeners {
+    /// The address of a protocol's socket for TLS, with the port the system chose.
+    pub fn tls_address(&self, name: &str) -> Option<SocketAddr> {
+        let bound = self.bound.iter().find(|bound| bound.name == name && bound.encrypted)?;
+        bound.tcp.as_ref().map(Listener::local_addr)
+    }
+
+    /// Serves trackers until [`RunningListeners::stop`] is called. `tls` is the certificate of the server, which the settings
+    /// require where trackers are heard in TLS.
+    pub fn start(self, ingest: &Arc<Ingest>, tls: Option<&Tls>) -> RunningListeners {
         let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
         let mut sockets = Vec::new();
-        for Bound { name, protocol, tcp, udp } in self.bound {
+        let acceptor = tls.map(Tls::stream_acceptor);
+        for Bound { name, protocol, tcp, udp, encrypted } in self.bound {
+            if encrypted && acceptor.is_none() {
+                tracing::error!(
+                    protocol = name,
+                    "the server has no certificate; trackers are not heard by TLS"
+                );
+                continue;
+            }
             let connections = Connections {
                 ingest: Arc::clone(ingest),
                 protocol,
@@ -85,8 +114,15 @@ impl GatewayListeners {
                 stop: stop.clone(),
             };
             if let Some(listener) = tcp {
-                tracing::info!(protocol = name, address = %listener.local_addr(), "hearing trackers by TCP");
-                let accept = accept(listener, connections.clone(), Arc::clone(&self.limits), tasks.clone());
+                let address = listener.local_addr();
+                if encrypted {
+                    tracing::info!(protocol = name, %address, "hearing trackers by TLS");
+                } else {
+                    tracing::info!(protocol = name, %address, "hearing trackers by TCP");
+                }
+                let acceptor = acceptor.clone().filter(|_| encrypted);
+                let limits = Arc::clone(&self.limits);
+                let accept = accept(listener, acceptor, connections.clone(), limits, tasks.clone());
                 sockets.push(tokio::spawn(accept));
             }
             if let Some(socket) = udp {
@@ -109,12 +145,12 @@ impl GatewayListeners {
 }
 
 impl Bound {
-    async fn new(name: &str, address: SocketAddr) -> Result<Self, BindError> {
+    async fn new(name: &str, address: SocketAddr, encrypted: bool) -> Result<Self, BindError> {
         let protocol = find_protocol(name);
         let has = |transport| protocol.is_none_or(|protocol| protocol.transports.contains(&transport));
         let tcp = if has(Transport::Tcp) { Some(Listener::bind(address).await?) } else { None };
-        let udp = if has(Transport::Udp) { Some(bind_udp(address).await?) } else { None };
-        Ok(Self { name: name.to_owned(), protocol, tcp, udp })
+        let udp = if has(Transport::Udp) && !encrypted { Some(bind_udp(address).await?) } else { None };
+        Ok(Self { name: name.to_owned(), protocol, tcp, udp, encrypted })
     }
 }
 
@@ -154,6 +190,7 @@ impl RunningListeners {
 
 async fn accept(
     listener: Listener,
+    acceptor: Option<TlsAcceptor>,
     connections: Connections,
     limits: Arc<ConnectionLimits>,
     tasks: TaskTracker,
@@ -165,7 +202,10 @@ async fn accept(
         };
         match accepted {
             Ok((stream, peer)) => match limits.admit(peer.ip()) {
-                Ok(permit) => drop(tasks.spawn(serve(stream, peer, connections.clone(), permit))),
+                Ok(permit) => {
+                    let (acceptor, connections) = (acceptor.clone(), connections.clone());
+                    drop(tasks.spawn(serve(stream, acceptor, peer, connections, permit)));
+                }
                 Err(refusal) => {
                     metrics::counter!("perigee_gateway_connections_refused_total", "limit" => refusal.label())
                         .increment(1);
@@ -180,7 +220,8 @@ async fn accept(
 }
 
 async fn serve(
-    stream: tokio::net::TcpStream,
+    mut stream: tokio::net::TcpStream,
+    acceptor: Option<TlsAcceptor>,
     peer: SocketAddr,
     connections: Connections,
     permit: ConnectionPermit,
@@ -189,9 +230,37 @@ async fn serve(
         tracing::debug!(%error, "socket option not set");
     }
     metrics::gauge!("perigee_gateway_connections_open").increment(1.0);
-    let end = tcp::serve(stream, peer, connections).await;
+    let end = match acceptor {
+        None => tcp::serve(&mut stream, peer, connections).await,
+        Some(acceptor) => serve_tls(stream, &acceptor, peer, connections).await,
+    };
     metrics::gauge!("perigee_gateway_connections_open").decrement(1.0);
     metrics::counter!("perigee_gateway_connections_total", "end" => end.label()).increment(1);
     tracing::debug!(%peer, end = end.label(), "a tracker's connection ended");
     drop(permit);
+}
+
+/// Serves a connection in TLS. Its handshake counts as an open connection and may take [`HANDSHAKE_WITHIN`].
+async fn serve_tls(
+    stream: tokio::net::TcpStream,
+    acceptor: &TlsAcceptor,
+    peer: SocketAddr,
+    connections: Connections,
+) -> End {
+    let handshake = tokio::select! {
+        handshake = timeout(HANDSHAKE_WITHIN, acceptor.accept(stream)) => handshake,
+        () = connections.stop.cancelled() => return End::Stopping,
+    };
+    let mut stream = match handshake {
+        Ok(Ok(stream)) => stream,
+        Ok(Err(error)) => {
+            tracing::debug!(%peer, %error, "a tracker's TLS handshake failed");
+            return End::Handshake;
+        }
+        Err(_elapsed) => return End::Timeout,
+    };
+    let end = tcp::serve(&mut stream, peer, connections).await;
+    // The peer may be gone.
+    let _closed = timeout(CLOSE_WITHIN, stream.shutdown()).await;
+    end
 }

@@ -1,13 +1,15 @@
 //! Connections of trackers.
 
+use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::ready;
 use std::time::Duration;
 
 use perigee_gateways::{FrameBuffer, Protocol, sniff};
-use tokio::io::AsyncWriteExt as _;
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -46,6 +48,8 @@ pub(super) enum End {
     NoProtocol,
     /// The protocol is not heard from this address.
     Address,
+    /// What came was no TLS, or the peer refused the certificate.
+    Handshake,
     /// The store could not commit, so nothing was acknowledged.
     Store,
     /// The service is shutting down.
@@ -60,6 +64,7 @@ impl End {
             Self::Timeout => "timeout",
             Self::NoProtocol => "no-protocol",
             Self::Address => "address",
+            Self::Handshake => "handshake",
             Self::Store => "store",
             Self::Stopping => "stopping",
         }
@@ -72,8 +77,13 @@ struct Speaker {
     frames: FrameBuffer,
 }
 
+/// A connection: plain, or in TLS.
+pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Stream for S {}
+
 /// Serves a connection until it ends.
-pub(super) async fn serve(mut stream: TcpStream, peer: SocketAddr, connections: Connections) -> End {
+pub(super) async fn serve(stream: &mut impl Stream, peer: SocketAddr, connections: Connections) -> End {
     let begin = Instant::now();
     let (mut pace, mut sniffed) = (Pace::new(begin), Vec::new());
     let speaker = |protocol: &'static Protocol| Speaker {
@@ -91,28 +101,27 @@ pub(super) async fn serve(mut stream: TcpStream, peer: SocketAddr, connections: 
         let is_known = speaking.as_ref().is_some_and(|speaker| speaker.session.device().is_some());
         let deadline = if is_known { heard + idle } else { begin + IDENTIFY_WITHIN };
         let wake = speaking.as_ref().and_then(|speaker| speaker.session.wake());
-        tokio::select! {
-            ready = stream.readable() => if ready.is_err() { return End::Peer },
+        let arrived = tokio::select! {
+            arrived = read(stream) => arrived,
             () = woken(wake) => {
                 let Some(speaker) = &mut speaking else { continue };
-                match send_commands(&mut stream, &mut speaker.session).await {
+                match send_commands(stream, &mut speaker.session).await {
                     Some(end) => return end,
                     None => continue,
                 }
             },
             () = tokio::time::sleep_until(deadline) => return End::Timeout,
             () = connections.stop.cancelled() => return End::Stopping,
-        }
-        let mut frames = Vec::new();
-        let read = match &mut speaking {
-            Some(speaker) => read_frames(&stream, &mut speaker.frames, &mut frames),
-            None => read_first(&stream, &mut sniffed),
         };
-        match read {
-            Ok(0) => return End::Peer,
-            Ok(_) => heard = Instant::now(),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
-            Err(_) => return End::Peer,
+        let arrived = match arrived {
+            Ok(arrived) if !arrived.is_empty() => arrived,
+            _ => return End::Peer,
+        };
+        heard = Instant::now();
+        let mut frames = Vec::new();
+        match &mut speaking {
+            Some(speaker) => speaker.frames.push(&arrived, |frame| frames.push(frame.to_vec())),
+            None => sniffed.extend_from_slice(&arrived),
         }
         let speaker = match &mut speaking {
             Some(speaker) => speaker,
@@ -132,7 +141,7 @@ pub(super) async fn serve(mut stream: TcpStream, peer: SocketAddr, connections: 
         }
         let count = frames.len();
         let answer = speaker.session.handle(frames).await;
-        if let Some(end) = reply(&mut stream, answer).await {
+        if let Some(end) = reply(stream, answer).await {
             return end;
         }
         let account_pause = speaker.session.device().and_then(|device| connections.ingest.pause(device));
@@ -154,9 +163,9 @@ async fn woken(wake: Option<Arc<tokio::sync::Notify>>) {
 }
 
 /// Writes the commands that wait for the device, and tells whether the connection ends.
-async fn send_commands(stream: &mut TcpStream, session: &mut Session) -> Option<End> {
+async fn send_commands(stream: &mut impl Stream, session: &mut Session) -> Option<End> {
     while let Some(command) = session.next_command().await {
-        let end = match timeout(WRITE_WITHIN, stream.write_all(&command.bytes)).await {
+        let end = match timeout(WRITE_WITHIN, write(stream, &command.bytes)).await {
             Ok(Ok(())) => continue,
             Ok(Err(_)) => End::Peer,
             Err(_elapsed) => End::Timeout,
@@ -167,25 +176,27 @@ async fn send_commands(stream: &mut TcpStream, session: &mut Session) -> Option<
     None
 }
 
-/// Reads what has arrived into frames. Not asynchronous, so that no waiting connection holds the buffer.
-fn read_frames(stream: &TcpStream, buffer: &mut FrameBuffer, frames: &mut Vec<Vec<u8>>) -> io::Result<usize> {
-    let mut chunk = [0_u8; CHUNK];
-    let count = stream.try_read(&mut chunk)?;
-    buffer.push(chunk.get(..count).unwrap_or_default(), |frame| frames.push(frame.to_vec()));
-    Ok(count)
+/// Waits for bytes and gives what has arrived; nothing at the end of the stream. A connection that waits holds no buffer.
+async fn read(stream: &mut impl Stream) -> io::Result<Vec<u8>> {
+    poll_fn(|context| {
+        let mut chunk = [0_u8; CHUNK];
+        let mut buffer = ReadBuf::new(&mut chunk);
+        ready!(Pin::new(&mut *stream).poll_read(context, &mut buffer))?;
+        Ok(buffer.filled().to_vec()).into()
+    })
+    .await
 }
 
-fn read_first(stream: &TcpStream, sniffed: &mut Vec<u8>) -> io::Result<usize> {
-    let mut chunk = [0_u8; CHUNK];
-    let count = stream.try_read(&mut chunk)?;
-    sniffed.extend_from_slice(chunk.get(..count).unwrap_or_default());
-    Ok(count)
+/// Writes all bytes; in TLS they may otherwise stay in a buffer.
+async fn write(stream: &mut impl Stream, bytes: &[u8]) -> io::Result<()> {
+    stream.write_all(bytes).await?;
+    stream.flush().await
 }
 
 /// Writes the replies, and tells whether the connection ends.
-async fn reply(stream: &mut TcpStream, answer: Answer) -> Option<End> {
+async fn reply(stream: &mut impl Stream, answer: Answer) -> Option<End> {
     for bytes in &answer.replies {
-        match timeout(WRITE_WITHIN, stream.write_all(bytes)).await {
+        match timeout(WRITE_WITHIN, write(stream, bytes)).await {
             Ok(Ok(())) => {}
             Ok(Err(_)) => return Some(End::Peer),
             Err(_elapsed) => return Some(End::Timeout),

@@ -135,6 +135,13 @@ impl Tls {
         TlsAcceptor::from(Arc::clone(&self.0.config))
     }
 
+    /// Accepts connections that are not HTTP, with the same certificate.
+    pub(crate) fn stream_acceptor(&self) -> TlsAcceptor {
+        let mut config = ServerConfig::clone(&self.0.config);
+        config.alpn_protocols.clear();
+        TlsAcceptor::from(Arc::new(config))
+    }
+
     /// Reloads every `period` until told to stop. A reload that has begun is waited for: nothing looks at the files once
     /// this is over.
     pub(super) async fn keep_fresh(self, period: Duration, stop: CancellationToken) {

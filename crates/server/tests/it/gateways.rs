@@ -34,14 +34,14 @@ on_both_engines!(
 
 pub(crate) const IMEI: &str = "356938035643809";
 /// How long an answer may take on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A service that hears trackers.
 pub(crate) struct Hearing {
     pub(crate) app: TestApp,
     pub(crate) tenant: Tenant,
     pub(crate) listeners: RunningListeners,
-    addresses: BTreeMap<&'static str, (Option<SocketAddr>, Option<SocketAddr>)>,
+    pub(crate) addresses: BTreeMap<&'static str, (Option<SocketAddr>, Option<SocketAddr>)>,
 }
 
 impl Hearing {
@@ -58,7 +58,7 @@ impl Hearing {
         change(&mut config);
         let bound = GatewayListeners::bind(&config).await.unwrap();
         let addresses = ["gt06", "any"].into_iter().map(|name| (name, bound.addresses(name))).collect();
-        let listeners = bound.start(&app.app.ingest);
+        let listeners = bound.start(&app.app.ingest, None);
         Self { app, tenant, listeners, addresses }
     }
 
@@ -77,7 +77,7 @@ impl Hearing {
         tracker
     }
 
-    async fn locations(&self, device: &str) -> Vec<Value> {
+    pub(crate) async fn locations(&self, device: &str) -> Vec<Value> {
         let path = format!("/api/devices/{device}/locations");
         self.app.get(&self.tenant.owner, &path).await["locations"].as_array().unwrap().clone()
     }
@@ -136,7 +136,7 @@ pub(crate) fn frame(kind: u8, content: &[u8], serial: u16) -> Vec<u8> {
     [b"\x78\x78".as_slice(), &body, &crc.to_be_bytes(), b"\x0d\x0a"].concat()
 }
 
-fn login(imei: &str, serial: u16) -> Vec<u8> {
+pub(crate) fn login(imei: &str, serial: u16) -> Vec<u8> {
     let digits = format!("0{imei}");
     let pairs = digits.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).unwrap());
     let number: Vec<u8> = pairs.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect();

@@ -13,6 +13,7 @@ mod commands;
 mod compatible;
 mod console;
 mod contract;
+mod device_decoding;
 mod devices;
 mod door;
 mod email_caps;

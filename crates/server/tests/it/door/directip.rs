@@ -35,19 +35,21 @@ struct DirectIpServer {
 
 impl DirectIpServer {
     async fn new(engine: Engine, change: impl FnOnce(&mut GatewaysSection)) -> Self {
-        let app = TestApp::new(engine).await;
+        let app = TestApp::with(engine, |config| {
+            let confirm = json!({"confirm": true}).as_object().unwrap().clone();
+            config.gateways.options = [("iridium".to_owned(), confirm)].into();
+        })
+        .await;
         let tenant = app.tenant("acme", 10).await;
         let mut config = app.app.config.gateways.clone();
         let any_port: SocketAddr = "127.0.0.1:0".parse().unwrap();
         config.listen = ["iridium", "any"].into_iter().map(|name| (name.to_owned(), any_port)).collect();
         config.allow = [("iridium".to_owned(), vec!["127.0.0.0/8".to_owned()])].into();
-        config.options =
-            [("iridium".to_owned(), json!({"confirm": true}).as_object().unwrap().clone())].into();
         change(&mut config);
         let bound = GatewayListeners::bind(&config).await.unwrap();
         let address = |name| bound.addresses(name).0.unwrap();
         let (address, any) = (address("iridium"), address("any"));
-        let listeners = bound.start(&app.app.ingest);
+        let listeners = bound.start(&app.app.ingest, None);
         Self { app, tenant, address, any, _listeners: listeners }
     }
 
