@@ -1,11 +1,13 @@
 // Where positions come from: a phone that scans a code, an unknown tracker, and a template that is previewed before it is used.
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { desktop, phone } from '../lib/browser.mjs'
 import { complete, overflow, serious } from '../lib/page.mjs'
 import { middleOf, pixelsOf, until } from '../lib/pixels.mjs'
+import { binary } from '../lib/server.mjs'
 import { suite } from '../lib/suite.mjs'
 
 const config = '[gateways.listen]\ngt06 = "127.0.0.1:0"\n'
@@ -42,6 +44,17 @@ function lingo(payload, seconds) {
     message: payload.toString('base64')
   }
 }
+
+/** The port on which trackers are heard. */
+const trackerPort = (server) =>
+  until('the server says where it hears trackers', () => {
+    const found = server.said.map((line) => /hearing trackers by TCP.*127\.0\.0\.1:(\d+)/.exec(line)).find(Boolean)
+    return found && Number(found[1])
+  })
+
+/** A simulated tracker over a real socket, one record a second. */
+const simulate = (port, identifier, seconds) =>
+  spawn(binary, ['simulate', '--protocol', 'gt06', '--to', `127.0.0.1:${port}`, '--identifier', identifier, '--every', '1', '--seconds', String(seconds)])
 
 test('a phone opens the link of the QR page and is on the map', async ({ page, context, browser, server }) => {
   await page.goto(`${server.url}/sources`)
@@ -99,10 +112,7 @@ test('an unknown device is claimed from its raw message', async ({ page, api, se
 })
 
 test('an unknown tracker appears, is claimed, and its dot moves', async ({ page, api, server }) => {
-  const port = await until('the server says where it hears trackers', () => {
-    const found = server.said.map((line) => /hearing trackers by TCP.*127\.0\.0\.1:(\d+)/.exec(line)).find(Boolean)
-    return found && Number(found[1])
-  })
+  const port = await trackerPort(server)
   await page.goto(`${server.url}/sources/heard`)
   await page.getByText('Switch the tracker on and wait').waitFor()
   const tracker = connect(port, '127.0.0.1')
@@ -129,6 +139,42 @@ test('an unknown tracker appears, is claimed, and its dot moves', async ({ page,
   await until('the position is stored', async () => (await api.get(`/api/devices/${id}/locations?from=2024-01-01T00:00:00Z`)).locations.length === 1)
   again.destroy()
   await page.getByText('35 km/h').first().waitFor()
+})
+
+test('a command goes from waiting to answered', async ({ page, api, server }) => {
+  const port = await trackerPort(server)
+  const identifier = '356938035643810'
+  const { id } = await api.device('Truck 9', { identifier })
+  // Heard once, so that its protocol is known.
+  await once(simulate(port, identifier, 1), 'exit')
+  await page.goto(`${server.url}/devices/${id}`)
+  await page.getByRole('button', { name: 'Command', exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: 'Send a command' })
+  await dialog.getByLabel('Command').selectOption({ label: 'Report the position now' })
+  await dialog.getByRole('button', { name: 'Send command' }).click()
+  const row = dialog.getByRole('listitem').filter({ hasText: 'Report the position now' })
+  await row.getByText('Waiting').waitFor()
+  const tracker = simulate(port, identifier, 600)
+  await row.getByText('Answered').waitFor()
+  await picture(page, 'commands')
+  const gone = once(tracker, 'exit')
+  tracker.kill()
+  await gone
+})
+
+test('model and time zone of a tracker are set in its form', async ({ page, api, server }) => {
+  const port = await trackerPort(server)
+  const { id } = await api.device('Clone 3', { identifier: '356938035643828' })
+  await once(simulate(port, '356938035643828', 1), 'exit')
+  await page.goto(`${server.url}/devices/${id}`)
+  await page.getByRole('button', { name: 'Edit' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Time zone of its clock, if it sends local time').selectOption('480')
+  await dialog.getByLabel('Model').fill('Concox GT06N')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  const changed = (await api.get(`/api/devices/${id}`)).device
+  assert.deepEqual([changed.model, changed.decoding], ['Concox GT06N', { timeZoneMinutes: 480 }])
 })
 
 test('a template is tried on a stored message before it is used', async ({ page, api, server }) => {

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { formOf, inputOf, inputOfDevice } from '../src/device/deviceForm'
 import { daysBetween, usageOf } from '../src/device/limits'
+import { findModel, optionsFor, zoneChoices, zoneName } from '../src/device/trackerModels'
 import { accessoriesOf, attributesOf, factsOf } from '../src/device/locationFacts'
 import { daysKind, formOf as recipientForm, inputOf as recipientInput } from '../src/recipients/routing'
 
@@ -45,6 +46,7 @@ const device = {
   id: 'dev_1',
   name: 'Star',
   identifiers: [],
+  decoding: { timeZoneMinutes: 480 },
   tags: { colour: 'red' },
   groups: ['grp_2'],
   state: 'active' as const,
@@ -108,4 +110,23 @@ test('days are named in few words', () => {
   expect(daysKind(['saturday', 'sunday'])).toBe('weekend')
   expect(daysKind(['monday', 'tuesday', 'wednesday', 'thursday', 'friday'])).toBe('working')
   expect(daysKind(['monday', 'sunday'])).toBe('some')
+})
+
+test('a model is found with and without its maker, and tells the options', () => {
+  const models = [{ maker: 'Suntech', model: 'ST4300', protocol: 'suntech', options: {} }]
+  expect(findModel(models, ' suntech st4300')?.model).toBe('ST4300')
+  expect(findModel(models, 'ST4300')?.protocol).toBe('suntech')
+  expect(findModel(models, 'my tracker')).toBeUndefined()
+  const option = (name: string, protocols: string[]) => ({ name, type: 'boolean' as const, protocols, meaning: '' })
+  const options = [option('hbm', ['suntech']), option('ack', ['h02'])]
+  expect(optionsFor(options, 'h02').map(({ name }) => name)).toEqual(['ack'])
+  expect(optionsFor(options, null)).toHaveLength(2)
+})
+
+test('time zones are whole half hours, and what is set', () => {
+  expect(zoneName(480)).toBe('UTC+08:00')
+  expect(zoneName(-210)).toBe('UTC−03:30')
+  expect(zoneChoices(undefined)).toHaveLength(57)
+  expect(zoneChoices(345)).toContain(345)
+  expect(zoneChoices(-840)).toHaveLength(57)
 })

@@ -5,6 +5,8 @@ type Device = Schemas['Device']
 type DeviceInput = Schemas['DeviceInput']
 /** What a number field holds; nothing is null or, once it was typed in and cleared, undefined. */
 type Figure = number | null | undefined
+/** Settings for decoding by their names; what is not set is absent. */
+export type Decoding = Record<string, boolean | number | string>
 
 export interface DeviceForm {
   name: string
@@ -14,6 +16,7 @@ export interface DeviceForm {
   description: string
   min: string
   model: string
+  decoding: Decoding
   icon: string
   tags: { key: string; value: string }[]
   groups: string[]
@@ -33,6 +36,7 @@ export const emptyForm = (): DeviceForm => ({
   description: '',
   min: '',
   model: '',
+  decoding: {},
   icon: '',
   tags: [],
   groups: [],
@@ -56,6 +60,7 @@ export function formOf(device: Device): DeviceForm {
     description: device.description ?? '',
     min: device.min ?? '',
     model: device.model ?? '',
+    decoding: { ...device.decoding },
     icon: device.icon ?? '',
     tags: Object.entries(device.tags).map(([key, value]) => ({ key, value })),
     groups: [...device.groups],
@@ -82,6 +87,7 @@ export function inputOf(form: DeviceForm): DeviceInput {
     description: text(form.description),
     min: text(form.min),
     model: text(form.model),
+    decoding: { ...form.decoding },
     icon: text(form.icon),
     tags: Object.fromEntries(form.tags.filter(({ key }) => key.trim()).map(({ key, value }) => [key.trim(), value])),
     groups: [...form.groups].sort(),
