@@ -1,11 +1,15 @@
 //! Countries of ISO 3166-1, by code or by an English name people use.
 
+mod spanish;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
+
+use crate::preference::ConsoleLanguage;
 
 /// Why a text is not a country.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -166,6 +170,23 @@ impl Country {
     }
 }
 
+/// Gazetteers give Kosovo a code that ISO 3166-1 does not have.
+const KOSOVO: (&str, &str) = ("XK", "Kosovo");
+
+/// The name of a country in this language, by its two-letter code; the code itself if it is none.
+pub fn name_in(code: &str, language: ConsoleLanguage) -> &str {
+    match language {
+        ConsoleLanguage::English => {
+            let named = LIST.iter().find(|(country, _)| country.0 == code).map(|(_, name)| *name);
+            named.unwrap_or(if code == KOSOVO.0 { KOSOVO.1 } else { code })
+        }
+        ConsoleLanguage::Spanish => {
+            let found = spanish::NAMES.binary_search_by_key(&code, |(code, _)| code);
+            found.ok().and_then(|index| spanish::NAMES.get(index)).map_or(code, |(_, name)| name)
+        }
+    }
+}
+
 impl FromStr for Country {
     type Err = ParseCountryError;
 
@@ -210,6 +231,17 @@ mod tests {
 
     fn check(input: &str, expect: Option<&str>) {
         assert_eq!(input.parse::<Country>().ok().map(Country::code), expect, "{input}");
+    }
+
+    #[test]
+    fn every_country_has_a_name_in_spanish() {
+        assert!(spanish::NAMES.is_sorted_by_key(|(code, _)| *code));
+        for (code, _) in Country::all() {
+            assert_ne!(name_in(code, ConsoleLanguage::Spanish), code);
+        }
+        assert_eq!(name_in("ES", ConsoleLanguage::Spanish), "España");
+        assert_eq!(name_in("XK", ConsoleLanguage::English), "Kosovo");
+        assert_eq!(name_in("??", ConsoleLanguage::English), "??");
     }
 
     #[test]

@@ -34,6 +34,7 @@ pub mod notification;
 pub mod overview;
 pub mod page;
 pub mod phone;
+pub mod place;
 pub mod preference;
 pub mod privilege;
 pub mod reporting_interval;

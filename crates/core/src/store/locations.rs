@@ -1,6 +1,7 @@
 //! Storing, reading and maintaining locations.
 
 use std::any::Any;
+use std::collections::HashMap;
 
 use async_trait::async_trait;
 
@@ -65,6 +66,13 @@ pub trait Locations: Send + Sync {
 
     /// Finds the last location: the newest that is not suspect.
     async fn find_last_location(&self, scope: Scope, device: DeviceId) -> Result<Option<StoredLocation>>;
+
+    /// The last locations of those of these devices that are in the scope and have one.
+    async fn last_locations_of(
+        &self,
+        scope: Scope,
+        devices: Vec<DeviceId>,
+    ) -> Result<HashMap<DeviceId, StoredLocation>>;
 
     /// Lists the last location of every device in the scope, by device id.
     async fn list_last_locations(

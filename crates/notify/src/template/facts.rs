@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use perigee_core::location::{Attribute, Milli, Readings};
+use perigee_core::location::{Attribute, Latitude, Longitude, Milli, Readings};
 use perigee_core::notification::{Channel, Content, Occasion};
+use perigee_core::place::{self, Form};
+use perigee_core::preference::ConsoleLanguage;
 use perigee_core::routing::Units;
 use perigee_core::severity::Severity;
 use perigee_core::time::Timestamp;
@@ -21,6 +23,10 @@ pub struct Facts {
     pub(super) device: Device,
     pub(super) alert: Alert,
     pub(super) position: Option<Position>,
+    /// The position in words, such as "21 km SW of Vigo, Spain".
+    pub(super) place: Option<String>,
+    /// The same without the country, for SMS.
+    pub(super) short_place: Option<String>,
     pub(super) limit: Limit,
     pub(super) overview: Report,
     pub(super) channel: &'static str,
@@ -130,6 +136,8 @@ impl Facts {
                 identifier: device.and_then(|device| device.identifier.clone()),
             },
             position: Position::of(content),
+            place: in_words(content, Form::Full),
+            short_place: in_words(content, Form::Short),
             alert,
             limit: Limit { channel: limit.map_or("", Channel::name) },
             overview,
@@ -171,6 +179,29 @@ impl Alert {
             step: 0,
         }
     }
+}
+
+/// The alert's position or else the device's last one, in the language and units of the recipient.
+fn in_words(content: &Content, form: Form) -> Option<String> {
+    let own = match &content.occasion {
+        Occasion::Alert { alert, .. } => alert.alert.position,
+        _ => None,
+    };
+    let last =
+        || content.last_location.as_ref().map(|last| (last.location.latitude, last.location.longitude));
+    let language = content.preferences.language.as_str();
+    place_in_words(own.or_else(last)?, language, content.preferences.units, form)
+}
+
+/// A position in words, in the language of the labels.
+pub(super) fn place_in_words(
+    position: (Latitude, Longitude),
+    language: &str,
+    units: Units,
+    form: Form,
+) -> Option<String> {
+    let language = if spoken(language) == "es" { ConsoleLanguage::Spanish } else { ConsoleLanguage::English };
+    place::describe(position, place::Reader { language, units }, form)
 }
 
 /// The address of a map around a place, with a marker.

@@ -1,14 +1,16 @@
 //! Sample data for checking and previewing templates.
 
 use perigee_core::day::Date;
+use perigee_core::location::{Latitude, Longitude};
 use perigee_core::notification::Channel;
 use perigee_core::overview::{Frequency, GroupTotals, Overview, Period, Totals};
+use perigee_core::place::Form;
 use perigee_core::routing::Units;
 use perigee_core::severity::Severity;
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 
-use super::facts::{Alert, Detail, Device, Facts, Limit, Named, Position, map_url};
+use super::facts::{Alert, Detail, Device, Facts, Limit, Named, Position, map_url, place_in_words};
 use super::kind::Topic;
 use super::report::Report;
 use super::words::{spoken, words};
@@ -23,6 +25,10 @@ pub fn sample(
     base_url: &str,
 ) -> Facts {
     let words = words(language);
+    let place = |form| {
+        let at = (Latitude::from_e7(413_850_600), Longitude::from_e7(21_734_000));
+        place_in_words(at, language, units, form).filter(|_| topic == Topic::Alert)
+    };
     let position = Position {
         latitude: 41.385_06,
         longitude: 2.173_4,
@@ -59,6 +65,8 @@ pub fn sample(
             identifier: Some("300434060000007".to_owned()),
         },
         position: (topic == Topic::Alert).then_some(position),
+        place: place(Form::Full),
+        short_place: place(Form::Short),
         alert: if topic == Topic::Alert { alert } else { Alert::default() },
         limit: Limit { channel: if topic == Topic::Limit { Channel::Sms.name() } else { "" } },
         overview: if topic == Topic::Overview { Report::of(&week(), language) } else { Report::default() },

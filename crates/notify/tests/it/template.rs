@@ -105,6 +105,32 @@ async fn alerts_by_e_mail() {
 }
 
 #[tokio::test]
+async fn places_are_told_in_the_language_and_units_of_the_recipient() {
+    let off_vigo = |channel, language: &str, units| {
+        let mut content = content(channel, language, "LowBattery");
+        content.preferences.units = units;
+        let Occasion::Alert { alert, .. } = &mut content.occasion else { unreachable!() };
+        alert.alert.position =
+            Some((Latitude::from_degrees(42.09).unwrap(), Longitude::from_degrees(-8.9).unwrap()));
+        content
+    };
+    let text = async |content: Content| compose(&content, &[]).await.message.text;
+    let mail = text(off_vigo(Channel::Email, "en", Units::Metric)).await;
+    assert!(mail.contains("Place: 22 km SW of Vigo, Spain, 42.09000,-8.90000\n"), "{mail}");
+    let mail = text(off_vigo(Channel::Email, "es-MX", Units::Nautical)).await;
+    assert!(mail.contains("Lugar: 12 mn al SO de Vigo, España, 42.09000,-8.90000\n"), "{mail}");
+    let sms = text(off_vigo(Channel::Sms, "es", Units::Imperial)).await;
+    assert!(sms.ends_with(". 13 mi al SO de Vigo 42.09000,-8.90000"), "{sms}");
+    let own = [(TemplateKind::AlertSms, "{{ short_place }} | {{ place }}")];
+    let sms = compose(&off_vigo(Channel::Sms, "en", Units::Metric), &own).await.message.text;
+    assert_eq!(sms, "22 km SW of Vigo | 22 km SW of Vigo, Spain");
+    let mut nowhere = off_vigo(Channel::Email, "en", Units::Metric);
+    let Occasion::Alert { alert, .. } = &mut nowhere.occasion else { unreachable!() };
+    alert.alert.position = None;
+    assert!(!text(nowhere).await.contains("Place"));
+}
+
+#[tokio::test]
 async fn limits_by_e_mail() {
     let mut content = content(Channel::Email, "es", "");
     content.occasion = Occasion::LimitReached { channel: Channel::Sms };
@@ -126,7 +152,10 @@ async fn every_alert_fits_one_segment_in_both_languages() {
     }
     let sos = compose(&content(Channel::Sms, "en", "SOSButton"), &[]).await;
     let link = format!("https://track.example.com/a/{}", "A".repeat(48));
-    assert_eq!(sos.message.text, format!("SOS: Sea Otter <7>. 1 May 14:00. 41.38506,2.17340 {link}"));
+    assert_eq!(
+        sos.message.text,
+        format!("SOS: Sea Otter <7>. 1 May 14:00. 41.38506,2.17340 {link} Barcelona")
+    );
     let long = content(Channel::Sms, "en", &"Name of my own 🚤".repeat(6));
     assert_eq!(compose(&long, &[]).await.segments, 2);
 }

@@ -119,6 +119,21 @@ pub(crate) async fn all_last_locations_are_listed(on: Fixture) {
             }
         }
     };
+    let some = vec![devices[1], devices[2], devices[3], DeviceId::from_i64(i64::MAX)];
+    let of = async |scope| {
+        let last = on.store.last_locations_of(scope, some.clone()).await.unwrap();
+        let mut seen = Vec::new();
+        for (device, stored) in last {
+            assert_eq!(on.store.find_last_location(tenant.scope(), device).await.unwrap(), Some(stored));
+            seen.push(devices.iter().position(|known| *known == device).unwrap());
+        }
+        seen.sort_unstable();
+        seen
+    };
+    assert_eq!(of(tenant.scope()).await, [1, 2, 3]);
+    assert_eq!(of(tenant.within(Reach::Group(group)).scope).await, [1, 3]);
+    assert_eq!(of(tenant.within(Reach::Device(devices[2])).scope).await, [2]);
+    assert_eq!(of(on.tenant("other").await.scope()).await, [] as [usize; 0]);
     let all = LastFilter::default();
     for limit in [1, 2, 5, 100] {
         assert_eq!(list(tenant.scope(), all, limit).await, [0, 1, 2, 3, 4], "by {limit}");

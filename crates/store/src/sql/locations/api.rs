@@ -1,5 +1,7 @@
 //! The `Locations` and `LocationUpkeep` traits.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::actor::{Actor, Scope};
@@ -13,6 +15,8 @@ use perigee_core::store::{LocationMaintenance, LocationSink, Locations, Result};
 use perigee_core::time::Timestamp;
 
 use super::super::retention;
+use super::super::scope::visible_devices;
+use super::of_devices::last_of_devices;
 use super::submission_queue::Submission;
 use super::window::Window;
 use super::{delete, group_commit, last_list, log, read};
@@ -55,6 +59,24 @@ impl Locations for Database {
 
     async fn find_last_location(&self, scope: Scope, device: DeviceId) -> Result<Option<StoredLocation>> {
         self.log().find_last(self, scope, device).await
+    }
+
+    async fn last_locations_of(
+        &self,
+        scope: Scope,
+        devices: Vec<DeviceId>,
+    ) -> Result<HashMap<DeviceId, StoredLocation>> {
+        if devices.is_empty() {
+            return Ok(HashMap::new());
+        }
+        self.read(move |tx| {
+            async move {
+                let visible = visible_devices(tx, scope, devices.into_iter().collect()).await?;
+                last_of_devices(tx, scope.account, visible.into_iter()).await
+            }
+            .boxed()
+        })
+        .await
     }
 
     async fn list_last_locations(
