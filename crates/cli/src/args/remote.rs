@@ -135,6 +135,9 @@ pub(crate) struct Export {
     /// Format to write; by default that of the file name's extension, else ndjson.
     #[arg(long, value_enum)]
     pub(crate) format: Option<FileFormat>,
+    /// Also tell where each location is, in words, in the language and units of your preferences.
+    #[arg(long)]
+    pub(crate) place: bool,
     /// Write to this file, which appears only when it is complete; standard output if left out.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

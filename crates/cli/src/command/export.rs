@@ -56,6 +56,9 @@ fn address(api: &Api, options: &Export) -> Result<Url> {
             url.query_pairs_mut().append_pair(name, &instant.to_string());
         }
     }
+    if options.place {
+        url.query_pairs_mut().append_pair("place", "true");
+    }
     Ok(url)
 }
 

@@ -23,6 +23,7 @@ pub mod limit;
 pub mod list;
 pub mod middleware;
 pub mod names;
+pub mod place;
 pub mod poll;
 pub mod read_turn;
 pub mod reply;

@@ -18,9 +18,9 @@ use super::routes::{
     account, alert_page, alert_recipients, alert_routing, alerts, api_key, audit, commands, console,
     contact_groups, decode, devices, documents, events, gateway_requests, gateways, geofences, groups,
     heard_devices, locations, mail, metrics, notification_settings, notifications, operations, operator,
-    overview_report, pages, raw_messages, reference, rules, session, session_password, session_preferences,
-    session_totp, shares, shares_public, templates, token, tracker_models, usage, user_links, users,
-    watch_list, webhooks,
+    overview_report, pages, places, raw_messages, reference, rules, session, session_password,
+    session_preferences, session_totp, shares, shares_public, templates, token, tracker_models, usage,
+    user_links, users, watch_list, webhooks,
 };
 use crate::app::App;
 
@@ -95,6 +95,7 @@ fn device_operations() -> OpenApiRouter<App> {
         .routes(routes!(commands::read::get_command, commands::write::cancel_command))
         .routes(routes!(locations::last::list_last_locations))
         .routes(routes!(locations::feed::list_location_feed))
+        .routes(routes!(places::list_places))
         .routes(routes!(alerts::read::list_alerts, alerts::write::submit_alerts))
         .routes(routes!(alerts::all::list_all_alerts))
         .routes(routes!(alerts::all::get_alert))

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use perigee_core::id::AccountId;
+use perigee_core::place::Reader;
 use perigee_core::time::Timestamp;
 use tokio::runtime::Handle;
 use tokio::sync::OwnedMutexGuard;
@@ -70,6 +71,8 @@ pub struct PageKey {
     pub end: i64,
     /// Time of the request.
     pub now: Timestamp,
+    /// Who reads positions in words; none without words.
+    pub place: Option<Reader>,
 }
 
 impl PageKey {
@@ -82,6 +85,7 @@ impl PageKey {
     fn serves(self, other: Self, devices: usize) -> bool {
         let age = other.now.as_millis() - self.now.as_millis();
         self.trail == other.trail
+            && self.place == other.place
             && self.is_fresh(other.now)
             && (devices >= LARGE_PAGE_DEVICES || (self.end == other.end && age == 0))
     }

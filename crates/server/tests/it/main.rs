@@ -37,6 +37,7 @@ mod notifications;
 mod operations;
 mod operator;
 mod overview;
+mod places;
 mod pollers;
 mod preferences;
 mod privileges;

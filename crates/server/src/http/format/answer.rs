@@ -7,6 +7,7 @@ use http::{HeaderMap, HeaderValue, header};
 use perigee_core::actor::Scope;
 use perigee_core::device::Device;
 use perigee_core::error::Cause;
+use perigee_core::place::Reader;
 
 use super::field::{Field, Selection};
 use super::negotiate::Format;
@@ -33,6 +34,8 @@ pub struct Shape {
     pub selection: Selection,
     /// `simplify`: the largest distance of an omitted location from the line, in metres.
     pub simplify: Option<f64>,
+    /// Who reads positions in words; none without words.
+    pub place: Option<Reader>,
 }
 
 /// The owner and the reader of a track.
@@ -46,14 +49,15 @@ pub struct Subject {
 
 impl Shape {
     /// JSON with all fields and all locations.
-    pub const PLAIN: Self = Self { format: Format::Json, selection: Selection::ALL, simplify: None };
+    pub const PLAIN: Self =
+        Self { format: Format::Json, selection: Selection::ALL, simplify: None, place: None };
 
     /// Reads `format`, `fields` and `simplify` from a query.
     pub fn of_params(params: &mut Params, headers: &HeaderMap) -> ApiResult<Self> {
         let format = Format::choose(params, headers)?;
         let selection = read_fields(params, format);
         let simplify = read_tolerance(params);
-        Ok(Self { format, selection, simplify })
+        Ok(Self { format, selection, simplify, place: None })
     }
 }
 
@@ -120,6 +124,7 @@ pub async fn answer_track_after(
         leading_members,
         title: subject.device.settings.name.clone(),
         selection: shape.selection,
+        place: shape.place,
     };
     let file = file_name(&subject.device, shape.format);
     let HistoryPart { list, link, paged, request } = part;

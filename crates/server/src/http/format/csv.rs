@@ -2,18 +2,24 @@
 //!
 //! Spreadsheets treat a cell that begins with `=`, `+`, `-` or `@` as a formula. No cell begins with text from a
 //! sender: texts are in lists and maps, which are written as JSON and begin with a bracket. What begins with a minus
-//! is a number.
+//! is a number. A position in words begins with a distance or with a name of the gazetteer.
 
 use perigee_core::location::StoredLocation;
+use perigee_core::place::Reader;
 
 use super::field::{Datum, Field, Selection, Visitor, visit_fields};
 use super::text::push_quoted_cell;
 use super::writer::Writer;
+use crate::http::place::place_of;
+
+/// The column of positions in words.
+const PLACE: &str = "place";
 
 /// A table with a column for each field.
 #[derive(Debug)]
 pub(super) struct Csv {
     selection: Selection,
+    place: Option<Reader>,
     scratch: Vec<u8>,
 }
 
@@ -24,8 +30,8 @@ struct Cells<'o> {
 }
 
 impl Csv {
-    pub(super) fn new(selection: Selection) -> Self {
-        Self { selection, scratch: Vec::new() }
+    pub(super) fn new(selection: Selection, place: Option<Reader>) -> Self {
+        Self { selection, place, scratch: Vec::new() }
     }
 }
 
@@ -47,7 +53,8 @@ impl Visitor for Cells<'_> {
 impl Writer for Csv {
     fn open(&mut self, out: &mut Vec<u8>) {
         let chosen = Field::ALL.iter().filter(|field| self.selection.has(**field));
-        let names: Vec<&str> = chosen.map(|field| field.name()).collect();
+        let place = self.place.map(|_| PLACE);
+        let names: Vec<&str> = chosen.map(|field| field.name()).chain(place).collect();
         out.extend_from_slice(names.join(",").as_bytes());
         out.extend_from_slice(b"\r\n");
     }
@@ -55,6 +62,13 @@ impl Writer for Csv {
     fn write(&mut self, out: &mut Vec<u8>, stored: &StoredLocation) {
         let mut cells = Cells { out, scratch: &mut self.scratch, begun: false };
         visit_fields(stored, self.selection, &mut cells);
+        if self.place.is_some() {
+            let place = place_of(self.place, stored.location.latitude, stored.location.longitude);
+            if cells.begun {
+                out.push(b',');
+            }
+            push_quoted_cell(out, place.unwrap_or_default().as_bytes());
+        }
         out.extend_from_slice(b"\r\n");
     }
 

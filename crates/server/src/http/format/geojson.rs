@@ -1,9 +1,10 @@
 //! GeoJSON (RFC 7946): a collection of points with everything else in their properties.
 
 use perigee_core::location::StoredLocation;
+use perigee_core::place::Reader;
 
 use super::field::{Field, Selection, push_coordinates};
-use super::json::{open_envelope, push_next_cursor, write_location};
+use super::json::{open_envelope, push_next_cursor, write_told_location};
 use super::writer::Writer;
 use crate::http::reply::Envelope;
 
@@ -15,6 +16,7 @@ const PROPERTIES: Selection = Selection::ALL.without(&[Field::Latitude, Field::L
 #[derive(Debug)]
 pub(super) struct GeoJson {
     pub(super) envelope: Envelope,
+    pub(super) place: Option<Reader>,
     pub(super) begun: bool,
 }
 
@@ -33,7 +35,7 @@ impl Writer for GeoJson {
         out.extend_from_slice(b"{\"type\":\"Feature\",\"geometry\":{\"type\":\"Point\",\"coordinates\":[");
         push_coordinates(out, location);
         out.extend_from_slice(b"]},\"properties\":");
-        write_location(out, None, stored, PROPERTIES);
+        write_told_location(out, None, stored, PROPERTIES, self.place);
         out.push(b'}');
     }
 

@@ -1,10 +1,12 @@
 //! GPX 1.1: one track of one segment. Fields without a GPX element are in the `extensions` of a point.
 
 use perigee_core::location::StoredLocation;
+use perigee_core::place::Reader;
 
 use super::field::{Datum, Field, Selection, Visitor, visit_fields};
 use super::text::push_xml_text;
 use super::writer::Writer;
+use crate::http::place::place_of;
 
 const OPENING: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
     <gpx version=\"1.1\" creator=\"Perigee\" xmlns=\"http://www.topografix.com/GPX/1/1\" \
@@ -18,12 +20,13 @@ const EXTENSIONS: Selection = Selection::ALL.without(&NATIVE);
 #[derive(Debug)]
 pub(super) struct Gpx {
     title: String,
+    place: Option<Reader>,
     scratch: Vec<u8>,
 }
 
 impl Gpx {
-    pub(super) fn new(title: String) -> Self {
-        Self { title, scratch: Vec::new() }
+    pub(super) fn new(title: String, place: Option<Reader>) -> Self {
+        Self { title, place, scratch: Vec::new() }
     }
 }
 
@@ -84,6 +87,11 @@ impl Writer for Gpx {
         // The schema prescribes this order.
         push_element(out, "ele", location.readings.altitude.map(Datum::Thousandths));
         push_element(out, "time", Some(Datum::Time(location.time)));
+        if let Some(place) = place_of(self.place, location.latitude, location.longitude) {
+            out.extend_from_slice(b"<desc>");
+            push_xml_text(out, &place);
+            out.extend_from_slice(b"</desc>");
+        }
         push_element(out, "sat", location.readings.satellites.map(Datum::Count));
         push_element(out, "hdop", location.readings.hdop.map(Datum::Thousandths));
         out.extend_from_slice(b"<extensions>");

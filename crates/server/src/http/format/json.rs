@@ -2,9 +2,12 @@
 
 use perigee_core::id::DeviceId;
 use perigee_core::location::StoredLocation;
+use perigee_core::place::Reader;
 
 use super::field::{Datum, Field, Selection, Visitor, key, visit_fields};
+use super::text::push_json_text;
 use super::writer::Writer;
+use crate::http::place::place_of;
 use crate::http::reply::Envelope;
 
 struct Members<'o> {
@@ -36,12 +39,27 @@ pub fn write_location(
     stored: &StoredLocation,
     selection: Selection,
 ) {
+    write_told_location(out, device, stored, selection, None);
+}
+
+/// The same, with the position in words as the last member if somebody reads them.
+pub fn write_told_location(
+    out: &mut Vec<u8>,
+    device: Option<DeviceId>,
+    stored: &StoredLocation,
+    selection: Selection,
+    reader: Option<Reader>,
+) {
     let start = out.len();
     if let Some(device) = device {
         out.extend_from_slice(format!(",\"deviceId\":\"{device}\"").as_bytes());
     }
     let both_spellings = selection == Selection::ALL;
     visit_fields(stored, selection, &mut Members { out, both_spellings });
+    if let Some(place) = place_of(reader, stored.location.latitude, stored.location.longitude) {
+        out.extend_from_slice(b",\"place\":");
+        push_json_text(out, &place);
+    }
     // Every member was written with a comma before it; the first one's becomes the opening brace.
     match out.get_mut(start) {
         Some(comma) => *comma = b'{',
@@ -71,6 +89,7 @@ pub(super) struct Json {
     /// Encoded members before the locations, each with a comma before it.
     pub(super) leading_members: Vec<u8>,
     pub(super) selection: Selection,
+    pub(super) place: Option<Reader>,
     pub(super) begun: bool,
 }
 
@@ -86,7 +105,7 @@ impl Writer for Json {
             out.push(b',');
         }
         self.begun = true;
-        write_location(out, None, stored, self.selection);
+        write_told_location(out, None, stored, self.selection, self.place);
     }
 
     fn close(&mut self, out: &mut Vec<u8>, next_cursor: Option<&str>) {
@@ -100,13 +119,14 @@ impl Writer for Json {
 #[derive(Debug)]
 pub(super) struct Lines {
     pub(super) selection: Selection,
+    pub(super) place: Option<Reader>,
 }
 
 impl Writer for Lines {
     fn open(&mut self, _out: &mut Vec<u8>) {}
 
     fn write(&mut self, out: &mut Vec<u8>, stored: &StoredLocation) {
-        write_location(out, None, stored, self.selection);
+        write_told_location(out, None, stored, self.selection, self.place);
         out.push(b'\n');
     }
 

@@ -3,11 +3,13 @@
 //! Not a `Track`: that lists all times before the first position, so it cannot be streamed.
 
 use perigee_core::location::StoredLocation;
+use perigee_core::place::Reader;
 
 use super::field::{Datum, Field, Selection, Visitor, push_coordinates, visit_fields};
 use super::gpx::push_xml_datum;
 use super::text::push_xml_text;
 use super::writer::Writer;
+use crate::http::place::place_of;
 
 const OPENING: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
     <kml xmlns=\"http://www.opengis.net/kml/2.3\" version=\"2.3\">\n<Document><name>";
@@ -19,12 +21,13 @@ const EXTENDED: Selection = Selection::ALL.without(&NATIVE);
 #[derive(Debug)]
 pub(super) struct Kml {
     title: String,
+    place: Option<Reader>,
     scratch: Vec<u8>,
 }
 
 impl Kml {
-    pub(super) fn new(title: String) -> Self {
-        Self { title, scratch: Vec::new() }
+    pub(super) fn new(title: String, place: Option<Reader>) -> Self {
+        Self { title, place, scratch: Vec::new() }
     }
 }
 
@@ -53,7 +56,13 @@ impl Writer for Kml {
 
     fn write(&mut self, out: &mut Vec<u8>, stored: &StoredLocation) {
         let location = &stored.location;
-        out.extend_from_slice(b"<Placemark><TimeStamp><when>");
+        out.extend_from_slice(b"<Placemark>");
+        if let Some(place) = place_of(self.place, location.latitude, location.longitude) {
+            out.extend_from_slice(b"<description>");
+            push_xml_text(out, &place);
+            out.extend_from_slice(b"</description>");
+        }
+        out.extend_from_slice(b"<TimeStamp><when>");
         Datum::Time(location.time).push_plain(out);
         out.extend_from_slice(b"</when></TimeStamp><ExtendedData>");
         visit_fields(stored, EXTENDED, &mut Data { out, scratch: &mut self.scratch });

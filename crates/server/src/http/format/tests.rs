@@ -24,6 +24,7 @@ fn document(format: Format, selection: Selection, locations: &[StoredLocation]) 
         leading_members: Vec::new(),
         title,
         selection,
+        place: None,
     });
     let mut out = Vec::new();
     writer.open(&mut out);

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use perigee_core::location::StoredLocation;
+use perigee_core::place::Reader;
 
 use super::csv::Csv;
 use super::field::Selection;
@@ -36,19 +37,21 @@ pub struct Heading {
     pub title: String,
     /// The fields to write, in formats with selectable fields.
     pub selection: Selection,
+    /// Who reads positions in words; none without words.
+    pub place: Option<Reader>,
 }
 
 impl Format {
     /// A writer for one document in this format.
     pub fn writer(self, heading: Heading) -> Box<dyn Writer> {
-        let Heading { envelope, leading_members, title, selection } = heading;
+        let Heading { envelope, leading_members, title, selection, place } = heading;
         match self {
-            Self::Json => Box::new(Json { envelope, leading_members, selection, begun: false }),
-            Self::NdJson => Box::new(Lines { selection }),
-            Self::GeoJson => Box::new(GeoJson { envelope, begun: false }),
-            Self::Csv => Box::new(Csv::new(selection)),
-            Self::Gpx => Box::new(Gpx::new(title)),
-            Self::Kml => Box::new(Kml::new(title)),
+            Self::Json => Box::new(Json { envelope, leading_members, selection, place, begun: false }),
+            Self::NdJson => Box::new(Lines { selection, place }),
+            Self::GeoJson => Box::new(GeoJson { envelope, place, begun: false }),
+            Self::Csv => Box::new(Csv::new(selection, place)),
+            Self::Gpx => Box::new(Gpx::new(title, place)),
+            Self::Kml => Box::new(Kml::new(title, place)),
         }
     }
 }

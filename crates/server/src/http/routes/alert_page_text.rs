@@ -2,6 +2,8 @@
 
 use http::HeaderMap;
 use perigee_core::alert::{AlertNote, ToldAlert};
+use perigee_core::place::{Form, Reader, describe};
+use perigee_core::preference::ConsoleLanguage;
 use perigee_core::text::NAME_MAX;
 use perigee_core::time::Timestamp;
 use perigee_notify::template::alert_title;
@@ -117,12 +119,17 @@ fn facts(say: Say, told: &ToldAlert) -> String {
     let alert = &told.alert.alert;
     let fact = |name: &str, value: String| format!("<dt>{name}</dt><dd>{value}</dd>\n");
     let place = alert.position.or(told.alert.last_known).map(|(latitude, longitude)| {
+        let is_spanish = say.language == SPANISH.language;
+        let language = if is_spanish { ConsoleLanguage::Spanish } else { ConsoleLanguage::English };
+        let reader = Reader { language, units: told.preferences.units };
+        let words = describe((latitude, longitude), reader, Form::Full);
+        let words = words.map(|words| format!("{}<br>", escape(&words))).unwrap_or_default();
         let (latitude, longitude) = (latitude.as_degrees(), longitude.as_degrees());
         let map = format!(
             "https://www.openstreetmap.org/?mlat={latitude:.5}&amp;mlon={longitude:.5}#map=12/{latitude:.5}/{longitude:.5}"
         );
         let link = format!("<a rel=\"noreferrer\" href=\"{map}\">{}</a>", say.map);
-        fact(say.place, format!("{latitude:.5}, {longitude:.5}<br>{link}"))
+        fact(say.place, format!("{words}{latitude:.5}, {longitude:.5}<br>{link}"))
     });
     let device = fact(say.device, escape(&told.device));
     let time = fact(say.time, clock(told, alert.time));

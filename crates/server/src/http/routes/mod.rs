@@ -33,6 +33,7 @@ pub mod operations;
 pub mod operator;
 pub mod overview_report;
 pub mod pages;
+pub mod places;
 pub mod raw_messages;
 pub mod reference;
 pub mod rules;

@@ -48,6 +48,9 @@ words! {
     "Theme", "The colours of the console." => Theme;
 }
 
+/// A language of the console, as the document names it.
+pub type ConsoleLanguageName = Word<ConsoleLanguage>;
+
 input! {
     /// How a user wants the console to look and what units it shows.
     struct PreferencesInput {

@@ -9,6 +9,8 @@ use perigee_core::error::Kind;
 use perigee_core::id::DeviceId;
 use perigee_core::location::{Degrees, HistoryRequest, Order, StoredLocation, Thousandths, TimeRange};
 use perigee_core::page::PageRequest;
+use perigee_core::place::Reader;
+use perigee_core::preference::ConsoleLanguage;
 use perigee_core::share::NewShare;
 use perigee_core::store::SharedView;
 use perigee_core::time::Timestamp;
@@ -23,6 +25,7 @@ use crate::http::error::{ApiError, ApiResult, internal, not_found};
 use crate::http::error_code::ErrorCode;
 use crate::http::extract::{Params, TextPath};
 use crate::http::limit::too_many;
+use crate::http::place::{place_of, read_flag, read_reader};
 use crate::http::reply::encode;
 use crate::http::shared_body::json_of_buffers;
 use crate::live::{OpenLink, PageError, PageKey, SharePage};
@@ -88,6 +91,10 @@ pub struct SharedLocation {
     /// Degrees from true north.
     #[schema(value_type = Option<f64>, example = 270.0, minimum = 0, maximum = 360)]
     course: Option<Thousandths>,
+    /// Where it is, in words; only of the last location, and with `place=true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, example = "22 km SW of Vigo, Spain")]
+    place: Option<String>,
 }
 
 /// Positions of trails that one answer brings, of all devices together.
@@ -106,13 +113,8 @@ impl SharedAnswer {
     }
 
     /// Adds the devices of a page.
-    async fn add(
-        &mut self,
-        app: &App,
-        view: SharedView,
-        trail: Option<Timestamp>,
-        now: Timestamp,
-    ) -> ApiResult<()> {
+    async fn add(&mut self, app: &App, view: SharedView, page: PageKey) -> ApiResult<()> {
+        let PageKey { trail, now, place, .. } = page;
         let scope = Scope::for_share_link(&view.share);
         let link = view.share.link;
         let each = points_each(view.device_count);
@@ -130,7 +132,7 @@ impl SharedAnswer {
                 status: device.status(now).name(),
                 name: device.settings.name,
                 icon: device.settings.icon,
-                last_location: last.map(SharedLocation::from),
+                last_location: last.map(|last| SharedLocation::told(last, place)),
                 trail,
             });
         }
@@ -179,7 +181,16 @@ impl From<StoredLocation> for SharedLocation {
             longitude: location.longitude.into(),
             speed: location.readings.speed.map(Thousandths::from),
             course: location.readings.course.map(Thousandths::from),
+            place: None,
         }
+    }
+}
+
+impl SharedLocation {
+    /// With the position in words, if somebody reads them.
+    fn told(stored: StoredLocation, reader: Option<Reader>) -> Self {
+        let place = place_of(reader, stored.location.latitude, stored.location.longitude);
+        Self { place, ..stored.into() }
     }
 }
 
@@ -193,6 +204,9 @@ impl From<StoredLocation> for SharedLocation {
 #[utoipa::path(get, path = "/api/shared/{secret}", tag = "shares", security(()),
     params(("secret" = String, Path, description = "The last part of the link's `url`.", example = "q8Jm0wXb1fTzKc5sYh3nVd7pRg2uLa9e"),
         ("trail" = Option<String>, Query, description = "Also where each device was since this instant; never from before the link began.", example = "2026-05-01T12:00:00Z"),
+        ("place" = Option<bool>, Query, description = "`true` to also tell the last locations in words.", example = true),
+        ("language" = Option<super::session_preferences::ConsoleLanguageName>, Query, description = "Language of the words; English when left out."),
+        ("units" = Option<super::alert_routing::view::UnitsName>, Query, description = "Units of the distances in words; metric when left out."),
         ("again" = Option<bool>, Query, description = "`true` when the same page asks again.", example = false)),
     responses((status = 200, description = "What the link shows now.", body = SharedAnswer)))]
 pub async fn get_shared(
@@ -204,7 +218,13 @@ pub async fn get_shared(
 ) -> ApiResult<Response> {
     let trail = params.parsed::<Timestamp>("trail", "an instant such as 2026-05-01T12:00:00Z");
     let again = params.word("again", &[("true", true), ("false", false)]).unwrap_or_default();
+    let wants_place = read_flag(&mut params);
+    let (language, units) = read_reader(&mut params);
     params.finish()?;
+    let place = wants_place.then(|| Reader {
+        language: language.unwrap_or(ConsoleLanguage::English),
+        units: units.unwrap_or_default(),
+    });
     let now = app.clock.now();
     let rated = app.rates.bad_token(context.address(), false);
     if !rated.allowance.allowed {
@@ -231,8 +251,8 @@ pub async fn get_shared(
         app.views.count(&share, now);
     }
     let end = app.store.event_end(Scope::for_share_link(&share)).await?;
-    let make = make_page(app.clone(), share.link.secret.clone(), trail, now);
-    let key = PageKey { trail, end, now };
+    let key = PageKey { trail, end, now, place };
+    let make = make_page(app.clone(), share.link.secret.clone(), key);
     let link = OpenLink { secret: &share.link.secret, account: share.account };
     match app.share_cache.get(&app.runtime, link, key, make).await {
         Ok(page) => Ok(json_of_buffers([page.body])),
@@ -248,12 +268,7 @@ pub async fn get_shared(
 }
 
 /// What a link shows, encoded.
-async fn make_page(
-    app: App,
-    secret: String,
-    trail: Option<Timestamp>,
-    now: Timestamp,
-) -> ApiResult<SharePage> {
+async fn make_page(app: App, secret: String, key: PageKey) -> ApiResult<SharePage> {
     // The link may have been revoked while this request waited.
     let open = async |after| {
         let page = PageRequest { after, limit: PAGE_DEVICES };
@@ -263,7 +278,7 @@ async fn make_page(
     let mut answer = SharedAnswer::new(&view.share.link);
     loop {
         let next = view.devices.next;
-        answer.add(&app, view, trail, now).await?;
+        answer.add(&app, view, key).await?;
         if next.is_none() {
             break;
         }

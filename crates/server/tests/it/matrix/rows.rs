@@ -246,6 +246,7 @@ pub(super) const ROWS: &[Row] = &[
     row("DELETE /api/devices/{deviceId}/locations", With(Privilege::DevicesWrite), Device, none),
     row("GET /api/locations/last", Read, None, none),
     row("GET /api/locations/feed", Read, None, none),
+    row("GET /api/places", Read, None, none),
     row("GET /api/devices/{deviceId}/alerts", Read, Device, none),
     row("POST /api/devices/{deviceId}/alerts", With(Privilege::AlertsWrite), Device, alert),
     row("GET /api/gateways", Whole, None, none),

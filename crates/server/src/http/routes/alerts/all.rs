@@ -5,6 +5,7 @@ use axum::response::Response;
 use perigee_core::alert::{AlertFilter, AlertStage, StoredAlert};
 use perigee_core::error::Kind;
 use perigee_core::id::AlertId;
+use perigee_core::place::Reader;
 use perigee_core::privilege::Privilege;
 use perigee_core::severity::Severity;
 use utoipa::ToSchema;
@@ -16,6 +17,7 @@ use crate::http::error::{ApiResult, not_found};
 use crate::http::extract::{Caller, IdPath, Params};
 use crate::http::history::{HistoryPart, answer_history};
 use crate::http::names::{device_param, group_param};
+use crate::http::place::place_param;
 use crate::http::reply::Reply;
 
 /// How far an alert has come.
@@ -60,6 +62,9 @@ async fn read_filter(app: &App, caller: &Caller, params: &mut Params) -> ApiResu
     ("severity" = Option<super::view::SeverityName>, Query, description = "Only alerts that matter at least so much."),
     ("stage" = Option<StageName>, Query, description = "Only alerts that have come so far."),
     ("order" = Option<crate::http::history::OrderName>, Query, description = "Oldest first (`asc`, the default) or newest first (`desc`)."),
+    ("place" = Option<bool>, Query, description = "`true` to also tell positions in words, as `place`.", example = true),
+    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of the words; the caller's own when left out."),
+    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of the distances in words; the caller's own when left out."),
     ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 10000),
     ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "The alerts.", body = AlertList)))]
@@ -69,13 +74,14 @@ pub async fn list_all_alerts(
     mut params: Params,
 ) -> ApiResult<Response> {
     let filter = read_filter(&app, &caller, &mut params).await?;
+    let place = place_param(&app, &caller, &mut params).await?;
     let part = HistoryPart::of_params(params, caller.zone(), "alerts", "account")?;
     let (store, scope) = (app.store.clone(), caller.scope());
     let fetch = move |request| {
         let (store, filter) = (store.clone(), filter.clone());
         async move { store.list_all_alerts(scope, &filter, request).await }
     };
-    answer_history(&app, &caller, "alerts", part, fetch, AlertView::from).await
+    answer_history(&app, &caller, "alerts", part, fetch, move |alert| AlertView::told(alert, place)).await
 }
 
 pub(super) async fn find(app: &App, caller: &Caller, id: Option<AlertId>) -> ApiResult<StoredAlert> {
@@ -83,23 +89,28 @@ pub(super) async fn find(app: &App, caller: &Caller, id: Option<AlertId>) -> Api
     app.store.find_alert(caller.scope(), id.ok_or_else(missing)?).await?.ok_or_else(missing)
 }
 
-fn answer(caller: &Caller, alert: StoredAlert) -> Reply<AlertAnswer> {
-    caller.reply(AlertAnswer { alert: AlertView::from(alert) })
+fn answer(caller: &Caller, alert: StoredAlert, place: Option<Reader>) -> Reply<AlertAnswer> {
+    caller.reply(AlertAnswer { alert: AlertView::told(alert, place) })
 }
 
 /// Read an alert.
 #[utoipa::path(get, path = "/api/alerts/{alertId}", tag = "alerts",
-    params(("alertId" = String, Path, description = "The alert's id.", example = "alr_01jc2m8k4n5p9")),
+    params(("alertId" = String, Path, description = "The alert's id.", example = "alr_01jc2m8k4n5p9"),
+    ("place" = Option<bool>, Query, description = "`true` to also tell positions in words, as `place`.", example = true),
+    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of the words; the caller's own when left out."),
+    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of the distances in words; the caller's own when left out."),
+    ),
     responses((status = 200, description = "The alert.", body = AlertAnswer)))]
 pub async fn get_alert(
     State(app): State<App>,
     caller: Caller,
     IdPath(id): IdPath<AlertId>,
-    params: Params,
+    mut params: Params,
 ) -> ApiResult<Reply<AlertAnswer>> {
+    let place = place_param(&app, &caller, &mut params).await?;
     params.finish()?;
     let alert = find(&app, &caller, id).await?;
-    Ok(answer(&caller, alert))
+    Ok(answer(&caller, alert, place))
 }
 
 /// Take note of an alert.
@@ -119,7 +130,7 @@ pub async fn acknowledge_alert(
     let alert = find(&app, &caller, id).await?;
     caller.require(Privilege::AlertsWrite)?;
     let alert = app.store.acknowledge_alert(&caller.actor(), alert.id, None).await?;
-    Ok(answer(&caller, alert))
+    Ok(answer(&caller, alert, None))
 }
 
 /// End an alert.
@@ -138,5 +149,5 @@ pub async fn end_alert(
     let alert = find(&app, &caller, id).await?;
     caller.require(Privilege::AlertsWrite)?;
     let alert = app.store.end_alert(&caller.actor(), alert.id).await?;
-    Ok(answer(&caller, alert))
+    Ok(answer(&caller, alert, None))
 }

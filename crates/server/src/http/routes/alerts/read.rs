@@ -4,12 +4,14 @@ use axum::extract::State;
 use axum::response::Response;
 use perigee_core::alert::Alert;
 use perigee_core::id::DeviceId;
+use perigee_core::place::Reader;
 
 use super::view::{AlertList, AlertView};
 use crate::app::App;
 use crate::http::error::ApiResult;
 use crate::http::extract::{Caller, DevicePath, Params};
 use crate::http::history::{HistoryPart, answer_history};
+use crate::http::place::place_param;
 use crate::http::routes::devices::find_device;
 
 /// Answers part of a device's alerts, all or those of one name.
@@ -19,13 +21,14 @@ pub(super) async fn answer_alerts(
     device: DeviceId,
     name: Option<String>,
     part: HistoryPart,
+    place: Option<Reader>,
 ) -> ApiResult<Response> {
     let (store, scope) = (app.store.clone(), caller.scope());
     let fetch = move |request| {
         let (store, name) = (store.clone(), name.clone());
         async move { store.list_alerts(scope, device, name.as_deref(), request).await }
     };
-    answer_history(app, caller, "alerts", part, fetch, AlertView::from).await
+    answer_history(app, caller, "alerts", part, fetch, move |alert| AlertView::told(alert, place)).await
 }
 
 /// Takes the name of the alerts wanted; none, or an empty one, is for every alert.
@@ -46,6 +49,9 @@ pub(super) fn read_name(params: &mut Params) -> Option<String> {
     ("to" = Option<String>, Query, description = "The last instant; the end of time when left out.", format = DateTime, example = "2026-05-02T00:00:00Z"),
     ("alertName" = Option<String>, Query, description = "Only alerts of this name, in any letter case; empty for every alert.", example = "SOSButton", max_length = 100),
     ("order" = Option<crate::http::history::OrderName>, Query, description = "Oldest first (`asc`, the default) or newest first (`desc`)."),
+    ("place" = Option<bool>, Query, description = "`true` to also tell positions in words, as `place`.", example = true),
+    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of the words; the caller's own when left out."),
+    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of the distances in words; the caller's own when left out."),
     ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 10000),
     ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "The alerts.", body = AlertList)))]
@@ -57,6 +63,7 @@ pub async fn list_alerts(
 ) -> ApiResult<Response> {
     let device = find_device(&app, &caller, device.as_ref()).await?.id;
     let name = read_name(&mut params);
+    let place = place_param(&app, &caller, &mut params).await?;
     let part = HistoryPart::of_params(params, caller.zone(), "alerts", device)?;
-    answer_alerts(&app, &caller, device, name, part).await
+    answer_alerts(&app, &caller, device, name, part, place).await
 }

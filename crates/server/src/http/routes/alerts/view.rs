@@ -3,6 +3,7 @@
 use perigee_core::alert::StoredAlert;
 use perigee_core::location::Degrees;
 use perigee_core::notification::Channel;
+use perigee_core::place::Reader;
 use perigee_core::severity::Severity;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -10,6 +11,7 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::http::input::{FULL_LINE, LINES, Word, words};
+use crate::http::place::place_of;
 use crate::http::submission::{AttributeValue, open_schema, write_attributes};
 
 /// What receiving an alert adds to it.
@@ -25,6 +27,7 @@ pub(super) const ADDED: &[&str] = &[
     "endedAt",
     "receivedAt",
     "placeIsLastKnown",
+    "place",
 ];
 
 /// Something that happened to a device.
@@ -61,6 +64,10 @@ pub struct AlertView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = true)]
     place_is_last_known: Option<bool>,
+    /// Where the place is, in words; only with `place=true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, example = "22 km SW of Vigo, Spain")]
+    place: Option<String>,
     /// Whether it cannot wait; `SOSButton` never can.
     #[schema(example = false)]
     critical: bool,
@@ -143,6 +150,15 @@ impl ToSchema for AlertInput {
     }
 }
 
+impl AlertView {
+    /// The alert with its place in words, if somebody reads them.
+    pub(super) fn told(stored: StoredAlert, reader: Option<Reader>) -> Self {
+        let position = stored.alert.position.or(stored.last_known);
+        let place = position.and_then(|(latitude, longitude)| place_of(reader, latitude, longitude));
+        Self { place, ..stored.into() }
+    }
+}
+
 impl From<StoredAlert> for AlertView {
     fn from(stored: StoredAlert) -> Self {
         let alert = stored.alert;
@@ -160,6 +176,7 @@ impl From<StoredAlert> for AlertView {
             latitude: latitude.map(Degrees::from),
             longitude: longitude.map(Degrees::from),
             place_is_last_known: (alert.position.is_none() && latitude.is_some()).then_some(true),
+            place: None,
             critical: alert.critical,
             attributes: write_attributes(alert.attributes),
             acknowledged_at: acknowledged_at.map(|at| at.to_string()),

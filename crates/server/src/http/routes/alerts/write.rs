@@ -132,7 +132,7 @@ pub async fn submit_alerts(
             let mut fields = Fields::of_object(&body, Pointer::root()).in_zone(caller.zone());
             let name = NameFilter::read(&mut fields).alert_name.filter(|name| !name.is_empty());
             let part = HistoryPart::of_body(fields, "alerts", device.id)?;
-            answer_alerts(&app, &caller, device.id, name, part).await
+            answer_alerts(&app, &caller, device.id, name, part, None).await
         }
         Admitted::Store(device, batch) => store(&app, &caller, device, batch).await,
         // A time range beside alerts is ignored.

@@ -29,6 +29,7 @@ const READ_ONLY: &[&str] = &[
     "proposedTimeZoneMinutes",
     "creation",
     "lastModified",
+    "place",
 ];
 
 input! {

@@ -6,6 +6,9 @@ use perigee_core::device::{Device, DeviceFilter, DeviceRef};
 use perigee_core::error::Kind;
 use perigee_core::id::DeviceId;
 use perigee_core::license::DeviceState;
+use perigee_core::location::StoredLocation;
+use perigee_core::page::Page;
+use perigee_core::place::Reader;
 
 use super::view::{DeviceList, DeviceView, OneDevice};
 use crate::app::App;
@@ -13,6 +16,7 @@ use crate::http::error::{ApiResult, not_found};
 use crate::http::extract::{Caller, DevicePath, Params};
 use crate::http::list::answer_list;
 use crate::http::names::group_param;
+use crate::http::place::{place_of, place_param};
 use crate::http::reply::Reply;
 
 /// The device a path names, if the caller sees it.
@@ -45,6 +49,9 @@ pub(super) fn reply_device(caller: &Caller, device: Device) -> Reply<OneDevice> 
 ///
 /// Complete unless `limit` or `cursor` is given.
 #[utoipa::path(get, path = "/api/devices", tag = "devices", params(
+    ("place" = Option<bool>, Query, description = "`true` to also tell positions in words, as `place`.", example = true),
+    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of the words; the caller's own when left out."),
+    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of the distances in words; the caller's own when left out."),
     ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
     ("q" = Option<String>, Query, description = "Part of the name, identifier or description, in any case."),
@@ -61,13 +68,26 @@ pub async fn list_devices(State(app): State<App>, caller: Caller, mut params: Pa
         state: params.word("state", &states),
         tag: params.tag(),
     };
+    let place = place_param(&app, &caller, &mut params).await?;
     let part = params.finish_list("devices")?;
     let (store, scope, now) = (app.store.clone(), caller.scope(), caller.now());
     let fetch = move |page| {
         let (store, filter) = (store.clone(), filter.clone());
-        async move { store.list_devices(scope, &filter, page).await }
+        async move {
+            let Page { items, next } = store.list_devices(scope, &filter, page).await?;
+            let ids = items.iter().map(|device| device.id).filter(|_| place.is_some()).collect();
+            let mut last = store.last_locations_of(scope, ids).await?;
+            let items = items.into_iter().map(|device| {
+                let last = last.remove(&device.id);
+                (device, last)
+            });
+            Ok(Page { items: items.collect(), next })
+        }
     };
-    answer_list(&app, &caller, "devices", part, fetch, move |device| DeviceView::at(device, now)).await
+    let view = move |(device, last): (Device, Option<StoredLocation>)| {
+        DeviceView::at(device, now).at_place(last_place(place, last.as_ref()))
+    };
+    answer_list(&app, &caller, "devices", part, fetch, view).await
 }
 
 /// Read a device.
@@ -75,14 +95,31 @@ pub async fn list_devices(State(app): State<App>, caller: Caller, mut params: Pa
 /// The entity tag is that of what a client can set. The answer is whole every time: `status`, `lastSeen` and
 /// `counters` change without it.
 #[utoipa::path(get, path = "/api/devices/{deviceId}", tag = "devices",
-    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
+    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7"),
+    ("place" = Option<bool>, Query, description = "`true` to also tell positions in words, as `place`.", example = true),
+    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of the words; the caller's own when left out."),
+    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of the distances in words; the caller's own when left out."),
+    ),
     responses((status = 200, description = "The device.", body = OneDevice)))]
 pub async fn get_device(
     State(app): State<App>,
     caller: Caller,
     DevicePath(device): DevicePath,
-    params: Params,
+    mut params: Params,
 ) -> ApiResult<Reply<OneDevice>> {
+    let place = place_param(&app, &caller, &mut params).await?;
     params.finish()?;
-    Ok(reply_device(&caller, find_device(&app, &caller, device.as_ref()).await?))
+    let device = find_device(&app, &caller, device.as_ref()).await?;
+    let last = match place {
+        Some(_) => app.store.find_last_location(caller.scope(), device.id).await?,
+        None => None,
+    };
+    let revision = device.revision;
+    let device = DeviceView::at(device, caller.now()).at_place(last_place(place, last.as_ref()));
+    Ok(caller.reply(OneDevice { device }).revision(revision))
+}
+
+/// The last location of a device in words, if it has one and somebody reads them.
+fn last_place(reader: Option<Reader>, last: Option<&StoredLocation>) -> Option<String> {
+    last.and_then(|last| place_of(reader, last.location.latitude, last.location.longitude))
 }

@@ -95,6 +95,10 @@ pub struct DeviceView {
     /// When a client last changed it.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_modified: String,
+    /// Where its last location is, in words; only with `place=true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, example = "22 km SW of Vigo, Spain")]
+    place: Option<String>,
 }
 
 fn decoding_view_schema() -> RefOr<Schema> {
@@ -238,7 +242,15 @@ impl DeviceView {
             retention_days: settings.retention_days,
             creation: device.creation.to_string(),
             last_modified: device.last_modified.to_string(),
+            place: None,
         }
+    }
+}
+
+impl DeviceView {
+    /// The same with its last location in words.
+    pub(super) fn at_place(self, place: Option<String>) -> Self {
+        Self { place, ..self }
     }
 }
 

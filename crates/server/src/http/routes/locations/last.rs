@@ -11,6 +11,7 @@ use crate::http::extract::{Caller, Params};
 use crate::http::format::{Selection, json};
 use crate::http::list::answer_written_list;
 use crate::http::names::group_param;
+use crate::http::place::place_param;
 
 /// The form of the parameter `bbox`, for error messages.
 const BBOX_FORM: &str = "west, south, east and north in degrees with commas between, such as \"-10,35.5,5,60\"; \
@@ -24,6 +25,9 @@ const BBOX_FORM: &str = "west, south, east and north in degrees with commas betw
     ("bbox" = Option<String>, Query, description = "Only locations in this box: west, south, east and north in degrees, edges included. If west is greater than east, the box crosses the antimeridian.", example = "-10,35.5,5,60"),
     ("group" = Option<String>, Query, description = "Only devices in this group, given by id or name.", example = "grp_01jc2m8k4n5p6"),
     ("since" = Option<String>, Query, description = "Only locations received at this instant or later.", format = DateTime, example = "2026-05-01T00:00:00Z"),
+    ("place" = Option<bool>, Query, description = "`true` to also tell positions in words, as `place`.", example = true),
+    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of the words; the caller's own when left out."),
+    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of the distances in words; the caller's own when left out."),
     ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "The last locations.", body = DeviceLocationList)))]
@@ -37,14 +41,15 @@ pub async fn list_last_locations(
         area: read_area(&mut params),
         since: params.instant("since", caller.zone()),
     };
+    let place = place_param(&app, &caller, &mut params).await?;
     let page_request = params.finish_list("locations")?;
     let (store, scope) = (app.store.clone(), caller.scope());
     let fetch = move |page| {
         let store = store.clone();
         async move { store.list_last_locations(scope, &filter, page).await }
     };
-    answer_written_list(&app, &caller, "locations", page_request, fetch, |out, (device, stored)| {
-        json::write_location(out, Some(device), &stored, Selection::ALL);
+    answer_written_list(&app, &caller, "locations", page_request, fetch, move |out, (device, stored)| {
+        json::write_told_location(out, Some(device), &stored, Selection::ALL, place);
         Ok(())
     })
     .await

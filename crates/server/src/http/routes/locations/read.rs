@@ -6,6 +6,7 @@ use axum::response::Response;
 use http::{HeaderMap, HeaderValue, header};
 use perigee_core::device::DeviceRef;
 use perigee_core::location::StoredLocation;
+use perigee_core::place::Reader;
 
 use super::features::LocationFeatures;
 use super::view::{LastLocation, LocationList};
@@ -15,6 +16,7 @@ use crate::http::error_code::ErrorCode;
 use crate::http::extract::{Caller, DevicePath, Params, Preconditions};
 use crate::http::format::{Format, Selection, Shape, Subject, answer_track, json};
 use crate::http::history::HistoryPart;
+use crate::http::place::place_param;
 use crate::http::reply::{Envelope, not_modified};
 use crate::http::routes::devices::{find_device, find_device_id};
 
@@ -35,6 +37,9 @@ use crate::http::routes::devices::{find_device, find_device_id};
     ("format" = Option<Format>, Query, description = "The format; goes before `Accept`."),
     ("fields" = Option<String>, Query, description = "The members wanted, with commas between, as they are called in JSON. With the formats `json`, `ndjson` and `csv`.", example = "dateTime,latitude,longitude,speed"),
     ("simplify" = Option<f64>, Query, description = "Leaves locations out while the line through the others stays within this many metres of them. The first and the last are kept. Not with `limit` or `cursor`.", exclusive_minimum = 0, maximum = 1_000_000),
+    ("place" = Option<bool>, Query, description = "`true` to also tell positions in words, as `place`.", example = true),
+    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of the words; the caller's own when left out."),
+    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of the distances in words; the caller's own when left out."),
 ), responses((status = 200, description = "The locations.", content(
     (LocationList = "application/json"),
     (String = "application/x-ndjson", example = json!("{\"dateTime\":\"2026-05-01T12:00:00Z\",\"latitude\":42.2406,\"longitude\":-8.7207,\"receivedAt\":\"2026-05-01T12:00:03Z\"}\n")),
@@ -51,7 +56,8 @@ pub async fn list_locations(
     mut params: Params,
 ) -> ApiResult<Response> {
     let device = find_device(&app, &caller, device.as_ref()).await?;
-    let shape = Shape::of_params(&mut params, &headers)?;
+    let place = place_param(&app, &caller, &mut params).await?;
+    let shape = Shape { place, ..Shape::of_params(&mut params, &headers)? };
     let part = HistoryPart::of_params(params, caller.zone(), "locations", device.id)?;
     let subject = Subject { device, scope: caller.scope() };
     answer_track(&app, &caller, subject, part, shape).await
@@ -61,7 +67,11 @@ pub async fn list_locations(
 ///
 /// The one with the newest `dateTime` among those that can be trusted; 404 `no-location` if there is none yet.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/lastLocation", tag = "locations",
-    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
+    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7"),
+    ("place" = Option<bool>, Query, description = "`true` to also tell positions in words, as `place`.", example = true),
+    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of the words; the caller's own when left out."),
+    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of the distances in words; the caller's own when left out."),
+    ),
     responses(
         (status = 200, description = "The last location.", body = LastLocation),
         (status = 304, description = "It is the one that `If-None-Match` names."),
@@ -71,8 +81,9 @@ pub async fn get_last_location(
     caller: Caller,
     DevicePath(device): DevicePath,
     preconditions: Preconditions,
-    params: Params,
+    mut params: Params,
 ) -> ApiResult<Response> {
+    let place = place_param(&app, &caller, &mut params).await?;
     params.finish()?;
     let device = match device {
         // The store checks that the device exists.
@@ -86,22 +97,23 @@ pub async fn get_last_location(
         )
     })?;
     // A stored location never changes, so its number identifies the answer.
-    let tag = format!("\"l{}\"", last.number);
+    let words = place.map(|reader| format!("-{}-{}", reader.language.name(), reader.units.name()));
+    let tag = format!("\"l{}{}\"", last.number, words.unwrap_or_default());
     if let Some(tag) = preconditions.known(&tag) {
         return Ok(not_modified(&tag));
     }
-    let mut response = Response::new(Body::from(write_last(&caller, &last)));
+    let mut response = Response::new(Body::from(write_last(&caller, &last, place)));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(header::ETAG, HeaderValue::from_str(&tag).map_err(internal)?);
     Ok(response)
 }
 
-fn write_last(caller: &Caller, last: &StoredLocation) -> Vec<u8> {
+fn write_last(caller: &Caller, last: &StoredLocation, place: Option<Reader>) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(512);
     json::open_envelope(&mut bytes, Envelope::of(Some(caller.usage())));
     bytes.extend_from_slice(b",\"lastLocation\":");
-    json::write_location(&mut bytes, None, last, Selection::ALL);
+    json::write_told_location(&mut bytes, None, last, Selection::ALL, place);
     bytes.push(b'}');
     bytes
 }

@@ -12,6 +12,9 @@ use utoipa::{Number, PartialSchema, ToSchema};
 use crate::http::input::LINE;
 use crate::http::submission::{AttributeValue, open_schema};
 
+/// The member with the position in words.
+const PLACE: &str = "place";
+
 /// A location as it is answered, described from the table of readings.
 #[derive(Debug)]
 pub struct LocationView;
@@ -44,7 +47,11 @@ impl PartialSchema for LocationView {
                 Field::Late.name(),
                 flag("Whether it arrived long after it was taken; absent when not.", json!(true)),
             )
-            .property(Field::Suspect.name(), flag(suspect, json!(true)));
+            .property(Field::Suspect.name(), flag(suspect, json!(true)))
+            .property(PLACE, {
+                let about = "Where it is, in words; only with `place=true`.";
+                property(Type::String, about, json!("22 km SW of Vigo, Spain"), |property| property)
+            });
         for field in [Field::DateTime, Field::Latitude, Field::Longitude, Field::ReceivedAt] {
             location = location.required(field.name());
         }
@@ -268,7 +275,7 @@ impl PartialSchema for LocationInput {
             LocationView::schema(),
             "Where a device was. A member not listed here is kept in `attributes` when it is a string, a number \
              or a boolean; an array or object nobody knows rejects the location. `milleage` is read as `mileage`.",
-            &Field::READ_ONLY.map(Field::name),
+            &[&Field::READ_ONLY.map(Field::name)[..], &[PLACE]].concat(),
             &[Field::DateTime, Field::Latitude, Field::Longitude].map(Field::name),
             &[],
         );
