@@ -62,6 +62,9 @@ pub(crate) enum Command {
     /// Issue and revoke API keys, and rotate the key that signs tokens.
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Add, list and remove maps and overlays of the console.
+    #[command(subcommand)]
+    Map(MapCommand),
     /// Migrate the database to this version.
     Migrate(Migrate),
     /// Check the whole database for damage; exits with 1 if there is any.
@@ -207,6 +210,49 @@ pub(crate) struct Link {
     /// The URL that clients use, if not in the settings.
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
+}
+
+/// `map ...`
+#[derive(Debug, Subcommand)]
+pub(crate) enum MapCommand {
+    /// Add a map: a PMTiles file, or the URL of a tile server or of a PMTiles file.
+    Add(MapAdd),
+    /// List the maps of the settings and those that were added.
+    List,
+    /// Remove a map that was added; its file is not touched.
+    Remove {
+        /// Name of the map.
+        name: String,
+    },
+}
+
+/// Options of `map add`.
+#[derive(Debug, Args)]
+pub(crate) struct MapAdd {
+    /// Path of a PMTiles file, its URL, or the URL of a tile server with {z}, {x} and {y}.
+    #[arg(value_name = "FILE|URL")]
+    pub(crate) source: String,
+    /// Name that people choose it by.
+    #[arg(long)]
+    pub(crate) name: String,
+    /// Attribution that its licence requires; shown on the map.
+    #[arg(long, default_value = "")]
+    pub(crate) attribution: String,
+    /// Draw it over any map, such as sea marks.
+    #[arg(long)]
+    pub(crate) overlay: bool,
+    /// The tile server has vector tiles in the Protomaps schema, not pictures.
+    #[arg(long)]
+    pub(crate) vector: bool,
+    /// The first zoom level of a tile server.
+    #[arg(long, default_value_t = 0, value_name = "ZOOM")]
+    pub(crate) min_zoom: u8,
+    /// The last zoom level of a tile server.
+    #[arg(long, default_value_t = 19, value_name = "ZOOM")]
+    pub(crate) max_zoom: u8,
+    /// Let browsers ask the tile server themselves, instead of this server for them.
+    #[arg(long)]
+    pub(crate) direct: bool,
 }
 
 /// `key ...`

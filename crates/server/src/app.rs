@@ -28,6 +28,7 @@ use crate::disk::DiskWarning;
 use crate::event_format::EventFormat;
 use crate::ingest::Ingest;
 use crate::live::{EventPollKey, FeedPollKey, Live, LiveParts, PollAnswer, ShareCache, SharedReads};
+use crate::map_layers::{Layers, Proxy};
 use crate::poll::Poller;
 use crate::readiness::Readiness;
 use crate::serve::OpenConnections;
@@ -75,6 +76,10 @@ pub struct Parts {
     pub bundled_map: Option<BundledMap>,
     /// The operator's map tiles, if configured.
     pub tiles: Option<Tiles>,
+    /// Further maps and overlays of the operator's.
+    pub layers: Layers,
+    /// Fetches tiles of layers whose servers browsers do not ask; none without such layers.
+    pub tile_proxy: Option<Proxy>,
     /// Rate limits by account and address.
     pub rates: Arc<RateLimits>,
     /// Memory and work that requests may use.
@@ -194,6 +199,7 @@ impl App {
             format,
             tasks: tasks.clone(),
         };
+        let layers = Layers::open(&config.map, &config.store.data)?;
         Ok(Self(Arc::new(Parts {
             mail_links,
             ingest,
@@ -209,6 +215,8 @@ impl App {
             webhooks: Arc::new(Webhooks::new(webhooks, &config.webhooks)?),
             bundled_map: BundledMap::open(&config.map)?,
             tiles: Tiles::open(&config.map)?,
+            tile_proxy: layers.proxy(&config.map, &config.store.data)?,
+            layers,
             store,
             config,
             base_url,

@@ -6,6 +6,7 @@ mod check;
 mod email;
 mod gateways;
 mod map;
+mod map_layer;
 mod redact;
 mod secret;
 mod sms;
@@ -15,6 +16,7 @@ pub use budget::Budget as BudgetSection;
 pub use email::{Email as EmailSection, EmailSecurity};
 pub use gateways::{ANY_PROTOCOL, Gateways as GatewaysSection};
 pub use map::Map;
+pub use map_layer::{LayerSource, MapLayer};
 pub use sms::{Sms, SmsGateway};
 
 use std::collections::HashMap;

@@ -15,6 +15,7 @@ pub mod http;
 pub mod ingest;
 pub mod listen;
 pub mod live;
+pub mod map_layers;
 pub mod poll;
 pub mod readiness;
 pub mod recorder;

@@ -29,8 +29,8 @@ pub struct TileFacts {
     pub min_zoom: u8,
     /// The last zoom that has tiles.
     pub max_zoom: u8,
-    /// West, south, east and north, in degrees.
-    pub bounds: [f64; 4],
+    /// West, south, east and north, in degrees; none for the world.
+    pub bounds: Option<[f64; 4]>,
 }
 
 impl Tiles {
@@ -39,14 +39,17 @@ impl Tiles {
         if map.pmtiles.as_os_str().is_empty() {
             return Ok(None);
         }
-        let wrong = |problem: String| ConfigError { key: "map.pmtiles", problem };
-        let shown = map.pmtiles.display();
-        let header =
-            read_header(&map.pmtiles).map_err(|error| wrong(format!("cannot read {shown}: {error}")))?;
-        let facts = TileFacts::of(&header).ok_or_else(|| {
-            wrong(format!("{shown} is not a PMTiles file of version 3 with tiles a map can show"))
-        })?;
-        Ok(Some(Self { path: map.pmtiles.clone(), facts }))
+        let opened = Self::of_file(&map.pmtiles);
+        opened.map(Some).map_err(|problem| ConfigError { key: "map.pmtiles", problem })
+    }
+
+    /// The file at this path; else what is wrong with it.
+    pub fn of_file(path: &Path) -> Result<Self, String> {
+        let shown = path.display();
+        let header = read_header(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+        let facts = TileFacts::of(&header)
+            .ok_or_else(|| format!("{shown} is not a PMTiles file of version 3 with tiles a map can show"))?;
+        Ok(Self { path: path.to_owned(), facts })
     }
 
     /// Tile type, zoom levels and bounds from the header of the file.
@@ -90,7 +93,7 @@ impl TileFacts {
             is_vector,
             min_zoom: header[100],
             max_zoom: header[101],
-            bounds,
+            bounds: Some(bounds),
         })
     }
 }

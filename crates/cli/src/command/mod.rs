@@ -10,6 +10,7 @@ mod document;
 mod export;
 mod import;
 mod key;
+mod map;
 mod migrate;
 mod notify;
 mod open;

@@ -30,6 +30,11 @@ const PAGES_BYTES: usize = 96 * MIB;
 const PAGES_BYTES_EACH: usize = 36 * MIB;
 /// Pages built at the same time, so that the other cores stay free.
 const PAGE_BUILDS: usize = 2;
+/// Tiles of other servers that are fetched at the same time, and for one address: as many as a browser asks a host for.
+const TILES: usize = 16;
+const TILES_EACH: usize = 6;
+/// Tiles that may wait, as a multiple of other work: a map asks for some fifty at once.
+const TILES_WAITING: usize = 8;
 /// Accounts whose rules wait for their turn; more than the rule engine evaluates at the same time.
 const RULES_WAITING: usize = 64;
 
@@ -56,6 +61,8 @@ pub struct Budget {
     pub page_builds: Arc<Queue>,
     /// Changes of groups by many devices, one at a time.
     pub large_groups: Arc<Queue>,
+    /// Tiles that are fetched from other servers.
+    pub tiles: Arc<Queue>,
     /// Evaluation of rules in the background. One core is left for requests.
     pub rules: Arc<Queue>,
 }
@@ -92,6 +99,13 @@ impl Budget {
         };
         let page_builds = QueueLimits { running: PAGE_BUILDS, running_each: 1, memory: 0, ..work };
         let large_groups = QueueLimits { running: 1, running_each: 1, memory: 0, ..work };
+        let tiles = QueueLimits {
+            running: TILES,
+            running_each: TILES_EACH,
+            memory: mib(config.work_mib) / 2,
+            waiting: config.waiting.saturating_mul(TILES_WAITING),
+            waiting_each: config.waiting,
+        };
         let rules = QueueLimits {
             running: cores.max(2) - 1,
             running_each: 1,
@@ -119,6 +133,7 @@ impl Budget {
             pages: Pool::new("pages", PAGES_BYTES, PAGES_BYTES, PAGES_BYTES_EACH),
             page_builds: Queue::new("page_builds", page_builds),
             large_groups: Queue::new("large_groups", large_groups),
+            tiles: Queue::new("tiles", tiles),
             rules: Queue::new("rules", rules),
         }
     }
@@ -145,6 +160,7 @@ impl Budget {
         metrics::publish_pool(&self.pages);
         metrics::publish_queue(&self.page_builds);
         metrics::publish_queue(&self.large_groups);
+        metrics::publish_queue(&self.tiles);
         metrics::publish_queue(&self.rules);
     }
 }

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use url::Url;
 
 use super::check::refuse;
+use super::map_layer::{MapLayer, origin};
 use super::{ConfigError, redact};
 
 /// The largest zoom level of any map.
@@ -32,6 +32,12 @@ pub struct Map {
     pub tile_min_zoom: u8,
     /// The last zoom at which that server has tiles.
     pub tile_max_zoom: u8,
+    /// Further maps and overlays, in the order in which they are shown.
+    pub layers: Vec<MapLayer>,
+    /// Disk for tiles of proxied layers, in MiB; 0 keeps none.
+    pub cache_mib: u32,
+    /// Days after which a kept tile is asked for again.
+    pub cache_days: u16,
     /// Centre of a map without devices: longitude and latitude in degrees.
     pub center: [f64; 2],
     /// Zoom level of a map without devices.
@@ -52,6 +58,14 @@ impl Map {
         if self.tile_min_zoom > self.tile_max_zoom || self.tile_max_zoom > ZOOM_MAX {
             return refuse("map.tile_max_zoom", "must be at least tile_min_zoom, and 24 at the most");
         }
+        if self.cache_days > 365 {
+            return refuse("map.cache_days", "must be between 0 and 365");
+        }
+        for layer in &self.layers {
+            if let Some(problem) = layer.problem() {
+                return refuse("map.layers", format!("the layer \"{}\" {problem}", layer.name));
+            }
+        }
         let [longitude, latitude] = self.center;
         if !(-180.0..=180.0).contains(&longitude) || !(-LATITUDE_MAX..=LATITUDE_MAX).contains(&latitude) {
             return refuse("map.center", "must be [longitude, latitude] in degrees, such as [-8.7, 42.2]");
@@ -64,13 +78,16 @@ impl Map {
 
     /// Scheme, host and port of the other server, which browsers must be allowed to ask.
     pub fn tile_origin(&self) -> Option<String> {
-        let url = Url::parse(&self.tile_url).ok()?;
-        let plain =
-            matches!(url.scheme(), "http" | "https") && url.username().is_empty() && url.password().is_none();
-        let origin = url.origin().ascii_serialization();
-        // It becomes part of the Content-Security-Policy, where other characters have a meaning.
-        let is_safe = |sign: char| sign.is_ascii_alphanumeric() || ".-:/[]_".contains(sign);
-        (plain && origin.chars().all(is_safe)).then_some(origin)
+        origin(&self.tile_url)
+    }
+
+    /// Scheme, host and port of every server that browsers must be allowed to ask, each once.
+    pub fn direct_origins(&self, layers: &[MapLayer]) -> Vec<String> {
+        let mut origins: Vec<String> = self.tile_origin().into_iter().collect();
+        origins.extend(layers.iter().filter_map(MapLayer::direct_origin));
+        origins.sort();
+        origins.dedup();
+        origins
     }
 }
 
@@ -89,6 +106,9 @@ mod tests {
                 tile_attribution: String::new(),
                 tile_min_zoom: 0,
                 tile_max_zoom: 19,
+                layers: Vec::new(),
+                cache_mib: 0,
+                cache_days: 0,
                 center: [0.0, 20.0],
                 zoom: 1.5,
             };

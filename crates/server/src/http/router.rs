@@ -200,7 +200,7 @@ fn account_operations() -> OpenApiRouter<App> {
 }
 
 /// Routes outside the API: its document, the server's own pages, health and metrics.
-fn beside_the_api(document: &Value) -> [(&'static str, MethodRouter<App>); 15] {
+fn beside_the_api(document: &Value) -> [(&'static str, MethodRouter<App>); 17] {
     [
         ("/api/openapi.json", get(documents::get_openapi.layer(Extension(ApiDocument::new(document))))),
         ("/api/docs", get(documents::get_reference)),
@@ -208,6 +208,8 @@ fn beside_the_api(document: &Value) -> [(&'static str, MethodRouter<App>); 15] {
         ("/api/docs/{file}", get(documents::get_reference_file)),
         ("/api/map/bundled/{file}", get(console::bundled::get_bundled_file)),
         ("/api/map/tiles.pmtiles", get(console::tiles::get_tiles)),
+        ("/api/map/layers/{layer}/tiles.pmtiles", get(console::layers::get_layer_file)),
+        ("/api/map/layers/{layer}/{z}/{x}/{y}", get(console::layers::get_layer_tile)),
         ("/password", get(pages::get_password_page)),
         (
             "/mail/{token}",
@@ -247,7 +249,10 @@ pub fn router(app: App) -> Router {
     let inner = beside
         .into_iter()
         .fold(with_floor(operations), |routes, (path, methods)| routes.route(path, methods))
-        .fallback(console::get_console.layer(Extension(Console::new(&app.base_url, &app.config.map))))
+        .fallback(
+            console::get_console
+                .layer(Extension(Console::new(&app.base_url, &app.layers.direct_origins(&app.config.map)))),
+        )
         .layer(axum::middleware::from_fn_with_state(
             Framing { app: app.clone(), known: KnownParameters::of(&document) },
             frame,

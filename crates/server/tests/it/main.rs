@@ -31,6 +31,7 @@ mod limits;
 mod locations;
 mod mailed_links;
 mod many_locations;
+mod map_layers;
 mod matrix;
 mod messages;
 mod notifications;

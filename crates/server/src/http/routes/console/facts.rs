@@ -11,6 +11,7 @@ use crate::http::context::RequestContext;
 use crate::http::error::ApiResult;
 use crate::http::extract::Params;
 use crate::http::reply::Reply;
+use crate::map_layers::{Layer, LayerTiles};
 
 /// What anybody may know of this server.
 #[derive(Serialize, ToSchema)]
@@ -63,13 +64,19 @@ pub struct MapFacts {
 #[serde(rename_all = "camelCase")]
 #[schema(as = ConsoleMapLayer)]
 pub struct LayerFacts {
+    /// The name that the operator gave it; null for the map of `map.pmtiles` or `map.tile_url`.
+    #[schema(example = "Sea marks", max_length = 60)]
+    name: Option<String>,
+    /// Whether it is drawn over any map instead of being one.
+    #[schema(example = false)]
+    overlay: bool,
     /// How its tiles are got: `pmtiles` from one file by ranges, `tiles` one by one.
     #[schema(example = "tiles", pattern = "^(pmtiles|tiles)$")]
     kind: &'static str,
     /// What its tiles are: `vector`, or `raster` for pictures.
     #[schema(example = "raster", pattern = "^(vector|raster)$")]
     format: &'static str,
-    /// Where it is: relative to `baseUrl` for a file, else with {z}, {x} and {y} to be put in.
+    /// Where it is: relative to `baseUrl` if it begins with `api/`; with {z}, {x} and {y} to be put in unless it is a file.
     #[schema(example = "https://tiles.example.com/{z}/{x}/{y}.png")]
     url: String,
     /// Whom it is from; to be shown with it, as text.
@@ -103,16 +110,20 @@ fn layers(app: &App) -> Vec<LayerFacts> {
     let file = app.tiles.as_ref().map(|tiles| {
         let facts = tiles.facts();
         LayerFacts {
+            name: None,
+            overlay: false,
             kind: "pmtiles",
             format: if facts.is_vector { "vector" } else { "raster" },
             url: "api/map/tiles.pmtiles".to_owned(),
             attribution: map.pmtiles_attribution.clone(),
             min_zoom: facts.min_zoom,
             max_zoom: facts.max_zoom,
-            bounds: Some(facts.bounds),
+            bounds: facts.bounds,
         }
     });
     let elsewhere = (!map.tile_url.is_empty()).then(|| LayerFacts {
+        name: None,
+        overlay: false,
         kind: "tiles",
         format: "raster",
         url: map.tile_url.clone(),
@@ -121,7 +132,29 @@ fn layers(app: &App) -> Vec<LayerFacts> {
         max_zoom: map.tile_max_zoom,
         bounds: None,
     });
-    file.into_iter().chain(elsewhere).collect()
+    file.into_iter().chain(elsewhere).chain(app.layers.iter().map(named)).collect()
+}
+
+/// A layer that has a name.
+fn named(layer: &Layer) -> LayerFacts {
+    let (facts, settings) = (layer.facts(), &layer.settings);
+    let (kind, url) = match layer.tiles {
+        LayerTiles::File(_) => ("pmtiles", format!("api/map/layers/{}/tiles.pmtiles", layer.id)),
+        LayerTiles::Proxied => ("tiles", format!("api/map/layers/{}/{{z}}/{{x}}/{{y}}", layer.id)),
+        LayerTiles::Elsewhere { is_file: true } => ("pmtiles", settings.source.clone()),
+        LayerTiles::Elsewhere { is_file: false } => ("tiles", settings.source.clone()),
+    };
+    LayerFacts {
+        name: Some(settings.name.clone()),
+        overlay: settings.overlay,
+        kind,
+        format: if facts.is_vector { "vector" } else { "raster" },
+        url,
+        attribution: settings.attribution.clone(),
+        min_zoom: facts.min_zoom,
+        max_zoom: facts.max_zoom,
+        bounds: facts.bounds,
+    }
 }
 
 /// Read what the console needs before anybody signs in.

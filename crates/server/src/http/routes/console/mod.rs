@@ -3,6 +3,7 @@
 
 pub mod bundled;
 pub mod facts;
+pub mod layers;
 mod page;
 mod policy;
 pub mod tiles;

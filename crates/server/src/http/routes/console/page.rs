@@ -17,7 +17,7 @@ use rust_embed::RustEmbed;
 use sha2::{Digest as _, Sha256};
 
 use super::policy::PagePolicy;
-use crate::config::{BaseUrl, Map};
+use crate::config::BaseUrl;
 use crate::http::content_encoding::ContentEncoding;
 use crate::http::embedded::{EmbeddedFile, Keep, redirect};
 use crate::http::error::{ApiResult, internal};
@@ -56,12 +56,12 @@ struct Parts {
 }
 
 impl Console {
-    /// The console under this address.
-    pub fn new(base_url: &BaseUrl, map: &Map) -> Self {
-        Self::of(base_url, map, built)
+    /// The console under this address, with tiles from these origins.
+    pub fn new(base_url: &BaseUrl, tile_origins: &[String]) -> Self {
+        Self::of(base_url, tile_origins, built)
     }
 
-    fn of(base_url: &BaseUrl, map: &Map, files: Files) -> Self {
+    fn of(base_url: &BaseUrl, tile_origins: &[String], files: Files) -> Self {
         let prefix = base_url.prefix().to_owned();
         let index = files(INDEX).map(|(content, _)| {
             let page = rooted(&String::from_utf8_lossy(&content), &prefix).into_bytes();
@@ -71,7 +71,7 @@ impl Console {
         Self(Arc::new(Parts {
             prefix,
             index,
-            policy: PagePolicy::new(map),
+            policy: PagePolicy::new(tile_origins),
             files,
             unpacked: Mutex::default(),
         }))

@@ -3,8 +3,6 @@
 use axum::response::Response;
 use http::{HeaderName, HeaderValue, header};
 
-use crate::config::Map;
-
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
@@ -23,9 +21,9 @@ pub(super) struct PagePolicy {
 }
 
 impl PagePolicy {
-    /// Nothing inline, nothing evaluated, nothing from elsewhere but the operator's tiles.
-    pub(super) fn new(map: &Map) -> Self {
-        let tiles = map.tile_origin().map(|origin| format!(" {origin}")).unwrap_or_default();
+    /// Nothing inline, nothing evaluated, nothing from elsewhere but the operator's tiles, from these origins.
+    pub(super) fn new(tile_origins: &[String]) -> Self {
+        let tiles = tile_origins.iter().fold(String::new(), |tiles, origin| format!("{tiles} {origin}"));
         let policy = format!(
             "default-src 'self'; script-src 'self'; style-src 'self'; font-src 'self'; worker-src 'self'; \
              img-src 'self' data: blob:; connect-src 'self'{tiles}; object-src 'none'; base-uri 'self'; \

@@ -8,11 +8,15 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use crate::app::App;
 use crate::http::error::{ApiResult, internal, invalid_header};
 use crate::http::middleware::nothing_here;
-use crate::tiles::{ByteRange, TilePart};
+use crate::tiles::{ByteRange, TilePart, Tiles};
 
 /// A part of the operator's map tiles. The map asks for what it shows; nobody needs, or gets, the whole file at once.
 pub async fn get_tiles(State(app): State<App>, headers: HeaderMap) -> ApiResult<Response> {
-    let tiles = app.tiles.clone().ok_or_else(nothing_here)?;
+    answer_range(app.tiles.clone().ok_or_else(nothing_here)?, &headers).await
+}
+
+/// The part of a file that the `Range` header names.
+pub(super) async fn answer_range(tiles: Tiles, headers: &HeaderMap) -> ApiResult<Response> {
     let range = headers.get(header::RANGE).and_then(|range| range.to_str().ok()).and_then(ByteRange::read);
     let Some(range) = range else {
         return Err(invalid_header(

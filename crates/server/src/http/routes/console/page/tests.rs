@@ -27,22 +27,10 @@ fn gzip(content: &str) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-fn map(tile_url: &str) -> Map {
-    Map {
-        folder: std::path::PathBuf::new(),
-        pmtiles: std::path::PathBuf::new(),
-        pmtiles_attribution: String::new(),
-        tile_url: tile_url.to_owned(),
-        tile_attribution: String::new(),
-        tile_min_zoom: 0,
-        tile_max_zoom: 19,
-        center: [0.0, 0.0],
-        zoom: 0.0,
-    }
-}
-
-fn console(base_url: &str, tile_url: &str) -> Console {
-    Console::of(&BaseUrl::parse(base_url).unwrap(), &map(tile_url), small)
+fn console(base_url: &str, tile_origin: &str) -> Console {
+    let origins: Vec<String> =
+        Some(tile_origin.to_owned()).filter(|origin| !origin.is_empty()).into_iter().collect();
+    Console::of(&BaseUrl::parse(base_url).unwrap(), &origins, small)
 }
 
 /// Status, headers and body of what is at this path.
@@ -144,8 +132,7 @@ async fn what_is_no_file_is_a_page() {
 
 #[tokio::test]
 async fn the_page_knows_its_root_and_where_tiles_are() {
-    let (_, headers, body) =
-        get(&console("https://example.com/a&b", "https://tiles.test/{z}/{x}/{y}"), "/", "").await;
+    let (_, headers, body) = get(&console("https://example.com/a&b", "https://tiles.test"), "/", "").await;
     assert!(body.contains("<base href=\"/a&amp;b/\">"), "{body}");
     let policy = headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
     assert!(

@@ -1,0 +1,178 @@
+//! `perigee map`: maps and overlays that the console offers beside the bundled map. They are kept in the data folder; the
+//! service reads them when it starts.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use perigee_server::config::{Config, LayerSource, MapLayer};
+use perigee_server::map_layers::{AddedLayers, FILE, Layer, Layers};
+use serde::Serialize;
+
+use crate::args::{Common, MapAdd, MapCommand};
+use crate::output::{Answer, print};
+use crate::settings;
+
+/// Runs a `map` subcommand.
+pub(crate) fn run(common: &Common, command: MapCommand) -> Result<()> {
+    let config = settings::load(common, Vec::new())?;
+    match command {
+        MapCommand::Add(options) => print(&add(&config, options)?, common.json),
+        MapCommand::List => print(&list(&config)?, common.json),
+        MapCommand::Remove { name } => print(&remove(&config, &name)?, common.json),
+    }
+}
+
+/// One layer, as it is printed.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown {
+    name: String,
+    /// `file`, `remote file`, `proxied` or `direct`.
+    kind: &'static str,
+    overlay: bool,
+    format: &'static str,
+    min_zoom: u8,
+    max_zoom: u8,
+    /// Without the parts of a URL that may be a key.
+    source: String,
+}
+
+impl Shown {
+    fn of(layer: &Layer) -> Result<Self> {
+        let settings = serde_json::to_value(&layer.settings)?;
+        let facts = layer.facts();
+        Ok(Self {
+            name: layer.settings.name.clone(),
+            kind: match layer.settings.kind() {
+                LayerSource::File => "file",
+                LayerSource::RemoteFile => "remote file",
+                LayerSource::Proxied => "proxied",
+                LayerSource::Direct => "direct",
+            },
+            overlay: layer.settings.overlay,
+            format: if facts.is_vector { "vector" } else { "raster" },
+            min_zoom: facts.min_zoom,
+            max_zoom: facts.max_zoom,
+            source: settings.get("source").and_then(|source| source.as_str()).unwrap_or_default().to_owned(),
+        })
+    }
+
+    fn line(&self) -> String {
+        let what = if self.overlay { "overlay" } else { "map" };
+        let (name, format, kind, source) = (&self.name, self.format, self.kind, &self.source);
+        format!("{name}  {what}, {format}, zoom {} to {}, {kind}: {source}", self.min_zoom, self.max_zoom)
+    }
+}
+
+/// The result of `map add`.
+#[derive(Serialize)]
+struct Added {
+    layer: Shown,
+}
+
+impl Answer for Added {
+    fn in_words(&self) -> String {
+        format!("added {}\nRestart the service to show it.", self.layer.line())
+    }
+}
+
+/// The result of `map list`.
+#[derive(Serialize)]
+struct Listed {
+    layers: Vec<Shown>,
+}
+
+impl Answer for Listed {
+    fn in_words(&self) -> String {
+        if self.layers.is_empty() {
+            return "no maps beside the bundled one; add one with perigee map add FILE|URL --name NAME"
+                .to_owned();
+        }
+        self.layers.iter().map(Shown::line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Checks a layer, as far as that is possible without asking another host, and adds it to the file.
+fn add(config: &Config, options: MapAdd) -> Result<Added> {
+    let data = &config.store.data;
+    let is_url = options.source.contains("://");
+    let source = if is_url {
+        options.source
+    } else {
+        // The service may be started in another folder.
+        let path = std::path::absolute(Path::new(&options.source)).context("cannot find the file")?;
+        path.to_str().context("the path of the file is not UTF-8; rename it")?.to_owned()
+    };
+    let settings = MapLayer {
+        name: options.name,
+        source,
+        overlay: options.overlay,
+        vector: options.vector,
+        attribution: options.attribution,
+        min_zoom: options.min_zoom,
+        max_zoom: options.max_zoom,
+        proxy: options.direct.then_some(false),
+    };
+    let layer = match Layer::open(settings.clone()) {
+        Ok(layer) => layer,
+        Err(problem) => bail!("{problem}"),
+    };
+    let mut added = AddedLayers::read(data).with_context(|| format!("cannot read {FILE}"))?;
+    added.layers.push(settings);
+    // All of them together: names must differ from those of the settings too.
+    Layers::of(config.map.layers.iter().chain(&added.layers).cloned().collect())?;
+    added.write(data).with_context(|| format!("cannot write {FILE} to {}", data.display()))?;
+    Ok(Added { layer: Shown::of(&layer)? })
+}
+
+fn list(config: &Config) -> Result<Listed> {
+    let added = AddedLayers::read(&config.store.data).with_context(|| format!("cannot read {FILE}"))?;
+    let all = config.map.layers.iter().chain(&added.layers).cloned();
+    // A layer whose file is gone must still be listed, so that it can be removed.
+    let shown = all.map(|settings| match Layer::open(settings.clone()) {
+        Ok(layer) => Shown::of(&layer),
+        Err(problem) => {
+            eprintln!("perigee: {problem}");
+            Ok(Shown {
+                name: settings.name,
+                kind: "unusable",
+                overlay: settings.overlay,
+                format: "unknown",
+                min_zoom: settings.min_zoom,
+                max_zoom: settings.max_zoom,
+                source: String::new(),
+            })
+        }
+    });
+    Ok(Listed { layers: shown.collect::<Result<_>>()? })
+}
+
+fn remove(config: &Config, name: &str) -> Result<Removed> {
+    let data = &config.store.data;
+    let mut added = AddedLayers::read(data).with_context(|| format!("cannot read {FILE}"))?;
+    let before = added.layers.len();
+    added.layers.retain(|layer| layer.name != name);
+    if added.layers.len() == before {
+        if config.map.layers.iter().any(|layer| layer.name == name) {
+            bail!("\"{name}\" is one of the layers in your settings; remove it there");
+        }
+        bail!("there is no layer \"{name}\"; perigee map list shows their names");
+    }
+    added.write(data).with_context(|| format!("cannot write {FILE} to {}", data.display()))?;
+    Ok(Removed { name: name.to_owned() })
+}
+
+/// The result of `map remove`.
+#[derive(Serialize)]
+struct Removed {
+    name: String,
+}
+
+impl Answer for Removed {
+    fn in_words(&self) -> String {
+        format!(
+            "removed {}; restart the service to show the change. The file of tiles was not touched.",
+            self.name
+        )
+    }
+}

@@ -1,0 +1,67 @@
+//! Tiles of the operator's layers: of files by ranges, and of tile servers that this server asks.
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse as _, Response};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+
+use super::tiles::answer_range;
+use crate::app::App;
+use crate::budget::Payer;
+use crate::http::context::RequestContext;
+use crate::http::error::{ApiError, ApiResult, internal};
+use crate::http::error_code::ErrorCode;
+use crate::http::extract::TextPath;
+use crate::http::held_answer::hold;
+use crate::http::middleware::nothing_here;
+use crate::map_layers::{LayerTiles, Tile, TileAddress, TileError};
+
+/// A part of a layer's file.
+pub async fn get_layer_file(
+    State(app): State<App>,
+    TextPath(id): TextPath,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
+    match app.layers.find(&id).map(|layer| &layer.tiles) {
+        Some(LayerTiles::File(tiles)) => answer_range(tiles.clone(), &headers).await,
+        _ => Err(nothing_here()),
+    }
+}
+
+/// A tile of a layer whose server browsers do not ask. Where it has none the answer is empty, which maps take for a tile
+/// without anything on it.
+pub async fn get_layer_tile(
+    State(app): State<App>,
+    context: RequestContext,
+    Path((id, z, x, y)): Path<(String, String, String, String)>,
+) -> ApiResult<Response> {
+    let layer = app.layers.find(&id).filter(|layer| matches!(layer.tiles, LayerTiles::Proxied));
+    let (layer, proxy) = layer.zip(app.tile_proxy.as_ref()).ok_or_else(nothing_here)?;
+    let zooms = (layer.settings.min_zoom, layer.settings.max_zoom);
+    let address = TileAddress::read((&z, &x, &y), zooms).ok_or_else(nothing_here)?;
+    let payer = Payer::client(context.address(), None);
+    match proxy.tile(layer, address, (&app.budget.tiles, payer), app.clock.now()).await {
+        Ok(tile) => answer(&app, payer, tile),
+        Err(TileError::Missing) => Ok(StatusCode::NO_CONTENT.into_response()),
+        Err(TileError::Exhausted(exhausted)) => Err(exhausted.into()),
+        Err(TileError::Unreachable(why)) => {
+            tracing::debug!(layer = layer.settings.name, why, "no tile");
+            Err(ApiError::new(
+                ErrorCode::Unavailable,
+                "The tile server of this map does not answer. Try again later, or choose another map.",
+            )
+            .with_header(header::RETRY_AFTER, "10"))
+        }
+    }
+}
+
+fn answer(app: &App, payer: Payer, tile: Tile) -> ApiResult<Response> {
+    let mut response = Response::new(Body::from(hold(app, payer, tile.bytes)?));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::try_from(tile.content_type).map_err(internal)?);
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=86400"));
+    if tile.is_gzipped {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    Ok(response)
+}

@@ -1,0 +1,80 @@
+//! The layers that `perigee map add` wrote to the data folder, beside those of the settings.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::MapLayer;
+
+/// The file in the data folder.
+pub const FILE: &str = "map-layers.json";
+
+/// The layers of the file, in the order in which they are shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AddedLayers {
+    /// At most one of a name.
+    pub layers: Vec<MapLayer>,
+}
+
+/// The same to be written: settings that are printed hide what may be a key in a URL, the file must not.
+#[derive(Serialize)]
+struct Written<'l> {
+    layers: Vec<WrittenLayer<'l>>,
+}
+
+#[derive(Serialize)]
+struct WrittenLayer<'l> {
+    name: &'l str,
+    source: &'l str,
+    overlay: bool,
+    vector: bool,
+    attribution: &'l str,
+    min_zoom: u8,
+    max_zoom: u8,
+    proxy: Option<bool>,
+}
+
+impl<'l> WrittenLayer<'l> {
+    fn of(layer: &'l MapLayer) -> Self {
+        Self {
+            name: &layer.name,
+            source: &layer.source,
+            overlay: layer.overlay,
+            vector: layer.vector,
+            attribution: &layer.attribution,
+            min_zoom: layer.min_zoom,
+            max_zoom: layer.max_zoom,
+            proxy: layer.proxy,
+        }
+    }
+}
+
+impl AddedLayers {
+    /// Reads the file; without one there are no layers.
+    pub fn read(data: &Path) -> io::Result<Self> {
+        match fs::read(data.join(FILE)) {
+            Ok(text) => Ok(serde_json::from_slice(&text)?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes the file whole, or not at all. Only its owner may read it: a URL may have a key in it.
+    pub fn write(&self, data: &Path) -> io::Result<PathBuf> {
+        let layers = self.layers.iter().map(WrittenLayer::of).collect();
+        let text = serde_json::to_vec_pretty(&Written { layers })?;
+        let (path, draft) = (data.join(FILE), data.join(format!("{FILE}.new")));
+        fs::create_dir_all(data)?;
+        fs::write(&draft, text)?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            fs::set_permissions(&draft, fs::Permissions::from_mode(0o600))?;
+        }
+        fs::rename(&draft, &path)?;
+        Ok(path)
+    }
+}
