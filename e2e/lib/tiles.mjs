@@ -46,7 +46,7 @@ function varint(value) {
 }
 
 /** A square PNG of one colour. */
-function picture(size, colour) {
+export function picture(size, colour) {
   const row = Buffer.from([0, ...Array.from({ length: size }, () => colour).flat()])
   const head = Buffer.alloc(13)
   head.writeUInt32BE(size, 0)

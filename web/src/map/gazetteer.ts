@@ -1,6 +1,4 @@
-// Towns, capes, islands and ports with names: which is nearest to a position, and which has a name.
-import { bearing } from './trackGeo'
-import { distanceBetween } from './geodesy'
+// Towns, capes, islands and ports, found by their names. The server tells which is nearest to a position.
 
 export type PlaceKind = 'town' | 'cape' | 'island' | 'port'
 /** As they are numbered in the file. */
@@ -15,19 +13,6 @@ export interface NamedPlace {
   latitude: number
 }
 
-export interface Near {
-  place: NamedPlace
-  metres: number
-  /** Degrees clockwise from north, from the place to the position. */
-  bearing: number
-}
-
-/** Metres within which a position is at a place, whatever its size. */
-const atPlace = 3_000
-/** Metres that a larger place may be farther away, for each step of rank, and still be named. */
-const perRank = 9_000
-const metresPerDegree = 111_195
-
 export class Gazetteer {
   readonly #longitudes: Uint16Array
   readonly #latitudes: Uint16Array
@@ -35,8 +20,6 @@ export class Gazetteer {
   readonly #kinds: Uint8Array
   readonly #countries: string
   readonly #names: string[]
-  /** Places from south to north, so that a search need not look at all of them. */
-  readonly #byLatitude: Uint32Array
   /** Names as they are searched, made when the first search needs them. */
   #searched: string[] | undefined
 
@@ -54,47 +37,10 @@ export class Gazetteer {
     this.#kinds = new Uint8Array(take(count))
     this.#countries = text.decode(take(2 * count))
     this.#names = text.decode(bytes.slice(at)).split('\n')
-    this.#byLatitude = Uint32Array.from({ length: count }, (_, index) => index)
-    this.#byLatitude.sort((a, b) => this.#latitudes[a]! - this.#latitudes[b]!)
   }
 
   get size(): number {
     return this.#names.length
-  }
-
-  /** The place by which a position is best described: a larger one is preferred to a nearer village. */
-  nearest(longitude: number, latitude: number): Near | null {
-    let best = -1
-    let least = Infinity
-    const consider = (index: number): void => {
-      const metres = distanceBetween([this.#longitudeOf(index), this.#latitudeOf(index)], [longitude, latitude])
-      // Capes are what sailors name, however few live there.
-      const rank = this.#kinds[index] === kinds.indexOf('cape') ? 2 : this.#ranks[index]!
-      const cost = metres <= atPlace ? (metres + rank * perRank) / 100 : metres + rank * perRank
-      if (cost >= least) return
-      least = cost
-      best = index
-    }
-    // Outwards from the position's own latitude, until the latitude alone is too far.
-    const count = this.#byLatitude.length
-    let south = this.#firstNorthOf(latitude) - 1
-    let north = south + 1
-    const gap = (position: number): number => {
-      if (position < 0 || position >= count) return Infinity
-      return Math.abs(this.#latitudeOf(this.#byLatitude[position]!) - latitude) * metresPerDegree
-    }
-    for (;;) {
-      const [below, above] = [gap(south), gap(north)]
-      if (Math.min(below, above) >= Math.max(least, atPlace)) break
-      consider(this.#byLatitude[below <= above ? south-- : north++]!)
-    }
-    if (best < 0) return null
-    const place = this.#place(best)
-    return {
-      place,
-      metres: distanceBetween([place.longitude, place.latitude], [longitude, latitude]),
-      bearing: bearing(place.latitude, place.longitude, latitude, longitude)
-    }
   }
 
   /** Places whose names begin with a text, or have a word that does; larger ones first. */
@@ -134,16 +80,6 @@ export class Gazetteer {
 
   #latitudeOf(index: number): number {
     return (this.#latitudes[index]! / 65536) * 180 - 90
-  }
-
-  #firstNorthOf(latitude: number): number {
-    let [low, high] = [0, this.#byLatitude.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (this.#latitudeOf(this.#byLatitude[middle]!) < latitude) low = middle + 1
-      else high = middle
-    }
-    return low
   }
 }
 

@@ -1,8 +1,12 @@
-// The maps there are to choose from: the built-in one, and the operator's own.
+// The maps there are to choose from: the built-in one and the operator's own, and what may be drawn over any of them.
 import { addProtocol, type LayerSpecification, type SourceSpecification } from 'maplibre-gl'
 import { address, api, ok, root } from '../api/client'
 
 export interface OperatorLayer {
+  /** Null for the one map of older settings. */
+  name: string | null
+  /** Whether it is drawn over any map. */
+  overlay: boolean
   kind: 'pmtiles' | 'tiles'
   format: 'vector' | 'raster'
   url: string
@@ -13,11 +17,16 @@ export interface OperatorLayer {
 }
 
 const key = 'perigee.layer'
+const overlaysKey = 'perigee.overlays'
 
 class MapLayers {
+  /** The operator's maps, best first. */
   operator: OperatorLayer[] = $state([])
-  /** The index of the operator's layer that is shown; null is the built-in map alone. */
+  overlays: OperatorLayer[] = $state([])
+  /** The index of the operator's map that is shown; null is the built-in map alone. */
   chosen: number | null = $state(null)
+  /** Names of the overlays that are shown. */
+  shown: string[] = $state([])
   /** The view of the map while there is nothing to show. */
   begin: { center: [number, number]; zoom: number } | null = null
   #asked: Promise<void> | null = null
@@ -34,42 +43,77 @@ class MapLayers {
   async #load(): Promise<void> {
     const { map } = await ok(api.GET('/api/console'))
     this.begin = { center: map.center as [number, number], zoom: map.zoom }
-    this.operator = map.layers as OperatorLayer[]
-    const kept = read()
-    // The operator set a better map up, so it is shown unless the user chose otherwise.
-    this.chosen =
-      this.operator.length === 0 || kept === 'none' ? null : Math.min(Number(kept ?? 0), this.operator.length - 1)
+    const layers = map.layers as OperatorLayer[]
+    this.operator = layers.filter(({ overlay }) => !overlay)
+    this.overlays = layers.filter(({ overlay }) => overlay)
+    this.shown = readList().filter((name) => this.overlays.some((layer) => layer.name === name))
+    this.chosen = this.#kept(read(key))
+  }
+
+  /** The map of an earlier visit, by its name; the operator set a better map up, so it is shown unless the user chose otherwise. */
+  #kept(kept: string | null): number | null {
+    if (this.operator.length === 0 || kept === 'none') return null
+    const named = this.operator.findIndex((layer) => nameIn(layer) === kept)
+    return Math.max(0, named)
   }
 
   choose(index: number | null): void {
     this.chosen = index
-    try {
-      localStorage.setItem(key, index === null ? 'none' : String(index))
-    } catch {
-      // Without storage the choice lasts as long as the page.
-    }
+    const layer = index === null ? undefined : this.operator[index]
+    keep(key, layer ? nameIn(layer) : 'none')
+  }
+
+  /** Shows or hides an overlay. */
+  show(name: string, on: boolean): void {
+    this.shown = on ? [...this.shown.filter((other) => other !== name), name] : this.shown.filter((one) => one !== name)
+    keep(overlaysKey, JSON.stringify(this.shown))
   }
 
   get layer(): OperatorLayer | null {
     return this.chosen === null ? null : (this.operator[this.chosen] ?? null)
   }
+
+  /** The overlays that are shown, in the operator's order. */
+  get over(): OperatorLayer[] {
+    return this.overlays.filter(({ name }) => name !== null && this.shown.includes(name))
+  }
 }
 
-function read(): string | null {
+/** What a choice is remembered by. */
+const nameIn = ({ name }: OperatorLayer): string => `layer ${name ?? ''}`
+
+function read(name: string): string | null {
   try {
-    return localStorage.getItem(key)
+    return localStorage.getItem(name)
   } catch {
     return null
   }
 }
 
+function readList(): string[] {
+  try {
+    const list: unknown = JSON.parse(read(overlaysKey) ?? '[]')
+    return Array.isArray(list) ? list.filter((one) => typeof one === 'string') : []
+  } catch {
+    return []
+  }
+}
+
+function keep(name: string, value: string): void {
+  try {
+    localStorage.setItem(name, value)
+  } catch {
+    // Without storage the choice lasts as long as the page.
+  }
+}
+
 export const mapLayers = new MapLayers()
 
-/** The source and the layers that draw the operator's map over the built-in one. */
+/** The source and the layers that draw one of the operator's maps over the built-in one. */
 export async function drawn(
   layer: OperatorLayer,
-  dark: boolean,
-  language: string
+  id: string,
+  { dark, language }: { dark: boolean; language: string }
 ): Promise<{ source: SourceSpecification; layers: LayerSpecification[] }> {
   const common = {
     minzoom: layer.minZoom,
@@ -77,15 +121,16 @@ export async function drawn(
     attribution: escaped(layer.attribution),
     ...(layer.bounds ? { bounds: layer.bounds } : {})
   }
-  const source = layer.kind === 'pmtiles' ? { url: `pmtiles://${await pmtiles(layer.url)}` } : { tiles: [layer.url] }
+  const source =
+    layer.kind === 'pmtiles' ? { url: `pmtiles://${await pmtiles(layer.url)}` } : { tiles: [absolute(layer.url)] }
   if (layer.format === 'raster') {
     return {
       source: { type: 'raster', tileSize: 256, ...common, ...source },
-      layers: [{ id: 'operator', type: 'raster', source: 'operator' }]
+      layers: [{ id, type: 'raster', source: id }]
     }
   }
   const { styleOf } = await import('./vectorStyle')
-  return { source: { type: 'vector', ...common, ...source }, layers: styleOf(dark, language) }
+  return { source: { type: 'vector', ...common, ...source }, layers: styleOf(id, dark, language) }
 }
 
 let reading: Promise<void> | undefined
@@ -95,7 +140,13 @@ async function pmtiles(url: string): Promise<string> {
   // One instance for all maps, because it caches what it has read.
   reading ??= import('pmtiles').then(({ Protocol }) => addProtocol('pmtiles', new Protocol().tile))
   await reading
-  return url.startsWith('api/') ? address(url) : new URL(url, root).href
+  return absolute(url)
+}
+
+/** The whole address; placeholders in braces stay as they are. */
+function absolute(url: string): string {
+  if (!url.startsWith('api/')) return new URL(url, root).href.replaceAll('%7B', '{').replaceAll('%7D', '}')
+  return address(url).replaceAll('%7B', '{').replaceAll('%7D', '}')
 }
 
 /** The map renders attributions as HTML; the operator's text is escaped. */

@@ -19,21 +19,21 @@ export const palettes = {
     halo: '#f7f6f2'
   },
   dark: {
-    sea: '#0b1722',
-    shelf: '#0b1722',
-    deep: '#08111a',
-    land: '#26323e',
-    urban: '#34424f',
-    ice: '#3c4a57',
-    river: '#14293b',
+    sea: '#08131d',
+    shelf: '#08131d',
+    deep: '#050d15',
+    land: '#313f4c',
+    urban: '#3f4e5c',
+    ice: '#4a5966',
+    river: '#12283a',
     reef: '#2c5a66',
     border: '#66758a',
-    state: '#394755',
-    coast: '#4a6073',
+    state: '#45545f',
+    coast: '#5a7287',
     name: '#a3b2c2',
     town: '#d3dce5',
     water: '#6f9bbb',
-    halo: '#141d27'
+    halo: '#17212b'
   }
 }
 

@@ -1,10 +1,8 @@
-// The gazetteer for the whole page: fetched when something first needs it, 600 kB. It is part of the bundled map, and
-// without that no place has a name.
-import { t } from '../i18n/index.svelte'
+// The gazetteer for the search of places: fetched when something is first searched, 600 kB. It is part of the bundled map,
+// and without that no place is found by name.
 import { preferences } from '../preferences.svelte'
 import { Gazetteer, type NamedPlace } from './gazetteer'
 import { bundledFile, hasBundledMap } from './packs'
-import { inWords } from './placeWords'
 
 class Places {
   #bytes: ArrayBuffer | undefined = $state.raw()
@@ -21,19 +19,6 @@ class Places {
 
   async #fetch(): Promise<void> {
     if (await hasBundledMap()) this.#bytes = await bundledFile('places.bin')
-  }
-
-  /** Where a position is, in words; empty until the gazetteer is there. Views that read it are updated then. */
-  words(latitude: number, longitude: number): string {
-    const near = this.#gazetteer?.nearest(longitude, latitude)
-    if (!near) return ''
-    const { units, language } = preferences
-    return inWords(near, {
-      units,
-      language,
-      away: (distance, point, place) => t('map.away', { distance, direction: t(`map.point.${point}`), place }),
-      nauticalMiles: t('map.nauticalMiles')
-    })
   }
 
   search(text: string, most: number): NamedPlace[] {

@@ -1,5 +1,6 @@
 // Polls a share link, and finds out why it shows nothing any more.
 import { address, isProblem, ok, type Schemas } from '../../api/client'
+import { placeReader } from '../../map/placeNames.svelte'
 import { endOf, type End } from './linkEnd'
 import { addTrails, trailSince, type SharedThing } from './trails'
 
@@ -63,7 +64,8 @@ export class SharedWatch {
   }
 
   async #fetch(): Promise<View> {
-    const query = new URLSearchParams({ trail: trailSince(this.things) })
+    const { language, units } = placeReader()
+    const query = new URLSearchParams({ trail: trailSince(this.things), place: 'true', language, units })
     // Only the first request counts as an opening of the link.
     if (this.view) query.set('again', 'true')
     return ok<View>(read(address(`/api/shared/${encodeURIComponent(this.secret)}?${query}`)))
