@@ -1,4 +1,5 @@
-//! Scratch databases for tests: a directory of its own on SQLite, a schema of its own on PostgreSQL.
+//! Scratch databases for tests: a directory of its own on SQLite, a schema of its own on PostgreSQL, or a database of its own
+//! behind a pooler, which passes no search path on.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,6 +14,9 @@ use crate::{Database, DatabaseUrl, Engine, OpenOptions};
 
 /// Names the PostgreSQL server to test with, as a `postgres://` address.
 pub const SERVER: &str = "PERIGEE_TEST_POSTGRES";
+
+/// Names a pooler in front of that server, as a `postgres://` address without a database, to test through it.
+pub const POOLER: &str = "PERIGEE_TEST_POOLER";
 
 /// Where every scratch database's clock begins: 2026-01-01T00:00:00Z.
 pub const START: Timestamp = Timestamp::from_millis(1_767_225_600_000);
@@ -48,8 +52,19 @@ pub struct Scratch {
 
 #[derive(Debug)]
 enum ScratchStorage {
-    Directory { _kept: TempDir },
-    Schema { server: String, name: String },
+    Directory {
+        _kept: TempDir,
+    },
+    Schema {
+        server: String,
+        name: String,
+    },
+    /// The server's address with this database, to be dropped.
+    Database {
+        server: String,
+        own: String,
+        name: String,
+    },
 }
 
 impl Scratch {
@@ -67,6 +82,14 @@ impl Scratch {
                     panic_without_server();
                 });
                 let name = schema_name();
+                if let Ok(pooler) = std::env::var(POOLER) {
+                    on_server(&server, &format!("CREATE DATABASE {name}")).await;
+                    let url = format!("{pooler}/{name}?prepared=false");
+                    let url = url.parse().expect("the pooler's address is valid");
+                    let (base, _) = server.rsplit_once('/').expect("the server's address has a database");
+                    let own = format!("{base}/{name}");
+                    return Self { url, clock, storage: ScratchStorage::Database { server, own, name } };
+                }
                 on_server(&server, &format!("CREATE SCHEMA {name}")).await;
                 let join = if server.contains('?') { '&' } else { '?' };
                 let url = format!("{server}{join}options=-c%20search_path%3D{name}");
@@ -84,7 +107,8 @@ impl Scratch {
     /// The same address with further PostgreSQL command-line options, each as `-c%20name%3Dvalue`.
     pub fn url_with(&self, options: &str) -> DatabaseUrl {
         match &self.storage {
-            ScratchStorage::Directory { .. } => self.url.clone(),
+            // A pooler passes no options on.
+            ScratchStorage::Directory { .. } | ScratchStorage::Database { .. } => self.url.clone(),
             ScratchStorage::Schema { server, name } => {
                 let join = if server.contains('?') { '&' } else { '?' };
                 let url = format!("{server}{join}options=-c%20search_path%3D{name}%20{options}");
@@ -120,6 +144,7 @@ impl Scratch {
             ScratchStorage::Schema { server, name } => {
                 on_server(server, &format!("SET search_path = {name}; {sql}")).await;
             }
+            ScratchStorage::Database { own, .. } => on_server(own, sql).await,
         }
     }
 }
@@ -182,8 +207,16 @@ fn flipped(call: &rusqlite::functions::Context<'_>) -> rusqlite::Result<rusqlite
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        if let ScratchStorage::Schema { server, name } = &self.storage {
-            let (server, sql) = (server.clone(), format!("DROP SCHEMA IF EXISTS {name} CASCADE"));
+        let drop = match &self.storage {
+            ScratchStorage::Directory { .. } => None,
+            ScratchStorage::Schema { server, name } => {
+                Some((server.clone(), format!("DROP SCHEMA IF EXISTS {name} CASCADE")))
+            }
+            ScratchStorage::Database { server, name, .. } => {
+                Some((server.clone(), format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")))
+            }
+        };
+        if let Some((server, sql)) = drop {
             // A runtime of its own: the test's cannot be blocked on from here, and may be unwinding.
             let work = std::thread::spawn(move || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

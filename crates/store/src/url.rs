@@ -31,6 +31,9 @@ pub(crate) struct PostgresAddress {
     pub(crate) verify: bool,
     /// A file of certificates to trust instead of the public ones.
     pub(crate) root_cert: Option<PathBuf>,
+    /// Whether statements are prepared once for each connection. A pooler that gives each transaction another connection
+    /// to the server loses them.
+    pub(crate) prepares: bool,
 }
 
 /// Why a text is not the address of a database.
@@ -85,15 +88,23 @@ impl FromStr for DatabaseUrl {
     }
 }
 
-/// Handles the libpq parameters that tokio-postgres lacks, `sslrootcert` and the verifying modes, and passes on the rest.
+/// Handles `prepared`, which is ours, and the libpq parameters that tokio-postgres lacks, `sslrootcert` and the verifying
+/// modes, and passes on the rest.
 fn parse_postgres(text: &str) -> Result<PostgresAddress, ParseUrlError> {
     let (base, query) = text.split_once('?').unwrap_or((text, ""));
     let mut verify = false;
     let mut root_cert = None;
+    let mut prepares = true;
     let mut rest = Vec::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         match pair.split_once('=') {
             Some(("sslrootcert", path)) => root_cert = Some(PathBuf::from(percent_decode(path))),
+            Some(("prepared", "true")) => prepares = true,
+            Some(("prepared", "false")) => prepares = false,
+            Some(("prepared", other)) => {
+                let message = format!("prepared is true or false, not {other}");
+                return Err(ParseUrlError::Postgres(message));
+            }
             Some(("sslmode", "require" | "verify-ca" | "verify-full")) => {
                 verify = true;
                 rest.push("sslmode=require");
@@ -134,7 +145,7 @@ fn parse_postgres(text: &str) -> Result<PostgresAddress, ParseUrlError> {
     if config.get_target_session_attrs() == TargetSessionAttrs::Any {
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
     }
-    Ok(PostgresAddress { config, verify, root_cert })
+    Ok(PostgresAddress { config, verify, root_cert, prepares })
 }
 
 fn percent_decode(text: &str) -> String {
@@ -217,6 +228,7 @@ mod tests {
             "postgres://pg@a/x?password=s3cret&sslrootcert=%2Fetc%2Fca.pem",
             Ok("postgres://pg:***@a:5432/x"),
         );
+        check("postgres://pg@h/x?prepared=false", Ok("postgres://pg@h:5432/x"));
         check("postgres://pg@%2Frun%2Fpg/x", Ok("postgres://pg@/run/pg:5432/x"));
     }
 
@@ -235,6 +247,7 @@ mod tests {
             "postgres://pg:s3cret@h/d?sslmode=no",
             "postgres://pg:s3cret@h:port/d",
             "postgres://pg@h/d?colour=red",
+            "postgres://pg@h/d?prepared=no",
             "postgres://",
         ] {
             let error = wrong.parse::<DatabaseUrl>().unwrap_err().to_string();

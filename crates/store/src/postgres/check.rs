@@ -60,7 +60,7 @@ pub(crate) async fn check(client: &Client, allowed: &[String]) -> Result<(), Ope
         columns.push_str(danger.setting);
         columns.push_str("')");
     }
-    let row = client.query_one(&format!("SELECT {columns}"), &[]).await.map_err(OpenError::other)?;
+    let row = client.query_typed_one(&format!("SELECT {columns}"), &[]).await.map_err(OpenError::other)?;
     let version: i64 = row.try_get(0).map_err(OpenError::other)?;
     if version < OLDEST_VERSION {
         return Err(OpenError::TooOld { found: row.try_get(1).map_err(OpenError::other)? });
@@ -76,16 +76,28 @@ pub(crate) async fn check(client: &Client, allowed: &[String]) -> Result<(), Ope
 }
 
 /// Limits how long a statement may run or wait, and how long a dead node may hold its locks. Limits that the operator has
-/// set are left alone. Warnings are switched on: a commit with a warning does not count as confirmed.
+/// set are left alone.
+const LIMITS: &str = "(VALUES ('lock_timeout', '10s'),
+                              ('statement_timeout', '60s'),
+                              ('idle_in_transaction_session_timeout', '30s')) AS wanted (name, value)
+                      WHERE current_setting(name) = '0'";
+
+/// Sets the limits for the connection. Warnings are switched on: a commit with a warning does not count as confirmed.
 pub(crate) async fn set_limits(client: &Client) -> Result<(), tokio_postgres::Error> {
-    client
-        .batch_execute(
-            "SET client_min_messages = warning;
-             SELECT set_config(name, value, false)
-             FROM (VALUES ('lock_timeout', '10s'),
-                          ('statement_timeout', '60s'),
-                          ('idle_in_transaction_session_timeout', '30s')) AS wanted (name, value)
-             WHERE current_setting(name) = '0'",
-        )
-        .await
+    let sql = format!(
+        "SET client_min_messages = warning;
+         SELECT set_config(name, value, false) FROM {LIMITS}"
+    );
+    client.batch_execute(&sql).await
+}
+
+/// Statements that set the same for one transaction, for connections that others may use after it.
+pub(crate) async fn local_limits(client: &Client) -> Result<String, tokio_postgres::Error> {
+    let sql = format!("SELECT name || ' = ' || quote_literal(value) FROM {LIMITS}");
+    let mut limits = "SET LOCAL client_min_messages = warning".to_owned();
+    for row in client.query_typed(&sql, &[]).await? {
+        limits.push_str("; SET LOCAL ");
+        limits.push_str(row.try_get(0)?);
+    }
+    Ok(limits)
 }

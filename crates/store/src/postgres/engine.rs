@@ -1,6 +1,6 @@
 //! An open PostgreSQL database: its pool, its time limits and its commits.
 
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use perigee_core::error::StoreError;
@@ -9,12 +9,12 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::check::{UNSAFE_COMMITS, check};
+use super::check::{UNSAFE_COMMITS, check, local_limits};
 use super::error::unique_indexes;
 use super::locations::PostgresLog;
 use super::migrate;
 use super::pool::{self, Pool};
-use super::session::{Session, Shared};
+use super::session::{Sending, Session, Shared};
 use crate::database::{OpenOptions, TimeLimit};
 use crate::error::{DbError, OpenError, describe};
 use crate::job::{Job, JobResult, Opening};
@@ -62,7 +62,14 @@ impl Postgres {
         let clock = options.use_given_clock.then_some(clock);
         migrate::apply(&mut client, clock.as_ref().map(|clock| clock.now())).await?;
         let indexes = unique_indexes(&client).await.map_err(|error| OpenError::other(describe(&error)))?;
-        let shared = Shared { translations: Translations::default(), indexes, clock };
+        let failed = |error: tokio_postgres::Error| OpenError::other(describe(&error));
+        let sending = if address.prepares {
+            Sending::Prepared
+        } else {
+            Sending::Whole { limits: local_limits(&client).await.map_err(failed)?, types: RwLock::default() }
+        };
+        let shared =
+            Shared { translations: Translations::default(), indexes, clock, sending };
         let context = TxContext {
             log: Arc::new(PostgresLog::new()),
             damage: Arc::default(),

@@ -26,7 +26,7 @@ pub(crate) async fn unique_indexes(
                WHERE x.indisunique AND n.nspname = current_schema() AND k.position <= x.indnkeyatts
                GROUP BY i.relname";
     let mut indexes = UniqueIndexes::new();
-    for row in client.query(sql, &[]).await? {
+    for row in client.query_typed(sql, &[]).await? {
         if row.try_get(2)? {
             indexes.insert(row.try_get(0)?, row.try_get(1)?);
         }

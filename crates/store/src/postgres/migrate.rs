@@ -29,7 +29,7 @@ pub(crate) async fn pending(client: &impl GenericClient) -> Result<&'static [Mig
 
 async fn applied(client: &impl GenericClient) -> Result<Vec<Applied>, tokio_postgres::Error> {
     let exists = client
-        .query_one(
+        .query_typed_one(
             "SELECT EXISTS (SELECT 1 FROM pg_tables
                             WHERE schemaname = current_schema() AND tablename = 'schema_migration')",
             &[],
@@ -39,7 +39,7 @@ async fn applied(client: &impl GenericClient) -> Result<Vec<Applied>, tokio_post
         return Ok(Vec::new());
     }
     client
-        .query("SELECT version, checksum FROM schema_migration ORDER BY version", &[])
+        .query_typed("SELECT version, checksum FROM schema_migration ORDER BY version", &[])
         .await?
         .iter()
         .map(|row| Ok(Applied { version: row.try_get(0)?, checksum: row.try_get(1)? }))
@@ -48,7 +48,7 @@ async fn applied(client: &impl GenericClient) -> Result<Vec<Applied>, tokio_post
 
 /// Applies pending migrations. A concurrent call waits for each of them and finds it applied.
 pub(crate) async fn apply(client: &mut Client, now: Option<Timestamp>) -> Result<(), OpenError> {
-    let schema = client.query_one("SELECT CAST(current_schema() AS TEXT)", &[]).await;
+    let schema = client.query_typed_one("SELECT CAST(current_schema() AS TEXT)", &[]).await;
     let schema: Option<String> = schema.and_then(|row| row.try_get(0)).map_err(|error| failure(&error))?;
     if schema.is_none() {
         return Err(OpenError::NoSchema);

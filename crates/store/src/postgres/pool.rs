@@ -102,6 +102,7 @@ pub(crate) fn build(
         config: address.config.clone(),
         tls: tls::connector(address)?,
         allowed,
+        sets_limits: address.prepares,
         runtime: Handle::current(),
     };
     let pool = managed::Pool::<Connections>::builder(manager)
@@ -122,6 +123,8 @@ pub(crate) struct Connections {
     tls: MakeRustlsConnect,
     /// Values of `synchronous_commit` that the operator allows although they can lose data.
     allowed: Vec<String>,
+    /// Whether limits are set for the connection, which is our own; else each transaction sets them.
+    sets_limits: bool,
     runtime: Handle,
 }
 
@@ -141,7 +144,9 @@ impl Manager for Connections {
         let made = made.await.map_err(OpenError::other)?;
         let connection = made.map_err(|error| OpenError::connect(&self.name, &error))?;
         check(&connection, &self.allowed).await?;
-        set_limits(&connection).await.map_err(|error| OpenError::other(describe(&error)))?;
+        if self.sets_limits {
+            set_limits(&connection).await.map_err(|error| OpenError::other(describe(&error)))?;
+        }
         Ok(connection)
     }
 

@@ -1,16 +1,17 @@
 //! Statements on a PostgreSQL connection, inside a transaction or without one.
 
+use std::collections::HashMap;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::task::Poll;
 
 use futures_util::FutureExt as _;
 use futures_util::future::{join, join3, maybe_done, try_join_all};
 use perigee_core::time::{Clock, Timestamp};
 use tokio_postgres::Statement;
-use tokio_postgres::types::ToSql;
+use tokio_postgres::types::{ToSql, Type};
 
 use super::bind;
 use super::connection::Committed;
@@ -23,6 +24,10 @@ use crate::row::Row;
 use crate::value::Value;
 
 const NOW: &str = "SELECT CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT)";
+/// Begins a job that reads where every job needs a transaction.
+const READ: &str = "BEGIN ISOLATION LEVEL READ COMMITTED, READ ONLY";
+/// Statements whose types are remembered at most. They are few and fixed; the limit bounds the memory of generated ones.
+const TYPES_MAX: usize = 2048;
 
 /// What all sessions of a database share.
 #[derive(Debug)]
@@ -31,13 +36,51 @@ pub(crate) struct Shared {
     pub(crate) indexes: UniqueIndexes,
     /// The clock to use instead of the server's, in tests.
     pub(crate) clock: Option<Arc<dyn Clock>>,
+    /// How statements are sent.
+    pub(crate) sending: Sending,
+}
+
+/// How statements are sent.
+#[derive(Debug)]
+pub(crate) enum Sending {
+    /// Prepared once for each connection.
+    Prepared,
+    /// Whole each time, and always in a transaction that begins with these limits: a pooler gives each transaction another
+    /// connection to the server, so that nothing can be left on it.
+    Whole { limits: String, types: ParameterTypes },
+}
+
+/// The types of the parameters of statements, by their text.
+pub(crate) type ParameterTypes = RwLock<HashMap<Box<str>, Arc<[Type]>>>;
+
+/// A statement that can be run.
+#[derive(Clone, Debug)]
+enum Prepared {
+    /// On this connection.
+    Here(Statement),
+    /// Sent whole, with parameters of these types.
+    Nowhere(Arc<[Type]>),
+}
+
+impl Prepared {
+    fn parameters(&self) -> &[Type] {
+        match self {
+            Self::Here(statement) => statement.params(),
+            Self::Nowhere(types) => types,
+        }
+    }
+}
+
+/// Pairs values with their types.
+fn typed<'a>(params: &[&'a (dyn ToSql + Sync)], types: &[Type]) -> Vec<(&'a (dyn ToSql + Sync), Type)> {
+    params.iter().copied().zip(types.iter().cloned()).collect()
 }
 
 /// A prepared statement, and its text for error messages.
 #[derive(Debug)]
 pub(crate) struct Native {
     sql: &'static str,
-    statement: Statement,
+    statement: Prepared,
 }
 
 /// A value for a placeholder that is sent later.
@@ -53,7 +96,9 @@ struct Deferred {
 pub(crate) struct Session {
     client: Object,
     shared: Arc<Shared>,
+    /// Whether a transaction is to be rolled back.
     open: AtomicBool,
+    may_write: bool,
     deferred: Mutex<Vec<Deferred>>,
 }
 
@@ -65,6 +110,8 @@ impl std::fmt::Debug for Session {
 
 /// A session, its time, and what its opening statements answered, if there are any.
 type Begun = (Session, Timestamp, Result<Option<Opened>, DbError>);
+/// The same without the session.
+type BegunParts = Result<(Timestamp, Result<Option<Opened>, DbError>), DbError>;
 
 impl Session {
     /// Begins a transaction with this statement, or none, reads the clock and runs opening statements, all in one round
@@ -75,51 +122,68 @@ impl Session {
         begin: Option<&str>,
         opening: Option<&dyn Opening>,
     ) -> Result<Begun, DbError> {
-        let session = Self { client, shared, open: AtomicBool::new(false), deferred: Mutex::default() };
-        if let Some(opening) = opening {
-            opening.prepare(&session).await?;
-        }
-        let opened = async {
-            match opening {
-                Some(opening) => opening.run(&session).await.map(Some),
-                None => Ok(None),
+        let (open, deferred) = (AtomicBool::new(false), Mutex::default());
+        let session = Self { client, shared, open, may_write: begin.is_some(), deferred };
+        let parts = match &session.shared.sending {
+            Sending::Prepared => session.begin_prepared(begin, opening).await,
+            Sending::Whole { limits, .. } => {
+                session.begin_whole(begin.unwrap_or(READ), limits, opening).await
             }
         };
-        let (now, opened) = session.start(begin, opened).await.map_err(|error| session.failure(&error))?;
+        let (now, opened) = parts?;
         Ok((session, now, opened))
     }
 
-    /// Sends the beginning, and after it what `opened` sends when it is first polled.
-    async fn start<T>(
-        &self,
-        begin: Option<&str>,
-        opened: impl Future<Output = T>,
-    ) -> Result<(Timestamp, T), tokio_postgres::Error> {
+    async fn begin_prepared(&self, begin: Option<&str>, opening: Option<&dyn Opening>) -> BegunParts {
+        if let Some(opening) = opening {
+            opening.prepare(self).await?;
+        }
         let clock = match &self.shared.clock {
             Some(_) => None,
-            None => Some(self.client.prepare_cached(NOW).await?),
+            None => Some(self.prepare_text(NOW).await?),
         };
-        self.open.store(begin.is_some(), Ordering::Relaxed);
         let started = async {
             match begin {
                 Some(sql) => self.client.batch_execute(sql).await,
                 None => Ok(()),
             }
         };
-        let now = async {
-            match &clock {
-                Some(statement) => self.client.query_one(statement, &[]).await.map(Some),
-                None => Ok(None),
-            }
-        };
+        self.open.store(begin.is_some(), Ordering::Relaxed);
         // Polled in this order.
-        let (started, row, opened) = join3(started, now, opened).await;
-        started?;
-        let now = match row? {
-            Some(row) => Timestamp::from_millis(row.try_get(0)?),
-            None => self.shared.clock.as_ref().map_or(Timestamp::MIN, |clock| clock.now()),
-        };
-        Ok((now, opened))
+        let (started, now, opened) =
+            join3(started, self.read_clock(clock.as_ref()), self.open_with(opening)).await;
+        started.map_err(|error| self.failure(&error))?;
+        Ok((now?, opened))
+    }
+
+    /// The same in two round trips: the types of parameters can only be asked for within the transaction.
+    async fn begin_whole(&self, begin: &str, limits: &str, opening: Option<&dyn Opening>) -> BegunParts {
+        self.open.store(true, Ordering::Relaxed);
+        let started = self.client.batch_execute(&format!("{begin}; {limits}")).await;
+        started.map_err(|error| self.failure(&error))?;
+        if let Some(opening) = opening {
+            opening.prepare(self).await?;
+        }
+        let clock = Prepared::Nowhere(Arc::default());
+        let (now, opened) = join(self.read_clock(Some(&clock)), self.open_with(opening)).await;
+        Ok((now?, opened))
+    }
+
+    async fn open_with(&self, opening: Option<&dyn Opening>) -> Result<Option<Opened>, DbError> {
+        match opening {
+            Some(opening) => opening.run(self).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    async fn read_clock(&self, statement: Option<&Prepared>) -> Result<Timestamp, DbError> {
+        if let Some(clock) = &self.shared.clock {
+            return Ok(clock.now());
+        }
+        let Some(statement) = statement else { return Err(DbError::internal("the clock is not prepared")) };
+        let rows = self.send_query(NOW, statement, &[]).await.map_err(|error| self.failure(&error))?;
+        let row = rows.first().ok_or_else(|| DbError::internal("the server has no clock"))?;
+        Ok(Timestamp::from_millis(row.try_get(0).map_err(|error| self.failure(&error))?))
     }
 
     /// Sends a statement with the commit, ahead of it and in the same round trip. What it answers is not used.
@@ -133,7 +197,8 @@ impl Session {
         let deferred = std::mem::take(self.deferred.get_mut().unwrap_or_else(PoisonError::into_inner));
         let writing = deferred.iter().map(|Deferred { statement, params }| async {
             let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|value| &**value as _).collect();
-            self.client.execute(&statement.statement, &params).await.map_err(|error| (statement.sql, error))
+            let done = self.send(statement.sql, &statement.statement, &params).await;
+            done.map_err(|error| (statement.sql, error))
         });
         let mut writing = pin!(maybe_done(try_join_all(writing)));
         // The first poll sends them all, or fails on a value that does not fit: then there must be no commit.
@@ -158,19 +223,19 @@ impl Session {
     }
 
     pub(crate) async fn query(&self, sql: &str, params: &[Value]) -> Result<Vec<Row>, DbError> {
-        let statement = self.prepare(sql, params).await?;
+        let (text, statement) = self.prepare(sql, params).await?;
         let params = params.iter().map(|value| value as _).collect::<Vec<_>>();
-        let rows = self.client.query(&statement, &params).await;
+        let rows = self.send_query(&text, &statement, &params).await;
         bind::read(&rows.map_err(|error| self.failure(&error))?)
     }
 
     pub(crate) async fn execute(&self, sql: &str, params: &[Value]) -> Result<u64, DbError> {
-        if !self.open.load(Ordering::Relaxed) {
+        if !self.may_write {
             return Err(DbError::internal("a job that reads tried to write"));
         }
-        let statement = self.prepare(sql, params).await?;
+        let (text, statement) = self.prepare(sql, params).await?;
         let params = params.iter().map(|value| value as _).collect::<Vec<_>>();
-        self.client.execute(&statement, &params).await.map_err(|error| self.failure(&error))
+        self.send(&text, &statement, &params).await.map_err(|error| self.failure(&error))
     }
 
     /// Prepares statements in PostgreSQL's own syntax, so that [`Self::run`] sends each without a further round trip.
@@ -179,10 +244,8 @@ impl Session {
         statements: [&'static str; N],
     ) -> Result<[Native; N], DbError> {
         let prepared = statements.map(|sql| async move {
-            let statement = self.client.prepare_cached(sql).await;
-            statement
-                .map(|statement| Native { sql, statement })
-                .map_err(|error| self.failure(&error).with_statement(sql))
+            let statement = self.prepare_text(sql).await;
+            statement.map(|statement| Native { sql, statement }).map_err(|error| error.with_statement(sql))
         });
         let prepared = try_join_all(prepared).await?;
         prepared.try_into().map_err(|_other: Vec<Native>| DbError::internal("a statement is missing"))
@@ -195,19 +258,61 @@ impl Session {
         Native { sql, statement }: &Native,
         params: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<tokio_postgres::Row>, DbError> {
-        let rows = self.client.query(statement, params).await;
+        let rows = self.send_query(sql, statement, params).await;
         rows.map_err(|error| self.failure(&error).with_statement(sql))
     }
 
-    async fn prepare(&self, sql: &str, params: &[Value]) -> Result<Statement, DbError> {
+    async fn prepare(&self, sql: &str, params: &[Value]) -> Result<(Arc<str>, Prepared), DbError> {
         let translated = self.shared.translations.get(sql)?;
-        let statement =
-            self.client.prepare_cached(&translated).await.map_err(|error| self.failure(&error))?;
-        let wanted = statement.params().len();
+        let statement = self.prepare_text(&translated).await?;
+        let wanted = statement.parameters().len();
         if wanted != params.len() {
             return Err(DbError::internal(format!("{wanted} parameters wanted, {} given", params.len())));
         }
-        Ok(statement)
+        Ok((translated, statement))
+    }
+
+    async fn prepare_text(&self, text: &str) -> Result<Prepared, DbError> {
+        let Sending::Whole { types, .. } = &self.shared.sending else {
+            let statement = self.client.prepare_cached(text).await;
+            return statement.map(Prepared::Here).map_err(|error| self.failure(&error));
+        };
+        if let Some(known) = types.read().unwrap_or_else(PoisonError::into_inner).get(text) {
+            return Ok(Prepared::Nowhere(Arc::clone(known)));
+        }
+        // Within the transaction it is prepared, described and, when it is dropped, closed on the same server connection.
+        let statement = self.client.prepare(text).await.map_err(|error| self.failure(&error))?;
+        let found: Arc<[Type]> = statement.params().into();
+        drop(statement);
+        let mut types = types.write().unwrap_or_else(PoisonError::into_inner);
+        if types.len() < TYPES_MAX {
+            types.insert(text.into(), Arc::clone(&found));
+        }
+        Ok(Prepared::Nowhere(found))
+    }
+
+    async fn send_query(
+        &self,
+        text: &str,
+        statement: &Prepared,
+        params: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<tokio_postgres::Row>, tokio_postgres::Error> {
+        match statement {
+            Prepared::Here(statement) => self.client.query(statement, params).await,
+            Prepared::Nowhere(types) => self.client.query_typed(text, &typed(params, types)).await,
+        }
+    }
+
+    async fn send(
+        &self,
+        text: &str,
+        statement: &Prepared,
+        params: &[&(dyn ToSql + Sync)],
+    ) -> Result<u64, tokio_postgres::Error> {
+        match statement {
+            Prepared::Here(statement) => self.client.execute(statement, params).await,
+            Prepared::Nowhere(types) => self.client.execute_typed(text, &typed(params, types)).await,
+        }
     }
 
     fn failure(&self, error: &tokio_postgres::Error) -> DbError {
