@@ -306,6 +306,9 @@ pub(crate) struct Migrate {
     /// Only print what would be done; exits with 1 if there is something to do.
     #[arg(long)]
     pub(crate) check: bool,
+    /// Then distribute the tables by account over the servers of a Citus cluster. Stop all nodes before.
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) distribute: bool,
 }
 
 /// Options of `backup`.

@@ -15,7 +15,7 @@ use crate::error::OpenError;
 use crate::job::{self, Job, JobResult, Opening};
 use crate::migration::Migration;
 use crate::outbox_signal::OutboxSignals;
-use crate::postgres::Postgres;
+use crate::postgres::{Distributed, Postgres};
 use crate::sql::SubmissionQueues;
 use crate::sql::clock::{self, Stopwatch};
 use crate::sql::locations::LocationLog;
@@ -235,6 +235,15 @@ impl Database {
                 look.await.map_err(OpenError::other)?
             }
             DatabaseAddress::Postgres(address) => Postgres::pending_migrations(address).await,
+        }
+    }
+
+    /// Distributes the tables by account over the servers of a Citus cluster. The schema must be up to date, and no node may
+    /// run meanwhile: nodes look only when they start whether tables are distributed.
+    pub async fn distribute(url: &DatabaseUrl) -> Result<Distributed, OpenError> {
+        match &url.0 {
+            DatabaseAddress::Sqlite(_) => Err(OpenError::NoCitus),
+            DatabaseAddress::Postgres(address) => Postgres::distribute(address).await,
         }
     }
 

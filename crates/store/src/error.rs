@@ -130,6 +130,15 @@ pub enum OpenError {
     /// The search path names no existing schema.
     #[error("the search_path names no existing schema; create the schema or correct the search_path")]
     NoSchema,
+    /// The tables cannot be distributed here.
+    #[error(
+        "the tables can only be distributed in a PostgreSQL database with Citus: name its coordinator in store.database, \
+         and run CREATE EXTENSION citus there"
+    )]
+    NoCitus,
+    /// The tables could not be distributed, and nothing was changed.
+    #[error("the tables could not be distributed, nothing was changed: {0}")]
+    Distribute(String),
     /// The server could not be reached, or refused the connection.
     #[error("cannot connect to {url}: {source}")]
     Connect {

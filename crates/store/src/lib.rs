@@ -50,7 +50,7 @@ pub use error::{DbError, OpenError};
 #[cfg(feature = "unsafe-late-limit")]
 pub use late_limit::count_after_sending;
 pub use migration::{Migration, MigrationError};
-pub use postgres::UNSAFE_COMMITS;
+pub use postgres::{Distributed, LOCAL_TABLES, REFERENCE_TABLES, UNSAFE_COMMITS};
 pub use row::{Column, Row};
 pub use stats::Stats;
 pub use tx::Tx;

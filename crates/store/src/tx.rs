@@ -156,6 +156,11 @@ impl Tx {
         self.after_commit(move || outbox_signals.of(channel).notify_one());
     }
 
+    /// Whether the tables are distributed by account (Citus).
+    pub(crate) fn is_distributed(&self) -> bool {
+        self.as_postgres().is_some_and(postgres::Session::is_distributed)
+    }
+
     /// What those who follow the logs have seen of them.
     pub(crate) fn log_watches(&self) -> &LogWatches {
         &self.context.log_watches

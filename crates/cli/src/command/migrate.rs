@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use perigee_store::{Database, Migration};
+use perigee_store::{Database, Distributed, Migration, OpenError};
 use serde::Serialize;
 
 use super::open::Opened;
@@ -11,10 +11,15 @@ use crate::args::{Common, Migrate};
 use crate::output::{Answer, print};
 use crate::settings;
 
-/// Runs `perigee migrate`. With `--check` it only lists the pending migrations, and fails if there are any.
+/// Runs `perigee migrate`. With `--check` it only lists the pending migrations, and fails if there are any; with
+/// `--distribute` it distributes the tables after that.
 pub(crate) async fn run(common: &Common, options: &Migrate) -> Result<ExitCode> {
     let config = settings::load(common, Vec::new())?;
-    let pending = Database::pending_migrations(&config.store.database_url()?).await?;
+    let url = config.store.database_url()?;
+    if options.distribute && url.sqlite_path().is_some() {
+        return Err(OpenError::NoCitus.into());
+    }
+    let pending = Database::pending_migrations(&url).await?;
     let migrations = pending.iter().map(MigrationView::from).collect();
     if options.check {
         print(&Pending { pending: migrations }, common.json)?;
@@ -22,7 +27,12 @@ pub(crate) async fn run(common: &Common, options: &Migrate) -> Result<ExitCode> 
     }
     // Opening the database applies the pending migrations.
     Opened::or_new(&config).await?.close().await;
-    print(&Applied { applied: migrations }, common.json)?;
+    if options.distribute {
+        let Distributed { reference, distributed } = Database::distribute(&url).await?;
+        print(&AppliedAndDistributed { applied: migrations, reference, distributed }, common.json)?;
+    } else {
+        print(&Applied { applied: migrations }, common.json)?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -46,6 +56,26 @@ struct Pending {
 #[derive(Serialize)]
 struct Applied {
     applied: Vec<MigrationView>,
+}
+
+#[derive(Serialize)]
+struct AppliedAndDistributed {
+    applied: Vec<MigrationView>,
+    /// Tables that every server has whole now.
+    reference: Vec<String>,
+    /// Tables that are distributed by account now.
+    distributed: Vec<String>,
+}
+
+impl Answer for AppliedAndDistributed {
+    fn in_words(&self) -> String {
+        let applied = in_words("applied", &self.applied);
+        if self.reference.is_empty() && self.distributed.is_empty() {
+            return format!("{applied}\nall tables are distributed already");
+        }
+        let whole = self.reference.join(", ");
+        format!("{applied}\nwhole on every server: {whole}\ndistributed: {}", self.distributed.join(", "))
+    }
 }
 
 impl Answer for Pending {

@@ -160,6 +160,8 @@ fn migrating_is_told_and_done() {
     assert!(json_of(&data, "migrate")["applied"].as_array().is_some_and(|applied| !applied.is_empty()));
     assert_eq!(json_of(&data, "migrate --check"), json!({"pending": []}));
     assert_eq!(text(&run(&data, "migrate").stdout), "the database is up to date\n");
+    let refused = refusal(&data, "migrate --distribute");
+    assert!(refused.contains("PostgreSQL database with Citus"), "{refused}");
 }
 
 #[test]

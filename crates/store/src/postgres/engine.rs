@@ -10,6 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::check::{UNSAFE_COMMITS, check, local_limits};
+use super::distribute::{self, Distributed};
 use super::error::unique_indexes;
 use super::locations::PostgresLog;
 use super::migrate;
@@ -68,8 +69,9 @@ impl Postgres {
         } else {
             Sending::Whole { limits: local_limits(&client).await.map_err(failed)?, types: RwLock::default() }
         };
+        let is_distributed = distribute::is_distributed(&client).await.map_err(failed)?;
         let shared =
-            Shared { translations: Translations::default(), indexes, clock, sending };
+            Shared { translations: Translations::default(), indexes, clock, sending, is_distributed };
         let context = TxContext {
             log: Arc::new(PostgresLog::new()),
             damage: Arc::default(),
@@ -92,6 +94,12 @@ impl Postgres {
         let client = pool::connect(address).await?;
         check(&client, &UNSAFE_COMMITS.map(str::to_owned)).await?;
         Ok(migrate::pending(&client).await?.to_vec())
+    }
+
+    /// Distributes the tables of a Citus cluster by account.
+    pub(crate) async fn distribute(address: &PostgresAddress) -> Result<Distributed, OpenError> {
+        let mut client = pool::connect(address).await?;
+        distribute::distribute(&mut client).await
     }
 
     pub(crate) async fn write(&self, job: Job, limit: TimeLimit) -> Result<JobResult, StoreError> {

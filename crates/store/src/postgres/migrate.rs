@@ -16,7 +16,7 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migration (
 
 /// Lets one node at a time migrate a schema; the lock ends with the transaction, also when the node dies. The limits of
 /// ordinary statements do not apply to migrations.
-const LOCK: &str = "SET LOCAL statement_timeout = 0;
+pub(super) const LOCK: &str = "SET LOCAL statement_timeout = 0;
     SET LOCAL lock_timeout = 0;
     SET LOCAL idle_in_transaction_session_timeout = 0;
     SELECT pg_advisory_xact_lock(hashtextextended(

@@ -3,6 +3,7 @@
 mod bind;
 mod check;
 mod connection;
+mod distribute;
 mod engine;
 mod error;
 pub(crate) mod locations;
@@ -12,5 +13,6 @@ mod session;
 mod tls;
 
 pub use check::UNSAFE_COMMITS;
+pub use distribute::{Distributed, LOCAL_TABLES, REFERENCE_TABLES};
 pub(crate) use engine::Postgres;
 pub(crate) use session::{Param, Session};

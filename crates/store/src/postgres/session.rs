@@ -38,6 +38,8 @@ pub(crate) struct Shared {
     pub(crate) clock: Option<Arc<dyn Clock>>,
     /// How statements are sent.
     pub(crate) sending: Sending,
+    /// Whether the tables are distributed by account.
+    pub(crate) is_distributed: bool,
 }
 
 /// How statements are sent.
@@ -184,6 +186,11 @@ impl Session {
         let rows = self.send_query(NOW, statement, &[]).await.map_err(|error| self.failure(&error))?;
         let row = rows.first().ok_or_else(|| DbError::internal("the server has no clock"))?;
         Ok(Timestamp::from_millis(row.try_get(0).map_err(|error| self.failure(&error))?))
+    }
+
+    /// Whether the tables are distributed by account.
+    pub(crate) fn is_distributed(&self) -> bool {
+        self.shared.is_distributed
     }
 
     /// Sends a statement with the commit, ahead of it and in the same round trip. What it answers is not used.

@@ -7,7 +7,6 @@ use perigee_core::store::Result;
 use crate::database::Database;
 use crate::sql::locations::{LAST_COLUMNS, last_checksum, point_from_row};
 use crate::sql::{alerts, devices};
-use crate::tx::RowLock;
 use crate::{Row, Tx, params};
 
 /// Rows that one transaction fills in; bounds the time other writers wait.
@@ -32,26 +31,34 @@ async fn fill_some(tx: &Tx) -> Result<u64> {
     Ok(devices + alerts + fill_last(tx).await?)
 }
 
+/// An account that has rows without a checksum, locked, so that they do not change until the commit.
+async fn lock_next(tx: &Tx, table: &str) -> Result<Option<AccountId>> {
+    let sql = format!("SELECT account_id FROM {table} WHERE checksum IS NULL ORDER BY account_id LIMIT 1");
+    let Some(row) = tx.query_opt(&sql, &[]).await? else { return Ok(None) };
+    let account = AccountId::from_i64(row.i64("account_id")?);
+    tx.lock_account(account).await?;
+    Ok(Some(account))
+}
+
 async fn fill(tx: &Tx, table: &str, checksum: fn(&Row) -> Result<i64>) -> Result<u64> {
-    let sql =
-        format!("SELECT * FROM {table} WHERE checksum IS NULL LIMIT ?1 {}", tx.row_lock(RowLock::SkipLocked));
-    let rows = tx.query(&sql, params![ROWS_PER_JOB]).await?;
+    let Some(account) = lock_next(tx, table).await? else { return Ok(0) };
+    let sql = format!("SELECT * FROM {table} WHERE account_id = ?1 AND checksum IS NULL LIMIT ?2");
+    let rows = tx.query(&sql, params![account, ROWS_PER_JOB]).await?;
     let sql = format!("UPDATE {table} SET checksum = ?3 WHERE account_id = ?1 AND id = ?2");
     for row in &rows {
-        tx.execute(&sql, params![row.i64("account_id")?, row.i64("id")?, checksum(row)?]).await?;
+        tx.execute(&sql, params![account, row.i64("id")?, checksum(row)?]).await?;
     }
     Ok(u64::try_from(rows.len()).unwrap_or(u64::MAX))
 }
 
 async fn fill_last(tx: &Tx) -> Result<u64> {
+    let Some(account) = lock_next(tx, "last_location").await? else { return Ok(0) };
     let sql = format!(
-        "SELECT account_id, device_id, {LAST_COLUMNS} FROM last_location WHERE checksum IS NULL LIMIT ?1 {}",
-        tx.row_lock(RowLock::SkipLocked)
+        "SELECT device_id, {LAST_COLUMNS} FROM last_location WHERE account_id = ?1 AND checksum IS NULL LIMIT ?2"
     );
-    let rows = tx.query(&sql, params![ROWS_PER_JOB]).await?;
+    let rows = tx.query(&sql, params![account, ROWS_PER_JOB]).await?;
     let sql = "UPDATE last_location SET checksum = ?3 WHERE account_id = ?1 AND device_id = ?2";
     for row in &rows {
-        let account = AccountId::from_i64(row.i64("account_id")?);
         let device = DeviceId::from_i64(row.i64("device_id")?);
         let checksum = last_checksum(account, device, &point_from_row(row)?);
         tx.execute(sql, params![account, device, checksum]).await?;

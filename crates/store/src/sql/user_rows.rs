@@ -89,8 +89,13 @@ pub(super) async fn update(tx: &Tx, user: &User) -> Result<()> {
     Ok(())
 }
 
-/// Deletes the row and, by cascade, the user's key, sessions and links.
+/// Deletes the row with the user's sessions and links and, by cascade, the key. Sessions and links are found without the
+/// account, so that no reference can connect them where tables are distributed.
 pub(super) async fn delete(tx: &Tx, user: &User) -> Result<()> {
+    for table in ["session", "link"] {
+        let sql = format!("DELETE FROM {table} WHERE account_id = ?1 AND user_id = ?2");
+        tx.execute(&sql, params![user.account, user.id]).await?;
+    }
     let sql = "DELETE FROM account_user WHERE account_id = ?1 AND id = ?2";
     tx.execute(sql, params![user.account, user.id]).await?;
     Ok(())

@@ -7,6 +7,8 @@ mod cluster;
 mod commit;
 mod difference;
 #[cfg(unix)]
+mod distribute;
+#[cfg(unix)]
 mod failover;
 mod lock;
 mod open;

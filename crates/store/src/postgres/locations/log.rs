@@ -19,7 +19,7 @@ use crate::codec::Point;
 use crate::job::Opening;
 use crate::sql::event_filter::Wanted;
 use crate::sql::locations::{LocationLog, Submission, Window, find_last_visible};
-use crate::{Database, Tx};
+use crate::{Database, Tx, params};
 
 /// Transactions that store locations at the same time from this node: one for each core, within this range. With one, the
 /// server waits for this node and this node for the server; with many, each commit is small and costs more by location.
@@ -128,6 +128,13 @@ impl LocationLog for PostgresLog {
         _: u64,
     ) -> Result<u64> {
         erase::erase(tx, account, device, range).await
+    }
+
+    async fn delete_device(&self, tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
+        // A trigger does this too, unless the tables are distributed.
+        let sql = "DELETE FROM location_log WHERE account_id = ?1 AND device_id = ?2";
+        tx.execute(sql, params![account, device]).await?;
+        Ok(())
     }
 
     async fn lock_chunks(&self, tx: &Tx, account: AccountId) -> Result<()> {

@@ -32,6 +32,9 @@ pub(super) async fn delete(tx: &Tx, actor: Actor, id: DeviceId, seen: Option<Rev
     let groups =
         rows.iter().map(|row| Ok(GroupId::from_i64(row.i64("group_id")?))).collect::<Result<Vec<_>>>()?;
     let claims = identifiers::claimed_by(tx, account.id, id).await?;
+    let sql = "DELETE FROM identifier_claim WHERE account_id = ?1 AND device_id = ?2";
+    tx.execute(sql, params![account.id, id]).await?;
+    tx.log().delete_device(tx, account.id, id).await?;
     tx.execute("DELETE FROM device WHERE account_id = ?1 AND id = ?2", params![account.id, id]).await?;
     for identifier in claims {
         identifiers::pass_on(tx, &identifier).await?;

@@ -176,6 +176,11 @@ pub(crate) trait LocationLog: fmt::Debug + Send + Sync {
     /// After the commit, replaces the last location of a device in memory.
     fn replace_last_in_memory(&self, _: &Tx, _: AccountId, _: DeviceId, _: Option<StoredLocation>) {}
 
+    /// Deletes the rows of a device that is about to be deleted. Rows of SQLite's log hold many devices and are left.
+    async fn delete_device(&self, _: &Tx, _: AccountId, _: DeviceId) -> Result<()> {
+        Ok(())
+    }
+
     /// After the commit, removes a deleted device from memory.
     fn remove_device_from_memory(&self, _: &Tx, _: AccountId, _: DeviceId) {}
 
