@@ -156,6 +156,14 @@ impl Tx {
         self.after_commit(move || outbox_signals.of(channel).notify_one());
     }
 
+    /// Tells those who follow the logs on this node, after the commit, that something was added.
+    pub(crate) fn mark_logs_after_commit(&self) {
+        if self.engine() == Engine::Postgres {
+            let log_watches = Arc::clone(&self.context.log_watches);
+            self.after_commit(move || log_watches.committed());
+        }
+    }
+
     /// Whether the tables are distributed by account (Citus).
     pub(crate) fn is_distributed(&self) -> bool {
         self.as_postgres().is_some_and(postgres::Session::is_distributed)

@@ -9,7 +9,7 @@ use crate::app::App;
 /// Devices compacted by one call.
 const BUDGET: CompactionBudget = CompactionBudget { devices: 64, everything: false };
 /// Pause when there is nothing to compact.
-const IDLE: Duration = Duration::from_secs(1);
+const IDLE: Duration = Duration::from_secs(2);
 
 /// Compacts what is due, and gives the pause until the next call. A backlog uses half of one core, because the pause
 /// is as long as the work; a backlog that fills memory is compacted without pause.

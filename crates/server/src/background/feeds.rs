@@ -1,11 +1,16 @@
 //! The jobs that save the health of gateways and make polls that are due.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use perigee_core::error::StoreError;
+use tokio::sync::Semaphore;
+use tokio_util::task::TaskTracker;
 
 use crate::app::App;
 
 /// Pause when no poll is due.
-const PAUSE: Duration = Duration::from_secs(2);
+const REST: Duration = Duration::from_secs(5);
 
 /// Saves what arrived at gateways, and announces refused requests and late gateways.
 pub async fn watch_feeds(app: &App) {
@@ -18,21 +23,36 @@ pub async fn watch_feeds(app: &App) {
     }
 }
 
-/// Makes a poll that is due, and returns how long to wait before the next. A poll that is running when the service stops is
-/// cancelled, and made again when its lease has ended.
-pub async fn poll_feeds(app: &App) -> Duration {
-    let Some(polled) = app.signals.stopping().run_until_cancelled(app.poller.turn()).await else {
-        return PAUSE;
+/// Starts a poll that is due once fewer than `polls` allows are under way, and gives the pause until the next look. One task
+/// looks for all of them. A poll that is under way when the service stops is given up: it is made again after its lease.
+pub async fn poll_feeds(app: &App, polls: Arc<Semaphore>, tasks: &TaskTracker) -> Duration {
+    let lease = async {
+        let permit = polls.acquire_owned().await.ok()?;
+        Some((app.poller.lease().await, permit))
     };
-    match polled {
-        Ok(true) => Duration::ZERO,
-        Ok(false) => PAUSE,
+    let Some(Some((leased, permit))) = app.signals.stopping().run_until_cancelled(lease).await else {
+        return REST;
+    };
+    match leased {
+        Ok(Some(poll)) => {
+            let app = app.clone();
+            tasks.spawn(async move {
+                let _permit = permit;
+                let made = app.signals.stopping().run_until_cancelled(app.poller.make(&poll)).await;
+                if let Some(Err(error)) = made {
+                    warn(&error);
+                }
+            });
+            Duration::ZERO
+        }
+        Ok(None) => REST,
         Err(error) => {
-            tracing::warn!(
-                error = &error as &dyn std::error::Error,
-                "could not store the answer of a provider"
-            );
-            PAUSE
+            warn(&error);
+            REST
         }
     }
+}
+
+fn warn(error: &StoreError) {
+    tracing::warn!(error = error as &dyn std::error::Error, "could not store what a provider answered");
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use perigee_core::notification::Channel;
 use perigee_store::Database;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -156,9 +157,11 @@ impl Jobs {
             watch_feeds(&app).await;
             WATCH_FEEDS_EVERY
         });
-        for _ in 0..POLLS_AT_ONCE {
-            self.run(app, "poll-feeds", WATCH_FEEDS_EVERY, |app| async move { poll_feeds(&app).await });
-        }
+        let (polls, tasks) = (Arc::new(Semaphore::new(POLLS_AT_ONCE)), self.tasks.clone());
+        self.run(app, "poll-feeds", WATCH_FEEDS_EVERY, move |app| {
+            let (polls, tasks) = (Arc::clone(&polls), tasks.clone());
+            async move { poll_feeds(&app, polls, &tasks).await }
+        });
     }
 
     /// Runs a worker until the service stops; restarts it after a panic.

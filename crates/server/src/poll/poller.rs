@@ -86,10 +86,16 @@ impl Poller {
     /// Makes one poll that is due. Returns false if there was none.
     pub async fn turn(&self) -> Result<bool, StoreError> {
         let Some(poll) = self.lease().await? else { return Ok(false) };
-        let fetched = self.fetch(&poll).await;
-        let settled = self.store(&poll, fetched).await?;
-        self.settle(&poll, settled).await?;
+        self.make(&poll).await?;
         Ok(true)
+    }
+
+    /// Makes a leased poll.
+    pub async fn make(&self, poll: &LeasedPoll) -> Result<(), StoreError> {
+        let fetched = self.fetch(poll).await;
+        let settled = self.store(poll, fetched).await?;
+        self.settle(poll, settled).await?;
+        Ok(())
     }
 
     /// Leases a poll that is due, so that no other node makes it.

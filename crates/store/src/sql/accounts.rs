@@ -277,3 +277,45 @@ pub(super) async fn ids(tx: &Tx) -> Result<Vec<AccountId>> {
     let rows = tx.query("SELECT id FROM account ORDER BY id", &[]).await?;
     rows.iter().map(|row| Ok(AccountId::from_i64(row.i64("id")?))).collect()
 }
+
+/// Accounts that one statement examines, so that none takes long.
+const ACCOUNTS_PER_LOOK: usize = 500;
+
+/// The ids of the accounts `a` that meet a condition on this bound, `?1`.
+pub(crate) async fn ids_where(
+    database: &Database,
+    condition: &'static str,
+    bound: i64,
+) -> Result<Vec<AccountId>> {
+    let (mut found, mut after) = (Vec::new(), i64::MIN);
+    loop {
+        let part =
+            database.read_low_priority(move |tx| ids_after(tx, condition, bound, after).boxed()).await?;
+        let is_last = part.len() < ACCOUNTS_PER_LOOK;
+        for (account, is_met) in part {
+            after = account.as_i64();
+            found.extend(is_met.then_some(account));
+        }
+        if is_last {
+            return Ok(found);
+        }
+    }
+}
+
+async fn ids_after(
+    tx: &Tx,
+    condition: &'static str,
+    bound: i64,
+    after: i64,
+) -> Result<Vec<(AccountId, bool)>> {
+    let some = if tx.is_distributed() {
+        // Each server examines its own, all at once.
+        "account a WHERE a.id > ?2".to_owned()
+    } else {
+        format!("(SELECT id FROM account WHERE id > ?2 ORDER BY id LIMIT {ACCOUNTS_PER_LOOK}) a")
+    };
+    let sql =
+        format!("SELECT a.id, CASE WHEN {condition} THEN 1 ELSE 0 END AS is_met FROM {some} ORDER BY a.id");
+    let rows = tx.query(&sql, params![bound, after]).await?;
+    rows.iter().map(|row| Ok((AccountId::from_i64(row.i64("id")?), row.i64("is_met")? == 1))).collect()
+}

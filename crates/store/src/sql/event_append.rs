@@ -30,5 +30,6 @@ pub(crate) async fn append_events(
     let rows: Vec<Vec<Value>> = events.into_iter().map(row).collect();
     let head = "INSERT INTO event (account_id, at, kind, subject, device_id, data)";
     insert_many(tx, head, &rows, "").await?;
+    tx.mark_logs_after_commit();
     Ok(())
 }

@@ -6,7 +6,7 @@ use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 use perigee_core::webhook::WINDOW_MS;
 
-use super::clock;
+use super::{accounts, clock};
 use crate::{Database, Tx, params};
 
 /// Events that one transaction examines; bounds the time other writers wait.
@@ -16,7 +16,7 @@ const EVENTS_PER_JOB: i64 = 1_000;
 pub(super) async fn trim(database: &Database, keep_ms: i64) -> Result<u64> {
     let now = clock::trusted_now(database).await?;
     let before = now.plus_millis(-keep_ms);
-    let accounts = database.read(move |tx| accounts_with_older(tx, before).boxed()).await?;
+    let accounts = accounts::ids_where(database, HAS_OLDER, before.as_millis()).await?;
     let mut gone = 0;
     for account in accounts {
         loop {
@@ -31,12 +31,8 @@ pub(super) async fn trim(database: &Database, keep_ms: i64) -> Result<u64> {
     Ok(gone)
 }
 
-/// The accounts whose oldest event is from before this instant.
-async fn accounts_with_older(tx: &Tx, before: Timestamp) -> Result<Vec<AccountId>> {
-    let sql = "SELECT a.id FROM account a WHERE (SELECT e.at FROM event e \
-               WHERE e.account_id = a.id ORDER BY e.number LIMIT 1) < ?1 ORDER BY a.id";
-    tx.query(sql, params![before]).await?.iter().map(|row| Ok(AccountId::from_i64(row.i64("id")?))).collect()
-}
+/// Whether an account's oldest event is from before this instant.
+const HAS_OLDER: &str = "(SELECT e.at FROM event e WHERE e.account_id = a.id ORDER BY e.number LIMIT 1) < ?1";
 
 async fn trim_some(tx: &Tx, account: AccountId, keep_ms: i64, now: Timestamp) -> Result<u64> {
     tx.keep_device_cache_valid();

@@ -11,7 +11,7 @@ use crate::{Tx, Value, params};
 /// Whether a poll of any feed is due.
 pub(super) async fn is_one_due(tx: &Tx) -> Result<bool> {
     let sql = "SELECT gateway_id FROM gateway_state WHERE next_poll <= ?1 \
-               AND (lease_until IS NULL OR lease_until <= ?1) LIMIT 1";
+               AND (lease_until IS NULL OR lease_until <= ?1) ORDER BY next_poll LIMIT 1";
     Ok(tx.query_opt(sql, params![tx.now()]).await?.is_some())
 }
 

@@ -105,3 +105,19 @@ fn placeholders(before: usize, count: usize) -> String {
     let names: Vec<String> = (before + 1..=before + count).map(|place| format!("?{place}")).collect();
     names.join(", ")
 }
+
+/// The definition of `waiting (id)`, which comes after WITH RECURSIVE: the accounts with rows that meet the condition. Each is
+/// found by one seek in an index that begins with the account (a loose index scan), however many rows it has. Citus has no
+/// recursion over shards and reads them all.
+pub(crate) fn waiting_accounts(tx: &Tx, table: &str, condition: &str) -> String {
+    if tx.is_distributed() {
+        return format!("waiting (id) AS (SELECT DISTINCT account_id FROM {table} WHERE {condition})");
+    }
+    format!(
+        "waiting (id) AS ( \
+            SELECT MIN(account_id) FROM {table} WHERE {condition} \
+            UNION ALL \
+            SELECT (SELECT MIN(account_id) FROM {table} WHERE {condition} AND account_id > waiting.id) \
+            FROM waiting WHERE waiting.id IS NOT NULL)"
+    )
+}

@@ -13,20 +13,46 @@ use crate::{Database, Tx, params};
 /// Rows that one transaction deletes; bounds the time other writers wait.
 const ROWS_PER_JOB: u32 = 2_000;
 
+/// Records of one kind.
+#[derive(Clone, Copy)]
+struct Records {
+    /// Whether the account `a` has any with an id below `?1`.
+    are_older: &'static str,
+    delete: &'static str,
+    /// The lowest id that is made at an instant.
+    first_id: fn(Timestamp) -> i64,
+}
+
 /// Ids begin with their creation time, so that the primary key finds the oldest rows; the time in the row decides,
 /// because the id may come from a wrong clock.
-const AUDITS: &str = "DELETE FROM audit WHERE account_id = ?1 AND id IN ( \
-    SELECT id FROM audit WHERE account_id = ?1 AND id < ?2 AND at < ?3 ORDER BY id LIMIT ?4 {free})";
-const ALERTS: &str = "DELETE FROM alert WHERE account_id = ?1 AND id IN ( \
-    SELECT id FROM alert WHERE account_id = ?1 AND id < ?2 AND received_at < ?3 \
-        AND id NOT IN (SELECT alert_id FROM rule_occurrence WHERE account_id = ?1 AND ends IS NULL) \
-    ORDER BY id LIMIT ?4 {free})";
-const OCCURRENCES: &str = "DELETE FROM rule_occurrence WHERE account_id = ?1 AND id IN ( \
-    SELECT id FROM rule_occurrence WHERE account_id = ?1 AND id < ?2 AND ends IS NOT NULL AND ends < ?3 \
-    ORDER BY id LIMIT ?4 {free})";
+const AUDITS: Records = Records {
+    are_older: "EXISTS (SELECT 1 FROM audit r WHERE r.account_id = a.id AND r.id < ?1)",
+    delete: "DELETE FROM audit WHERE account_id = ?1 AND id IN ( \
+        SELECT id FROM audit WHERE account_id = ?1 AND id < ?2 AND at < ?3 ORDER BY id LIMIT ?4 {free})",
+    first_id: audit_id,
+};
+const ALERTS: Records = Records {
+    are_older: "EXISTS (SELECT 1 FROM alert r WHERE r.account_id = a.id AND r.id < ?1)",
+    delete: "DELETE FROM alert WHERE account_id = ?1 AND id IN ( \
+        SELECT id FROM alert WHERE account_id = ?1 AND id < ?2 AND received_at < ?3 \
+            AND id NOT IN (SELECT alert_id FROM rule_occurrence WHERE account_id = ?1 AND ends IS NULL) \
+        ORDER BY id LIMIT ?4 {free})",
+    first_id: alert_id,
+};
+const OCCURRENCES: Records = Records {
+    are_older: "EXISTS (SELECT 1 FROM rule_occurrence r WHERE r.account_id = a.id AND r.id < ?1)",
+    delete: "DELETE FROM rule_occurrence WHERE account_id = ?1 AND id IN ( \
+        SELECT id FROM rule_occurrence WHERE account_id = ?1 AND id < ?2 AND ends IS NOT NULL AND ends < ?3 \
+        ORDER BY id LIMIT ?4 {free})",
+    first_id: alert_id,
+};
 
-const MESSAGES: &str = "DELETE FROM raw_message WHERE account_id = ?1 AND id IN ( \
-    SELECT id FROM raw_message WHERE account_id = ?1 AND id < ?2 AND received_at < ?3 ORDER BY id LIMIT ?4 {free})";
+const MESSAGES: Records = Records {
+    are_older: "EXISTS (SELECT 1 FROM raw_message r WHERE r.account_id = a.id AND r.id < ?1)",
+    delete: "DELETE FROM raw_message WHERE account_id = ?1 AND id IN ( \
+        SELECT id FROM raw_message WHERE account_id = ?1 AND id < ?2 AND received_at < ?3 ORDER BY id LIMIT ?4 {free})",
+    first_id: message_id,
+};
 
 /// Deletes expired records as of this instant, account by account.
 pub(super) async fn delete_old(
@@ -38,25 +64,22 @@ pub(super) async fn delete_old(
     if retention == RecordRetention::default() {
         return Ok(deleted);
     }
-    for account in database.read(|tx| accounts::ids(tx).boxed()).await? {
-        if let Some(keep_ms) = retention.audits_ms {
-            deleted.audits +=
-                in_slices(database, account, AUDITS, now.plus_millis(-keep_ms), audit_id).await?;
-        }
-        if let Some(keep_ms) = retention.alerts_ms {
-            deleted.alerts +=
-                in_slices(database, account, ALERTS, now.plus_millis(-keep_ms), alert_id).await?;
-        }
-        if let Some(keep_ms) = retention.occurrences_ms {
-            deleted.occurrences +=
-                in_slices(database, account, OCCURRENCES, now.plus_millis(-keep_ms), alert_id).await?;
-        }
-        if let Some(keep_ms) = retention.messages_ms {
-            deleted.messages +=
-                in_slices(database, account, MESSAGES, now.plus_millis(-keep_ms), message_id).await?;
-        }
-    }
+    let cut = |keep_ms: Option<i64>| keep_ms.map(|keep_ms| now.plus_millis(-keep_ms));
+    deleted.audits = delete_before(database, AUDITS, cut(retention.audits_ms)).await?;
+    deleted.alerts = delete_before(database, ALERTS, cut(retention.alerts_ms)).await?;
+    deleted.occurrences = delete_before(database, OCCURRENCES, cut(retention.occurrences_ms)).await?;
+    deleted.messages = delete_before(database, MESSAGES, cut(retention.messages_ms)).await?;
     Ok(deleted)
+}
+
+/// Deletes records from before this instant, if there is one, in the accounts that may have any.
+async fn delete_before(database: &Database, records: Records, cut: Option<Timestamp>) -> Result<u64> {
+    let Some(cut) = cut else { return Ok(0) };
+    let mut gone = 0;
+    for account in accounts::ids_where(database, records.are_older, (records.first_id)(cut)).await? {
+        gone += in_slices(database, account, records.delete, cut, records.first_id).await?;
+    }
+    Ok(gone)
 }
 
 fn audit_id(cut: Timestamp) -> i64 {

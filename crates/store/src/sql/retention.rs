@@ -42,7 +42,6 @@ async fn due(tx: &Tx, after: Key, now: Timestamp) -> Result<(Vec<Key>, Option<Ke
     let sql = "SELECT d.account_id, d.id, a.retention_days AS account_days, d.retention_days AS device_days \
                FROM device d JOIN account a ON a.id = d.account_id \
                WHERE (d.account_id, d.id) > (?1, ?2) \
-                   AND (a.retention_days IS NOT NULL OR d.retention_days IS NOT NULL) \
                ORDER BY d.account_id, d.id LIMIT ?3";
     let rows = tx.query(sql, params![after.0, after.1, DEVICES_PER_READ]).await?;
     let mut due = Vec::new();

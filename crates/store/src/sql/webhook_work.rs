@@ -3,12 +3,14 @@
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::actor::Origin;
+use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, WebhookId};
 use perigee_core::store::{Result, WebhookWork};
 use perigee_core::time::Timestamp;
 use perigee_core::webhook::{DeliveryLease, NewDelivery, Settlement, WAITING_MAX, Webhook};
 
-use super::log_watch::Look;
+use super::log_watch::{Look, PARTS, Position, part_of};
+use super::query::waiting_accounts;
 use super::webhook_rows::{COLUMNS, from_row, lock};
 use super::{audit, clock, deliveries, event_trim};
 use crate::{Database, Tx, params};
@@ -16,22 +18,66 @@ use crate::{Database, Tx, params};
 /// Deliveries that one transaction fails or deletes.
 const DELIVERIES_PER_JOB: i64 = 1_000;
 
-async fn behind(tx: &Tx) -> Result<Vec<Webhook>> {
-    if tx.log_watches().webhooks.look(tx).await? == Look::DueOnly {
-        return Ok(Vec::new());
-    }
-    let sql = format!(
-        "SELECT {COLUMNS} FROM webhook WHERE enabled = TRUE \
-         AND (read_to < (SELECT MAX(e.number) FROM event e WHERE e.account_id = webhook.account_id) \
+/// Webhooks that a look examines while nothing is added to the logs.
+const WEBHOOKS_PER_LOOK: i64 = 50;
+
+/// Whether there are events that a webhook has not read, and room for their deliveries.
+fn is_behind() -> String {
+    format!(
+        "(read_to < (SELECT MAX(e.number) FROM event e WHERE e.account_id = webhook.account_id) \
            OR read_to < (SELECT MAX(l.last_number) FROM location_log l WHERE l.account_id = webhook.account_id)) \
          AND NOT EXISTS (SELECT 1 FROM webhook_delivery d \
              WHERE d.account_id = webhook.account_id AND d.webhook_id = webhook.id AND d.state = 'waiting' \
-             LIMIT 1 OFFSET {WAITING_MAX}) \
-         ORDER BY account_id, id"
-    );
-    let behind = tx.query(&sql, &[]).await?;
+             LIMIT 1 OFFSET {WAITING_MAX})"
+    )
+}
+
+async fn behind(tx: &Tx) -> Result<Vec<Webhook>> {
+    let behind = match tx.log_watches().webhooks.look(tx).await? {
+        Look::Whole => {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM webhook WHERE enabled = TRUE AND {} ORDER BY account_id, id",
+                is_behind()
+            );
+            tx.query(&sql, &[]).await?.iter().map(from_row).collect::<Result<Vec<_>>>()?
+        }
+        Look::Some(position) if tx.is_distributed() => part_behind(tx, position).await?,
+        Look::Some(after) => some_behind(tx, after).await?,
+    };
     tx.log_watches().webhooks.found(!behind.is_empty());
-    behind.iter().map(from_row).collect()
+    Ok(behind)
+}
+
+/// Those of the next part of the accounts that are behind, where tables are distributed.
+async fn part_behind(tx: &Tx, position: Position) -> Result<Vec<Webhook>> {
+    let (part, next) = part_of(position);
+    tx.log_watches().webhooks.ended(next);
+    let sql = format!(
+        "SELECT {COLUMNS} FROM webhook WHERE account_id % {PARTS} = ?1 AND enabled = TRUE AND {}",
+        is_behind()
+    );
+    tx.query(&sql, params![part]).await?.iter().map(from_row).collect()
+}
+
+/// Those of the next few webhooks that are behind.
+async fn some_behind(tx: &Tx, (account, id): Position) -> Result<Vec<Webhook>> {
+    let sql = format!(
+        "SELECT {COLUMNS}, CASE WHEN enabled AND {} THEN 1 ELSE 0 END AS is_behind \
+         FROM (SELECT * FROM webhook WHERE (account_id, id) > (?1, ?2) \
+               ORDER BY account_id, id LIMIT {WEBHOOKS_PER_LOOK}) webhook \
+         ORDER BY account_id, id",
+        is_behind()
+    );
+    let rows = tx.query(&sql, params![account, id]).await?;
+    let last = rows.last().map(|row| Ok::<_, StoreError>((row.i64("account_id")?, row.i64("id")?)));
+    tx.log_watches().webhooks.ended(last.transpose()?);
+    let mut behind = Vec::new();
+    for row in &rows {
+        if row.i64("is_behind")? == 1 {
+            behind.push(from_row(row)?);
+        }
+    }
+    Ok(behind)
 }
 
 async fn advance(
@@ -67,12 +113,16 @@ async fn note_gap(tx: &Tx, account: AccountId, id: WebhookId) -> Result<()> {
 }
 
 async fn due(tx: &Tx) -> Result<Vec<(AccountId, WebhookId)>> {
-    let sql = "SELECT w.account_id, w.id FROM webhook w \
-               WHERE w.enabled = TRUE AND (w.held_until IS NULL OR w.held_until <= ?1) AND EXISTS ( \
-                   SELECT 1 FROM webhook_delivery d \
-                   WHERE d.account_id = w.account_id AND d.webhook_id = w.id \
-                     AND d.state = 'waiting' AND d.next_at <= ?1 AND d.expires > ?1)";
-    let rows = tx.query(sql, params![tx.now()]).await?;
+    let sql = format!(
+        "WITH RECURSIVE {} \
+         SELECT w.account_id, w.id FROM waiting JOIN webhook w ON w.account_id = waiting.id \
+         WHERE w.enabled = TRUE AND (w.held_until IS NULL OR w.held_until <= ?1) AND EXISTS ( \
+             SELECT 1 FROM webhook_delivery d \
+             WHERE d.account_id = w.account_id AND d.webhook_id = w.id \
+               AND d.state = 'waiting' AND d.next_at <= ?1 AND d.expires > ?1)",
+        waiting_accounts(tx, "webhook_delivery", "state = 'waiting'")
+    );
+    let rows = tx.query(&sql, params![tx.now()]).await?;
     let ids = rows
         .iter()
         .map(|row| Ok((AccountId::from_i64(row.i64("account_id")?), WebhookId::from_i64(row.i64("id")?))));

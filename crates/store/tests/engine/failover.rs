@@ -21,7 +21,7 @@ use crate::cluster::{Cluster, run};
 /// Locations to be acknowledged before the primary is lost.
 const BEFORE: i64 = 30;
 
-async fn device(database: &Database) -> (Actor, DeviceId) {
+pub(crate) async fn device(database: &Database) -> (Actor, DeviceId) {
     let new = NewAccount {
         settings: AccountSettings {
             name: "acme".into(),
@@ -40,7 +40,7 @@ async fn device(database: &Database) -> (Actor, DeviceId) {
     (actor, device)
 }
 
-fn fix(time: Timestamp) -> Location {
+pub(crate) fn fix(time: Timestamp) -> Location {
     Location {
         time,
         latitude: Latitude::from_degrees(1.0).unwrap(),

@@ -4,6 +4,7 @@
 
 mod deleted;
 mod held;
+mod idle;
 mod naive;
 mod packing;
 mod plan;

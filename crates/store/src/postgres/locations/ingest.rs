@@ -69,6 +69,7 @@ pub(crate) async fn ingest(
         }
     }
     rows.insert_with_commit(session).await?;
+    tx.mark_logs_after_commit();
     settle::settle_with_commit(session, tx.now(), &known, &arrivals).await?;
     Ok(results)
 }

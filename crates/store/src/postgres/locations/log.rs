@@ -17,6 +17,7 @@ use perigee_core::time::Timestamp;
 use super::{compact, contact, erase, feed, ingest, numbers, recent, skim, trim};
 use crate::codec::Point;
 use crate::job::Opening;
+use crate::sql::accounts;
 use crate::sql::event_filter::Wanted;
 use crate::sql::locations::{LocationLog, Submission, Window, find_last_visible};
 use crate::{Database, Tx, params};
@@ -160,7 +161,7 @@ impl LocationLog for PostgresLog {
     }
 
     async fn accounts_to_trim(&self, database: &Database, before: Timestamp) -> Result<Vec<AccountId>> {
-        database.read(move |tx| trim::accounts(tx, before).boxed()).await
+        accounts::ids_where(database, trim::HAS_OLDER, before.as_millis()).await
     }
 
     async fn find_last(

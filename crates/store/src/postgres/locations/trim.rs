@@ -30,12 +30,9 @@ pub(crate) async fn trim(
     }
 }
 
-/// The accounts whose oldest row was received before this instant.
-pub(super) async fn accounts(tx: &Tx, before: Timestamp) -> Result<Vec<AccountId>> {
-    let sql = "SELECT a.id FROM account a WHERE (SELECT l.received_at FROM location_log l \
-               WHERE l.account_id = a.id ORDER BY l.last_number LIMIT 1) < ?1 ORDER BY a.id";
-    tx.query(sql, params![before]).await?.iter().map(|row| Ok(AccountId::from_i64(row.i64("id")?))).collect()
-}
+/// Whether an account's oldest row was received before this instant.
+pub(super) const HAS_OLDER: &str = "(SELECT l.received_at FROM location_log l \
+                                     WHERE l.account_id = a.id ORDER BY l.last_number LIMIT 1) < ?1";
 
 /// Deletes some rows; gives how many, and how many locations they held.
 async fn trim_some(tx: &Tx, account: AccountId, (keep_ms, now): (i64, Timestamp)) -> Result<(usize, u64)> {

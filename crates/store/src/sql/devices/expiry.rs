@@ -9,6 +9,7 @@ use perigee_core::time::Timestamp;
 
 use super::super::event_append::{NewEvent, append_events};
 use super::super::license_check;
+use super::super::log_watch::NextExpiry;
 use crate::{Database, Row, Tx, params};
 
 /// The condition for an expiry that was not announced.
@@ -24,7 +25,16 @@ const DEVICES_PER_JOB: i64 = 500;
 
 /// Announces all expiries that are due or near, in small transactions of one account each.
 pub(super) async fn announce(database: &Database) -> Result<Vec<ExpiryAnnouncement>> {
-    let accounts = database.read(|tx| Box::pin(async move { due_accounts(tx).await })).await?;
+    let accounts = database
+        .read(|tx| {
+            Box::pin(async move {
+                match tx.log_watches().expiries.known(tx).await? {
+                    Some(_) => Ok(BTreeSet::new()),
+                    None => due_accounts(tx).await,
+                }
+            })
+        })
+        .await?;
     let mut announced = Vec::new();
     for account in accounts {
         loop {
@@ -115,9 +125,14 @@ async fn append_announcements(
 
 /// The next instant at which an announcement is due.
 pub(super) async fn next(tx: &Tx) -> Result<Option<Timestamp>> {
+    if let Some(NextExpiry(known)) = tx.log_watches().expiries.known(tx).await? {
+        return Ok(known);
+    }
     let sql = format!(
         "SELECT MIN(CASE WHEN {UNANNOUNCED_NEAR} AND d.expires > ?1 THEN {NEAR_AT} ELSE d.expires END) AS at \
          FROM device d JOIN account a ON a.id = d.account_id WHERE {UNANNOUNCED}"
     );
-    Ok(tx.query_one(&sql, params![tx.now()]).await?.opt_timestamp("at")?)
+    let next = tx.query_one(&sql, params![tx.now()]).await?.opt_timestamp("at")?;
+    tx.log_watches().expiries.remember(tx, NextExpiry(next)).await?;
+    Ok(next)
 }

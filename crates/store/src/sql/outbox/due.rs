@@ -9,6 +9,7 @@ use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 
+use super::super::query::waiting_accounts;
 use super::super::{alerts, column};
 use super::owners;
 use crate::{Row, Tx, params};
@@ -18,19 +19,8 @@ pub(super) fn horizon(now: Timestamp) -> Timestamp {
     now.plus_seconds(2 * LONGEST_WAIT_S)
 }
 
-/// Accounts with waiting messages, each found by one index seek (a loose index scan), and of them those with something
-/// due, each found by one more.
-const ACCOUNTS: &str = "\
-    WITH RECURSIVE waiting (id) AS ( \
-        SELECT MIN(account_id) FROM notification WHERE channel = ?1 AND due IS NOT NULL \
-        UNION ALL \
-        SELECT (SELECT MIN(n.account_id) FROM notification n \
-                WHERE n.channel = ?1 AND n.due IS NOT NULL AND n.account_id > waiting.id) \
-        FROM waiting WHERE waiting.id IS NOT NULL) \
-    SELECT id FROM waiting WHERE id IS NOT NULL AND ({any})";
-
-/// One index seek for the critical messages of an account, and one for the others.
-fn accounts_sql(span: Span) -> String {
+/// Accounts with something due: of those with waiting messages, found by one index seek for critical ones and one for others.
+fn accounts_sql(tx: &Tx, span: Span) -> String {
     let exists = |critical: &str| {
         format!(
             "EXISTS (SELECT 1 FROM notification d WHERE d.channel = ?1 AND d.account_id = waiting.id \
@@ -38,7 +28,12 @@ fn accounts_sql(span: Span) -> String {
             span.compares()
         )
     };
-    ACCOUNTS.replace("{any}", &format!("{} OR {}", exists("TRUE"), exists("FALSE")))
+    format!(
+        "WITH RECURSIVE {} SELECT id FROM waiting WHERE id IS NOT NULL AND ({} OR {})",
+        waiting_accounts(tx, "notification", "channel = ?1 AND due IS NOT NULL"),
+        exists("TRUE"),
+        exists("FALSE")
+    )
 }
 
 /// Selects messages that are due, or that a wrong clock put too far ahead. Queried separately, because together they are
@@ -95,7 +90,7 @@ pub(super) async fn list(tx: &Tx, channel: Channel, limit: u32) -> Result<Vec<Co
 
 async fn list_span(tx: &Tx, channel: Channel, limit: usize, span: Span) -> Result<Vec<Content>> {
     let mut accounts = Vec::new();
-    for row in tx.query(&accounts_sql(span), params![channel.name(), span.bound(tx.now())]).await? {
+    for row in tx.query(&accounts_sql(tx, span), params![channel.name(), span.bound(tx.now())]).await? {
         accounts.push(AccountId::from_i64(row.i64("id")?));
     }
     if accounts.is_empty() {

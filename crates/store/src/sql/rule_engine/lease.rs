@@ -5,33 +5,64 @@ use std::collections::BTreeSet;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::{CatchUp, Result, RoundStart};
 
-use crate::sql::log_watch::Look;
+use crate::sql::log_watch::{Look, PARTS, Position, part_of};
 use crate::{Row, Tx, params};
+
+/// Accounts that a look examines while nothing is added to the logs.
+const ACCOUNTS_PER_LOOK: i64 = 100;
+
+/// Whether an account has log entries that are not judged. MAX is an index seek; an EXISTS above the cursor would make
+/// PostgreSQL read the whole log.
+const IS_BEHIND: &str = "COALESCE((SELECT f.cursor FROM rule_follower f WHERE f.account_id = a.id), 0) \
+     < (SELECT MAX(l.last_number) FROM location_log l WHERE l.account_id = a.id)";
 
 /// The accounts with unjudged log entries, or with due rules or statuses.
 pub(super) async fn accounts(tx: &Tx, look: Look) -> Result<Vec<AccountId>> {
-    // MAX is an index seek; an EXISTS above the cursor would make PostgreSQL read the whole log.
-    let behind = "SELECT a.id FROM account a LEFT JOIN rule_follower f ON f.account_id = a.id \
-        WHERE COALESCE(f.cursor, 0) < (SELECT MAX(l.last_number) FROM location_log l WHERE l.account_id = a.id)";
-    let mut found = BTreeSet::new();
-    if look == Look::Whole {
-        for row in tx.query(behind, &[]).await? {
-            found.insert(AccountId::from_i64(row.i64("id")?));
+    let mut found = match look {
+        Look::Whole => {
+            let sql = format!("SELECT a.id FROM account a WHERE {IS_BEHIND}");
+            tx.query(&sql, &[]).await?.iter().map(account).collect::<Result<BTreeSet<_>>>()?
         }
-        tx.log_watches().rules.found(!found.is_empty());
-    }
-    for (sql, values) in [
-        (
-            "SELECT DISTINCT account_id AS id FROM rule_trail WHERE due IS NOT NULL AND due <= ?1",
-            params![tx.now()],
-        ),
-        ("SELECT DISTINCT account_id AS id FROM device_watch WHERE due <= ?1", params![tx.now()]),
-    ] {
-        for row in tx.query(sql, values).await? {
-            found.insert(AccountId::from_i64(row.i64("id")?));
-        }
+        Look::Some(position) if tx.is_distributed() => part_behind(tx, position).await?,
+        Look::Some((after, _)) => some_behind(tx, after).await?,
+    };
+    tx.log_watches().rules.found(!found.is_empty());
+    let due = "SELECT account_id AS id FROM rule_trail WHERE due IS NOT NULL AND due <= ?1 \
+               UNION SELECT account_id AS id FROM device_watch WHERE due <= ?1";
+    for row in tx.query(due, params![tx.now()]).await? {
+        found.insert(account(&row)?);
     }
     Ok(found.into_iter().collect())
+}
+
+fn account(row: &Row) -> Result<AccountId> {
+    Ok(AccountId::from_i64(row.i64("id")?))
+}
+
+/// Those of the next part of the accounts that have unjudged log entries, where tables are distributed.
+async fn part_behind(tx: &Tx, position: Position) -> Result<BTreeSet<AccountId>> {
+    let (part, next) = part_of(position);
+    tx.log_watches().rules.ended(next);
+    let sql = format!("SELECT a.id FROM account a WHERE a.id % {PARTS} = ?1 AND {IS_BEHIND}");
+    tx.query(&sql, params![part]).await?.iter().map(account).collect()
+}
+
+/// Those of the next few accounts that have unjudged log entries.
+async fn some_behind(tx: &Tx, after: i64) -> Result<BTreeSet<AccountId>> {
+    let sql = format!(
+        "SELECT a.id, CASE WHEN {IS_BEHIND} THEN 1 ELSE 0 END AS is_behind \
+         FROM (SELECT id FROM account WHERE id > ?1 ORDER BY id LIMIT {ACCOUNTS_PER_LOOK}) a ORDER BY a.id"
+    );
+    let rows = tx.query(&sql, params![after]).await?;
+    let last = rows.last().map(|row| row.i64("id")).transpose()?;
+    tx.log_watches().rules.ended(last.map(|last| (last, 0)));
+    let mut found = BTreeSet::new();
+    for row in &rows {
+        if row.i64("is_behind")? == 1 {
+            found.insert(account(row)?);
+        }
+    }
+    Ok(found)
 }
 
 /// The state of an account, if this node holds its lease for long enough already.
