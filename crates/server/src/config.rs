@@ -113,6 +113,11 @@ pub struct Store {
     /// `sqlite:PATH` or `postgres://...`; empty for `sqlite:` in the data folder.
     #[serde(serialize_with = "redact::database")]
     pub database: String,
+    /// `postgres://...` of a streaming standby that histories are read from; empty for none.
+    #[serde(serialize_with = "redact::database")]
+    pub replica_url: String,
+    /// Milliseconds that a read waits until the standby has everything that was committed before.
+    pub replica_lag_ms: u64,
     /// Connections to PostgreSQL, or readers of SQLite.
     pub connections: usize,
     /// Seconds to wait at the start for a PostgreSQL that cannot be reached; 0 not to wait.

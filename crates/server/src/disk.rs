@@ -78,6 +78,8 @@ mod tests {
             let settings = Store {
                 data,
                 database,
+                replica_url: String::new(),
+                replica_lag_ms: 1,
                 connections: 1,
                 wait_seconds,
                 allow_synchronous_commit,

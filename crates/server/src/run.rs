@@ -117,6 +117,8 @@ impl Service {
             readers: config.store.connections,
             connections: config.store.connections,
             allow_synchronous_commit: config.store.allow_synchronous_commit.clone(),
+            replica: config.store.replica()?,
+            replica_lag: Duration::from_millis(config.store.replica_lag_ms),
             ..OpenOptions::serve()
         };
         let (url, patience) = (config.store.database_url()?, Duration::from_secs(config.store.wait_seconds));

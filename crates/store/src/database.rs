@@ -28,6 +28,8 @@ use crate::url::{DatabaseAddress, DatabaseUrl};
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(9);
 /// How long a command waits for a write.
 const COMMAND_TIMEOUT: Duration = Duration::from_mins(10);
+/// How long a read waits for the replica.
+const REPLICA_LAG: Duration = Duration::from_millis(200);
 /// Exponential back-off between attempts to reach the database: the first delay and the longest.
 const FIRST_DELAY: Duration = Duration::from_millis(500);
 const DELAY_MAX: Duration = Duration::from_secs(5);
@@ -68,6 +70,8 @@ enum ReadMode {
     LowPriority,
     /// All statements from one snapshot.
     Snapshot,
+    /// The same, and it may be long: a replica can take it.
+    History,
 }
 
 /// How a database is opened.
@@ -85,6 +89,10 @@ pub struct OpenOptions {
     pub answer_within: Duration,
     /// Values of PostgreSQL's `synchronous_commit` that are accepted although they can lose acknowledged data.
     pub allow_synchronous_commit: Vec<String>,
+    /// A streaming standby of PostgreSQL that histories are read from.
+    pub replica: Option<DatabaseUrl>,
+    /// How long a read waits until the replica has everything that was committed before.
+    pub replica_lag: Duration,
     /// Whether PostgreSQL transactions use the given clock instead of the server's, for tests.
     pub use_given_clock: bool,
 }
@@ -99,6 +107,8 @@ impl OpenOptions {
             connections: 16,
             answer_within: REQUEST_TIMEOUT,
             allow_synchronous_commit: Vec::new(),
+            replica: None,
+            replica_lag: REPLICA_LAG,
             use_given_clock: false,
         }
     }
@@ -307,6 +317,16 @@ impl Database {
         job::typed(self.run_read(Job::new(job), ReadMode::Snapshot))
     }
 
+    /// Runs a job that reads a history, all of it from one snapshot, which has everything that was committed before; from the
+    /// replica if possible.
+    pub(crate) fn read_history<T, F>(&self, job: F) -> BoxFuture<'_, Result<T, StoreError>>
+    where
+        T: Send + 'static,
+        F: for<'t> FnOnce(&'t Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
+    {
+        job::typed(self.run_read(Job::new(job), ReadMode::History))
+    }
+
     /// Runs a job that reads the logs of an account from one snapshot, up to [`Tx::horizon`]. That is determined before
     /// the snapshot is taken, so that all that was committed below it is in the snapshot.
     pub(crate) fn read_log_snapshot<T, F>(
@@ -343,10 +363,11 @@ impl Database {
             match (&self.0.engine, mode) {
                 (EngineHandle::Sqlite(sqlite), ReadMode::LowPriority) => sqlite.read_low_priority(job).await,
                 // Every read job on SQLite has a snapshot.
-                (EngineHandle::Sqlite(sqlite), ReadMode::Plain | ReadMode::Snapshot) => {
+                (EngineHandle::Sqlite(sqlite), ReadMode::Plain | ReadMode::Snapshot | ReadMode::History) => {
                     sqlite.read(job).await
                 }
                 (EngineHandle::Postgres(postgres), ReadMode::Snapshot) => postgres.read_snapshot(job).await,
+                (EngineHandle::Postgres(postgres), ReadMode::History) => postgres.read_history(job).await,
                 (EngineHandle::Postgres(postgres), ReadMode::Plain | ReadMode::LowPriority) => {
                     postgres.read(job).await
                 }

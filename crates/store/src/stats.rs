@@ -15,6 +15,8 @@ pub struct Stats {
     pub jobs_refused: u64,
     /// Checkpoints that ran; always 0 on PostgreSQL.
     pub checkpoints: u64,
+    /// Histories that were read from the replica.
+    pub replica_reads: u64,
 }
 
 impl Stats {
@@ -26,6 +28,7 @@ impl Stats {
             jobs_failed: self.jobs_failed - before.jobs_failed,
             jobs_refused: self.jobs_refused - before.jobs_refused,
             checkpoints: self.checkpoints - before.checkpoints,
+            replica_reads: self.replica_reads - before.replica_reads,
         }
     }
 }
@@ -52,6 +55,7 @@ pub(crate) struct Counters {
     pub(crate) jobs_failed: Counter,
     pub(crate) jobs_refused: Counter,
     pub(crate) checkpoints: Counter,
+    pub(crate) replica_reads: Counter,
 }
 
 impl Counters {
@@ -62,6 +66,7 @@ impl Counters {
             jobs_failed: self.jobs_failed.get(),
             jobs_refused: self.jobs_refused.get(),
             checkpoints: self.checkpoints.get(),
+            replica_reads: self.replica_reads.get(),
         }
     }
 }

@@ -171,6 +171,7 @@ fn settings_are_shown_without_secrets() {
     let mut command = perigee(&data);
     command.env("PERIGEE_METRICS__SECRET", "sesame sesame sesame");
     command.env("PERIGEE_STORE__DATABASE", "postgres://ana:sesame@localhost/x");
+    command.env("PERIGEE_STORE__REPLICA_URL", "postgres://ana:sesame@localhost/x");
     let shown = command.args(["config", "check"]).output().unwrap();
     let shown = text(&shown.stdout);
     assert!(shown.contains("[server]") && shown.contains("(set)") && !shown.contains("sesame"), "{shown}");

@@ -20,9 +20,11 @@ pub fn publish_store(stats: Stats) {
     describe_counter!("perigee_store_checkpoints_total", "Checkpoints of the write-ahead log.");
     describe_counter!("perigee_locations_packed_total", "Locations moved from the log into chunks.");
     describe_gauge!("perigee_locations_packing", "Whether locations are being moved into chunks.");
+    describe_counter!("perigee_store_replica_reads_total", "Histories read from the replica.");
     counter!("perigee_store_commits_total").absolute(stats.commits);
     counter!("perigee_store_jobs_committed_total").absolute(stats.jobs_committed);
     counter!("perigee_store_jobs_failed_total").absolute(stats.jobs_failed);
     counter!("perigee_store_jobs_refused_total").absolute(stats.jobs_refused);
     counter!("perigee_store_checkpoints_total").absolute(stats.checkpoints);
+    counter!("perigee_store_replica_reads_total").absolute(stats.replica_reads);
 }

@@ -17,6 +17,8 @@ use crate::serve::{ForwardedHeader, Network, NetworkError, ServeConfig, TrustedP
 
 /// The longest wait for a database, a day.
 const WAIT_MAX_S: u64 = 86_400;
+/// The longest wait for the replica, in milliseconds.
+const REPLICA_LAG_MAX_MS: u64 = 10_000;
 
 impl Config {
     /// Checks what types cannot.
@@ -120,6 +122,10 @@ impl Store {
         if self.wait_seconds > WAIT_MAX_S {
             return refuse("store.wait_seconds", "must be between 0 and 86400");
         }
+        if !(1..=REPLICA_LAG_MAX_MS).contains(&self.replica_lag_ms) {
+            return refuse("store.replica_lag_ms", "must be between 1 and 10000");
+        }
+        self.replica()?;
         let known = |value: &String| UNSAFE_COMMITS.contains(&value.as_str());
         if !self.allow_synchronous_commit.iter().all(known) {
             return refuse("store.allow_synchronous_commit", "may name remote_write, local and off");
@@ -136,6 +142,19 @@ impl Store {
             return Ok(DatabaseUrl::sqlite(self.data.join("perigee.db")));
         }
         self.database.parse().or_else(|error: ParseUrlError| refuse("store.database", error.to_string()))
+    }
+
+    /// The standby that histories are read from, if one is configured.
+    pub fn replica(&self) -> Result<Option<DatabaseUrl>, ConfigError> {
+        if self.replica_url.is_empty() {
+            return Ok(None);
+        }
+        let parsed: Result<DatabaseUrl, _> = self.replica_url.parse();
+        let url = parsed.or_else(|error: ParseUrlError| refuse("store.replica_url", error.to_string()))?;
+        if url.sqlite_path().is_some() || self.database_url()?.sqlite_path().is_some() {
+            return refuse("store.replica_url", "needs PostgreSQL, also in store.database");
+        }
+        Ok(Some(url))
     }
 }
 

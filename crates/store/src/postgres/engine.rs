@@ -15,6 +15,7 @@ use super::error::unique_indexes;
 use super::locations::PostgresLog;
 use super::migrate;
 use super::pool::{self, Pool};
+use super::replica::Replica;
 use super::session::{Sending, Session, Shared};
 use crate::database::{OpenOptions, TimeLimit};
 use crate::error::{DbError, OpenError, describe};
@@ -23,13 +24,13 @@ use crate::migration::Migration;
 use crate::placeholder::Translations;
 use crate::stats::{Counters, Stats};
 use crate::tx::{AfterCommit, Tx, TxContext};
-use crate::url::PostgresAddress;
+use crate::url::{DatabaseAddress, PostgresAddress};
 
 /// The time limit of background work: several statements, each as long as PostgreSQL allows.
 const BACKGROUND_TIMEOUT: Duration = Duration::from_mins(10);
 
 const WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE";
-const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+pub(super) const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
 
 /// How many of the connections may write at the same time: three quarters.
 fn writers(connections: usize) -> usize {
@@ -40,6 +41,8 @@ fn writers(connections: usize) -> usize {
 #[derive(Debug)]
 pub(crate) struct Postgres {
     pool: Pool,
+    /// A standby for histories.
+    replica: Option<Replica>,
     /// Permits to write. Commits that wait for a lost standby keep their connections; the others stay free for reads.
     writers: Arc<Semaphore>,
     /// Runs commits, which continue when their caller is cancelled.
@@ -78,11 +81,21 @@ impl Postgres {
             outbox_signals: Arc::default(),
             log_watches: Arc::default(),
         };
+        let shared = Arc::new(shared);
+        let replica = match options.replica.as_ref().map(|url| &url.0) {
+            Some(DatabaseAddress::Postgres(replica)) => {
+                let replica = PostgresAddress { prepares: address.prepares, ..(**replica).clone() };
+                let limits = (options.connections, options.replica_lag);
+                Some(Replica::new(&replica, limits, Arc::clone(&shared))?)
+            }
+            _ => None,
+        };
         Ok(Self {
+            replica,
             pool: pool::build(address, options.connections, options.allow_synchronous_commit.clone())?,
             writers: Arc::new(Semaphore::new(writers(options.connections))),
             runtime: Handle::current(),
-            shared: Arc::new(shared),
+            shared,
             context,
             counters: Counters::default(),
             answer_within: options.answer_within,
@@ -176,6 +189,23 @@ impl Postgres {
         job.run(&self.begin(Some(SNAPSHOT), None).await?).await
     }
 
+    /// The same on the replica, if there is one that has everything that was committed before.
+    pub(crate) async fn read_history(&self, job: Job) -> Result<JobResult, StoreError> {
+        if let Some(replica) = self.replica.as_ref().filter(|replica| replica.is_expected()) {
+            let primary = self.begin(None, None).await?;
+            let sql = "SELECT CAST(pg_current_wal_flush_lsn() AS TEXT) AS position";
+            let position = primary.query_one(sql, &[]).await?.text("position")?;
+            // By the clock of the primary, as everywhere else.
+            let now = primary.now();
+            drop(primary);
+            if let Some(session) = replica.begin(&position).await {
+                self.counters.replica_reads.add(1);
+                return job.run(&Tx::postgres(session, now, self.context.clone())).await;
+            }
+        }
+        self.read_snapshot(job).await
+    }
+
     /// Begins a transaction. After a restart of the server the pool is full of dead connections that are not yet detected;
     /// nothing of the job has run at this point, so they are skipped.
     async fn begin(&self, begin: Option<&str>, opening: Option<&dyn Opening>) -> Result<Tx, DbError> {
@@ -204,5 +234,8 @@ impl Postgres {
     /// Refuses further jobs; running ones finish on their own.
     pub(crate) fn close(&self) {
         self.pool.close();
+        if let Some(replica) = &self.replica {
+            replica.close();
+        }
     }
 }

@@ -9,6 +9,7 @@ mod error;
 pub(crate) mod locations;
 mod migrate;
 mod pool;
+mod replica;
 mod session;
 mod tls;
 

@@ -97,6 +97,19 @@ pub(crate) fn build(
     connections: usize,
     allowed: Vec<String>,
 ) -> Result<Pool, OpenError> {
+    build_with(address, connections, Some(allowed))
+}
+
+/// The same for a server that stores nothing by itself, whose settings cannot lose anything.
+pub(crate) fn build_unchecked(address: &PostgresAddress, connections: usize) -> Result<Pool, OpenError> {
+    build_with(address, connections, None)
+}
+
+fn build_with(
+    address: &PostgresAddress,
+    connections: usize,
+    allowed: Option<Vec<String>>,
+) -> Result<Pool, OpenError> {
     let manager = Connections {
         name: address.to_string(),
         config: address.config.clone(),
@@ -121,8 +134,8 @@ pub(crate) struct Connections {
     name: String,
     config: Config,
     tls: MakeRustlsConnect,
-    /// Values of `synchronous_commit` that the operator allows although they can lose data.
-    allowed: Vec<String>,
+    /// Values of `synchronous_commit` that the operator allows although they can lose data; `None` if nothing is stored.
+    allowed: Option<Vec<String>>,
     /// Whether limits are set for the connection, which is our own; else each transaction sets them.
     sets_limits: bool,
     runtime: Handle,
@@ -143,7 +156,9 @@ impl Manager for Connections {
         let made = self.runtime.spawn(async move { Connection::open(&config, tls).await });
         let made = made.await.map_err(OpenError::other)?;
         let connection = made.map_err(|error| OpenError::connect(&self.name, &error))?;
-        check(&connection, &self.allowed).await?;
+        if let Some(allowed) = &self.allowed {
+            check(&connection, allowed).await?;
+        }
         if self.sets_limits {
             set_limits(&connection).await.map_err(|error| OpenError::other(describe(&error)))?;
         }

@@ -66,7 +66,7 @@ impl Cluster {
         self.folder.path().to_str().unwrap().replace('/', "%2F")
     }
 
-    fn address(&self) -> String {
+    pub(crate) fn address(&self) -> String {
         format!("postgres://perigee@{}/postgres", self.host())
     }
 

@@ -14,6 +14,8 @@ mod lock;
 mod open;
 mod postgres;
 mod read;
+#[cfg(unix)]
+mod replica;
 mod schema;
 mod shards;
 mod support;

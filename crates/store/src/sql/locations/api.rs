@@ -43,7 +43,7 @@ impl Locations for Database {
         request: HistoryRequest,
     ) -> Result<History<StoredLocation>> {
         let recent = self.log().unpacked_in_memory(scope.account, device, &Window::of(&request));
-        self.read_snapshot(move |tx| read::list(tx, scope, device, request, recent).boxed()).await
+        self.read_history(move |tx| read::list(tx, scope, device, request, recent).boxed()).await
     }
 
     async fn read_locations(
@@ -54,7 +54,7 @@ impl Locations for Database {
         sink: Box<dyn LocationSink>,
     ) -> Result<(Box<dyn LocationSink>, Option<HistoryCursor>)> {
         let recent = self.log().unpacked_in_memory(scope.account, device, &Window::of(&request));
-        self.read_snapshot(move |tx| read::read(tx, scope, device, request, recent, sink).boxed()).await
+        self.read_history(move |tx| read::read(tx, scope, device, request, recent, sink).boxed()).await
     }
 
     async fn find_last_location(&self, scope: Scope, device: DeviceId) -> Result<Option<StoredLocation>> {
