@@ -40,6 +40,14 @@ input! {
     }
 }
 
+/// Notes what is wrong with a time range beside items. Part of one is no range, and says nothing.
+pub fn check_range(fields: &mut Fields<'_>) {
+    let _from = fields.when("from").nullable();
+    let _to = fields.when("to").nullable();
+    let _limit = fields.integer("limit", 1..=LIMIT_MAX).nullable();
+    let _cursor = fields.text("cursor").chars(0..=1_000).nullable();
+}
+
 /// The requested part of a history.
 #[derive(Debug)]
 pub struct HistoryPart {

@@ -191,6 +191,7 @@ impl Operation<'_> {
             (409, writes),
             (412, self.changes_a_revision(access)),
             (413, has_body),
+            (414, true),
             (415, has_body),
             (422, matches!(self.method, "post" | "patch")),
             (429, true),

@@ -91,11 +91,13 @@ const fn describe(status: u16) -> &'static str {
         410 => "The cursor points before what is still kept.",
         412 => "`If-Match` names another revision.",
         413 => "The body is too large.",
+        414 => "The address is too long.",
         415 => "The body is not of a type, or is encoded in a way, that is taken here.",
         422 => {
             "The `Idempotency-Key` was used with another body, or the patch would take more work than its size explains."
         }
         429 => "Too many requests; `Retry-After` says how long to wait.",
+        431 => "The headers are too large.",
         503 => "Overloaded, or the store cannot be reached; sending again is safe.",
         _ => "Our fault; sending again is safe.",
     }

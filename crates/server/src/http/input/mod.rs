@@ -56,8 +56,8 @@ pub use kind::{
     ByName, EmailAddress, Instant, List, Member, Object, Objects, Part, Set, TagMap, Whole, WholeU8,
 };
 pub(crate) use schema::{
-    FULL_LINE, LINE, LINES, ObjectSchema, Property, Schemas, any_of, array, id, id_pattern, line, one_of,
-    text,
+    FULL_LINE, LINE, LINES, ObjectSchema, Property, Schemas, TRIMMED_LINE, any_of, array, id, id_pattern,
+    line, one_of, text,
 };
 pub(crate) use statement::input;
 pub use statement::{Input, read_body, read_fields};

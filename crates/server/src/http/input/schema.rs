@@ -10,6 +10,9 @@ use utoipa::openapi::{Object, RefOr, Schema};
 pub(crate) const LINE: &str = r"^[^\x00-\x1f\x7f-\x9f]*$";
 /// A text on one line that says something.
 pub(crate) const FULL_LINE: &str = r"^[^\x00-\x1f\x7f-\x9f]*[^\x00-\x1f\x7f-\x9f\s][^\x00-\x1f\x7f-\x9f]*$";
+/// A text on one line without blanks around it.
+pub(crate) const TRIMMED_LINE: &str =
+    r"^[^\x00-\x1f\x7f-\x9f\s]([^\x00-\x1f\x7f-\x9f]*[^\x00-\x1f\x7f-\x9f\s])?$";
 /// A text with line breaks and tabs.
 pub(crate) const LINES: &str = r"^[^\x00-\x08\x0b-\x1f\x7f-\x9f]*$";
 /// A text with line breaks and tabs that says something.

@@ -18,6 +18,8 @@ pub struct ItemKind<T> {
     pub many: &'static str,
     /// The most items in one body.
     pub most: usize,
+    /// Reads what may stand beside wrapped items: notes what is wrong with it, and ignores what says nothing.
+    pub beside: fn(&mut Fields<'_>),
     /// Validates an item at this pointer of the body. Times without an offset are in the zone.
     pub validate: fn(&Value, Pointer, &Zone) -> Result<T, ItemError>,
     /// Reads an item from the text without a JSON value, if its form is common; the result is that of `validate`.
@@ -80,12 +82,16 @@ impl Place {
 
 /// The members of a time range.
 pub(super) const RANGE_ENDS: [&str; 2] = ["from", "to"];
-/// The members that go with a time range; without one they say nothing, and no item is lost to them.
-const RANGE_PAGE: [&str; 2] = ["limit", "cursor"];
 
-/// Whether a body has a time range beside items: both ends are given, neither null nor empty.
+/// Whether a body has a time range beside items: both ends are given and not null.
 fn has_range(body: &Map<String, Value>) -> bool {
-    RANGE_ENDS.iter().all(|name| body.get(*name).is_some_and(|end| !end.is_null() && end != ""))
+    RANGE_ENDS.iter().all(|name| body.get(*name).is_some_and(|end| !end.is_null()))
+}
+
+/// For items beside which a time range says nothing.
+pub fn ignore_range(fields: &mut Fields<'_>) {
+    fields.ignore(&RANGE_ENDS);
+    fields.ignore(&["limit", "cursor"]);
 }
 
 impl<T> ItemKind<T> {
@@ -131,6 +137,7 @@ impl<T> ItemKind<T> {
                     body.retain(|name, value| !(value.is_null() && (name == self.one || name == self.many)));
                 }
                 if body.contains_key(self.many) || body.contains_key(self.one) {
+                    body.retain(|name, value| !(*value == "" && RANGE_ENDS.contains(&name.as_str())));
                     let items = self.unwrap(&mut body)?;
                     range = has_range(&body).then_some(body);
                     items
@@ -155,8 +162,7 @@ impl<T> ItemKind<T> {
 
     fn unwrap(&self, body: &mut Map<String, Value>) -> ApiResult<(Vec<Value>, Place)> {
         let mut fields = Fields::of_object(body, Pointer::root());
-        fields.ignore(&RANGE_ENDS);
-        fields.ignore(&RANGE_PAGE);
+        (self.beside)(&mut fields);
         if fields.has(self.many) {
             fields.raw(self.many).check(|value| match value {
                 Value::Array(_) => Ok(()),
@@ -202,6 +208,7 @@ mod tests {
         one: "alert",
         many: "alerts",
         most: 3,
+        beside: ignore_range,
         validate: |_, place, _| Ok(place),
         scan: |_, _| None,
     };

@@ -10,5 +10,5 @@ mod schema;
 pub use attributes::{attribute_bytes, check_texts, read_attributes, write_attributes};
 pub use batch::{Batch, ItemError, Rejection, RejectionCode, Stored};
 pub use body_schema::BodySchema;
-pub use item_kind::{BodyContent, ItemKind, Layout};
+pub use item_kind::{BodyContent, ItemKind, Layout, ignore_range};
 pub use schema::{AttributeValue, open_schema};

@@ -20,12 +20,13 @@ use crate::http::history::{HistoryPart, RangeInput};
 use crate::http::input::{Input as _, Schemas, input};
 use crate::http::json::{Fields, Pointer};
 use crate::http::routes::admit::{Admitted, AdmittedBody, admit_body, refused};
-use crate::http::submission::{Batch, BodySchema, ItemKind, Rejection, Stored};
+use crate::http::submission::{Batch, BodySchema, ItemKind, Rejection, Stored, ignore_range};
 
 static KIND: ItemKind<Alert> = ItemKind {
     one: "alert",
     many: "alerts",
     most: Alert::BATCH_MAX,
+    beside: ignore_range,
     validate: read_alert,
     // Alerts are rare, so there is no fast path.
     scan: |_, _| None,

@@ -13,7 +13,9 @@ use utoipa::openapi::{RefOr, Schema};
 use super::decoding::DecodingInput;
 use crate::http::edit::ENVELOPE;
 use crate::http::error::ApiResult;
-use crate::http::input::{Member, Object, Objects, Part, Set, TagMap, Whole, WholeU8, input, read_body};
+use crate::http::input::{
+    Member, Object, Objects, Part, Set, TRIMMED_LINE, TagMap, Whole, WholeU8, input, read_body, text,
+};
 use crate::http::json::{Field, Fields};
 
 const READ_ONLY: &[&str] = &[
@@ -126,7 +128,7 @@ impl Member for Identifier {
     }
 
     fn schema() -> RefOr<Schema> {
-        Line::<1, SHORT_MAX>::schema()
+        text(1, SHORT_MAX, |text| text.pattern(Some(TRIMMED_LINE)))
     }
 }
 

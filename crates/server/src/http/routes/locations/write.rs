@@ -17,7 +17,7 @@ use crate::http::error::{ApiError, ApiResult, internal};
 use crate::http::extract::SUBMISSION_MAX;
 use crate::http::extract::{Caller, DevicePath, Submission, Submitter};
 use crate::http::format::{Shape, Subject, answer_track, answer_track_after};
-use crate::http::history::{HistoryPart, RangeInput};
+use crate::http::history::{HistoryPart, RangeInput, check_range};
 use crate::http::input::Schemas;
 use crate::http::json::{Fields, Pointer};
 use crate::http::routes::admit::{Admitted, AdmittedBody, admit_body, refused};
@@ -29,6 +29,7 @@ static KIND: ItemKind<Location> = ItemKind {
     one: "location",
     many: "locations",
     most: Location::BATCH_MAX,
+    beside: check_range,
     validate: read_location,
     scan: scan_location,
 };

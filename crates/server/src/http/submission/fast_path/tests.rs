@@ -7,10 +7,11 @@ use super::*;
 use crate::http::error_code::ErrorCode;
 use crate::http::json::parse_strict;
 use crate::http::json::{Pointer, Problem};
-use crate::http::submission::Layout;
+use crate::http::submission::{Layout, ignore_range};
 
 /// Items are `{"n": number}`; the scanner knows them with small numbers alone.
-static KIND: ItemKind<i64> = ItemKind { one: "thing", many: "things", most: 4, validate, scan };
+static KIND: ItemKind<i64> =
+    ItemKind { one: "thing", many: "things", most: 4, beside: ignore_range, validate, scan };
 
 fn validate(item: &Value, place: Pointer, _zone: &Zone) -> Result<i64, ItemError> {
     let number =
@@ -77,7 +78,8 @@ fn what_takes_much_care_is_left() {
 #[test]
 fn documents_of_too_many_values_are_refused_as_ever() {
     static MANY: ItemKind<i64> = ItemKind { most: usize::MAX, ..OTHER_KIND };
-    const OTHER_KIND: ItemKind<i64> = ItemKind { one: "thing", many: "things", most: 4, validate, scan };
+    const OTHER_KIND: ItemKind<i64> =
+        ItemKind { one: "thing", many: "things", most: 4, beside: ignore_range, validate, scan };
     let body = format!("[{}{{\"n\":1}}]", "{\"n\":1},".repeat(MAX_VALUES / 2));
     assert!(FastPath::new(&MANY, &Zone::utc(), usize::MAX).document(body.as_bytes()).is_none());
     let refused = MANY.read(body.as_bytes(), Layout::Document, &Zone::utc()).unwrap_err();

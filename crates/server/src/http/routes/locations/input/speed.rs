@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 
 use super::*;
-use crate::http::submission::{ItemKind, Layout};
+use crate::http::submission::{ItemKind, Layout, ignore_range};
 
 static KIND: ItemKind<Location> = ItemKind {
     one: "location",
     many: "locations",
     most: Location::BATCH_MAX,
+    beside: ignore_range,
     validate: read_location,
     scan: scan_location,
 };
