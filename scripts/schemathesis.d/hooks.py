@@ -136,6 +136,9 @@ def before_call(ctx, case, kwargs):
     operation = case.operation.definition.raw.get("operationId")
     if operation in PROOFS:
         case.body = PROOFS[operation]
+    elif operation == "delete_device" and case.path_parameters["deviceId"] == DEVICE_ID:
+        # Later requests share it.
+        case.path_parameters["deviceId"] = "dev_01jc2m8k4n5p7"
     elif operation == "get_shared":
         case.path_parameters["secret"] = make_share()["url"].rsplit("/", 1)[1]
     elif operation == "delete_share":
