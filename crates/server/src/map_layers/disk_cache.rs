@@ -148,7 +148,7 @@ mod tests {
         cache.write("large", &[0; 12_288]).unwrap();
         assert!(cache.bytes() <= 4 * BLOCK_BYTES);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
-        cache.write("too large", &[0; 20_480]).unwrap();
+        cache.write("too large", &vec![0; 20_480]).unwrap();
         assert_eq!(cache.read("too large"), None);
         assert!(cache.read("large").is_some(), "nothing was deleted for what has no room");
     }

@@ -25,17 +25,20 @@ struct TileServer {
 impl TileServer {
     async fn start() -> (Self, String) {
         let server = Self::default();
-        let router = Router::new().fallback(Self::answer).with_state(server.clone());
+        let answer = |State(server): State<Self>, uri: Uri, headers: HeaderMap| async move {
+            server.answer(&uri, &headers)
+        };
+        let router = Router::new().fallback(answer).with_state(server.clone());
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(async move { axum::serve(listener, router).await });
         (server, url)
     }
 
-    async fn answer(State(server): State<Self>, uri: Uri, headers: HeaderMap) -> Response {
+    fn answer(&self, uri: &Uri, headers: &HeaderMap) -> Response {
         assert!(!headers.contains_key("cookie") && !headers.contains_key("authorization"));
-        server.asked.lock().unwrap().push(uri.to_string());
-        match server.status.load(Ordering::SeqCst) {
+        self.asked.lock().unwrap().push(uri.to_string());
+        match self.status.load(Ordering::SeqCst) {
             0 => {}
             302 => return (StatusCode::FOUND, [("location", "http://localhost/")]).into_response(),
             status => return StatusCode::from_u16(status).unwrap().into_response(),
@@ -43,7 +46,7 @@ impl TileServer {
         if uri.path().ends_with("/page") {
             return ([("content-type", "text/html")], "<script>").into_response();
         }
-        let tile = vec![7; server.bytes.load(Ordering::SeqCst).max(10)];
+        let tile = vec![7; self.bytes.load(Ordering::SeqCst).max(10)];
         ([("content-type", "image/png")], tile).into_response()
     }
 
@@ -67,7 +70,7 @@ fn layer(name: &str, source: &str) -> MapLayer {
 
 async fn app_with(data: &Path, layers: Vec<MapLayer>) -> TestApp {
     TestApp::with(Engine::Sqlite, |config| {
-        config.store.data = data.to_owned();
+        data.clone_into(&mut config.store.data);
         config.map.layers = layers;
     })
     .await

@@ -121,9 +121,9 @@ pub(crate) async fn all_last_locations_are_listed(on: Fixture) {
     };
     let some = vec![devices[1], devices[2], devices[3], DeviceId::from_i64(i64::MAX)];
     let of = async |scope| {
-        let last = on.store.last_locations_of(scope, some.clone()).await.unwrap();
+        let found = on.store.last_locations_of(scope, some.clone()).await.unwrap();
         let mut seen = Vec::new();
-        for (device, stored) in last {
+        for (device, stored) in found {
             assert_eq!(on.store.find_last_location(tenant.scope(), device).await.unwrap(), Some(stored));
             seen.push(devices.iter().position(|known| *known == device).unwrap());
         }

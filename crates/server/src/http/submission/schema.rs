@@ -72,5 +72,6 @@ pub fn open_schema(
     object.description = Some(description.to_owned());
     let further = scalar(&[Type::String, Type::Number, Type::Boolean, Type::Null]);
     object.additional_properties = Some(Box::new(AdditionalProperties::RefOr(further)));
+    object.property_names = Some(Box::new(attribute_name()));
     RefOr::T(Schema::Object(object))
 }
