@@ -40,6 +40,7 @@ type Elsewhere =
   | 'attributes'
   | 'accessoriesAttributes'
   | 'milleage'
+  | 'place'
 type Shown = Exclude<keyof Location, Elsewhere>
 
 /** Every other member, in the order in which they are shown. A new one in the API's document is a type error here. */

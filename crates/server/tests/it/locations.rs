@@ -101,7 +101,6 @@ async fn every_form_stores(engine: Engine) {
         (json!({"locations": {}}), "/locations"),
         (json!({"location": null}), "/location"),
         (json!({"location": []}), "/location"),
-        (json!({"locations": [at(1)], "limit": 5}), "/limit"),
         (json!({"locations": [at(1)], "location": at(2)}), "/location"),
         (json!(null), ""),
         (json!("x"), ""),

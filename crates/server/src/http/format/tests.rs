@@ -87,13 +87,15 @@ fn no_cell_can_be_taken_for_a_formula() {
 #[test]
 fn the_writer_has_every_member_of_the_document_in_its_order() {
     let RefOr::T(Schema::Object(described)) = LocationView::schema() else { panic!("it is an object") };
+    // Words for the position are written only if they are asked for.
+    let described: Vec<&str> =
+        described.properties.keys().map(String::as_str).filter(|name| *name != "place").collect();
     // The alias of a field is no field of its own.
-    let names: Vec<&str> =
-        described.properties.keys().map(String::as_str).filter(|name| *name != MILEAGE_ALIAS).collect();
+    let names: Vec<&str> = described.iter().copied().filter(|name| *name != MILEAGE_ALIAS).collect();
     assert_eq!(Field::ALL.iter().map(|field| field.name()).collect::<Vec<_>>(), names);
     let written = document(Format::NdJson, Selection::ALL, &[full()]);
     let written: Value = serde_json::from_str(&written).unwrap();
-    assert!(written.as_object().unwrap().keys().eq(described.properties.keys()));
+    assert!(written.as_object().unwrap().keys().map(String::as_str).eq(described.iter().copied()));
 }
 
 proptest! {

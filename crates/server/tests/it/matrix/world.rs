@@ -283,6 +283,7 @@ impl World {
             | "POST /api/rules/test" => {
                 format!("{path}?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z")
             }
+            "GET /api/places" => format!("{path}?at=42.09,-8.9"),
             _ => path,
         };
         let mut call = self.app.call(&format!("{method} {path}"));
