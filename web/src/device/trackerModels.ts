@@ -1,20 +1,8 @@
 // The models of trackers that the service knows, and the settings for decoding that a device can have.
-import { api, ok, type Schemas } from '../api/client'
+import type { Schemas } from '../api/client'
 
 export type TrackerModel = Schemas['TrackerModel']
 export type DecodingOption = Schemas['DecodingOption']
-type TrackerModels = Schemas['TrackerModelList']
-
-let loading: Promise<TrackerModels> | null = null
-
-/** Loaded once: the list changes only with the version of the service. */
-export function loadTrackerModels(): Promise<TrackerModels> {
-  loading ??= ok(api.GET('/api/trackerModels')).catch((error: unknown) => {
-    loading = null
-    throw error
-  })
-  return loading
-}
 
 /** The model that a text names, with or without its maker. */
 export function findModel(models: TrackerModel[], text: string): TrackerModel | undefined {

@@ -1,7 +1,5 @@
 // Positions in words, as the server tells them: asked for together, and kept for the visit.
 import { SvelteMap } from 'svelte/reactivity'
-import { api, ok } from '../api/client'
-import { preferences } from '../preferences.svelte'
 
 /** Positions of one request; the server takes no more. */
 const most = 50
@@ -75,12 +73,3 @@ const positionOf = (latitude: number, longitude: number): string =>
   `${Number(latitude.toFixed(3))},${Number(longitude.toFixed(3))}`
 
 const keyOf = (at: string, { language, units }: PlaceReader): string => `${at} ${language} ${units}`
-
-export const placeNames = new PlaceNames(async (at, reader) => {
-  const query = { at: at.join(';'), ...reader } as { at: string; language: 'en' | 'es'; units: 'metric' }
-  const { places } = await ok(api.GET('/api/places', { params: { query } }))
-  return places.map(({ text }) => text)
-})
-
-/** Who reads the words. */
-export const placeReader = (): PlaceReader => ({ language: preferences.language, units: preferences.units })

@@ -1,6 +1,6 @@
 // Polls a share link, and finds out why it shows nothing any more.
 import { address, isProblem, ok, type Schemas } from '../../api/client'
-import { placeReader } from '../../map/placeNames.svelte'
+import { placeReader } from '../../map/places'
 import { endOf, type End } from './linkEnd'
 import { addTrails, trailSince, type SharedThing } from './trails'
 
