@@ -1,4 +1,4 @@
-// What a first visit transfers before the tiles of the map: at most 800 KB.
+// What a first visit transfers before the shapes of the map: at most 800 KB.
 import assert from 'node:assert/strict'
 import { suite } from '../lib/suite.mjs'
 
@@ -14,8 +14,10 @@ test('the first load is small', async ({ page, context, api, server, browser }) 
   const known = []
   visitor.on('requestfinished', (request) => {
     const path = request.url().replace(server.url, '')
-    // Tiles of the map, and what is not transferred: pictures that the page has drawn itself.
-    if (/^\/api\/map\/bundled\/.*\.bin/.test(path) || /^(blob|data):/.test(path)) return
+    // Shapes of the map: tiles, and the file that has the world's below zoom 5.
+    if (/^\/api\/map\/bundled\/.*\.bin/.test(path) || path === '/basemap/world.json') return
+    // Pictures that the page has drawn itself are not transferred.
+    if (/^(blob|data):/.test(path)) return
     known.push(
       request.sizes().then(({ responseBodySize, responseHeadersSize }) => sizes.set(path, responseBodySize + responseHeadersSize))
     )
