@@ -52,7 +52,7 @@ impl Found {
     }
 
     /// Records a location that was never sent like this.
-    pub(crate) fn note_stranger(&mut self, place: &str, seen: &Seen) {
+    pub(crate) fn note_unknown_device(&mut self, place: &str, seen: &Seen) {
         self.strangers += 1;
         self.tell(|| format!("in the {place}, never sent like this: {seen:?}"));
     }
@@ -89,7 +89,7 @@ async fn read_history(connection: &mut Connection, shared: &Shared, device: usiz
             .with_context(|| format!("in the history: {}", String::from_utf8_lossy(line)))?;
         match recognise(device, &seen).and_then(|slot| stored.get_mut(slot as usize)) {
             Some(count) => *count = count.saturating_add(1),
-            None => locked(&shared.found).note_stranger("history", &seen),
+            None => locked(&shared.found).note_unknown_device("history", &seen),
         }
     }
     Ok(stored)

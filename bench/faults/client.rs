@@ -115,7 +115,7 @@ pub(crate) async fn follow(shared: &Shared, cursor: &mut String, to_end: bool) -
             });
             match shown {
                 Some(shown) => *shown = shown.saturating_add(1),
-                None => found.note_stranger("feed", &seen),
+                None => found.note_unknown_device("feed", &seen),
             }
         }
         *cursor = page.next_cursor;

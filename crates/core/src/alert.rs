@@ -96,7 +96,7 @@ impl AlertNote {
 
 /// An alert as somebody sees it who has the link in a message about it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ToldAlert {
+pub struct NotifiedAlert {
     /// The alert as it is now.
     pub alert: StoredAlert,
     /// The name of the device.

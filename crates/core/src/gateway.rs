@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::actor::Scope;
 use crate::decoding::Decoding;
 use crate::id::{AccountId, DeviceId, GatewayId, MessageId};
-use crate::location::{Outcome, Sameness};
+use crate::location::{DuplicateRule, Outcome};
 use crate::time::Timestamp;
 
 /// A further name under which a device reports, such as the IMEI of its satellite modem.
@@ -113,7 +113,7 @@ pub struct NewMessage {
     /// The gateway of an account that it came by; `None` for a listener.
     pub gateway: Option<GatewayId>,
     /// When its locations count as stored.
-    pub sameness: Sameness,
+    pub duplicate_rule: DuplicateRule,
 }
 
 impl NewMessage {

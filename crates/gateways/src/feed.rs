@@ -5,7 +5,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use perigee_core::location::Sameness;
+use perigee_core::location::DuplicateRule;
 use perigee_core::time::Timestamp;
 use serde_json::Value as Json;
 
@@ -160,7 +160,7 @@ impl FeedReply {
     }
 }
 
-/// Why a request is not believed.
+/// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// The feed's settings ask for it.
@@ -205,12 +205,12 @@ pub struct Feed {
 impl Feed {
     /// When locations of the feed count as stored. The same fix comes by several feeds of some providers, with other
     /// readings in each.
-    pub fn sameness(&self) -> Sameness {
+    pub fn duplicate_rule(&self) -> DuplicateRule {
         let providers = ["garmin", "spot"];
         let is_of = |provider: &str| {
             self.name.strip_prefix(provider).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
         };
-        if providers.into_iter().any(is_of) { Sameness::Fix } else { Sameness::Content }
+        if providers.into_iter().any(is_of) { DuplicateRule::Fix } else { DuplicateRule::Content }
     }
 }
 

@@ -109,7 +109,7 @@ pub struct StoredLocation {
 
 /// When a submitted location counts as one that is stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sameness {
+pub enum DuplicateRule {
     /// Every submitted field is equal.
     #[default]
     Content,
@@ -118,7 +118,7 @@ pub enum Sameness {
     Fix,
 }
 
-impl Sameness {
+impl DuplicateRule {
     /// Places that are nearer than this, in 1e-7 degrees, are the same: providers round to six digits or five.
     const NEAR_E7: u32 = 100;
 

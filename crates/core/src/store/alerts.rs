@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::Result;
 use crate::actor::{Actor, Origin, Scope};
-use crate::alert::{Alert, AlertFilter, AlertNote, StoredAlert, ToldAlert};
+use crate::alert::{Alert, AlertFilter, AlertNote, NotifiedAlert, StoredAlert};
 use crate::id::{AccountId, AlertId, DeviceId, NotificationId};
 use crate::location::{History, HistoryRequest, Outcome};
 
@@ -57,8 +57,11 @@ pub trait Alerts: Send + Sync {
     async fn list_alert_notes(&self, scope: Scope, id: AlertId) -> Result<Vec<AlertNote>>;
 
     /// Finds the alert that a message told of, for the person who has the link in it.
-    async fn find_told_alert(&self, account: AccountId, message: NotificationId)
-    -> Result<Option<ToldAlert>>;
+    async fn find_told_alert(
+        &self,
+        account: AccountId,
+        message: NotificationId,
+    ) -> Result<Option<NotifiedAlert>>;
 
     /// Acknowledges the alert that a message told of, by the link in it. `None` if the message or the alert is gone.
     async fn acknowledge_told_alert(
@@ -68,7 +71,7 @@ pub trait Alerts: Send + Sync {
         message: NotificationId,
         name: String,
         note: Option<String>,
-    ) -> Result<Option<ToldAlert>>;
+    ) -> Result<Option<NotifiedAlert>>;
 
     /// Ends an alert. An end set before stays as it is.
     async fn end_alert(&self, actor: &Actor, id: AlertId) -> Result<StoredAlert>;

@@ -8,7 +8,7 @@ use crate::gateway::{
     HeardDevice, HeardMessage, HeardReport, MessageFilter, MessageResult, NewMessage, RawMessage, Reporter,
 };
 use crate::id::{AccountId, MessageId};
-use crate::location::{Location, Outcome, Sameness};
+use crate::location::{DuplicateRule, Location, Outcome};
 use crate::page::{Page, PageRequest};
 
 /// What gateways store and read.
@@ -35,7 +35,7 @@ pub trait Gateways: Send + Sync {
         &self,
         reporter: &Reporter,
         locations: Vec<Location>,
-        sameness: Sameness,
+        duplicate_rule: DuplicateRule,
     ) -> Result<Vec<Outcome>>;
 
     /// Records which protocol a device speaks.

@@ -16,13 +16,13 @@ use crate::plain::one_line;
 use crate::sms::{Fitting, fit, segments};
 
 /// An account's own templates.
-pub type Customs = Arc<BTreeMap<TemplateKind, String>>;
+pub type AccountTemplates = Arc<BTreeMap<TemplateKind, String>>;
 
 /// Where accounts keep their own templates.
 #[async_trait]
 pub trait CustomTemplates: Send + Sync {
     /// The templates of one account; empty if they cannot be read, because an alert must not wait for them.
-    async fn custom_templates(&self, account: AccountId) -> Customs;
+    async fn custom_templates(&self, account: AccountId) -> AccountTemplates;
 }
 
 /// Composes messages from templates.
@@ -57,7 +57,7 @@ impl Compose for Composer {
         match (&content.occasion, content.channel) {
             (Occasion::ConfirmRecipient, Channel::Email) => return Ok(consent::question(content)),
             (Occasion::ConfirmRecipient, Channel::Sms) => {
-                return Err(ComposeError("it goes by e-mail alone".to_owned()));
+                return Err(ComposeError("this kind of message is sent by e-mail only".to_owned()));
             }
             (Occasion::Test, _) => return Ok(test::message(content)),
             (Occasion::PasswordLink { purpose }, Channel::Email) => {
@@ -102,7 +102,7 @@ struct Texts {
 
 /// Renders the templates of one message.
 struct Writer {
-    customs: Customs,
+    customs: AccountTemplates,
     facts: Facts,
     account: AccountId,
     notification: NotificationId,
@@ -117,7 +117,9 @@ impl Writer {
                 html: Some(self.write(kinds.html)?),
             },
             Channel::Sms => {
-                let kind = kinds.sms.ok_or_else(|| ComposeError("it goes by e-mail alone".to_owned()))?;
+                let kind = kinds
+                    .sms
+                    .ok_or_else(|| ComposeError("this kind of message is sent by e-mail only".to_owned()))?;
                 Texts { subject: String::new(), text: fit(&self.write(kind)?, fitting), html: None }
             }
         })

@@ -19,7 +19,7 @@ mod sample;
 mod test;
 mod words;
 
-pub use composer::{Composer, CustomTemplates, Customs};
+pub use composer::{AccountTemplates, Composer, CustomTemplates};
 pub use engine::{TemplateError, check, render, render_within};
 pub use facts::Facts;
 pub use kind::{TemplateKind, Topic, UnknownKind};

@@ -14,15 +14,15 @@ use perigee_core::severity::Severity;
 use perigee_core::zone::Zone;
 use perigee_notify::sms::Fitting;
 use perigee_notify::template::{
-    Composer, CustomTemplates, Customs, Facts, Limits, TemplateKind, Topic, check, render, render_within,
-    sample,
+    AccountTemplates, Composer, CustomTemplates, Facts, Limits, TemplateKind, Topic, check, render,
+    render_within, sample,
 };
 
-pub(crate) struct Own(pub(crate) Customs);
+pub(crate) struct Own(pub(crate) AccountTemplates);
 
 #[async_trait]
 impl CustomTemplates for Own {
-    async fn custom_templates(&self, _account: AccountId) -> Customs {
+    async fn custom_templates(&self, _account: AccountId) -> AccountTemplates {
         Arc::clone(&self.0)
     }
 }

@@ -63,7 +63,7 @@ impl Drop for Attachment {
 
 /// How a connected device is spoken to.
 #[derive(Clone, Copy, Debug)]
-pub struct Speech<'a> {
+pub struct CommandTarget<'a> {
     /// The protocol of the connection.
     pub protocol: &'static Protocol,
     /// The model, as set or as told.
@@ -120,14 +120,14 @@ impl Ingest {
     pub async fn next_command(
         &self,
         reporter: &Reporter,
-        speech: Speech<'_>,
+        target: CommandTarget<'_>,
     ) -> Result<Option<Outgoing>, StoreError> {
         for command in self.store.queued_commands(reporter, QUEUED_MAX).await? {
-            let written = self.write(reporter, &command, speech).await?;
+            let written = self.write(reporter, &command, target).await?;
             let account = reporter.scope.account;
             match written {
                 Ok(bytes) => {
-                    if self.store.mark_sent(reporter, command.id, speech.protocol.name).await? {
+                    if self.store.mark_sent(reporter, command.id, target.protocol.name).await? {
                         self.announce(account);
                         return Ok(Some(Outgoing { id: command.id, bytes }));
                     }
@@ -145,7 +145,7 @@ impl Ingest {
         &self,
         reporter: &Reporter,
         command: &Command,
-        speech: Speech<'_>,
+        to: CommandTarget<'_>,
     ) -> Result<Result<Vec<u8>, String>, StoreError> {
         if command.kind == CommandKind::EngineStop
             && let Some(speed) = self.speed_above_limit(reporter.scope, reporter.device).await?
@@ -158,12 +158,12 @@ impl Ingest {
         };
         let target = Target {
             identifier: &reporter.identifier,
-            model: speech.model,
-            options: speech.options,
+            model: to.model,
+            options: to.options,
             now: self.now(),
         };
-        let problem = |error| format!("Not sent by {}: {error}.", speech.protocol.name);
-        Ok(encode_command(speech.protocol, &order, &target).map_err(problem))
+        let problem = |error| format!("Not sent by {}: {error}.", to.protocol.name);
+        Ok(encode_command(to.protocol, &order, &target).map_err(problem))
     }
 
     /// The speed of the device in kilometres an hour, if it is known and above the limit for stopping its engine.

@@ -6,7 +6,7 @@ use perigee_core::time::Timestamp;
 use perigee_gateways::{DecodeError, Decoded, Report, alert_name, to_location, to_readings};
 
 /// The reports of a frame, none if its checksum is wrong.
-pub fn believed(decoded: &Decoded) -> &[Report] {
+pub fn valid_reports(decoded: &Decoded) -> &[Report] {
     match decoded.error {
         Some(DecodeError::Checksum { .. }) => &[],
         _ => &decoded.reports,

@@ -10,7 +10,7 @@ use perigee_core::time::Timestamp;
 use perigee_gateways::{Feed, FeedMessage, FeedRequest, Options};
 
 use super::decoding::Told;
-use super::heard::Stranger;
+use super::heard::UnknownDevice;
 use super::path::{Arrival, Ingest};
 use super::reading::{Reading, Sent, reports};
 use super::sos;
@@ -43,7 +43,7 @@ impl<'a> FeedArrival<'a> {
             bytes: stored_request(&self.request),
             error,
             gateway: Some(self.gateway.id),
-            sameness: self.feed.sameness(),
+            duplicate_rule: self.feed.duplicate_rule(),
         }
     }
 
@@ -91,7 +91,7 @@ impl Ingest {
     ) -> Result<(), StoreError> {
         let error = message.error.map(|error| error.to_string());
         let Some(reporter) = reporter else {
-            self.note_feed_stranger(arrival, message);
+            self.note_unknown_sender(arrival, message);
             let raw = arrival.message(message.identifiers.first().cloned(), error);
             let result = if message.test { MessageResult::Test } else { MessageResult::UnknownDevice };
             return self.store_alone(arrival, None, raw, result).await;
@@ -121,21 +121,21 @@ impl Ingest {
             (None, false) => MessageResult::Decoded,
         };
         self.store_alone(arrival, None, raw, result).await?;
-        self.note_strangers(arrival, reading);
+        self.note_unknown_devices(arrival, reading);
         self.store_contents(arrival.feed, reading, arrival.at).await?;
         Ok(())
     }
 
     /// Remembers the devices of a request that nobody has.
-    pub(super) fn note_strangers(&self, arrival: FeedArrival<'_>, reading: &Reading) {
+    pub(super) fn note_unknown_devices(&self, arrival: FeedArrival<'_>, reading: &Reading) {
         for (message, _) in reading.messages().filter(|(_, reporter)| reporter.is_none()) {
-            self.note_feed_stranger(arrival, message);
+            self.note_unknown_sender(arrival, message);
         }
     }
 
-    fn note_feed_stranger(&self, arrival: FeedArrival<'_>, message: &FeedMessage) {
+    fn note_unknown_sender(&self, arrival: FeedArrival<'_>, message: &FeedMessage) {
         let Some(identifier) = message.identifiers.first() else { return };
-        self.note_stranger(Stranger {
+        self.note_unknown_device(UnknownDevice {
             account: Some(arrival.gateway.account),
             identifier,
             source: arrival.feed.name,

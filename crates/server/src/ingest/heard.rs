@@ -17,7 +17,7 @@ const IDENTIFIER_MAX: usize = 100;
 
 /// A message of a device that nobody knows.
 #[derive(Clone, Copy, Debug)]
-pub struct Stranger<'a> {
+pub struct UnknownDevice<'a> {
     /// The account whose gateway heard it; `None` for a listener that all accounts share.
     pub account: Option<AccountId>,
     /// The name under which it reported.
@@ -60,30 +60,30 @@ impl HeardDevices {
     }
 
     /// Remembers a message, in bounds: beyond them a new device is not remembered, and a device's oldest message is dropped.
-    pub(super) fn note(&self, stranger: Stranger<'_>, now: Timestamp) {
-        if !is_plausible(stranger.identifier) {
+    pub(super) fn note(&self, unknown: UnknownDevice<'_>, now: Timestamp) {
+        if !is_plausible(unknown.identifier) {
             return;
         }
         let mut heard = self.lock();
         let heard = &mut *heard;
-        let key = (stranger.account, stranger.identifier.to_owned());
+        let key = (unknown.account, unknown.identifier.to_owned());
         if heard.devices.len() >= DEVICES_MAX && !heard.devices.contains_key(&key) {
             return;
         }
         let report = heard.devices.entry(key).or_insert_with(|| HeardReport {
-            account: stranger.account,
-            identifier: stranger.identifier.to_owned(),
-            source: stranger.source,
+            account: unknown.account,
+            identifier: unknown.identifier.to_owned(),
+            source: unknown.source,
             peer: String::new(),
             last_heard: now,
             messages: 0,
             kept: Vec::new(),
         });
-        report.source = stranger.source;
-        report.peer = stranger.peer.to_string();
+        report.source = unknown.source;
+        report.peer = unknown.peer.to_string();
         report.last_heard = now;
         report.messages += 1;
-        let size = stranger.bytes.len();
+        let size = unknown.bytes.len();
         if size > HeardDevice::KEPT_BYTES_MAX || heard.bytes + size > BYTES_MAX {
             return;
         }
@@ -93,10 +93,10 @@ impl HeardDevices {
         heard.bytes += size;
         report.kept.push(HeardMessage {
             received_at: now,
-            source: stranger.source.to_owned(),
+            source: unknown.source.to_owned(),
             peer: report.peer.clone(),
-            datagram: stranger.datagram,
-            bytes: stranger.bytes.to_vec(),
+            datagram: unknown.datagram,
+            bytes: unknown.bytes.to_vec(),
         });
     }
 
@@ -110,23 +110,23 @@ impl HeardDevices {
 mod tests {
     use super::*;
 
-    fn stranger<'a>(identifier: &'a str, bytes: &'a [u8]) -> Stranger<'a> {
+    fn unknown<'a>(identifier: &'a str, bytes: &'a [u8]) -> UnknownDevice<'a> {
         let peer = SocketAddr::from(([192, 0, 2, 1], 5));
-        Stranger { account: None, identifier, source: "gt06", peer, datagram: false, bytes }
+        UnknownDevice { account: None, identifier, source: "gt06", peer, datagram: false, bytes }
     }
 
     #[test]
     fn what_is_remembered_is_bounded() {
         let (heard, now) = (HeardDevices::default(), Timestamp::from_millis(5));
         for number in 0..2 * DEVICES_MAX {
-            heard.note(stranger(&number.to_string(), b"x"), now);
+            heard.note(unknown(&number.to_string(), b"x"), now);
         }
         for number in 0..100_u8 {
-            heard.note(stranger("7", &[number]), now);
+            heard.note(unknown("7", &[number]), now);
         }
-        heard.note(stranger("7", &[0; HeardDevice::KEPT_BYTES_MAX + 1]), now);
+        heard.note(unknown("7", &[0; HeardDevice::KEPT_BYTES_MAX + 1]), now);
         for identifier in ["", " ", "a\nb", &"x".repeat(IDENTIFIER_MAX + 1)] {
-            heard.note(stranger(identifier, b"x"), now);
+            heard.note(unknown(identifier, b"x"), now);
         }
         assert!(heard.knows(None, "7") && !heard.knows(None, ""));
         let reports = heard.take();
@@ -138,7 +138,7 @@ mod tests {
 
         for number in 0..DEVICES_MAX {
             for _ in 0..4 {
-                heard.note(stranger(&number.to_string(), &[0; HeardDevice::KEPT_BYTES_MAX]), now);
+                heard.note(unknown(&number.to_string(), &[0; HeardDevice::KEPT_BYTES_MAX]), now);
             }
         }
         let kept: usize =

@@ -30,7 +30,7 @@ impl Ingest {
     ) -> Result<Page, StoreError> {
         let reading = self.read(arrival.gateway, arrival.sent()).await?;
         let stored = self.store_contents(arrival.feed, &reading, arrival.at).await?;
-        self.note_strangers(arrival, &reading);
+        self.note_unknown_devices(arrival, &reading);
         let error = reading.error();
         let times = reading.decoded.messages.iter().filter_map(|message| message.reports.first()?.time);
         let later = times.filter(|time| known.is_none_or(|known| *time > known)).count();

@@ -19,7 +19,7 @@ use tokio::sync::Notify;
 use super::contents::Contents;
 use super::decoding::Told;
 use super::feed_reports::FeedReports;
-use super::heard::{HeardDevices, Stranger};
+use super::heard::{HeardDevices, UnknownDevice};
 use crate::access::RateLimits;
 use crate::cache::BoundedMap;
 use crate::signals::Signals;
@@ -197,10 +197,9 @@ impl Ingest {
     }
 
     /// Remembers an unknown device, unless its address names too many.
-    pub fn note_stranger(&self, stranger: Stranger<'_>) {
-        if self.heard.knows(stranger.account, stranger.identifier) || self.rates.stranger(stranger.peer.ip())
-        {
-            self.heard.note(stranger, self.clock.now());
+    pub fn note_unknown_device(&self, unknown: UnknownDevice<'_>) {
+        if self.heard.knows(unknown.account, unknown.identifier) || self.rates.stranger(unknown.peer.ip()) {
+            self.heard.note(unknown, self.clock.now());
         }
     }
 }

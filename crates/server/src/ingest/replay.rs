@@ -3,11 +3,11 @@
 use perigee_core::account_gateway::Gateway;
 use perigee_core::error::StoreError;
 use perigee_core::gateway::{HeardMessage, NewMessage, Reporter};
-use perigee_core::location::Sameness;
+use perigee_core::location::DuplicateRule;
 use perigee_core::page::PageRequest;
 use perigee_gateways::{Context, Decoder, Protocol, find_feed, find_protocol};
 
-use super::contents::believed;
+use super::contents::valid_reports;
 use super::decoding::Told;
 use super::path::{Arrival, Ingest};
 use super::reading::{Sent, options_of, reports};
@@ -77,9 +77,9 @@ impl Ingest {
                 bytes: message.bytes.clone(),
                 error: said.error.map(|error| error.to_string()),
                 gateway: None,
-                sameness: Sameness::Content,
+                duplicate_rule: DuplicateRule::Content,
             };
-            let (reports, told) = (believed(&said), Told::by(&said));
+            let (reports, told) = (valid_reports(&said), Told::by(&said));
             let arrival = Arrival { message: new, reports, told, at: message.received_at };
             self.store(reporter, arrival).await?;
         }
@@ -108,7 +108,7 @@ impl Ingest {
                     bytes: message.bytes.clone(),
                     error: each.error.map(|error| error.to_string()),
                     gateway: Some(gateway.id),
-                    sameness: feed.sameness(),
+                    duplicate_rule: feed.duplicate_rule(),
                 };
                 let reports = reports(each);
                 let told = Told::default();

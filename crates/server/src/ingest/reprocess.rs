@@ -9,7 +9,7 @@ use perigee_core::id::GatewayId;
 use perigee_core::time::Timestamp;
 use perigee_gateways::{Context, Feed, Protocol, Report, find_feed, find_protocol};
 
-use super::contents::{Contents, believed};
+use super::contents::{Contents, valid_reports};
 use super::path::Ingest;
 use super::reading::{Sent, options_of};
 use super::stored_request::StoredRequest;
@@ -57,7 +57,7 @@ impl Ingest {
             now: message.received_at,
         };
         let decoded = (protocol.decoder)().decode(&message.bytes, &context);
-        let (reports, error) = (believed(&decoded), decoded.error.map(|error| error.to_string()));
+        let (reports, error) = (valid_reports(&decoded), decoded.error.map(|error| error.to_string()));
         let result = match &error {
             Some(_) if reports.is_empty() => MessageResult::Unparsable,
             _ => self.store_again(&reporter, reports, message.received_at).await?,

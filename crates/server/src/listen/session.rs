@@ -7,11 +7,11 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use perigee_core::error::StoreError;
 use perigee_core::gateway::{MessageResult, NewMessage, Reporter};
-use perigee_core::location::Sameness;
+use perigee_core::location::DuplicateRule;
 use perigee_gateways::{Context, DecodeError, Decoded, Decoder, Protocol};
 
 use crate::ingest::{
-    Arrival, Attachment, DeviceDecoding, Ingest, Outgoing, Speech, Stranger, Told, believed,
+    Arrival, Attachment, CommandTarget, DeviceDecoding, Ingest, Outgoing, Told, UnknownDevice, valid_reports,
 };
 
 /// The state of a connection, or of one datagram.
@@ -101,7 +101,7 @@ impl Session {
             let is_refused = decoded.error == Some(DecodeError::Password);
             match &self.device {
                 Some(reporter) => pending.push(self.pending(Arc::clone(reporter), frame, decoded)),
-                None => self.note_stranger(&frame, &decoded),
+                None => self.note_unknown_device(&frame, &decoded),
             }
             if is_refused {
                 self.leave_device();
@@ -191,12 +191,12 @@ impl Session {
     /// The next command to write, which is marked as sent.
     pub(super) async fn next_command(&mut self) -> Option<Outgoing> {
         let reporter = self.device.clone()?;
-        let speech = Speech {
+        let target = CommandTarget {
             protocol: self.protocol,
             model: self.settings.model.as_deref(),
             options: &self.settings.options,
         };
-        match self.ingest.next_command(&reporter, speech).await {
+        match self.ingest.next_command(&reporter, target).await {
             Ok(next) => {
                 self.awaits_answer |= next.is_some();
                 next
@@ -237,12 +237,12 @@ impl Session {
             bytes: frame,
             error: decoded.error.map(|error| error.to_string()),
             gateway: None,
-            sameness: Sameness::Content,
+            duplicate_rule: DuplicateRule::Content,
         };
         Pending { reporter, message, decoded }
     }
 
-    fn note_stranger(&self, frame: &[u8], decoded: &Decoded) {
+    fn note_unknown_device(&self, frame: &[u8], decoded: &Decoded) {
         let is_damaged = matches!(decoded.error, Some(DecodeError::Checksum { .. }));
         let named = self.identifiers.first().filter(|_| !is_damaged);
         let result = if named.is_some() { MessageResult::UnknownDevice } else { MessageResult::Unparsable };
@@ -250,7 +250,7 @@ impl Session {
         metrics::counter!("perigee_gateway_messages_total", "source" => source, "result" => result.name())
             .increment(1);
         if let Some(identifier) = named {
-            self.ingest.note_stranger(Stranger {
+            self.ingest.note_unknown_device(UnknownDevice {
                 account: None,
                 identifier,
                 source,
@@ -268,7 +268,8 @@ impl Session {
         let stored = join_all(pending.into_iter().map(|Pending { reporter, message, decoded }| {
             let ingest = &ingest;
             async move {
-                let arrival = Arrival { message, reports: believed(&decoded), told: Told::by(&decoded), at };
+                let arrival =
+                    Arrival { message, reports: valid_reports(&decoded), told: Told::by(&decoded), at };
                 let result = ingest.store(&reporter, arrival).await;
                 let is_damaged = matches!(decoded.error, Some(DecodeError::Checksum { .. }));
                 // A damaged frame is not answered: the tracker sends it again.

@@ -8,7 +8,7 @@ use perigee_core::actor::Scope;
 use perigee_core::id::AccountId;
 use perigee_core::store::Store;
 use perigee_core::time::Clock;
-use perigee_notify::template::{CustomTemplates, Customs};
+use perigee_notify::template::{AccountTemplates, CustomTemplates};
 
 use crate::cache::TtlCache;
 
@@ -21,7 +21,7 @@ const ACCOUNTS_MAX: usize = 1_000;
 pub struct TemplateCache {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    accounts: TtlCache<AccountId, Customs>,
+    accounts: TtlCache<AccountId, AccountTemplates>,
 }
 
 impl TemplateCache {
@@ -33,7 +33,7 @@ impl TemplateCache {
 
 #[async_trait]
 impl CustomTemplates for TemplateCache {
-    async fn custom_templates(&self, account: AccountId) -> Customs {
+    async fn custom_templates(&self, account: AccountId) -> AccountTemplates {
         let now = self.clock.monotonic();
         if let Some(customs) = self.accounts.get(&account, now) {
             return customs;
@@ -42,11 +42,11 @@ impl CustomTemplates for TemplateCache {
             Ok(all) => all,
             Err(error) => {
                 tracing::warn!(%account, %error, "templates cannot be read; the built-in ones are used");
-                return Customs::default();
+                return AccountTemplates::default();
             }
         };
         let own = all.into_iter().filter_map(|(kind, stored)| Some((kind.parse().ok()?, stored.source?)));
-        let customs: Customs = Arc::new(own.collect());
+        let customs: AccountTemplates = Arc::new(own.collect());
         self.accounts.insert(account, Arc::clone(&customs), now);
         customs
     }

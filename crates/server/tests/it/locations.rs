@@ -204,7 +204,7 @@ async fn sending_again_changes_nothing(engine: Engine) {
     assert_eq!(counts(&answer), (2, 1, 0), "twice in one body is once");
     let answer = tracker.post(&json!([at(1), at(3)])).await.expect(201);
     assert_eq!(counts(&answer), (1, 1, 0));
-    // Equal as normalised at the door: another offset, digits beyond what is kept.
+    // Equal as normalised when submitted: another offset, digits beyond what is kept.
     let same =
         json!({"dateTime": "2026-01-01T02:01:00.0004+02:00", "latitude": 40.100_000_01, "longitude": -8.5});
     assert_eq!(counts(&tracker.post(&same).await.expect(200)), (0, 1, 0));

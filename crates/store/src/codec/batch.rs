@@ -5,7 +5,7 @@
 
 use bytes::Bytes;
 use perigee_core::id::DeviceId;
-use perigee_core::location::{Latitude, Location, Longitude, Sameness, StoredLocation, Trust};
+use perigee_core::location::{DuplicateRule, Latitude, Location, Longitude, StoredLocation, Trust};
 use perigee_core::time::Timestamp;
 
 use super::bytes::{CodecError, Reader, Writer};
@@ -49,12 +49,12 @@ impl Point {
     }
 
     /// Whether it is the other one, by what counts for it.
-    pub fn is_same_by(&self, other: &Self, sameness: Sameness) -> bool {
-        match sameness {
-            Sameness::Content => self.is_same(other),
-            Sameness::Fix => {
+    pub fn is_same_by(&self, other: &Self, duplicate_rule: DuplicateRule) -> bool {
+        match duplicate_rule {
+            DuplicateRule::Content => self.is_same(other),
+            DuplicateRule::Fix => {
                 let place = |point: &Self| (point.latitude, point.longitude);
-                self.time == other.time && Sameness::is_near(place(self), place(other))
+                self.time == other.time && DuplicateRule::is_near(place(self), place(other))
             }
         }
     }
@@ -157,12 +157,12 @@ impl PointRef<'_> {
     }
 
     /// Whether it is the other one, by what counts for the other.
-    pub(crate) fn is_same_by(&self, other: &Point, sameness: Sameness) -> bool {
-        match sameness {
-            Sameness::Content => self.is_same(other),
-            Sameness::Fix => {
+    pub(crate) fn is_same_by(&self, other: &Point, duplicate_rule: DuplicateRule) -> bool {
+        match duplicate_rule {
+            DuplicateRule::Content => self.is_same(other),
+            DuplicateRule::Fix => {
                 let (here, there) = ((self.latitude, self.longitude), (other.latitude, other.longitude));
-                self.time == other.time && Sameness::is_near(here, there)
+                self.time == other.time && DuplicateRule::is_near(here, there)
             }
         }
     }

@@ -8,7 +8,7 @@ use perigee_core::gateway::{
     HeardDevice, HeardMessage, HeardReport, MessageFilter, MessageResult, NewMessage, RawMessage, Reporter,
 };
 use perigee_core::id::{AccountId, DeviceId, MessageId};
-use perigee_core::location::{Location, Outcome, Sameness};
+use perigee_core::location::{DuplicateRule, Location, Outcome};
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::{Gateways, Result};
 
@@ -51,9 +51,9 @@ impl Gateways for Database {
         locations: Vec<Location>,
     ) -> Result<MessageResult> {
         let is_unparsable = message.error.is_some();
-        let sameness = message.sameness;
+        let duplicate_rule = message.duplicate_rule;
         let submission =
-            Submission::by(reporter.scope, reporter.device, &locations, sameness).with_message(message);
+            Submission::by(reporter.scope, reporter.device, &locations, duplicate_rule).with_message(message);
         drop(locations);
         match locations::submit(self, submission).await {
             Ok(_) if is_unparsable => Ok(MessageResult::Unparsable),
@@ -67,9 +67,9 @@ impl Gateways for Database {
         &self,
         reporter: &Reporter,
         locations: Vec<Location>,
-        sameness: Sameness,
+        duplicate_rule: DuplicateRule,
     ) -> Result<Vec<Outcome>> {
-        let submission = Submission::by(reporter.scope, reporter.device, &locations, sameness);
+        let submission = Submission::by(reporter.scope, reporter.device, &locations, duplicate_rule);
         drop(locations);
         locations::submit(self, submission).await
     }

@@ -15,7 +15,7 @@ pub(crate) type Position = (i64, i64);
 
 /// What to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Look {
+pub(crate) enum ReadScope {
     /// The logs of all accounts, and what is due.
     Whole,
     /// Nothing was added: what is due by its time, and the logs of a few accounts after this position, so that what a lost
@@ -56,14 +56,14 @@ struct Seen {
 
 impl LogWatch {
     /// What to read now. On SQLite always everything, which is cheap there.
-    pub(crate) async fn look(&self, tx: &Tx) -> Result<Look> {
+    pub(crate) async fn look(&self, tx: &Tx) -> Result<ReadScope> {
         if tx.engine() == Engine::Sqlite {
-            return Ok(Look::Whole);
+            return Ok(ReadScope::Whole);
         }
         Ok(self.note(last_number(tx).await?, tx.now()))
     }
 
-    fn note(&self, number: i64, now: Timestamp) -> Look {
+    fn note(&self, number: i64, now: Timestamp) -> ReadScope {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let before = *seen;
         let since = match before {
@@ -74,11 +74,11 @@ impl LogWatch {
             && !seen.is_behind
             && now >= since.plus_millis(COMMITTED_AFTER_MS)
         {
-            return Look::Some(seen.position);
+            return ReadScope::Some(seen.position);
         }
         let position = before.map_or(FIRST, |seen| seen.position);
         *seen = Some(Seen { number, since, is_behind: false, position });
-        Look::Whole
+        ReadScope::Whole
     }
 
     /// Says whether a look found somebody behind, who may be so after the next one too. What was committed during the look
@@ -176,19 +176,19 @@ mod tests {
     fn all_accounts_are_read_while_something_may_have_been_added() {
         let watch = LogWatch::default();
         let look = |number, ms| watch.note(number, Timestamp::from_millis(ms));
-        assert_eq!(look(1, 0), Look::Whole);
-        assert_eq!(look(1, 9_999), Look::Whole, "it may be committed only now");
-        assert_eq!(look(1, 10_000), Look::Some(FIRST));
+        assert_eq!(look(1, 0), ReadScope::Whole);
+        assert_eq!(look(1, 9_999), ReadScope::Whole, "it may be committed only now");
+        assert_eq!(look(1, 10_000), ReadScope::Some(FIRST));
         watch.ended(Some((7, 1)));
-        assert_eq!(look(1, 60_000), Look::Some((7, 1)), "the next ones");
+        assert_eq!(look(1, 60_000), ReadScope::Some((7, 1)), "the next ones");
         watch.ended(None);
-        assert_eq!(look(1, 61_000), Look::Some(FIRST), "all over again");
-        assert_eq!(look(2, 62_000), Look::Whole);
-        assert_eq!(look(2, 62_300), Look::Whole);
-        assert_eq!(look(2, 5_000), Look::Whole, "the clock was set back");
+        assert_eq!(look(1, 61_000), ReadScope::Some(FIRST), "all over again");
+        assert_eq!(look(2, 62_000), ReadScope::Whole);
+        assert_eq!(look(2, 62_300), ReadScope::Whole);
+        assert_eq!(look(2, 5_000), ReadScope::Whole, "the clock was set back");
         watch.found(true);
-        assert_eq!(look(2, 20_000), Look::Whole, "somebody was behind");
-        assert_eq!(look(2, 20_100), Look::Some(FIRST));
+        assert_eq!(look(2, 20_000), ReadScope::Whole, "somebody was behind");
+        assert_eq!(look(2, 20_100), ReadScope::Some(FIRST));
     }
 
     #[test]
@@ -216,11 +216,15 @@ mod tests {
     fn what_this_node_commits_late_is_looked_at() {
         let watches = LogWatches::default();
         let look = |ms| watches.rules.note(1, Timestamp::from_millis(ms));
-        assert_eq!(look(0), Look::Whole);
-        assert_eq!(look(20_000), Look::Some(FIRST));
+        assert_eq!(look(0), ReadScope::Whole);
+        assert_eq!(look(20_000), ReadScope::Some(FIRST));
         watches.committed();
         watches.rules.found(false);
-        assert_eq!(look(20_100), Look::Whole, "also when it was committed during a look that found nothing");
-        assert_eq!(look(20_200), Look::Some(FIRST));
+        assert_eq!(
+            look(20_100),
+            ReadScope::Whole,
+            "also when it was committed during a look that found nothing"
+        );
+        assert_eq!(look(20_200), ReadScope::Some(FIRST));
     }
 }

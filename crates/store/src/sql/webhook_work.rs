@@ -9,7 +9,7 @@ use perigee_core::store::{Result, WebhookWork};
 use perigee_core::time::Timestamp;
 use perigee_core::webhook::{DeliveryLease, NewDelivery, Settlement, WAITING_MAX, Webhook};
 
-use super::log_watch::{Look, PARTS, Position, part_of};
+use super::log_watch::{PARTS, Position, ReadScope, part_of};
 use super::query::waiting_accounts;
 use super::webhook_rows::{COLUMNS, from_row, lock};
 use super::{audit, clock, deliveries, event_trim};
@@ -34,15 +34,15 @@ fn is_behind() -> String {
 
 async fn behind(tx: &Tx) -> Result<Vec<Webhook>> {
     let behind = match tx.log_watches().webhooks.look(tx).await? {
-        Look::Whole => {
+        ReadScope::Whole => {
             let sql = format!(
                 "SELECT {COLUMNS} FROM webhook WHERE enabled = TRUE AND {} ORDER BY account_id, id",
                 is_behind()
             );
             tx.query(&sql, &[]).await?.iter().map(from_row).collect::<Result<Vec<_>>>()?
         }
-        Look::Some(position) if tx.is_distributed() => part_behind(tx, position).await?,
-        Look::Some(after) => some_behind(tx, after).await?,
+        ReadScope::Some(position) if tx.is_distributed() => part_behind(tx, position).await?,
+        ReadScope::Some(after) => some_behind(tx, after).await?,
     };
     tx.log_watches().webhooks.found(!behind.is_empty());
     Ok(behind)

@@ -7,7 +7,7 @@ use perigee_core::error::{Kind, StoreError};
 use perigee_core::gateway::{MessageFilter, MessageResult, NewMessage, RawMessage};
 use perigee_core::id::{DeviceId, MessageId};
 use perigee_core::idempotency::Created;
-use perigee_core::location::Sameness;
+use perigee_core::location::DuplicateRule;
 use perigee_core::page::PageRequest;
 use perigee_core::store::{AccountGateways as _, Devices as _, Gateways as _};
 
@@ -88,7 +88,7 @@ pub(crate) async fn a_gateway_reaches_devices_of_its_account(on: Fixture) {
         bytes: b"body".to_vec(),
         error: None,
         gateway: Some(open.id),
-        sameness: Sameness::Content,
+        duplicate_rule: DuplicateRule::Content,
     };
     on.store.store_gateway_message(&open, None, message, MessageResult::UnknownDevice).await.unwrap();
     let stored =

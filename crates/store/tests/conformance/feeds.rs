@@ -7,7 +7,7 @@ use perigee_core::error::StoreError;
 use perigee_core::event::EventKind;
 use perigee_core::feed_health::GatewayReport;
 use perigee_core::gateway::{MessageFilter, MessageResult, NewMessage, Reporter};
-use perigee_core::location::{CompactionBudget, Location, Milli, Outcome, Sameness};
+use perigee_core::location::{CompactionBudget, DuplicateRule, Location, Milli, Outcome};
 use perigee_core::page::PageRequest;
 use perigee_core::store::{
     AccountGateways as _, Alerts as _, Feeds as _, Gateways as _, LocationMaintenance as _, Locations as _,
@@ -127,7 +127,7 @@ pub(crate) async fn a_poll_is_leased_to_one_node(on: Fixture) {
         bytes: vec![1],
         error: None,
         gateway: Some(made.id),
-        sameness: Sameness::Fix,
+        duplicate_rule: DuplicateRule::Fix,
     };
     let settlement = PollSettlement {
         cursor: Some("next".into()),
@@ -189,20 +189,20 @@ pub(crate) async fn a_fix_that_comes_by_two_ways_is_stored_once(on: Fixture) {
         other.readings.speed = Some(Milli::from_thousandths(5_000));
         other
     };
-    let send = async |locations: Vec<Location>, sameness| {
-        on.store.store_fixes(&reporter, locations, sameness).await.unwrap()
+    let send = async |locations: Vec<Location>, duplicate_rule| {
+        on.store.store_fixes(&reporter, locations, duplicate_rule).await.unwrap()
     };
-    assert_eq!(send(track.clone(), Sameness::Fix).await, vec![Accepted; 50]);
+    assert_eq!(send(track.clone(), DuplicateRule::Fix).await, vec![Accepted; 50]);
     for packed in [false, true] {
         let near: Vec<Location> = track.iter().map(|location| other_readings(location, 1.000_005)).collect();
-        assert_eq!(send(near, Sameness::Fix).await, vec![Duplicate; 50], "packed: {packed}");
+        assert_eq!(send(near, DuplicateRule::Fix).await, vec![Duplicate; 50], "packed: {packed}");
         let far = other_readings(&track[0], if packed { 1.2 } else { 1.1 });
-        assert_eq!(send(vec![far.clone(), far], Sameness::Fix).await, [Accepted, Duplicate]);
+        assert_eq!(send(vec![far.clone(), far], DuplicateRule::Fix).await, [Accepted, Duplicate]);
         on.store.compact(ALL).await.unwrap();
     }
     let by_content = other_readings(&track[1], 1.0);
-    assert_eq!(send(vec![by_content.clone()], Sameness::Content).await, [Accepted]);
-    assert_eq!(send(vec![by_content], Sameness::Content).await, [Duplicate]);
+    assert_eq!(send(vec![by_content.clone()], DuplicateRule::Content).await, [Accepted]);
+    assert_eq!(send(vec![by_content], DuplicateRule::Content).await, [Duplicate]);
     let stored = on.store.list_locations(tenant.scope(), device, EVERYTHING).await.unwrap().items;
     assert_eq!(stored.len(), 53);
 }

@@ -9,7 +9,7 @@ use perigee_core::gateway::{
     RawMessage, Reporter,
 };
 use perigee_core::id::MessageId;
-use perigee_core::location::Sameness;
+use perigee_core::location::DuplicateRule;
 use perigee_core::page::PageRequest;
 use perigee_core::retention::RecordRetention;
 use perigee_core::store::{Devices as _, Gateways as _, Locations as _, Maintenance as _};
@@ -34,7 +34,7 @@ fn message(bytes: &[u8]) -> NewMessage {
         bytes: bytes.to_vec(),
         error: None,
         gateway: None,
-        sameness: Sameness::Content,
+        duplicate_rule: DuplicateRule::Content,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::report::{CellTower, Report};
 
 use super::alarm::{alert, emergency};
 use super::decode::{date_and_time, set_motion};
-use super::tail::set_tail;
+use super::optional_fields::set_tail;
 
 /// `ST300STT;name;[model;]version;date;time;[cell;]latitude;longitude;speed;course;satellites;fix;metres;volts;pins;…`.
 pub(super) fn read_classic(mut fields: Fields<'_>, context: &Context<'_>) -> Result<Decoded, DecodeError> {

@@ -8,7 +8,7 @@ mod decode;
 mod encode;
 mod frame;
 mod mapped;
-mod tail;
+mod optional_fields;
 mod zip;
 
 use crate::protocol::{Protocol, Transport};

@@ -45,7 +45,9 @@ impl Photos {
                 // Some cameras first announce a photo without its size. It counts as 0 until they announce it again.
                 let size = usize::try_from(content.u32().unwrap_or(0)).unwrap_or(usize::MAX);
                 if size > PHOTO_MAX || (self.0.len() >= IN_TRANSFER_MAX && !self.0.contains_key(&id)) {
-                    return Err(DecodeError::Malformed("a photo is too large, or too many are under way"));
+                    return Err(DecodeError::Malformed(
+                        "a photo is too large, or too many are being received",
+                    ));
                 }
                 self.0.insert(id, Photo { size, bytes: Vec::new() });
                 decoded.replies.extend(self.request(id));

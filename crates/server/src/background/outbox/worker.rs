@@ -44,7 +44,7 @@ pub struct Worker {
 }
 
 /// The outcome of a look at the outbox.
-enum Look {
+enum Begun {
     /// Messages were taken; there may be more.
     Taken,
     /// None was taken; look again after this pause.
@@ -66,8 +66,8 @@ impl Worker {
         let mut sending = JoinSet::new();
         while !stop.is_cancelled() {
             let rest = match self.begin(&mut sending).await {
-                Ok(Look::Taken) => continue,
-                Ok(Look::Nothing(rest)) => rest,
+                Ok(Begun::Taken) => continue,
+                Ok(Begun::Nothing(rest)) => rest,
                 Err(error) => {
                     tracing::warn!(
                         channel = self.channel.name(),
@@ -102,14 +102,14 @@ impl Worker {
         loop {
             let begun = self.begin(&mut sending).await?;
             let ended = sending.join_next().await;
-            if matches!(begun, Look::Nothing(_)) && ended.is_none() {
+            if matches!(begun, Begun::Nothing(_)) && ended.is_none() {
                 return Ok(());
             }
         }
     }
 
     /// Starts to send as many messages as the limit on concurrency allows.
-    async fn begin(&self, sending: &mut JoinSet<()>) -> Result<Look, StoreError> {
+    async fn begin(&self, sending: &mut JoinSet<()>) -> Result<Begun, StoreError> {
         while sending.try_join_next().is_some() {}
         let at_once = self.sender.as_ref().map_or(usize::MAX, |channel| channel.sender.at_once());
         let at_once = at_once.min(self.app.config.notifications.concurrency);
@@ -117,16 +117,16 @@ impl Worker {
         let policy = self.policy();
         let most = match (self.is_on(), u32::try_from(room)) {
             (false, _) => SUPPRESSED_AT_ONCE,
-            (true, Ok(0)) => return Ok(Look::Nothing(LONGEST_REST)),
+            (true, Ok(0)) => return Ok(Begun::Nothing(LONGEST_REST)),
             (true, room) => room.unwrap_or(SUPPRESSED_AT_ONCE),
         };
         let mut due = self.app.store.due_notifications(self.channel, most).await?;
         if due.is_empty() {
-            return self.rest().await.map(Look::Nothing);
+            return self.rest().await.map(Begun::Nothing);
         }
         due.retain(|content| self.in_flight.admits(content));
         if due.is_empty() {
-            return Ok(Look::Nothing(AFTER_ERROR));
+            return Ok(Begun::Nothing(AFTER_ERROR));
         }
         let mut messages = Vec::with_capacity(due.len());
         let mut candidates = Vec::with_capacity(due.len());
@@ -153,7 +153,7 @@ impl Worker {
             let link = links.remove(&reservation.id);
             sending.spawn(async move { worker.send(held, reservation, message, link).await });
         }
-        Ok(if nothing { Look::Nothing(SHORTEST_REST) } else { Look::Taken })
+        Ok(if nothing { Begun::Nothing(SHORTEST_REST) } else { Begun::Taken })
     }
 
     /// Time until the next message is due.
@@ -188,7 +188,7 @@ impl Worker {
 
     async fn compose(&self, mut content: Content) -> Result<Composed, String> {
         let Some(channel) = self.sender.as_ref().filter(|_| self.is_on()) else {
-            return Err("there is no way out".to_owned());
+            return Err("this channel is not set up".to_owned());
         };
         self.app.base_url.join("").trim_end_matches('/').clone_into(&mut content.base_url);
         if self.channel == Channel::Email {

@@ -5,10 +5,10 @@ use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
 use http::{HeaderMap, StatusCode};
 use perigee_core::actor::Via;
-use perigee_core::alert::{AlertNote, ToldAlert};
+use perigee_core::alert::{AlertNote, NotifiedAlert};
 use perigee_core::text::NAME_MAX;
 
-use super::alert_page_text::{AlertPage, Say};
+use super::alert_page_text::{AlertPage, PageText};
 use crate::app::App;
 use crate::auth::AlertLink;
 use crate::http::context::RequestContext;
@@ -40,7 +40,7 @@ pub async fn acknowledge_by_link(
     let is_over = app.clock.now() >= link.expires;
     let (name, note) = read_form(&body);
     if is_over || name.is_none() {
-        let problem = (!is_over).then(|| Say::of(&told).name_missing);
+        let problem = (!is_over).then(|| PageText::of(&told).name_missing);
         let page = Html(AlertPage::of(&app.base_url, &told, is_over, problem));
         return Ok((StatusCode::BAD_REQUEST, page).into_response());
     }
@@ -55,7 +55,11 @@ pub async fn acknowledge_by_link(
 
 /// The message and the alert that a link is for; `None` if the token is invalid. Each address may try few invalid links;
 /// valid ones are limited like openings of share links.
-async fn open(app: &App, context: &RequestContext, token: &str) -> ApiResult<Option<(AlertLink, ToldAlert)>> {
+async fn open(
+    app: &App,
+    context: &RequestContext,
+    token: &str,
+) -> ApiResult<Option<(AlertLink, NotifiedAlert)>> {
     let rated = app.rates.bad_token(context.address(), false);
     if !rated.allowance.allowed {
         context.set_rated(rated);

@@ -1,7 +1,7 @@
 //! The text of the page on which somebody acknowledges an alert: plain HTML and one form, no script.
 
 use http::HeaderMap;
-use perigee_core::alert::{AlertNote, ToldAlert};
+use perigee_core::alert::{AlertNote, NotifiedAlert};
 use perigee_core::place::{Form, Reader, describe};
 use perigee_core::preference::ConsoleLanguage;
 use perigee_core::text::NAME_MAX;
@@ -13,7 +13,7 @@ use crate::config::BaseUrl;
 
 /// What the page says in one language.
 #[derive(Clone, Copy)]
-pub(super) struct Say {
+pub(super) struct PageText {
     language: &'static str,
     device: &'static str,
     time: &'static str,
@@ -33,7 +33,7 @@ pub(super) struct Say {
     pub(super) name_missing: &'static str,
 }
 
-const ENGLISH: Say = Say {
+const ENGLISH: PageText = PageText {
     language: "en",
     device: "Device",
     time: "Time",
@@ -52,7 +52,7 @@ const ENGLISH: Say = Say {
     no_link: "This link is not valid. Open the link of a message you received, whole.",
     name_missing: "Enter your name, so that others know who takes care of it.",
 };
-const SPANISH: Say = Say {
+const SPANISH: PageText = PageText {
     language: "es",
     device: "Dispositivo",
     time: "Hora",
@@ -72,9 +72,9 @@ const SPANISH: Say = Say {
     name_missing: "Escriba su nombre, para que los demás sepan quién se ocupa.",
 };
 
-impl Say {
+impl PageText {
     /// In the language of the message's recipient.
-    pub(super) fn of(told: &ToldAlert) -> Self {
+    pub(super) fn of(told: &NotifiedAlert) -> Self {
         if told.preferences.language.as_str().starts_with("es") { SPANISH } else { ENGLISH }
     }
 }
@@ -84,8 +84,13 @@ pub(super) struct AlertPage;
 
 impl AlertPage {
     /// The alert, what became of it, and a form unless the link is over.
-    pub(super) fn of(base_url: &BaseUrl, told: &ToldAlert, is_over: bool, problem: Option<&str>) -> String {
-        let say = Say::of(told);
+    pub(super) fn of(
+        base_url: &BaseUrl,
+        told: &NotifiedAlert,
+        is_over: bool,
+        problem: Option<&str>,
+    ) -> String {
+        let say = PageText::of(told);
         let alert = &told.alert.alert;
         let text = alert.text.as_ref().map(|text| format!("<p>{}</p>\n", escape(text))).unwrap_or_default();
         let state = format!("<p role=\"status\" class=\"message\">{}</p>\n", state(say, told, is_over));
@@ -103,19 +108,19 @@ impl AlertPage {
 
     /// The link was not made here, or its message is gone.
     pub(super) fn problem(headers: &HeaderMap) -> String {
-        let say = if mail_page::Say::of(headers).is_spanish() { SPANISH } else { ENGLISH };
+        let say = if mail_page::PageText::of(headers).is_spanish() { SPANISH } else { ENGLISH };
         mail_page::page(say.language, "Perigee", &format!("<p class=\"message problem\">{}</p>", say.no_link))
     }
 }
 
 /// A time in the recipient's zone, as HTML.
-fn clock(told: &ToldAlert, at: Timestamp) -> String {
+fn clock(told: &NotifiedAlert, at: Timestamp) -> String {
     let local = told.time_zone.as_jiff().to_datetime(at.to_jiff());
     escape(&format!("{} ({})", local.strftime("%Y-%m-%d %H:%M:%S"), told.time_zone.id()))
 }
 
 /// Device, time and place of the alert.
-fn facts(say: Say, told: &ToldAlert) -> String {
+fn facts(say: PageText, told: &NotifiedAlert) -> String {
     let alert = &told.alert.alert;
     let fact = |name: &str, value: String| format!("<dt>{name}</dt><dd>{value}</dd>\n");
     let place = alert.position.or(told.alert.last_known).map(|(latitude, longitude)| {
@@ -137,7 +142,7 @@ fn facts(say: Say, told: &ToldAlert) -> String {
 }
 
 /// What became of the alert.
-fn state(say: Say, told: &ToldAlert, is_over: bool) -> String {
+fn state(say: PageText, told: &NotifiedAlert, is_over: bool) -> String {
     match (&told.alert.acknowledged, told.alert.ended_at) {
         (Some((at, _)), _) => {
             let name = told.alert.acknowledged_name.as_deref().or(told.acknowledged_by.as_deref());
@@ -151,7 +156,7 @@ fn state(say: Say, told: &ToldAlert, is_over: bool) -> String {
 }
 
 /// The form that acknowledges, or adds a note to an alert that somebody acknowledged.
-fn form(say: Say, told: &ToldAlert) -> String {
+fn form(say: PageText, told: &NotifiedAlert) -> String {
     let name = escape(told.preferences.name.as_deref().unwrap_or_default());
     let is_open = told.alert.acknowledged.is_none();
     let button = if is_open { say.acknowledge } else { say.add_note };

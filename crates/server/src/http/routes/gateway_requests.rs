@@ -61,7 +61,7 @@ pub async fn receive_gateway_request(
     if let Err(refused) = (feed.check)(&request, &feed_context) {
         metrics::counter!("perigee_gateway_refused_total", "source" => feed.name).increment(1);
         app.ingest.note_refused(&gateway, refused.to_string());
-        return Err(forbidden(format!("This request is not believed: {refused}.")));
+        return Err(forbidden(format!("The request is refused: {refused}.")));
     }
     let arrival =
         FeedArrival { gateway: &gateway, feed, request, options: &options, peer: context.address(), at: now };

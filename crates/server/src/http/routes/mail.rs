@@ -9,7 +9,7 @@ use perigee_core::id::AccountId;
 use perigee_core::notification::{ConsentChange, MailedAccount};
 use perigee_core::text::Email;
 
-use super::mail_page::{MailPage, Say};
+use super::mail_page::{MailPage, PageText};
 use crate::app::App;
 use crate::http::context::RequestContext;
 use crate::http::error::ApiResult;
@@ -41,7 +41,7 @@ pub async fn change_mail(
         return Ok(no_such_link(&headers));
     };
     let Some(change) = said(&headers, &body) else {
-        let say = Say::of(&headers);
+        let say = PageText::of(&headers);
         return Ok((StatusCode::BAD_REQUEST, Html(MailPage::problem(say, say.unclear))).into_response());
     };
     account.consent = app.store.change_email_consent(id, &address, change).await?;
@@ -89,10 +89,10 @@ fn said(headers: &HeaderMap, body: &[u8]) -> Option<ConsentChange> {
 
 fn page(app: &App, headers: &HeaderMap, account: &MailedAccount) -> Response {
     let confirms = app.config.notifications.confirm_recipients;
-    Html(MailPage::of(Say::of(headers), account, confirms)).into_response()
+    Html(MailPage::of(PageText::of(headers), account, confirms)).into_response()
 }
 
 fn no_such_link(headers: &HeaderMap) -> Response {
-    let say = Say::of(headers);
+    let say = PageText::of(headers);
     (StatusCode::NOT_FOUND, Html(MailPage::problem(say, say.no_link))).into_response()
 }

@@ -5,7 +5,7 @@ use perigee_core::notification::MailedAccount;
 
 /// What the page says in one language; `{account}` is put in.
 #[derive(Clone, Copy)]
-pub struct Say {
+pub struct PageText {
     language: &'static str,
     title: &'static str,
     active: &'static str,
@@ -20,7 +20,7 @@ pub struct Say {
     pub unclear: &'static str,
 }
 
-const ENGLISH: Say = Say {
+const ENGLISH: PageText = PageText {
     language: "en",
     title: "E-mails from {account}",
     active: "You get e-mails from {account}, alerts among them.",
@@ -32,7 +32,7 @@ const ENGLISH: Say = Say {
     no_link: "This link is not valid. Open the link of a mail you received, whole.",
     unclear: "It is not clear what you want. Open the link again and use a button of the page.",
 };
-const SPANISH: Say = Say {
+const SPANISH: PageText = PageText {
     language: "es",
     title: "Correos de {account}",
     active: "Recibe correos de {account}, entre ellos alertas.",
@@ -45,7 +45,7 @@ const SPANISH: Say = Say {
     unclear: "No está claro qué desea. Abra de nuevo el enlace y use un botón de la página.",
 };
 
-impl Say {
+impl PageText {
     /// In the language the browser likes best, of those there are.
     pub fn of(headers: &HeaderMap) -> Self {
         let wanted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
@@ -57,7 +57,7 @@ impl Say {
     }
 }
 
-impl Say {
+impl PageText {
     /// Whether it is in Spanish.
     pub fn is_spanish(self) -> bool {
         self.language == SPANISH.language
@@ -69,7 +69,7 @@ pub struct MailPage;
 
 impl MailPage {
     /// What holds, and the buttons that change it.
-    pub fn of(say: Say, account: &MailedAccount, confirms: bool) -> String {
+    pub fn of(say: PageText, account: &MailedAccount, confirms: bool) -> String {
         let name = escape(&account.name);
         let put = |text: &str| text.replace("{account}", &name);
         let (state, buttons) = if account.consent.unsubscribed_at.is_some() {
@@ -83,7 +83,7 @@ impl MailPage {
     }
 
     /// What is wrong.
-    pub fn problem(say: Say, problem: &str) -> String {
+    pub fn problem(say: PageText, problem: &str) -> String {
         whole(say, "Perigee", &format!("<p class=\"message problem\">{problem}</p>"))
     }
 }
@@ -95,7 +95,7 @@ fn button(say: &str, label: &str) -> String {
     )
 }
 
-fn whole(say: Say, title: &str, body: &str) -> String {
+fn whole(say: PageText, title: &str, body: &str) -> String {
     page(say.language, title, body)
 }
 

@@ -15,7 +15,7 @@ use perigee_core::group::GroupSettings;
 use perigee_core::id::{
     AlertId, DeliveryId, DeviceId, GeofenceId, GroupId, KeyId, RuleId, UserId, WebhookId,
 };
-use perigee_core::location::{Latitude, Longitude, Sameness};
+use perigee_core::location::{DuplicateRule, Latitude, Longitude};
 use perigee_core::notification::NotificationFilter;
 use perigee_core::page::PageRequest;
 use perigee_core::privilege::Privilege;
@@ -508,7 +508,7 @@ async fn make_raw_message(app: &TestApp, tenant: &Tenant, device: DeviceId) -> S
         bytes: vec![1],
         error: None,
         gateway: None,
-        sameness: Sameness::Content,
+        duplicate_rule: DuplicateRule::Content,
     };
     app.store.store_message(&reporter, message, Vec::new()).await.unwrap();
     let filter = MessageFilter { device: Some(device), ..MessageFilter::default() };

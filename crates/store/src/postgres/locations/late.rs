@@ -97,10 +97,10 @@ fn remove_logged(tx: &Tx, rows: &[Row], submissions: &[Submission], arrivals: &m
     for (key, by_time) in logged {
         let Some(arrival) = arrivals.get_mut(&key) else { continue };
         let is_logged =
-            arrival.points.iter().zip(arrival.samenesses(submissions)).map(|(point, sameness)| {
+            arrival.points.iter().zip(arrival.duplicate_rules(submissions)).map(|(point, duplicate_rule)| {
                 by_time
                     .get(&point.time)
-                    .is_some_and(|same| same.iter().any(|other| other.is_same_by(point, sameness)))
+                    .is_some_and(|same| same.iter().any(|other| other.is_same_by(point, duplicate_rule)))
             });
         let is_logged: Vec<bool> = is_logged.collect();
         arrival.remove_stored(&is_logged);

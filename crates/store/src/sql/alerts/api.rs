@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::actor::{Actor, Origin, Scope};
-use perigee_core::alert::{Alert, AlertFilter, AlertNote, StoredAlert, ToldAlert};
+use perigee_core::alert::{Alert, AlertFilter, AlertNote, NotifiedAlert, StoredAlert};
 use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, AlertId, DeviceId, NotificationId};
 use perigee_core::location::{History, HistoryRequest};
@@ -101,7 +101,7 @@ impl Alerts for Database {
         &self,
         account: AccountId,
         message: NotificationId,
-    ) -> Result<Option<ToldAlert>> {
+    ) -> Result<Option<NotifiedAlert>> {
         self.read(move |tx| notes::find_told(tx, account, message).boxed()).await
     }
 
@@ -112,7 +112,7 @@ impl Alerts for Database {
         message: NotificationId,
         name: String,
         note: Option<String>,
-    ) -> Result<Option<ToldAlert>> {
+    ) -> Result<Option<NotifiedAlert>> {
         let (origin, told) = (origin.clone(), (account, message));
         self.write(move |tx| notes::acknowledge_told(tx, origin, told, name, note).boxed()).await
     }

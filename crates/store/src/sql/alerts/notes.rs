@@ -1,7 +1,7 @@
 //! Notes about alerts, and acknowledgements by the link in a message.
 
 use perigee_core::actor::{Actor, Origin, Scope};
-use perigee_core::alert::{AlertNote, StoredAlert, ToldAlert};
+use perigee_core::alert::{AlertNote, NotifiedAlert, StoredAlert};
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::event::EventKind;
 use perigee_core::id::{AccountId, AlertId, AlertNoteId, NotificationId, UserId};
@@ -92,7 +92,7 @@ pub(super) async fn find_told(
     tx: &Tx,
     account: AccountId,
     message: NotificationId,
-) -> Result<Option<ToldAlert>> {
+) -> Result<Option<NotifiedAlert>> {
     let sql = "SELECT n.alert_id, n.preferences, d.name AS device, a.name AS account_name, a.time_zone \
                FROM notification n JOIN account a ON a.id = n.account_id \
                JOIN device d ON d.account_id = n.account_id AND d.id = n.device_id \
@@ -109,7 +109,7 @@ pub(super) async fn find_told(
         Some(user) => user_rows::find(tx, account, user).await?,
         None => None,
     };
-    Ok(Some(ToldAlert {
+    Ok(Some(NotifiedAlert {
         alert,
         device: row.text("device")?,
         account: row.text("account_name")?,
@@ -127,7 +127,7 @@ pub(super) async fn acknowledge_told(
     (account, message): (AccountId, NotificationId),
     name: String,
     text: Option<String>,
-) -> Result<Option<ToldAlert>> {
+) -> Result<Option<NotifiedAlert>> {
     tx.keep_device_cache_valid();
     tx.lock_account(account).await?;
     let Some(before) = find_told(tx, account, message).await? else { return Ok(None) };

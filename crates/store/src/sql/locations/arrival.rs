@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Fix, JumpDetector, Outcome, Sameness, judge};
+use perigee_core::location::{DuplicateRule, Fix, JumpDetector, Outcome, judge};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
@@ -54,13 +54,13 @@ impl Arrival {
         &mut self,
         submissions: &[Submission],
         received_at: Timestamp,
-        is_stored: impl Fn(&Point, Sameness) -> bool,
+        is_stored: impl Fn(&Point, DuplicateRule) -> bool,
     ) {
         let mut seen = Seen::default();
         for place in std::mem::take(&mut self.candidates) {
             let Some(point) = point(submissions, place, received_at) else { continue };
-            let sameness = sameness(submissions, place);
-            if is_stored(&point, sameness) || seen.contains(&self.points, &point, sameness) {
+            let duplicate_rule = duplicate_rule(submissions, place);
+            if is_stored(&point, duplicate_rule) || seen.contains(&self.points, &point, duplicate_rule) {
                 continue;
             }
             seen.add(&point, self.points.len());
@@ -75,11 +75,11 @@ impl Arrival {
     }
 
     /// When each of the new locations counts as stored, in their order.
-    pub(crate) fn samenesses<'s>(
+    pub(crate) fn duplicate_rules<'s>(
         &'s self,
         submissions: &'s [Submission],
-    ) -> impl Iterator<Item = Sameness> + 's {
-        self.places.iter().map(|place| sameness(submissions, *place))
+    ) -> impl Iterator<Item = DuplicateRule> + 's {
+        self.places.iter().map(|place| duplicate_rule(submissions, *place))
     }
 
     /// Removes the locations for which `is_stored`, which is in their order, is true.
@@ -131,8 +131,8 @@ fn pending(submissions: &[Submission], (index, place): BatchIndex) -> Option<&Pe
     submissions.get(index).and_then(|submission| submission.locations.get(place))
 }
 
-fn sameness(submissions: &[Submission], place: BatchIndex) -> Sameness {
-    pending(submissions, place).map_or(Sameness::Content, |pending| pending.sameness)
+fn duplicate_rule(submissions: &[Submission], place: BatchIndex) -> DuplicateRule {
+    pending(submissions, place).map_or(DuplicateRule::Content, |pending| pending.duplicate_rule)
 }
 
 fn point(submissions: &[Submission], place: BatchIndex, received_at: Timestamp) -> Option<Point> {
@@ -156,7 +156,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn contains(&mut self, points: &[Point], point: &Point, sameness: Sameness) -> bool {
+    fn contains(&mut self, points: &[Point], point: &Point, duplicate_rule: DuplicateRule) -> bool {
         if self.by_time.is_none() && points.last().is_none_or(|last| last.time < point.time) {
             return false;
         }
@@ -171,7 +171,7 @@ impl Seen {
             same_time
                 .iter()
                 .filter_map(|place| points.get(*place))
-                .any(|other| other.is_same_by(point, sameness))
+                .any(|other| other.is_same_by(point, duplicate_rule))
         })
     }
 

@@ -1,7 +1,7 @@
 //! Locations that wait for their commit, kept small: time and place as they are, the readings packed.
 
 use bytes::Bytes;
-use perigee_core::location::{Fix, Location, Sameness, StoredLocation};
+use perigee_core::location::{DuplicateRule, Fix, Location, StoredLocation};
 
 use crate::codec::{pack_all_readings, pack_readings};
 
@@ -13,14 +13,14 @@ pub(crate) struct PendingLocation {
     /// Everything else, packed. Locations of one submission share one allocation.
     pub(crate) readings: Bytes,
     /// When it counts as stored.
-    pub(crate) sameness: Sameness,
+    pub(crate) duplicate_rule: DuplicateRule,
 }
 
 impl PendingLocation {
     /// Packs locations on the caller's thread, before the writer or a lock is involved.
-    pub(super) fn pack_all(locations: &[Location], sameness: Sameness) -> Vec<Self> {
+    pub(super) fn pack_all(locations: &[Location], duplicate_rule: DuplicateRule) -> Vec<Self> {
         let readings = pack_all_readings(locations.iter().map(|location| &location.readings));
-        let pending = |(location, readings)| Self { fix: Fix::of(location, 0), readings, sameness };
+        let pending = |(location, readings)| Self { fix: Fix::of(location, 0), readings, duplicate_rule };
         locations.iter().zip(readings).map(pending).collect()
     }
 
@@ -28,9 +28,9 @@ impl PendingLocation {
     /// bytes.
     pub(super) fn is_same(&self, stored: &StoredLocation) -> bool {
         let Location { time, latitude, longitude, readings } = &stored.location;
-        if self.sameness == Sameness::Fix {
+        if self.duplicate_rule == DuplicateRule::Fix {
             let here = (self.fix.latitude, self.fix.longitude);
-            return self.fix.time == *time && Sameness::is_near(here, (*latitude, *longitude));
+            return self.fix.time == *time && DuplicateRule::is_near(here, (*latitude, *longitude));
         }
         (self.fix.time, self.fix.latitude, self.fix.longitude) == (*time, *latitude, *longitude)
             && self.readings == pack_readings(readings)

@@ -10,7 +10,7 @@ use perigee_core::actor::Scope;
 use perigee_core::error::StoreError;
 use perigee_core::gateway::NewMessage;
 use perigee_core::id::DeviceId;
-use perigee_core::location::{Location, Outcome, Sameness};
+use perigee_core::location::{DuplicateRule, Location, Outcome};
 use perigee_core::store::Result;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot};
@@ -42,12 +42,17 @@ pub(crate) struct Submission {
 
 impl Submission {
     pub(crate) fn new(scope: Scope, device: DeviceId, locations: &[Location]) -> Self {
-        Self::by(scope, device, locations, Sameness::Content)
+        Self::by(scope, device, locations, DuplicateRule::Content)
     }
 
     /// The same, where locations count as stored by these means.
-    pub(crate) fn by(scope: Scope, device: DeviceId, locations: &[Location], sameness: Sameness) -> Self {
-        Self { scope, device, locations: PendingLocation::pack_all(locations, sameness), message: None }
+    pub(crate) fn by(
+        scope: Scope,
+        device: DeviceId,
+        locations: &[Location],
+        duplicate_rule: DuplicateRule,
+    ) -> Self {
+        Self { scope, device, locations: PendingLocation::pack_all(locations, duplicate_rule), message: None }
     }
 
     /// The same, stored together with the message it came in.

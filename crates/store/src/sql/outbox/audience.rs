@@ -13,7 +13,7 @@ use super::fill::Raised;
 use crate::Tx;
 
 /// A new alert with who is told of it.
-pub(in crate::sql) struct ToldAlert {
+pub(in crate::sql) struct RoutedAlert {
     pub(in crate::sql) alert: Raised,
     /// Webhooks that get it now.
     pub(in crate::sql) webhooks: BTreeSet<WebhookId>,
@@ -21,7 +21,7 @@ pub(in crate::sql) struct ToldAlert {
     own: Option<Audience>,
 }
 
-impl ToldAlert {
+impl RoutedAlert {
     /// Everybody who may be told of it.
     pub(super) fn audience<'a>(&'a self, of_device: &'a DeviceAudience) -> &'a Audience {
         self.own.as_ref().unwrap_or(&of_device.common)
@@ -60,7 +60,7 @@ impl DeviceAudience {
         &self,
         tx: &Tx,
         raised: Vec<(Raised, Option<AlertRouting>)>,
-    ) -> Result<Vec<ToldAlert>> {
+    ) -> Result<Vec<RoutedAlert>> {
         let mut told = Vec::with_capacity(raised.len());
         for (alert, routing) in raised {
             let own = match &routing {
@@ -70,7 +70,7 @@ impl DeviceAudience {
             let audience = own.as_ref().unwrap_or(&self.common);
             let zone = &self.account.settings.time_zone;
             let webhooks = audience.webhooks_at(alert.severity, tx.now(), zone);
-            told.push(ToldAlert { alert, webhooks, own });
+            told.push(RoutedAlert { alert, webhooks, own });
         }
         Ok(told)
     }

@@ -14,7 +14,7 @@ use perigee_core::store::Result;
 
 use super::super::ids;
 use super::super::query::insert_many;
-use super::audience::{DeviceAudience, ToldAlert};
+use super::audience::{DeviceAudience, RoutedAlert};
 use super::escalate;
 use crate::{Tx, Value, params};
 
@@ -58,7 +58,7 @@ pub(in crate::sql) async fn fill(
     tx: &Tx,
     of_device: &DeviceAudience,
     device: DeviceId,
-    alerts: &[ToldAlert],
+    alerts: &[RoutedAlert],
 ) -> Result<()> {
     let account = &of_device.account;
     if alerts.iter().all(|told| told.audience(of_device).is_nobody()) {

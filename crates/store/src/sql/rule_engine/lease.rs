@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::{CatchUp, Result, RoundStart};
 
-use crate::sql::log_watch::{Look, PARTS, Position, part_of};
+use crate::sql::log_watch::{PARTS, Position, ReadScope, part_of};
 use crate::{Row, Tx, params};
 
 /// Accounts that a look examines while nothing is added to the logs.
@@ -17,14 +17,14 @@ const IS_BEHIND: &str = "COALESCE((SELECT f.cursor FROM rule_follower f WHERE f.
      < (SELECT MAX(l.last_number) FROM location_log l WHERE l.account_id = a.id)";
 
 /// The accounts with unjudged log entries, or with due rules or statuses.
-pub(super) async fn accounts(tx: &Tx, look: Look) -> Result<Vec<AccountId>> {
+pub(super) async fn accounts(tx: &Tx, look: ReadScope) -> Result<Vec<AccountId>> {
     let mut found = match look {
-        Look::Whole => {
+        ReadScope::Whole => {
             let sql = format!("SELECT a.id FROM account a WHERE {IS_BEHIND}");
             tx.query(&sql, &[]).await?.iter().map(account).collect::<Result<BTreeSet<_>>>()?
         }
-        Look::Some(position) if tx.is_distributed() => part_behind(tx, position).await?,
-        Look::Some((after, _)) => some_behind(tx, after).await?,
+        ReadScope::Some(position) if tx.is_distributed() => part_behind(tx, position).await?,
+        ReadScope::Some((after, _)) => some_behind(tx, after).await?,
     };
     tx.log_watches().rules.found(!found.is_empty());
     let due = "SELECT account_id AS id FROM rule_trail WHERE due IS NOT NULL AND due <= ?1 \

@@ -56,7 +56,9 @@ async fn find_new(
     let packed_until = memory.device_states().get(owner).and_then(|entry| entry.packed_until);
     {
         let unpacked = memory.unpacked();
-        arrival.take_new(submissions, tx.now(), |point, sameness| unpacked.holds(owner, point, sameness));
+        arrival.take_new(submissions, tx.now(), |point, duplicate_rule| {
+            unpacked.holds(owner, point, duplicate_rule)
+        });
     }
     let may_be_packed = |point: &Point| packed_until.is_some_and(|until| point.time <= until);
     if arrival.points.iter().any(may_be_packed) {

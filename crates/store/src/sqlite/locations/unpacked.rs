@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Order, Sameness, TimeRange};
+use perigee_core::location::{DuplicateRule, Order, TimeRange};
 use perigee_core::time::Timestamp;
 
 use crate::codec::Point;
@@ -160,7 +160,7 @@ impl UnpackedLocations {
     }
 
     /// Whether the same location is unpacked, by what counts for it.
-    pub(super) fn holds(&self, owner: Owner, point: &Point, sameness: Sameness) -> bool {
+    pub(super) fn holds(&self, owner: Owner, point: &Point, duplicate_rule: DuplicateRule) -> bool {
         let Some(device) = self.devices.get(&owner) else { return false };
         let points = &device.points;
         if points.last().is_none_or(|last| last.time < point.time) {
@@ -168,7 +168,7 @@ impl UnpackedLocations {
         }
         let begin = points.partition_point(|other| other.time < point.time);
         let mut same_time = points[begin..].iter().take_while(|other| other.time == point.time);
-        same_time.any(|other| other.is_same_by(point, sameness))
+        same_time.any(|other| other.is_same_by(point, duplicate_rule))
     }
 
     /// Up to `wanted` locations between two keys, both exclusive, in this order.

@@ -6,7 +6,7 @@ use rand::seq::SliceRandom as _;
 use serde_json::{Value, json};
 
 use super::compare::{core_difference, is_same_value};
-use super::request::{Door, Reply};
+use super::request::{GatewayServer, Reply};
 use crate::support::{Engine, Tenant, TestApp, on_both_engines};
 
 on_both_engines!(
@@ -175,7 +175,7 @@ impl Case {
 }
 
 async fn every_message_is_stored_once_and_answered_exactly(engine: Engine) {
-    let door = Door::open(TestApp::new(engine).await).await;
+    let server = GatewayServer::open(TestApp::new(engine).await).await;
     let rows = rows();
     for feed in FEEDS.iter().filter(|feed| feed.delivery == Delivery::Push) {
         let has_row = rows.iter().any(|(_, row)| row["protocol"] == feed.name);
@@ -183,69 +183,69 @@ async fn every_message_is_stored_once_and_answered_exactly(engine: Engine) {
     }
     let mut cases = Vec::new();
     for (number, row) in rows.into_iter().enumerate() {
-        cases.push(Case::new(&door.app, number, row).await);
+        cases.push(Case::new(&server.app, number, row).await);
     }
     // Networks deliver again and out of order.
     let mut deliveries: Vec<&Case> = cases.iter().chain(&cases).chain(&cases).collect();
     deliveries.shuffle(&mut rand::rng());
     for case in deliveries {
-        case.check_reply(&door.send(&case.path, &case.row, &case.row["headers"]).await);
+        case.check_reply(&server.send(&case.path, &case.row, &case.row["headers"]).await);
     }
     for case in &cases {
-        case.check_stored(&door.app).await;
+        case.check_stored(&server.app).await;
     }
 }
 
 async fn nothing_is_acknowledged_while_the_store_is_stopped(engine: Engine) {
-    let door = Door::open(TestApp::new(engine).await).await;
+    let server = GatewayServer::open(TestApp::new(engine).await).await;
     let mut cases: Vec<Case> = Vec::new();
     for (number, row) in rows().into_iter().enumerate() {
         if cases.iter().all(|case| row.1["protocol"] != case.feed()) {
-            cases.push(Case::new(&door.app, number, row).await);
+            cases.push(Case::new(&server.app, number, row).await);
         }
     }
-    door.app.store.close().await;
+    server.app.store.close().await;
     for case in &cases {
-        let reply = door.send(&case.path, &case.row, &case.row["headers"]).await;
+        let reply = server.send(&case.path, &case.row, &case.row["headers"]).await;
         let is_refused = reply.status == 503 || reply.body.contains("<state>fail</state>");
         assert!(is_refused, "{}: {reply:?}", case.feed());
     }
 }
 
 async fn wrong_secrets_are_refused(engine: Engine) {
-    let door = Door::open(TestApp::new(engine).await).await;
+    let server = GatewayServer::open(TestApp::new(engine).await).await;
     let mut signed = 0;
     for (number, row) in rows().into_iter().enumerate() {
-        let case = Case::new(&door.app, number, row).await;
+        let case = Case::new(&server.app, number, row).await;
         let (start, secret) = case.path.rsplit_once('/').unwrap();
         let other: String = secret.chars().rev().collect();
-        let reply = door.send(&format!("{start}/{other}"), &case.row, &case.row["headers"]).await;
+        let reply = server.send(&format!("{start}/{other}"), &case.row, &case.row["headers"]).await;
         assert_eq!(reply.status, 404, "{}", case.feed());
         if case.row["wrong"].is_object() {
             signed += 1;
             for headers in [&case.row["wrong"], &json!({})] {
-                let reply = door.send(&case.path, &case.row, headers).await;
+                let reply = server.send(&case.path, &case.row, headers).await;
                 assert_eq!(reply.status, 403, "{}: {}", case.feed(), reply.body);
             }
         }
-        let messages = door.app.get(&case.tenant.owner, "/api/rawMessages").await;
+        let messages = server.app.get(&case.tenant.owner, "/api/rawMessages").await;
         assert_eq!(messages["rawMessages"], json!([]), "{}", case.feed());
     }
     assert_eq!(signed, 3);
 }
 
 async fn signatures_of_ground_control_are_checked(engine: Engine) {
-    let door = Door::open(TestApp::new(engine).await).await;
-    let start = door.app.clock().now();
+    let server = GatewayServer::open(TestApp::new(engine).await).await;
+    let start = server.app.clock().now();
     let row = json!({"protocol": "rockblock", "method": "POST", "uri": "/", "identifiers": ["300434062929540"], "model": null,
         "headers": {"Content-Type": "application/json"}, "options": {"key": KEY},
         "body": json!({"JWT": TOKEN, "imei": "999", "lat": "1", "lon": "2"}).to_string()});
-    let case = Case::new(&door.app, 0, (0, row.clone())).await;
+    let case = Case::new(&server.app, 0, (0, row.clone())).await;
     let send = async |body: Value| {
         let changed = json!({"method": "POST", "uri": "/", "body": body.to_string()});
-        door.send(&case.path, &changed, &row["headers"]).await.status
+        server.send(&case.path, &changed, &row["headers"]).await.status
     };
-    door.app.clock().set(Timestamp::from_millis((ISSUED_S + 60) * 1000));
+    server.app.clock().set(Timestamp::from_millis((ISSUED_S + 60) * 1000));
     let (head, signature) = TOKEN.rsplit_once('.').unwrap();
     let forged = format!("{head}.{}", signature.chars().rev().collect::<String>());
     assert_eq!(send(json!({"JWT": forged, "imei": "300434062929540", "lat": "1", "lon": "2"})).await, 403);
@@ -253,11 +253,11 @@ async fn signatures_of_ground_control_are_checked(engine: Engine) {
     for _ in 0..3 {
         assert_eq!(send(json!({"JWT": TOKEN, "imei": "999", "lat": "1", "lon": "2"})).await, 200);
     }
-    door.app.clock().set(Timestamp::from_millis((ISSUED_S + 15 * 3_600) * 1000));
+    server.app.clock().set(Timestamp::from_millis((ISSUED_S + 15 * 3_600) * 1000));
     assert_eq!(send(json!({"JWT": TOKEN})).await, 403, "too old");
-    door.app.clock().set(start);
+    server.app.clock().set(start);
     let path = format!("/api/devices/{}/locations", case.devices[0]);
-    let stored = door.app.get(&case.tenant.owner, &path).await["locations"].clone();
+    let stored = server.app.get(&case.tenant.owner, &path).await["locations"].clone();
     assert_eq!(stored.as_array().unwrap().len(), 1, "{stored}");
     let place = (&stored[0]["latitude"], &stored[0]["longitude"], &stored[0]["dateTime"]);
     assert_eq!(place, (&json!(51.4954), &json!(-3.1704), &json!("2023-03-14T09:10:01Z")), "the claims count");

@@ -101,7 +101,7 @@ impl Ingest {
         // At least once, so that the device counts as heard even if it sent no location.
         loop {
             let rest: Vec<Location> = locations.split_off(locations.len().min(LOCATIONS_PER_JOB));
-            let outcomes = self.store.store_fixes(reporter, locations, feed.sameness()).await?;
+            let outcomes = self.store.store_fixes(reporter, locations, feed.duplicate_rule()).await?;
             is_new |= outcomes.contains(&Outcome::Accepted);
             if rest.is_empty() {
                 break;

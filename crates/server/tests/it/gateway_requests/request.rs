@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use crate::support::TestApp;
 
 /// A service that answers on a socket.
-pub(super) struct Door {
+pub(super) struct GatewayServer {
     pub(super) app: TestApp,
     address: SocketAddr,
     _stop: oneshot::Sender<()>,
@@ -25,7 +25,7 @@ pub(super) struct Reply {
     pub(super) body: String,
 }
 
-impl Door {
+impl GatewayServer {
     pub(super) async fn open(app: TestApp) -> Self {
         let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
         let (address, router) = (listener.local_addr(), app.router.clone());
