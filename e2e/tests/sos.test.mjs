@@ -158,6 +158,7 @@ test('muted here, it is shown but silent, and the next one sounds', async ({ pag
 
 test('whoever acknowledges writes a note for the others', async ({ page, api }) => {
   await calm(api)
+  await banner(page).waitFor({ state: 'detached' })
   const device = await api.device('Noted')
   const { ids } = await sos(api, device)
   await banner(page).getByRole('button', { name: 'Acknowledge' }).click()
