@@ -21,8 +21,8 @@ PASSWORD = os.environ["ST_PASSWORD"]
 DEVICE_ID = os.environ["ST_DEVICE_ID"]
 
 # A valid request may meet the state of the server: a cursor this list did not give, a revision that is not the
-# present one, a key that was used with another body, a patch of what the thing does not have.
-STATEFUL_CODES = {"invalid-cursor", "precondition-failed", "idempotency-mismatch", "invalid-patch"}
+# present one, a key that was used with another body, a patch of what the thing does not have or that costs too much.
+STATEFUL_CODES = {"invalid-cursor", "precondition-failed", "idempotency-mismatch", "invalid-patch", "patch-too-costly"}
 
 # Members and parameters whose rule is no matter of form, by the last name of a pointer.
 UNSTATED = {

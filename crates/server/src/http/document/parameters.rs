@@ -18,6 +18,9 @@ const PARAMETER: &str = r"^[^\x00]*$";
 const TAG: &str = r"^[^\x00:]+:[^\x00]*$";
 /// West, south, east and north in degrees.
 const BOX: &str = r"^-?[0-9]{1,3}([.][0-9]{1,7})?(,-?[0-9]{1,3}([.][0-9]{1,7})?){3}$";
+/// Latitude and longitude in degrees.
+const POSITION: &str =
+    r"-?(90|[1-8]?[0-9]([.][0-9]{1,7})?),-?(180|(1[0-7][0-9]|[1-9]?[0-9])([.][0-9]{1,7})?)";
 
 /// Adds patterns and lengths to the parameters of every operation.
 pub(super) fn limit_parameters(paths: &mut Value) {
@@ -52,6 +55,7 @@ fn limits(place: (&str, &str)) -> Option<Value> {
         ("query", "types") => list(&any_of(kind_names())),
         ("query", "fields") => list(&any_of(Field::ALL.iter().map(|field| field.name()))),
         ("query", "bbox") => BOX.to_owned(),
+        ("query", "at") => format!("^{POSITION}(;{POSITION}){{0,49}}$"),
         ("query", "tag") => TAG.to_owned(),
         ("query", "cursor") => return Some(json!({ "pattern": PARAMETER, "minLength": 1 })),
         ("query", _) => PARAMETER.to_owned(),

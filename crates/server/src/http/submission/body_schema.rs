@@ -1,6 +1,8 @@
 //! How the document describes a submission: the layouts that [`ItemKind`] reads.
 
-use utoipa::openapi::schema::{AdditionalProperties, AnyOfBuilder, ObjectBuilder, SchemaType, Type};
+use utoipa::openapi::schema::{
+    AdditionalProperties, AnyOfBuilder, KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type,
+};
 use utoipa::openapi::{Object, Ref, RefOr, Schema};
 
 use super::item_kind::{ItemKind, RANGE_ENDS};
@@ -105,9 +107,16 @@ fn closed(description: String) -> Object {
         .build()
 }
 
-/// A member that may be null, which its example is.
+/// An instant, or the empty text that some clients send for none.
+const INSTANT_OR_EMPTY: &str = "^([0-9]{4}-[0-9]{2}-[0-9]{2}.*)?$";
+
+/// A member that may be null, which its example is. An instant may also be empty.
 fn or_null(mut schema: RefOr<Schema>) -> RefOr<Schema> {
     if let RefOr::T(Schema::Object(object)) = &mut schema {
+        if object.format == Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)) {
+            object.format = None;
+            object.pattern = Some(INSTANT_OR_EMPTY.to_owned());
+        }
         if let SchemaType::Type(kind) = &object.schema_type {
             object.schema_type = SchemaType::from_iter([kind.clone(), Type::Null]);
         }
