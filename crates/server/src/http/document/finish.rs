@@ -213,22 +213,7 @@ impl Operation<'_> {
     fn offer_merge_patch(&mut self) {
         let schema = self.body.pointer("/requestBody/content/application~1json/schema");
         let Some(name) = schema.and_then(referenced).map(str::to_owned) else { return };
-        let partial = format!("{}Patch", name.trim_end_matches("Input"));
-        let mut schema = self.schemas[&name].clone();
-        if let Some(object) = schema.as_object_mut() {
-            object.remove("required");
-            object.insert(
-                "description".to_owned(),
-                json!("A JSON Merge Patch (RFC 7396): only what changes; null removes."),
-            );
-        }
-        // What is left out of a patch stays as it is, whatever a whole thing would get.
-        for (_, property) in schema["properties"].as_object_mut().into_iter().flatten() {
-            if let Some(property) = property.as_object_mut() {
-                property.remove("default");
-            }
-        }
-        self.schemas[&partial] = schema;
+        let partial = merge_patch(&name, self.schemas);
         let merge = json!({ "$ref": format!("#/components/schemas/{partial}") });
         self.body["requestBody"]["content"] = json!({
             "application/json": { "schema": merge },
@@ -256,6 +241,38 @@ impl Operation<'_> {
                 response["headers"] = header_references();
             }
         }
+    }
+}
+
+/// Describes the merge patch of what a schema describes, also of the objects in it, and gives its name.
+fn merge_patch(name: &str, schemas: &mut Value) -> String {
+    let partial = format!("{}Patch", name.trim_end_matches("Input"));
+    let mut schema = schemas[name].clone();
+    if let Some(object) = schema.as_object_mut() {
+        object.remove("required");
+        object.insert(
+            "description".to_owned(),
+            json!("A JSON Merge Patch (RFC 7396): only what changes; null removes."),
+        );
+    }
+    for (_, property) in schema["properties"].as_object_mut().into_iter().flatten() {
+        // What is left out of a patch stays as it is, whatever a whole thing would get.
+        if let Some(property) = property.as_object_mut() {
+            property.remove("default");
+        }
+        patch_object(property, schemas);
+        let choices = property.get_mut("oneOf").and_then(Value::as_array_mut);
+        choices.into_iter().flatten().for_each(|choice| patch_object(choice, schemas));
+    }
+    schemas[&partial] = schema;
+    partial
+}
+
+/// Lets a reference to an object that a client sets refer to its merge patch.
+fn patch_object(property: &mut Value, schemas: &mut Value) {
+    let Some(inner) = referenced(property).map(str::to_owned) else { return };
+    if inner.ends_with("Input") && schemas[&inner].get("required").is_some() {
+        property["$ref"] = json!(format!("#/components/schemas/{}", merge_patch(&inner, schemas)));
     }
 }
 
