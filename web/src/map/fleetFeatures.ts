@@ -8,12 +8,11 @@ import type { Cluster } from './clusters'
 import { statusColours } from './colours'
 import { colourOf, iconOf } from './deviceIcons'
 import { isOnTop, type DeviceSpot, type Placed } from './fleetScene'
+import { labelOf } from './label'
 import { toLngLat } from './unitSquare'
 
 /** A device slower than this, in km/h, is drawn without a heading. */
 const crawling = 2
-/** Longer names are cut on the map; the list and the panel show them whole. */
-const longest = 26
 /** Devices that have gone silent fade. */
 const opacities: Record<Status, number> = { online: 1, late: 0.85, offline: 0.55, never: 0.45, expired: 0.45 }
 /** Seconds from which a label says how old the position is. */
@@ -22,16 +21,6 @@ const worthSaying = 60
 const alarms: Record<'light' | 'dark', Record<Severity, string | null>> = {
   light: { critical: '#d11a10', warning: '#ffd27a', info: null },
   dark: { critical: '#c3241a', warning: '#7a5200', info: null }
-}
-
-export const shortened = (name: string): string => {
-  const signs = [...name]
-  return signs.length > longest
-    ? `${signs
-        .slice(0, longest - 1)
-        .join('')
-        .trimEnd()}…`
-    : name
 }
 
 export class FleetFeatures {
@@ -60,7 +49,7 @@ export class FleetFeatures {
       id: tracked.key,
       properties: {
         device: device.id,
-        name: shortened(device.name),
+        name: labelOf(device.name),
         age: isOld ? age(location.dateTime, now) : '',
         icon: addBadge(this.map, { icon, state: colour, own: colourOf(device.tags) }, this.#surface),
         drawing: icon !== null,

@@ -2,6 +2,7 @@
 import { Marker, type Map as MapLibreMap } from 'maplibre-gl'
 import { statusColours } from './colours'
 import type { DeviceSpot } from './fleetScene'
+import { labelOf } from './label'
 
 /** More are not drawn one by one. */
 const most = 200
@@ -35,7 +36,7 @@ export class PolarMarkers {
     }
     marker.setLngLat([location.longitude, location.latitude]).addTo(this.map)
     const element = marker.getElement()
-    element.textContent = device.name
+    element.textContent = labelOf(device.name)
     const isPicked = device.id === picked
     const ring = severity === 'critical' ? '#d11a10' : isPicked ? (this.options.dark ? '#7db4ff' : '#0b5cc9') : ''
     element.style.background = statusColours(this.options.dark)[status]
