@@ -31,8 +31,8 @@ test('an engine is stopped only by somebody who confirms it', async ({ page, api
   const send = dialog.getByRole('button', { name: 'Send command' })
   await send.click()
   // The browser asks for the box to be ticked.
-  assert.equal(await dialog.getByLabel('I have made sure that nobody is in danger.').evaluate((box) => box.validity.valueMissing), true)
-  await dialog.getByLabel('I have made sure that nobody is in danger.').check()
+  assert.equal(await dialog.getByLabel('I have checked that this puts nobody in danger.').evaluate((box) => box.validity.valueMissing), true)
+  await dialog.getByLabel('I have checked that this puts nobody in danger.').check()
   await send.click()
   await dialog.getByRole('listitem').filter({ hasText: 'Stop the engine' }).waitFor()
   assert.equal((await api.get(`/api/devices/${device.id}/commands`)).commands.length, 1)

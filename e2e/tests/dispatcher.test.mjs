@@ -96,7 +96,7 @@ test('on a phone the sheet is pulled over the map, and every button is large eno
   // Without scrolling: the position is in the visible part of the sheet.
   const { y, height } = await place.boundingBox()
   assert.ok(y + height < phone.height - 60, `the position is at ${y}`)
-  const handle = page.getByRole('button', { name: 'Change the height of the sheet' })
+  const handle = page.getByRole('button', { name: 'Resize the panel' })
   const before = (await handle.boundingBox()).y
   await handle.focus()
   await page.keyboard.press('ArrowUp')

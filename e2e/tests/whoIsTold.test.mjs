@@ -40,13 +40,13 @@ test('recipients of a rule get exactly what its words say', async ({ page, api, 
   await page.getByRole('button', { name: 'Add recipient' }).click()
   await page.getByLabel('E-mail address').fill('ana@example.com')
   await page.getByRole('combobox', { name: 'Add a contact group' }).selectOption({ label: 'Night watch' })
-  const words = page.getByRole('status', { name: 'Who is told, in words' })
+  const words = page.getByRole('status', { name: 'Who is notified, in words' })
   await words.getByText('ana@example.com by e-mail and Night watch (contact group)').waitFor()
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   const rule = await until('the rule is stored', async () => (await api.get('/api/rules')).rules[0])
 
   await page.goto(`${server.url}/rules/${rule.id}`)
-  const told = page.getByRole('region', { name: 'Who is told now' })
+  const told = page.getByRole('region', { name: 'Who is notified' })
   for (const address of ['ana@example.com', 'watch@example.com', 'always@example.com']) {
     await told.getByText(address).first().waitFor()
   }
@@ -58,7 +58,7 @@ test('recipients of a rule get exactly what its words say', async ({ page, api, 
   assert.deepEqual(addressees('Bystander'), ['always@example.com'])
 
   await told.getByRole('button', { name: 'Send a test message' }).click()
-  await page.getByText('3 test messages are on their way.').waitFor()
+  await page.getByText('3 test messages are being sent.').waitFor()
 })
 
 test('nobody would be told is said', async ({ page, api, server }) => {
@@ -66,7 +66,7 @@ test('nobody would be told is said', async ({ page, api, server }) => {
   await api.put(`/api/devices/${device.id}/alertRouting`, { recipients: [] })
   await page.goto(`${server.url}/devices/${device.id}`)
   await page.getByRole('tab', { name: 'Details' }).click()
-  await page.getByText('Nobody would be told of a critical alert.').waitFor()
+  await page.getByText('Nobody would be notified of a critical alert.').waitFor()
 })
 
 test('an alert is acknowledged once by two tabs at once', async ({ page, api, server, context }) => {
@@ -112,7 +112,7 @@ test('the link in a mail acknowledges without an account', async ({ page, api, s
   assert.deepEqual(stranger.wrong, [])
 
   await page.goto(`${server.url}/alerts/${ids[0]}`)
-  await page.getByText('by Eva, by the link in a message').first().waitFor()
+  await page.getByText('by Eva, using the link in a message').first().waitFor()
   await page.getByText('Calling the skipper').waitFor()
 })
 
@@ -121,7 +121,7 @@ test('a forgotten password is set by mail, and ends signed in', async ({ page, a
   await page.goto(server.url)
   await page.getByLabel('E-mail').fill('leo@example.com')
   await page.getByRole('button', { name: 'I forgot my password' }).click()
-  await page.getByText('If a user has this address, a mail with a link is on its way.').waitFor()
+  await page.getByText('If a user has this address, an e-mail with a link is on its way.').waitFor()
   const mail = await until('the mail is there', () => mailbox.mails.find((text) => /To: .*leo@example/.test(text)))
   const token = /password#token=([\w-]+)/.exec(plain(mail))[1]
   await page.goto(`${server.url}/password#token=${token}`)
