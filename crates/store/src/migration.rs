@@ -94,6 +94,7 @@ migrations! {
     20 "who_is_told" "0020_who_is_told.sql";
     21 "side_by_side" "0021_side_by_side.sql";
     22 "decoding" "0022_decoding.sql";
+    23 "in_place" "0023_in_place.sql";
 }
 
 impl Migration {

@@ -19,16 +19,22 @@ pub(crate) async fn fill_checksums(database: &Database) -> Result<u64> {
         let some = database.write(|tx| fill_some(tx).boxed()).await?;
         filled += some;
         if some == 0 {
-            return Ok(filled);
+            break;
         }
     }
+    let mut after = (AccountId::from_i64(i64::MIN), DeviceId::from_i64(i64::MIN));
+    while let Some((some, last)) = database.write(move |tx| fill_last(tx, after).boxed()).await? {
+        filled += some;
+        after = last;
+    }
+    Ok(filled)
 }
 
 async fn fill_some(tx: &Tx) -> Result<u64> {
     tx.keep_device_cache_valid();
     let devices = fill(tx, "device", devices::checksum::of_row).await?;
     let alerts = fill(tx, "alert", alerts::checksum::of_row).await?;
-    Ok(devices + alerts + fill_last(tx).await?)
+    Ok(devices + alerts)
 }
 
 /// An account that has rows without a checksum, locked, so that they do not change until the commit.
@@ -51,17 +57,29 @@ async fn fill(tx: &Tx, table: &str, checksum: fn(&Row) -> Result<i64>) -> Result
     Ok(u64::try_from(rows.len()).unwrap_or(u64::MAX))
 }
 
-async fn fill_last(tx: &Tx) -> Result<u64> {
-    let Some(account) = lock_next(tx, "last_location").await? else { return Ok(0) };
+/// Fills in some of the last locations after this device, of one account; gives how many, and the last of them. PostgreSQL
+/// has no index of them, so that each is looked at once.
+async fn fill_last(
+    tx: &Tx,
+    (account, device): (AccountId, DeviceId),
+) -> Result<Option<(u64, (AccountId, DeviceId))>> {
+    tx.keep_device_cache_valid();
+    let sql = "SELECT account_id, device_id FROM last_location \
+               WHERE (account_id, device_id) > (?1, ?2) AND checksum IS NULL ORDER BY account_id, device_id LIMIT 1";
+    let Some(next) = tx.query_opt(sql, params![account, device]).await? else { return Ok(None) };
+    let account = AccountId::from_i64(next.i64("account_id")?);
+    tx.lock_account(account).await?;
     let sql = format!(
-        "SELECT device_id, {LAST_COLUMNS} FROM last_location WHERE account_id = ?1 AND checksum IS NULL LIMIT ?2"
+        "SELECT device_id, {LAST_COLUMNS} FROM last_location \
+         WHERE account_id = ?1 AND device_id >= ?2 AND checksum IS NULL ORDER BY device_id LIMIT ?3"
     );
-    let rows = tx.query(&sql, params![account, ROWS_PER_JOB]).await?;
+    let rows = tx.query(&sql, params![account, next.i64("device_id")?, ROWS_PER_JOB]).await?;
     let sql = "UPDATE last_location SET checksum = ?3 WHERE account_id = ?1 AND device_id = ?2";
+    let mut last = DeviceId::from_i64(next.i64("device_id")?);
     for row in &rows {
-        let device = DeviceId::from_i64(row.i64("device_id")?);
-        let checksum = last_checksum(account, device, &point_from_row(row)?);
-        tx.execute(sql, params![account, device, checksum]).await?;
+        last = DeviceId::from_i64(row.i64("device_id")?);
+        let checksum = last_checksum(account, last, &point_from_row(row)?);
+        tx.execute(sql, params![account, last, checksum]).await?;
     }
-    Ok(u64::try_from(rows.len()).unwrap_or(u64::MAX))
+    Ok(Some((u64::try_from(rows.len()).unwrap_or(u64::MAX), (account, last))))
 }

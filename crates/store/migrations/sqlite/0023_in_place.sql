@@ -1,0 +1,1 @@
+-- PostgreSQL changes last locations in place and no longer looks for the account of each message; here both cost nothing.
