@@ -1,22 +1,29 @@
 //! The devices of a batch, read in one round trip after they are locked.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use bytes::Bytes;
 use futures_util::future::{try_join, try_join3, try_join4};
 use perigee_core::actor::Reach;
+use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId, GroupId};
 use perigee_core::license::{DeviceState, License};
-use perigee_core::location::{Fix, JumpDetector, UnconfirmedJump};
+use perigee_core::location::{Fix, JumpDetector, Latitude, Longitude, Trust, UnconfirmedJump};
 use perigee_core::reporting_interval::ReportingInterval;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
-use tokio_postgres::types::ToSql;
+use tokio_postgres::types::{FromSql, ToSql};
 
+use super::live_devices::LiveDevices;
 use super::numbers::{self, ANNOUNCE, DRAW};
+use crate::codec::Point;
 use crate::error::{DbError, describe};
 use crate::postgres::{Session, bind};
 use crate::row::Row;
-use crate::sql::locations::{Admission, Submission, last_point};
+use crate::sql::locations::{Admission, Submission, check_last};
 use crate::tx::Tx;
 
 /// In ascending order, as all locks here, which prevents deadlocks between batches. Who changes what submissions rely on
@@ -28,18 +35,26 @@ const FIRST: &str = "SELECT d.id FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BI
     JOIN device d ON d.account_id = w.account_id AND d.id = w.id \
     WHERE NOT EXISTS (SELECT 1 FROM device_live v WHERE v.account_id = w.account_id AND v.device_id = w.id) \
     ORDER BY d.account_id, d.id FOR NO KEY UPDATE OF d";
-const LIVE: &str = "SELECT v.device_id FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS w (account_id, id) \
-    JOIN device_live v ON v.account_id = w.account_id AND v.device_id = w.id \
-    ORDER BY v.account_id, v.device_id FOR NO KEY UPDATE OF v";
 
-const DEVICES: &str = "SELECT d.account_id, d.id, d.licensed, d.expires, a.decided_at, v.newest_time, \
-        l.device_id IS NOT NULL AS has_last, l.number, l.time, l.received_at, l.latitude, l.longitude, l.late, \
-        FALSE AS suspect, l.readings, l.checksum, v.rhythm, v.doubt \
-    FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS w (account_id, id) \
-    JOIN device d ON d.account_id = w.account_id AND d.id = w.id \
-    JOIN account a ON a.id = d.account_id \
-    LEFT JOIN last_location l ON l.account_id = d.account_id AND l.device_id = d.id \
-    LEFT JOIN device_live v ON v.account_id = d.account_id AND v.device_id = d.id";
+/// Locks and reads, one device after the other in the order of the arrays. They are sub-selects so that the planner does not
+/// see their length: for a few devices it would plan anew each time, which takes longer than the statement.
+const LIVE: &str = "SELECT v.* FROM unnest((SELECT CAST($1 AS BIGINT[])), (SELECT CAST($2 AS BIGINT[]))) AS w (account_id, id) \
+    CROSS JOIN LATERAL ( \
+        SELECT account_id, device_id, newest_time, rhythm, doubt FROM device_live v \
+        WHERE v.account_id = w.account_id AND v.device_id = w.id FOR NO KEY UPDATE) v";
+
+/// A device is the first from its key on, which only the primary key can find. Asked for an equal key, a planner without
+/// statistics, as after an import, may search all devices of the account by one of the other indexes.
+const DEVICES: &str = "SELECT d.account_id, d.id, d.licensed, d.expires, \
+        (SELECT a.decided_at FROM account a WHERE a.id = d.account_id), \
+        l.number, l.time, l.received_at, l.latitude, l.longitude, l.late, l.readings, l.checksum \
+    FROM unnest((SELECT CAST($1 AS BIGINT[])), (SELECT CAST($2 AS BIGINT[]))) AS w (account_id, id) \
+    CROSS JOIN LATERAL ( \
+        SELECT account_id, id, licensed, expires FROM device e \
+        WHERE (e.account_id, e.id) >= (w.account_id, w.id) ORDER BY e.account_id, e.id LIMIT 1) d \
+    LEFT JOIN LATERAL ( \
+        SELECT * FROM last_location k WHERE k.account_id = w.account_id AND k.device_id = w.id OFFSET 0) l ON TRUE \
+    WHERE d.account_id = w.account_id AND d.id = w.id";
 
 const MEMBERS: &str = "SELECT m.account_id, m.group_id, m.device_id \
     FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[])) \
@@ -81,8 +96,11 @@ impl Known {
 /// What the statements that begin a batch have answered.
 pub(super) struct Look {
     devices: Vec<tokio_postgres::Row>,
+    live: Vec<tokio_postgres::Row>,
     members: Vec<tokio_postgres::Row>,
     drawn: Vec<tokio_postgres::Row>,
+    /// Devices without a row in `device_live`, as far as this node knew; they are locked in `device`.
+    first: BTreeSet<(i64, i64)>,
 }
 
 /// The statements of a batch, so that none needs a round trip of its own later.
@@ -95,16 +113,19 @@ pub(super) async fn prepare(session: &Session) -> std::result::Result<(), DbErro
 pub(super) async fn look(
     session: &Session,
     submissions: &[Submission],
+    with_live: &LiveDevices,
 ) -> std::result::Result<Look, DbError> {
     let accounts: BTreeSet<i64> = submissions.iter().map(|each| each.scope.account.as_i64()).collect();
     let accounts: Vec<i64> = accounts.into_iter().collect();
     let devices: BTreeSet<(i64, i64)> =
         submissions.iter().map(|each| (each.scope.account.as_i64(), each.device.as_i64())).collect();
+    let first = with_live.others(&devices);
     let (of_account, devices): (Vec<i64>, Vec<i64>) = devices.into_iter().unzip();
+    let (first_account, first_device): (Vec<i64>, Vec<i64>) = first.iter().copied().unzip();
     let [groups_account, groups, groups_device] = memberships(submissions);
     let blocks = numbers::blocks(submissions.iter().map(|each| each.locations.len()).sum());
 
-    let [share, first, live, find, belong, announce, draw] =
+    let [share, lock_first, live, find, belong, announce, draw] =
         session.prepare_native([ACCOUNTS, FIRST, LIVE, DEVICES, MEMBERS, ANNOUNCE, DRAW]).await?;
     let members = async {
         if groups.is_empty() {
@@ -121,25 +142,45 @@ pub(super) async fn look(
             try_join(session.run(&announce, &[]), session.run(&draw, &[&blocks])).await?;
         Ok(drawn)
     };
-    let lock = async {
-        let keys: [&(dyn ToSql + Sync); 2] = [&of_account, &devices];
-        try_join3(session.run(&share, &[&accounts]), session.run(&first, &keys), session.run(&live, &keys))
-            .await
+    let lock_first = async {
+        if first_device.is_empty() {
+            return Ok(Vec::new());
+        }
+        session.run(&lock_first, &[&first_account, &first_device]).await
     };
     let keys: [&(dyn ToSql + Sync); 2] = [&of_account, &devices];
-    let (_locked, devices, members, drawn) =
+    let lock = async {
+        let (_shared, _locked, live) =
+            try_join3(session.run(&share, &[&accounts]), lock_first, session.run(&live, &keys)).await?;
+        Ok(live)
+    };
+    let (live, devices, members, drawn) =
         try_join4(lock, session.run(&find, &keys), members, numbers).await?;
-    Ok(Look { devices, members, drawn })
+    Ok(Look { devices, live, members, drawn, first })
 }
 
 impl Look {
     /// The devices before the batch, and the numbers for its locations in ascending order.
-    pub(super) fn read(self, tx: &Tx) -> Result<(Known, impl Iterator<Item = i64>)> {
-        let devices = bind::read(&self.devices)?;
-        let devices = devices.iter().map(|row| device(tx, row, tx.now())).collect::<Result<_>>()?;
+    pub(super) fn read(self, tx: &Tx, with_live: &LiveDevices) -> Result<(Known, impl Iterator<Item = i64>)> {
+        let mut live = self.live.iter().map(live).collect::<Result<HashMap<_, _>>>()?;
+        with_live.add(live.keys());
+        let mut devices = HashMap::with_capacity(self.devices.len());
+        for row in &self.devices {
+            let (key, mut device) = device(tx, row)?;
+            match live.remove(&key) {
+                Some(live) => device.add(live),
+                None if self.first.contains(&(key.0.as_i64(), key.1.as_i64())) => {}
+                None => {
+                    // Only if the database lost what was committed. Nothing holds the device for this batch.
+                    with_live.forget();
+                    let cause = "the state of a device is missing; send the locations again";
+                    return Err(StoreError::Unavailable(cause.into()));
+                }
+            }
+            devices.insert(key, device);
+        }
         let members = bind::read(&self.members)?.iter().map(member).collect::<Result<_>>()?;
-        let drawn = self.drawn.iter().map(|row| row.try_get(0)).collect::<std::result::Result<_, _>>();
-        let drawn = drawn.map_err(|error| DbError::internal(describe(&error)))?;
+        let drawn = self.drawn.iter().map(|row| get(row, 0)).collect::<Result<_>>()?;
         Ok((Known { devices, members }, numbers::numbers(drawn)))
     }
 }
@@ -157,17 +198,70 @@ fn memberships(submissions: &[Submission]) -> [Vec<i64>; 3] {
     columns
 }
 
-fn device(tx: &Tx, row: &Row, now: Timestamp) -> Result<((AccountId, DeviceId), Device)> {
-    let key = (AccountId::from_i64(row.i64("account_id")?), DeviceId::from_i64(row.i64("id")?));
-    let license = License { licensed: row.bool("licensed")?, expires: row.opt_timestamp("expires")? };
-    let active = license.state(now.max(row.timestamp("decided_at")?)) == DeviceState::Active;
-    let last = if row.bool("has_last")? { last_point(tx, key.0, key.1, row)? } else { None };
-    let last = last.and_then(|point| point.unpack().ok()).as_ref().map(Fix::from);
-    let unconfirmed = row.opt_bytes_ref("doubt")?.map(UnconfirmedJump::from_bytes).unwrap_or_default();
-    let rhythm = row.opt_bytes_ref("rhythm")?.map(ReportingInterval::from_bytes).unwrap_or_default();
-    let newest = row.opt_timestamp("newest_time")?;
+type Key = (AccountId, DeviceId);
+
+/// The value at this position, from 0, of a statement here.
+fn get<'r, T: FromSql<'r>>(row: &'r tokio_postgres::Row, position: usize) -> Result<T> {
+    Ok(row.try_get(position).map_err(|error| DbError::internal(describe(&error)))?)
+}
+
+fn key(row: &tokio_postgres::Row) -> Result<Key> {
+    Ok((AccountId::from_i64(get(row, 0)?), DeviceId::from_i64(get(row, 1)?)))
+}
+
+/// What a row of `device_live` says.
+struct Live {
+    newest: Option<Timestamp>,
+    rhythm: ReportingInterval,
+    unconfirmed: UnconfirmedJump,
+}
+
+fn live(row: &tokio_postgres::Row) -> Result<(Key, Live)> {
+    let newest: Option<i64> = get(row, 2)?;
+    let live = Live {
+        newest: newest.map(Timestamp::from_millis),
+        rhythm: ReportingInterval::from_bytes(get(row, 3)?),
+        unconfirmed: UnconfirmedJump::from_bytes(get(row, 4)?),
+    };
+    Ok((key(row)?, live))
+}
+
+impl Device {
+    fn add(&mut self, live: Live) {
+        self.newest = live.newest;
+        self.rhythm = live.rhythm;
+        self.jump_detector.unconfirmed = live.unconfirmed;
+    }
+}
+
+/// A device as [`DEVICES`] gives it.
+fn device(tx: &Tx, row: &tokio_postgres::Row) -> Result<(Key, Device)> {
+    let key = key(row)?;
+    let expires: Option<i64> = get(row, 3)?;
+    let license = License { licensed: get(row, 2)?, expires: expires.map(Timestamp::from_millis) };
+    let decided_at = Timestamp::from_millis(get(row, 4)?);
+    let active = license.state(tx.now().max(decided_at)) == DeviceState::Active;
     let lapsed = license.licensed && !active;
-    Ok((key, Device { active, lapsed, newest, rhythm, jump_detector: JumpDetector { last, unconfirmed } }))
+    let jump_detector = JumpDetector { last: last(tx, key, row)?, ..JumpDetector::default() };
+    let rhythm = ReportingInterval::default();
+    Ok((key, Device { active, lapsed, newest: None, rhythm, jump_detector }))
+}
+
+/// The last location of a device in its row of [`DEVICES`]. A damaged one is recorded, and the device has none.
+fn last(tx: &Tx, (account, device): Key, row: &tokio_postgres::Row) -> Result<Option<Fix>> {
+    let Some(number) = get(row, 5)? else { return Ok(None) };
+    let readings: &[u8] = get(row, 11)?;
+    let point = Point {
+        time: Timestamp::from_millis(get(row, 6)?),
+        number,
+        received_at: Timestamp::from_millis(get(row, 7)?),
+        latitude: Latitude::from_e7(get(row, 8)?),
+        longitude: Longitude::from_e7(get(row, 9)?),
+        trust: Trust { late: get(row, 10)?, suspect: false },
+        readings: Bytes::copy_from_slice(readings),
+    };
+    let checked = check_last(&point, get(row, 12)?, account, device);
+    Ok(checked.map_err(|damaged| tx.damage().note(&damaged)).ok().as_ref().map(Fix::from))
 }
 
 fn member(row: &Row) -> Result<(AccountId, GroupId, DeviceId)> {

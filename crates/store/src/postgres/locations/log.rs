@@ -14,6 +14,7 @@ use perigee_core::location::{Compacted, CompactionBudget, Feed, Outcome, StoredL
 use perigee_core::store::{LogScan, LogScanLimits, Result};
 use perigee_core::time::Timestamp;
 
+use super::live_devices::LiveDevices;
 use super::{compact, contact, erase, feed, ingest, numbers, recent, skim, trim};
 use crate::codec::Point;
 use crate::job::Opening;
@@ -29,17 +30,18 @@ const CONCURRENT_COMMITS: RangeInclusive<usize> = 2..=4;
 /// settings there is room for 6,400.
 const ACCOUNTS_PER_COMMIT: usize = 128;
 
-/// The log of a PostgreSQL store, which keeps nothing in memory because other nodes write too.
+/// The log of a PostgreSQL store. It keeps no locations in memory, because other nodes write too.
 #[derive(Debug)]
 pub(crate) struct PostgresLog {
     concurrent_commits: usize,
+    with_live: Arc<LiveDevices>,
 }
 
 impl PostgresLog {
     pub(crate) fn new() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
         let concurrent_commits = cores.clamp(*CONCURRENT_COMMITS.start(), *CONCURRENT_COMMITS.end());
-        Self { concurrent_commits }
+        Self { concurrent_commits, with_live: Arc::default() }
     }
 }
 
@@ -54,7 +56,8 @@ impl LocationLog for PostgresLog {
     }
 
     fn opening(&self, batch: &Arc<Vec<Submission>>, part: Range<usize>) -> Option<Box<dyn Opening>> {
-        Some(Box::new(ingest::LookFirst { batch: Arc::clone(batch), part }))
+        let with_live = Arc::clone(&self.with_live);
+        Some(Box::new(ingest::LookFirst { batch: Arc::clone(batch), part, with_live }))
     }
 
     async fn horizon(&self, database: &Database, account: AccountId) -> Result<i64> {
@@ -64,7 +67,7 @@ impl LocationLog for PostgresLog {
     async fn ingest(&self, tx: &Tx, batch: &[Submission]) -> Result<Vec<Result<Vec<Outcome>>>> {
         let session = tx.as_postgres();
         let session = session.ok_or_else(|| StoreError::Internal("not a PostgreSQL transaction".into()))?;
-        ingest::ingest(tx, session, batch).await
+        ingest::ingest(tx, session, batch, &self.with_live).await
     }
 
     async fn feed(&self, tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Feed> {

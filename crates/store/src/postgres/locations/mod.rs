@@ -11,6 +11,7 @@ mod feed;
 mod ingest;
 mod known;
 mod late;
+mod live_devices;
 mod log;
 mod log_row;
 mod new_rows;

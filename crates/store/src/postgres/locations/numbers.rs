@@ -19,8 +19,10 @@ pub(super) const BLOCK: i64 = 8_192;
 /// cannot collide with the locks of accounts.
 pub(super) const ANNOUNCE: &str = "SELECT pg_advisory_xact_lock_shared(-1 - last_value) FROM event_number";
 
-/// Draws this many blocks. Names the sequence, because looking it up by its column takes far longer.
-pub(super) const DRAW: &str = "SELECT nextval('event_number') FROM generate_series(1, CAST($1 AS BIGINT))";
+/// Draws this many blocks. Names the sequence, because looking it up by its column takes far longer. The planner does not see
+/// the number, or it would plan anew each time.
+pub(super) const DRAW: &str =
+    "SELECT nextval('event_number') FROM generate_series(1, (SELECT CAST($1 AS BIGINT)))";
 
 const LAST: &str = "SELECT last_value FROM event_number";
 

@@ -37,7 +37,7 @@ pub(crate) use log::{
 pub(crate) use of_devices::last_of_devices;
 pub(crate) use pending_location::PendingLocation;
 pub(crate) use row::{
-    LAST_COLUMNS, checked_last, last_checksum, last_point, point_from_row, unpack_or_note,
+    LAST_COLUMNS, check_last, checked_last, last_checksum, point_from_row, unpack_or_note,
     unreadable_readings,
 };
 pub(crate) use submission_queue::{Submission, SubmissionQueues};

@@ -67,6 +67,25 @@ pub(crate) fn last_checksum(account: AccountId, device: DeviceId, point: &Point)
     ])
 }
 
+/// A last location, unpacked if it matches the checksum that was kept of it, or what is known of it if it is damaged.
+pub(crate) fn check_last(
+    point: &Point,
+    kept: Option<i64>,
+    account: AccountId,
+    device: DeviceId,
+) -> std::result::Result<StoredLocation, Damaged> {
+    let reason = if kept.is_some_and(|kept| kept != last_checksum(account, device, point)) {
+        "it does not match its checksum".to_owned()
+    } else {
+        match point.unpack() {
+            Ok(stored) => return Ok(stored),
+            Err(cause) => cause.to_string(),
+        }
+    };
+    let damaged = Damaged::new(Table::LastLocation, reason).of(account, Some(device)).with_count(1);
+    Err(damaged.with_numbers(point.number, point.number).with_times(point.time, point.time))
+}
+
 /// The last location of a device in its row, or what is known of it if it is damaged.
 pub(crate) fn checked_last(
     row: &Row,
@@ -74,16 +93,7 @@ pub(crate) fn checked_last(
     device: DeviceId,
 ) -> Result<std::result::Result<Point, Damaged>> {
     let point = point_from_row(row)?;
-    let kept = row.opt_i64("checksum")?;
-    let reason = if kept.is_some_and(|kept| kept != last_checksum(account, device, &point)) {
-        "it does not match its checksum".to_owned()
-    } else if let Err(cause) = point.unpack() {
-        cause.to_string()
-    } else {
-        return Ok(Ok(point));
-    };
-    let damaged = Damaged::new(Table::LastLocation, reason).of(account, Some(device)).with_count(1);
-    Ok(Err(damaged.with_numbers(point.number, point.number).with_times(point.time, point.time)))
+    Ok(check_last(&point, row.opt_i64("checksum")?, account, device).map(|_stored| point))
 }
 
 /// The last location of a device in its row; a damaged one is recorded, and the device has none until the next.
