@@ -199,6 +199,24 @@ impl Session {
         deferred.push(Deferred { statement, params });
     }
 
+    /// Inserts rows of equal length with the commit, by a statement that takes an array for each column.
+    pub(crate) async fn insert_with_commit(
+        &self,
+        sql: &'static str,
+        rows: Vec<Vec<Value>>,
+    ) -> Result<(), DbError> {
+        let Some(width) = rows.first().map(Vec::len) else { return Ok(()) };
+        let [statement] = self.prepare_native([sql]).await?;
+        let mut columns: Vec<Vec<Value>> = (0..width).map(|_| Vec::with_capacity(rows.len())).collect();
+        for row in rows {
+            for (column, value) in columns.iter_mut().zip(row) {
+                column.push(value);
+            }
+        }
+        self.defer(statement, columns.into_iter().map(|column| Box::new(column) as Param).collect());
+        Ok(())
+    }
+
     /// Commits. When this returns, the server has synced, and so has a synchronous standby.
     pub(crate) async fn commit(mut self) -> Result<(), DbError> {
         let deferred = std::mem::take(self.deferred.get_mut().unwrap_or_else(PoisonError::into_inner));

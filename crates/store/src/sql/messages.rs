@@ -21,6 +21,14 @@ const LISTED_BYTES: i64 = 1_024;
 const HEAD: &str = "INSERT INTO raw_message (account_id, id, received_at, device_id, source, peer, identifier, result, \
                     error, bytes, gateway_id)";
 
+/// The same on PostgreSQL, given an array for each column.
+const INSERT: &str = "INSERT INTO raw_message (account_id, id, received_at, device_id, source, peer, identifier, result, \
+        error, bytes, gateway_id) \
+    SELECT * FROM unnest( \
+        CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[]), CAST($5 AS TEXT[]), \
+        CAST($6 AS TEXT[]), CAST($7 AS TEXT[]), CAST($8 AS TEXT[]), CAST($9 AS TEXT[]), CAST($10 AS BYTEA[]), \
+        CAST($11 AS BIGINT[]))";
+
 /// Stores the messages of a batch, given the results of its locations.
 pub(super) async fn append(
     tx: &Tx,
@@ -34,8 +42,10 @@ pub(super) async fn append(
         let device = (result != MessageResult::UnknownDevice).then_some(submission.device);
         rows.push(row(tx, submission.scope.account, device, message, result));
     }
-    insert_many(tx, HEAD, &rows, "").await?;
-    Ok(())
+    match tx.as_postgres() {
+        Some(session) => Ok(session.insert_with_commit(INSERT, rows).await?),
+        None => insert_many(tx, HEAD, &rows, "").await.map(drop),
+    }
 }
 
 /// Stores a message without locations: that of no device, of several, or a test of one.
