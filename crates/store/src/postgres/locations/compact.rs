@@ -2,6 +2,7 @@
 //! is ever lost or doubled.
 
 use futures_util::FutureExt as _;
+use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::{Compacted, CompactionBudget};
 use perigee_core::store::Result;
@@ -9,6 +10,7 @@ use perigee_core::store::Result;
 use super::log_row::LogRow;
 use super::recent;
 use crate::codec::{Point, PointRef};
+use crate::postgres::Param;
 use crate::sql::locations::{CHUNK_FULL, PACK_AFTER_MS, apply, plan_merge};
 use crate::sql::quarantine::quarantine_device_batch;
 use crate::{Database, Row, Tx, params};
@@ -110,16 +112,23 @@ async fn pack_devices(tx: &Tx, devices: Devices) -> Result<Compacted> {
     Ok(done)
 }
 
-/// Records what was packed. Submissions update the same rows, so this comes last, right before the commit.
+/// Records what was packed.
+const MARK: &str = "UPDATE device_live SET packed_to = GREATEST(packed_to, CAST($3 AS BIGINT)), \
+        pack_due = CASE WHEN unpacked - CAST($4 AS BIGINT) >= CAST($6 AS BIGINT) THEN 0 \
+                   WHEN unpacked - CAST($4 AS BIGINT) > 0 THEN CAST($5 AS BIGINT) END, \
+        unpacked = GREATEST(unpacked - CAST($4 AS BIGINT), 0) \
+    WHERE account_id = $1 AND device_id = $2";
+
+/// Records what was packed. Submissions wait for the rows that this locks, so it is sent with the commit.
 async fn mark_packed(tx: &Tx, packed: &[Packed]) -> Result<()> {
-    let sql = "UPDATE device_live SET packed_to = GREATEST(packed_to, ?3), \
-                   pack_due = CASE WHEN unpacked - ?4 >= ?6 THEN 0 WHEN unpacked - ?4 > 0 THEN CAST(?5 AS BIGINT) END, \
-                   unpacked = GREATEST(unpacked - ?4, 0) \
-               WHERE account_id = ?1 AND device_id = ?2";
+    let session = tx.as_postgres();
+    let session = session.ok_or_else(|| StoreError::Internal("not a PostgreSQL transaction".into()))?;
     let full = i64::try_from(CHUNK_FULL).unwrap_or(i64::MAX);
-    let later = tx.now().plus_millis(PACK_AFTER_MS);
+    let later = tx.now().plus_millis(PACK_AFTER_MS).as_millis();
     for Packed { account, device, up_to, count } in packed {
-        tx.execute(sql, params![*account, *device, *up_to, *count, later, full]).await?;
+        let [statement] = session.prepare_native([MARK]).await?;
+        let values = [account.as_i64(), device.as_i64(), *up_to, *count, later, full];
+        session.defer(statement, values.into_iter().map(|value| Box::new(value) as Param).collect());
     }
     Ok(())
 }
