@@ -42,8 +42,8 @@ async fn search_on(
     device: DeviceId,
     mut search: Search<'_>,
 ) -> Result<Vec<bool>> {
-    while let Some(after) = search.next_after() {
-        let Some(chunk) = chunk_row::next(tx, account, device, after).await? else { break };
+    while let Some((after, latest)) = search.next_after().zip(search.latest()) {
+        let Some(chunk) = chunk_row::next_from(tx, account, device, after, latest).await? else { break };
         search.examine(tx, account, device, &chunk)?;
     }
     Ok(search.known)
@@ -77,6 +77,11 @@ impl<'a> Search<'a> {
     fn next_after(&self) -> Option<(Timestamp, i64)> {
         let earliest = self.order.get(self.done)?;
         Some(self.after.max((self.time(*earliest), i64::MIN)))
+    }
+
+    /// The time of the newest location.
+    fn latest(&self) -> Option<Timestamp> {
+        self.order.last().map(|place| self.time(*place))
     }
 
     /// Looks for the locations of a chunk's time. A damaged chunk is recorded.
