@@ -73,7 +73,7 @@ pub(crate) fn check_last(
     kept: Option<i64>,
     account: AccountId,
     device: DeviceId,
-) -> std::result::Result<StoredLocation, Damaged> {
+) -> std::result::Result<StoredLocation, Box<Damaged>> {
     let reason = if kept.is_some_and(|kept| kept != last_checksum(account, device, point)) {
         "it does not match its checksum".to_owned()
     } else {
@@ -83,7 +83,7 @@ pub(crate) fn check_last(
         }
     };
     let damaged = Damaged::new(Table::LastLocation, reason).of(account, Some(device)).with_count(1);
-    Err(damaged.with_numbers(point.number, point.number).with_times(point.time, point.time))
+    Err(Box::new(damaged.with_numbers(point.number, point.number).with_times(point.time, point.time)))
 }
 
 /// The last location of a device in its row, or what is known of it if it is damaged.
@@ -91,7 +91,7 @@ pub(crate) fn checked_last(
     row: &Row,
     account: AccountId,
     device: DeviceId,
-) -> Result<std::result::Result<Point, Damaged>> {
+) -> Result<std::result::Result<Point, Box<Damaged>>> {
     let point = point_from_row(row)?;
     Ok(check_last(&point, row.opt_i64("checksum")?, account, device).map(|_stored| point))
 }

@@ -16,14 +16,14 @@ const FLEET: &str = "INSERT INTO account (id, revision, name, time_zone, expiry_
 
 /// The first column of the answer.
 async fn texts(database: &Database, sql: String) -> Vec<String> {
-    let texts = move |tx| {
+    let read = database.read(move |tx| {
         async move {
-            let rows = crate::Tx::query(tx, &sql, &[]).await?;
+            let rows = tx.query(&sql, &[]).await?;
             Ok(rows.iter().map(|row| row.text(0)).collect::<Result<Vec<_>, _>>()?)
         }
         .boxed()
-    };
-    database.read(texts).await.unwrap()
+    });
+    read.await.unwrap()
 }
 
 #[tokio::test]
