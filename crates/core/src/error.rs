@@ -128,6 +128,8 @@ pub enum Kind {
     Message,
     /// A command to a device.
     Command,
+    /// A photo or another file that a device uploaded.
+    File,
     /// A session, link or key that proves who somebody is.
     Credential,
 }
@@ -158,6 +160,7 @@ impl Kind {
             Self::Gateway => "gateway",
             Self::Message => "message",
             Self::Command => "command",
+            Self::File => "file",
             Self::Credential => "credential",
         }
     }

@@ -171,6 +171,8 @@ ids! {
     MessageId = "msg_";
     /// A command to a device.
     CommandId = "cmd_";
+    /// A photo or another file that a device uploaded.
+    FileId = "fil_";
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ pub mod credential;
 pub mod day;
 pub mod decoding;
 pub mod device;
+pub mod device_file;
 pub mod emergency;
 pub mod error;
 pub mod escalation;

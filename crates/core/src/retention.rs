@@ -17,7 +17,7 @@ pub struct RecordRetention {
     pub alerts_ms: Option<i64>,
     /// Occurrences of rules, by when they ended.
     pub occurrences_ms: Option<i64>,
-    /// Raw messages, by when they were received.
+    /// Raw messages and files of devices, by when they were received.
     pub messages_ms: Option<i64>,
 }
 
@@ -32,6 +32,8 @@ pub struct DeletedRecords {
     pub occurrences: u64,
     /// Raw messages of trackers and satellite networks.
     pub messages: u64,
+    /// Photos and other files of devices.
+    pub files: u64,
 }
 
 /// The days that apply to a device: its own number, longer or shorter, overrides the account's. `None` is forever.

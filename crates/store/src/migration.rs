@@ -95,6 +95,7 @@ migrations! {
     21 "side_by_side" "0021_side_by_side.sql";
     22 "decoding" "0022_decoding.sql";
     23 "in_place" "0023_in_place.sql";
+    24 "device_files" "0024_device_files.sql";
 }
 
 impl Migration {

@@ -1,8 +1,8 @@
 //! Values as statements take them and rows give them, the same on both engines.
 
 use perigee_core::id::{
-    AccountId, AlertId, AuditId, CommandId, ContactGroupId, DeliveryId, DeviceId, GatewayId, GeofenceId,
-    GroupId, KeyId, MessageId, NotificationId, RuleId, SessionId, ShareId, UserId, WebhookId,
+    AccountId, AlertId, AuditId, CommandId, ContactGroupId, DeliveryId, DeviceId, FileId, GatewayId,
+    GeofenceId, GroupId, KeyId, MessageId, NotificationId, RuleId, SessionId, ShareId, UserId, WebhookId,
 };
 use perigee_core::time::Timestamp;
 
@@ -105,6 +105,7 @@ from! {
     RuleId, value => Self::Int(value.as_i64());
     GeofenceId, value => Self::Int(value.as_i64());
     CommandId, value => Self::Int(value.as_i64());
+    FileId, value => Self::Int(value.as_i64());
     MessageId, value => Self::Int(value.as_i64());
     GatewayId, value => Self::Int(value.as_i64());
 }

@@ -10,6 +10,7 @@ mod calls;
 mod commands;
 mod contacts;
 mod credentials;
+mod device_files;
 mod devices;
 mod escalations;
 mod feeds;
@@ -36,6 +37,7 @@ pub use calls::{CALL_RETENTION_DAYS, Calls, HourCalls};
 pub use commands::Commands;
 pub use contacts::{ContactGroups, WatchLists};
 pub use credentials::{Credentials, PASSWORD_MAILS_AN_HOUR};
+pub use device_files::DeviceFiles;
 pub use devices::{Devices, ExpiryAnnouncement, NamedDevice};
 pub use escalations::{DueStep, Escalations};
 pub use feeds::{Feeds, LeasedPoll, PollSettlement};
@@ -78,6 +80,7 @@ pub trait Store:
     + Gateways
     + AccountGateways
     + Commands
+    + DeviceFiles
     + Feeds
     + Locations
     + LocationMaintenance
@@ -114,6 +117,7 @@ impl<T> Store for T where
         + Gateways
         + AccountGateways
         + Commands
+        + DeviceFiles
         + Feeds
         + Locations
         + LocationMaintenance

@@ -66,8 +66,8 @@ pub async fn forget_expired(app: &App) {
 pub async fn delete_old_records(app: &App) {
     match app.store.delete_old_records(app.config.retention.records()).await {
         Ok(deleted) if deleted == DeletedRecords::default() => {}
-        Ok(DeletedRecords { audits, alerts, occurrences, messages }) => {
-            tracing::info!(audits, alerts, occurrences, messages, "deleted old records");
+        Ok(DeletedRecords { audits, alerts, occurrences, messages, files }) => {
+            tracing::info!(audits, alerts, occurrences, messages, files, "deleted old records");
         }
         Err(error) => {
             tracing::warn!(error = &error as &dyn std::error::Error, "could not delete old records");

@@ -17,6 +17,7 @@ mod commands;
 mod contact_groups;
 mod credentials;
 mod deliveries;
+mod device_files;
 pub(crate) mod devices;
 mod directory;
 mod editions;

@@ -1,7 +1,7 @@
-//! Deleting records past their retention: audit entries, alerts, occurrences of rules, raw messages.
+//! Deleting records past their retention: audit entries, alerts, occurrences of rules, raw messages, files of devices.
 
 use futures_util::FutureExt as _;
-use perigee_core::id::{AccountId, AlertId, AuditId, MessageId};
+use perigee_core::id::{AccountId, AlertId, AuditId, FileId, MessageId};
 use perigee_core::retention::{DeletedRecords, RecordRetention};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
@@ -54,6 +54,13 @@ const MESSAGES: Records = Records {
     first_id: message_id,
 };
 
+const FILES: Records = Records {
+    are_older: "EXISTS (SELECT 1 FROM device_file r WHERE r.account_id = a.id AND r.id < ?1)",
+    delete: "DELETE FROM device_file WHERE account_id = ?1 AND id IN ( \
+        SELECT id FROM device_file WHERE account_id = ?1 AND id < ?2 AND received_at < ?3 ORDER BY id LIMIT ?4 {free})",
+    first_id: file_id,
+};
+
 /// Deletes expired records as of this instant, account by account.
 pub(super) async fn delete_old(
     database: &Database,
@@ -69,6 +76,7 @@ pub(super) async fn delete_old(
     deleted.alerts = delete_before(database, ALERTS, cut(retention.alerts_ms)).await?;
     deleted.occurrences = delete_before(database, OCCURRENCES, cut(retention.occurrences_ms)).await?;
     deleted.messages = delete_before(database, MESSAGES, cut(retention.messages_ms)).await?;
+    deleted.files = delete_before(database, FILES, cut(retention.messages_ms)).await?;
     Ok(deleted)
 }
 
@@ -93,6 +101,10 @@ fn alert_id(cut: Timestamp) -> i64 {
 
 fn message_id(cut: Timestamp) -> i64 {
     MessageId::first_at(cut).as_i64()
+}
+
+fn file_id(cut: Timestamp) -> i64 {
+    FileId::first_at(cut).as_i64()
 }
 
 async fn in_slices(

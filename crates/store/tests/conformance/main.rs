@@ -11,6 +11,7 @@ mod commands;
 mod compaction;
 mod credentials;
 mod damage;
+mod device_files;
 mod devices;
 mod email;
 mod expiry;
@@ -82,6 +83,12 @@ conformance! {
         a_command_is_sent_once_and_in_order,
         a_queue_is_bounded_and_old_commands_are_forgotten,
         commands_are_seen_with_their_device,
+    }
+    device_files {
+        a_file_is_stored_once_and_read_back,
+        the_oldest_files_of_a_device_are_deleted_for_newer_ones,
+        files_are_seen_and_deleted_with_their_device,
+        files_are_kept_as_long_as_raw_messages,
     }
     clock {
         a_lease_of_a_clock_ahead_is_over,

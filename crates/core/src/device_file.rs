@@ -1,0 +1,160 @@
+//! Photos and other files that devices upload.
+
+use crate::id::{AccountId, DeviceId, FileId};
+use crate::time::Timestamp;
+
+/// A file of a device, without its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceFile {
+    /// Assigned by the service; later files have larger ids.
+    pub id: FileId,
+    /// The account of the device.
+    pub account: AccountId,
+    /// The device that uploaded it.
+    pub device: DeviceId,
+    /// When it was taken by the device's clock, where the device told.
+    pub captured_at: Option<Timestamp>,
+    /// When its last part was received.
+    pub received_at: Timestamp,
+    /// What the device called it, or a name made from its kind.
+    pub name: String,
+    /// By its first bytes, whatever its name says.
+    pub media_type: MediaType,
+    /// In bytes.
+    pub size: u32,
+    /// The protocol that it came by.
+    pub source: String,
+}
+
+impl DeviceFile {
+    /// Bytes that a file may have.
+    pub const BYTES_MAX: usize = 1024 * 1024;
+    /// Files of a device that are kept, the newest ones.
+    pub const COUNT_MAX: u32 = 100;
+    /// Bytes that the files of a device may have together; the oldest are deleted for newer ones.
+    pub const TOTAL_BYTES_MAX: u32 = 20 * 1024 * 1024;
+    /// Characters of a name that are stored.
+    pub const NAME_MAX: usize = 100;
+}
+
+/// A file that has arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewDeviceFile {
+    /// When it was taken by the device's clock, where the device told.
+    pub captured_at: Option<Timestamp>,
+    /// What the device called it; up to [`DeviceFile::NAME_MAX`] characters are stored.
+    pub name: String,
+    /// The protocol that it came by.
+    pub source: &'static str,
+    /// At least one, [`DeviceFile::BYTES_MAX`] at the most.
+    pub bytes: Vec<u8>,
+}
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MediaType {
+    /// A JPEG photo.
+    Jpeg,
+    /// A PNG image.
+    Png,
+    /// A GIF image.
+    Gif,
+    /// A WebP image.
+    WebP,
+    /// A TIFF image, which browsers do not show.
+    Tiff,
+    /// Sound in AMR, as many trackers record it.
+    Amr,
+    /// Sound in WAVE.
+    Wave,
+    /// Sound in MP3.
+    Mp3,
+    /// An MPEG-4 video.
+    Mp4,
+    /// Anything else.
+    Other,
+}
+
+impl MediaType {
+    /// Every media type.
+    pub const ALL: [Self; 10] = [
+        Self::Jpeg,
+        Self::Png,
+        Self::Gif,
+        Self::WebP,
+        Self::Tiff,
+        Self::Amr,
+        Self::Wave,
+        Self::Mp3,
+        Self::Mp4,
+        Self::Other,
+    ];
+
+    /// Tells it by the first bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        let at = |from: usize, wanted: &[u8]| bytes.get(from..).is_some_and(|rest| rest.starts_with(wanted));
+        match () {
+            () if at(0, b"\xff\xd8\xff") => Self::Jpeg,
+            () if at(0, b"\x89PNG\r\n\x1a\n") => Self::Png,
+            () if at(0, b"GIF87a") || at(0, b"GIF89a") => Self::Gif,
+            () if at(0, b"RIFF") && at(8, b"WEBP") => Self::WebP,
+            () if at(0, b"RIFF") && at(8, b"WAVE") => Self::Wave,
+            () if at(0, b"II*\0") || at(0, b"MM\0*") => Self::Tiff,
+            () if at(0, b"#!AMR") => Self::Amr,
+            () if at(0, b"ID3") => Self::Mp3,
+            () if at(4, b"ftyp") => Self::Mp4,
+            () => Self::Other,
+        }
+    }
+
+    /// As in `Content-Type` and in the store.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Jpeg => "image/jpeg",
+            Self::Png => "image/png",
+            Self::Gif => "image/gif",
+            Self::WebP => "image/webp",
+            Self::Tiff => "image/tiff",
+            Self::Amr => "audio/amr",
+            Self::Wave => "audio/wav",
+            Self::Mp3 => "audio/mpeg",
+            Self::Mp4 => "video/mp4",
+            Self::Other => "application/octet-stream",
+        }
+    }
+
+    /// The media type with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|media| media.name() == name)
+    }
+
+    /// Whether browsers show it as an image, which cannot run anything.
+    pub const fn is_shown_inline(self) -> bool {
+        matches!(self, Self::Jpeg | Self::Png | Self::Gif | Self::WebP)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_bytes_decide() {
+        let check = |bytes: &[u8], expect| assert_eq!(MediaType::of(bytes), expect, "{bytes:?}");
+        check(b"", MediaType::Other);
+        check(b"\xff\xd8\xff\xe0", MediaType::Jpeg);
+        check(b"\xff\xd8", MediaType::Other);
+        check(b"RIFF\0\0\0\0WEBP", MediaType::WebP);
+        check(b"RIFF\0\0\0\0WAVE", MediaType::Wave);
+        check(b"\0\0\0\x20ftypisom", MediaType::Mp4);
+        check(b"<svg xmlns='http://www.w3.org/2000/svg'>", MediaType::Other);
+        check(b"<html><script>", MediaType::Other);
+    }
+
+    #[test]
+    fn names_are_read_back() {
+        for media in MediaType::ALL {
+            assert_eq!(MediaType::named(media.name()), Some(media));
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Photos and other files that devices upload.
+
+use async_trait::async_trait;
+use futures_util::FutureExt as _;
+use perigee_core::actor::Scope;
+use perigee_core::device_file::{DeviceFile, MediaType, NewDeviceFile};
+use perigee_core::gateway::Reporter;
+use perigee_core::id::{AccountId, DeviceId, FileId};
+use perigee_core::page::{Page, PageRequest};
+use perigee_core::store::{DeviceFiles, Result};
+use sha2::{Digest as _, Sha256};
+
+use super::query::Query;
+use super::{accounts, column, ids, scope};
+use crate::{Database, Row, Tx, params};
+
+const COLUMNS: &str = "account_id, id, device_id, captured_at, received_at, name, media_type, size, source";
+
+fn from_row(row: &Row) -> Result<DeviceFile> {
+    let media_type = MediaType::named(row.str("media_type")?);
+    Ok(DeviceFile {
+        id: FileId::from_i64(row.i64("id")?),
+        account: AccountId::from_i64(row.i64("account_id")?),
+        device: DeviceId::from_i64(row.i64("device_id")?),
+        captured_at: row.opt_timestamp("captured_at")?,
+        received_at: row.timestamp("received_at")?,
+        name: row.text("name")?,
+        media_type: media_type.ok_or_else(|| column::unreadable("media_type", "no media type"))?,
+        size: row.int("size")?,
+        source: row.text("source")?,
+    })
+}
+
+/// What is the same when a device sends a file again.
+fn digest(name: &str, file: &NewDeviceFile) -> Vec<u8> {
+    let captured = file.captured_at.map_or(i64::MIN, |at| at.as_millis());
+    let mut hasher = Sha256::new();
+    hasher.update(u64::try_from(name.len()).unwrap_or(u64::MAX).to_le_bytes());
+    hasher.update(name.as_bytes());
+    hasher.update(captured.to_le_bytes());
+    hasher.update(&file.bytes);
+    hasher.finalize().to_vec()
+}
+
+async fn store(tx: &Tx, reporter: Reporter, file: NewDeviceFile) -> Result<bool> {
+    tx.keep_device_cache_valid();
+    let account = accounts::lock(tx, reporter.scope.account).await?.id;
+    let device = reporter.device;
+    scope::require_device(tx, reporter.scope, device).await?;
+    let is_kept = |letter: &char| !letter.is_control();
+    let name: String = file.name.chars().filter(is_kept).take(DeviceFile::NAME_MAX).collect();
+    let id = ids::fresh_id(tx, "device_file", account, |now| FileId::new(now).as_i64()).await?;
+    let sql = format!(
+        "INSERT INTO device_file ({COLUMNS}, digest, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) \
+         ON CONFLICT (account_id, device_id, digest) DO NOTHING"
+    );
+    let size = i64::try_from(file.bytes.len()).unwrap_or(i64::MAX);
+    let media_type = MediaType::of(&file.bytes).name();
+    let digest = digest(&name, &file);
+    let values = params![
+        account,
+        id,
+        device,
+        file.captured_at,
+        tx.now(),
+        name,
+        media_type,
+        size,
+        file.source,
+        &digest,
+        &file.bytes
+    ];
+    if tx.execute(&sql, values).await? == 0 {
+        return Ok(false);
+    }
+    delete_oldest(tx, account, device).await?;
+    Ok(true)
+}
+
+/// Deletes the oldest files beyond the bounds of a device. The newest is kept in any case.
+async fn delete_oldest(tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
+    let sql = "DELETE FROM device_file WHERE account_id = ?1 AND id IN (SELECT id FROM ( \
+                   SELECT id, ROW_NUMBER() OVER (ORDER BY id DESC) AS place, CAST(SUM(size) OVER (ORDER BY id DESC) AS BIGINT) AS total \
+                   FROM device_file WHERE account_id = ?1 AND device_id = ?2) AS files \
+               WHERE place > ?3 OR (place > 1 AND total > ?4))";
+    let (count, total) = (i64::from(DeviceFile::COUNT_MAX), i64::from(DeviceFile::TOTAL_BYTES_MAX));
+    tx.execute(sql, params![account, device, count, total]).await?;
+    Ok(())
+}
+
+fn select(columns: &str, scope: Scope, device: DeviceId) -> Query {
+    let sql = format!("SELECT {columns} FROM device_file WHERE account_id = ?1 AND device_id = ?2");
+    let mut query = Query::new(sql, params![scope.account, device]);
+    scope::keep_devices(&mut query, scope, "device_id");
+    query
+}
+
+async fn list(tx: &Tx, scope: Scope, device: DeviceId, page: PageRequest) -> Result<Page<DeviceFile>> {
+    let mut query = select(COLUMNS, scope, device);
+    query.push_with(" AND id < {}", page.after.unwrap_or(i64::MAX));
+    query.push_with(" ORDER BY id DESC LIMIT {}", i64::from(page.limit) + 1);
+    let files = query.rows(tx).await?.iter().map(from_row).collect::<Result<Vec<_>>>()?;
+    Ok(Page::cut(files, page.limit, |file| file.id.as_i64()))
+}
+
+async fn find(tx: &Tx, scope: Scope, device: DeviceId, id: FileId) -> Result<Option<(DeviceFile, Vec<u8>)>> {
+    let mut query = select(&format!("{COLUMNS}, bytes"), scope, device);
+    query.push_with(" AND id = {}", id);
+    let Some(row) = query.row(tx).await? else { return Ok(None) };
+    Ok(Some((from_row(&row)?, row.bytes("bytes")?)))
+}
+
+#[async_trait]
+impl DeviceFiles for Database {
+    async fn store_file(&self, reporter: &Reporter, file: NewDeviceFile) -> Result<bool> {
+        let reporter = reporter.clone();
+        self.write(move |tx| store(tx, reporter, file).boxed()).await
+    }
+
+    async fn list_files(
+        &self,
+        scope: Scope,
+        device: DeviceId,
+        page: PageRequest,
+    ) -> Result<Page<DeviceFile>> {
+        self.read(move |tx| list(tx, scope, device, page).boxed()).await
+    }
+
+    async fn find_file(
+        &self,
+        scope: Scope,
+        device: DeviceId,
+        id: FileId,
+    ) -> Result<Option<(DeviceFile, Vec<u8>)>> {
+        self.read(move |tx| find(tx, scope, device, id).boxed()).await
+    }
+}
