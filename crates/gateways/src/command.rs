@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::decoded::Options;
 use crate::hex::parse_hex;
-use crate::protocol::{Protocol, Transport};
+use crate::protocol::Protocol;
 
 /// What a device is told to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,9 +84,6 @@ pub fn encode_command(
     command: &Command,
     target: &Target<'_>,
 ) -> Result<Vec<u8>, EncodeError> {
-    if !protocol.transports.contains(&Transport::Tcp) {
-        return Err(EncodeError::Unsupported);
-    }
     if let Some(digits) = command.optional_text("hex").filter(|_| command.kind == "custom") {
         let sample = Command { kind: command.kind.clone(), values: CommandKind::Custom.sample() };
         if (protocol.encode)(&sample, target) == Err(EncodeError::Unsupported) {

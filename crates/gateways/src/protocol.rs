@@ -40,6 +40,14 @@ pub struct Protocol {
     pub sniff: fn(&[u8]) -> Sniff,
 }
 
+impl Protocol {
+    /// Whether commands can be sent in datagrams as they are in a stream. Teltonika defines its codecs for commands for
+    /// streams only.
+    pub fn takes_commands_by_datagram(&self) -> bool {
+        self.transports.contains(&Transport::Udp) && self.name != "teltonika"
+    }
+}
+
 /// Every protocol, in the order in which first bytes are judged: what is sure by a fixed prefix comes first.
 pub const PROTOCOLS: &[Protocol] = &[
     protocols::gt06::PROTOCOL,

@@ -54,7 +54,7 @@ fn protocols_say_which_commands_they_take() {
     let of = |name: &str| supported_commands(find_protocol(name).unwrap(), &target);
     assert!(of("gt06").contains(&CommandKind::EngineStop) && !of("gt06").contains(&CommandKind::SendSms));
     assert_eq!(of("wialon-ips"), [CommandKind::Message, CommandKind::Custom]);
-    assert_eq!(of("calamp"), []);
+    assert_eq!(of("calamp"), [CommandKind::Custom]);
     for protocol in PROTOCOLS {
         for kind in supported_commands(protocol, &target) {
             let command = Command { kind: kind.name().to_owned(), values: kind.sample() };

@@ -2,7 +2,7 @@
 
 use crate::bits::bit;
 use crate::decoded::{Context, DecodeError, Decoded, Decoder};
-use crate::reader::Reader;
+use crate::reader::{Reader, hex_digits};
 
 use super::report::read_report;
 
@@ -21,6 +21,16 @@ impl Decoder for CalampDecoder {
     fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded {
         read(frame, context).into()
     }
+}
+
+/// What the unit says to a message: whether it was taken, or the values that were asked for.
+fn read_answer(kind: u8, mut reader: Reader<'_>) -> Option<String> {
+    if kind != ACKNOWLEDGE {
+        return Some(format!("{kind:02X}: {}", hex_digits(reader.take_rest())));
+    }
+    let (asked, outcome) = (reader.u8().ok()?, reader.u8().ok()?);
+    let word = if outcome == 0 { "done".to_owned() } else { format!("refused with code {outcome}") };
+    Some(format!("{asked:02X}: {word}"))
 }
 
 fn read(frame: &[u8], context: &Context<'_>) -> Result<Decoded, DecodeError> {
@@ -45,6 +55,9 @@ fn read(frame: &[u8], context: &Context<'_>) -> Result<Decoded, DecodeError> {
         return Err(DecodeError::Unidentified);
     }
     let (service, kind, sequence) = (reader.u8()?, reader.u8()?, reader.u16()?);
+    if service == RESPONSE {
+        decoded.answer = read_answer(kind, reader);
+    }
     match read_report(kind, &mut reader) {
         Ok(report) => decoded.reports.extend(report),
         Err(error) => decoded.error = Some(error),
@@ -54,4 +67,34 @@ fn read(frame: &[u8], context: &Context<'_>) -> Result<Decoded, DecodeError> {
         decoded.reply([RESPONSE, ACKNOWLEDGE, high, low, kind, 0, 0, 0, 0, 0]);
     }
     Ok(decoded)
+}
+
+#[cfg(test)]
+mod tests {
+    use perigee_core::time::Timestamp;
+
+    use super::*;
+    use crate::decoded::Options;
+
+    #[test]
+    fn answers_to_commands_are_told() {
+        let check = |message: &[u8], expect: Option<&str>| {
+            let options = Options::default();
+            let now = Timestamp::from_millis(0);
+            let context = Context {
+                known: true,
+                identifier: None,
+                model: None,
+                options: &options,
+                datagram: true,
+                now,
+            };
+            let decoded = CalampDecoder.decode(message, &context);
+            assert_eq!((decoded.answer.as_deref(), decoded.replies.len()), (expect, 0), "{message:?}");
+        };
+        check(&[2, 1, 0, 7, 7, 0, 0, 0, 0, 0], Some("07: done"));
+        check(&[2, 1, 0, 7, 6, 3, 0, 0, 0, 0], Some("06: refused with code 3"));
+        check(&[2, 6, 0, 7, 2, 0xab], Some("06: 02ab"));
+        check(&[0, 1, 0, 7, 7, 0, 0, 0, 0, 0], None);
+    }
 }

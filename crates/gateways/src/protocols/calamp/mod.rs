@@ -1,10 +1,10 @@
 //! LM Direct: datagrams of the maker's `LMU` units.
 
 mod decode;
+mod encode;
 mod frame;
 mod report;
 
-use crate::command::no_commands;
 use crate::framer::NoStream;
 use crate::protocol::{Protocol, Transport};
 
@@ -17,6 +17,6 @@ pub const PROTOCOL: Protocol = Protocol {
     max_frame: 2048,
     framer: || Box::new(NoStream),
     decoder: || Box::new(decode::CalampDecoder),
-    encode: no_commands,
+    encode: encode::encode,
     sniff: frame::sniff,
 };

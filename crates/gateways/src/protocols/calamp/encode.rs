@@ -1,0 +1,14 @@
+//! Commands to `CalAmp` units: messages that the user writes.
+
+use crate::command::{Command, EncodeError, Target};
+use crate::hex::parse_hex;
+
+/// Writes a command.
+pub(super) fn encode(command: &Command, _target: &Target<'_>) -> Result<Vec<u8>, EncodeError> {
+    match command.kind.as_str() {
+        "custom" => parse_hex(command.text("data")?)
+            .filter(|bytes| !bytes.is_empty())
+            .ok_or(EncodeError::Invalid("a custom command for this model is hexadecimal digits")),
+        _ => Err(EncodeError::Unsupported),
+    }
+}
