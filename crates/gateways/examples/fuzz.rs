@@ -1,6 +1,7 @@
 //! Runs random and mutated inputs through every framer, decoder, feed, template and mapping, and counts executions.
 //!
-//! `cargo run --release --example fuzz -- --seconds 60 [--seed N]`. A panic prints the target and the input, and ends with 1.
+//! `cargo run --release --example fuzz -- --seconds 60 [--executions N] [--seed N]` ends after the time or the executions,
+//! whichever is first. A panic prints the target and the input, and ends with 1.
 
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,8 +14,8 @@ use perigee_gateways::mapping::Mapping;
 use perigee_gateways::template::Template;
 use perigee_gateways::xml::Element;
 use perigee_gateways::{
-    Context, FEEDS, FeedContext, FeedOutcome, FeedRequest, FrameBuffer, Options, PROTOCOLS, report_json,
-    sniff,
+    Context, Decoder, FEEDS, FeedContext, FeedOutcome, FeedRequest, FrameBuffer, Options, PROTOCOLS,
+    report_json, sniff,
 };
 use serde_json::{Value as Json, json};
 
@@ -38,11 +39,28 @@ impl Random {
     }
 }
 
+/// A photo of JT/T 808, whole and in packets; no recorded frame has one.
+const PHOTOS: &[&str] = &[
+    "7e0801004f01380013800000090000004d000001030000000000000002015752a006c9f9e0000a0258005a260101200000ffd8ffe00102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f2021222324252627ee7e",
+    "7e0801202801380013800001f5000200010000004d000001030000000000000002015752a006c9f9e0000a0258005a260101200000ffd8ffe0577e",
+    "7e0801202701380013800001f6000200020102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f2021222324252627537e",
+];
+/// Bytes that a decoder may keep of files: four of them.
+const HELD_MAX: usize = 4 * perigee_core::device_file::DeviceFile::BYTES_MAX;
+
 /// Recorded frames and bodies to start from, with the settings that templates and mappings are mutated from.
 struct Corpus {
     inputs: Vec<Vec<u8>>,
     settings: Vec<String>,
 }
+
+fn bytes_of(hex: &str) -> Vec<u8> {
+    let pairs = hex.as_bytes().chunks_exact(2).filter_map(|pair| std::str::from_utf8(pair).ok());
+    pairs.filter_map(|pair| u8::from_str_radix(pair, 16).ok()).collect()
+}
+
+/// A decoder of each protocol that reads many inputs, as that of a connection does.
+type Decoders = Vec<Box<dyn Decoder>>;
 
 fn load() -> Corpus {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
@@ -50,10 +68,7 @@ fn load() -> Corpus {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let text = std::fs::read_to_string(entry.path()).unwrap_or_default();
         for row in text.lines().filter_map(|line| serde_json::from_str::<Json>(line).ok()) {
-            if let Some(hex) = row["hex"].as_str() {
-                let pairs = hex.as_bytes().chunks_exact(2).filter_map(|pair| std::str::from_utf8(pair).ok());
-                inputs.push(pairs.filter_map(|pair| u8::from_str_radix(pair, 16).ok()).collect());
-            }
+            inputs.extend(row["hex"].as_str().map(bytes_of));
             for member in ["text", "body", "response", "uri"] {
                 inputs.extend(
                     row[member].as_str().map(|text| text.trim_start_matches("/?").as_bytes().to_vec()),
@@ -61,6 +76,7 @@ fn load() -> Corpus {
             }
         }
     }
+    inputs.extend(PHOTOS.iter().map(|hex| bytes_of(hex)));
     inputs.retain(|input| !input.is_empty());
     let template = json!({"endian": "little", "start": 1, "record": 5, "fields": [
         {"field": "latitude", "offset": 0, "width": 3, "signed": true, "scale": 0.00001, "mask": "0x7fffff"},
@@ -102,7 +118,13 @@ fn mutate(random: &mut Random, inputs: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// Runs one input through everything and gives the number of executions, or the target that panicked.
-fn run(input: &[u8], setting: &[u8], random: &mut Random, options: &Options) -> Result<u64, &'static str> {
+fn run(
+    input: &[u8],
+    setting: &[u8],
+    random: &mut Random,
+    options: &Options,
+    decoders: &mut Decoders,
+) -> Result<u64, &'static str> {
     let mut count = 0;
     let mut target = |name: &'static str, call: &mut dyn FnMut()| {
         count += 1;
@@ -112,7 +134,13 @@ fn run(input: &[u8], setting: &[u8], random: &mut Random, options: &Options) -> 
     target("sniff", &mut || {
         black_box(sniff(input));
     })?;
-    for protocol in PROTOCOLS {
+    for (protocol, kept) in PROTOCOLS.iter().zip(decoders.iter_mut()) {
+        target("connection", &mut || {
+            let context =
+                Context { known: true, identifier: None, model: None, options, datagram: false, now };
+            black_box(kept.decode(input, &context));
+            assert!(kept.held_bytes() <= HELD_MAX, "{} keeps too much", protocol.name);
+        })?;
         target(protocol.name, &mut || {
             let known = input.len().is_multiple_of(2);
             let context = Context { known, identifier: None, model: None, options, datagram: !known, now };
@@ -182,17 +210,19 @@ fn main() -> ExitCode {
         "mapping": serde_json::from_str::<Json>(&corpus.settings[1]).unwrap_or_default()});
     let with = Options::new(members.as_object().cloned().unwrap_or_default());
     let without = Options::default();
+    let mut decoders: Decoders = PROTOCOLS.iter().map(|protocol| (protocol.decoder)()).collect();
+    let limit = argument("--executions").unwrap_or(u64::MAX);
     let mut random = Random(seed);
     let (mut executions, mut inputs) = (0_u64, 0_u64);
     let started = Instant::now();
-    while started.elapsed() < Duration::from_secs(seconds) {
+    while started.elapsed() < Duration::from_secs(seconds) && executions < limit {
         let input = mutate(&mut random, &corpus.inputs);
         let setting = match settings.get(random.below(settings.len() + 1)) {
             Some(setting) => setting.clone(),
             None => mutate(&mut random, &settings),
         };
         let options = if random.below(3) == 0 { &with } else { &without };
-        match run(&input, &setting, &mut random, options) {
+        match run(&input, &setting, &mut random, options, &mut decoders) {
             Ok(count) => executions += count,
             Err(target) => {
                 println!(
@@ -204,7 +234,8 @@ fn main() -> ExitCode {
         }
         inputs += 1;
     }
-    let targets = PROTOCOLS.len() * 2 + FEEDS.len() + 4;
+    let targets = PROTOCOLS.len() * 3 + FEEDS.len() + 4;
+    let seconds = started.elapsed().as_secs();
     println!(
         "{executions} executions of {targets} targets with {inputs} inputs in {seconds} s, seed {seed}: 0 panics"
     );

@@ -6,6 +6,9 @@ use serde_json::{Map, Value as Json};
 use crate::report::Report;
 use crate::value::Value;
 
+/// Bytes that a file of a device may have, as many as are stored.
+pub(crate) const FILE_MAX: usize = perigee_core::device_file::DeviceFile::BYTES_MAX;
+
 /// Settings of a device that change what its bytes mean.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options(Map<String, Json>);
@@ -109,6 +112,8 @@ impl Context<'_> {
 pub struct UploadedFile {
     /// What the device called it, or a name made from its kind.
     pub name: String,
+    /// When it was taken by the device's clock, where the frames tell.
+    pub captured_at: Option<Timestamp>,
     /// Its bytes.
     pub bytes: Vec<u8>,
 }
@@ -225,4 +230,12 @@ pub enum DecodeError {
 pub trait Decoder: Send {
     /// Reads one frame as it leaves the framer.
     fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded;
+
+    /// Bytes that it keeps of files and messages whose parts have not all arrived.
+    fn held_bytes(&self) -> usize {
+        0
+    }
+
+    /// Forgets these parts. A device that goes on sending them is asked for the rest, or begins again.
+    fn drop_held(&mut self) {}
 }

@@ -32,6 +32,14 @@ impl Decoder for Gt06Decoder {
         decoded.zone_minutes = Some(context.zone_minutes().unwrap_or(self.zone_minutes));
         decoded
     }
+
+    fn held_bytes(&self) -> usize {
+        self.photos.held_bytes()
+    }
+
+    fn drop_held(&mut self) {
+        self.photos = Photos::default();
+    }
 }
 
 impl Gt06Decoder {
@@ -50,12 +58,17 @@ impl Gt06Decoder {
             // These have a count instead of a length, and neither serial number nor checksum.
             return read_wifi(frame);
         }
+        // A damaged part of a photo is not kept.
+        let kept = message.mismatch.map(|_| std::mem::take(&mut self.photos));
         let decoded = if message.long {
-            read_long(message, zone, &mut self.photos)?
+            read_long(message, zone, &mut self.photos)
         } else {
-            self.read_short(message, layout, zone)?
+            self.read_short(message, layout, zone)
         };
-        Ok(checked(decoded, &message))
+        if let Some(photos) = kept {
+            self.photos = photos;
+        }
+        Ok(checked(decoded?, &message))
     }
 
     /// The device's number, then its type and, where they are sent, zone and language.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use perigee_core::time::Timestamp;
 
-use crate::decoded::{DecodeError, Decoded, UploadedFile};
+use crate::decoded::{DecodeError, Decoded, FILE_MAX, UploadedFile};
 use crate::reader::Reader;
 use crate::report::Report;
 use crate::value::Value;
@@ -12,8 +12,6 @@ use crate::value::Value;
 use super::encode::short_frame;
 use super::message::kind;
 
-/// Bytes a photo may have.
-const PHOTO_MAX: usize = 4 << 20;
 /// Photos under way on one connection.
 const UNDER_WAY_MAX: usize = 4;
 /// Bytes asked for at once.
@@ -30,25 +28,33 @@ struct Photo {
 }
 
 impl Photos {
+    /// Bytes of the photos under way.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.0.values().map(|photo| photo.bytes.len()).sum()
+    }
+
     fn begin(&mut self, id: u32, size: u32) -> Result<(), DecodeError> {
         let size = usize::try_from(size).unwrap_or(usize::MAX);
-        if size > PHOTO_MAX || (self.0.len() >= UNDER_WAY_MAX && !self.0.contains_key(&id)) {
-            return Err(DecodeError::Malformed("a photo is too large, or too many are being received"));
+        if size > FILE_MAX || (self.0.len() >= UNDER_WAY_MAX && !self.0.contains_key(&id)) {
+            return Err(DecodeError::Malformed("a photo is too large, or too many are under way"));
         }
         self.0.insert(id, Photo { size, bytes: Vec::new() });
         Ok(())
     }
 
-    /// Adds a part; gives the photo when it is whole.
-    fn add(&mut self, id: u32, part: &[u8]) -> Option<UploadedFile> {
+    /// Adds the part that begins at `from`; gives the photo when it is whole. A part that came before is not added again.
+    fn add(&mut self, id: u32, from: Option<usize>, part: &[u8]) -> Option<UploadedFile> {
         let photo = self.0.get_mut(&id)?;
+        if from.is_some_and(|from| from != photo.bytes.len()) {
+            return None;
+        }
         let room = photo.size.saturating_sub(photo.bytes.len());
         photo.bytes.extend(part.iter().take(room));
         if photo.bytes.len() < photo.size {
             return None;
         }
         let photo = self.0.remove(&id)?;
-        Some(UploadedFile { name: format!("photo-{id}.jpg"), bytes: photo.bytes })
+        Some(UploadedFile { name: format!("photo-{id}.jpg"), captured_at: None, bytes: photo.bytes })
     }
 
     /// Asks for the next part.
@@ -76,11 +82,16 @@ impl Photos {
     /// A part of an announced photo.
     pub(super) fn part(&mut self, mut reader: Reader<'_>) -> Result<Decoded, DecodeError> {
         let id = reader.u32()?;
-        reader.skip(4)?;
+        let from = usize::try_from(reader.u32()?).unwrap_or(usize::MAX);
         let length = reader.u16()?;
         let part = reader.take(length.into())?;
         let mut decoded = Decoded::nothing();
-        decoded.files.extend(self.add(id, part));
+        if let Some(photo) = self.add(id, Some(from), part) {
+            let mut report = Report::default();
+            report.set("image", Value::text(&photo.name));
+            decoded.reports.push(report);
+            decoded.files.push(photo);
+        }
         decoded.replies.extend(self.request(id));
         Ok(decoded)
     }
@@ -100,12 +111,36 @@ impl Photos {
             if reader.u16()? == 0 {
                 self.begin(id, size)?;
             }
-            if let Some(photo) = self.add(id, reader.take_rest()) {
+            if let Some(mut photo) = self.add(id, None, reader.take_rest()) {
+                photo.captured_at = Some(time);
                 report.set("image", Value::text(&photo.name));
                 decoded.files.push(photo);
             }
         }
         decoded.reports.push(report);
         Ok(decoded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_that_comes_again_is_kept_once() {
+        let mut photos = Photos::default();
+        let mut announced = vec![0; 6 + 1 + 4 + 4 + 3];
+        announced.extend_from_slice(&[0, 0, 0, 4, 0, 0, 0, 9]);
+        assert_eq!(photos.announce(Reader::new(&announced)).unwrap().replies.len(), 1);
+        let part = |from: u8, bytes: &[u8]| {
+            [&[0, 0, 0, 9, 0, 0, 0, from, 0, u8::try_from(bytes.len()).unwrap()], bytes].concat()
+        };
+        for _ in 0..2 {
+            let first = photos.part(Reader::new(&part(0, b"ab"))).unwrap();
+            assert_eq!((first.files.len(), first.replies.len(), photos.held_bytes()), (0, 1, 2));
+        }
+        let last = photos.part(Reader::new(&part(2, b"cd"))).unwrap();
+        assert_eq!(last.files.first().map(|file| file.bytes.as_slice()), Some(&b"abcd"[..]));
+        assert_eq!((last.replies.len(), photos.held_bytes()), (0, 0));
     }
 }

@@ -12,26 +12,38 @@ use super::frame::unescape;
 use super::header::{LOCK, LOCK_BLIND, Message};
 use super::location::{BEIJING, read_batch, read_location, read_time};
 use super::lock::read_lock;
+use super::media::{MEDIA, read_media, request_missing};
+use super::packets::{Added, Packets};
 use super::transparent::read_transparent;
 
-/// Reads JT/T 808 frames, which all name their device.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Jt808Decoder;
+/// Reads JT/T 808 frames, which all name their device. Keeps packets until their message is complete.
+#[derive(Debug, Default)]
+pub(super) struct Jt808Decoder {
+    packets: Packets,
+}
 
 impl Decoder for Jt808Decoder {
     fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded {
         if frame.first() == Some(&b'(') {
             return read_text(frame, context).into();
         }
-        let decoded = Decoded::from(read(frame, context));
+        let decoded = Decoded::from(read(frame, context, &mut self.packets));
         if matches!(decoded.error, Some(DecodeError::Checksum { .. })) && frame.contains(&0x7d) {
             // A frame taken from the wire still has its escapes.
-            let plain = Decoded::from(read(&unescape(frame), context));
+            let plain = Decoded::from(read(&unescape(frame), context, &mut self.packets));
             if plain.error.is_none() {
                 return plain;
             }
         }
         decoded
+    }
+
+    fn held_bytes(&self) -> usize {
+        self.packets.held_bytes()
+    }
+
+    fn drop_held(&mut self) {
+        self.packets = Packets::default();
     }
 }
 
@@ -69,14 +81,32 @@ fn read_model(mut body: Reader<'_>, is_of_2019: bool) -> Option<String> {
         .filter(|text| !text.is_empty() && text.bytes().all(|byte| matches!(byte, b' '..=b'~')))
 }
 
-fn read(frame: &[u8], context: &Context<'_>) -> Result<Decoded, DecodeError> {
+fn read(frame: &[u8], context: &Context<'_>, packets: &mut Packets) -> Result<Decoded, DecodeError> {
     let message = Message::read(frame)?;
     let mut decoded = Decoded {
         identifiers: message.identifiers(),
         zone_minutes: Some(context.zone_minutes().unwrap_or(BEIJING)),
         ..Decoded::default()
     };
-    let mut body = message.body;
+    let mismatch = message
+        .mismatch
+        .map(|(sent, computed)| DecodeError::Checksum { sent: sent.into(), computed: computed.into() });
+    let whole;
+    let mut body = match message.packet {
+        None => message.body,
+        // A damaged packet is not kept.
+        Some(_) if mismatch.is_some() => return Ok(Decoded { error: mismatch, ..decoded }),
+        Some(packet) => match packets.add(&message, packet)? {
+            Added::Whole(bytes) => {
+                whole = bytes;
+                Reader::new(&whole)
+            }
+            Added::Incomplete(missing) => return Ok(decoded.with_reply(request_missing(&message, &missing))),
+            // A file has an answer of its own when it is complete; some terminals wait for one to each packet too.
+            Added::Part if message.kind == MEDIA => return Ok(decoded.with_reply(message.acknowledge())),
+            Added::Part => return Ok(decoded),
+        },
+    };
     let answered = matches!(
         message.kind,
         0x0002
@@ -87,6 +117,7 @@ fn read(frame: &[u8], context: &Context<'_>) -> Result<Decoded, DecodeError> {
             | 0x0210
             | 0x0506
             | 0x0704
+            | 0x0800
             | 0x0900
             | 0x1007
             | 0x6006
@@ -160,12 +191,11 @@ fn read(frame: &[u8], context: &Context<'_>) -> Result<Decoded, DecodeError> {
             body.skip(1)?;
             decoded.reports.push(result(&String::from_utf8_lossy(body.take_rest())));
         }
+        MEDIA => read_media(&message, body, context, &mut decoded)?,
         0x0900 => decoded.reports.extend(read_transparent(body, context)?),
         _ => {}
     }
-    if let Some((sent, computed)) = message.mismatch {
-        decoded.error = Some(DecodeError::Checksum { sent: sent.into(), computed: computed.into() });
-    }
+    decoded.error = mismatch;
     Ok(decoded)
 }
 

@@ -22,6 +22,12 @@ pub(super) fn encode(command: &Command, target: &Target<'_>) -> Result<Vec<u8>, 
         }
         // Shown on the terminal's display and spoken.
         "message" => message(0x8300, target, &[&[0x0c], command.text("message")?.as_bytes()].concat()),
+        "requestPhoto" => {
+            let channel = u8::try_from(command.integer("index")?)
+                .map_err(|_range| EncodeError::Invalid("the camera is a number from 0 to 255"))?;
+            // One photo, at once, sent and not kept; 640 by 480, medium quality, neither brighter nor paler than it is.
+            message(0x8801, target, &[channel, 0, 1, 0, 0, 0, 2, 5, 127, 63, 63, 127])
+        }
         "custom" => custom(command.text("data")?, target),
         _ => Err(EncodeError::Unsupported),
     }

@@ -17,9 +17,19 @@ pub(super) struct Message<'a> {
     /// The device's name as it was sent: digits, or a number of a terminal in binary.
     pub(super) name: &'a [u8],
     pub(super) serial: u16,
+    /// Which part of a longer message this is.
+    pub(super) packet: Option<Packet>,
     pub(super) body: Reader<'a>,
     /// The checksum sent and the one of the bytes, where they differ.
     pub(super) mismatch: Option<(u8, u8)>,
+}
+
+/// The place of a packet in a message that did not fit into one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Packet {
+    pub(super) total: u16,
+    /// From 1.
+    pub(super) number: u16,
 }
 
 /// Positions of locks have a serial number of one byte.
@@ -40,11 +50,13 @@ impl<'a> Message<'a> {
         let serial =
             if matches!(kind, LOCK | LOCK_BLIND) { u16::from(reader.u8()?) } else { reader.u16()? };
         let length = reader.remaining().checked_sub(2).ok_or(DecodeError::Short)?;
-        let body = reader.sub(length)?;
+        let mut body = reader.sub(length)?;
+        let packet = if properties & 0x2000 == 0 { None } else { read_packet(&mut body) };
         let sent = reader.u8()?;
         let computed = xor(frame.get(1..frame.len().saturating_sub(2)).unwrap_or_default());
         let mismatch = (sent != computed).then_some((sent, computed));
-        Ok(Self { kind, wants_answer: properties & 0x8000 != 0, version, name, serial, body, mismatch })
+        let wants_answer = properties & 0x8000 != 0;
+        Ok(Self { kind, wants_answer, version, name, serial, packet, body, mismatch })
     }
 
     /// Names to look for: without zeros in front, then as it was sent.
@@ -80,12 +92,41 @@ impl<'a> Message<'a> {
     }
 }
 
+/// Total and number of a packet. Some makers use the bit for something else; what is no place in a message is its body.
+fn read_packet(body: &mut Reader<'_>) -> Option<Packet> {
+    let (total, number) = (body.peek_u16(0)?, body.peek_u16(2)?);
+    if number == 0 || number > total {
+        return None;
+    }
+    body.skip(4).ok()?;
+    (total > 1).then_some(Packet { total, number })
+}
+
 /// Writes a message as it goes over the wire.
 pub(super) fn write(kind: u16, version: Option<u8>, name: &[u8], serial: &[u8], body: &[u8]) -> Vec<u8> {
-    let mut frame = vec![0x7e];
-    frame.extend_from_slice(&kind.to_be_bytes());
     let length = u16::try_from(body.len()).unwrap_or(0x3ff) & 0x3ff;
     let properties = if version.is_some() { length | 0x4000 } else { length };
+    write_with(kind, properties, version, name, serial, body)
+}
+
+/// Writes a packet of a longer message as a terminal of 2013 does.
+#[cfg(test)]
+pub(super) fn write_packet(kind: u16, name: &[u8], serial: u16, place: (u16, u16), body: &[u8]) -> Vec<u8> {
+    let properties = u16::try_from(body.len()).unwrap() | 0x2000;
+    let head = [serial, place.0, place.1].map(u16::to_be_bytes).concat();
+    write_with(kind, properties, None, name, &head, body)
+}
+
+fn write_with(
+    kind: u16,
+    properties: u16,
+    version: Option<u8>,
+    name: &[u8],
+    serial: &[u8],
+    body: &[u8],
+) -> Vec<u8> {
+    let mut frame = vec![0x7e];
+    frame.extend_from_slice(&kind.to_be_bytes());
     frame.extend_from_slice(&properties.to_be_bytes());
     frame.extend(version);
     frame.extend_from_slice(name);

@@ -10,6 +10,8 @@ mod header;
 mod location;
 mod lock;
 mod maker;
+mod media;
+mod packets;
 mod transparent;
 
 use crate::protocol::{Protocol, Transport};
@@ -23,7 +25,7 @@ pub const PROTOCOL: Protocol = Protocol {
     transports: &[Transport::Tcp, Transport::Udp],
     max_frame: 4096,
     framer: || Box::new(frame::Jt808Framer),
-    decoder: || Box::new(decode::Jt808Decoder),
+    decoder: || Box::<decode::Jt808Decoder>::default(),
     encode: encode::encode,
     sniff: |bytes| Sniff::prefix(bytes, b"\x7e"),
 };

@@ -20,6 +20,14 @@ impl Decoder for MeitrackDecoder {
     fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded {
         Decoded::from(self.read(frame, context)).in_zone(context)
     }
+
+    fn held_bytes(&self) -> usize {
+        self.photo.held_bytes()
+    }
+
+    fn drop_held(&mut self) {
+        self.photo = Photo::default();
+    }
 }
 
 /// The parts of a frame.
@@ -85,6 +93,8 @@ impl MeitrackDecoder {
             },
             "AAC" => decoded.reply(sentence('z', parts.name, "AAC,1")),
             "D03" => decoded.reply(self.photo.request(parts.name, "camera_picture.jpg", 0)),
+            // A damaged packet is not kept.
+            "D00" if parts.checksum.is_some() => {}
             "D00" => self.photo.read(parts.name, parts.content, &mut decoded)?,
             _ => {
                 let text = String::from_utf8_lossy(parts.text);

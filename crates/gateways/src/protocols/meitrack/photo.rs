@@ -1,12 +1,10 @@
 //! Photos that Meitrack units send in packets, eight for each request.
 
-use crate::decoded::{DecodeError, Decoded, UploadedFile};
+use crate::decoded::{DecodeError, Decoded, FILE_MAX, UploadedFile};
 use crate::report::Report;
 
 use super::encode::sentence;
 
-/// More than the largest photo of any unit.
-const MAX: usize = 4 * 1024 * 1024;
 /// Packets sent for one request.
 const AT_ONCE: u32 = 8;
 
@@ -18,6 +16,11 @@ pub(super) struct Photo {
 }
 
 impl Photo {
+    /// Bytes of the packets that have arrived.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Asks for packets from this one on; from the first, what had arrived is dropped.
     pub(super) fn request(&mut self, name: &str, file: &str, packet: u32) -> Vec<u8> {
         if packet == 0 {
@@ -46,18 +49,26 @@ impl Photo {
             self.bytes.clear();
             self.next = 0;
         }
-        if current == self.next && self.bytes.len() + bytes.len() <= MAX {
+        // A packet that comes again is not kept twice.
+        if current == self.next {
+            if self.bytes.len() + bytes.len() > FILE_MAX {
+                *self = Self::default();
+                return Err(DecodeError::Malformed("the photo is too large"));
+            }
             self.bytes.extend_from_slice(bytes);
             self.next = current.saturating_add(1);
         }
-        if current.saturating_add(1) == total {
-            let file = UploadedFile { name: file.to_owned(), bytes: std::mem::take(&mut self.bytes) };
+        let following = current.saturating_add(1);
+        if self.next >= total {
+            let Self { bytes, .. } = std::mem::take(self);
+            let file = UploadedFile { name: file.to_owned(), captured_at: None, bytes };
             let mut report = Report::default();
             report.set_text("image", &file.name);
             decoded.reports.push(report);
             decoded.files.push(file);
-        } else if current.saturating_add(1) % AT_ONCE == 0 {
-            let wish = self.request(name, file, current.saturating_add(1));
+        } else if following % AT_ONCE == 0 || following >= total {
+            // From the first that is missing: the ones before may have been lost.
+            let wish = self.request(name, file, self.next);
             decoded.reply(wish);
         }
         Ok(())
@@ -67,6 +78,21 @@ impl Photo {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_lost_packet_is_asked_for() {
+        let mut photo = Photo::default();
+        let mut read = |current: u32| {
+            let mut decoded = Decoded::nothing();
+            photo.read("7", format!("1.jpg,3,{current},{current}").as_bytes(), &mut decoded).unwrap();
+            (decoded.files, decoded.replies.first().map(|reply| String::from_utf8_lossy(reply).into_owned()))
+        };
+        assert_eq!(read(0), (vec![], None));
+        let (files, wish) = read(2);
+        assert!(files.is_empty() && wish.is_some_and(|wish| wish.contains("D00,1.jpg,1*")));
+        assert_eq!(read(1), (vec![], None));
+        assert_eq!(read(2).0.first().map(|file| file.bytes.clone()), Some(b"012".to_vec()));
+    }
 
     #[test]
     fn packets_become_a_file_and_are_asked_for_by_eights() {

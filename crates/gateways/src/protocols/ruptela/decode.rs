@@ -30,6 +30,14 @@ impl Decoder for RuptelaDecoder {
     fn decode(&mut self, frame: &[u8], _context: &Context<'_>) -> Decoded {
         self.read(frame).into()
     }
+
+    fn held_bytes(&self) -> usize {
+        self.parts.held_bytes()
+    }
+
+    fn drop_held(&mut self) {
+        self.parts = FileParts::default();
+    }
 }
 
 impl RuptelaDecoder {
@@ -41,8 +49,13 @@ impl RuptelaDecoder {
         let mut content = Reader::new(body);
         let mut decoded = Decoded::identified(format!("{:015}", content.u64()?));
         let command = content.u8()?;
+        // A damaged part of a file is not kept.
+        let kept = (sent != computed).then(|| std::mem::take(&mut self.parts));
         if let Err(error) = self.read_content(command, &mut content, &mut decoded) {
             decoded.error = Some(error);
+        }
+        if let Some(parts) = kept {
+            self.parts = parts;
         }
         if sent != computed {
             decoded.error = Some(DecodeError::Checksum { sent, computed });

@@ -1,13 +1,11 @@
 //! Photos that Ruptela units send in parts.
 
-use crate::decoded::{DecodeError, Decoded, UploadedFile};
+use crate::decoded::{DecodeError, Decoded, FILE_MAX, UploadedFile};
 use crate::reader::{Reader, hex_digits};
 use crate::report::Report;
 
 use super::encode::packet;
 
-/// More than the largest photo of any camera that units have.
-const MAX: usize = 4 * 1024 * 1024;
 /// The command that carries files.
 const FILES: u8 = 37;
 /// A part of a file, or the wish for one.
@@ -21,6 +19,11 @@ pub(super) struct FileParts {
 }
 
 impl FileParts {
+    /// Bytes of the parts that have arrived.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Reads a part and asks for the next; the last completes the file.
     pub(super) fn read(&mut self, reader: &mut Reader<'_>, decoded: &mut Decoded) -> Result<(), DecodeError> {
         let (kind, source) = (reader.u8()?, reader.u8()?);
@@ -34,22 +37,25 @@ impl FileParts {
             self.bytes.clear();
             self.next = 0;
         }
-        // A part that was sent again is asked on from; it is not kept twice.
-        if current == self.next && self.bytes.len() + part.len() <= MAX {
+        // A part that was sent again is not kept twice.
+        if current == self.next {
+            if self.bytes.len() + part.len() > FILE_MAX {
+                *self = Self::default();
+                return Err(DecodeError::Malformed("the file is too large"));
+            }
             self.bytes.extend_from_slice(part);
             self.next = current.saturating_add(1);
         }
-        if current.saturating_add(1) < total {
+        if self.next < total {
+            // The first that is missing: the ones before may have been lost.
             let mut wish = vec![PART, source];
             wish.extend_from_slice(name);
-            wish.extend_from_slice(&current.saturating_add(1).to_be_bytes());
+            wish.extend_from_slice(&self.next.to_be_bytes());
             decoded.reply(packet(FILES, &wish));
             return Ok(());
         }
-        let file = UploadedFile {
-            name: format!("{}.jpg", hex_digits(name)),
-            bytes: std::mem::take(&mut self.bytes),
-        };
+        let Self { bytes, .. } = std::mem::take(self);
+        let file = UploadedFile { name: format!("{}.jpg", hex_digits(name)), captured_at: None, bytes };
         let mut report = Report::default();
         report.set_text("image", &file.name);
         decoded.reports.push(report);

@@ -25,6 +25,14 @@ impl Decoder for TeltonikaDecoder {
         };
         read.into()
     }
+
+    fn held_bytes(&self) -> usize {
+        self.photos.held_bytes()
+    }
+
+    fn drop_held(&mut self) {
+        self.photos = Photos::default();
+    }
 }
 
 impl TeltonikaDecoder {
@@ -43,14 +51,20 @@ impl TeltonikaDecoder {
         let data = reader.rest().get(..length).unwrap_or_else(|| reader.rest());
         let mut decoded = Decoded::nothing();
         let codec = Reader::new(data).u8()?;
-        let count = self.read_data(&mut decoded, Reader::new(data), context, context.known)?;
+        // The checksum has two bytes that are zero in front.
+        let computed = crc16_arc(data);
+        let mut rest = Reader::new(reader.rest().get(data.len()..).unwrap_or_default());
+        let sent = rest.u16().and_then(|_zero| rest.u16()).unwrap_or(0);
+        // A damaged part of a photo is not kept.
+        let kept = (sent != computed).then(|| std::mem::take(&mut self.photos));
+        let count = self.read_data(&mut decoded, Reader::new(data), context, context.known);
+        if let Some(photos) = kept {
+            self.photos = photos;
+        }
+        let count = count?;
         if !matches!(codec, 0x0c..=0x0f) {
             decoded.reply(u32::from(count).to_be_bytes());
         }
-        reader.skip(data.len())?;
-        // The checksum has two bytes that are zero in front.
-        let computed = crc16_arc(data);
-        let sent = reader.u16().and_then(|_zero| reader.u16()).unwrap_or(0);
         if sent != computed {
             decoded.error = Some(DecodeError::Checksum { sent, computed });
         }

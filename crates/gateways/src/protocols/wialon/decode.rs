@@ -26,6 +26,14 @@ impl Decoder for WialonDecoder {
         };
         Decoded::from(read).in_zone(context)
     }
+
+    fn held_bytes(&self) -> usize {
+        self.photo.held_bytes()
+    }
+
+    fn drop_held(&mut self) {
+        self.photo = Photo::default();
+    }
 }
 
 impl WialonDecoder {

@@ -1,12 +1,9 @@
 //! Photos that come in blocks: `#I#size;index;last;date;time;name` and the bytes.
 
-use crate::decoded::{DecodeError, Decoded, UploadedFile};
+use crate::decoded::{DecodeError, Decoded, FILE_MAX, UploadedFile};
 use crate::report::Report;
 
 use super::record::instant;
-
-/// Bytes a photo may have.
-const MAX: usize = 4 << 20;
 
 /// The blocks of a photo that have arrived, in order.
 #[derive(Debug, Default)]
@@ -16,6 +13,11 @@ pub(super) struct Photo {
 }
 
 impl Photo {
+    /// Bytes of the blocks that have arrived.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Reads a block. Each is answered by its index; the last completes the photo.
     pub(super) fn read(
         &mut self,
@@ -34,7 +36,7 @@ impl Photo {
         if index == 0 {
             *self = Self::default();
         }
-        if block.len() != size || index > self.next || self.bytes.len() + size > MAX {
+        if block.len() != size || index > self.next || self.bytes.len() + size > FILE_MAX {
             decoded.reply(format!("#AI#{index};0\r\n"));
             return Err(DecodeError::Malformed("a block of a photo is missing, or the photo is too large"));
         }
@@ -46,10 +48,11 @@ impl Photo {
         decoded.reply(format!("#AI#{index};1\r\n"));
         if index == last {
             let photo = std::mem::take(self);
-            let mut report = Report { time: instant(date, time), ..Report::default() };
+            let captured_at = instant(date, time);
+            let mut report = Report { time: captured_at, ..Report::default() };
             report.set_text("image", name);
             decoded.reports.push(report);
-            decoded.files.push(UploadedFile { name: (*name).to_owned(), bytes: photo.bytes });
+            decoded.files.push(UploadedFile { name: (*name).to_owned(), captured_at, bytes: photo.bytes });
             decoded.reply("#AI#1\r\n");
         }
         Ok(())
