@@ -16,9 +16,9 @@ use super::routes::console::Console;
 use super::routes::documents::ApiDocument;
 use super::routes::{
     account, alert_page, alert_recipients, alert_routing, alerts, api_key, audit, commands, console,
-    contact_groups, decode, devices, documents, events, gateway_requests, gateways, geofences, groups,
-    heard_devices, locations, mail, metrics, notification_settings, notifications, operations, operator,
-    overview_report, pages, places, raw_messages, reference, rules, session, session_password,
+    contact_groups, decode, device_files, devices, documents, events, gateway_requests, gateways, geofences,
+    groups, heard_devices, locations, mail, metrics, notification_settings, notifications, operations,
+    operator, overview_report, pages, places, raw_messages, reference, rules, session, session_password,
     session_preferences, session_totp, shares, shares_public, templates, token, tracker_models, usage,
     user_links, users, watch_list, webhooks,
 };
@@ -90,6 +90,8 @@ fn device_operations() -> OpenApiRouter<App> {
         .routes(routes!(tracker_models::list_tracker_models))
         .routes(routes!(commands::read::list_device_commands, commands::write::create_command))
         .routes(routes!(commands::write::send_command))
+        .routes(routes!(device_files::list_device_files))
+        .routes(routes!(device_files::get_device_file))
         .routes(routes!(commands::read::list_command_types))
         .routes(routes!(commands::read::list_commands))
         .routes(routes!(commands::read::get_command, commands::write::cancel_command))

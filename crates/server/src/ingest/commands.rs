@@ -1,5 +1,6 @@
 //! Commands on their way to devices that are connected here: which wait, how they are written, what was answered.
 
+use std::net::SocketAddr;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use perigee_core::actor::Scope;
@@ -8,6 +9,7 @@ use perigee_core::error::StoreError;
 use perigee_core::gateway::Reporter;
 use perigee_core::id::{CommandId, DeviceId};
 use perigee_core::location::Milli;
+use perigee_core::time::Monotonic;
 use perigee_gateways::{Command as Order, Options, Protocol, Target, encode_command};
 use tokio::sync::Notify;
 
@@ -42,11 +44,6 @@ impl Attachment {
     pub fn device(&self) -> DeviceId {
         self.device
     }
-
-    /// Notified when commands may wait.
-    pub fn wake(&self) -> &Arc<Notify> {
-        &self.wake
-    }
 }
 
 impl Drop for Attachment {
@@ -70,6 +67,19 @@ pub struct CommandTarget<'a> {
     pub model: Option<&'a str>,
     /// Settings of the device.
     pub options: &'a Options,
+    /// Bytes that a command may have; longer ones stay queued.
+    pub room: usize,
+}
+
+/// What there is to send to a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NextCommand {
+    /// Nothing waits.
+    Nothing,
+    /// The next command is longer than there is room for.
+    TooLong,
+    /// This one, which is marked as sent.
+    Command(Outgoing),
 }
 
 /// A command that is marked as sent and has to be written now.
@@ -87,8 +97,7 @@ impl Ingest {
     }
 
     /// Attaches a connection to its device. It is woken at once, to send what waits already.
-    pub fn attach(self: &Arc<Self>, device: DeviceId) -> Attachment {
-        let wake = Arc::new(Notify::new());
+    pub fn attach(self: &Arc<Self>, device: DeviceId, wake: Arc<Notify>) -> Attachment {
         wake.notify_one();
         self.connected().entry(device).or_default().push(Arc::clone(&wake));
         Attachment { ingest: Arc::clone(self), device, wake }
@@ -121,15 +130,16 @@ impl Ingest {
         &self,
         reporter: &Reporter,
         target: CommandTarget<'_>,
-    ) -> Result<Option<Outgoing>, StoreError> {
+    ) -> Result<NextCommand, StoreError> {
         for command in self.store.queued_commands(reporter, QUEUED_MAX).await? {
             let written = self.write(reporter, &command, target).await?;
             let account = reporter.scope.account;
             match written {
+                Ok(bytes) if bytes.len() > target.room => return Ok(NextCommand::TooLong),
                 Ok(bytes) => {
                     if self.store.mark_sent(reporter, command.id, target.protocol.name).await? {
                         self.announce(account);
-                        return Ok(Some(Outgoing { id: command.id, bytes }));
+                        return Ok(NextCommand::Command(Outgoing { id: command.id, bytes }));
                     }
                 }
                 Err(problem) => {
@@ -138,7 +148,26 @@ impl Ingest {
                 }
             }
         }
-        Ok(None)
+        Ok(NextCommand::Nothing)
+    }
+
+    /// Notes the address of a device's latest datagram. Gives whether it came from elsewhere before.
+    pub fn note_address(&self, device: DeviceId, address: SocketAddr) -> bool {
+        let mut addresses = self.addresses.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_other = addresses.get(&device).is_some_and(|before| *before != address);
+        addresses.insert(device, address, |_| true);
+        is_other
+    }
+
+    /// Whether the latest datagram of a device came from this address.
+    pub fn is_latest_address(&self, device: DeviceId, address: SocketAddr) -> bool {
+        let addresses = self.addresses.lock().unwrap_or_else(PoisonError::into_inner);
+        addresses.get(&device) == Some(&address)
+    }
+
+    /// The monotonic time of the service's clock.
+    pub fn monotonic(&self) -> Monotonic {
+        self.clock.monotonic()
     }
 
     async fn write(

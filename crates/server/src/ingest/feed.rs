@@ -102,7 +102,8 @@ impl Ingest {
             return self.store_alone(arrival, Some(reporter.device), raw, MessageResult::Test).await;
         }
         let reports = reports(message);
-        let stored = Arrival { message: raw, reports: &reports, told: Told::default(), at: arrival.at };
+        let stored =
+            Arrival { message: raw, reports: &reports, files: &[], told: Told::default(), at: arrival.at };
         match self.store(reporter, stored).await {
             // The device was deleted meanwhile; the message is stored.
             Ok(MessageResult::ExpiredDevice) | Err(StoreError::NotFound(_)) => Ok(()),

@@ -18,12 +18,14 @@ mod reprocess;
 mod sos;
 mod store_contents;
 mod stored_request;
+mod uploads;
 
-pub use commands::{Attachment, CommandTarget, Outgoing};
-pub use contents::valid_reports;
+pub use commands::{Attachment, CommandTarget, NextCommand, Outgoing};
+pub use contents::{believed_files, valid_reports};
 pub use decoding::{DeviceDecoding, Told};
 pub use feed::FeedArrival;
 pub use heard::UnknownDevice;
 pub use page::Page;
 pub use path::{Arrival, Ingest};
 pub use preview::{Pasted, preview_frames, preview_message, preview_request};
+pub use uploads::Uploads;

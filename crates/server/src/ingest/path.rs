@@ -1,18 +1,19 @@
 //! The way of a message: its device is found, it is stored with what it says, and everybody who waits is told.
 
 use std::collections::{BTreeMap, HashMap};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use perigee_core::actor::Actor;
 use perigee_core::decoding::ZoneWatch;
+use perigee_core::device_file::NewDeviceFile;
 use perigee_core::error::StoreError;
 use perigee_core::gateway::{MessageResult, NewMessage, Reporter};
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::Store;
 use perigee_core::time::{Clock, Monotonic, Timestamp};
-use perigee_gateways::Report;
+use perigee_gateways::{Report, UploadedFile};
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
@@ -20,6 +21,7 @@ use super::contents::Contents;
 use super::decoding::Told;
 use super::feed_reports::FeedReports;
 use super::heard::{HeardDevices, UnknownDevice};
+use super::uploads::Uploads;
 use crate::access::RateLimits;
 use crate::cache::BoundedMap;
 use crate::signals::Signals;
@@ -32,6 +34,9 @@ const IDENTIFIERS_MAX: usize = 20_000;
 const PROTOCOLS_MAX: usize = 20_000;
 /// Devices whose fixes are compared with their arrival.
 const ZONES_MAX: usize = 20_000;
+
+/// Devices whose address is remembered.
+const ADDRESSES_MAX: usize = 20_000;
 
 /// Settings for all devices of a protocol, by its name.
 pub(super) type ProtocolOptions = BTreeMap<String, Map<String, Value>>;
@@ -52,6 +57,10 @@ pub struct Ingest {
     pub(super) feeds: FeedReports,
     pub(super) protocol_options: ProtocolOptions,
     pub(super) zones: Mutex<BoundedMap<DeviceId, ZoneWatch>>,
+    /// Where the latest datagram of each device came from.
+    pub(super) addresses: Mutex<BoundedMap<DeviceId, SocketAddr>>,
+    /// Memory for files whose parts have not all arrived.
+    pub(super) uploads: Uploads,
     /// When settings of devices were changed on this node.
     pub(super) changed: Mutex<BoundedMap<DeviceId, Monotonic>>,
 }
@@ -70,6 +79,8 @@ pub struct Arrival<'a> {
     pub message: NewMessage,
     /// The decoded reports, in the order of the message.
     pub reports: &'a [Report],
+    /// Files that it completed.
+    pub files: &'a [UploadedFile],
     /// What it told of the device itself.
     pub told: Told,
     /// When this service received it.
@@ -100,6 +111,8 @@ impl Ingest {
             feeds: FeedReports::default(),
             protocol_options,
             zones: Mutex::new(BoundedMap::new(ZONES_MAX)),
+            addresses: Mutex::new(BoundedMap::new(ADDRESSES_MAX)),
+            uploads: Uploads::default(),
             changed: Mutex::new(BoundedMap::new(IDENTIFIERS_MAX)),
         }
     }
@@ -158,7 +171,7 @@ impl Ingest {
         reporter: &Reporter,
         arrival: Arrival<'_>,
     ) -> Result<MessageResult, StoreError> {
-        let Arrival { message, reports, told, at } = arrival;
+        let Arrival { message, reports, files, told, at } = arrival;
         let source = message.source;
         let Contents { locations, alerts } = Contents::of(reports, at);
         let result = self.store.store_message(reporter, message, locations).await?;
@@ -170,12 +183,38 @@ impl Ingest {
                 Err(error) => return Err(error),
             }
         }
+        if result != MessageResult::ExpiredDevice {
+            self.store_files(reporter, source, files).await?;
+        }
         self.signals.announce(reporter.scope.account);
         metrics::counter!("perigee_gateway_messages_total", "source" => source, "result" => result.name())
             .increment(1);
         self.note_protocol(reporter, source).await;
         self.note_told(reporter, &told, at).await;
         Ok(result)
+    }
+
+    /// Stores files that a message completed. One that was stored before is not stored again.
+    async fn store_files(
+        &self,
+        reporter: &Reporter,
+        source: &'static str,
+        files: &[UploadedFile],
+    ) -> Result<(), StoreError> {
+        for file in files.iter().filter(|file| !file.bytes.is_empty()) {
+            let UploadedFile { name, captured_at, bytes } = file.clone();
+            let is_new =
+                self.store.store_file(reporter, NewDeviceFile { captured_at, name, source, bytes }).await?;
+            let result = if is_new { "stored" } else { "duplicate" };
+            metrics::counter!("perigee_gateway_files_total", "source" => source, "result" => result)
+                .increment(1);
+        }
+        Ok(())
+    }
+
+    /// Memory for files whose parts have not all arrived.
+    pub fn uploads(&self) -> &Uploads {
+        &self.uploads
     }
 
     /// Wakes everybody who waits for a commit in this account.

@@ -7,7 +7,7 @@ use perigee_core::location::DuplicateRule;
 use perigee_core::page::PageRequest;
 use perigee_gateways::{Context, Decoder, Protocol, find_feed, find_protocol};
 
-use super::contents::valid_reports;
+use super::contents::{believed_files, valid_reports};
 use super::decoding::Told;
 use super::path::{Arrival, Ingest};
 use super::reading::{Sent, options_of, reports};
@@ -79,8 +79,8 @@ impl Ingest {
                 gateway: None,
                 duplicate_rule: DuplicateRule::Content,
             };
-            let (reports, told) = (valid_reports(&said), Told::by(&said));
-            let arrival = Arrival { message: new, reports, told, at: message.received_at };
+            let (reports, files, told) = (valid_reports(&said), believed_files(&said), Told::by(&said));
+            let arrival = Arrival { message: new, reports, files, told, at: message.received_at };
             self.store(reporter, arrival).await?;
         }
         Ok(())
@@ -112,7 +112,8 @@ impl Ingest {
                 };
                 let reports = reports(each);
                 let told = Told::default();
-                let arrival = Arrival { message: new, reports: &reports, told, at: message.received_at };
+                let arrival =
+                    Arrival { message: new, reports: &reports, files: &[], told, at: message.received_at };
                 self.store(reporter, arrival).await?;
                 sos::follow(&*self.store, reporter, feed, each, message.received_at).await?;
             }

@@ -9,9 +9,12 @@ use perigee_core::error::StoreError;
 use perigee_core::gateway::{MessageResult, NewMessage, Reporter};
 use perigee_core::location::DuplicateRule;
 use perigee_gateways::{Context, DecodeError, Decoded, Decoder, Protocol};
+use tokio::sync::Notify;
 
+use crate::budget::Permit;
 use crate::ingest::{
-    Arrival, Attachment, CommandTarget, DeviceDecoding, Ingest, Outgoing, Told, UnknownDevice, valid_reports,
+    Arrival, Attachment, CommandTarget, DeviceDecoding, Ingest, NextCommand, Outgoing, Told, UnknownDevice,
+    believed_files, valid_reports,
 };
 
 /// The state of a connection, or of one datagram.
@@ -28,10 +31,13 @@ pub(super) struct Session {
     device: Option<Arc<Reporter>>,
     /// How frames are read and commands are written: of the device, once it is known.
     settings: DeviceDecoding,
-    /// Wakes a connection when commands wait for its device; none for datagrams, whose sender may be forged.
+    /// While there is one, `wake` is notified when commands wait for the device.
     attachment: Option<Attachment>,
+    wake: Arc<Notify>,
     /// Whether the device may still have to answer a command.
     awaits_answer: bool,
+    /// For the parts of files that the decoder keeps.
+    held: Option<Permit>,
 }
 
 /// The answer to some frames.
@@ -68,7 +74,9 @@ impl Session {
             model: None,
             device: None,
             attachment: None,
+            wake: Arc::default(),
             awaits_answer: true,
+            held: None,
         }
     }
 
@@ -106,8 +114,27 @@ impl Session {
             if is_refused {
                 self.leave_device();
             }
+            self.limit_files();
         }
         self.store(pending, answer).await
+    }
+
+    /// Drops parts of files of an unknown device, and those for which there is no memory.
+    fn limit_files(&mut self) {
+        let bytes = self.decoder.held_bytes();
+        if bytes == 0 && self.held.is_none() {
+            return;
+        }
+        let is_held = self.device.as_ref().is_some_and(|reporter| {
+            let payer = (self.peer.ip(), reporter.scope.account);
+            self.ingest.uploads().hold(&mut self.held, bytes, payer)
+        });
+        if !is_held {
+            self.decoder.drop_held();
+            self.held = None;
+            metrics::counter!("perigee_gateway_files_dropped_total", "source" => self.protocol.name)
+                .increment(1);
+        }
     }
 
     fn decode(&mut self, frame: &[u8]) -> Decoded {
@@ -176,34 +203,41 @@ impl Session {
 
     /// Attaches the connection to its device, so that it is woken when a command waits.
     fn attach(&mut self) {
-        let device = self.device.as_ref().map(|reporter| reporter.device).filter(|_| !self.datagram);
+        let takes_commands = !self.datagram || self.protocol.takes_commands_by_datagram();
+        let device = self.device.as_ref().map(|reporter| reporter.device).filter(|_| takes_commands);
         if self.attachment.as_ref().map(Attachment::device) != device {
-            self.attachment = device.map(|device| self.ingest.attach(device));
+            self.attachment = device.map(|device| self.ingest.attach(device, Arc::clone(&self.wake)));
             self.awaits_answer = true;
         }
     }
 
-    /// Notified when commands may wait for the device.
-    pub(super) fn wake(&self) -> Option<Arc<tokio::sync::Notify>> {
-        self.attachment.as_ref().map(|attachment| Arc::clone(attachment.wake()))
+    /// Is no longer woken when commands wait, until the next frame.
+    pub(super) fn detach(&mut self) {
+        self.attachment = None;
     }
 
-    /// The next command to write, which is marked as sent.
-    pub(super) async fn next_command(&mut self) -> Option<Outgoing> {
-        let reporter = self.device.clone()?;
+    /// Notified when commands may wait for the device; none while there is no device that takes any.
+    pub(super) fn wake(&self) -> Option<Arc<Notify>> {
+        self.attachment.as_ref().map(|_| Arc::clone(&self.wake))
+    }
+
+    /// The next command to write, which is marked as sent. One of more than `room` bytes stays queued.
+    pub(super) async fn next_command(&mut self, room: usize) -> NextCommand {
+        let Some(reporter) = self.device.clone() else { return NextCommand::Nothing };
         let target = CommandTarget {
             protocol: self.protocol,
             model: self.settings.model.as_deref(),
             options: &self.settings.options,
+            room,
         };
         match self.ingest.next_command(&reporter, target).await {
             Ok(next) => {
-                self.awaits_answer |= next.is_some();
+                self.awaits_answer |= matches!(next, NextCommand::Command(_));
                 next
             }
             Err(error) => {
                 tracing::debug!(%error, peer = %self.peer, "could not look for commands");
-                None
+                NextCommand::Nothing
             }
         }
     }
@@ -268,8 +302,8 @@ impl Session {
         let stored = join_all(pending.into_iter().map(|Pending { reporter, message, decoded }| {
             let ingest = &ingest;
             async move {
-                let arrival =
-                    Arrival { message, reports: valid_reports(&decoded), told: Told::by(&decoded), at };
+                let (reports, files) = (valid_reports(&decoded), believed_files(&decoded));
+                let arrival = Arrival { message, reports, files, told: Told::by(&decoded), at };
                 let result = ingest.store(&reporter, arrival).await;
                 let is_damaged = matches!(decoded.error, Some(DecodeError::Checksum { .. }));
                 // A damaged frame is not answered: the tracker sends it again.
@@ -297,6 +331,8 @@ impl Session {
                     metrics::counter!("perigee_gateway_failures_total", "source" => self.protocol.name)
                         .increment(1);
                     answer.failed = true;
+                    // What a datagram completed is asked for again.
+                    self.decoder.drop_held();
                     // What follows is not answered either: some trackers take the last answer for all before it.
                     break;
                 }

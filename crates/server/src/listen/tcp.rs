@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::pace::Pace;
 use super::session::{Answer, Session};
 use crate::config::GatewaysSection;
-use crate::ingest::Ingest;
+use crate::ingest::{Ingest, NextCommand};
 
 /// Bytes read at a time. They are on the stack of the thread while they are read, and nowhere while a connection waits.
 const CHUNK: usize = 4_096;
@@ -164,7 +164,7 @@ async fn woken(wake: Option<Arc<tokio::sync::Notify>>) {
 
 /// Writes the commands that wait for the device, and tells whether the connection ends.
 async fn send_commands(stream: &mut impl Stream, session: &mut Session) -> Option<End> {
-    while let Some(command) = session.next_command().await {
+    while let NextCommand::Command(command) = session.next_command(usize::MAX).await {
         let end = match timeout(WRITE_WITHIN, write(stream, &command.bytes)).await {
             Ok(Ok(())) => continue,
             Ok(Err(_)) => End::Peer,

@@ -114,7 +114,7 @@ impl Tracker {
     }
 
     /// Everything that is sent until the server closes.
-    async fn rest(mut self) -> Vec<u8> {
+    pub(crate) async fn rest(mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
         timeout(PATIENCE, self.0.read_to_end(&mut bytes)).await.expect("the end").unwrap();
         bytes

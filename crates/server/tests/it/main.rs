@@ -14,6 +14,7 @@ mod compatible;
 mod console;
 mod contract;
 mod device_decoding;
+mod device_files;
 mod devices;
 mod email_caps;
 mod emergencies;

@@ -36,7 +36,7 @@ impl Photos {
     fn begin(&mut self, id: u32, size: u32) -> Result<(), DecodeError> {
         let size = usize::try_from(size).unwrap_or(usize::MAX);
         if size > FILE_MAX || (self.0.len() >= UNDER_WAY_MAX && !self.0.contains_key(&id)) {
-            return Err(DecodeError::Malformed("a photo is too large, or too many are under way"));
+            return Err(DecodeError::Malformed("a photo is too large, or too many are being received"));
         }
         self.0.insert(id, Photo { size, bytes: Vec::new() });
         Ok(())

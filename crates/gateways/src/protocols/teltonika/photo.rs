@@ -73,7 +73,7 @@ impl Photos {
     fn begin(&mut self, id: u32, size: Option<usize>) -> Result<(), DecodeError> {
         let is_one_more = self.0.len() >= IN_TRANSFER_MAX && !self.0.contains_key(&id);
         if size.is_some_and(|size| size > FILE_MAX) || is_one_more {
-            return Err(DecodeError::Malformed("a photo is too large, or too many are under way"));
+            return Err(DecodeError::Malformed("a photo is too large, or too many are being received"));
         }
         self.0.insert(id, Photo { size, bytes: Vec::new() });
         Ok(())

@@ -2,8 +2,8 @@
 //! by their [statements](crate::http::input).
 
 use perigee_core::id::{
-    AccountId, AlertId, CommandId, ContactGroupId, DeliveryId, DeviceId, GatewayId, GeofenceId, GroupId,
-    MessageId, NotificationId, RuleId, ShareId, UserId, WebhookId,
+    AccountId, AlertId, CommandId, ContactGroupId, DeliveryId, DeviceId, FileId, GatewayId, GeofenceId,
+    GroupId, MessageId, NotificationId, RuleId, ShareId, UserId, WebhookId,
 };
 use serde_json::{Value, json};
 
@@ -41,6 +41,7 @@ fn limits(place: (&str, &str)) -> Option<Value> {
         ("path", "alertId") | ("query", "alert") => id_pattern(AlertId::PREFIX),
         ("path", "commandId") => id_pattern(CommandId::PREFIX),
         ("path", "contactGroupId") => id_pattern(ContactGroupId::PREFIX),
+        ("path", "fileId") => id_pattern(FileId::PREFIX),
         ("path", "deliveryId") => id_pattern(DeliveryId::PREFIX),
         ("path", "gatewayId") => id_pattern(GatewayId::PREFIX),
         ("path", "geofenceId") => id_pattern(GeofenceId::PREFIX),

@@ -18,6 +18,6 @@ pub use conditional::{Preconditions, entity_tag};
 pub use once::{Held, Once};
 pub use operator::OperatorCaller;
 pub use params::{ListPart, Params};
-pub use path::{DevicePath, IdPath, IdsPath, TextPath};
+pub use path::{DeviceFilePath, DevicePath, IdPath, IdsPath, TextPath};
 pub use receive::{Received, read_body};
 pub use submission::{Packed, Read, Submission};

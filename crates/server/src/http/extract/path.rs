@@ -5,6 +5,7 @@ use std::str::FromStr;
 use axum::extract::{FromRequestParts, Path};
 use http::request::Parts;
 use perigee_core::device::DeviceRef;
+use perigee_core::id::FileId;
 use perigee_core::text::SHORT_MAX;
 use serde::de::DeserializeOwned;
 
@@ -22,6 +23,10 @@ pub struct IdsPath<T, U>(pub Option<T>, pub Option<U>);
 /// A device by id or by hardware identifier; None if the segment can be neither.
 #[derive(Debug)]
 pub struct DevicePath(pub Option<DeviceRef>);
+
+/// A device, and the id of one of its files; None where the segment can be neither or is not a valid id.
+#[derive(Debug)]
+pub struct DeviceFilePath(pub Option<DeviceRef>, pub Option<FileId>);
 
 /// A path parameter as text, percent-decoded.
 #[derive(Debug)]
@@ -66,9 +71,21 @@ impl<S: Send + Sync> FromRequestParts<S> for DevicePath {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
-        let text = segment(parts, state).await?;
-        let may_be_device = text.chars().count() <= SHORT_MAX && !text.chars().any(char::is_control);
-        Ok(Self(may_be_device.then(|| DeviceRef::read(&text))))
+        Ok(Self(device_ref(&segment(parts, state).await?)))
+    }
+}
+
+fn device_ref(text: &str) -> Option<DeviceRef> {
+    let may_be_device = text.chars().count() <= SHORT_MAX && !text.chars().any(char::is_control);
+    may_be_device.then(|| DeviceRef::read(text))
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for DeviceFilePath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        let (device, file): (String, String) = segments(parts, state).await?;
+        Ok(Self(device_ref(&device), file.parse().ok()))
     }
 }
 

@@ -15,6 +15,7 @@ pub mod commands;
 pub mod console;
 pub mod contact_groups;
 pub mod decode;
+pub mod device_files;
 pub mod devices;
 pub mod documents;
 pub mod events;

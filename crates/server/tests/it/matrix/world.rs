@@ -9,11 +9,12 @@ use perigee_core::command::{CommandFilter, CommandKind, CommandState, NewCommand
 use perigee_core::contact::ContactGroupSettings;
 use perigee_core::credential::{LinkPurpose as KeptPurpose, NewLink};
 use perigee_core::device::DeviceSettings;
+use perigee_core::device_file::NewDeviceFile;
 use perigee_core::gateway::{MessageFilter, NewMessage, Reporter};
 use perigee_core::geofence::{GeofenceSettings, Position, Shape};
 use perigee_core::group::GroupSettings;
 use perigee_core::id::{
-    AlertId, DeliveryId, DeviceId, GeofenceId, GroupId, KeyId, RuleId, UserId, WebhookId,
+    AlertId, DeliveryId, DeviceId, FileId, GeofenceId, GroupId, KeyId, RuleId, UserId, WebhookId,
 };
 use perigee_core::location::{DuplicateRule, Latitude, Longitude};
 use perigee_core::notification::NotificationFilter;
@@ -24,8 +25,8 @@ use perigee_core::rule::{Condition, RuleSettings, RuleTarget};
 use perigee_core::severity::Severity;
 use perigee_core::share::{NewShare, ShareTarget};
 use perigee_core::store::{
-    AccountGateways, Alerts, Commands, ContactGroups, Credentials, Devices, Gateways, Geofences, Groups,
-    Notifications, Routing, Rules, Shares, Webhooks,
+    AccountGateways, Alerts, Commands, ContactGroups, Credentials, DeviceFiles, Devices, Gateways, Geofences,
+    Groups, Notifications, Routing, Rules, Shares, Webhooks,
 };
 use perigee_core::webhook::{NewDelivery, Webhook, WebhookSecret, WebhookSettings};
 use perigee_server::auth::Secret;
@@ -277,6 +278,10 @@ impl World {
             Some((before, after)) => format!("{before}{}{after}", self.delivery_of(&path).await),
             None => path,
         };
+        let path = match path.split_once("{fileId}") {
+            Some((before, after)) => format!("{before}{}{after}", self.file_of(&path).await),
+            None => path,
+        };
         let path = match row.operation {
             "DELETE /api/devices/{deviceId}/locations"
             | "POST /api/rules/{ruleId}/test"
@@ -353,6 +358,23 @@ impl World {
             Object::OtherGroup => self.other_device,
             _ => self.foreign_device,
         }
+    }
+
+    /// A file of the device a path names, if there is that device.
+    async fn file_of(&self, path: &str) -> String {
+        let device = path.split('/').find_map(|part| part.parse::<DeviceId>().ok());
+        for tenant in [&self.first, &self.second] {
+            let Some(device) = device else { break };
+            let reporter = reporter(Scope::for_operator(tenant.account.id), device);
+            let (name, bytes) = ("a.jpg".to_owned(), b"\xff\xd8\xff".to_vec());
+            let new = NewDeviceFile { captured_at: None, name, source: "jt808", bytes };
+            if self.app.store.store_file(&reporter, new).await.is_ok() {
+                let page = PageRequest::first(1);
+                let files = self.app.store.list_files(reporter.scope, device, page).await.unwrap();
+                return files.items[0].id.to_string();
+            }
+        }
+        FileId::from_i64(1).to_string()
     }
 
     /// A delivery of the webhook a path names, if there is that webhook.
@@ -490,9 +512,8 @@ async fn make_contact_group(app: &TestApp, tenant: &Tenant) -> String {
     app.store.create_contact_group(&actor, settings, None).await.unwrap().into_inner().id.to_string()
 }
 
-async fn make_raw_message(app: &TestApp, tenant: &Tenant, device: DeviceId) -> String {
-    let scope = Scope::for_operator(tenant.account.id);
-    let reporter = Reporter {
+fn reporter(scope: Scope, device: DeviceId) -> Reporter {
+    Reporter {
         scope,
         device,
         identifier: "imei".to_owned(),
@@ -500,7 +521,12 @@ async fn make_raw_message(app: &TestApp, tenant: &Tenant, device: DeviceId) -> S
         reported_model: None,
         decoding: perigee_core::decoding::Decoding::new(),
         proposed_zone_minutes: None,
-    };
+    }
+}
+
+async fn make_raw_message(app: &TestApp, tenant: &Tenant, device: DeviceId) -> String {
+    let scope = Scope::for_operator(tenant.account.id);
+    let reporter = reporter(scope, device);
     let message = NewMessage {
         source: "gt06",
         peer: "192.0.2.1:5".to_owned(),
