@@ -14,6 +14,7 @@
 
 mod listeners;
 mod pace;
+mod reach;
 mod session;
 mod tcp;
 mod udp;

@@ -1,6 +1,7 @@
 //! Datagrams of trackers.
 //!
 //! The sender's address may be forged, so an answer never has more bytes than the datagram, and unknown devices get none.
+//! Commands follow in `reach`.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,6 +12,7 @@ use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::reach::{Sender, reach};
 use super::session::{Answer, Session, frames_of};
 use crate::cache::BoundedMap;
 use crate::config::GatewaysSection;
@@ -25,7 +27,7 @@ const AT_ONCE: usize = 512;
 const SENDERS_MAX: usize = 10_000;
 
 /// The sessions of senders that have named a known device, so that forged addresses fill no memory.
-pub(super) struct Senders(Mutex<BoundedMap<SocketAddr, Arc<AsyncMutex<Session>>>>);
+pub(super) struct Senders(Mutex<BoundedMap<SocketAddr, Arc<AsyncMutex<Sender>>>>);
 
 impl Default for Senders {
     fn default() -> Self {
@@ -34,7 +36,7 @@ impl Default for Senders {
 }
 
 impl Senders {
-    fn lock(&self) -> MutexGuard<'_, BoundedMap<SocketAddr, Arc<AsyncMutex<Session>>>> {
+    fn lock(&self) -> MutexGuard<'_, BoundedMap<SocketAddr, Arc<AsyncMutex<Sender>>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -82,11 +84,16 @@ impl Datagrams {
             let (socket, ingest, senders) =
                 (Arc::clone(&self.socket), Arc::clone(&self.ingest), Arc::clone(&senders));
             let datagram = Datagram { protocol, peer, bytes: datagram.to_vec() };
+            let (tasks, stop) = (self.tasks.clone(), self.stop.clone());
             self.tasks.spawn(async move {
-                for reply in replies(ingest, &senders, datagram).await {
+                let (replies, reached) = replies(ingest, &senders, datagram).await;
+                for reply in replies {
                     if socket.send_to(&reply, peer).await.is_err() {
                         break;
                     }
+                }
+                if let Some(sender) = reached {
+                    drop(tasks.spawn(reach(socket, peer, sender, stop)));
                 }
                 drop(permit);
             });
@@ -104,8 +111,13 @@ struct Datagram {
     bytes: Vec<u8>,
 }
 
-/// Stores a datagram and gives the replies, together no longer than it.
-async fn replies(ingest: Arc<Ingest>, senders: &Senders, datagram: Datagram) -> Vec<Vec<u8>> {
+/// Stores a datagram and gives the replies, together no longer than it; and the sender, if commands may be sent to it from
+/// now on.
+async fn replies(
+    ingest: Arc<Ingest>,
+    senders: &Senders,
+    datagram: Datagram,
+) -> (Vec<Vec<u8>>, Option<Arc<AsyncMutex<Sender>>>) {
     let Datagram { protocol, peer, bytes } = datagram;
     let options = Options::default();
     let context = Context {
@@ -119,20 +131,15 @@ async fn replies(ingest: Arc<Ingest>, senders: &Senders, datagram: Datagram) -> 
     let frames = frames_of(protocol, &bytes, &context);
     let known = senders.lock().get(&peer).cloned();
     let is_new = known.is_none();
-    let session =
-        known.unwrap_or_else(|| Arc::new(AsyncMutex::new(Session::new(ingest, protocol, peer, true))));
-    let mut held = session.lock().await;
-    if held.protocol().name != protocol.name {
-        *held = Session::new(held.ingest(), protocol, peer, true);
+    let sender = known.unwrap_or_else(|| {
+        let session = Session::new(Arc::clone(&ingest), protocol, peer, true);
+        Arc::new(AsyncMutex::new(Sender::new(session, ingest.monotonic())))
+    });
+    let mut held = sender.lock().await;
+    if held.session.protocol().name != protocol.name {
+        held.session = Session::new(ingest, protocol, peer, true);
     }
-    let Answer { mut replies, .. } = held.handle(frames).await;
-    let is_known = held.device().is_some();
-    drop(held);
-    if is_new && is_known {
-        senders.lock().insert(peer, session, |_| true);
-    } else if !is_new && !is_known {
-        senders.lock().remove(&peer);
-    }
+    let Answer { mut replies, .. } = held.session.handle(frames).await;
     let mut left = bytes.len();
     let fitting = replies.iter().take_while(|reply| {
         let rest = left.checked_sub(reply.len());
@@ -141,5 +148,13 @@ async fn replies(ingest: Arc<Ingest>, senders: &Senders, datagram: Datagram) -> 
     });
     let fitting = fitting.count();
     replies.truncate(fitting);
-    replies
+    let is_known = held.session.device().is_some();
+    let begins = is_known && held.heard(peer, left);
+    drop(held);
+    if is_new && is_known {
+        senders.lock().insert(peer, Arc::clone(&sender), |_| true);
+    } else if !is_new && !is_known {
+        senders.lock().remove(&peer);
+    }
+    (replies, begins.then_some(sender))
 }

@@ -2,8 +2,10 @@
 
 use perigee_core::time::Clock as _;
 use serde_json::{Value, json};
+use tokio::net::UdpSocket;
+use tokio::time::timeout;
 
-use crate::gateways::{Hearing, IMEI, frame, location};
+use crate::gateways::{Hearing, IMEI, PATIENCE, frame, location};
 use crate::support::people::Traits;
 use crate::support::{Engine, on_both_engines};
 
@@ -14,6 +16,8 @@ on_both_engines!(
     an_engine_is_not_stopped_at_speed,
     a_queued_command_is_cancelled_or_expires,
     the_older_form_is_a_custom_command,
+    by_udp_a_command_goes_to_where_the_device_last_reported_from,
+    by_udp_an_address_gets_no_more_bytes_than_it_sent,
 );
 
 /// A GT06 command as the tracker gets it.
@@ -205,4 +209,96 @@ async fn the_older_form_is_a_custom_command(engine: Engine) {
     let wanted = order("VERSION#");
     assert_eq!(tracker.receive(wanted.len()).await, wanted);
     on.listeners.stop().await;
+}
+
+/// The number of a CalAmp unit.
+const UNIT: &str = "4634663543";
+
+/// A unit of CalAmp behind one address.
+struct Unit(UdpSocket);
+
+impl Unit {
+    async fn new(on: &Hearing) -> Self {
+        let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        socket.connect(on.addresses["any"].1.unwrap()).await.unwrap();
+        Self(socket)
+    }
+
+    async fn send(&self, message: &[u8]) {
+        let options = [0x83, 5, 0x46, 0x34, 0x66, 0x35, 0x43, 1, 1];
+        self.0.send(&[&options, message].concat()).await.unwrap();
+    }
+
+    async fn receive(&self) -> Vec<u8> {
+        let mut buffer = [0; 500];
+        let count = timeout(PATIENCE, self.0.recv(&mut buffer)).await.expect("a datagram").unwrap();
+        buffer[..count].to_vec()
+    }
+
+    /// Sends so many bytes of data and takes the acknowledgement.
+    async fn report(&self, sequence: u8, bytes: usize) {
+        self.send(&[&[1, 5, 0, sequence], vec![0; bytes].as_slice()].concat()).await;
+        assert_eq!(self.receive().await, [2, 1, 0, sequence, 5, 0, 0, 0, 0, 0]);
+    }
+
+    fn has_nothing(&self) -> bool {
+        self.0.try_recv(&mut [0; 500]).is_err()
+    }
+}
+
+/// A command that is sent as it is, and its bytes.
+async fn give_hex(on: &Hearing, device: &str, bytes: &[u8]) -> Value {
+    let digits = crate::gateways::hex(bytes);
+    give(on, device, &json!({"type": "custom", "values": {"hex": digits}})).await
+}
+
+async fn by_udp_a_command_goes_to_where_the_device_last_reported_from(engine: Engine) {
+    let on = Hearing::new(engine).await;
+    let device = on.app.device(&on.tenant.owner, &json!({"name": "Van", "identifier": UNIT})).await;
+    let request = |number: u8| [1, 7, 0, number, 10, 0, 0, 0, 0, 0, 0, 0];
+    let (here, there) = (Unit::new(&on).await, Unit::new(&on).await);
+
+    // Queued until the unit reports, then answered.
+    let first = give_hex(&on, &device, &request(1)).await;
+    here.report(1, 100).await;
+    assert_eq!(here.receive().await, request(1));
+    let sent = read(&on, &first).await;
+    assert_eq!((&sent["state"], &sent["protocol"]), (&json!("sent"), &json!("calamp")));
+    here.send(&[2, 1, 0, 1, 7, 0, 0, 0, 0, 0]).await;
+    let list = on.app.get(&on.tenant.owner, "/api/events?cursor=start&types=command.answered&wait=30").await;
+    assert_eq!(list["events"].as_array().unwrap().len(), 1);
+    let answered = read(&on, &first).await;
+    assert_eq!((&answered["state"], &answered["answer"]), (&json!("answered"), &json!("07: done")));
+
+    // At once while the unit was heard a short time ago.
+    give_hex(&on, &device, &request(2)).await;
+    assert_eq!(here.receive().await, request(2));
+
+    // Later the way back may be closed: the command waits for the next report, which comes from elsewhere.
+    on.app.clock().advance_seconds(61);
+    give_hex(&on, &device, &request(3)).await;
+    there.report(2, 100).await;
+    assert_eq!(there.receive().await, request(3));
+
+    // Of two addresses the later one counts.
+    here.report(3, 100).await;
+    give_hex(&on, &device, &request(4)).await;
+    assert_eq!(here.receive().await, request(4));
+    on.listeners.stop().await;
+    assert!(here.has_nothing() && there.has_nothing());
+}
+
+async fn by_udp_an_address_gets_no_more_bytes_than_it_sent(engine: Engine) {
+    let on = Hearing::new(engine).await;
+    let device = on.app.device(&on.tenant.owner, &json!({"name": "Van", "identifier": UNIT})).await;
+    let unit = Unit::new(&on).await;
+    let long = [7; 100];
+    let given = give_hex(&on, &device, &long).await;
+    // The sender of a small datagram may be forged: it is acknowledged, and the command waits.
+    unit.report(1, 20).await;
+    unit.report(2, 200).await;
+    assert_eq!(unit.receive().await, long);
+    assert_eq!(read(&on, &given).await["state"], "sent");
+    on.listeners.stop().await;
+    assert!(unit.has_nothing());
 }

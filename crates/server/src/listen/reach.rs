@@ -1,0 +1,112 @@
+//! Commands to devices that speak by UDP: to where their latest datagram came from, as long as routers on the way let answers
+//! through.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use perigee_core::time::Monotonic;
+use tokio::net::UdpSocket;
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use super::session::Session;
+use crate::ingest::NextCommand;
+
+/// How long after a datagram commands are sent to its address: mobile networks forget a UDP mapping after a minute or so.
+const REACHABLE_FOR: Duration = Duration::from_mins(1);
+/// Bytes that an address may be owed at the most.
+const CREDIT_MAX: usize = 64 * 1024;
+
+/// A sender of datagrams.
+pub(super) struct Sender {
+    pub(super) session: Session,
+    last_heard: Monotonic,
+    /// Bytes received from the address and not sent back yet. Commands are paid from it, so that a forged address never
+    /// receives more than was sent in its name.
+    credit: usize,
+    /// Whether a task sends commands to the address.
+    is_reached: bool,
+    /// Whether a command waits for credit.
+    waits: bool,
+}
+
+impl Sender {
+    pub(super) fn new(session: Session, now: Monotonic) -> Self {
+        Self { session, last_heard: now, credit: 0, is_reached: false, waits: false }
+    }
+
+    /// Notes a datagram of a known device, after whose replies so many bytes are left. Gives whether a task must begin to
+    /// send commands.
+    pub(super) fn heard(&mut self, peer: SocketAddr, left: usize) -> bool {
+        let ingest = self.session.ingest();
+        self.last_heard = ingest.monotonic();
+        self.credit = self.credit.saturating_add(left).min(CREDIT_MAX);
+        let Some(device) = self.session.device().map(|reporter| reporter.device) else { return false };
+        let has_moved = ingest.note_address(device, peer);
+        let Some(wake) = self.session.wake() else { return false };
+        if has_moved || std::mem::take(&mut self.waits) {
+            wake.notify_one();
+        }
+        !std::mem::replace(&mut self.is_reached, true)
+    }
+
+    /// How much longer commands may be sent to the address; none if its device reports from elsewhere by now.
+    fn reachable_for(&self, peer: SocketAddr) -> Option<Duration> {
+        let ingest = self.session.ingest();
+        let device = self.session.device()?.device;
+        let left = REACHABLE_FOR.checked_sub(ingest.monotonic().since(self.last_heard))?;
+        ingest.is_latest_address(device, peer).then_some(left).filter(|left| !left.is_zero())
+    }
+
+    /// Sends the commands that wait, as far as there is credit for them.
+    async fn send_commands(&mut self, socket: &UdpSocket, peer: SocketAddr) {
+        loop {
+            match self.session.next_command(self.credit).await {
+                NextCommand::Nothing => return,
+                NextCommand::TooLong => {
+                    self.waits = true;
+                    return;
+                }
+                NextCommand::Command(command) => {
+                    if socket.send_to(&command.bytes, peer).await.is_err() {
+                        self.session.requeue(command).await;
+                        return;
+                    }
+                    self.credit = self.credit.saturating_sub(command.bytes.len());
+                }
+            }
+        }
+    }
+}
+
+/// Sends commands to an address until it cannot be reached any more. The next datagram from it begins this again.
+pub(super) async fn reach(
+    socket: Arc<UdpSocket>,
+    peer: SocketAddr,
+    sender: Arc<Mutex<Sender>>,
+    stop: CancellationToken,
+) {
+    loop {
+        let (wake, left) = {
+            let mut held = sender.lock().await;
+            match (held.session.wake(), held.reachable_for(peer)) {
+                (Some(wake), Some(left)) => (wake, left),
+                _ => {
+                    held.session.detach();
+                    held.is_reached = false;
+                    return;
+                }
+            }
+        };
+        tokio::select! {
+            () = wake.notified() => {}
+            () = tokio::time::sleep(left) => continue,
+            () = stop.cancelled() => return,
+        }
+        let mut held = sender.lock().await;
+        if held.reachable_for(peer).is_some() {
+            held.send_commands(&socket, peer).await;
+        }
+    }
+}
