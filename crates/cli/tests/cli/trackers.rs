@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
+use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
 
 use perigee_cli::tracker::{PROTOCOLS, Plan, Summary, run, voice_of};
 use perigee_core::time::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::client::{send, token};
-use crate::process::{Folder, Server, json as json_of, perigee};
+use crate::process::{Folder, Server, perigee};
 
 /// Kills unless `PERIGEE_TRACKER_KILLS` says otherwise; scripts/faults-trackers sets it.
 const KILLS: u32 = 3;
@@ -38,8 +39,24 @@ fn name_of(protocol: &str, index: usize) -> String {
     }
 }
 
-fn start(data: &Path, config: &Path) -> Server {
+/// The program, on the database that `PERIGEE_TRACKER_DATABASE` names or else on SQLite.
+fn program(data: &Path) -> Command {
     let mut command = perigee(data);
+    if let Some(database) = std::env::var_os("PERIGEE_TRACKER_DATABASE") {
+        command.env("PERIGEE_STORE__DATABASE", database);
+    }
+    command
+}
+
+fn issue_key(data: &Path) -> Value {
+    let output =
+        program(data).args(["key", "issue", "--email", "owner@localhost", "--json"]).output().unwrap();
+    let issued: Value = serde_json::from_slice(&output.stdout).unwrap();
+    issued["apiKey"].clone()
+}
+
+fn start(data: &Path, config: &Path) -> Server {
+    let mut command = program(data);
     command.arg("--config").arg(config).args(["serve", "--listen", "127.0.0.1:0"]);
     Server::spawn(&mut command, data)
 }
@@ -53,7 +70,7 @@ fn what_trackers_may_forget_is_stored_once() {
     let config = data.with_extension("toml");
     std::fs::write(&config, format!("[gateways.listen]\nany = \"{port}\"\n")).unwrap();
     let mut server = start(&data, &config);
-    let key = json_of(&data, "key issue --email owner@localhost")["apiKey"].clone();
+    let key = issue_key(&data);
     let bearer = token(&server.url, "owner@localhost", &key);
     for (index, (protocol, _)) in PROTOCOLS.iter().enumerate() {
         let body = json!({"name": protocol, "identifier": name_of(protocol, index)});
