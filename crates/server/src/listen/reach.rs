@@ -90,14 +90,12 @@ pub(super) async fn reach(
     loop {
         let (wake, left) = {
             let mut held = sender.lock().await;
-            match (held.session.wake(), held.reachable_for(peer)) {
-                (Some(wake), Some(left)) => (wake, left),
-                _ => {
-                    held.session.detach();
-                    held.is_reached = false;
-                    return;
-                }
-            }
+            let (Some(wake), Some(left)) = (held.session.wake(), held.reachable_for(peer)) else {
+                held.session.detach();
+                held.is_reached = false;
+                return;
+            };
+            (wake, left)
         };
         tokio::select! {
             () = wake.notified() => {}

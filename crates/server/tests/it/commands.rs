@@ -211,10 +211,10 @@ async fn the_older_form_is_a_custom_command(engine: Engine) {
     on.listeners.stop().await;
 }
 
-/// The number of a CalAmp unit.
+/// The number of a `CalAmp` unit.
 const UNIT: &str = "4634663543";
 
-/// A unit of CalAmp behind one address.
+/// A unit of `CalAmp` behind one address.
 struct Unit(UdpSocket);
 
 impl Unit {

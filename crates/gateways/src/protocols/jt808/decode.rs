@@ -92,7 +92,7 @@ fn read(frame: &[u8], context: &Context<'_>, packets: &mut Packets) -> Result<De
         .mismatch
         .map(|(sent, computed)| DecodeError::Checksum { sent: sent.into(), computed: computed.into() });
     let whole;
-    let mut body = match message.packet {
+    let body = match message.packet {
         None => message.body,
         // A damaged packet is not kept.
         Some(_) if mismatch.is_some() => return Ok(Decoded { error: mismatch, ..decoded }),
@@ -107,6 +107,18 @@ fn read(frame: &[u8], context: &Context<'_>, packets: &mut Packets) -> Result<De
             Added::Part => return Ok(decoded),
         },
     };
+    read_body(&message, body, context, &mut decoded)?;
+    decoded.error = mismatch;
+    Ok(decoded)
+}
+
+/// Reads the body of a message, and answers it.
+fn read_body(
+    message: &Message<'_>,
+    mut body: Reader<'_>,
+    context: &Context<'_>,
+    decoded: &mut Decoded,
+) -> Result<(), DecodeError> {
     let answered = matches!(
         message.kind,
         0x0002
@@ -191,12 +203,11 @@ fn read(frame: &[u8], context: &Context<'_>, packets: &mut Packets) -> Result<De
             body.skip(1)?;
             decoded.reports.push(result(&String::from_utf8_lossy(body.take_rest())));
         }
-        MEDIA => read_media(&message, body, context, &mut decoded)?,
+        MEDIA => read_media(message, body, context, decoded)?,
         0x0900 => decoded.reports.extend(read_transparent(body, context)?),
         _ => {}
     }
-    decoded.error = mismatch;
-    Ok(decoded)
+    Ok(())
 }
 
 /// What the terminal says to a message of the server: its serial number and kind, and the outcome.
