@@ -8,6 +8,7 @@ use perigee_core::gateway::Reporter;
 use perigee_core::id::{AccountId, DeviceId, FileId};
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::{DeviceFiles, Result};
+use perigee_core::time::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use super::query::Query;
@@ -33,7 +34,7 @@ fn from_row(row: &Row) -> Result<DeviceFile> {
 
 /// What is the same when a device sends a file again.
 fn digest(name: &str, file: &NewDeviceFile) -> Vec<u8> {
-    let captured = file.captured_at.map_or(i64::MIN, |at| at.as_millis());
+    let captured = file.captured_at.map_or(i64::MIN, Timestamp::as_millis);
     let mut hasher = Sha256::new();
     hasher.update(u64::try_from(name.len()).unwrap_or(u64::MAX).to_le_bytes());
     hasher.update(name.as_bytes());

@@ -168,11 +168,11 @@ mod tests {
         let mut decoder = Jt808Decoder::default();
         let part = vec![0; 1000];
         for number in 1..=2000 {
-            let decoded = decode(&mut decoder, &frame(2000, number, &part));
+            let answer = decode(&mut decoder, &frame(2000, number, &part));
             assert!(decoder.held_bytes() <= crate::decoded::FILE_MAX);
-            let is_refused = decoded.error.is_some();
+            let is_refused = answer.error.is_some();
             assert_eq!(is_refused, usize::from(number) * (1000 + PACKET_OVERHEAD) > crate::decoded::FILE_MAX);
-            assert_eq!(decoded.replies.is_empty(), is_refused, "what is refused is not acknowledged");
+            assert_eq!(answer.replies.is_empty(), is_refused, "what is refused is not acknowledged");
         }
         assert_eq!(decoder.held_bytes(), 0);
     }
