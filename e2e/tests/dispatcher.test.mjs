@@ -35,6 +35,16 @@ test('a device is found, opened and closed by keyboard alone', async ({ page, ap
   await page.waitForURL('**/alerts')
 })
 
+test('from the panel of a device the keys lead to its own history', async ({ page, api, server }) => {
+  const device = await api.device('Lima')
+  await api.locate(device.id, 42, -9)
+  await page.goto(`${server.url}/devices/${device.id}`)
+  await page.getByRole('heading', { name: 'Lima' }).waitFor()
+  await page.keyboard.press('g')
+  await page.keyboard.press('h')
+  await page.waitForURL(`**/history/${device.id}*`)
+})
+
 test('the table is sorted by any column, and an address keeps the order', async ({ page, api, server }) => {
   const [low, high] = [await api.device('Tango low'), await api.device('Tango high')]
   await api.locate(low.id, 1, 1, { battery: 11 })
