@@ -33,6 +33,15 @@ test('the picked device is ringed and not in the cluster at its spot', async ({ 
   const middle = await middleOf(page)
   await until('it is ringed', () => pixelsOf(page, middle, ring))
   await until('it has the colour of its state', () => pixelsOf(page, middle, green))
+
+  // A search that does not match leaves it on the map, because its panel is open, and takes the others away.
+  const other = await api.device('Neighbour')
+  await api.locate(other.id, 41.15, -8.37)
+  const beside = { x: middle.x + 110, y: middle.y, width: 60, height: 60 }
+  await until('the other is drawn', () => pixelsOf(page, beside, green))
+  await page.getByRole('searchbox', { name: 'Search devices' }).fill('no such name')
+  await until('the other is gone', async () => (await pixelsOf(page, beside, green)) === 0)
+  assert.ok(await pixelsOf(page, middle, ring), 'the picked device is still ringed')
 })
 
 test('devices of one spot come apart by a click and can be picked', async ({ page, api, server }) => {
@@ -112,11 +121,16 @@ for (const [name, option] of Object.entries({
 test('a device beyond 85 degrees is told and shown on the globe', async ({ page, api, server }) => {
   const device = await api.device('Ice drift')
   await api.locate(device.id, 89.2, 40)
+  const notice = page.getByText('1 device is beyond 85°: the flat map shows it at its edge.')
   await page.goto(server.url)
-  await page.getByText('1 device is beyond 85°: the flat map shows it at its edge.').waitFor()
+  await notice.waitFor()
   await page.getByRole('button', { name: 'Show the globe' }).click()
   await page.getByRole('button', { name: 'Ice drift' }).waitFor()
   await page.getByRole('button', { name: 'Map layers' }).click()
   await page.getByRole('radio', { name: 'Flat map' }).check()
-  await page.getByText('1 device is beyond 85°: the flat map shows it at its edge.').waitFor()
+  await notice.waitFor()
+  // Where the edge is not in view the notice would only be in the way.
+  await find(page).fill('42.24, -8.72')
+  await page.getByRole('option', { name: '42.24000, -8.72000' }).click()
+  await notice.waitFor({ state: 'detached' })
 })

@@ -186,6 +186,8 @@ class Fleet {
       if (tracked) this.#locate(tracked, location)
     }
     this.#change.whole = true
+    // At once: a view that knows it is loaded must not see an empty fleet.
+    this.#version++
     this.loaded = true
     this.#notifySoon()
   }

@@ -82,9 +82,13 @@ export class FleetLayer {
     this.#later(100)
   }
 
-  /** The device that is ringed and never in a cluster. */
+  /** The device that is ringed, never in a cluster and hidden by no filter. */
   pick(id: string | undefined): void {
     if (id === this.#picked) return
+    for (const one of [this.#picked, id]) {
+      const tracked = one === undefined ? undefined : fleet.snapshot.get(one)
+      if (tracked) this.#waiting.changed.set(tracked.device.id, tracked)
+    }
     this.#picked = id
     this.#later(0)
   }
@@ -167,7 +171,8 @@ export class FleetLayer {
   #put(tracked: Tracked, moves = false): void {
     const before = this.#spots.get(tracked.key)
     const severity = this.options.severityOf?.(tracked.device.id) ?? null
-    const spot = this.options.shows(tracked) ? spotOf(tracked, statusOf(tracked), severity) : null
+    const isShown = tracked.device.id === this.#picked || this.options.shows(tracked)
+    const spot = isShown ? spotOf(tracked, statusOf(tracked), severity) : null
     if (!spot) {
       this.#spots.delete(tracked.key)
       return

@@ -46,8 +46,13 @@ export function fleetLayers(dark: boolean): LayerSpecification[] {
         // A label goes where there is room, and away where there is none. Pictures of devices and clusters are above
         // this layer, so their places are taken first.
         'text-variable-anchor': ['top', 'bottom', 'left', 'right'],
-        // In ems; less would collide with the picture of the device itself.
-        'text-radial-offset': ['case', has('drawing'), 1.9, 1.5],
+        // In ems; less would collide with the picture of the device or the arrow of its course.
+        'text-radial-offset': [
+          'case',
+          ['has', 'course'],
+          ['case', has('drawing'), 2.5, 2],
+          ['case', has('drawing'), 1.9, 1.5]
+        ],
         'text-justify': 'auto',
         'text-max-width': 12,
         'text-padding': 2,
