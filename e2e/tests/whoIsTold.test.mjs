@@ -126,7 +126,7 @@ test('a forgotten password is set by mail, and ends signed in', async ({ page, a
   const token = /password#token=([\w-]+)/.exec(plain(mail))[1]
   await page.goto(`${server.url}/password#token=${token}`)
   await page.getByLabel('New password').fill('nine lives of a harbour cat')
-  await page.getByLabel('The same again').fill('nine lives of a harbour cat')
+  await page.getByLabel('Repeat the password').fill('nine lives of a harbour cat')
   await page.getByRole('button', { name: 'Set the password' }).click()
   await page.getByRole('navigation', { name: 'Main navigation' }).waitFor()
 }, { signedIn: false })

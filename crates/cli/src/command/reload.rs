@@ -1,6 +1,7 @@
-//! SIGHUP: reloads the certificate and the log level while the service runs.
+//! SIGHUP: reloads the certificate and the log level while the service runs, or ends it with its terminal.
 
 use std::convert::Infallible;
+use std::io::{self, IsTerminal as _};
 
 use anyhow::{Context, Result};
 use perigee_server::config::Config;
@@ -12,6 +13,19 @@ use crate::logging::Level;
 /// Registers a handler for SIGHUP, which would otherwise end the process.
 pub(super) fn listen() -> Result<Signal> {
     signal(SignalKind::hangup()).context("cannot listen for SIGHUP")
+}
+
+/// Resolves when the terminal on which the service was started is closed; never without one. Nobody could stop the
+/// service by keys after that, or would know that it still runs.
+pub(super) fn terminal_closed() -> Result<impl Future<Output = ()>> {
+    let mut hangup = listen()?;
+    let has_terminal = io::stdout().is_terminal();
+    Ok(async move {
+        if !has_terminal || hangup.recv().await.is_none() {
+            std::future::pending::<()>().await;
+        }
+        tracing::info!("stopping: the terminal was closed");
+    })
 }
 
 /// Reloads on every SIGHUP. A value that cannot be used is logged, and the old one stays.

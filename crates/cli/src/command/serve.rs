@@ -41,7 +41,13 @@ pub(crate) async fn serve(common: &Common, options: Serve) -> Result<ExitCode> {
         perigee_store::count_after_sending();
     }
     // Registered before the start, so that an early signal is not missed.
-    let (mut stop, hangup) = (Box::pin(stop_signal()?), reload::listen()?);
+    let (asked, closed, hangup) = (stop_signal()?, reload::terminal_closed()?, reload::listen()?);
+    let mut stop = Box::pin(async {
+        tokio::select! {
+            () = asked => {}
+            () = closed => {}
+        }
+    });
     let data = config.store.data.clone();
 
     let service = tokio::select! {

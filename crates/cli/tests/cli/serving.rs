@@ -1,6 +1,7 @@
 //! `perigee serve`: the first start, the second, and what it prints.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read as _};
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
@@ -82,9 +83,13 @@ fn on_a_terminal_the_password_is_shown_and_not_written() {
     assert_eq!(after(&said, "e-mail    "), "owner@localhost");
     assert_eq!(after(&said, "password  ").len(), 23);
     assert!(said.contains("perigee key issue") && !data.join("first-owner.txt").exists(), "{said}");
+    let address = after(&said, "listening on http://");
+    let mut connection = TcpStream::connect(address).unwrap();
     // The terminal goes with it, which ends the server.
     script.kill().unwrap();
     script.wait().unwrap();
+    let _end = connection.read_to_end(&mut Vec::new());
+    assert!(TcpStream::connect(address).is_err(), "the server has stopped");
 }
 
 #[test]

@@ -13,7 +13,7 @@ const english = {
   title: "Choose a password",
   password: "New password",
   hint: "10 to 128 characters. A few words you can remember are better than signs you cannot.",
-  again: "The same again",
+  again: "Repeat the password",
   show: "Show what I type",
   set: "Set the password",
   differ: "The two passwords differ.",
