@@ -104,7 +104,7 @@ test('an unknown device is claimed from its raw message', async ({ page, api, se
   await dialog.getByLabel('Name of the new device').fill('Rally 7')
   await dialog.getByRole('button', { name: 'Claim device' }).click()
   // The server stores what it kept of a claimed device by itself; it may be quicker than the page.
-  await page.getByText(/It was read, and what it says is stored|Everything it says was stored before/).waitFor()
+  await page.getByText(/It was decoded, and its contents are stored|All of its contents had been stored before/).waitFor()
   await page.getByRole('link', { name: 'Rally 7' }).click()
   await page.getByRole('heading', { name: 'Rally 7' }).waitFor()
   const middle = await middleOf(page)

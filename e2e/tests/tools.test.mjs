@@ -18,7 +18,7 @@ test('devices are imported from a file, changed together and found again in a vi
   const dialog = page.getByRole('dialog')
   const lines = ['Nombre;IMEI;Grupos', ...Array.from({ length: 30 }, (_, at) => `Boat ${at + 1};30023406390${1000 + at};`), 'No group;1;Nobody', ';2;']
   await dialog.getByLabel('Or paste the lines').fill(lines.join('\n'))
-  await dialog.getByText('2 lines are left out').waitFor()
+  await dialog.getByText('2 lines are skipped').waitFor()
   await dialog.getByText('there is no group “Nobody”').waitFor()
   await picture(page, 'import')
   assert.deepEqual(await serious(page), [])

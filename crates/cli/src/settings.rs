@@ -263,7 +263,8 @@ mod tests {
              [sms]\ngateway = \"http\"\nhttp_url = \"https://sms.example.com/s3cret/send?key=s3cret&to={number}\"\n\
              http_headers = { Authorization = \"Bearer s3cret\", X-Id = \"{id}\" }\n\
              http_form = { to = \"{number}\", text = \"{text}\", api_key = \"s3cret\" }\n\
-             [map]\ntile_url = \"https://tiles.example.com/{z}/{x}/{y}.png?key=s3cret\"\n",
+             [map]\ntile_url = \"https://tiles.example.com/{z}/{x}/{y}.png?key=s3cret\"\n\
+             [gateways.options.gt06]\npassword = \"s3cret\"\n",
         );
         let config = config.unwrap();
         for shown in [toml::to_string(&config).unwrap(), serde_json::to_string(&config).unwrap()] {

@@ -7,8 +7,8 @@ use perigee_gateways::{PROTOCOLS, Transport, find_protocol};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use super::ConfigError;
 use super::check::refuse;
+use super::{ConfigError, redact};
 use crate::serve::Network;
 
 /// The name of the listener that tells the protocol by the first bytes.
@@ -33,6 +33,7 @@ pub struct Gateways {
     /// Addresses or networks that may connect, by the name of a protocol; everybody where it is not named.
     pub allow: BTreeMap<String, Vec<String>>,
     /// Settings for all devices of a protocol, by its name.
+    #[serde(serialize_with = "redact::options")]
     pub options: BTreeMap<String, Map<String, Json>>,
 }
 

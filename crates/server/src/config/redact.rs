@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serializer;
 use serde::ser::SerializeMap as _;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Stands for a secret inside of a text.
 const HIDDEN: &str = "(hidden)";
@@ -64,6 +64,18 @@ pub(super) fn values<S: Serializer>(
 /// Shows the members of a JSON document, and values that are placeholders alone.
 pub(super) fn json<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&shown_json(text))
+}
+
+/// Shows the names of the options of each protocol; a value may be a password.
+pub(super) fn options<S: Serializer>(
+    options: &BTreeMap<String, Map<String, Value>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(options.len()))?;
+    for (protocol, members) in options {
+        map.serialize_entry(protocol, &without_values(Value::Object(members.clone())))?;
+    }
+    map.end()
 }
 
 fn shown_database(text: &str) -> String {
