@@ -29,7 +29,7 @@ pub(crate) fn table(summaries: &[Summary]) -> String {
         ("requests sent", |each| each.counts.requests.to_string()),
         ("of these, resent", |each| each.counts.sent_again.to_string()),
         ("of these, without an answer", |each| each.counts.unanswered.to_string()),
-        ("of these, refused for now (503)", |each| each.counts.refused.to_string()),
+        ("of these, refused with 503", |each| each.counts.refused.to_string()),
         ("locations acknowledged", |each| each.counts.acknowledged.to_string()),
         ("locations sent late", |each| each.counts.late.to_string()),
         ("slowest start, ms", |each| each.slowest_start.as_millis().to_string()),

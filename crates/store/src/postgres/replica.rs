@@ -65,7 +65,7 @@ impl Replica {
         };
         let until = Instant::now() + REST;
         *self.rests.lock().unwrap_or_else(PoisonError::into_inner) = Some(until);
-        tracing::debug!(failure, "the replica is not used for now");
+        tracing::debug!(failure, rest_s = REST.as_secs(), "the primary is read until the replica has rested");
         None
     }
 
