@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Either, Ready, ready};
+use perigee_core::error::StoreError;
 use perigee_core::id::AccountId;
 use perigee_core::notification::Channel;
 use perigee_core::time::Timestamp;
@@ -199,6 +200,11 @@ impl Tx {
             Session::Sqlite(_) => None,
             Session::Postgres(session) => Some(*session),
         }
+    }
+
+    /// The PostgreSQL session, in code that runs on PostgreSQL alone.
+    pub(crate) fn require_postgres(&self) -> Result<&postgres::Session, StoreError> {
+        self.as_postgres().ok_or_else(|| StoreError::Internal("not a PostgreSQL transaction".into()))
     }
 
     /// The PostgreSQL session, for statements that need its own types.

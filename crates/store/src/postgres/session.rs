@@ -79,7 +79,7 @@ fn typed<'a>(params: &[&'a (dyn ToSql + Sync)], types: &[Type]) -> Vec<(&'a (dyn
 }
 
 /// A prepared statement, and its text for error messages.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Native {
     sql: &'static str,
     statement: Prepared,

@@ -2,7 +2,6 @@
 //! is ever lost or doubled.
 
 use futures_util::FutureExt as _;
-use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::{Compacted, CompactionBudget};
 use perigee_core::store::Result;
@@ -112,7 +111,6 @@ async fn pack_devices(tx: &Tx, devices: Devices) -> Result<Compacted> {
     Ok(done)
 }
 
-/// Records what was packed.
 const MARK: &str = "UPDATE device_live SET packed_to = GREATEST(packed_to, CAST($3 AS BIGINT)), \
         pack_due = CASE WHEN unpacked - CAST($4 AS BIGINT) >= CAST($6 AS BIGINT) THEN 0 \
                    WHEN unpacked - CAST($4 AS BIGINT) > 0 THEN CAST($5 AS BIGINT) END, \
@@ -121,14 +119,13 @@ const MARK: &str = "UPDATE device_live SET packed_to = GREATEST(packed_to, CAST(
 
 /// Records what was packed. Submissions wait for the rows that this locks, so it is sent with the commit.
 async fn mark_packed(tx: &Tx, packed: &[Packed]) -> Result<()> {
-    let session = tx.as_postgres();
-    let session = session.ok_or_else(|| StoreError::Internal("not a PostgreSQL transaction".into()))?;
+    let session = tx.require_postgres()?;
+    let [statement] = session.prepare_native([MARK]).await?;
     let full = i64::try_from(CHUNK_FULL).unwrap_or(i64::MAX);
     let later = tx.now().plus_millis(PACK_AFTER_MS).as_millis();
     for Packed { account, device, up_to, count } in packed {
-        let [statement] = session.prepare_native([MARK]).await?;
         let values = [account.as_i64(), device.as_i64(), *up_to, *count, later, full];
-        session.defer(statement, values.into_iter().map(|value| Box::new(value) as Param).collect());
+        session.defer(statement.clone(), values.into_iter().map(|value| Box::new(value) as Param).collect());
     }
     Ok(())
 }

@@ -1,6 +1,5 @@
 //! Erasing a time range from the log.
 
-use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::TimeRange;
 use perigee_core::store::Result;
@@ -62,9 +61,7 @@ async fn rewrite_partly_erased(
         tx.execute(sql, params![account, last]).await?;
         rest.push(account, device, &kept);
     }
-    let session = tx.as_postgres();
-    let session = session.ok_or_else(|| StoreError::Internal("not a PostgreSQL transaction".into()))?;
-    rest.insert(session).await?;
+    rest.insert(tx.require_postgres()?).await?;
     Ok(unpacked)
 }
 

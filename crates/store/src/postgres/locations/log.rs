@@ -7,7 +7,6 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::actor::Scope;
-use perigee_core::error::StoreError;
 use perigee_core::event::Event;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::{Compacted, CompactionBudget, Feed, Outcome, StoredLocation, TimeRange};
@@ -65,9 +64,7 @@ impl LocationLog for PostgresLog {
     }
 
     async fn ingest(&self, tx: &Tx, batch: &[Submission]) -> Result<Vec<Result<Vec<Outcome>>>> {
-        let session = tx.as_postgres();
-        let session = session.ok_or_else(|| StoreError::Internal("not a PostgreSQL transaction".into()))?;
-        ingest::ingest(tx, session, batch, &self.with_live).await
+        ingest::ingest(tx, tx.require_postgres()?, batch, &self.with_live).await
     }
 
     async fn feed(&self, tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Feed> {
