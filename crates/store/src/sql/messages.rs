@@ -18,16 +18,24 @@ const EXAMINED_MAX: i64 = 5_000;
 /// Bytes of a message that a list gives.
 const LISTED_BYTES: i64 = 1_024;
 
-const HEAD: &str = "INSERT INTO raw_message (account_id, id, received_at, device_id, source, peer, identifier, result, \
-                    error, bytes, gateway_id)";
+macro_rules! insert {
+    ($rest:literal) => {
+        concat!(
+            "INSERT INTO raw_message (account_id, id, received_at, device_id, source, peer, identifier, result, ",
+            "error, bytes, gateway_id)",
+            $rest
+        )
+    };
+}
 
-/// The same on PostgreSQL, given an array for each column.
-const INSERT: &str = "INSERT INTO raw_message (account_id, id, received_at, device_id, source, peer, identifier, result, \
-        error, bytes, gateway_id) \
-    SELECT * FROM unnest( \
+const HEAD: &str = insert!("");
+/// On PostgreSQL, given an array for each column.
+const INSERT_ARRAYS: &str = insert!(
+    " SELECT * FROM unnest( \
         CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[]), CAST($5 AS TEXT[]), \
         CAST($6 AS TEXT[]), CAST($7 AS TEXT[]), CAST($8 AS TEXT[]), CAST($9 AS TEXT[]), CAST($10 AS BYTEA[]), \
-        CAST($11 AS BIGINT[]))";
+        CAST($11 AS BIGINT[]))"
+);
 
 /// Stores the messages of a batch, given the results of its locations.
 pub(super) async fn append(
@@ -43,7 +51,7 @@ pub(super) async fn append(
         rows.push(row(tx, submission.scope.account, device, message, result));
     }
     match tx.as_postgres() {
-        Some(session) => Ok(session.insert_with_commit(INSERT, rows).await?),
+        Some(session) => Ok(session.insert_with_commit(INSERT_ARRAYS, rows).await?),
         None => insert_many(tx, HEAD, &rows, "").await.map(drop),
     }
 }
