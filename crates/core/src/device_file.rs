@@ -20,7 +20,7 @@ pub struct DeviceFile {
     pub name: String,
     /// By its first bytes, whatever its name says.
     pub media_type: MediaType,
-    /// In bytes.
+    /// Bytes, from 1 to [`Self::BYTES_MAX`].
     pub size: u32,
     /// The protocol that it came by.
     pub source: String,
@@ -53,30 +53,30 @@ pub struct NewDeviceFile {
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MediaType {
-    /// A JPEG photo.
+    /// JPEG, in which nearly all trackers send photos.
     Jpeg,
-    /// A PNG image.
+    /// PNG, which browsers show as an image.
     Png,
-    /// A GIF image.
+    /// GIF, which browsers show as an image.
     Gif,
-    /// A WebP image.
+    /// WebP, which browsers show as an image.
     WebP,
     /// A TIFF image, which browsers do not show.
     Tiff,
     /// Sound in AMR, as many trackers record it.
     Amr,
-    /// Sound in WAVE.
+    /// Sound in WAVE, uncompressed or compressed.
     Wave,
-    /// Sound in MP3.
+    /// Sound in MP3, told by its ID3 tag.
     Mp3,
-    /// An MPEG-4 video.
+    /// MPEG-4 and its relatives, which begin with the same box.
     Mp4,
-    /// Anything else.
+    /// Anything else, offered for download only.
     Other,
 }
 
 impl MediaType {
-    /// Every media type.
+    /// In the order of declaration, to find one by its name.
     pub const ALL: [Self; 10] = [
         Self::Jpeg,
         Self::Png,
@@ -93,17 +93,26 @@ impl MediaType {
     /// Tells it by the first bytes.
     pub fn of(bytes: &[u8]) -> Self {
         let at = |from: usize, wanted: &[u8]| bytes.get(from..).is_some_and(|rest| rest.starts_with(wanted));
-        match () {
-            () if at(0, b"\xff\xd8\xff") => Self::Jpeg,
-            () if at(0, b"\x89PNG\r\n\x1a\n") => Self::Png,
-            () if at(0, b"GIF87a") || at(0, b"GIF89a") => Self::Gif,
-            () if at(0, b"RIFF") && at(8, b"WEBP") => Self::WebP,
-            () if at(0, b"RIFF") && at(8, b"WAVE") => Self::Wave,
-            () if at(0, b"II*\0") || at(0, b"MM\0*") => Self::Tiff,
-            () if at(0, b"#!AMR") => Self::Amr,
-            () if at(0, b"ID3") => Self::Mp3,
-            () if at(4, b"ftyp") => Self::Mp4,
-            () => Self::Other,
+        if at(0, b"\xff\xd8\xff") {
+            Self::Jpeg
+        } else if at(0, b"\x89PNG\r\n\x1a\n") {
+            Self::Png
+        } else if at(0, b"GIF87a") || at(0, b"GIF89a") {
+            Self::Gif
+        } else if at(0, b"RIFF") && at(8, b"WEBP") {
+            Self::WebP
+        } else if at(0, b"RIFF") && at(8, b"WAVE") {
+            Self::Wave
+        } else if at(0, b"II*\0") || at(0, b"MM\0*") {
+            Self::Tiff
+        } else if at(0, b"#!AMR") {
+            Self::Amr
+        } else if at(0, b"ID3") {
+            Self::Mp3
+        } else if at(4, b"ftyp") {
+            Self::Mp4
+        } else {
+            Self::Other
         }
     }
 
