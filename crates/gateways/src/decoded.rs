@@ -142,6 +142,11 @@ pub struct Decoded {
 }
 
 impl Decoded {
+    /// Whether the checksum of the frame is wrong: nothing of it is stored or answered.
+    pub fn is_damaged(&self) -> bool {
+        matches!(self.error, Some(DecodeError::Checksum { .. }))
+    }
+
     /// A frame that said nothing.
     pub fn nothing() -> Self {
         Self::default()

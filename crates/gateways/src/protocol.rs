@@ -28,6 +28,8 @@ pub struct Protocol {
     pub port: u16,
     /// How it is carried.
     pub transports: &'static [Transport],
+    /// Whether commands can be sent in datagrams as they are in a stream.
+    pub commands_by_udp: bool,
     /// Bytes a frame may have; longer ones are passed over.
     pub max_frame: usize,
     /// Makes a framer for a new connection.
@@ -38,14 +40,6 @@ pub struct Protocol {
     pub encode: fn(&Command, &Target<'_>) -> Result<Vec<u8>, EncodeError>,
     /// Judges the first bytes of a connection.
     pub sniff: fn(&[u8]) -> Sniff,
-}
-
-impl Protocol {
-    /// Whether commands can be sent in datagrams as they are in a stream. Teltonika defines its codecs for commands for
-    /// streams only.
-    pub fn takes_commands_by_datagram(&self) -> bool {
-        self.transports.contains(&Transport::Udp) && self.name != "teltonika"
-    }
 }
 
 /// Every protocol, in the order in which first bytes are judged: what is sure by a fixed prefix comes first.

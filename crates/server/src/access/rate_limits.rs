@@ -23,7 +23,7 @@ pub struct RateLimits {
     key_uses: TokenBuckets<KeyId>,
     viewers: TokenBuckets<IpAddr>,
     views: TokenBuckets<String>,
-    strangers: TokenBuckets<IpAddr>,
+    unknown_devices: TokenBuckets<IpAddr>,
     datagrams: TokenBuckets<IpAddr>,
 }
 
@@ -33,7 +33,7 @@ const VIEWER: (u32, u32) = (10, 100);
 const VIEWED: (u32, u32) = (100, 500);
 
 /// Unknown devices that one address may name in a minute. A real one has few; the rest are guesses.
-const STRANGERS_PER_MINUTE: u32 = 60;
+const UNKNOWN_DEVICES_PER_MINUTE: u32 = 60;
 /// Datagrams of one address: rate per second and burst. Many trackers may share the address of their mobile network.
 const DATAGRAMS: (u32, u32) = (1_000, 5_000);
 
@@ -79,7 +79,7 @@ impl RateLimits {
             key_uses: TokenBuckets::new(Quota::per_minute(1)),
             viewers: TokenBuckets::new(Quota::per_second(VIEWER.0, VIEWER.1)),
             views: TokenBuckets::new(Quota::per_second(VIEWED.0, VIEWED.1)),
-            strangers: TokenBuckets::new(Quota::per_minute(STRANGERS_PER_MINUTE)),
+            unknown_devices: TokenBuckets::new(Quota::per_minute(UNKNOWN_DEVICES_PER_MINUTE)),
             datagrams: TokenBuckets::new(Quota::per_second(DATAGRAMS.0, DATAGRAMS.1)),
         }
     }
@@ -175,8 +175,8 @@ impl RateLimits {
     }
 
     /// Whether this address may name one more device that nobody knows.
-    pub fn stranger(&self, address: IpAddr) -> bool {
-        self.strangers.take(&source(address), self.now()).allowed
+    pub fn unknown_device(&self, address: IpAddr) -> bool {
+        self.unknown_devices.take(&source(address), self.now()).allowed
     }
 
     /// Whether one more datagram of this address is looked at.

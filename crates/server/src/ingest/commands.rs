@@ -74,7 +74,7 @@ pub struct CommandTarget<'a> {
 /// What there is to send to a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NextCommand {
-    /// Nothing waits.
+    /// No command is queued that could be sent.
     Nothing,
     /// The next command is longer than there is room for.
     TooLong,

@@ -3,22 +3,16 @@
 use perigee_core::alert::Alert;
 use perigee_core::location::{Location, undo_rollover};
 use perigee_core::time::Timestamp;
-use perigee_gateways::{DecodeError, Decoded, Report, UploadedFile, alert_name, to_location, to_readings};
+use perigee_gateways::{Decoded, Report, UploadedFile, alert_name, to_location, to_readings};
 
 /// The reports of a frame, none if its checksum is wrong.
 pub fn valid_reports(decoded: &Decoded) -> &[Report] {
-    match decoded.error {
-        Some(DecodeError::Checksum { .. }) => &[],
-        _ => &decoded.reports,
-    }
+    if decoded.is_damaged() { &[] } else { &decoded.reports }
 }
 
 /// The files that a frame completed, none if its checksum is wrong.
-pub fn believed_files(decoded: &Decoded) -> &[UploadedFile] {
-    match decoded.error {
-        Some(DecodeError::Checksum { .. }) => &[],
-        _ => &decoded.files,
-    }
+pub fn valid_files(decoded: &Decoded) -> &[UploadedFile] {
+    if decoded.is_damaged() { &[] } else { &decoded.files }
 }
 
 /// What is stored of the reports of one message.

@@ -6,7 +6,7 @@ use perigee_core::decoding::{Decoding, ZoneWatch};
 use perigee_core::gateway::Reporter;
 use perigee_core::id::DeviceId;
 use perigee_core::time::{Monotonic, Timestamp};
-use perigee_gateways::{DecodeError, Decoded, Options, Protocol, Report, find_model};
+use perigee_gateways::{Decoded, Options, Protocol, Report, find_model};
 
 use super::path::{Ingest, REMEMBERED};
 
@@ -34,7 +34,7 @@ pub struct Told {
 impl Told {
     /// What a frame told. Fixes from a device's memory tell nothing about its clock.
     pub fn by(decoded: &Decoded) -> Self {
-        if matches!(decoded.error, Some(DecodeError::Checksum { .. })) {
+        if decoded.is_damaged() {
             return Self::default();
         }
         let is_live = |report: &&Report| report.place.is_some() && report.get("archive").is_none();

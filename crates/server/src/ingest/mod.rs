@@ -21,7 +21,7 @@ mod stored_request;
 mod uploads;
 
 pub use commands::{Attachment, CommandTarget, NextCommand, Outgoing};
-pub use contents::{believed_files, valid_reports};
+pub use contents::{valid_files, valid_reports};
 pub use decoding::{DeviceDecoding, Told};
 pub use feed::FeedArrival;
 pub use heard::UnknownDevice;

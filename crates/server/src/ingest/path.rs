@@ -237,7 +237,9 @@ impl Ingest {
 
     /// Remembers an unknown device, unless its address names too many.
     pub fn note_unknown_device(&self, unknown: UnknownDevice<'_>) {
-        if self.heard.knows(unknown.account, unknown.identifier) || self.rates.stranger(unknown.peer.ip()) {
+        if self.heard.knows(unknown.account, unknown.identifier)
+            || self.rates.unknown_device(unknown.peer.ip())
+        {
             self.heard.note(unknown, self.clock.now());
         }
     }

@@ -7,7 +7,7 @@ use perigee_core::location::DuplicateRule;
 use perigee_core::page::PageRequest;
 use perigee_gateways::{Context, Decoder, Protocol, find_feed, find_protocol};
 
-use super::contents::{believed_files, valid_reports};
+use super::contents::{valid_files, valid_reports};
 use super::decoding::Told;
 use super::path::{Arrival, Ingest};
 use super::reading::{Sent, options_of, reports};
@@ -79,7 +79,7 @@ impl Ingest {
                 gateway: None,
                 duplicate_rule: DuplicateRule::Content,
             };
-            let (reports, files, told) = (valid_reports(&said), believed_files(&said), Told::by(&said));
+            let (reports, files, told) = (valid_reports(&said), valid_files(&said), Told::by(&said));
             let arrival = Arrival { message: new, reports, files, told, at: message.received_at };
             self.store(reporter, arrival).await?;
         }

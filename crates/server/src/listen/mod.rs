@@ -14,9 +14,9 @@
 
 mod listeners;
 mod pace;
-mod reach;
 mod session;
 mod tcp;
 mod udp;
+mod udp_commands;
 
 pub use listeners::{GatewayBindError, GatewayListeners, RunningListeners};

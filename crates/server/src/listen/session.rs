@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 use crate::budget::Permit;
 use crate::ingest::{
     Arrival, Attachment, CommandTarget, DeviceDecoding, Ingest, NextCommand, Outgoing, Told, UnknownDevice,
-    believed_files, valid_reports,
+    valid_files, valid_reports,
 };
 
 /// The state of a connection, or of one datagram.
@@ -160,8 +160,7 @@ impl Session {
         self.find_device().await?;
         let before = self.settings.clone();
         let decoded = self.decode(frame);
-        let is_damaged = matches!(decoded.error, Some(DecodeError::Checksum { .. }));
-        if is_damaged || decoded.identifiers.is_empty() || decoded.identifiers == self.identifiers {
+        if decoded.is_damaged() || decoded.identifiers.is_empty() || decoded.identifiers == self.identifiers {
             return Ok(decoded);
         }
         self.identifiers.clone_from(&decoded.identifiers);
@@ -203,7 +202,7 @@ impl Session {
 
     /// Attaches the connection to its device, so that it is woken when a command waits.
     fn attach(&mut self) {
-        let takes_commands = !self.datagram || self.protocol.takes_commands_by_datagram();
+        let takes_commands = !self.datagram || self.protocol.commands_by_udp;
         let device = self.device.as_ref().map(|reporter| reporter.device).filter(|_| takes_commands);
         if self.attachment.as_ref().map(Attachment::device) != device {
             self.attachment = device.map(|device| self.ingest.attach(device, Arc::clone(&self.wake)));
@@ -277,8 +276,7 @@ impl Session {
     }
 
     fn note_unknown_device(&self, frame: &[u8], decoded: &Decoded) {
-        let is_damaged = matches!(decoded.error, Some(DecodeError::Checksum { .. }));
-        let named = self.identifiers.first().filter(|_| !is_damaged);
+        let named = self.identifiers.first().filter(|_| !decoded.is_damaged());
         let result = if named.is_some() { MessageResult::UnknownDevice } else { MessageResult::Unparsable };
         let source = self.protocol.name;
         metrics::counter!("perigee_gateway_messages_total", "source" => source, "result" => result.name())
@@ -302,10 +300,10 @@ impl Session {
         let stored = join_all(pending.into_iter().map(|Pending { reporter, message, decoded }| {
             let ingest = &ingest;
             async move {
-                let (reports, files) = (valid_reports(&decoded), believed_files(&decoded));
+                let (reports, files) = (valid_reports(&decoded), valid_files(&decoded));
                 let arrival = Arrival { message, reports, files, told: Told::by(&decoded), at };
                 let result = ingest.store(&reporter, arrival).await;
-                let is_damaged = matches!(decoded.error, Some(DecodeError::Checksum { .. }));
+                let is_damaged = decoded.is_damaged();
                 // A damaged frame is not answered: the tracker sends it again.
                 result.map(|_| {
                     let answer = if is_damaged { None } else { decoded.command_answer() };

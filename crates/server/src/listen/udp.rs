@@ -1,7 +1,7 @@
 //! Datagrams of trackers.
 //!
 //! The sender's address may be forged, so an answer never has more bytes than the datagram, and unknown devices get none.
-//! Commands follow in `reach`.
+//! Commands are sent by `udp_commands`.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,8 +12,8 @@ use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::reach::{Sender, reach};
 use super::session::{Answer, Session, frames_of};
+use super::udp_commands::{Sender, send_while_reachable};
 use crate::cache::BoundedMap;
 use crate::config::GatewaysSection;
 use crate::ingest::Ingest;
@@ -93,7 +93,7 @@ impl Datagrams {
                     }
                 }
                 if let Some(sender) = reached {
-                    drop(tasks.spawn(reach(socket, peer, sender, stop)));
+                    drop(tasks.spawn(send_while_reachable(socket, peer, sender, stop)));
                 }
                 drop(permit);
             });

@@ -3,7 +3,7 @@
 use crate::command::{Command, EncodeError, Target};
 use crate::hex::parse_hex;
 
-/// Writes a command.
+/// Takes only `custom`, whose `data` is sent as it is.
 pub(super) fn encode(command: &Command, _target: &Target<'_>) -> Result<Vec<u8>, EncodeError> {
     match command.kind.as_str() {
         "custom" => parse_hex(command.text("data")?)

@@ -14,6 +14,7 @@ pub const PROTOCOL: Protocol = Protocol {
     makers: "CalAmp",
     port: 5082,
     transports: &[Transport::Udp],
+    commands_by_udp: true,
     max_frame: 2048,
     framer: || Box::new(NoStream),
     decoder: || Box::new(decode::CalampDecoder),

@@ -13,6 +13,7 @@ pub const PROTOCOL: Protocol = Protocol {
     makers: "Coban, Xexun and others",
     port: 5001,
     transports: &[Transport::Tcp, Transport::Udp],
+    commands_by_udp: true,
     max_frame: 2048,
     framer: || Box::new(frame::Gps103Framer),
     decoder: || Box::new(decode::Gps103Decoder),

@@ -23,6 +23,7 @@ pub const PROTOCOL: Protocol = Protocol {
     makers: "Concox, Jimi, Wanway, Accurate and others",
     port: 5023,
     transports: &[Transport::Tcp, Transport::Udp],
+    commands_by_udp: true,
     max_frame: 4096,
     framer: || Box::new(frame::Gt06Framer),
     decoder: || Box::new(decode::Gt06Decoder::default()),

@@ -15,6 +15,7 @@ pub const PROTOCOL: Protocol = Protocol {
     makers: "SinoTrack, Hangsheng and others",
     port: 5013,
     transports: &[Transport::Tcp, Transport::Udp],
+    commands_by_udp: true,
     max_frame: 2048,
     framer: || Box::new(frame::H02Framer),
     decoder: || Box::new(decode::H02Decoder),

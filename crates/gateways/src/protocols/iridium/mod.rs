@@ -15,6 +15,7 @@ pub const PROTOCOL: Protocol = Protocol {
     makers: "Iridium SBD DirectIP",
     port: 10800,
     transports: &[Transport::Tcp],
+    commands_by_udp: false,
     max_frame: frame::MAX_FRAME,
     framer: || Box::new(frame::IridiumFramer),
     decoder: || Box::new(decode::IridiumDecoder),

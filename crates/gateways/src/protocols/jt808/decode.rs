@@ -28,7 +28,7 @@ impl Decoder for Jt808Decoder {
             return read_text(frame, context).into();
         }
         let decoded = Decoded::from(read(frame, context, &mut self.packets));
-        if matches!(decoded.error, Some(DecodeError::Checksum { .. })) && frame.contains(&0x7d) {
+        if decoded.is_damaged() && frame.contains(&0x7d) {
             // A frame taken from the wire still has its escapes.
             let plain = Decoded::from(read(&unescape(frame), context, &mut self.packets));
             if plain.error.is_none() {

@@ -28,7 +28,7 @@ pub(super) struct Message<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Packet {
     pub(super) total: u16,
-    /// From 1.
+    /// Counted from 1 to `total`.
     pub(super) number: u16,
 }
 

@@ -23,6 +23,7 @@ pub const PROTOCOL: Protocol = Protocol {
     makers: "Jimi, Huabao, Meiligao, AOVX and most Chinese makers",
     port: 5015,
     transports: &[Transport::Tcp, Transport::Udp],
+    commands_by_udp: true,
     max_frame: 4096,
     framer: || Box::new(frame::Jt808Framer),
     decoder: || Box::<decode::Jt808Decoder>::default(),

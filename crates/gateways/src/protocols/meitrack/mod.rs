@@ -17,6 +17,7 @@ pub const PROTOCOL: Protocol = Protocol {
     makers: "Meitrack, Meiligao",
     port: 5020,
     transports: &[Transport::Tcp, Transport::Udp],
+    commands_by_udp: true,
     max_frame: frame::MAX,
     framer: || Box::new(frame::MeitrackFramer),
     decoder: || Box::new(decode::MeitrackDecoder::default()),

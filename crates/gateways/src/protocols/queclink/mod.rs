@@ -24,6 +24,7 @@ pub const PROTOCOL: Protocol = Protocol {
     makers: "Queclink",
     port: 5004,
     transports: &[Transport::Tcp, Transport::Udp],
+    commands_by_udp: true,
     max_frame: 4096,
     framer: || Box::new(frame::QueclinkFramer),
     decoder: || Box::new(decode::QueclinkDecoder),

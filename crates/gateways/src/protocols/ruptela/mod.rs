@@ -15,6 +15,7 @@ pub const PROTOCOL: Protocol = Protocol {
     makers: "Ruptela",
     port: 5046,
     transports: &[Transport::Tcp, Transport::Udp],
+    commands_by_udp: true,
     max_frame: frame::MAX,
     framer: || Box::new(frame::RuptelaFramer),
     decoder: || Box::new(decode::RuptelaDecoder::default()),

@@ -19,6 +19,7 @@ pub const PROTOCOL: Protocol = Protocol {
     makers: "Suntech",
     port: 5011,
     transports: &[Transport::Tcp, Transport::Udp],
+    commands_by_udp: true,
     max_frame: frame::MAX,
     framer: || Box::new(frame::SuntechFramer),
     decoder: || Box::new(decode::SuntechDecoder),

@@ -19,6 +19,8 @@ pub const PROTOCOL: Protocol = Protocol {
     makers: "Teltonika",
     port: 5027,
     transports: &[Transport::Tcp, Transport::Udp, Transport::Tls],
+    // Its codecs for commands are defined for streams.
+    commands_by_udp: false,
     max_frame: 8192,
     framer: || Box::new(frame::TeltonikaFramer),
     decoder: || Box::new(decode::TeltonikaDecoder::default()),

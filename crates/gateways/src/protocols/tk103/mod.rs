@@ -16,6 +16,7 @@ pub const PROTOCOL: Protocol = Protocol {
     makers: "Xexun, TK Star, Accurate and others",
     port: 5002,
     transports: &[Transport::Tcp, Transport::Udp],
+    commands_by_udp: true,
     max_frame: frame::MAX,
     framer: || Box::new(frame::Tk103Framer),
     decoder: || Box::new(decode::Tk103Decoder),

@@ -14,6 +14,7 @@ pub const PROTOCOL: Protocol = Protocol {
     makers: "Gurtam and the trackers that speak its protocol",
     port: 5039,
     transports: &[Transport::Tcp, Transport::Udp],
+    commands_by_udp: true,
     max_frame: frame::MAX,
     framer: || Box::new(frame::WialonFramer),
     decoder: || Box::new(decode::WialonDecoder::default()),

@@ -39,7 +39,7 @@ pub struct DeviceFileView {
     /// By its first bytes, whatever its name says.
     #[schema(example = "image/jpeg")]
     media_type: &'static str,
-    /// In bytes.
+    /// Bytes of the file.
     #[schema(example = 48_213, minimum = 1, maximum = 1_048_576)]
     size: u32,
     /// When it was taken by the device's clock; null if the device did not tell.

@@ -69,7 +69,7 @@ impl From<HeardDevice> for HeardDeviceView {
 
 /// Whether the caller may see devices that could be anybody's: an operator of the server signed in to the console, or
 /// anybody if there is no other account that they could belong to.
-async fn sees_strangers(app: &App, caller: &Caller) -> ApiResult<bool> {
+async fn sees_unknown_devices(app: &App, caller: &Caller) -> ApiResult<bool> {
     if caller.session().is_some() && caller.user().operator {
         return Ok(true);
     }
@@ -94,7 +94,7 @@ pub async fn list_heard_devices(
     caller.require(Privilege::DevicesWrite)?;
     caller.require_whole_account()?;
     let mut heard = app.store.list_heard(Some(caller.account().id)).await?;
-    if sees_strangers(&app, &caller).await? {
+    if sees_unknown_devices(&app, &caller).await? {
         heard.extend(app.store.list_heard(None).await?);
     }
     heard.sort_by_key(|device| std::cmp::Reverse(device.last_heard));

@@ -15,7 +15,7 @@ use crate::ingest::NextCommand;
 
 /// How long after a datagram commands are sent to its address: mobile networks forget a UDP mapping after a minute or so.
 const REACHABLE_FOR: Duration = Duration::from_mins(1);
-/// Bytes that an address may be owed at the most.
+/// The most bytes of credit of an address.
 const CREDIT_MAX: usize = 64 * 1024;
 
 /// A sender of datagrams.
@@ -26,14 +26,14 @@ pub(super) struct Sender {
     /// receives more than was sent in its name.
     credit: usize,
     /// Whether a task sends commands to the address.
-    is_reached: bool,
-    /// Whether a command waits for credit.
-    waits: bool,
+    has_task: bool,
+    /// Whether a command is longer than the credit.
+    waits_for_credit: bool,
 }
 
 impl Sender {
     pub(super) fn new(session: Session, now: Monotonic) -> Self {
-        Self { session, last_heard: now, credit: 0, is_reached: false, waits: false }
+        Self { session, last_heard: now, credit: 0, has_task: false, waits_for_credit: false }
     }
 
     /// Notes a datagram of a known device, after whose replies so many bytes are left. Gives whether a task must begin to
@@ -45,10 +45,10 @@ impl Sender {
         let Some(device) = self.session.device().map(|reporter| reporter.device) else { return false };
         let has_moved = ingest.note_address(device, peer);
         let Some(wake) = self.session.wake() else { return false };
-        if has_moved || std::mem::take(&mut self.waits) {
+        if has_moved || std::mem::take(&mut self.waits_for_credit) {
             wake.notify_one();
         }
-        !std::mem::replace(&mut self.is_reached, true)
+        !std::mem::replace(&mut self.has_task, true)
     }
 
     /// How much longer commands may be sent to the address; none if its device reports from elsewhere by now.
@@ -65,7 +65,7 @@ impl Sender {
             match self.session.next_command(self.credit).await {
                 NextCommand::Nothing => return,
                 NextCommand::TooLong => {
-                    self.waits = true;
+                    self.waits_for_credit = true;
                     return;
                 }
                 NextCommand::Command(command) => {
@@ -81,7 +81,7 @@ impl Sender {
 }
 
 /// Sends commands to an address until it cannot be reached any more. The next datagram from it begins this again.
-pub(super) async fn reach(
+pub(super) async fn send_while_reachable(
     socket: Arc<UdpSocket>,
     peer: SocketAddr,
     sender: Arc<Mutex<Sender>>,
@@ -92,7 +92,7 @@ pub(super) async fn reach(
             let mut held = sender.lock().await;
             let (Some(wake), Some(left)) = (held.session.wake(), held.reachable_for(peer)) else {
                 held.session.detach();
-                held.is_reached = false;
+                held.has_task = false;
                 return;
             };
             (wake, left)
