@@ -96,6 +96,7 @@ migrations! {
     22 "decoding" "0022_decoding.sql";
     23 "in_place" "0023_in_place.sql";
     24 "device_files" "0024_device_files.sql";
+    25 "one_state" "0025_one_state.sql";
 }
 
 impl Migration {

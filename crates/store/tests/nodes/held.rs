@@ -13,8 +13,19 @@ use crate::support::{Holder, Nodes, fix, follow, lock, waiting_for};
 
 const LIMITS: LogScanLimits = LogScanLimits { locations: 1_000, devices: 1_000, carriers: 1_000 };
 
-/// What is written with the commit, so that who waits for it stands still with its numbers drawn.
-const LAST: &str = "SELECT device_id FROM last_location WHERE device_id = ?1 FOR UPDATE";
+/// Takes the next number of the log for this device and gives it back with the commit, so that who draws it stands still
+/// with its numbers drawn.
+const TAKE_NUMBER: &str = "INSERT INTO location_log (account_id, device_id, first_number, last_number, first_time, \
+        last_time, count, received_at, checksum, points) \
+    SELECT d.account_id, d.id, s.last_value + 1, s.last_value + 1, 0, 0, 1, 0, 0, '' \
+    FROM device d, event_number s WHERE d.id = ?1";
+const GIVE_BACK: &str = "DELETE FROM location_log WHERE device_id = ?1 AND points = ''";
+
+/// Holds the next submission of this device at its commit.
+async fn hold(node: &Database, device: DeviceId) -> Holder {
+    let statements = [TAKE_NUMBER, GIVE_BACK].map(|sql| (sql, params![device].to_vec()));
+    Holder::new(node, statements.to_vec()).await
+}
 
 /// A submission that waits to be committed.
 struct Held {
@@ -27,7 +38,7 @@ struct Held {
 impl Held {
     async fn new(nodes: &Nodes, node: &Database, actor: &Actor, device: DeviceId) -> Self {
         let reader = &nodes.all[0];
-        let holder = Holder::new(reader, vec![(LAST, params![device].to_vec())]).await;
+        let holder = hold(reader, device).await;
         let sending = send(nodes, node, actor, device);
         let pid = waiting_for(reader, holder.pid, || sending.is_finished()).await.expect("it waits");
         Self { holder, sending, pid }
@@ -153,7 +164,7 @@ async fn one_that_fails_holds_up_nobody() {
     let actor = nodes.account("ours").await;
     let [one, two] = devices(&nodes, &actor).await;
     let mut readers = Readers::at_end(reader, &actor).await;
-    let holder = Holder::new(reader, vec![(LAST, params![one].to_vec())]).await;
+    let holder = hold(reader, one).await;
     let lost = tokio::spawn({
         let (slow, actor, batch) = (slow.clone(), actor.clone(), vec![fix(nodes.now())]);
         async move { slow.store_locations(&actor, one, batch).await }

@@ -40,20 +40,18 @@ const FIRST: &str = "SELECT d.id FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BI
 /// see their length: for a few devices it would plan anew each time, which takes longer than the statement.
 const LIVE: &str = "SELECT v.* FROM unnest((SELECT CAST($1 AS BIGINT[])), (SELECT CAST($2 AS BIGINT[]))) AS w (account_id, id) \
     CROSS JOIN LATERAL ( \
-        SELECT account_id, device_id, newest_time, rhythm, doubt FROM device_live v \
+        SELECT account_id, device_id, newest_time, rhythm, doubt, last_number, last_time, last_received_at, \
+            last_latitude, last_longitude, last_late, last_readings, last_checksum FROM device_live v \
         WHERE v.account_id = w.account_id AND v.device_id = w.id FOR NO KEY UPDATE) v";
 
 /// A device is the first from its key on, which only the primary key can find. Asked for an equal key, a planner without
 /// statistics, as after an import, may search all devices of the account by one of the other indexes.
 const DEVICES: &str = "SELECT d.account_id, d.id, d.licensed, d.expires, \
-        (SELECT a.decided_at FROM account a WHERE a.id = d.account_id), \
-        l.number, l.time, l.received_at, l.latitude, l.longitude, l.late, l.readings, l.checksum \
+        (SELECT a.decided_at FROM account a WHERE a.id = d.account_id) \
     FROM unnest((SELECT CAST($1 AS BIGINT[])), (SELECT CAST($2 AS BIGINT[]))) AS w (account_id, id) \
     CROSS JOIN LATERAL ( \
         SELECT account_id, id, licensed, expires FROM device e \
         WHERE (e.account_id, e.id) >= (w.account_id, w.id) ORDER BY e.account_id, e.id LIMIT 1) d \
-    LEFT JOIN LATERAL ( \
-        SELECT * FROM last_location k WHERE k.account_id = w.account_id AND k.device_id = w.id OFFSET 0) l ON TRUE \
     WHERE d.account_id = w.account_id AND d.id = w.id";
 
 const MEMBERS: &str = "SELECT m.account_id, m.group_id, m.device_id \
@@ -162,7 +160,7 @@ pub(super) async fn look(
 impl Look {
     /// The devices before the batch, and the numbers for its locations in ascending order.
     pub(super) fn read(self, tx: &Tx, with_live: &LiveDevices) -> Result<(Known, impl Iterator<Item = i64>)> {
-        let mut live = self.live.iter().map(live).collect::<Result<HashMap<_, _>>>()?;
+        let mut live = self.live.iter().map(|row| live(tx, row)).collect::<Result<HashMap<_, _>>>()?;
         with_live.add(live.keys());
         let mut devices = HashMap::with_capacity(self.devices.len());
         for row in &self.devices {
@@ -213,24 +211,27 @@ fn key(row: &tokio_postgres::Row) -> Result<Key> {
 struct Live {
     newest: Option<Timestamp>,
     rhythm: ReportingInterval,
-    unconfirmed: UnconfirmedJump,
+    jump_detector: JumpDetector,
 }
 
-fn live(row: &tokio_postgres::Row) -> Result<(Key, Live)> {
+/// A state as [`LIVE`] gives it.
+fn live(tx: &Tx, row: &tokio_postgres::Row) -> Result<(Key, Live)> {
+    let key = key(row)?;
     let newest: Option<i64> = get(row, 2)?;
+    let unconfirmed = UnconfirmedJump::from_bytes(get(row, 4)?);
     let live = Live {
         newest: newest.map(Timestamp::from_millis),
         rhythm: ReportingInterval::from_bytes(get(row, 3)?),
-        unconfirmed: UnconfirmedJump::from_bytes(get(row, 4)?),
+        jump_detector: JumpDetector { last: last(tx, key, row)?, unconfirmed },
     };
-    Ok((key(row)?, live))
+    Ok((key, live))
 }
 
 impl Device {
     fn add(&mut self, live: Live) {
         self.newest = live.newest;
         self.rhythm = live.rhythm;
-        self.jump_detector.unconfirmed = live.unconfirmed;
+        self.jump_detector = live.jump_detector;
     }
 }
 
@@ -242,12 +243,11 @@ fn device(tx: &Tx, row: &tokio_postgres::Row) -> Result<(Key, Device)> {
     let decided_at = Timestamp::from_millis(get(row, 4)?);
     let active = license.state(tx.now().max(decided_at)) == DeviceState::Active;
     let lapsed = license.licensed && !active;
-    let jump_detector = JumpDetector { last: last(tx, key, row)?, ..JumpDetector::default() };
-    let rhythm = ReportingInterval::default();
+    let (rhythm, jump_detector) = (ReportingInterval::default(), JumpDetector::default());
     Ok((key, Device { active, lapsed, newest: None, rhythm, jump_detector }))
 }
 
-/// The last location of a device in its row of [`DEVICES`]. A damaged one is recorded, and the device has none.
+/// The last location of a device in its row of [`LIVE`]. A damaged one is recorded, and the device has none.
 fn last(tx: &Tx, (account, device): Key, row: &tokio_postgres::Row) -> Result<Option<Fix>> {
     let Some(number) = get(row, 5)? else { return Ok(None) };
     let readings: &[u8] = get(row, 11)?;

@@ -14,7 +14,7 @@ use perigee_core::store::{LogScan, LogScanLimits, Result};
 use perigee_core::time::Timestamp;
 
 use super::live_devices::LiveDevices;
-use super::{compact, contact, erase, feed, ingest, numbers, recent, skim, trim};
+use super::{compact, contact, erase, feed, ingest, last, numbers, recent, skim, trim};
 use crate::codec::Point;
 use crate::job::Opening;
 use crate::sql::accounts;
@@ -171,5 +171,15 @@ impl LocationLog for PostgresLog {
         device: DeviceId,
     ) -> Result<Option<StoredLocation>> {
         database.read(move |tx| find_last_visible(tx, scope, device).boxed()).await
+    }
+
+    async fn replace_last(
+        &self,
+        tx: &Tx,
+        account: AccountId,
+        device: DeviceId,
+        last: Option<StoredLocation>,
+    ) -> Result<()> {
+        last::replace(tx, account, device, last).await
     }
 }

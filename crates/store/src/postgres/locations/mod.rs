@@ -10,6 +10,7 @@ mod erase;
 mod feed;
 mod ingest;
 mod known;
+mod last;
 mod late;
 mod live_devices;
 mod log;

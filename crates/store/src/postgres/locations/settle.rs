@@ -11,31 +11,34 @@ use crate::error::DbError;
 use crate::postgres::{Param, Session};
 use crate::sql::locations::{Arrivals, CHUNK_FULL, PACK_AFTER_MS, last_checksum};
 
-const LAST: &str = "INSERT INTO last_location (account_id, device_id, number, time, received_at, \
-                                               latitude, longitude, late, readings, checksum) \
-    SELECT * FROM unnest( \
-        CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[]), \
-        CAST($5 AS BIGINT[]), CAST($6 AS INTEGER[]), CAST($7 AS INTEGER[]), CAST($8 AS BOOLEAN[]), \
-        CAST($9 AS BYTEA[]), CAST($10 AS BIGINT[])) \
-    ON CONFLICT (account_id, device_id) DO UPDATE SET number = excluded.number, time = excluded.time, \
-        received_at = excluded.received_at, latitude = excluded.latitude, longitude = excluded.longitude, \
-        late = excluded.late, readings = excluded.readings, checksum = excluded.checksum";
-
-/// A device with a full chunk is due to be packed at once, others after some time.
-const CONTACTS: &str = "INSERT INTO device_live \
-        (last_seen, account_id, device_id, unpacked, newest_time, rhythm, doubt, pack_due) \
-    SELECT CAST($1 AS BIGINT), w.*, CASE WHEN w.unpacked >= CAST($8 AS BIGINT) THEN 0 \
-        WHEN w.unpacked > 0 THEN CAST($9 AS BIGINT) END \
-    FROM unnest(CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[]), CAST($5 AS BIGINT[]), \
-        CAST($6 AS BYTEA[]), CAST($7 AS BYTEA[])) \
-        AS w (account_id, device_id, unpacked, newest_time, rhythm, doubt) \
+/// A device with a full chunk is due to be packed at once, others after some time. Without a new last location its columns
+/// are null, and the one that is there stays.
+const STATES: &str = "INSERT INTO device_live \
+        (last_seen, account_id, device_id, unpacked, newest_time, rhythm, doubt, last_number, last_time, \
+         last_received_at, last_latitude, last_longitude, last_late, last_readings, last_checksum, pack_due) \
+    SELECT CAST($1 AS BIGINT), w.*, CASE WHEN w.unpacked >= CAST($2 AS BIGINT) THEN 0 \
+        WHEN w.unpacked > 0 THEN CAST($3 AS BIGINT) END \
+    FROM unnest(CAST($4 AS BIGINT[]), CAST($5 AS BIGINT[]), CAST($6 AS BIGINT[]), CAST($7 AS BIGINT[]), \
+        CAST($8 AS BYTEA[]), CAST($9 AS BYTEA[]), CAST($10 AS BIGINT[]), CAST($11 AS BIGINT[]), \
+        CAST($12 AS BIGINT[]), CAST($13 AS INTEGER[]), CAST($14 AS INTEGER[]), CAST($15 AS BOOLEAN[]), \
+        CAST($16 AS BYTEA[]), CAST($17 AS BIGINT[])) \
+        AS w (account_id, device_id, unpacked, newest_time, rhythm, doubt, number, time, received_at, latitude, \
+              longitude, late, readings, checksum) \
     ON CONFLICT (account_id, device_id) DO UPDATE SET \
         last_seen = GREATEST(excluded.last_seen, device_live.last_seen), \
         rhythm = excluded.rhythm, doubt = excluded.doubt, \
         newest_time = GREATEST(excluded.newest_time, device_live.newest_time), \
-        pack_due = CASE WHEN device_live.unpacked + excluded.unpacked >= CAST($8 AS BIGINT) THEN 0 \
+        pack_due = CASE WHEN device_live.unpacked + excluded.unpacked >= CAST($2 AS BIGINT) THEN 0 \
                    ELSE COALESCE(device_live.pack_due, excluded.pack_due) END, \
-        unpacked = device_live.unpacked + excluded.unpacked";
+        unpacked = device_live.unpacked + excluded.unpacked, \
+        last_number = COALESCE(excluded.last_number, device_live.last_number), \
+        last_time = COALESCE(excluded.last_time, device_live.last_time), \
+        last_received_at = COALESCE(excluded.last_received_at, device_live.last_received_at), \
+        last_latitude = COALESCE(excluded.last_latitude, device_live.last_latitude), \
+        last_longitude = COALESCE(excluded.last_longitude, device_live.last_longitude), \
+        last_late = COALESCE(excluded.last_late, device_live.last_late), \
+        last_readings = COALESCE(excluded.last_readings, device_live.last_readings), \
+        last_checksum = COALESCE(excluded.last_checksum, device_live.last_checksum)";
 
 /// A licence that was once seen to be expired stays so, even if the clock is set back.
 const LAPSE: &str = "UPDATE device d SET licensed = FALSE, checksum = d.checksum - 1 \
@@ -44,7 +47,7 @@ const LAPSE: &str = "UPDATE device d SET licensed = FALSE, checksum = d.checksum
 
 /// Prepares the statements that every batch needs.
 pub(super) async fn prepare(session: &Session) -> std::result::Result<(), DbError> {
-    session.prepare_native([LAST, CONTACTS]).await.map(drop)
+    session.prepare_native([STATES]).await.map(drop)
 }
 
 /// Writes all updates with the commit.
@@ -54,8 +57,7 @@ pub(super) async fn settle_with_commit(
     known: &Known,
     arrivals: &Arrivals,
 ) -> std::result::Result<(), DbError> {
-    advance(session, arrivals).await?;
-    record_contacts(session, now, known, arrivals).await?;
+    save_states(session, now, known, arrivals).await?;
     let lapsed: BTreeSet<(i64, i64)> = known
         .devices
         .iter()
@@ -70,66 +72,47 @@ pub(super) async fn settle_with_commit(
     Ok(())
 }
 
-/// The last locations that change, column by column.
+/// The states of devices after a batch, column by column.
 #[derive(Default)]
 struct Columns {
     account: Vec<i64>,
     device: Vec<i64>,
-    number: Vec<i64>,
-    time: Vec<i64>,
-    received_at: Vec<i64>,
-    latitude: Vec<i32>,
-    longitude: Vec<i32>,
-    late: Vec<bool>,
-    readings: Vec<Vec<u8>>,
-    checksum: Vec<i64>,
+    unpacked: Vec<i64>,
+    newest: Vec<Option<i64>>,
+    rhythm: Vec<Vec<u8>>,
+    unconfirmed: Vec<Vec<u8>>,
+    last: LastColumns,
 }
 
-impl Columns {
-    fn push(&mut self, (account, device): (AccountId, DeviceId), last: &Point) {
-        self.account.push(account.as_i64());
-        self.device.push(device.as_i64());
-        self.number.push(last.number);
-        self.time.push(last.time.as_millis());
-        self.received_at.push(last.received_at.as_millis());
-        self.latitude.push(last.latitude.as_e7());
-        self.longitude.push(last.longitude.as_e7());
-        self.late.push(last.trust.late);
-        self.readings.push(last.readings.to_vec());
-        self.checksum.push(last_checksum(account, device, last));
+/// The last locations; null where they do not change.
+#[derive(Default)]
+struct LastColumns {
+    number: Vec<Option<i64>>,
+    time: Vec<Option<i64>>,
+    received_at: Vec<Option<i64>>,
+    latitude: Vec<Option<i32>>,
+    longitude: Vec<Option<i32>>,
+    late: Vec<Option<bool>>,
+    readings: Vec<Option<Vec<u8>>>,
+    checksum: Vec<Option<i64>>,
+}
+
+impl LastColumns {
+    fn push(&mut self, (account, device): (AccountId, DeviceId), last: Option<&Point>) {
+        self.number.push(last.map(|last| last.number));
+        self.time.push(last.map(|last| last.time.as_millis()));
+        self.received_at.push(last.map(|last| last.received_at.as_millis()));
+        self.latitude.push(last.map(|last| last.latitude.as_e7()));
+        self.longitude.push(last.map(|last| last.longitude.as_e7()));
+        self.late.push(last.map(|last| last.trust.late));
+        self.readings.push(last.map(|last| last.readings.to_vec()));
+        self.checksum.push(last.map(|last| last_checksum(account, device, last)));
     }
 }
 
-/// Writes the last locations that change.
-async fn advance(session: &Session, arrivals: &Arrivals) -> std::result::Result<(), DbError> {
-    let mut columns = Columns::default();
-    for (key, arrival) in arrivals {
-        if let Some(last) = arrival.last() {
-            columns.push(*key, last);
-        }
-    }
-    if columns.account.is_empty() {
-        return Ok(());
-    }
-    let [statement] = session.prepare_native([LAST]).await?;
-    let params: Vec<Param> = vec![
-        Box::new(columns.account),
-        Box::new(columns.device),
-        Box::new(columns.number),
-        Box::new(columns.time),
-        Box::new(columns.received_at),
-        Box::new(columns.latitude),
-        Box::new(columns.longitude),
-        Box::new(columns.late),
-        Box::new(columns.readings),
-        Box::new(columns.checksum),
-    ];
-    session.defer(statement, params);
-    Ok(())
-}
-
-/// Records one contact of each device, its count of unpacked locations and their latest time.
-async fn record_contacts(
+/// Records one contact of each device, its count of unpacked locations, their latest time, and its last location if that
+/// changes.
+async fn save_states(
     session: &Session,
     now: Timestamp,
     known: &Known,
@@ -138,29 +121,37 @@ async fn record_contacts(
     if arrivals.is_empty() {
         return Ok(());
     }
-    let accounts: Vec<i64> = arrivals.keys().map(|(account, _)| account.as_i64()).collect();
-    let devices: Vec<i64> = arrivals.keys().map(|(_, device)| device.as_i64()).collect();
-    let (mut counts, mut newest) = (Vec::with_capacity(devices.len()), Vec::with_capacity(devices.len()));
-    let (mut rhythms, mut jumps) = (Vec::with_capacity(devices.len()), Vec::with_capacity(devices.len()));
+    let mut columns = Columns::default();
     for (key, arrival) in arrivals {
-        counts.push(i64::try_from(arrival.points.len()).unwrap_or(i64::MAX));
-        newest.push(arrival.points.iter().map(|point| point.time.as_millis()).max());
         let mut rhythm = known.devices.get(key).map(|device| device.rhythm.clone()).unwrap_or_default();
         rhythm.hear(now);
-        rhythms.push(rhythm.to_bytes());
-        jumps.push(arrival.jump_detector.unconfirmed.to_bytes());
+        columns.account.push(key.0.as_i64());
+        columns.device.push(key.1.as_i64());
+        columns.unpacked.push(i64::try_from(arrival.points.len()).unwrap_or(i64::MAX));
+        columns.newest.push(arrival.points.iter().map(|point| point.time.as_millis()).max());
+        columns.rhythm.push(rhythm.to_bytes());
+        columns.unconfirmed.push(arrival.jump_detector.unconfirmed.to_bytes());
+        columns.last.push(*key, arrival.last());
     }
-    let [statement] = session.prepare_native([CONTACTS]).await?;
+    let [statement] = session.prepare_native([STATES]).await?;
     let params: Vec<Param> = vec![
         Box::new(now.as_millis()),
-        Box::new(accounts),
-        Box::new(devices),
-        Box::new(counts),
-        Box::new(newest),
-        Box::new(rhythms),
-        Box::new(jumps),
         Box::new(i64::try_from(CHUNK_FULL).unwrap_or(i64::MAX)),
         Box::new(now.plus_millis(PACK_AFTER_MS).as_millis()),
+        Box::new(columns.account),
+        Box::new(columns.device),
+        Box::new(columns.unpacked),
+        Box::new(columns.newest),
+        Box::new(columns.rhythm),
+        Box::new(columns.unconfirmed),
+        Box::new(columns.last.number),
+        Box::new(columns.last.time),
+        Box::new(columns.last.received_at),
+        Box::new(columns.last.latitude),
+        Box::new(columns.last.longitude),
+        Box::new(columns.last.late),
+        Box::new(columns.last.readings),
+        Box::new(columns.last.checksum),
     ];
     session.defer(statement, params);
     Ok(())

@@ -9,9 +9,8 @@ use perigee_core::time::Timestamp;
 
 use super::super::{audit, quarantine, scope};
 use super::chunk;
-use super::last::{find_last, put_last_points};
+use super::last::find_last;
 use super::read::cut_out;
-use crate::codec::Point;
 use crate::{Database, Tx, params};
 
 /// Chunks that one transaction deletes; bounds the time other writers wait.
@@ -150,14 +149,8 @@ pub(crate) async fn renew_last(
     device: DeviceId,
     erased: TimeRange,
 ) -> Result<()> {
-    let sql = "DELETE FROM last_location WHERE account_id = ?1 AND device_id = ?2";
-    tx.execute(sql, params![account, device]).await?;
     let last = last_outside(tx, account, device, erased).await?;
-    if let Some(last) = &last {
-        put_last_points(tx, &[((account, device), Point::pack(last))]).await?;
-    }
-    tx.log().replace_last_in_memory(tx, account, device, last);
-    Ok(())
+    tx.log().replace_last(tx, account, device, last).await
 }
 
 /// Recomputes the last location from the history outside a range. A location that is not coarse replaces anything

@@ -5,10 +5,10 @@ use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::StoredLocation;
 use perigee_core::store::Result;
 
-use super::super::query::{for_ids, insert_many};
+use super::super::query::for_ids;
 use super::super::scope;
 use super::log::LastInMemory;
-use super::row::{LAST_COLUMNS, last_checksum, last_point, unreadable_readings};
+use super::row::{LAST_COLUMNS, last_point, unreadable_readings};
 use crate::codec::Point;
 use crate::{Row, Tx, params};
 
@@ -88,31 +88,3 @@ pub(crate) async fn last_points(
     }
     Ok(found)
 }
-
-/// Writes last locations to the table.
-pub(crate) async fn put_last_points(tx: &Tx, last: &[((AccountId, DeviceId), Point)]) -> Result<()> {
-    let row = |((account, device), point): &((AccountId, DeviceId), Point)| {
-        params![
-            *account,
-            *device,
-            point.number,
-            point.time,
-            point.received_at,
-            point.latitude.as_e7(),
-            point.longitude.as_e7(),
-            point.trust.late,
-            &*point.readings,
-            last_checksum(*account, *device, point),
-        ]
-        .to_vec()
-    };
-    insert_many(tx, INSERT, &last.iter().map(row).collect::<Vec<_>>(), REPLACE).await?;
-    Ok(())
-}
-
-const INSERT: &str = "INSERT INTO last_location \
-    (account_id, device_id, number, time, received_at, latitude, longitude, late, readings, checksum)";
-const REPLACE: &str = "ON CONFLICT (account_id, device_id) DO UPDATE SET number = excluded.number, \
-    time = excluded.time, received_at = excluded.received_at, latitude = excluded.latitude, \
-    longitude = excluded.longitude, late = excluded.late, readings = excluded.readings, \
-    checksum = excluded.checksum";

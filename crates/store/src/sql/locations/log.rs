@@ -157,6 +157,15 @@ pub(crate) trait LocationLog: fmt::Debug + Send + Sync {
         device: DeviceId,
     ) -> Result<Option<StoredLocation>>;
 
+    /// Replaces the last location of a device, which has one.
+    async fn replace_last(
+        &self,
+        tx: &Tx,
+        account: AccountId,
+        device: DeviceId,
+        last: Option<StoredLocation>,
+    ) -> Result<()>;
+
     /// The unpacked locations of a device within the window, if they are in memory. Must be called before the snapshot
     /// begins that chunks are read from.
     fn unpacked_in_memory(&self, _: AccountId, _: DeviceId, _: &Window) -> Option<Vec<Point>> {
@@ -172,9 +181,6 @@ pub(crate) trait LocationLog: fmt::Debug + Send + Sync {
     fn last_in_memory(&self, _: AccountId, _: &[DeviceId]) -> Option<Vec<LastInMemory>> {
         None
     }
-
-    /// After the commit, replaces the last location of a device in memory.
-    fn replace_last_in_memory(&self, _: &Tx, _: AccountId, _: DeviceId, _: Option<StoredLocation>) {}
 
     /// Deletes the rows of a device that is about to be deleted. Rows of SQLite's log hold many devices and are left.
     async fn delete_device(&self, _: &Tx, _: AccountId, _: DeviceId) -> Result<()> {

@@ -29,7 +29,7 @@ pub(crate) use chunk::{Changes, FULL as CHUNK_FULL, LocationKey, apply, newest_p
 pub(crate) use delete::{holds_before, renew_last, retire_some};
 pub(crate) use duplicate::{known_from_chunk, known_in_chunks};
 pub(in crate::sql) use group_commit::submit;
-pub(crate) use last::{find_last, find_last_visible, last_points, put_last_points};
+pub(crate) use last::{find_last, find_last_visible, last_points};
 pub(crate) use log::{
     ChangeGuard, DeviceMemory, LastInMemory, LocationLog, PACK_AFTER_MS, event_of, save_trimmed_to,
     trimmed_to,

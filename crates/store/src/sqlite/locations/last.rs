@@ -1,4 +1,4 @@
-//! The last location of a device, from memory if it is there.
+//! The last location of a device: read from memory if it is there, and written to its table.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use perigee_core::actor::Scope;
 use perigee_core::error::{Kind, StoreError};
-use perigee_core::id::DeviceId;
+use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::StoredLocation;
 use perigee_core::store::Result;
 
@@ -14,8 +14,9 @@ use super::admission::read_visible;
 use super::device_state::{DeviceEntry, read_missing};
 use super::memory::LocationMemory;
 use crate::codec::Point;
-use crate::sql::locations::unreadable_readings;
-use crate::{Database, Tx};
+use crate::sql::locations::{last_checksum, unreadable_readings};
+use crate::sql::query::insert_many;
+use crate::{Database, Tx, params};
 
 /// The last trusted location of a visible device.
 pub(crate) async fn find_last(
@@ -69,3 +70,48 @@ impl Read {
         Ok(states.get(owner).or(found.as_ref()).and_then(|entry| entry.last.clone()))
     }
 }
+
+/// Replaces the last location of a device, in its table and after the commit in memory.
+pub(super) async fn replace(
+    tx: &Tx,
+    memory: &Arc<LocationMemory>,
+    key: (AccountId, DeviceId),
+    last: Option<StoredLocation>,
+) -> Result<()> {
+    let sql = "DELETE FROM last_location WHERE account_id = ?1 AND device_id = ?2";
+    tx.execute(sql, params![key.0, key.1]).await?;
+    if let Some(last) = &last {
+        put_last_points(tx, &[(key, Point::pack(last))]).await?;
+    }
+    let memory = Arc::clone(memory);
+    tx.after_commit(move || memory.device_states_mut().set_last(key, last.as_ref()));
+    Ok(())
+}
+
+/// Writes last locations to the table.
+pub(super) async fn put_last_points(tx: &Tx, last: &[((AccountId, DeviceId), Point)]) -> Result<()> {
+    let row = |((account, device), point): &((AccountId, DeviceId), Point)| {
+        params![
+            *account,
+            *device,
+            point.number,
+            point.time,
+            point.received_at,
+            point.latitude.as_e7(),
+            point.longitude.as_e7(),
+            point.trust.late,
+            &*point.readings,
+            last_checksum(*account, *device, point),
+        ]
+        .to_vec()
+    };
+    insert_many(tx, INSERT, &last.iter().map(row).collect::<Vec<_>>(), REPLACE).await?;
+    Ok(())
+}
+
+const INSERT: &str = "INSERT INTO last_location \
+    (account_id, device_id, number, time, received_at, latitude, longitude, late, readings, checksum)";
+const REPLACE: &str = "ON CONFLICT (account_id, device_id) DO UPDATE SET number = excluded.number, \
+    time = excluded.time, received_at = excluded.received_at, latitude = excluded.latitude, \
+    longitude = excluded.longitude, late = excluded.late, readings = excluded.readings, \
+    checksum = excluded.checksum";

@@ -134,6 +134,16 @@ impl LocationLog for SqliteLog {
         last::find_last(database, &self.0, scope, device).await
     }
 
+    async fn replace_last(
+        &self,
+        tx: &Tx,
+        account: AccountId,
+        device: DeviceId,
+        last: Option<StoredLocation>,
+    ) -> Result<()> {
+        last::replace(tx, &self.0, (account, device), last).await
+    }
+
     fn unpacked_in_memory(
         &self,
         account: AccountId,
@@ -157,17 +167,6 @@ impl LocationLog for SqliteLog {
             None => LastInMemory::Unknown,
         };
         Some(devices.iter().map(last).collect())
-    }
-
-    fn replace_last_in_memory(
-        &self,
-        tx: &Tx,
-        account: AccountId,
-        device: DeviceId,
-        last: Option<StoredLocation>,
-    ) {
-        let memory = Arc::clone(&self.0);
-        tx.after_commit(move || memory.device_states_mut().set_last((account, device), last.as_ref()));
     }
 
     fn remove_device_from_memory(&self, tx: &Tx, account: AccountId, device: DeviceId) {

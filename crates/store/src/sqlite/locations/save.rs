@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering;
 use futures_util::FutureExt as _;
 use perigee_core::store::Result;
 
+use super::last::put_last_points;
 use super::memory::LocationMemory;
 use super::unpacked::Owner;
-use crate::sql::locations::put_last_points;
 use crate::sql::query::insert_many;
 use crate::sql::scope::existing_devices;
 use crate::{Database, Tx, params};

@@ -10,9 +10,7 @@ const FLEET: &str = "INSERT INTO account (id, revision, name, time_zone, expiry_
         VALUES (1, 1, 'acme', 'UTC', 0, 1000, 1, 1); \
     INSERT INTO device (account_id, id, revision, name, tags, licensed, critical_reserve, search, creation, last_modified) \
         SELECT 1, number, 1, 'device', '[]', TRUE, 0, '', 1, 1 FROM generate_series(1, 1000) AS g (number); \
-    INSERT INTO device_live (account_id, device_id, last_seen) SELECT account_id, id, 1 FROM device; \
-    INSERT INTO last_location (account_id, device_id, number, time, received_at, latitude, longitude, late, readings) \
-        SELECT account_id, id, id, 1, 1, 0, 0, FALSE, '' FROM device;";
+    INSERT INTO device_live (account_id, device_id, last_seen) SELECT account_id, id, 1 FROM device;";
 
 /// The first column of the answer.
 async fn texts(database: &Database, sql: String) -> Vec<String> {
@@ -31,8 +29,7 @@ async fn postgres_finds_devices_by_their_keys_without_statistics() {
     let scratch = Scratch::new(Engine::Postgres).await;
     let database = scratch.open().await;
     scratch.run(FLEET).await;
-    for (statement, keys) in
-        [(DEVICES, &["device_pkey", "last_location_pkey", "account_pkey"][..]), (LIVE, &["device_live_pkey"])]
+    for (statement, keys) in [(DEVICES, &["device_pkey", "account_pkey"][..]), (LIVE, &["device_live_pkey"])]
     {
         let sql = statement.replace("$1", "'{1, 1}'").replace("$2", "'{1, 500}'");
         let plan = texts(&database, format!("EXPLAIN {sql}")).await.join("\n");
@@ -48,8 +45,8 @@ async fn postgres_changes_states_of_devices_in_place() {
     let scratch = Scratch::new(Engine::Postgres).await;
     let database = scratch.open().await;
     let sql = "SELECT CAST(indexname AS TEXT) FROM pg_indexes WHERE schemaname = current_schema() \
-               AND tablename IN ('device_live', 'last_location') ORDER BY 1";
+               AND tablename = 'device_live' ORDER BY 1";
     // The time at which locations are due to be packed seldom changes.
-    let expected = ["device_live_by_pack_due", "device_live_pkey", "last_location_pkey"];
+    let expected = ["device_live_by_pack_due", "device_live_pkey"];
     assert_eq!(texts(&database, sql.to_owned()).await, expected);
 }

@@ -1,0 +1,1 @@
+-- PostgreSQL keeps the last location in the row of its device's state. Here both are in memory and seldom written.
