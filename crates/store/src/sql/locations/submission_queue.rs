@@ -21,8 +21,12 @@ use super::pending_location::PendingLocation;
 const SUBMISSIONS_MAX: usize = 10_000;
 /// Locations that may be queued; a single submission is always accepted.
 const LOCATIONS_MAX: usize = 200_000;
-/// Locations of one transaction; bounds the time that the first of them waits for the last.
-const BATCH_MAX: usize = 8_000;
+/// Locations of one transaction; bounds the time that the first of them waits for the last, and that others wait for it.
+const BATCH_MAX: usize = 4_000;
+/// Locations of a submission that need not wait behind larger ones: what devices report, not what they have buffered.
+const SMALL: usize = 16;
+/// Locations that small submissions may add to a full transaction.
+const ROOM_FOR_SMALL: usize = 1_000;
 /// The least number of callers for which a wait before the commit pays.
 const MIN_CALLERS_TO_WAIT: usize = 16;
 /// The longest wait before a commit. Timers have about this resolution.
@@ -82,7 +86,7 @@ pub(crate) struct SubmissionQueues {
 
 #[derive(Debug, Default)]
 struct Queue {
-    waiting: Vec<(Submission, Caller)>,
+    waiting: Waiting,
     /// How many locations the submissions in `waiting` hold.
     locations: usize,
     has_committer: bool,
@@ -158,30 +162,52 @@ impl SubmissionQueues {
     }
 
     /// The next batch of a queue, of at most so many accounts. `None` when it is empty: the committer must then end.
-    pub(super) fn take(&self, queue: usize, accounts_max: usize) -> Option<Vec<(Submission, Caller)>> {
+    pub(super) fn take(&self, queue: usize, accounts_max: usize) -> Option<Waiting> {
         let queue = &mut self.queues()[queue];
         if queue.waiting.is_empty() {
             queue.has_committer = false;
             return None;
         }
-        let (mut count, mut accounts) = (0, HashSet::new());
-        let fitting = queue.waiting.iter().take_while(|(submission, _)| {
-            count += submission.locations.len();
-            accounts.insert(submission.scope.account);
-            count <= BATCH_MAX && accounts.len() <= accounts_max
-        });
-        let size = fitting.count().max(1);
-        let rest = queue.waiting.split_off(size);
-        let batch = std::mem::replace(&mut queue.waiting, rest);
+        let (batch, rest) = split(std::mem::take(&mut queue.waiting), accounts_max);
+        queue.waiting = rest;
         queue.locations -= batch.iter().map(|(submission, _)| submission.locations.len()).sum::<usize>();
         Some(batch)
     }
 }
 
+type Waiting = Vec<(Submission, Caller)>;
+
+/// The next batch, and what is left. The oldest submission is always in it, and larger ones go in their order. Small ones go
+/// first if none of their device is left, so that a report waits for one transaction and not for all that is queued.
+fn split(waiting: Waiting, accounts_max: usize) -> (Waiting, Waiting) {
+    let (mut batch, mut rest) = (Waiting::with_capacity(waiting.len()), Waiting::new());
+    let (mut count, mut accounts, mut left) = (0, HashSet::new(), HashSet::new());
+    let mut has_left_large = false;
+    for (submission, caller) in waiting {
+        let (size, account) = (submission.locations.len(), submission.scope.account);
+        let fits = if size <= SMALL {
+            count + size <= BATCH_MAX + ROOM_FOR_SMALL
+        } else {
+            count + size <= BATCH_MAX && !has_left_large
+        };
+        let is_known = accounts.contains(&account) || accounts.len() < accounts_max;
+        if batch.is_empty() || (fits && is_known && !left.contains(&submission.device)) {
+            count += size;
+            accounts.insert(account);
+            batch.push((submission, caller));
+        } else {
+            has_left_large |= size > SMALL;
+            left.insert(submission.device);
+            rest.push((submission, caller));
+        }
+    }
+    (batch, rest)
+}
+
 impl Queue {
-    /// Whether this many submissions are queued, or half as many locations as a commit takes.
+    /// Whether this many submissions are queued, or as many locations as a commit takes.
     fn is_worth_a_commit(&self, submissions: usize) -> bool {
-        self.waiting.len() >= submissions || self.locations >= BATCH_MAX / 2
+        self.waiting.len() >= submissions || self.locations >= BATCH_MAX
     }
 }
 
@@ -189,6 +215,8 @@ impl Queue {
 mod tests {
     use futures_util::FutureExt as _;
     use perigee_core::id::AccountId;
+    use perigee_core::location::{Latitude, Longitude, Readings};
+    use perigee_core::time::Timestamp;
     use tokio::time::Instant;
 
     use super::*;
@@ -201,6 +229,48 @@ mod tests {
         let submission = Submission::new(scope, DeviceId::from_i64(2), &[]);
         let caller = Caller { runtime: Handle::current(), reply: oneshot::channel().0 };
         submission_queues.push(QUEUE, submission, caller).expect("there is room");
+    }
+
+    /// Submissions of so many locations each, as `(device, locations)`.
+    fn waiting(submissions: &[(i64, usize)]) -> Waiting {
+        let one = |(device, count): &(i64, usize)| {
+            let location = Location {
+                time: Timestamp::MIN,
+                latitude: Latitude::from_e7(0),
+                longitude: Longitude::from_e7(0),
+                readings: Readings::default(),
+            };
+            let scope = Scope::for_store_check(AccountId::from_i64(1));
+            let submission = Submission::new(scope, DeviceId::from_i64(*device), &vec![location; *count]);
+            (submission, Caller { runtime: Handle::current(), reply: oneshot::channel().0 })
+        };
+        submissions.iter().map(one).collect()
+    }
+
+    fn devices(waiting: &Waiting) -> Vec<i64> {
+        waiting.iter().map(|(submission, _)| submission.device.as_i64()).collect()
+    }
+
+    #[tokio::test]
+    async fn a_report_does_not_wait_behind_batches() {
+        let queued = waiting(&[(1, BATCH_MAX), (2, BATCH_MAX), (3, 100), (4, 1), (5, SMALL)]);
+        let (batch, rest) = split(queued, 1);
+        assert_eq!(devices(&batch), [1, 4, 5]);
+        assert_eq!(devices(&rest), [2, 3], "larger ones stay in their order");
+        let (batch, rest) = split(rest, 1);
+        assert_eq!((devices(&batch), devices(&rest)), (vec![2], vec![3]));
+    }
+
+    #[tokio::test]
+    async fn a_device_does_not_pass_itself_and_reports_do_not_keep_batches_waiting() {
+        let (batch, rest) = split(waiting(&[(1, BATCH_MAX), (2, 100), (2, 1), (3, 1)]), 1);
+        assert_eq!((devices(&batch), devices(&rest)), (vec![1, 3], vec![2, 2]));
+        let reports = (10..).map(|device| (device, 1)).take(BATCH_MAX + ROOM_FOR_SMALL + 1);
+        let queued: Vec<_> = std::iter::once((1, BATCH_MAX + 1)).chain(reports).collect();
+        let (batch, rest) = split(waiting(&queued), 1);
+        assert_eq!(devices(&batch)[0], 1, "the oldest is always stored");
+        assert_eq!(batch.len() - 1, ROOM_FOR_SMALL - 1);
+        assert_eq!(rest.len(), BATCH_MAX + 2);
     }
 
     #[tokio::test(start_paused = true)]
