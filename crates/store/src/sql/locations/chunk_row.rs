@@ -75,6 +75,19 @@ pub(super) async fn next_from(
     tx.query_opt(sql, values).await?.map(ChunkRow::from_row).transpose()
 }
 
+/// The end of the last chunk that ends before this time.
+pub(super) async fn end_before(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    before: Timestamp,
+) -> Result<Option<Timestamp>> {
+    let sql = "SELECT last_time FROM location_chunk WHERE account_id = ?1 AND device_id = ?2 AND last_time < ?3 \
+               ORDER BY last_time DESC LIMIT 1";
+    let row = tx.query_opt(sql, params![account, device, before]).await?;
+    Ok(row.map(|row| row.timestamp("last_time")).transpose()?)
+}
+
 /// The last chunk that begins before this key.
 pub(super) async fn previous(
     tx: &Tx,

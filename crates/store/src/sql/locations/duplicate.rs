@@ -3,6 +3,8 @@
 //! Nearly all late locations have a time that no stored location has. So only the column of times is unpacked, and the
 //! other columns of a chunk only where a time matches.
 
+use std::cmp::Ordering;
+
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::TimeRange;
 use perigee_core::store::Result;
@@ -13,14 +15,47 @@ use super::pending_location::PendingLocation;
 use crate::codec::{ChunkReader, CodecError};
 use crate::{Row, Tx};
 
-/// Says of each of these locations whether a chunk of the device contains it.
+/// A stretch of time in which a device has no packed location: both ends are exclusive. What a tracker sends after an
+/// outage lies in one, so that only the first of it has to be looked for in chunks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Gap {
+    after: Timestamp,
+    before: Timestamp,
+}
+
+impl Gap {
+    pub(crate) fn contains(&self, time: Timestamp) -> bool {
+        self.after < time && time < self.before
+    }
+}
+
+/// Says of each of these locations whether a chunk of the device contains it. Also gives the gap around the newest of
+/// them, if no location is packed at its time.
 pub(crate) async fn known_in_chunks(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,
     locations: &[&PendingLocation],
-) -> Result<Vec<bool>> {
-    search_on(tx, account, device, Search::new(locations)).await
+) -> Result<(Vec<bool>, Option<Gap>)> {
+    let mut search = Search::new(locations);
+    search.go_on(tx, account, device).await?;
+    let gap = gap_around(tx, account, device, &search).await?;
+    Ok((search.known, gap))
+}
+
+/// The gap around the newest location of a search that is done.
+async fn gap_around(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    search: &Search<'_>,
+) -> Result<Option<Gap>> {
+    let Some((newest, (after, before))) = search.latest().zip(search.around) else { return Ok(None) };
+    let after = match after {
+        Some(after) => Some(after),
+        None => chunk_row::end_before(tx, account, device, newest).await?,
+    };
+    Ok(Some(Gap { after: after.unwrap_or(Timestamp::MIN), before }))
 }
 
 /// The same, given the row of the first chunk that ends at or after the earliest of the locations.
@@ -33,19 +68,7 @@ pub(crate) async fn known_from_chunk(
 ) -> Result<Vec<bool>> {
     let mut search = Search::new(locations);
     search.examine(tx, account, device, &ChunkRow::from_row(first)?)?;
-    search_on(tx, account, device, search).await
-}
-
-async fn search_on(
-    tx: &Tx,
-    account: AccountId,
-    device: DeviceId,
-    mut search: Search<'_>,
-) -> Result<Vec<bool>> {
-    while let Some((after, latest)) = search.next_after().zip(search.latest()) {
-        let Some(chunk) = chunk_row::next_from(tx, account, device, after, latest).await? else { break };
-        search.examine(tx, account, device, &chunk)?;
-    }
+    search.go_on(tx, account, device).await?;
     Ok(search.known)
 }
 
@@ -59,6 +82,9 @@ struct Search<'a> {
     /// The end of the chunk examined last.
     after: (Timestamp, i64),
     known: Vec<bool>,
+    /// The packed times next to the newest location, the one before it only if its chunk has one; `None` if there is one
+    /// at its own time, or a chunk that cannot be read.
+    around: Option<(Option<Timestamp>, Timestamp)>,
 }
 
 impl<'a> Search<'a> {
@@ -66,7 +92,17 @@ impl<'a> Search<'a> {
         let mut order: Vec<usize> = (0..locations.len()).collect();
         order.sort_unstable_by_key(|place| locations[*place].fix.time);
         let known = vec![false; locations.len()];
-        Self { locations, order, done: 0, after: (Timestamp::MIN, i64::MIN), known }
+        let around = Some((None, Timestamp::MAX));
+        Self { locations, order, done: 0, after: (Timestamp::MIN, i64::MIN), known, around }
+    }
+
+    /// Examines the chunks that follow, until all locations are done.
+    async fn go_on(&mut self, tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
+        while let Some((after, latest)) = self.next_after().zip(self.latest()) {
+            let Some(chunk) = chunk_row::next_from(tx, account, device, after, latest).await? else { break };
+            self.examine(tx, account, device, &chunk)?;
+        }
+        Ok(())
     }
 
     fn time(&self, place: usize) -> Timestamp {
@@ -97,6 +133,10 @@ impl<'a> Search<'a> {
             && let Err(cause) = self.compare(&candidates, chunk.bytes()?)
         {
             chunk.note_damaged(tx, account, device, cause)?;
+            self.around = None;
+        }
+        if self.latest().is_some_and(|latest| latest < chunk.first.0) {
+            self.around = self.around.map(|_| (None, chunk.first.0));
         }
         self.after = chunk.last;
         self.done += passed;
@@ -107,9 +147,15 @@ impl<'a> Search<'a> {
     fn compare(&mut self, candidates: &[usize], bytes: &[u8]) -> std::result::Result<(), CodecError> {
         let chunk = ChunkReader::open(bytes)?;
         let mut rest = candidates.iter().copied().peekable();
-        let mut same_time = Vec::new();
+        let (mut same_time, mut before) = (Vec::new(), None);
+        let newest = self.latest();
         for time in chunk.times()? {
             let time = time?;
+            match newest.map(|newest| newest.cmp(&time)) {
+                Some(Ordering::Greater) => before = Some(time),
+                Some(Ordering::Less) => self.around = self.around.map(|_| (before, time)),
+                Some(Ordering::Equal) | None => self.around = None,
+            }
             while let Some(place) = rest.next_if(|place| self.time(*place) <= time) {
                 if self.time(place) == time {
                     same_time.push(place);

@@ -22,7 +22,7 @@ const LOCATIONS_PER_JOB: usize = 4_096;
 const DEVICES_PER_JOB: usize = 32;
 
 /// The packed locations of a device.
-struct PackedDevice {
+pub(super) struct PackedDevice {
     owner: Owner,
     changes: Changes,
     count: usize,
@@ -106,7 +106,7 @@ fn take_part(
     (some, taken)
 }
 
-async fn pack(tx: &Tx, some: Vec<(Owner, Vec<Point>)>) -> Result<Vec<PackedDevice>> {
+pub(super) async fn pack(tx: &Tx, some: Vec<(Owner, Vec<Point>)>) -> Result<Vec<PackedDevice>> {
     let mut packed = Vec::new();
     for (owner, points) in some {
         let Some(up_to) = points.iter().map(|point| point.number).max() else { continue };
@@ -118,7 +118,7 @@ async fn pack(tx: &Tx, some: Vec<(Owner, Vec<Point>)>) -> Result<Vec<PackedDevic
     Ok(packed)
 }
 
-async fn write(tx: &Tx, memory: &Arc<LocationMemory>, packed: Vec<PackedDevice>) -> Result<()> {
+pub(super) async fn write(tx: &Tx, memory: &Arc<LocationMemory>, packed: Vec<PackedDevice>) -> Result<()> {
     tx.keep_device_cache_valid();
     let owners: Vec<Owner> = packed.iter().map(|one| one.owner).collect();
     let existing = existing_devices(tx, &owners).await?;
@@ -137,7 +137,7 @@ async fn write(tx: &Tx, memory: &Arc<LocationMemory>, packed: Vec<PackedDevice>)
         {
             let mut states = memory.device_states_mut();
             for (owner, _, newest) in &moved {
-                states.set_packed_until(*owner, *newest);
+                states.note_packed(*owner, *newest);
             }
         }
         let mut unpacked = memory.unpacked_mut();

@@ -15,7 +15,7 @@ use perigee_core::time::Timestamp;
 use super::memory::LocationMemory;
 use super::unpacked::Owner;
 use crate::codec::Point;
-use crate::sql::locations::{last_points, newest_packed, unreadable_readings};
+use crate::sql::locations::{Gap, last_points, newest_packed, unreadable_readings};
 use crate::sql::query::for_ids;
 use crate::{Tx, params};
 
@@ -36,13 +36,35 @@ pub(crate) struct DeviceEntry {
     pub(crate) rhythm: ReportingInterval,
     /// Decides whether the next location is plausible.
     pub(super) jump_detector: JumpDetector,
-    /// No chunk holds a location after this instant.
-    pub(crate) packed_until: Option<Timestamp>,
+    packed: PackedTimes,
     /// The highest log number that is included in this state.
     pub(super) observed_to: i64,
     unsaved: Option<Unsaved>,
     /// Counts changes, to notice one between reading the entry and its commit.
     changes: u64,
+}
+
+/// What is known of the times of a device's packed locations. A commit that packs locations drops them from memory and
+/// changes this together, after it, so that what one job finds in neither is in no chunk.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PackedTimes {
+    /// No chunk holds a location after this instant.
+    until: Option<Timestamp>,
+    /// No chunk holds a location in this stretch of time, which was found when one of its locations arrived.
+    gap: Option<Gap>,
+}
+
+impl PackedTimes {
+    /// Whether a chunk may contain a location of this time.
+    pub(super) fn may_contain(&self, time: Timestamp) -> bool {
+        self.until.is_some_and(|until| time <= until) && !self.gap.is_some_and(|gap| gap.contains(time))
+    }
+}
+
+impl DeviceEntry {
+    pub(super) const fn packed(&self) -> PackedTimes {
+        self.packed
+    }
 }
 
 /// The part of an entry that is not in the tables.
@@ -130,10 +152,18 @@ impl DeviceStates {
         unsaved.from = unsaved.from.min(from);
     }
 
-    /// Raises the time up to which a device's locations are in chunks.
-    pub(super) fn set_packed_until(&mut self, owner: Owner, newest: Timestamp) {
+    /// Notes that locations of a device were packed, the newest of this time.
+    pub(super) fn note_packed(&mut self, owner: Owner, newest: Timestamp) {
         if let Some(entry) = self.entries.get_mut(&owner) {
-            entry.packed_until = entry.packed_until.max(Some(newest));
+            // The gap may contain some of them.
+            entry.packed = PackedTimes { until: entry.packed.until.max(Some(newest)), gap: None };
+        }
+    }
+
+    /// Notes where the chunks of a device have no location.
+    pub(super) fn set_gap(&mut self, owner: Owner, gap: Gap) {
+        if let Some(entry) = self.entries.get_mut(&owner) {
+            entry.packed.gap = Some(gap);
         }
     }
 
@@ -226,7 +256,7 @@ pub(super) async fn read_missing(
             entry.last = Some(last);
         }
         for (device, newest) in newest_packed(tx, account, &devices).await? {
-            entries.entry(device).or_default().packed_until = Some(newest);
+            entries.entry(device).or_default().packed.until = Some(newest);
         }
         let sql = "SELECT device_id, last_seen, observed_to, rhythm, doubt FROM device_live \
                    WHERE account_id = ?1 AND device_id IN ({ids})";

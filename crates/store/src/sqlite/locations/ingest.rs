@@ -9,12 +9,12 @@ use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
 use super::admission::admissions;
-use super::device_state::{Contact, load};
+use super::device_state::{Contact, DeviceEntry, load};
 use super::log_row::checksum;
 use super::memory::LocationMemory;
 use super::unpacked::Owner;
 use crate::codec::{BatchWriter, Point};
-use crate::sql::locations::{Arrival, Arrivals, Submission, arrivals, first_results, known_in_chunks};
+use crate::sql::locations::{Arrival, Arrivals, Gap, Submission, arrivals, first_results, known_in_chunks};
 use crate::{Tx, params};
 
 /// Stores new locations; says of each whether it was accepted or a duplicate, or why its submission is refused.
@@ -28,8 +28,10 @@ pub(crate) async fn ingest(
     let mut results = first_results(submissions, &admissions);
     let mut arrivals = arrivals(submissions, &admissions);
     load(tx, memory, arrivals.keys().copied()).await?;
+    let mut gaps = Vec::new();
     for (owner, arrival) in &mut arrivals {
-        find_new(tx, memory, *owner, submissions, arrival).await?;
+        let gap = find_new(tx, memory, *owner, submissions, arrival).await?;
+        gaps.extend(gap.map(|gap| (*owner, gap)));
     }
     assign_numbers(tx, &mut arrivals).await?;
     for (owner, arrival) in &mut arrivals {
@@ -41,31 +43,32 @@ pub(crate) async fn ingest(
         arrival.accept(&mut results);
     }
     let (memory, at) = (Arc::clone(memory), tx.now());
-    tx.after_commit(move || apply_to_memory(&memory, arrivals, at));
+    tx.after_commit(move || apply_to_memory(&memory, arrivals, gaps, at));
     Ok(results)
 }
 
-/// Finds the locations of a device that are neither in memory nor in a chunk nor earlier in the batch.
+/// Finds the locations of a device that are neither in memory nor in a chunk nor earlier in the batch. Gives the gap
+/// between packed locations in which the newest one lies, if chunks had to be searched.
 async fn find_new(
     tx: &Tx,
     memory: &LocationMemory,
     owner: Owner,
     submissions: &[Submission],
     arrival: &mut Arrival,
-) -> Result<()> {
-    let packed_until = memory.device_states().get(owner).and_then(|entry| entry.packed_until);
+) -> Result<Option<Gap>> {
+    let packed = memory.device_states().get(owner).map(DeviceEntry::packed).unwrap_or_default();
     {
         let unpacked = memory.unpacked();
         arrival.take_new(submissions, tx.now(), |point, duplicate_rule| {
             unpacked.holds(owner, point, duplicate_rule)
         });
     }
-    let may_be_packed = |point: &Point| packed_until.is_some_and(|until| point.time <= until);
-    if arrival.points.iter().any(may_be_packed) {
-        let known = known_in_chunks(tx, owner.0, owner.1, &arrival.pending(submissions)).await?;
-        arrival.remove_stored(&known);
+    if !arrival.points.iter().any(|point| packed.may_contain(point.time)) {
+        return Ok(None);
     }
-    Ok(())
+    let (known, gap) = known_in_chunks(tx, owner.0, owner.1, &arrival.pending(submissions)).await?;
+    arrival.remove_stored(&known);
+    Ok(gap)
 }
 
 /// Assigns log numbers, drawn from the event counter, which is the one behind AUTOINCREMENT.
@@ -112,7 +115,7 @@ struct NewLogRow {
 }
 
 /// Applies a commit to memory.
-fn apply_to_memory(memory: &LocationMemory, arrivals: Arrivals, at: Timestamp) {
+fn apply_to_memory(memory: &LocationMemory, arrivals: Arrivals, gaps: Vec<(Owner, Gap)>, at: Timestamp) {
     let mut heard = Vec::with_capacity(arrivals.len());
     {
         let mut unpacked = memory.unpacked_mut();
@@ -131,5 +134,8 @@ fn apply_to_memory(memory: &LocationMemory, arrivals: Arrivals, at: Timestamp) {
     let mut states = memory.device_states_mut();
     for (owner, heard) in heard {
         states.record_contact(owner, heard);
+    }
+    for (owner, gap) in gaps {
+        states.set_gap(owner, gap);
     }
 }

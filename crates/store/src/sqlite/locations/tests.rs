@@ -13,6 +13,7 @@ use perigee_core::store::{
     Accounts as _, Devices as _, Events as _, LocationMaintenance as _, Locations as _,
 };
 
+use super::compact::{pack, write};
 use super::device_state::{DeviceEntry, ENTRIES_MAX};
 use super::feed::EXAMINED_MAX;
 use super::ingest::ingest;
@@ -69,6 +70,19 @@ impl Two {
         [one.unwrap(), other.unwrap()]
     }
 
+    /// Stores what the first device sent.
+    async fn send(&self, track: Vec<Location>) -> Vec<Outcome> {
+        let [outcomes, _] = self.store([track, Vec::new()]).await;
+        outcomes
+    }
+
+    /// Whether a location of the first device and of this second would be looked for in chunks.
+    fn may_be_packed(&self, second: i64) -> bool {
+        let states = self.store.memory().unwrap().device_states();
+        let entry = states.get((self.actor.scope.account, self.devices[0])).unwrap();
+        entry.packed().may_contain(START.plus_seconds(second))
+    }
+
     async fn reopen(&mut self) {
         self.store.close().await;
         self.store = self.scratch.open().await;
@@ -82,13 +96,17 @@ impl Two {
 }
 
 fn track(count: usize) -> Vec<Location> {
-    let location = |second| Location {
+    (0..i64::try_from(count).unwrap()).map(at).collect()
+}
+
+/// A location this many seconds after the start.
+fn at(second: i64) -> Location {
+    Location {
         time: START.plus_seconds(second),
         latitude: Latitude::from_e7(1),
         longitude: Longitude::from_e7(1),
         readings: Readings::default(),
-    };
-    (0..i64::try_from(count).unwrap()).map(location).collect()
+    }
 }
 
 /// A log row whose first part is packed and whose second is not: the first must not be unpacked again after replay.
@@ -186,4 +204,80 @@ async fn events_behind_many_of_others_are_found() {
     let events = two.store.list_events(scope, 0, 1_000).await.unwrap();
     let locations = events.iter().filter(|event| event.kind == EventKind::LocationCreated);
     assert_eq!(locations.count(), 5);
+}
+
+/// What a tracker sends after an outage is looked for in chunks once, until some of it is packed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn late_locations_in_a_gap_are_looked_for_once() {
+    let mut two = Two::new().await;
+    two.send((0..100).chain(1_000..1_100).map(at).collect()).await;
+    two.store.compact(ALL).await.unwrap();
+    assert!(two.may_be_packed(200));
+    assert_eq!(two.send(vec![at(200)]).await, [Outcome::Accepted]);
+    for (second, may_be_packed) in [(99, true), (100, false), (300, false), (999, false), (1_000, true)] {
+        assert_eq!(two.may_be_packed(second), may_be_packed, "{second}");
+    }
+    assert_eq!(two.send(vec![at(300), at(200), at(99)]).await, {
+        [Outcome::Accepted, Outcome::Duplicate, Outcome::Duplicate]
+    });
+    two.store.compact(ALL).await.unwrap();
+    assert!(two.may_be_packed(300), "the gap is no longer one");
+    assert_eq!(two.send(vec![at(200), at(300)]).await, [Outcome::Duplicate; 2]);
+    assert_eq!(two.send(vec![at(250)]).await, [Outcome::Accepted]);
+    let packed = [199, 200, 201, 299, 300, 301].map(|second| two.may_be_packed(second));
+    assert_eq!(packed, [true, true, false, false, true, true], "the gap is smaller");
+    two.reopen().await;
+    assert_eq!(two.send(vec![at(200), at(250), at(300)]).await, [Outcome::Duplicate; 3]);
+    assert_eq!(two.history(two.devices[0]).await, 203);
+}
+
+/// A gap may lie between two chunks, whose bytes are then not read.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_gap_lies_between_chunks() {
+    let two = Two::new().await;
+    let full = i64::try_from(CHUNK_FULL).unwrap();
+    for begin in [0, 2 * full, 4 * full] {
+        two.send((begin..begin + full).map(at).collect()).await;
+        two.store.compact(ALL).await.unwrap();
+    }
+    assert_eq!(two.send(vec![at(3 * full + 5)]).await, [Outcome::Accepted]);
+    let packed = [full, 3 * full - 1, 3 * full, 4 * full - 1, 4 * full];
+    assert_eq!(packed.map(|second| two.may_be_packed(second)), [true, true, false, false, true]);
+}
+
+/// Locations that are packed and sent again in one commit are in memory until it ends, and in no gap afterwards.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_packed_in_the_same_commit_is_a_duplicate() {
+    let two = Two::new().await;
+    two.send((0..100).chain(1_000..1_100).map(at).collect()).await;
+    two.store.compact(ALL).await.unwrap();
+    two.send(vec![at(200)]).await;
+    let (memory, scope, device) = (two.store.memory().unwrap().clone(), two.actor.scope, two.devices[0]);
+    let job = two.store.write(move |tx| {
+        async move {
+            let owner = (scope.account, device);
+            let unpacked = memory.unpacked().first_arrived(owner, usize::MAX);
+            write(tx, &memory, pack(tx, vec![(owner, unpacked)]).await?).await?;
+            let again = [Submission::new(scope, device, &[at(200), at(250)])];
+            ingest(tx, &memory, &again).await
+        }
+        .boxed()
+    });
+    let outcomes = job.await.unwrap().pop().unwrap().unwrap();
+    assert_eq!(outcomes, [Outcome::Duplicate, Outcome::Accepted]);
+    assert!(two.may_be_packed(200));
+    assert_eq!(two.send(vec![at(200), at(250)]).await, [Outcome::Duplicate; 2]);
+    assert_eq!(two.history(device).await, 202);
+}
+
+/// A chunk that cannot be read has no gap.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_damaged_chunk_has_no_gap() {
+    let two = Two::new().await;
+    two.send((0..100).chain(1_000..1_100).map(at).collect()).await;
+    two.store.compact(ALL).await.unwrap();
+    let damage = "UPDATE location_chunk SET points = zeroblob(length(points))";
+    two.store.write(move |tx| async move { Ok(tx.execute(damage, &[]).await?) }.boxed()).await.unwrap();
+    assert_eq!(two.send(vec![at(200)]).await, [Outcome::Accepted]);
+    assert!(two.may_be_packed(200) && two.may_be_packed(300));
 }

@@ -26,6 +26,9 @@ pub(super) const CHUNKABLE_FULL_AT: usize = 48_000;
 /// How many log numbers the oldest unpacked location may lie behind the newest; bounds the replay at open.
 const LAG_MAX: i64 = 2_000_000;
 
+/// Locations up to which each is inserted at its place. Sorting takes as long as a few insertions.
+const INSERTED_SINGLY_MAX: usize = 4;
+
 /// The unpacked locations of all devices.
 #[derive(Debug, Default)]
 pub(crate) struct UnpackedLocations {
@@ -57,6 +60,23 @@ impl DeviceLocations {
     /// The weight that counts as chunkable.
     const fn chunkable(&self) -> usize {
         if self.points.len() < CHUNK_FULL { 0 } else { self.weight }
+    }
+
+    /// Adds locations at their places in the order.
+    fn merge(&mut self, points: Vec<Point>) {
+        let last_old = self.points.last().map(Point::key);
+        let fits = points.first().map(Point::key) > last_old && points.is_sorted_by_key(Point::key);
+        if fits {
+            self.points.extend(points);
+        } else if points.len() <= INSERTED_SINGLY_MAX {
+            for point in points {
+                let place = self.points.partition_point(|other| other.key() < point.key());
+                self.points.insert(place, point);
+            }
+        } else {
+            self.points.extend(points);
+            self.points.sort_by_key(Point::key);
+        }
     }
 
     fn find_oldest(&mut self) {
@@ -147,15 +167,8 @@ impl UnpackedLocations {
         let none = DeviceLocations { points: Vec::new(), weight: 0, oldest, since };
         self.devices.entry(owner).or_insert(none);
         self.change(owner, |device| {
-            let ordered = device.points.len();
             device.weight += points.iter().map(weight).sum::<usize>();
-            device.points.extend(points);
-            let first_new = device.points.get(ordered).map(Point::key);
-            let last_old = ordered.checked_sub(1).and_then(|last| device.points.get(last)).map(Point::key);
-            let fits = first_new > last_old && device.points[ordered..].is_sorted_by_key(Point::key);
-            if !fits {
-                device.points.sort_by_key(Point::key);
-            }
+            device.merge(points);
         });
     }
 
@@ -293,6 +306,22 @@ mod tests {
             readings: readings.clone(),
         };
         (1..=count).map(point).collect()
+    }
+
+    /// Locations that arrive late are kept in the order of time, whether few or many of them.
+    #[test]
+    fn late_locations_are_put_in_order() {
+        for late in [1, INSERTED_SINGLY_MAX, INSERTED_SINGLY_MAX + 1, 50] {
+            let mut unpacked = UnpackedLocations::default();
+            let all = points(100, 0);
+            let (first, rest) = all.split_at(10);
+            let (middle, last) = rest.split_at(late);
+            unpacked.add(OWNER, last.to_vec());
+            unpacked.add(OWNER, middle.iter().rev().cloned().collect());
+            unpacked.add(OWNER, first.to_vec());
+            assert_eq!(unpacked.first_arrived(OWNER, 100), all, "{late} late");
+            assert_eq!(unpacked.weight, 100);
+        }
     }
 
     #[test]
