@@ -48,7 +48,7 @@ pub(super) async fn measure(bench: &mut Bench, engine: &Engine) -> Result<()> {
     );
     bench.report.note(
         topic,
-        "Late locations are older than the packed history, and each is looked for in the chunk of its time.",
+        "Late locations are older than the packed history, and those of a device lie in one gap of it, as after an outage.",
     );
     server.end()
 }
