@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::actor::Reach;
 use crate::country::Country;
 use crate::id::{AccountId, DeviceId, GroupId, UserId};
+use crate::preference::ConsoleLanguage;
 use crate::privilege::Privileges;
 use crate::revision::Revision;
 use crate::text::{Email, Tags};
@@ -47,6 +48,9 @@ pub struct UserProfile {
     pub country: Option<Country>,
     /// Time zone of times shown to the user.
     pub time_zone: Zone,
+    /// Language of their mails and console, chosen by themselves or by who invited them. Kept with their preferences.
+    #[serde(default)]
+    pub language: Option<ConsoleLanguage>,
     /// Free text for administrators.
     pub description: Option<String>,
     /// A message that the console shows to the user.
@@ -75,6 +79,11 @@ impl UserProfile {
     /// The largest value of `admin_devices`.
     pub const ADMIN_DEVICES_MAX: u32 = 1_000_000;
 
+    /// The language of mails to them: the chosen one, or what most people of their country read.
+    pub fn mail_language(&self) -> ConsoleLanguage {
+        self.language.unwrap_or_else(|| ConsoleLanguage::of_country(self.country))
+    }
+
     /// How much of the account the user sees.
     pub fn reach(&self) -> Reach {
         match (self.device, self.group) {
@@ -98,13 +107,14 @@ impl UserProfile {
     }
 
     /// The fields that differ from `before`, by their names in the API; written to the audit log.
-    pub fn changes_since(&self, before: &Self) -> [(&'static str, bool); 15] {
+    pub fn changes_since(&self, before: &Self) -> [(&'static str, bool); 16] {
         [
             ("name", self.name != before.name),
             // Compared as text: a change of letter case alone also counts.
             ("email", self.email.as_str() != before.email.as_str()),
             ("country", self.country != before.country),
             ("timeZone", self.time_zone != before.time_zone),
+            ("language", self.language != before.language),
             ("description", self.description != before.description),
             ("message", self.message != before.message),
             ("disabled", self.disabled != before.disabled),

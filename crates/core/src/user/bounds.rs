@@ -90,6 +90,7 @@ mod tests {
             email: "a@example.com".parse().unwrap(),
             country: None,
             time_zone: Zone::utc(),
+            language: None,
             description: None,
             message: None,
             disabled: false,

@@ -9,8 +9,9 @@ use super::words::spoken;
 /// The mail, with a placeholder for the secret of the link.
 pub(super) fn message(content: &Content, purpose: LinkPurpose) -> Composed {
     let account = shown_name(content);
-    let link = format!("{}/password#token={LINK_SECRET}", content.base_url);
-    let (subject, text) = match (purpose, spoken(content.preferences.language.as_str())) {
+    let language = spoken(content.preferences.language.as_str());
+    let link = format!("{}/password?language={language}#token={LINK_SECRET}", content.base_url);
+    let (subject, text) = match (purpose, language) {
         (LinkPurpose::Invitation, "es") => (
             format!("Invitación a {account}"),
             format!(

@@ -38,7 +38,9 @@ const spanish = {
   unreachable: "No se puede contactar con el servidor. Compruebe su conexión e inténtelo de nuevo.",
   incomplete: "Esta dirección no está completa. Abra entero el enlace recibido; si ya se usó, pida otro.",
 };
-const isSpanish = navigator.language.toLowerCase().startsWith("es");
+// The language that the invitation was written in, else that of the browser.
+const language = new URLSearchParams(window.location.search).get("language") ?? navigator.language;
+const isSpanish = language.toLowerCase().startsWith("es");
 const words = isSpanish ? spanish : english;
 if (isSpanish) {
   document.documentElement.lang = "es";

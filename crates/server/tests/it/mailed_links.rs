@@ -16,6 +16,7 @@ use crate::support::{Engine, TestApp, on_both_engines};
 
 on_both_engines!(
     an_invitation_is_mailed_in_the_persons_language_and_ends_signed_in,
+    whoever_invites_chooses_the_language,
     a_forgotten_password_is_set_by_mail_and_nobody_learns_who_exists,
     a_second_factor_is_still_asked_for,
 );
@@ -69,8 +70,9 @@ impl Mailed {
 }
 
 fn token_in(message: &Message) -> String {
-    let (_, rest) = message.text.split_once("http://perigee.test/password#token=").expect("a link");
-    rest.split_whitespace().next().unwrap_or_default().to_owned()
+    let (_, rest) = message.text.split_once("http://perigee.test/password?language=").expect("a link");
+    let (_, token) = rest.split_once("#token=").expect("a link with its secret");
+    token.split_whitespace().next().unwrap_or_default().to_owned()
 }
 
 async fn an_invitation_is_mailed_in_the_persons_language_and_ends_signed_in(engine: Engine) {
@@ -94,6 +96,40 @@ async fn an_invitation_is_mailed_in_the_persons_language_and_ends_signed_in(engi
     on.set_password(&token).await.expect(401);
     let listed = on.app.get(&owner, "/api/notifications").await;
     assert!(!listed.to_string().contains(&token), "the secret is not stored");
+}
+
+async fn whoever_invites_chooses_the_language(engine: Engine) {
+    let on = Mailed::new(engine).await;
+    let owner = on.app.tenant("acme", 10).await.owner;
+    let user = json!({
+        "name": "Eva", "email": "eva@acme.test", "country": "GB", "timeZone": "UTC", "language": "es",
+    });
+    let user = on.app.send(&owner, "POST /api/users", &user).await.expect(201);
+    assert_eq!(user["language"], "es");
+    let path = format!("/api/users/{}", user["id"].as_str().unwrap());
+    // A client that does not know the member changes nothing of it.
+    let known = json!({ "name": "Eva B", "email": "eva@acme.test", "country": "GB", "timeZone": "UTC" });
+    let changed = on.app.send(&owner, &format!("PUT {path}"), &known).await.expect(200);
+    assert_eq!((&changed["name"], &changed["language"]), (&json!("Eva B"), &json!("es")));
+
+    let cookie = on.app.sign_in(&owner).await;
+    let link = on.app.call(&format!("POST {path}/passwordLink")).cookie(&cookie).send().await.expect(201);
+    let url = link["url"].as_str().unwrap();
+    assert!(url.starts_with("http://perigee.test/password?language=es#token="), "{url}");
+    on.app.call(&format!("POST {path}/passwordLink/mail")).cookie(&cookie).send().await.expect(200);
+    let [mail] = &on.sent().await[..] else { panic!("one mail") };
+    assert_eq!(mail.subject, "Invitación a acme");
+    assert!(mail.text.contains("http://perigee.test/password?language=es#token="), "{}", mail.text);
+    let set = on.set_password(&token_in(mail)).await;
+    let cookie = set.headers[header::SET_COOKIE].to_str().unwrap().split(';').next().unwrap().to_owned();
+    let session = on.app.call("GET /api/session").cookie(&cookie).send().await.expect(200);
+    assert_eq!(session["preferences"]["language"], "es");
+
+    let change = json!({ "language": "en" });
+    let changed = on.app.send(&owner, &format!("PATCH {path}"), &change).await.expect(200);
+    assert_eq!(changed["language"], "en");
+    let unknown = on.app.send(&owner, &format!("PATCH {path}"), &json!({ "language": "fr" })).await;
+    unknown.expect_error(400, "invalid-body");
 }
 
 async fn a_forgotten_password_is_set_by_mail_and_nobody_learns_who_exists(engine: Engine) {

@@ -73,18 +73,20 @@ async fn an_account_is_made_with_an_invitation(engine: Engine) {
     let create = async |body: &serde_json::Value| {
         app.call("POST /api/operator/accounts").cookie(&cookie).json(body).send().await
     };
-    let body = json!({"name": "New", "timeZone": "Europe/Madrid", "licenses": {"total": 3}, "ownerEmail": "ana@new.test"});
+    let body = json!({"name": "New", "timeZone": "Europe/Madrid", "licenses": {"total": 3}, "ownerEmail": "ana@new.test",
+        "ownerLanguage": "es"});
     let made = create(&body).await;
     let answer = made.expect(201);
     assert_eq!((&answer["account"]["name"], &answer["account"]["users"]), (&json!("New"), &json!(1)));
     assert!(made.header("location").ends_with(answer["account"]["id"].as_str().unwrap()));
     let url = answer["invitation"]["url"].as_str().unwrap();
-    let token = url.strip_prefix("http://perigee.test/password#token=").unwrap();
+    let token = url.strip_prefix("http://perigee.test/password?language=es#token=").unwrap();
     let set = json!({"token": token, "newPassword": "nine lives of a cat"});
     app.call("POST /api/session/passwordReset").json(&set).send().await.expect(200);
     let sign_in = json!({"email": "ana@new.test", "password": "nine lives of a cat"});
     let session = app.call("POST /api/session").json(&sign_in).send().await.expect(200);
     assert_eq!((&session["account"]["id"], &session["operator"]), (&answer["account"]["id"], &json!(false)));
+    assert_eq!(session["preferences"]["language"], "es");
 
     assert_eq!(pointers(&create(&body).await.expect_error(400, "invalid-body")), ["/ownerEmail"]);
     let wrong = create(&json!({"name": "", "ownerEmail": "nobody"})).await.expect_error(400, "invalid-body");

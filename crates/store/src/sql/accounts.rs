@@ -111,6 +111,7 @@ fn owner_profile(email: Email, time_zone: Zone) -> UserProfile {
         email,
         country: None,
         time_zone,
+        language: None,
         description: None,
         message: None,
         disabled: false,

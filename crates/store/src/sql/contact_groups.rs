@@ -12,7 +12,6 @@ use perigee_core::id::{AccountId, ContactGroupId, UserId};
 use perigee_core::idempotency::{Created, IdempotencyKey};
 use perigee_core::notification::Directory;
 use perigee_core::page::{Page, PageRequest};
-use perigee_core::preference::{self, ConsoleLanguage};
 use perigee_core::revision::Revision;
 use perigee_core::routing::{AlertRouting, Destination, Preferences};
 use perigee_core::store::{ContactGroups, Result};
@@ -153,7 +152,7 @@ pub(super) async fn directory<'r>(
     if !users.is_empty() {
         let ids: Vec<i64> = users.iter().map(|user| user.as_i64()).collect();
         let sql = format!(
-            "SELECT {}, preferences FROM account_user WHERE account_id = ?1 AND id IN ({{ids}})",
+            "SELECT {} FROM account_user WHERE account_id = ?1 AND id IN ({{ids}})",
             user_rows::COLUMNS
         );
         for row in for_ids(tx, &sql, params![account], &ids).await? {
@@ -175,16 +174,14 @@ pub(super) async fn directory<'r>(
 }
 
 /// A user as a contact, in the language, units and zone of their console; `None` unless they are active. The row has the
-/// columns of a user and `preferences`.
+/// columns of a user.
 pub(super) fn contact_of(tx: &Tx, row: &Row) -> Result<Option<Contact>> {
     let profile = user_rows::from_row(row)?.profile;
     if profile.status(tx.now()) != UserStatus::Active {
         return Ok(None);
     }
-    let chosen: preference::Preferences =
-        row.opt_str("preferences")?.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-    let language = chosen.language.unwrap_or_else(|| ConsoleLanguage::of_country(profile.country));
-    let language = language.name().parse().unwrap_or_default();
+    let chosen = user_rows::preferences(row)?;
+    let language = profile.mail_language().name().parse().unwrap_or_default();
     Ok(Some(Contact {
         destination: Destination::Email(profile.email),
         preferences: Preferences {

@@ -4,7 +4,6 @@ use perigee_core::account::Account;
 use perigee_core::credential::{Identity, Login, Totp};
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::UserId;
-use perigee_core::preference::Preferences;
 use perigee_core::store::Result;
 use perigee_core::text::Email;
 use perigee_core::user::User;
@@ -38,7 +37,7 @@ pub(super) async fn find(tx: &Tx, id: UserId) -> Result<Option<Login>> {
         account: account_of(tx, &user).await?,
         api_key: api_keys::find(tx, &user).await?,
         password_hash: row.opt_text("password_hash")?,
-        preferences: preferences(&row)?,
+        preferences: user_rows::preferences(&row)?,
         totp,
         user,
     }))
@@ -53,18 +52,13 @@ pub(super) async fn identify(tx: &Tx, id: UserId) -> Result<Option<Identity>> {
 
 async fn find_row(tx: &Tx, id: UserId) -> Result<Option<(User, Row)>> {
     let sql = format!(
-        "SELECT {COLUMNS}, password_hash, totp_secret, totp_confirmed, totp_last_step, preferences FROM account_user
+        "SELECT {COLUMNS}, password_hash, totp_secret, totp_confirmed, totp_last_step FROM account_user
          WHERE account_id = (SELECT account_id FROM user_directory WHERE user_id = ?1) AND id = ?1"
     );
     match tx.query_opt(&sql, params![id]).await? {
         Some(row) => Ok(Some((user_rows::from_row(&row)?, row))),
         None => Ok(None),
     }
-}
-
-/// The display preferences in this row. A choice that this version does not know falls back to the default.
-fn preferences(row: &Row) -> Result<Preferences> {
-    Ok(row.opt_str("preferences")?.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default())
 }
 
 async fn account_of(tx: &Tx, user: &User) -> Result<Account> {

@@ -70,10 +70,7 @@ pub(super) async fn create_link(tx: &Tx, origin: Origin, new: NewLink) -> Result
 pub(super) async fn mail_link(tx: &Tx, origin: Origin, id: UserId, purpose: LinkPurpose) -> Result<bool> {
     tx.keep_device_cache_valid();
     let user = users::lock(tx, id).await?;
-    let sql = format!(
-        "SELECT {}, preferences FROM account_user WHERE account_id = ?1 AND id = ?2",
-        user_rows::COLUMNS
-    );
+    let sql = format!("SELECT {} FROM account_user WHERE account_id = ?1 AND id = ?2", user_rows::COLUMNS);
     let row = tx.query_one(&sql, params![user.account, user.id]).await?;
     let Some(contact) = contact_groups::contact_of(tx, &row)? else { return Ok(false) };
     if !outbox::write_password_link(tx, user.account, contact, purpose).await? {

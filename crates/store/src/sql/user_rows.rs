@@ -1,8 +1,10 @@
 //! Reading and writing the rows of users.
 
 use perigee_core::country::Country;
+use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId, GroupId, UserId};
 use perigee_core::page::{Page, PageRequest};
+use perigee_core::preference::Preferences;
 use perigee_core::privilege::Privileges;
 use perigee_core::revision::Revision;
 use perigee_core::store::Result;
@@ -18,7 +20,7 @@ use crate::value::Value;
 /// The columns that [`from_row`] reads.
 pub(super) const COLUMNS: &str = "account_id, id, revision, name, email, country, time_zone, description, \
      message, disabled, disabled_message, tags, privileges, group_id, device_id, admin_devices, valid_from, \
-     expires, operator, creation, modification, last_login";
+     expires, operator, creation, modification, last_login, preferences";
 
 /// One user of the account.
 pub(super) async fn find(tx: &Tx, account: AccountId, id: UserId) -> Result<Option<User>> {
@@ -62,13 +64,13 @@ pub(super) async fn list(
 /// Adds the row of a new user.
 pub(super) async fn insert(tx: &Tx, user: &User, password_hash: Option<String>) -> Result<()> {
     let mut values = settable(user)?;
-    values.extend_from_slice(params![password_hash, user.creation]);
+    values.extend_from_slice(params![password_hash, user.creation, chosen(user)?]);
     tx.execute(
         "INSERT INTO account_user (account_id, id, revision, modification, name, email, country, time_zone,
              description, message, disabled, disabled_message, tags, privileges, group_id, device_id,
-             admin_devices, valid_from, expires, search, password_hash, creation)
+             admin_devices, valid_from, expires, search, password_hash, creation, preferences)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
-             ?21, ?22)",
+             ?21, ?22, ?23)",
         &values,
     )
     .await?;
@@ -87,6 +89,35 @@ pub(super) async fn update(tx: &Tx, user: &User) -> Result<()> {
     )
     .await?;
     Ok(())
+}
+
+/// The preferences of a new user: the language that was chosen for them, if any.
+fn chosen(user: &User) -> Result<Option<String>> {
+    let language = user.profile.language;
+    language
+        .is_some()
+        .then(|| preferences_text(&Preferences { language, ..Preferences::default() }))
+        .transpose()
+}
+
+/// Changes the language among the preferences that the user chose.
+pub(super) async fn set_language(tx: &Tx, user: &User) -> Result<()> {
+    let sql = "SELECT preferences FROM account_user WHERE account_id = ?1 AND id = ?2";
+    let present = preferences(&tx.query_one(sql, params![user.account, user.id]).await?)?;
+    let text = preferences_text(&Preferences { language: user.profile.language, ..present })?;
+    let sql = "UPDATE account_user SET preferences = ?3 WHERE account_id = ?1 AND id = ?2";
+    tx.execute(sql, params![user.account, user.id, text]).await?;
+    Ok(())
+}
+
+/// The stored form of preferences.
+pub(super) fn preferences_text(preferences: &Preferences) -> Result<String> {
+    serde_json::to_string(preferences).map_err(|error| StoreError::Internal(error.into()))
+}
+
+/// The display preferences in this row. A choice that this version does not know falls back to the default.
+pub(super) fn preferences(row: &Row) -> Result<Preferences> {
+    Ok(row.opt_str("preferences")?.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default())
 }
 
 /// Deletes the row with the user's sessions and links and, by cascade, the key. Sessions and links are found without the
@@ -150,6 +181,7 @@ fn profile(row: &Row) -> Result<UserProfile> {
         email: column::parsed(row, "email")?,
         country: column::opt_parsed(row, "country")?,
         time_zone: column::parsed(row, "time_zone")?,
+        language: preferences(row)?.language,
         description: row.opt_text("description")?,
         message: row.opt_text("message")?,
         disabled: row.bool("disabled")?,

@@ -83,6 +83,9 @@ async fn replace(
         directory::set_email(tx, &user).await?;
     }
     user_rows::update(tx, &user).await?;
+    if user.profile.language != before.profile.language {
+        user_rows::set_language(tx, &user).await?;
+    }
     let detail = changed(&user.profile.changes_since(&before.profile));
     record(tx, &user, &actor.origin, (EventKind::UserUpdated, "user.update"), detail).await?;
     if let Some(hash) = password_hash {
@@ -117,7 +120,7 @@ async fn set_operator(tx: &Tx, id: UserId, operator: bool) -> Result<User> {
 
 async fn set_preferences(tx: &Tx, id: UserId, preferences: Preferences) -> Result<()> {
     tx.keep_device_cache_valid();
-    let text = serde_json::to_string(&preferences).map_err(|error| StoreError::Internal(error.into()))?;
+    let text = user_rows::preferences_text(&preferences)?;
     let account = directory::account_of(tx, id).await?.ok_or(StoreError::NotFound(Kind::User))?;
     tx.execute(
         "UPDATE account_user SET preferences = ?3 WHERE account_id = ?1 AND id = ?2",

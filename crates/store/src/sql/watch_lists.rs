@@ -82,7 +82,7 @@ pub(super) async fn add_watchers(
     let columns: Vec<String> =
         user_rows::COLUMNS.split(',').map(|column| format!("u.{}", column.trim())).collect();
     let sql = format!(
-        "SELECT {}, u.preferences, w.document FROM watch_list w \
+        "SELECT {}, w.document FROM watch_list w \
          JOIN account_user u ON u.account_id = w.account_id AND u.id = w.user_id \
          WHERE w.account_id = ?1 AND w.enabled = TRUE ORDER BY w.user_id",
         columns.join(", ")

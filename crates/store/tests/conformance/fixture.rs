@@ -181,6 +181,7 @@ pub(crate) fn profile(name: &str) -> UserProfile {
         email: format!("{name}@users.example").parse().expect("an address"),
         country: Some("ES".parse().expect("a country")),
         time_zone: zone("Europe/Madrid"),
+        language: None,
         description: None,
         message: None,
         disabled: false,

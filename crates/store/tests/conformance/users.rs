@@ -40,6 +40,7 @@ pub(crate) async fn a_user_is_kept_as_given(on: Fixture) {
         from: Some(on.now().plus_seconds(-5)),
         expires: Some(on.now().plus_seconds(5)),
         time_zone: zone("Asia/Tokyo"),
+        language: Some(ConsoleLanguage::Spanish),
         ..profile("ana")
     };
     let made = on.store.create_user(&tenant.actor(), new_user(given.clone()), None).await.unwrap();
@@ -279,17 +280,23 @@ pub(crate) async fn preferences_are_kept_beside_the_user(on: Fixture) {
     let user = on.user(&tenant, "ana").await;
     let login = || async { on.store.find_login_by_id(user.id).await.unwrap().unwrap() };
     assert_eq!(login().await.preferences, Preferences::default());
-    let events = on.events(&tenant).await.len();
     let chosen = Preferences {
         language: Some(ConsoleLanguage::Spanish),
         units: Units::Nautical,
         time_zone: Some(zone("Asia/Tokyo")),
         theme: Theme::Dark,
     };
+    let events = on.events(&tenant).await.len();
     on.store.set_preferences(user.id, chosen.clone()).await.unwrap();
-    let after = login().await;
-    assert_eq!((after.preferences, after.user), (chosen, user.clone()), "the user is as before");
     assert_eq!(on.events(&tenant).await.len(), events);
+    let after = login().await;
+    let mut expect = user.clone();
+    expect.profile.language = chosen.language;
+    assert_eq!((&after.preferences, &after.user), (&chosen, &expect), "the user is as before");
+    let english = UserProfile { language: Some(ConsoleLanguage::English), ..expect.profile };
+    replace(&on, &tenant, &user, english).await.unwrap();
+    let expect = Preferences { language: Some(ConsoleLanguage::English), ..chosen };
+    assert_eq!(login().await.preferences, expect, "an administrator changes the language alone");
     on.sql("UPDATE account_user SET preferences = '{\"units\":\"furlongs\"}'", &[]).await;
     assert_eq!(login().await.preferences, Preferences::default(), "what is not known is as not chosen");
     let unknown = on.store.set_preferences(UserId::from_i64(1), Preferences::default()).await;

@@ -28,13 +28,20 @@ async fn make_link(
     purpose: KeptPurpose,
 ) -> ApiResult<InvitationView> {
     let (secret, new) = app.new_password_link(user.id, purpose);
-    let expires = new.expires;
+    let (expires, language) = (new.expires, page_language(user));
     app.store.create_link(&caller.origin(), new).await?;
     Ok(InvitationView {
         email: user.profile.email.as_str().to_owned(),
-        url: app.base_url.join(&format!("/password#token={}", secret.expose())),
+        url: app.base_url.join(&format!("/password{language}#token={}", secret.expose())),
         expires: expires.to_string(),
     })
+}
+
+/// The part of the link that decides the language of its page; without one, the browser's is used.
+fn page_language(user: &User) -> String {
+    let profile = &user.profile;
+    let is_known = profile.language.is_some() || profile.country.is_some();
+    if is_known { format!("?language={}", profile.mail_language().name()) } else { String::new() }
 }
 
 /// A link for oneself would set a new password without the present one: a session left open is no proof.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use perigee_core::country::Country;
 use perigee_core::id::{DeviceId, GroupId};
+use perigee_core::preference::ConsoleLanguage;
 use perigee_core::privilege::{ParsePrivilegeError, Privilege, Privileges};
 use perigee_core::text::{Description, Name};
 use perigee_core::user::{User, UserProfile};
@@ -15,6 +16,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
 
 use super::session_password::{NewPasswordText, check_new_password};
+use super::session_preferences::ConsoleLanguageName;
 use crate::http::edit::ENVELOPE;
 use crate::http::error::{ApiResult, invalid_body};
 use crate::http::input::{
@@ -47,6 +49,10 @@ pub struct UserView {
     /// Their time zone, by IANA id.
     #[schema(example = "Europe/Madrid")]
     time_zone: String,
+    /// Language of their mails and console; null until somebody chose one: mails are then in the language of their country,
+    /// the console in that of the browser.
+    #[schema(value_type = Option<ConsoleLanguageName>, example = "es")]
+    language: Option<&'static str>,
     /// A note about them.
     #[schema(example = "Night shift")]
     description: Option<String>,
@@ -105,6 +111,9 @@ input! {
         country: Country, required, example "ES";
         /// Their time zone, by IANA id.
         time_zone as "timeZone": Zone, required, example "Europe/Madrid";
+        /// Language of their invitation, mails and console, which they can change. Left out or null, it stays as it is; nobody
+        /// has chosen one for a new user.
+        language: Word<ConsoleLanguage>, nullable, example "es";
         /// A note about them.
         description: Description, nullable, example "Night shift";
         /// A message shown to them.
@@ -173,6 +182,7 @@ impl From<User> for UserView {
             email: profile.email.into(),
             country: profile.country.map(Country::code),
             time_zone: profile.time_zone.to_string(),
+            language: profile.language.map(ConsoleLanguage::name),
             description: profile.description,
             message: profile.message,
             disabled: profile.disabled,
@@ -221,6 +231,7 @@ pub(super) fn read_user(body: &Value, present: Option<&User>, zone: &Zone) -> Ap
             email: input.email?,
             country,
             time_zone: input.time_zone?,
+            language: input.language.or_else(|| present.and_then(|user| user.profile.language)),
             description: input.description,
             message: input.message,
             disabled: input.disabled,

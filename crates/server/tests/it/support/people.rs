@@ -73,6 +73,7 @@ impl TestApp {
             email: email.parse().expect("an address"),
             country: "ES".parse().ok(),
             time_zone: Zone::utc(),
+            language: None,
             description: None,
             message: None,
             disabled: traits.disabled,

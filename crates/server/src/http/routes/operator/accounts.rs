@@ -7,6 +7,7 @@ use perigee_core::actor::Actor;
 use perigee_core::error::{Kind, StoreError, Unique};
 use perigee_core::id::AccountId;
 use perigee_core::page::PageRequest;
+use perigee_core::preference::Preferences;
 use perigee_core::store::AccountOverview;
 
 use super::view::{
@@ -82,7 +83,7 @@ pub async fn create_operator_account(
     OperatorCaller(caller): OperatorCaller,
     body: JsonBody,
 ) -> ApiResult<Reply<OperatorAccountMade>> {
-    let (wanted, owner_email) = read_new(&body.value)?;
+    let (wanted, owner_email, owner_language) = read_new(&body.value)?;
     if is_taken(&app, &owner_email, None).await? {
         return Err(at_the_address(StoreError::Taken(Unique::Email)));
     }
@@ -93,7 +94,13 @@ pub async fn create_operator_account(
         owner_email,
         owner_password_hash: unknown,
     };
-    let (account, owner) = app.store.create_account(&caller.origin(), new).await.map_err(at_the_address)?;
+    let (account, mut owner) =
+        app.store.create_account(&caller.origin(), new).await.map_err(at_the_address)?;
+    if owner_language.is_some() {
+        let chosen = Preferences { language: owner_language, ..Preferences::default() };
+        app.store.set_preferences(owner.id, chosen).await?;
+        owner.profile.language = owner_language;
+    }
     let invitation = make_invitation(&app, &caller, &owner).await?;
     let overview = find(&app, Some(account.id)).await?;
     let address = app.base_url.join(&format!("/api/operator/accounts/{}", account.id));

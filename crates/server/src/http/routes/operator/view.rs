@@ -1,6 +1,7 @@
 //! Accounts as operators see and set them.
 
 use perigee_core::account::AccountSettings;
+use perigee_core::preference::ConsoleLanguage;
 use perigee_core::store::AccountOverview;
 use perigee_core::text::{Email, Name};
 use perigee_core::zone::Zone;
@@ -10,7 +11,7 @@ use utoipa::ToSchema;
 
 use crate::http::edit::ENVELOPE;
 use crate::http::error::ApiResult;
-use crate::http::input::{EmailAddress, Object, input, parsed_kinds, read_body};
+use crate::http::input::{EmailAddress, Object, Word, input, parsed_kinds, read_body};
 use crate::http::routes::account::{LicensesInput, LicensesView};
 
 /// What answers have and operators do not set here.
@@ -133,6 +134,8 @@ input! {
         licenses: Object<LicensesInput>, required;
         /// The address of its owner, who gets an invitation. No other user of the server may have it.
         owner_email as "ownerEmail": OwnerEmail, required, example "owner@example.com";
+        /// Language of their invitation, mails and console, which they can change; that of their browser unless given.
+        owner_language as "ownerLanguage": Word<ConsoleLanguage>, nullable, example "es";
     }
 }
 
@@ -167,10 +170,10 @@ pub(super) fn read_account(body: &Value) -> ApiResult<Wanted> {
     })
 }
 
-/// Reads the account to be made, and the address of its owner.
-pub(super) fn read_new(body: &Value) -> ApiResult<(Wanted, Email)> {
+/// Reads the account to be made, and the address and language of its owner.
+pub(super) fn read_new(body: &Value) -> ApiResult<(Wanted, Email, Option<ConsoleLanguage>)> {
     read_body(body, &[], |input: OperatorAccountNew, _| {
         let (name, time_zone, licenses) = (input.name?, input.time_zone?, input.licenses?);
-        Some((Wanted { name, time_zone, licenses }, input.owner_email?))
+        Some((Wanted { name, time_zone, licenses }, input.owner_email?, input.owner_language))
     })
 }
