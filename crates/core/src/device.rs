@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decoding::Decoding;
 use crate::gateway::DeviceIdentifier;
-use crate::id::{AccountId, DeviceId, GroupId, UserId};
+use crate::id::{AccountId, DeviceId, FileId, GroupId, UserId};
 use crate::license::{DeviceState, License};
 use crate::limits::{Counters, Limits};
 use crate::reporting_interval::ReportingInterval;
@@ -41,6 +41,9 @@ pub struct Device {
     /// Time zone of its clock, in minutes ahead of UTC, by which its fixes would be of the present; proposed when all
     /// its newest ones are off by the same whole half hours.
     pub proposed_zone_minutes: Option<i32>,
+    /// The photo that users set; another one has another id.
+    #[serde(default)]
+    pub photo: Option<FileId>,
     /// The user who created it; `None` for the operator.
     pub created_by: Option<UserId>,
     /// Set by the service on creation.

@@ -18,6 +18,7 @@ pub mod day;
 pub mod decoding;
 pub mod device;
 pub mod device_file;
+pub mod device_photo;
 pub mod emergency;
 pub mod error;
 pub mod escalation;

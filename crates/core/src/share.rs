@@ -25,6 +25,9 @@ pub struct NewShare {
     pub from: Timestamp,
     /// The link shows nothing from this instant on.
     pub until: Timestamp,
+    /// Whether its page names the account.
+    #[serde(default)]
+    pub show_account: bool,
     /// The random part of the URL, with 192 bits.
     pub secret: String,
 }

@@ -20,7 +20,7 @@ pub trait DeviceFiles: Send + Sync {
     async fn list_files(&self, scope: Scope, device: DeviceId, page: PageRequest)
     -> Result<Page<DeviceFile>>;
 
-    /// Finds a file of a device in the scope, with its bytes.
+    /// Finds a file of a device in the scope, or its photo, with its bytes.
     async fn find_file(
         &self,
         scope: Scope,

@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use super::Result;
 use crate::actor::{Actor, Scope};
 use crate::device::{Device, DeviceFilter, DeviceRef, DeviceSettings};
+use crate::device_photo::NewPhoto;
 use crate::id::{AccountId, DeviceId};
 use crate::idempotency::{Created, IdempotencyKey};
 use crate::page::{Page, PageRequest};
@@ -72,6 +73,9 @@ pub trait Devices: Send + Sync {
         seen: Revision,
         settings: DeviceSettings,
     ) -> Result<Device>;
+
+    /// Sets the photo of a device in the scope in place of the present one, or removes it.
+    async fn set_photo(&self, actor: &Actor, id: DeviceId, photo: Option<NewPhoto>) -> Result<Device>;
 
     /// Deletes a device with its history. Refused if a user is limited to it.
     async fn delete_device(&self, actor: &Actor, id: DeviceId, seen: Option<Revision>) -> Result<()>;

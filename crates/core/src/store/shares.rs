@@ -17,6 +17,8 @@ use crate::time::Timestamp;
 pub struct SharedView {
     /// The link that was opened.
     pub share: Share,
+    /// The name of the account, if the link tells it.
+    pub account_name: Option<String>,
     /// How many devices it shows in all.
     pub device_count: usize,
     /// A page of the devices with their last locations, by id.

@@ -16,11 +16,11 @@ use super::routes::console::Console;
 use super::routes::documents::ApiDocument;
 use super::routes::{
     account, alert_page, alert_recipients, alert_routing, alerts, api_key, audit, commands, console,
-    contact_groups, decode, device_files, devices, documents, events, gateway_requests, gateways, geofences,
-    groups, heard_devices, locations, mail, metrics, notification_settings, notifications, operations,
-    operator, overview_report, pages, places, raw_messages, reference, rules, session, session_password,
-    session_preferences, session_totp, shares, shares_public, templates, token, tracker_models, usage,
-    user_links, users, watch_list, webhooks,
+    contact_groups, decode, device_files, device_photo, devices, documents, events, gateway_requests,
+    gateways, geofences, groups, heard_devices, locations, mail, metrics, notification_settings,
+    notifications, operations, operator, overview_report, pages, places, raw_messages, reference, rules,
+    session, session_password, session_preferences, session_totp, shares, shares_public, templates, token,
+    tracker_models, usage, user_links, users, watch_list, webhooks,
 };
 use crate::app::App;
 
@@ -92,6 +92,7 @@ fn device_operations() -> OpenApiRouter<App> {
         .routes(routes!(commands::write::send_command))
         .routes(routes!(device_files::list_device_files))
         .routes(routes!(device_files::get_device_file))
+        .routes(routes!(device_photo::replace_device_photo, device_photo::delete_device_photo))
         .routes(routes!(commands::read::list_command_types))
         .routes(routes!(commands::read::list_commands))
         .routes(routes!(commands::read::get_command, commands::write::cancel_command))

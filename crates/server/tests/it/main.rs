@@ -15,6 +15,7 @@ mod console;
 mod contract;
 mod device_decoding;
 mod device_files;
+mod device_photo;
 mod devices;
 mod email_caps;
 mod emergencies;

@@ -23,6 +23,7 @@ on_both_engines!(
     guessing_is_slowed_down,
     opening_often_is_slowed_down,
     where_things_were_before_is_not_shown,
+    the_account_is_named_unless_it_shall_not_be,
     many_viewers_get_one_answer,
 );
 
@@ -88,6 +89,28 @@ async fn many_viewers_get_one_answer(engine: Engine) {
     open(1).await.expect_error(404, "not-found");
 }
 
+async fn the_account_is_named_unless_it_shall_not_be(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("Castro Fishing", 10).await;
+    let boat = device(&app, &tenant, "Northern Star").await;
+    let named = json!({"deviceId": boat.id.to_string(), "until": in_days(&app, 2)});
+    let unnamed = json!({"deviceId": boat.id.to_string(), "until": in_days(&app, 2), "showAccount": false});
+    let (named, unnamed) =
+        (share(&app, &tenant.owner, &named).await, share(&app, &tenant.owner, &unnamed).await);
+    assert_eq!((&named["showAccount"], &unnamed["showAccount"]), (&json!(true), &json!(false)));
+    let open = async |made: &Value| app.call(&opening(made)).send().await.expect(200);
+    assert_eq!(open(&named).await["accountName"], "Castro Fishing");
+    let shown = open(&unnamed).await;
+    assert_eq!(shown["accountName"], json!(null));
+    assert!(!shown.to_string().contains("Castro"), "{shown}");
+    assert!(!open(&named).await.to_string().contains(&tenant.account.id.to_string()));
+
+    // Another name is shown at once.
+    let renamed = json!({"name": "Castro & Sons"});
+    app.send(&tenant.owner, "PATCH /api/account", &renamed).await.expect(200);
+    assert_eq!(open(&named).await["accountName"], "Castro & Sons");
+}
+
 fn in_days(app: &TestApp, days: i64) -> String {
     app.app.clock.now().plus_seconds(days * 86_400).to_string()
 }
@@ -117,7 +140,7 @@ async fn a_link_shows_a_device_until_it_is_over(engine: Engine) {
     assert_eq!(
         shown,
         json!({
-            "success": true, "name": "SendOutcome", "from": made["from"], "until": made["until"],
+            "success": true, "name": "SendOutcome", "accountName": "acme", "from": made["from"], "until": made["until"],
             "devices": [{"key": shown["devices"][0]["key"], "name": "Northern Star", "icon": null, "status": "online", "lastLocation": {
                 "dateTime": app.app.clock.now().to_string(),
                 "latitude": 42.5, "longitude": -8.25, "speed": 18.5, "course": null

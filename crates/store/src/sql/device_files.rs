@@ -107,8 +107,23 @@ async fn list(tx: &Tx, scope: Scope, device: DeviceId, page: PageRequest) -> Res
 async fn find(tx: &Tx, scope: Scope, device: DeviceId, id: FileId) -> Result<Option<(DeviceFile, Vec<u8>)>> {
     let mut query = select(&format!("{COLUMNS}, bytes"), scope, device);
     query.push_with(" AND id = {}", id);
-    let Some(row) = query.row(tx).await? else { return Ok(None) };
+    let row = match query.row(tx).await? {
+        Some(row) => Some(row),
+        None => find_photo(tx, scope, device, id).await?,
+    };
+    let Some(row) = row else { return Ok(None) };
     Ok(Some((from_row(&row)?, row.bytes("bytes")?)))
+}
+
+/// The photo that users set, as a file.
+async fn find_photo(tx: &Tx, scope: Scope, device: DeviceId, id: FileId) -> Result<Option<Row>> {
+    let sql = "SELECT account_id, id, device_id, CAST(NULL AS BIGINT) AS captured_at, created AS received_at, \
+                   'photo' AS name, media_type, size, 'user' AS source, bytes \
+               FROM device_photo WHERE account_id = ?1 AND device_id = ?2";
+    let mut query = Query::new(sql.to_owned(), params![scope.account, device]);
+    scope::keep_devices(&mut query, scope, "device_id");
+    query.push_with(" AND id = {}", id);
+    query.row(tx).await
 }
 
 #[async_trait]

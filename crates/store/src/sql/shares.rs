@@ -16,7 +16,7 @@ use super::query::Query;
 use super::{accounts, audit, column, idempotency, ids, locations, scope};
 use crate::{Database, Row, Tx, params};
 
-const COLUMNS: &str = "account_id, id, device_id, group_id, name, starts, ends, secret, views, last_viewed, \
+const COLUMNS: &str = "account_id, id, device_id, group_id, name, starts, ends, show_account, secret, views, last_viewed, \
                        created_by, creation";
 
 fn from_row(row: &Row) -> Result<Share> {
@@ -30,6 +30,7 @@ fn from_row(row: &Row) -> Result<Share> {
             name: row.opt_text("name")?,
             from: row.timestamp("starts")?,
             until: row.timestamp("ends")?,
+            show_account: row.bool("show_account")?,
             secret: row.text("secret")?,
         },
         views: row.int("views")?,
@@ -75,11 +76,24 @@ async fn create(
     let make = |now| ShareId::new(now).as_i64();
     let id = ids::fresh_id(tx, "share", account, make).await?;
     let sql = format!(
-        "INSERT INTO share (account_id, id, device_id, group_id, name, starts, ends, secret, created_by, creation) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) RETURNING {COLUMNS}"
+        "INSERT INTO share (account_id, id, device_id, group_id, name, starts, ends, secret, created_by, creation, \
+             show_account) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) RETURNING {COLUMNS}"
     );
     let by = actor.origin.user;
-    let values = params![account, id, device, group, new.name, new.from, new.until, new.secret, by, tx.now()];
+    let values = params![
+        account,
+        id,
+        device,
+        group,
+        new.name,
+        new.from,
+        new.until,
+        new.secret,
+        by,
+        tx.now(),
+        new.show_account
+    ];
     let share = from_row(&tx.query_one(&sql, values).await?)?;
     let sql = "INSERT INTO share_directory (secret, account_id, ends) VALUES (?1, ?2, ?3)";
     tx.execute(sql, params![&share.link.secret, account, share.link.until]).await?;
@@ -140,7 +154,9 @@ async fn open(tx: &Tx, secret: String, page: PageRequest) -> Result<Option<Share
         let last = last.remove(&device.id);
         (device, last)
     });
-    Ok(Some(SharedView { device_count, devices: Page { items: devices.collect(), next }, share }))
+    let account_name = share.link.show_account.then_some(account.settings.name);
+    let devices = Page { items: devices.collect(), next };
+    Ok(Some(SharedView { account_name, device_count, devices, share }))
 }
 
 async fn count_members(tx: &Tx, account: AccountId, group: GroupId) -> Result<usize> {

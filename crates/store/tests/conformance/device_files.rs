@@ -3,7 +3,9 @@
 use perigee_core::actor::Reach;
 use perigee_core::device::DeviceSettings;
 use perigee_core::device_file::{DeviceFile, MediaType, NewDeviceFile};
+use perigee_core::device_photo::NewPhoto;
 use perigee_core::error::{Kind, StoreError};
+use perigee_core::event::EventKind;
 use perigee_core::gateway::Reporter;
 use perigee_core::page::PageRequest;
 use perigee_core::retention::RecordRetention;
@@ -114,4 +116,47 @@ pub(crate) async fn files_are_kept_as_long_as_raw_messages(on: Fixture) {
     assert_eq!(on.store.delete_old_records(retention).await.unwrap().files, 1);
     let names: Vec<_> = list(&on, &tracker).await.into_iter().map(|file| file.name).collect();
     assert_eq!(names, ["new"]);
+}
+
+pub(crate) async fn a_photo_is_set_replaced_and_removed(on: Fixture) {
+    let (tenant, foreign) = (on.tenant("acme").await, on.tenant("foreign").await);
+    let (tracker, other) = (tracker(&on, &tenant, "imei").await, tracker(&on, &tenant, "other").await);
+    let (scope, id) = (tenant.scope(), tracker.device);
+    let new = |last: u8| NewPhoto::of(vec![0xff, 0xd8, 0xff, last]).unwrap();
+    let set = async |photo| on.store.set_photo(&tenant.actor(), id, photo).await;
+    let before = set(None).await.unwrap();
+    assert_eq!((before.photo, before.revision.0), (None, 1), "nothing to remove");
+
+    on.clock().advance_seconds(1);
+    let first = set(Some(new(1))).await.unwrap();
+    assert_eq!((first.revision.0, first.last_modified), (2, on.now()));
+    let event = on.events(&tenant).await.pop().unwrap();
+    assert_eq!((event.kind, event.device), (EventKind::DeviceUpdated, Some(id)));
+    let entry = on.audits(&tenant).await.swap_remove(0);
+    assert_eq!((&*entry.action, entry.detail.as_deref()), ("device.update", Some("changed photo")));
+    let photo = first.photo.unwrap();
+    let (file, bytes) = on.store.find_file(scope, id, photo).await.unwrap().unwrap();
+    assert_eq!((file.media_type, file.size, bytes), (MediaType::Jpeg, 4, new(1).bytes));
+    assert_eq!(list(&on, &tracker).await, [], "it is none of the files that the device sent");
+    for scope in [foreign.scope(), tenant.scope().limited_to(Reach::Device(other.device))] {
+        assert_eq!(on.store.find_file(scope, id, photo).await.unwrap(), None);
+    }
+    let denied = on.store.set_photo(&foreign.actor(), id, Some(new(9))).await;
+    assert_fails!(denied, StoreError::NotFound(Kind::Device));
+
+    let second = set(Some(new(2))).await.unwrap().photo.unwrap();
+    assert_ne!(second, photo, "another photo has another address");
+    assert_eq!(on.store.find_file(scope, id, photo).await.unwrap(), None);
+    assert_eq!(on.store.find_file(scope, id, second).await.unwrap().unwrap().1, new(2).bytes);
+    on.clock().advance_seconds(9_000 * 86_400);
+    let retention = RecordRetention { messages_ms: Some(86_400_000), ..RecordRetention::default() };
+    on.store.delete_old_records(retention).await.unwrap();
+    assert!(on.store.find_file(scope, id, second).await.unwrap().is_some(), "it does not get too old");
+    assert_eq!(set(None).await.unwrap().photo, None);
+    assert_eq!(on.store.find_file(scope, id, second).await.unwrap(), None);
+
+    let third = set(Some(new(3))).await.unwrap().photo.unwrap();
+    on.store.delete_device(&tenant.actor(), id, None).await.unwrap();
+    assert_eq!(on.store.find_file(scope, id, third).await.unwrap(), None);
+    assert_fails!(set(Some(new(4))).await, StoreError::NotFound(Kind::Device));
 }

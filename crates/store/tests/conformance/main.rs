@@ -89,6 +89,7 @@ conformance! {
         the_oldest_files_of_a_device_are_deleted_for_newer_ones,
         files_are_seen_and_deleted_with_their_device,
         files_are_kept_as_long_as_raw_messages,
+        a_photo_is_set_replaced_and_removed,
     }
     clock {
         a_lease_of_a_clock_ahead_is_over,

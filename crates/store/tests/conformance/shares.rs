@@ -18,6 +18,7 @@ fn link(on: &Fixture, target: ShareTarget, secret: &str) -> NewShare {
         name: Some("for a friend".into()),
         from: on.now().plus_seconds(10),
         until: on.now().plus_seconds(20),
+        show_account: true,
         secret: secret.into(),
     }
 }
@@ -41,6 +42,7 @@ pub(crate) async fn a_link_shows_a_device_between_two_instants(on: Fixture) {
         on.clock().set(instant);
         let view = on.store.open_share("secret", ALL).await.unwrap().unwrap();
         assert_eq!(view.share, made);
+        assert_eq!(view.account_name.as_deref(), Some("acme"));
         let shown: Vec<_> = view
             .devices
             .items

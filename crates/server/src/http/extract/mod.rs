@@ -4,6 +4,7 @@ mod body;
 mod caller;
 mod change;
 mod conditional;
+mod image;
 mod once;
 mod operator;
 mod params;
@@ -15,6 +16,7 @@ pub use body::{BODY_MAX, BODY_VALUES_MAX, CREDENTIALS_MAX, Credentials, JsonBody
 pub use caller::{Caller, SessionCaller, Submitter};
 pub use change::{Change, JSON_PATCH};
 pub use conditional::{Preconditions, entity_tag};
+pub use image::ImageBody;
 pub use once::{Held, Once};
 pub use operator::OperatorCaller;
 pub use params::{ListPart, Params};

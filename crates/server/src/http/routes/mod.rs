@@ -16,6 +16,7 @@ pub mod console;
 pub mod contact_groups;
 pub mod decode;
 pub mod device_files;
+pub mod device_photo;
 pub mod devices;
 pub mod documents;
 pub mod events;

@@ -56,6 +56,9 @@ pub struct ShareView {
     /// From when it shows nothing any more.
     #[schema(example = "2026-05-08T12:00:00Z", format = DateTime)]
     until: String,
+    /// Whether its page names the account.
+    #[schema(example = true)]
+    show_account: bool,
     /// The page to hand out. Whoever has its address sees what the link shows. Null for users who may not make links.
     #[schema(example = "https://track.example.com/shared/q8Jm0wXb1fTzKc5sYh3nVd7pRg2uLa9e")]
     page: Option<String>,
@@ -100,6 +103,8 @@ input! {
         from: Instant, nullable, example "2026-05-01T12:00:00Z";
         /// From when it shows nothing any more; within 366 days from now.
         until: InstantOrNever, required, example "2026-05-08T12:00:00Z";
+        /// Whether its page names the account; nothing else of the account is shown.
+        show_account as "showAccount": bool, or(true), example true;
     }
 }
 
@@ -118,6 +123,7 @@ impl ShareView {
             group_id: group,
             from: share.link.from.to_string(),
             until: share.link.until.to_string(),
+            show_account: share.link.show_account,
             page: is_told.then(|| base_url.join(&format!("/shared/{}", share.link.secret))),
             url: is_told.then(|| base_url.join(&format!("/api/shared/{}", share.link.secret))),
             views: share.views,
@@ -150,7 +156,14 @@ fn read_share(body: &Value, zone: &Zone, now: Timestamp) -> ApiResult<NewShare> 
         }
         let target = input.device.map(ShareTarget::Device).or(input.group.map(ShareTarget::Group))?;
         let secret = Secret::generate().expose().to_owned();
-        Some(NewShare { target, name: input.name, from: input.from.unwrap_or(now), until: until?, secret })
+        Some(NewShare {
+            target,
+            name: input.name,
+            from: input.from.unwrap_or(now),
+            until: until?,
+            show_account: input.show_account,
+            secret,
+        })
     })
 }
 

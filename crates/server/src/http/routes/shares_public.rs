@@ -30,7 +30,7 @@ use crate::http::reply::encode;
 use crate::http::shared_body::json_of_buffers;
 use crate::live::{OpenLink, PageError, PageKey, SharePage};
 
-/// A live view of what was shared: names and positions, nothing else of the account.
+/// A live view of what was shared: names and positions, nothing else of the account than its name.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = SharedView)]
@@ -38,6 +38,9 @@ pub struct SharedAnswer {
     /// What the link is for.
     #[schema(example = "Delivery to Vigo", max_length = 200)]
     name: Option<String>,
+    /// The name of the account; null if the link does not tell it.
+    #[schema(example = "Castro Fishing", max_length = 200)]
+    account_name: Option<String>,
     /// From when the link shows anything.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     from: String,
@@ -107,9 +110,9 @@ const PAGE_DEVICES: u32 = 500;
 
 impl SharedAnswer {
     /// An answer without devices yet.
-    fn new(link: &NewShare) -> Self {
+    fn new(link: &NewShare, account_name: Option<String>) -> Self {
         let (from, until) = (link.from.to_string(), link.until.to_string());
-        Self { name: link.name.clone(), from, until, devices: Vec::new() }
+        Self { name: link.name.clone(), account_name, from, until, devices: Vec::new() }
     }
 
     /// Adds the devices of a page.
@@ -275,7 +278,7 @@ async fn make_page(app: App, secret: String, key: PageKey) -> ApiResult<SharePag
         app.store.open_share(&secret, page).await?.ok_or_else(|| not_found(Kind::Share))
     };
     let mut view = open(None).await?;
-    let mut answer = SharedAnswer::new(&view.share.link);
+    let mut answer = SharedAnswer::new(&view.share.link, view.account_name.clone());
     loop {
         let next = view.devices.next;
         answer.add(&app, view, key).await?;

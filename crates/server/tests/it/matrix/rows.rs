@@ -249,6 +249,8 @@ pub(super) const ROWS: &[Row] = &[
     row("GET /api/places", Read, None, none),
     row("GET /api/devices/{deviceId}/files", Read, Device, none),
     row("GET /api/devices/{deviceId}/files/{fileId}", Read, Device, none),
+    row("PUT /api/devices/{deviceId}/photo", With(Privilege::DevicesWrite), Device, none),
+    row("DELETE /api/devices/{deviceId}/photo", With(Privilege::DevicesWrite), Device, none),
     row("GET /api/devices/{deviceId}/alerts", Read, Device, none),
     row("POST /api/devices/{deviceId}/alerts", With(Privilege::AlertsWrite), Device, alert),
     row("GET /api/gateways", Whole, None, none),

@@ -301,6 +301,9 @@ impl World {
             let person = self.app.person(&self.first, &format!("s{}", rand::random::<u64>()), admin).await;
             call = call.cookie(&self.app.sign_in(&person).await);
         }
+        if row.operation == "PUT /api/devices/{deviceId}/photo" {
+            return call.body("image/jpeg", b"\xff\xd8\xff\xe0".as_slice()).send().await;
+        }
         let body = self.body_of(row, identity).await;
         if body.is_null() { call.send().await } else { call.json(&body).send().await }
     }
@@ -646,6 +649,7 @@ async fn make_share(app: &TestApp, tenant: &Tenant, device: DeviceId) -> (String
         name: None,
         from: now,
         until: now.plus_seconds(3_600),
+        show_account: true,
         secret: secret.clone(),
     };
     let actor = Actor::operator(tenant.account.id);

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::actor::{Actor, Scope};
 use perigee_core::device::{Device, DeviceFilter, DeviceRef, DeviceSettings};
+use perigee_core::device_photo::NewPhoto;
 use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::idempotency::{Created, IdempotencyKey};
@@ -13,7 +14,7 @@ use perigee_core::store::{Devices, ExpiryAnnouncement, NamedDevice, Result};
 use perigee_core::time::Timestamp;
 
 use super::super::{accounts, editions, license_check};
-use super::{create, delete, expiry, read, replace};
+use super::{create, delete, expiry, photo, read, replace};
 use crate::{Database, Tx};
 
 async fn find(tx: &Tx, scope: Scope, device: DeviceRef) -> Result<Option<Device>> {
@@ -108,6 +109,11 @@ impl Devices for Database {
         follow_up(self, actor.scope.account, id).await?;
         let replaced = self.write(move |tx| replace::replace(tx, actor, id, seen, settings).boxed()).await;
         announce_if_exhausted(self, replaced).await
+    }
+
+    async fn set_photo(&self, actor: &Actor, id: DeviceId, photo: Option<NewPhoto>) -> Result<Device> {
+        let actor = actor.clone();
+        self.write(move |tx| photo::set(tx, actor, id, photo).boxed()).await
     }
 
     async fn delete_device(&self, actor: &Actor, id: DeviceId, seen: Option<Revision>) -> Result<()> {

@@ -8,6 +8,7 @@ mod create;
 mod delete;
 pub(crate) mod expiry;
 mod identifiers;
+mod photo;
 pub(crate) mod read;
 mod replace;
 mod row;

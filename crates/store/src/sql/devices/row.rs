@@ -6,7 +6,7 @@ use perigee_core::account::Account;
 use perigee_core::actor::Scope;
 use perigee_core::day::{Date, Day};
 use perigee_core::device::{Device, DeviceSettings};
-use perigee_core::id::{AccountId, DeviceId, GroupId, UserId};
+use perigee_core::id::{AccountId, DeviceId, FileId, GroupId, UserId};
 use perigee_core::limits::{Counters, Limits};
 use perigee_core::reporting_interval::ReportingInterval;
 use perigee_core::revision::Revision;
@@ -24,7 +24,7 @@ use crate::{Row, Tx};
 pub(super) const SELECT: &str = "\
     SELECT d.id, d.revision, d.identifier, d.identifiers, d.name, d.description, d.min, d.tags, d.icon, d.model, d.decoding, \
         d.expected_interval_s, d.retention_days, d.expiration_date, d.expires, d.licensed, d.daily_emails, d.daily_sms, \
-        d.critical_reserve, d.created_by, d.creation, d.last_modified, l.last_seen, l.rhythm, l.protocol, \
+        d.critical_reserve, d.photo_id, d.created_by, d.creation, d.last_modified, l.last_seen, l.rhythm, l.protocol, \
         l.reported_model, l.proposed_zone_minutes, \
         c.emails_sent, c.sms_sent, c.sms_segments, \
         (SELECT string_agg(CAST(m.group_id AS TEXT), ',' ORDER BY m.group_id) FROM group_member m \
@@ -83,6 +83,7 @@ impl Frame {
             protocol: row.opt_text("protocol")?,
             reported_model: row.opt_text("reported_model")?,
             proposed_zone_minutes: row.opt_int("proposed_zone_minutes")?,
+            photo: row.opt_i64("photo_id")?.map(FileId::from_i64),
             created_by: row.opt_i64("created_by")?.map(UserId::from_i64),
             creation: row.timestamp("creation")?,
             last_modified: row.timestamp("last_modified")?,

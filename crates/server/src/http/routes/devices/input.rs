@@ -27,6 +27,7 @@ const READ_ONLY: &[&str] = &[
     "lastSeen",
     "learnedIntervalSeconds",
     "protocol",
+    "photo",
     "reportedModel",
     "proposedTimeZoneMinutes",
     "creation",

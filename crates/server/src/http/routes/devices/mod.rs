@@ -6,4 +6,4 @@ pub mod read;
 pub mod view;
 pub mod write;
 
-pub(super) use read::{find_device, find_device_id};
+pub(super) use read::{find_device, find_device_id, reply_device};

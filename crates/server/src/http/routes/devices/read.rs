@@ -40,7 +40,7 @@ pub(in crate::http::routes) async fn find_device_id(
 }
 
 /// The answer that holds one device.
-pub(super) fn reply_device(caller: &Caller, device: Device) -> Reply<OneDevice> {
+pub(in crate::http::routes) fn reply_device(caller: &Caller, device: Device) -> Reply<OneDevice> {
     let revision = device.revision;
     caller.reply(OneDevice { device: DeviceView::at(device, caller.now()) }).revision(revision)
 }

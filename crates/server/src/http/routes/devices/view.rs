@@ -43,6 +43,9 @@ pub struct DeviceView {
     /// The icon it is drawn with.
     #[schema(example = "boat")]
     icon: Option<String>,
+    /// The photo that users set, whose bytes are at `/api/devices/{id}/files/{photo}`; another one has another id.
+    #[schema(example = "fil_01jc2m8k4n5p6")]
+    photo: Option<String>,
     /// What kind of hardware it is.
     #[schema(example = "SmartOne C")]
     model: Option<String>,
@@ -225,6 +228,7 @@ impl DeviceView {
             min: settings.min,
             tags: settings.tags,
             icon: settings.icon,
+            photo: device.photo.map(|photo| photo.to_string()),
             model: settings.model,
             reported_model: device.reported_model,
             decoding: settings.decoding,

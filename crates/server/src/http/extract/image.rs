@@ -1,0 +1,63 @@
+//! Bodies that are images.
+
+use axum::body::Body;
+use axum::extract::{FromRequest, Request};
+use perigee_core::device_file::MediaType;
+use perigee_core::device_photo::NewPhoto;
+
+use super::body::{expect_media_type, expect_no_coding, payer};
+use super::receive::{Received, read_body};
+use crate::app::App;
+use crate::budget::{Payer, Permit};
+use crate::http::error::{ApiError, ApiResult};
+use crate::http::error_code::ErrorCode;
+
+/// An image that was not received yet: privileges are checked before.
+#[derive(Debug)]
+pub struct ImageBody {
+    body: Body,
+    payer: Payer,
+}
+
+impl FromRequest<App> for ImageBody {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _app: &App) -> ApiResult<Self> {
+        expect_media_type(request.headers(), &NewPhoto::MEDIA_TYPES.map(MediaType::name))?;
+        expect_no_coding(request.headers())?;
+        let payer = payer(request.extensions())?;
+        Ok(Self { body: request.into_body(), payer })
+    }
+}
+
+impl ImageBody {
+    /// Receives a photo. The permit is held until the photo is stored.
+    pub async fn receive(self, app: &App) -> ApiResult<(NewPhoto, Permit)> {
+        let limit = NewPhoto::BYTES_MAX;
+        let Received { bytes, mut permit } =
+            read_body(self.body, limit, &app.budget.bodies, self.payer).await.map_err(smaller)?;
+        // For the copy that the store gets.
+        permit.grow(bytes.len())?;
+        let photo = NewPhoto::of(bytes.to_vec()).ok_or_else(|| {
+            ApiError::new(
+                ErrorCode::UnsupportedMediaType,
+                "The body is no JPEG, PNG or WebP image, whatever its Content-Type says. Send a photo in one of these formats.",
+            )
+        })?;
+        Ok((photo, permit))
+    }
+}
+
+/// A photo cannot be sent in parts.
+fn smaller(error: ApiError) -> ApiError {
+    match error.code {
+        ErrorCode::BodyTooLarge => ApiError::new(
+            ErrorCode::BodyTooLarge,
+            format!(
+                "The photo is larger than {} bytes. Scale it down and send it again.",
+                NewPhoto::BYTES_MAX
+            ),
+        ),
+        _ => error,
+    }
+}
