@@ -169,6 +169,7 @@ test('model and time zone of a tracker are set in its form', async ({ page, api,
   await page.goto(`${server.url}/devices/${id}`)
   await page.getByRole('button', { name: 'Edit' }).click()
   const dialog = page.getByRole('dialog')
+  await dialog.getByText('Decoding options').click()
   await dialog.getByLabel('Time zone of its clock, if it sends local time').selectOption('480')
   await dialog.getByLabel('Model').fill('Concox GT06N')
   await dialog.getByRole('button', { name: 'Save' }).click()

@@ -31,7 +31,7 @@ export class PolarMarkers {
     if (!location) return
     let marker = this.#markers.get(key)
     if (!marker) {
-      marker = new Marker({ element: this.#element(device.id), anchor: 'center' })
+      marker = new Marker({ element: this.#element(device.id), anchor: 'center', opacityWhenCovered: '0' })
       this.#markers.set(key, marker)
     }
     marker.setLngLat([location.longitude, location.latitude]).addTo(this.map)

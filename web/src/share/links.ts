@@ -22,17 +22,19 @@ export interface Wanted {
   /** Milliseconds. */
   from: number | null
   until: number
+  showAccount: boolean
 }
 
 export const untilAfter = (hours: number, now: number): number => now + hours * hour
 
-export function makeLink({ deviceId, groupId, name, from, until }: Wanted): Promise<Share> {
+export function makeLink({ deviceId, groupId, name, from, until, showAccount }: Wanted): Promise<Share> {
   const body = {
     deviceId,
     groupId,
     name: name.trim() || undefined,
     from: from === null ? undefined : new Date(from).toISOString(),
-    until: new Date(until).toISOString()
+    until: new Date(until).toISOString(),
+    showAccount
   }
   return ok(api.POST('/api/shares', { body }))
 }

@@ -11,6 +11,8 @@ export interface UserForm {
   email: string
   country: string
   timeZone: string
+  /** Empty for that of their country. */
+  language: '' | NonNullable<User['language']>
   description: string
   message: string
   disabled: boolean
@@ -33,6 +35,7 @@ export const newUser = (timeZone: string, country: string): UserForm => ({
   email: '',
   country,
   timeZone,
+  language: '',
   description: '',
   message: '',
   disabled: false,
@@ -54,6 +57,7 @@ export function formOf(user: User, zone: string | null): UserForm {
     email: user.email,
     country: user.country ?? '',
     timeZone: user.timeZone,
+    language: user.language ?? '',
     description: user.description ?? '',
     message: user.message ?? '',
     disabled: user.disabled,
@@ -79,6 +83,7 @@ export function inputOf(form: UserForm, zone: string | null): UserInput {
     email: form.email.trim(),
     country: form.country,
     timeZone: form.timeZone,
+    language: form.language || null,
     description: text(form.description),
     message: text(form.message),
     disabled: form.disabled,
