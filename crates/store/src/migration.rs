@@ -97,7 +97,7 @@ migrations! {
     23 "in_place" "0023_in_place.sql";
     24 "device_files" "0024_device_files.sql";
     25 "one_state" "0025_one_state.sql";
-    26 "faces" "0026_faces.sql";
+    26 "device_photo" "0026_device_photo.sql";
 }
 
 impl Migration {
