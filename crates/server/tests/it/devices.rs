@@ -37,7 +37,7 @@ async fn a_device_lives_and_dies(engine: Engine) {
         body["device"],
         json!({
             "id": id, "identifier": null, "identifiers": [], "name": "Boat", "description": null, "min": null, "tags": {},
-            "icon": null, "model": null, "reportedModel": null, "decoding": {}, "proposedTimeZoneMinutes": null,
+            "icon": null, "photo": null, "model": null, "reportedModel": null, "decoding": {}, "proposedTimeZoneMinutes": null,
             "protocol": null, "groups": [], "state": "active", "expires": null,
             "limits": {"expires": false, "expirationDate": null, "dailyEmailLimit": null, "dailySmsLimit": null, "criticalReserve": 0},
             "counters": {"date": "2026-01-01", "timeZone": "UTC", "emailsSent": 0, "smsSent": 0, "smsSegments": 0, "resetsAt": "2026-01-02T00:00:00Z"},

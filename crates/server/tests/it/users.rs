@@ -43,7 +43,7 @@ async fn a_user_lives_and_dies(engine: Engine) {
     let expect = json!({
         "success": true, "apiUsage": 1, "apiDailyUsage": 1,
         "id": id, "name": "Ana", "email": "ana@acme.test", "country": "ES", "timeZone": "Europe/Madrid",
-        "description": null, "message": null, "disabled": false, "disabledMessage": null, "tags": {},
+        "language": null, "description": null, "message": null, "disabled": false, "disabledMessage": null, "tags": {},
         "privileges": [], "group": null, "deviceId": null, "adminDevices": null, "from": null, "expires": null,
         "password": null, "creation": now, "modification": now, "lastLogin": null,
     });
