@@ -151,6 +151,8 @@ test('a share page names the account unless it shall not', async ({ page, browse
     assert.equal(await box.isChecked(), true)
     if (!named) await box.uncheck()
     await dialog.getByRole('button', { name: 'Create link' }).click()
+    // The new link comes before those that were there.
+    await dialog.getByText('The link is ready to share.').waitFor()
     const url = await dialog.getByLabel('Link', { exact: true }).first().inputValue()
     await dialog.getByRole('button', { name: 'QR code and embedding' }).first().click()
     return { url, embed: await dialog.getByText('<iframe').first().innerText() }
