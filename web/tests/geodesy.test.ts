@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { unwrap, distanceBetween, lengthOf } from '../src/map/geodesy'
+import { drawable, unwrap, distanceBetween, lengthOf } from '../src/map/geodesy'
 
 test('distances are those of the globe', () => {
   expect(distanceBetween([0, 0], [0, 90])).toBeCloseTo(10_007_557, -1)
@@ -31,4 +31,19 @@ test('a line past the antimeridian goes on', () => {
     [-179, 0],
     [-181, 0]
   ])
+})
+
+test('a line is left out where the map has no tiles', () => {
+  const [south, edge, pole, back, end]: [number, number][] = [
+    [0, 84],
+    [10, 85],
+    [20, 89],
+    [30, 85],
+    [40, 84]
+  ]
+  expect(drawable([south!, edge!, pole!, back!, end!])).toEqual([
+    [south, edge],
+    [back, end]
+  ])
+  expect(drawable([edge!, pole!])).toEqual([])
 })

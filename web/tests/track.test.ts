@@ -126,6 +126,27 @@ test('who reports by the hour has no gap each hour', () => {
   expect(linesOf(track, 1, () => 0).gaps).toEqual([])
 })
 
+test('lines are left out where the map has no tiles', () => {
+  const track = trackOf([
+    [0, 84, 0],
+    [60, 85, 1],
+    [120, 89, 20],
+    [180, 85, 40],
+    [240, 84, 41]
+  ])
+  const { path } = linesOf(track, 1, () => 0)
+  expect(path).toEqual([
+    [
+      [0, 84],
+      [1, 85]
+    ],
+    [
+      [40, 85],
+      [41, 84]
+    ]
+  ])
+})
+
 test('lines are cut at the antimeridian, both ways', () => {
   const track = trackOf([
     [0, 0, 179],

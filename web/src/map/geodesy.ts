@@ -1,4 +1,6 @@
 // Distances and lines on a round earth.
+import { mercatorEdge } from './unitSquare'
+
 export type Point = [longitude: number, latitude: number]
 
 export const earthRadius = 6_371_008.8
@@ -32,4 +34,17 @@ export function unwrap(points: Point[]): Point[] {
     last = last === undefined ? longitude : last + wrap(longitude - last)
     return [last, latitude]
   })
+}
+
+/** Whether a place is beyond the map's tiles, which end at 85 degrees: a line there would be drawn along their edge. */
+export const isBeyondTiles = (latitude: number): boolean => Math.abs(latitude) > mercatorEdge
+
+/** The pieces of a line that the map can draw where they are. */
+export function drawable(line: Point[]): Point[][] {
+  const pieces: Point[][] = [[]]
+  for (const point of line) {
+    if (isBeyondTiles(point[1])) pieces.push([])
+    else pieces.at(-1)?.push(point)
+  }
+  return pieces.filter((piece) => piece.length > 1)
 }

@@ -1,5 +1,6 @@
 // A track as lines to draw: few features however many locations, by classes of a reading, with gaps apart and
 // the antimeridian cut.
+import { isBeyondTiles } from './geodesy'
 import { isGap, type Measure, type Track } from './track'
 import { eastward, metres, wrap } from './trackGeo'
 import { LineSimplifier } from './lineSimplifier'
@@ -23,7 +24,7 @@ const beside = 0.4
 /** A gap that ended within so many metres is not drawn. */
 const smallGap = 50
 
-/** Draws lines that go the shorter way round, cut where they cross 180 degrees. */
+/** Draws lines that go the shorter way round, cut where they cross 180 degrees and where the map's tiles end. */
 class Pen {
   readonly lines: Line[] = []
   #line: Line = []
@@ -36,6 +37,10 @@ class Pen {
 
   lineTo(longitude: number, latitude: number): void {
     const [from, fromLatitude] = this.#at
+    if (isBeyondTiles(latitude) || isBeyondTiles(fromLatitude)) {
+      this.moveTo(longitude, latitude)
+      return
+    }
     if (Math.abs(longitude - from) > 180) {
       const edge = from > 0 ? 180 : -180
       const part = Math.abs(edge - from) / Math.abs(eastward(from, longitude))
