@@ -59,6 +59,17 @@ test('a limit that is reached is shown, and what was held back says why', async 
   assert.equal(mailbox.mails.filter((mail) => /To: .*ana@example\.com/.test(mail)).length, 1)
 })
 
+test('an expired device says so and is used again with one click', async ({ page, api, server }) => {
+  const device = await api.device('Old buoy')
+  const expired = { limits: { expires: true, expirationDate: '2020-01-01' } }
+  await api.patch(`/api/devices/${device.id}`, expired)
+  await page.goto(`${server.url}/devices/${device.id}`)
+  await page.getByText('This device has expired').waitFor()
+  await page.getByRole('button', { name: 'Use it again, without expiry' }).click()
+  await page.getByText('This device has expired').waitFor({ state: 'detached' })
+  assert.equal((await api.get(`/api/devices/${device.id}`)).device.state, 'active')
+})
+
 test('somebody who sees one group sees nothing else', async ({ page, api, server }) => {
   const mine = await api.device('Mine to see')
   await api.device('Not for them')
