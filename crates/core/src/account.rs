@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::day::{Day, day_of, end_of_date};
 use crate::id::AccountId;
+use crate::preference::ConsoleLanguage;
 use crate::revision::Revision;
 use crate::text::Email;
 use crate::time::Timestamp;
@@ -88,6 +89,8 @@ pub struct NewAccount {
     pub licenses: u32,
     /// The address with which the first owner signs in.
     pub owner_email: Email,
+    /// Language of the first owner, if it was chosen for them.
+    pub owner_language: Option<ConsoleLanguage>,
     /// Argon2 hash of the first owner's password.
     pub owner_password_hash: String,
 }

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use perigee_core::account::{AccountSettings, NewAccount};
 use perigee_core::time::{MockClock, Timestamp};
+use perigee_core::zone::Zone;
 use tempfile::TempDir;
 use tokio_postgres::NoTls;
 
@@ -203,6 +205,22 @@ fn flipped(call: &rusqlite::functions::Context<'_>) -> rusqlite::Result<rusqlite
         }
         other => return Err(rusqlite::Error::InvalidFunctionParameterType(0, other.data_type())),
     })
+}
+
+/// An account with so many licences, for tests that need any.
+pub fn new_account(licenses: u32) -> NewAccount {
+    NewAccount {
+        settings: AccountSettings {
+            name: "acme".into(),
+            time_zone: Zone::utc(),
+            expiry_notice_days: 0,
+            retention_days: None,
+        },
+        licenses,
+        owner_email: "owner@acme.example".parse().expect("an address"),
+        owner_language: None,
+        owner_password_hash: "hash".into(),
+    }
 }
 
 impl Drop for Scratch {

@@ -66,6 +66,7 @@ async fn create(config: &Config, name: String, licenses: u32, owner: Email, zone
         },
         licenses,
         owner_email: owner.clone(),
+        owner_language: None,
         owner_password_hash: Passwords::new(PasswordCost::OWASP)?.hash(password.clone()).await?,
     };
     let opened = Opened::or_new(config).await?;

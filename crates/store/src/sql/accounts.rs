@@ -97,7 +97,10 @@ async fn create(tx: &Tx, origin: Origin, new: NewAccount) -> Result<(Account, Us
     .await?;
     audit::record(tx, account.id, &origin, "account.create", Some(account.id.to_string())).await?;
     let owner = NewUser {
-        profile: owner_profile(new.owner_email, account.settings.time_zone.clone()),
+        profile: UserProfile {
+            language: new.owner_language,
+            ..owner_profile(new.owner_email, account.settings.time_zone.clone())
+        },
         password_hash: Some(new.owner_password_hash),
     };
     let owner = users::insert(tx, account.id, &origin, owner).await?;

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use perigee_core::account::{AccountSettings, NewAccount};
 use perigee_core::actor::{Actor, Origin};
 use perigee_core::credential::{LinkPurpose, NewLink, NewSession};
 use perigee_core::device::DeviceSettings;
@@ -14,7 +13,7 @@ use perigee_core::store::{
     RuleEngineStore as _, Users as _, WebhookWork as _,
 };
 use perigee_core::user::{NewUser, UserProfile};
-use perigee_store::testing::{START, Scratch};
+use perigee_store::testing::{START, Scratch, new_account};
 use perigee_store::{Database, Engine, LOCAL_TABLES, OpenError, REFERENCE_TABLES};
 
 use crate::failover::{device, fix};
@@ -95,18 +94,7 @@ async fn what_references_and_triggers_deleted_is_deleted_without_them() {
     scratch.run(CITUS).await;
     Database::distribute(scratch.url()).await.unwrap();
     let database = scratch.open().await;
-    let settings = AccountSettings {
-        name: "acme".into(),
-        time_zone: "UTC".parse().unwrap(),
-        expiry_notice_days: 0,
-        retention_days: None,
-    };
-    let new = NewAccount {
-        settings,
-        licenses: 1,
-        owner_email: "owner@acme.example".parse().unwrap(),
-        owner_password_hash: "hash".into(),
-    };
+    let new = new_account(1);
     let (account, owner) = database.create_account(&Origin::command(), new).await.unwrap();
     let actor = Actor::operator(account.id);
 

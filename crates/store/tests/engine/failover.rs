@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use perigee_core::account::{AccountSettings, NewAccount};
 use perigee_core::actor::{Actor, Origin};
 use perigee_core::device::DeviceSettings;
 use perigee_core::id::DeviceId;
@@ -12,7 +11,7 @@ use perigee_core::location::{
 };
 use perigee_core::store::{Accounts as _, Devices as _, Locations as _};
 use perigee_core::time::{MockClock, Timestamp};
-use perigee_store::testing::START;
+use perigee_store::testing::{START, new_account};
 use perigee_store::{Database, DatabaseUrl, OpenOptions};
 use tokio::sync::watch;
 
@@ -22,17 +21,7 @@ use crate::cluster::{Cluster, run};
 const BEFORE: i64 = 30;
 
 pub(crate) async fn device(database: &Database) -> (Actor, DeviceId) {
-    let new = NewAccount {
-        settings: AccountSettings {
-            name: "acme".into(),
-            time_zone: "UTC".parse().unwrap(),
-            expiry_notice_days: 0,
-            retention_days: None,
-        },
-        licenses: 1,
-        owner_email: "owner@acme.example".parse().unwrap(),
-        owner_password_hash: "hash".into(),
-    };
+    let new = new_account(1);
     let account = database.create_account(&Origin::command(), new).await.unwrap().0.id;
     let actor = Actor::operator(account);
     let settings = DeviceSettings { name: "device".into(), ..DeviceSettings::default() };

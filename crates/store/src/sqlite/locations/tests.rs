@@ -1,7 +1,6 @@
 //! Behaviour that only shows when several devices share a commit, which no public call can force.
 
 use futures_util::FutureExt as _;
-use perigee_core::account::{AccountSettings, NewAccount};
 use perigee_core::actor::{Actor, Origin, Reach};
 use perigee_core::device::DeviceSettings;
 use perigee_core::event::EventKind;
@@ -20,7 +19,7 @@ use super::ingest::ingest;
 use super::save::save_all;
 use super::unpacked::Owner;
 use crate::sql::locations::{CHUNK_FULL, Submission};
-use crate::testing::{START, Scratch};
+use crate::testing::{START, Scratch, new_account};
 use crate::{Database, Engine};
 
 const ALL: CompactionBudget = CompactionBudget { devices: 10, everything: true };
@@ -37,18 +36,7 @@ impl Two {
     async fn new() -> Self {
         let scratch = Scratch::new(Engine::Sqlite).await;
         let store = scratch.open().await;
-        let settings = AccountSettings {
-            name: "acme".into(),
-            time_zone: "UTC".parse().unwrap(),
-            expiry_notice_days: 0,
-            retention_days: None,
-        };
-        let new = NewAccount {
-            settings,
-            licenses: 2,
-            owner_email: "owner@acme.example".parse().unwrap(),
-            owner_password_hash: "hash".into(),
-        };
+        let new = new_account(2);
         let actor = Actor::operator(store.create_account(&Origin::command(), new).await.unwrap().0.id);
         let mut devices = [DeviceId::from_i64(0); 2];
         for device in &mut devices {

@@ -7,7 +7,6 @@ use perigee_core::actor::Actor;
 use perigee_core::error::{Kind, StoreError, Unique};
 use perigee_core::id::AccountId;
 use perigee_core::page::PageRequest;
-use perigee_core::preference::Preferences;
 use perigee_core::store::AccountOverview;
 
 use super::view::{
@@ -92,15 +91,10 @@ pub async fn create_operator_account(
         settings: wanted.first_settings(),
         licenses: wanted.licenses,
         owner_email,
+        owner_language,
         owner_password_hash: unknown,
     };
-    let (account, mut owner) =
-        app.store.create_account(&caller.origin(), new).await.map_err(at_the_address)?;
-    if owner_language.is_some() {
-        let chosen = Preferences { language: owner_language, ..Preferences::default() };
-        app.store.set_preferences(owner.id, chosen).await?;
-        owner.profile.language = owner_language;
-    }
+    let (account, owner) = app.store.create_account(&caller.origin(), new).await.map_err(at_the_address)?;
     let invitation = make_invitation(&app, &caller, &owner).await?;
     let overview = find(&app, Some(account.id)).await?;
     let address = app.base_url.join(&format!("/api/operator/accounts/{}", account.id));

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use futures_util::FutureExt as _;
-use perigee_core::account::{AccountSettings, NewAccount};
 use perigee_core::actor::{Actor, Origin};
 use perigee_core::device::DeviceSettings;
 use perigee_core::id::DeviceId;
@@ -20,7 +19,7 @@ use crate::codec::{Point, PointRef};
 use crate::postgres::locations::{LOG_COLUMNS, LogRow};
 use crate::postgres::pool;
 use crate::sql::identity::Identity;
-use crate::testing::{START, Scratch};
+use crate::testing::{START, Scratch, new_account};
 use crate::url::DatabaseAddress;
 use crate::{Database, Engine};
 
@@ -46,18 +45,7 @@ fn track(seconds: std::ops::Range<i64>) -> Vec<Location> {
 }
 
 async fn account(store: &Database) -> Actor {
-    let settings = AccountSettings {
-        name: "acme".into(),
-        time_zone: "UTC".parse().unwrap(),
-        expiry_notice_days: 0,
-        retention_days: None,
-    };
-    let new = NewAccount {
-        settings,
-        licenses: 2,
-        owner_email: "owner@acme.example".parse().unwrap(),
-        owner_password_hash: "hash".into(),
-    };
+    let new = new_account(2);
     Actor::operator(store.create_account(&Origin::command(), new).await.unwrap().0.id)
 }
 

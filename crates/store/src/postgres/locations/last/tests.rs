@@ -1,13 +1,12 @@
 //! Last locations in a table of their own, as versions before the migration had them, move into the states of devices.
 
-use perigee_core::account::{AccountSettings, NewAccount};
 use perigee_core::actor::{Actor, Origin};
 use perigee_core::device::DeviceSettings;
 use perigee_core::location::{Latitude, Location, Longitude, Outcome, Readings};
 use perigee_core::store::{Accounts as _, Devices as _, Locations as _};
 
 use crate::Engine;
-use crate::testing::{START, Scratch};
+use crate::testing::{START, Scratch, new_account};
 
 const MIGRATION: &str = include_str!("../../../../migrations/postgres/0025_one_state.sql");
 
@@ -35,18 +34,7 @@ fn fix(second: i64) -> Location {
 async fn they_are_kept() {
     let scratch = Scratch::new(Engine::Postgres).await;
     let store = scratch.open().await;
-    let settings = AccountSettings {
-        name: "acme".into(),
-        time_zone: "UTC".parse().unwrap(),
-        expiry_notice_days: 0,
-        retention_days: None,
-    };
-    let new = NewAccount {
-        settings,
-        licenses: 3,
-        owner_email: "owner@acme.example".parse().unwrap(),
-        owner_password_hash: "hash".into(),
-    };
+    let new = new_account(3);
     let actor = Actor::operator(store.create_account(&Origin::command(), new).await.unwrap().0.id);
     let mut devices = Vec::new();
     for second in 0..3 {
