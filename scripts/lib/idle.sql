@@ -6,9 +6,9 @@ CREATE TEMPORARY TABLE made ON COMMIT DROP AS
   FROM generate_series(1, CAST(:accounts AS BIGINT)) n;
 INSERT INTO account (id, revision, name, time_zone, expiry_notice_days, licenses, creation, last_modified)
   SELECT id, 1, 'account ' || n, 'UTC', 7, 10, now, now FROM made;
-INSERT INTO device (account_id, id, revision, name, tags, expires, licensed, critical_reserve, search, creation, last_modified,
-    checksum)
-  SELECT id, id, 1, 'device', '{}', now + 31536000000, TRUE, 0, 'device', now, now, 0 FROM made;
+INSERT INTO device (account_id, id, revision, name, tags, expires, near_at, licensed, critical_reserve, search, creation,
+    last_modified, checksum)
+  SELECT id, id, 1, 'device', '{}', now + 31536000000, now + 30931200000, TRUE, 0, 'device', now, now, 0 FROM made;
 INSERT INTO location_log (account_id, device_id, first_number, last_number, first_time, last_time, count, received_at, checksum,
     points)
   SELECT id, id, nextval('event_number'), currval('event_number'), now, now, 1, now, 0, '\x00' FROM made;

@@ -98,6 +98,7 @@ migrations! {
     24 "device_files" "0024_device_files.sql";
     25 "one_state" "0025_one_state.sql";
     26 "device_photo" "0026_device_photo.sql";
+    27 "licence_beside_state" "0027_licence_beside_state.sql";
 }
 
 impl Migration {

@@ -17,6 +17,7 @@ use perigee_core::time::Timestamp;
 use perigee_core::user::{NewUser, User, UserProfile};
 use perigee_core::zone::Zone;
 
+use super::devices::expiry;
 use super::table_lock::{self, Table};
 use super::{api_usage, audit, column, license_check, licenses, search, users};
 use crate::database::Database;
@@ -180,6 +181,10 @@ async fn replace(tx: &Tx, actor: Actor, seen: Revision, settings: AccountSetting
         ],
     )
     .await?;
+    let notice_days = account.settings.expiry_notice_days;
+    if before.settings.expiry_notice_days != notice_days {
+        expiry::set_notice(tx, account.id, notice_days).await?;
+    }
     if let Some(day) = account.day_in_progress {
         account.api_usage.day_ends = api_usage::extend_day(tx, account.id, day.ends).await?;
     } else if let Some(undone) = before.day_in_progress {

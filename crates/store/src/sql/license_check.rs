@@ -32,8 +32,10 @@ pub(crate) async fn settle(tx: &Tx, account: AccountId) -> Result<Timestamp> {
         tx.execute("UPDATE account SET decided_at = ?2 WHERE id = ?1", params![account, now]).await?;
     }
     let sweep = "UPDATE device SET licensed = FALSE, checksum = checksum - 1 \
-                 WHERE account_id = ?1 AND licensed = TRUE AND expires <= ?2";
-    tx.execute(sweep, params![account, now]).await?;
+                 WHERE account_id = ?1 AND licensed = TRUE AND expires <= ?2 RETURNING id";
+    let lapsed = tx.query(sweep, params![account, now]).await?;
+    let lapsed = lapsed.iter().map(|row| row.i64("id")).collect::<std::result::Result<Vec<_>, _>>()?;
+    tx.log().licenses_changed(tx, account, &lapsed).await?;
     Ok(now)
 }
 

@@ -28,7 +28,6 @@ pub(crate) enum ReadScope {
 pub(crate) struct LogWatches {
     pub(crate) rules: LogWatch,
     pub(crate) webhooks: LogWatch,
-    pub(crate) expiries: ExpiryWatch,
 }
 
 impl LogWatches {
@@ -97,61 +96,6 @@ impl LogWatch {
     }
 }
 
-/// The longest time without a look at the expiry of all devices.
-const EXPIRIES_EVERY_MS: i64 = 10 * 60 * 1_000;
-
-/// Remembers when the next expiry is to be announced. A change of a device's expiry is an event, so that this stays true
-/// until a number is drawn.
-#[derive(Debug, Default)]
-pub(crate) struct ExpiryWatch(Mutex<Option<ExpirySeen>>);
-
-/// When the next expiry is to be announced; `None` if no device expires.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NextExpiry(pub(crate) Option<Timestamp>);
-
-#[derive(Clone, Copy, Debug)]
-struct ExpirySeen {
-    number: i64,
-    /// When the number was first seen.
-    since: Timestamp,
-    /// When all devices were last looked at.
-    at: Timestamp,
-    next: NextExpiry,
-}
-
-impl ExpiryWatch {
-    /// The next expiry, if nothing has changed since it was looked for and it has not come.
-    pub(crate) async fn known(&self, tx: &Tx) -> Result<Option<NextExpiry>> {
-        if tx.engine() == Engine::Sqlite {
-            return Ok(None);
-        }
-        Ok(self.recall(last_number(tx).await?, tx.now()))
-    }
-
-    fn recall(&self, number: i64, now: Timestamp) -> Option<NextExpiry> {
-        let seen = (*self.0.lock().unwrap_or_else(PoisonError::into_inner))?;
-        let was_committed = seen.at >= seen.since.plus_millis(COMMITTED_AFTER_MS);
-        let is_recent = seen.at <= now && now < seen.at.plus_millis(EXPIRIES_EVERY_MS);
-        let is_ahead = seen.next.0.is_none_or(|next| now < next);
-        (seen.number == number && was_committed && is_recent && is_ahead).then_some(seen.next)
-    }
-
-    /// Remembers the next expiry. The number is read after it, so that a change in between is not missed.
-    pub(crate) async fn remember(&self, tx: &Tx, next: NextExpiry) -> Result<()> {
-        if tx.engine() == Engine::Postgres {
-            self.note(last_number(tx).await?, tx.now(), next);
-        }
-        Ok(())
-    }
-
-    fn note(&self, number: i64, now: Timestamp, next: NextExpiry) {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = seen.filter(|seen| seen.number == number);
-        let since = before.map_or(now, |before| before.since.min(now));
-        *seen = Some(ExpirySeen { number, since, at: now, next });
-    }
-}
-
 async fn last_number(tx: &Tx) -> Result<i64> {
     Ok(tx.query_one("SELECT last_value FROM event_number", &[]).await?.i64("last_value")?)
 }
@@ -189,27 +133,6 @@ mod tests {
         watch.found(true);
         assert_eq!(look(2, 20_000), ReadScope::Whole, "somebody was behind");
         assert_eq!(look(2, 20_100), ReadScope::Some(FIRST));
-    }
-
-    #[test]
-    fn expiries_are_looked_for_after_a_change_and_when_they_come() {
-        let (watch, at) = (ExpiryWatch::default(), Timestamp::from_millis);
-        let next = NextExpiry(Some(at(90_000)));
-        assert_eq!(watch.recall(1, at(0)), None);
-        watch.note(1, at(0), next);
-        assert_eq!(
-            watch.recall(1, at(10_000)),
-            None,
-            "the change may not have been committed when it was looked for"
-        );
-        watch.note(1, at(30_000), next);
-        assert_eq!(watch.recall(1, at(60_000)), Some(next));
-        assert_eq!(watch.recall(2, at(60_000)), None, "something changed");
-        assert_eq!(watch.recall(1, at(90_000)), None, "it has come");
-        assert_eq!(watch.recall(1, at(29_999)), None, "the clock was set back");
-        watch.note(1, at(90_000), NextExpiry(None));
-        assert_eq!(watch.recall(1, at(689_999)), Some(NextExpiry(None)));
-        assert_eq!(watch.recall(1, at(690_000)), None, "to be sure");
     }
 
     #[test]

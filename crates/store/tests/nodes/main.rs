@@ -5,6 +5,7 @@
 mod deleted;
 mod held;
 mod idle;
+mod licensed;
 mod naive;
 mod packing;
 mod plan;

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use perigee_core::location::Outcome;
 use perigee_core::store::Result;
 
-use super::live_devices::LiveDevices;
+use super::licensed_devices::LicensedDevices;
 use super::new_rows::NewRows;
 use super::{known, late, new_rows, settle};
 use crate::error::DbError;
@@ -20,7 +20,7 @@ use crate::tx::Tx;
 pub(super) struct LookFirst {
     pub(super) batch: Arc<Vec<Submission>>,
     pub(super) part: Range<usize>,
-    pub(super) with_live: Arc<LiveDevices>,
+    pub(super) licensed: Arc<LicensedDevices>,
 }
 
 #[async_trait]
@@ -33,7 +33,7 @@ impl Opening for LookFirst {
 
     async fn run(&self, session: &Session) -> std::result::Result<Opened, DbError> {
         let submissions = self.batch.get(self.part.clone()).unwrap_or_default();
-        Ok(Box::new(known::look(session, submissions, &self.with_live).await?))
+        Ok(Box::new(known::look(session, submissions, &self.licensed).await?))
     }
 }
 
@@ -42,13 +42,18 @@ pub(crate) async fn ingest(
     tx: &Tx,
     session: &Session,
     submissions: &[Submission],
-    with_live: &LiveDevices,
+    licensed: &LicensedDevices,
 ) -> Result<Vec<Result<Vec<Outcome>>>> {
-    let look = match tx.take_opened::<known::Look>() {
+    let mut look = match tx.take_opened::<known::Look>() {
         Some(look) => look,
-        None => known::look(session, submissions, with_live).await?,
+        None => known::look(session, submissions, licensed).await?,
     };
-    let (known, numbers) = look.read(tx, with_live)?;
+    let missing = look.missing()?;
+    if !missing.is_empty() {
+        licensed.remove(&missing);
+        look = known::look(session, submissions, licensed).await?;
+    }
+    let (known, numbers) = look.read(tx, licensed)?;
     let admissions: Vec<_> = submissions.iter().map(|submission| known.admission(submission)).collect();
     let mut results = first_results(submissions, &admissions);
     let mut arrivals = arrivals(submissions, &admissions);

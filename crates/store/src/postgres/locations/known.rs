@@ -8,7 +8,6 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use bytes::Bytes;
 use futures_util::future::{try_join, try_join3, try_join4};
 use perigee_core::actor::Reach;
-use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId, GroupId};
 use perigee_core::license::{DeviceState, License};
 use perigee_core::location::{Fix, JumpDetector, Latitude, Longitude, Trust, UnconfirmedJump};
@@ -17,7 +16,7 @@ use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 use tokio_postgres::types::{FromSql, ToSql};
 
-use super::live_devices::LiveDevices;
+use super::licensed_devices::LicensedDevices;
 use super::numbers::{self, ANNOUNCE, DRAW};
 use crate::codec::Point;
 use crate::error::{DbError, describe};
@@ -41,13 +40,17 @@ const FIRST: &str = "SELECT d.id FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BI
 const LIVE: &str = "SELECT v.* FROM unnest((SELECT CAST($1 AS BIGINT[])), (SELECT CAST($2 AS BIGINT[]))) AS w (account_id, id) \
     CROSS JOIN LATERAL ( \
         SELECT account_id, device_id, newest_time, rhythm, doubt, last_number, last_time, last_received_at, \
-            last_latitude, last_longitude, last_late, last_readings, last_checksum FROM device_live v \
+            last_latitude, last_longitude, last_late, last_readings, last_checksum, licensed, expires \
+        FROM device_live v \
         WHERE v.account_id = w.account_id AND v.device_id = w.id FOR NO KEY UPDATE) v";
 
-/// A device is the first from its key on, which only the primary key can find. Asked for an equal key, a planner without
-/// statistics, as after an import, may search all devices of the account by one of the other indexes.
-const DEVICES: &str = "SELECT d.account_id, d.id, d.licensed, d.expires, \
-        (SELECT a.decided_at FROM account a WHERE a.id = d.account_id) \
+/// The position of the licence in a row of [`LIVE`].
+const LICENSE: usize = 13;
+
+/// Devices whose licence is not beside their state. A device is the first from its key on, which only the primary key can
+/// find. Asked for an equal key, a planner without statistics, as after an import, may search all devices of the account by
+/// one of the other indexes.
+const DEVICES: &str = "SELECT d.account_id, d.id, d.licensed, d.expires \
     FROM unnest((SELECT CAST($1 AS BIGINT[])), (SELECT CAST($2 AS BIGINT[]))) AS w (account_id, id) \
     CROSS JOIN LATERAL ( \
         SELECT account_id, id, licensed, expires FROM device e \
@@ -61,6 +64,7 @@ const MEMBERS: &str = "SELECT m.account_id, m.group_id, m.device_id \
 
 /// The state of a device before the batch.
 pub(super) struct Device {
+    pub(super) license: License,
     active: bool,
     /// Whether its licence is seen to be expired for the first time.
     pub(super) lapsed: bool,
@@ -93,12 +97,13 @@ impl Known {
 
 /// What the statements that begin a batch have answered.
 pub(super) struct Look {
+    /// Devices that were not seen to have a state with a licence, as far as they exist. Those without a state are locked.
     devices: Vec<tokio_postgres::Row>,
     live: Vec<tokio_postgres::Row>,
     members: Vec<tokio_postgres::Row>,
     drawn: Vec<tokio_postgres::Row>,
-    /// Devices without a row in `device_live`, as far as this node knew; they are locked in `device`.
-    first: BTreeSet<(i64, i64)>,
+    /// The devices of the batch that were seen to have a state with a licence.
+    seen: BTreeSet<(i64, i64)>,
 }
 
 /// The statements of a batch, so that none needs a round trip of its own later.
@@ -111,14 +116,14 @@ pub(super) async fn prepare(session: &Session) -> std::result::Result<(), DbErro
 pub(super) async fn look(
     session: &Session,
     submissions: &[Submission],
-    with_live: &LiveDevices,
+    licensed: &LicensedDevices,
 ) -> std::result::Result<Look, DbError> {
     let accounts: BTreeSet<i64> = submissions.iter().map(|each| each.scope.account.as_i64()).collect();
     let accounts: Vec<i64> = accounts.into_iter().collect();
     let devices: BTreeSet<(i64, i64)> =
         submissions.iter().map(|each| (each.scope.account.as_i64(), each.device.as_i64())).collect();
-    let first = with_live.others(&devices);
-    let (of_account, devices): (Vec<i64>, Vec<i64>) = devices.into_iter().unzip();
+    let (of_account, device): (Vec<i64>, Vec<i64>) = devices.iter().copied().unzip();
+    let (seen, first) = licensed.part(devices);
     let (first_account, first_device): (Vec<i64>, Vec<i64>) = first.iter().copied().unzip();
     let [groups_account, groups, groups_device] = memberships(submissions);
     let blocks = numbers::blocks(submissions.iter().map(|each| each.locations.len()).sum());
@@ -140,43 +145,59 @@ pub(super) async fn look(
             try_join(session.run(&announce, &[]), session.run(&draw, &[&blocks])).await?;
         Ok(drawn)
     };
-    let lock_first = async {
+    let keys_first: [&(dyn ToSql + Sync); 2] = [&first_account, &first_device];
+    let of_first = async |statement| {
         if first_device.is_empty() {
             return Ok(Vec::new());
         }
-        session.run(&lock_first, &[&first_account, &first_device]).await
+        session.run(statement, &keys_first).await
     };
-    let keys: [&(dyn ToSql + Sync); 2] = [&of_account, &devices];
+    let keys: [&(dyn ToSql + Sync); 2] = [&of_account, &device];
     let lock = async {
         let (_shared, _locked, live) =
-            try_join3(session.run(&share, &[&accounts]), lock_first, session.run(&live, &keys)).await?;
+            try_join3(session.run(&share, &[&accounts]), of_first(&lock_first), session.run(&live, &keys))
+                .await?;
         Ok(live)
     };
-    let (live, devices, members, drawn) =
-        try_join4(lock, session.run(&find, &keys), members, numbers).await?;
-    Ok(Look { devices, live, members, drawn, first })
+    let (live, devices, members, drawn) = try_join4(lock, of_first(&find), members, numbers).await?;
+    Ok(Look { devices, live, members, drawn, seen })
 }
 
 impl Look {
-    /// The devices before the batch, and the numbers for its locations in ascending order.
-    pub(super) fn read(self, tx: &Tx, with_live: &LiveDevices) -> Result<(Known, impl Iterator<Item = i64>)> {
-        let mut live = self.live.iter().map(|row| live(tx, row)).collect::<Result<HashMap<_, _>>>()?;
-        with_live.add(live.keys());
-        let mut devices = HashMap::with_capacity(self.devices.len());
-        for row in &self.devices {
-            let (key, mut device) = device(tx, row)?;
-            match live.remove(&key) {
-                Some(live) => device.add(live),
-                None if self.first.contains(&(key.0.as_i64(), key.1.as_i64())) => {}
-                None => {
-                    // Only if the database lost what was committed. Nothing holds the device for this batch.
-                    with_live.forget();
-                    let cause = "the state of a device is missing; send the locations again";
-                    return Err(StoreError::Unavailable(cause.into()));
-                }
+    /// Devices that were seen to have a state with a licence and have none: they were deleted, or the database lost what was
+    /// committed.
+    pub(super) fn missing(&self) -> Result<Vec<(i64, i64)>> {
+        let mut found = HashSet::with_capacity(self.live.len());
+        for row in &self.live {
+            if get::<Option<bool>>(row, LICENSE)?.is_some() {
+                found.insert((get(row, 0)?, get(row, 1)?));
             }
-            devices.insert(key, device);
         }
+        Ok(self.seen.iter().copied().filter(|device| !found.contains(device)).collect())
+    }
+
+    /// The devices before the batch, and the numbers for its locations in ascending order.
+    pub(super) fn read(
+        self,
+        tx: &Tx,
+        licensed: &LicensedDevices,
+    ) -> Result<(Known, impl Iterator<Item = i64>)> {
+        let mut devices = HashMap::with_capacity(self.live.len());
+        for row in &self.devices {
+            devices.insert(key(row)?, Device::new(license(row, 2)?, tx.now()));
+        }
+        let mut with_license = Vec::with_capacity(self.live.len());
+        for row in &self.live {
+            let key = key(row)?;
+            if get::<Option<bool>>(row, LICENSE)?.is_some() {
+                devices.insert(key, Device::new(license(row, LICENSE)?, tx.now()));
+                with_license.push((key.0.as_i64(), key.1.as_i64()));
+            }
+            if let Some(device) = devices.get_mut(&key) {
+                device.add_state(tx, key, row)?;
+            }
+        }
+        licensed.add(with_license);
         let members = bind::read(&self.members)?.iter().map(member).collect::<Result<_>>()?;
         let drawn = self.drawn.iter().map(|row| get(row, 0)).collect::<Result<_>>()?;
         Ok((Known { devices, members }, numbers::numbers(drawn)))
@@ -207,44 +228,31 @@ fn key(row: &tokio_postgres::Row) -> Result<Key> {
     Ok((AccountId::from_i64(get(row, 0)?), DeviceId::from_i64(get(row, 1)?)))
 }
 
-/// What a row of `device_live` says.
-struct Live {
-    newest: Option<Timestamp>,
-    rhythm: ReportingInterval,
-    jump_detector: JumpDetector,
-}
-
-/// A state as [`LIVE`] gives it.
-fn live(tx: &Tx, row: &tokio_postgres::Row) -> Result<(Key, Live)> {
-    let key = key(row)?;
-    let newest: Option<i64> = get(row, 2)?;
-    let unconfirmed = UnconfirmedJump::from_bytes(get(row, 4)?);
-    let live = Live {
-        newest: newest.map(Timestamp::from_millis),
-        rhythm: ReportingInterval::from_bytes(get(row, 3)?),
-        jump_detector: JumpDetector { last: last(tx, key, row)?, unconfirmed },
-    };
-    Ok((key, live))
+/// The licence in a row, from this position on.
+fn license(row: &tokio_postgres::Row, position: usize) -> Result<License> {
+    let expires: Option<i64> = get(row, position + 1)?;
+    Ok(License { licensed: get(row, position)?, expires: expires.map(Timestamp::from_millis) })
 }
 
 impl Device {
-    fn add(&mut self, live: Live) {
-        self.newest = live.newest;
-        self.rhythm = live.rhythm;
-        self.jump_detector = live.jump_detector;
+    /// A device without a state. The account's latest decision about licences need not be read: what had expired by then was
+    /// taken back with it.
+    fn new(license: License, now: Timestamp) -> Self {
+        let active = license.state(now) == DeviceState::Active;
+        let lapsed = license.licensed && !active;
+        let (rhythm, jump_detector) = (ReportingInterval::default(), JumpDetector::default());
+        Self { license, active, lapsed, newest: None, rhythm, jump_detector }
     }
-}
 
-/// A device as [`DEVICES`] gives it.
-fn device(tx: &Tx, row: &tokio_postgres::Row) -> Result<(Key, Device)> {
-    let key = key(row)?;
-    let expires: Option<i64> = get(row, 3)?;
-    let license = License { licensed: get(row, 2)?, expires: expires.map(Timestamp::from_millis) };
-    let decided_at = Timestamp::from_millis(get(row, 4)?);
-    let active = license.state(tx.now().max(decided_at)) == DeviceState::Active;
-    let lapsed = license.licensed && !active;
-    let (rhythm, jump_detector) = (ReportingInterval::default(), JumpDetector::default());
-    Ok((key, Device { active, lapsed, newest: None, rhythm, jump_detector }))
+    /// Adds the state in a row of [`LIVE`].
+    fn add_state(&mut self, tx: &Tx, key: Key, row: &tokio_postgres::Row) -> Result<()> {
+        let newest: Option<i64> = get(row, 2)?;
+        self.newest = newest.map(Timestamp::from_millis);
+        self.rhythm = ReportingInterval::from_bytes(get(row, 3)?);
+        let unconfirmed = UnconfirmedJump::from_bytes(get(row, 4)?);
+        self.jump_detector = JumpDetector { last: last(tx, key, row)?, unconfirmed };
+        Ok(())
+    }
 }
 
 /// The last location of a device in its row of [`LIVE`]. A damaged one is recorded, and the device has none.

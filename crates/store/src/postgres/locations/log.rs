@@ -13,8 +13,8 @@ use perigee_core::location::{Compacted, CompactionBudget, Feed, Outcome, StoredL
 use perigee_core::store::{LogScan, LogScanLimits, Result};
 use perigee_core::time::Timestamp;
 
-use super::live_devices::LiveDevices;
-use super::{compact, contact, erase, feed, ingest, last, numbers, recent, skim, trim};
+use super::licensed_devices::LicensedDevices;
+use super::{compact, contact, erase, feed, ingest, last, licenses, numbers, recent, skim, trim};
 use crate::codec::Point;
 use crate::job::Opening;
 use crate::sql::accounts;
@@ -33,14 +33,14 @@ const ACCOUNTS_PER_COMMIT: usize = 128;
 #[derive(Debug)]
 pub(crate) struct PostgresLog {
     concurrent_commits: usize,
-    with_live: Arc<LiveDevices>,
+    licensed: Arc<LicensedDevices>,
 }
 
 impl PostgresLog {
     pub(crate) fn new() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
         let concurrent_commits = cores.clamp(*CONCURRENT_COMMITS.start(), *CONCURRENT_COMMITS.end());
-        Self { concurrent_commits, with_live: Arc::default() }
+        Self { concurrent_commits, licensed: Arc::default() }
     }
 }
 
@@ -55,8 +55,8 @@ impl LocationLog for PostgresLog {
     }
 
     fn opening(&self, batch: &Arc<Vec<Submission>>, part: Range<usize>) -> Option<Box<dyn Opening>> {
-        let with_live = Arc::clone(&self.with_live);
-        Some(Box::new(ingest::LookFirst { batch: Arc::clone(batch), part, with_live }))
+        let licensed = Arc::clone(&self.licensed);
+        Some(Box::new(ingest::LookFirst { batch: Arc::clone(batch), part, licensed }))
     }
 
     async fn horizon(&self, database: &Database, account: AccountId) -> Result<i64> {
@@ -64,7 +64,7 @@ impl LocationLog for PostgresLog {
     }
 
     async fn ingest(&self, tx: &Tx, batch: &[Submission]) -> Result<Vec<Result<Vec<Outcome>>>> {
-        ingest::ingest(tx, tx.require_postgres()?, batch, &self.with_live).await
+        ingest::ingest(tx, tx.require_postgres()?, batch, &self.licensed).await
     }
 
     async fn feed(&self, tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Feed> {
@@ -136,6 +136,10 @@ impl LocationLog for PostgresLog {
         let sql = "DELETE FROM location_log WHERE account_id = ?1 AND device_id = ?2";
         tx.execute(sql, params![account, device]).await?;
         Ok(())
+    }
+
+    async fn licenses_changed(&self, tx: &Tx, account: AccountId, devices: &[i64]) -> Result<()> {
+        licenses::copy(tx, account, devices).await
     }
 
     async fn lock_chunks(&self, tx: &Tx, account: AccountId) -> Result<()> {

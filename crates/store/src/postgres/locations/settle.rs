@@ -15,18 +15,19 @@ use crate::sql::locations::{Arrivals, CHUNK_FULL, PACK_AFTER_MS, last_checksum};
 /// are null, and the one that is there stays.
 const STATES: &str = "INSERT INTO device_live \
         (last_seen, account_id, device_id, unpacked, newest_time, rhythm, doubt, last_number, last_time, \
-         last_received_at, last_latitude, last_longitude, last_late, last_readings, last_checksum, pack_due) \
+         last_received_at, last_latitude, last_longitude, last_late, last_readings, last_checksum, licensed, expires, \
+         pack_due) \
     SELECT CAST($1 AS BIGINT), w.*, CASE WHEN w.unpacked >= CAST($2 AS BIGINT) THEN 0 \
         WHEN w.unpacked > 0 THEN CAST($3 AS BIGINT) END \
     FROM unnest(CAST($4 AS BIGINT[]), CAST($5 AS BIGINT[]), CAST($6 AS BIGINT[]), CAST($7 AS BIGINT[]), \
         CAST($8 AS BYTEA[]), CAST($9 AS BYTEA[]), CAST($10 AS BIGINT[]), CAST($11 AS BIGINT[]), \
         CAST($12 AS BIGINT[]), CAST($13 AS INTEGER[]), CAST($14 AS INTEGER[]), CAST($15 AS BOOLEAN[]), \
-        CAST($16 AS BYTEA[]), CAST($17 AS BIGINT[])) \
+        CAST($16 AS BYTEA[]), CAST($17 AS BIGINT[]), CAST($18 AS BOOLEAN[]), CAST($19 AS BIGINT[])) \
         AS w (account_id, device_id, unpacked, newest_time, rhythm, doubt, number, time, received_at, latitude, \
-              longitude, late, readings, checksum) \
+              longitude, late, readings, checksum, licensed, expires) \
     ON CONFLICT (account_id, device_id) DO UPDATE SET \
         last_seen = GREATEST(excluded.last_seen, device_live.last_seen), \
-        rhythm = excluded.rhythm, doubt = excluded.doubt, \
+        rhythm = excluded.rhythm, doubt = excluded.doubt, licensed = excluded.licensed, expires = excluded.expires, \
         newest_time = GREATEST(excluded.newest_time, device_live.newest_time), \
         pack_due = CASE WHEN device_live.unpacked + excluded.unpacked >= CAST($2 AS BIGINT) THEN 0 \
                    ELSE COALESCE(device_live.pack_due, excluded.pack_due) END, \
@@ -44,6 +45,11 @@ const STATES: &str = "INSERT INTO device_live \
 const LAPSE: &str = "UPDATE device d SET licensed = FALSE, checksum = d.checksum - 1 \
     FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS w (account_id, id) \
     WHERE d.account_id = w.account_id AND d.id = w.id AND d.licensed";
+
+/// The same beside the state.
+const LAPSE_STATE: &str = "UPDATE device_live v SET licensed = FALSE \
+    FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS w (account_id, id) \
+    WHERE v.account_id = w.account_id AND v.device_id = w.id AND v.licensed";
 
 /// Prepares the statements that every batch needs.
 pub(super) async fn prepare(session: &Session) -> std::result::Result<(), DbError> {
@@ -66,8 +72,9 @@ pub(super) async fn settle_with_commit(
         .collect();
     if !lapsed.is_empty() {
         let (accounts, devices): (Vec<i64>, Vec<i64>) = lapsed.into_iter().unzip();
-        let [statement] = session.prepare_native([LAPSE]).await?;
-        session.defer(statement, vec![Box::new(accounts), Box::new(devices)]);
+        for statement in session.prepare_native([LAPSE, LAPSE_STATE]).await? {
+            session.defer(statement, vec![Box::new(accounts.clone()), Box::new(devices.clone())]);
+        }
     }
     Ok(())
 }
@@ -82,6 +89,8 @@ struct Columns {
     rhythm: Vec<Vec<u8>>,
     unconfirmed: Vec<Vec<u8>>,
     last: LastColumns,
+    licensed: Vec<Option<bool>>,
+    expires: Vec<Option<i64>>,
 }
 
 /// The last locations; null where they do not change.
@@ -123,7 +132,8 @@ async fn save_states(
     }
     let mut columns = Columns::default();
     for (key, arrival) in arrivals {
-        let mut rhythm = known.devices.get(key).map(|device| device.rhythm.clone()).unwrap_or_default();
+        let device = known.devices.get(key);
+        let mut rhythm = device.map(|device| device.rhythm.clone()).unwrap_or_default();
         rhythm.hear(now);
         columns.account.push(key.0.as_i64());
         columns.device.push(key.1.as_i64());
@@ -132,6 +142,8 @@ async fn save_states(
         columns.rhythm.push(rhythm.to_bytes());
         columns.unconfirmed.push(arrival.jump_detector.unconfirmed.to_bytes());
         columns.last.push(*key, arrival.last());
+        columns.licensed.push(device.map(|device| device.license.licensed));
+        columns.expires.push(device.and_then(|device| device.license.expires).map(Timestamp::as_millis));
     }
     let [statement] = session.prepare_native([STATES]).await?;
     let params: Vec<Param> = vec![
@@ -152,6 +164,8 @@ async fn save_states(
         Box::new(columns.last.late),
         Box::new(columns.last.readings),
         Box::new(columns.last.checksum),
+        Box::new(columns.licensed),
+        Box::new(columns.expires),
     ];
     session.defer(statement, params);
     Ok(())

@@ -30,6 +30,7 @@ pub(crate) async fn record_contact(tx: &Tx, scope: Scope, device: DeviceId) -> R
         let sql = "UPDATE device SET licensed = FALSE, checksum = checksum - 1 \
                    WHERE account_id = ?1 AND id = ?2 AND licensed = TRUE";
         tx.execute(sql, params![scope.account, device]).await?;
+        tx.log().licenses_changed(tx, scope.account, &[device.as_i64()]).await?;
     }
     Ok(active)
 }

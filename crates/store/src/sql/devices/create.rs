@@ -16,7 +16,7 @@ use super::super::query::insert_many;
 use super::super::{accounts, audit, idempotency, license_check, members};
 use super::change::{COLUMNS, admit, append_event, reread, values};
 use super::checksum::settings_crc;
-use super::identifiers;
+use super::{expiry, identifiers};
 use crate::{Tx, Value, params};
 
 pub(super) async fn create(
@@ -88,6 +88,7 @@ async fn insert(
         license.expires,
         license.licensed,
         announced,
+        expiry::near_at(license.expires, account.settings.expiry_notice_days),
         actor.origin.user,
         tx.now(),
         tx.now(),
@@ -99,7 +100,7 @@ async fn insert(
     row.push(Value::from(settings_crc(account.id, id, &settable) + numbers + made_by));
     row.extend(settable);
     let head = format!(
-        "INSERT INTO device (account_id, id, revision, expires, licensed, announced_expired, created_by, \
+        "INSERT INTO device (account_id, id, revision, expires, licensed, announced_expired, near_at, created_by, \
          creation, last_modified, checksum, {})",
         COLUMNS.join(", ")
     );

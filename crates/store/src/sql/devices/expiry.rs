@@ -9,32 +9,23 @@ use perigee_core::time::Timestamp;
 
 use super::super::event_append::{NewEvent, append_events};
 use super::super::license_check;
-use super::super::log_watch::NextExpiry;
 use crate::{Database, Row, Tx, params};
+
+// The conditions of the indexes `device_by_expiry`, `device_by_lapse` and `device_by_near`, in their words.
 
 /// The condition for an expiry that was not announced.
 const UNANNOUNCED: &str =
     "d.expires IS NOT NULL AND (d.announced_expired IS NULL OR d.announced_expired <> d.expires)";
 /// The condition for an expiry that was not announced in advance, in an account that wants it.
-const UNANNOUNCED_NEAR: &str = "d.licensed = TRUE AND a.expiry_notice_days > 0 \
+const UNANNOUNCED_NEAR: &str = "d.licensed = TRUE AND d.near_at IS NOT NULL \
     AND (d.announced_near IS NULL OR d.announced_near <> d.expires)";
-/// The instant of the advance notice.
-const NEAR_AT: &str = "d.expires - a.expiry_notice_days * 86400000";
+const DAY_MS: i64 = 86_400_000;
 /// Devices that one transaction announces.
 const DEVICES_PER_JOB: i64 = 500;
 
 /// Announces all expiries that are due or near, in small transactions of one account each.
 pub(super) async fn announce(database: &Database) -> Result<Vec<ExpiryAnnouncement>> {
-    let accounts = database
-        .read(|tx| {
-            Box::pin(async move {
-                match tx.log_watches().expiries.known(tx).await? {
-                    Some(_) => Ok(BTreeSet::new()),
-                    None => due_accounts(tx).await,
-                }
-            })
-        })
-        .await?;
+    let accounts = database.read(|tx| Box::pin(due_accounts(tx))).await?;
     let mut announced = Vec::new();
     for account in accounts {
         loop {
@@ -49,14 +40,36 @@ pub(super) async fn announce(database: &Database) -> Result<Vec<ExpiryAnnounceme
     Ok(announced)
 }
 
-/// Deduplicated here: with DISTINCT, SQLite would scan all devices in the order of their accounts.
+/// The accounts with something to announce. Each statement reads one index, and nothing but what is due.
 async fn due_accounts(tx: &Tx) -> Result<BTreeSet<AccountId>> {
-    let sql = format!(
+    let come = format!("SELECT d.account_id FROM device d WHERE {UNANNOUNCED} AND d.expires <= ?1");
+    let near = format!("SELECT d.account_id FROM device d WHERE {UNANNOUNCED_NEAR} AND d.near_at <= ?1");
+    // Decided by a clock that was ahead.
+    let lapsed = format!(
         "SELECT d.account_id FROM device d JOIN account a ON a.id = d.account_id \
-         WHERE {UNANNOUNCED} AND (d.expires <= ?1 OR d.expires <= a.decided_at OR ({UNANNOUNCED_NEAR} AND {NEAR_AT} <= ?1))"
+         WHERE d.licensed = FALSE AND {UNANNOUNCED} AND d.expires > ?1 AND d.expires <= a.decided_at"
     );
-    let rows = tx.query(&sql, params![tx.now()]).await?;
-    rows.iter().map(|row| Ok(AccountId::from_i64(row.i64("account_id")?))).collect()
+    let mut accounts = BTreeSet::new();
+    for sql in [come, near, lapsed] {
+        for row in tx.query(&sql, params![tx.now()]).await? {
+            accounts.insert(AccountId::from_i64(row.i64("account_id")?));
+        }
+    }
+    Ok(accounts)
+}
+
+/// When the expiry of a device is announced in advance, in an account that wants it so many days before.
+pub(super) fn near_at(expires: Option<Timestamp>, notice_days: u32) -> Option<Timestamp> {
+    let before = i64::from(notice_days) * DAY_MS;
+    expires.filter(|_| notice_days > 0).map(|expires| expires.plus_millis(-before))
+}
+
+/// Sets when expiries are announced in advance, after a change of the account.
+pub(crate) async fn set_notice(tx: &Tx, account: AccountId, notice_days: u32) -> Result<()> {
+    let sql = "UPDATE device SET near_at = CASE WHEN CAST(?2 AS BIGINT) > 0 THEN expires - ?2 END \
+               WHERE account_id = ?1 AND expires IS NOT NULL";
+    tx.execute(sql, params![account, i64::from(notice_days) * DAY_MS]).await?;
+    Ok(())
 }
 
 async fn announce_some(tx: &Tx, account: AccountId) -> Result<Vec<ExpiryAnnouncement>> {
@@ -74,8 +87,8 @@ async fn announce_some(tx: &Tx, account: AccountId) -> Result<Vec<ExpiryAnnounce
         "UPDATE device SET announced_near = expires, \
              checksum = checksum + expires - COALESCE(announced_near, 0) \
          WHERE account_id = ?1 AND id IN ( \
-             SELECT d.id FROM device d JOIN account a ON a.id = d.account_id \
-             WHERE d.account_id = ?1 AND {UNANNOUNCED_NEAR} AND d.expires > ?2 AND {NEAR_AT} <= ?2 LIMIT {DEVICES_PER_JOB}) \
+             SELECT d.id FROM device d \
+             WHERE d.account_id = ?1 AND {UNANNOUNCED_NEAR} AND d.expires > ?2 AND d.near_at <= ?2 LIMIT {DEVICES_PER_JOB}) \
          RETURNING id, expires"
     );
     let near = tx.query(&sql, params![account, now]).await?;
@@ -125,14 +138,12 @@ async fn append_announcements(
 
 /// The next instant at which an announcement is due.
 pub(super) async fn next(tx: &Tx) -> Result<Option<Timestamp>> {
-    if let Some(NextExpiry(known)) = tx.log_watches().expiries.known(tx).await? {
-        return Ok(known);
+    let come = format!("SELECT MIN(d.expires) AS at FROM device d WHERE {UNANNOUNCED}");
+    let near = format!("SELECT MIN(d.near_at) AS at FROM device d WHERE {UNANNOUNCED_NEAR}");
+    let mut next = None;
+    for sql in [come, near] {
+        let at = tx.query_one(&sql, &[]).await?.opt_timestamp("at")?;
+        next = next.into_iter().chain(at).min();
     }
-    let sql = format!(
-        "SELECT MIN(CASE WHEN {UNANNOUNCED_NEAR} AND d.expires > ?1 THEN {NEAR_AT} ELSE d.expires END) AS at \
-         FROM device d JOIN account a ON a.id = d.account_id WHERE {UNANNOUNCED}"
-    );
-    let next = tx.query_one(&sql, params![tx.now()]).await?.opt_timestamp("at")?;
-    tx.log_watches().expiries.remember(tx, NextExpiry(next)).await?;
     Ok(next)
 }

@@ -85,19 +85,21 @@ async fn update(
         + sum(params![1, tx.now(), license.expires, license.licensed, announced]);
     // A column that is not set keeps its value, which counts in the checksum.
     let kept = if announced.is_some() { "" } else { " + COALESCE(announced_expired, 0)" };
+    let near_at = expiry::near_at(license.expires, account.settings.expiry_notice_days);
     let mut row =
-        params![account.id, id, tx.now(), license.expires, license.licensed, announced, known].to_vec();
+        params![account.id, id, tx.now(), license.expires, license.licensed, announced, known, near_at]
+            .to_vec();
     let assignments: Vec<String> =
         COLUMNS.iter().zip(row.len() + 1..).map(|(column, place)| format!("{column} = ?{place}")).collect();
     row.extend(settable);
     let sql = format!(
         "UPDATE device SET revision = revision + 1, last_modified = ?3, expires = ?4, licensed = ?5, \
-         announced_expired = COALESCE(?6, announced_expired), \
+         announced_expired = COALESCE(?6, announced_expired), near_at = ?8, \
          checksum = CAST(?7 AS BIGINT) + revision + creation + COALESCE(announced_near, 0) \
              + COALESCE(created_by, 0) % {ID_MODULUS}{kept}, \
          {} WHERE account_id = ?1 AND id = ?2",
         assignments.join(", ")
     );
     tx.execute(&sql, &row).await?;
-    Ok(())
+    tx.log().licenses_changed(tx, account.id, &[id.as_i64()]).await
 }

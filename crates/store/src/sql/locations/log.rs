@@ -50,7 +50,7 @@ pub(crate) type ChangeGuard<'a> = (MutexGuard<'a, ()>, MutexGuard<'a, ()>);
 /// in memory.
 #[async_trait]
 pub(crate) trait LocationLog: fmt::Debug + Send + Sync {
-    /// Transactions that store locations at the same time.
+    /// Transactions that may store locations at the same time.
     fn concurrent_commits(&self) -> usize;
 
     /// Accounts whose submissions one transaction may store.
@@ -184,6 +184,11 @@ pub(crate) trait LocationLog: fmt::Debug + Send + Sync {
 
     /// Deletes the rows of a device that is about to be deleted. Rows of SQLite's log hold many devices and are left.
     async fn delete_device(&self, _: &Tx, _: AccountId, _: DeviceId) -> Result<()> {
+        Ok(())
+    }
+
+    /// Follows up a change of the licences of these devices of an account, whose lock is held.
+    async fn licenses_changed(&self, _: &Tx, _: AccountId, _devices: &[i64]) -> Result<()> {
         Ok(())
     }
 
