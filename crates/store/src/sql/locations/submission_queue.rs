@@ -1,9 +1,11 @@
-//! Queues of submissions that wait for their group commit.
+//! The queue of submissions that wait for their group commit.
 //!
-//! Each queue has one committer, and a device always uses the same queue, so that what it sends is stored in that order.
+//! A commit takes what is queued, but nothing of a device that another commit is storing, so that what a device sends is stored
+//! in that order. A second commit begins beside the first only for many submissions: commits for a few each cost more than they
+//! gain, above all where several nodes share a database.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use perigee_core::actor::Scope;
@@ -14,6 +16,7 @@ use perigee_core::location::{DuplicateRule, Location, Outcome};
 use perigee_core::store::Result;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot};
+use tokio::time::Instant;
 
 use super::pending_location::PendingLocation;
 
@@ -31,8 +34,12 @@ const ROOM_FOR_SMALL: usize = 1_000;
 const MIN_CALLERS_TO_WAIT: usize = 16;
 /// The longest wait before a commit. Timers have about this resolution.
 const GROUP_COMMIT_WAIT: Duration = Duration::from_millis(1);
-/// Queues of a store; an engine may use fewer.
-const QUEUES_MAX: usize = 4;
+/// Submissions for which another commit begins beside one that runs.
+const ENOUGH: usize = 32;
+/// Locations for which it does.
+const ENOUGH_LOCATIONS: usize = 1_000;
+/// After this time a commit keeps nobody waiting: it may be held up by a lock that concerns others only.
+pub(super) const OVERDUE: Duration = Duration::from_millis(20);
 
 /// Locations that a caller submitted for a device.
 #[derive(Debug)]
@@ -75,115 +82,162 @@ pub(super) struct Caller {
     pub(super) reply: oneshot::Sender<Answer>,
 }
 
-/// The submission queues of a store.
+/// The submission queue of a store.
 #[derive(Debug)]
-pub(crate) struct SubmissionQueues {
-    queues: Mutex<[Queue; QUEUES_MAX]>,
+pub(crate) struct SubmissionQueue {
+    state: Mutex<State>,
+    /// Signalled when the submissions are there that a committer waits for.
+    arrived: Notify,
     /// The runtime of the committers. Not one that serves connections: there a committer would be scheduled behind
     /// request bodies, and the writer would idle meanwhile.
     runtime: Handle,
 }
 
 #[derive(Debug, Default)]
-struct Queue {
+struct State {
     waiting: Waiting,
     /// How many locations the submissions in `waiting` hold.
     locations: usize,
-    has_committer: bool,
-    /// How many submissions the committer waits for, 0 if it does not wait; `arrived` is signalled when they are there.
+    committers: usize,
+    /// When the last commit began.
+    begun: Option<Instant>,
+    /// Devices whose submissions are being stored.
+    busy: HashSet<DeviceId>,
+    /// How many submissions a committer waits for, 0 if none does.
     wanted: usize,
-    arrived: Arc<Notify>,
 }
 
-/// The queue of a device, of so many in use. The low bits of an id are random.
-pub(super) fn queue_of(device: DeviceId, queues: usize) -> usize {
-    usize::from(device.as_i64().to_le_bytes()[0]) % queues.clamp(1, QUEUES_MAX)
-}
-
-impl SubmissionQueues {
-    /// Empty queues whose committers run on this runtime.
+impl SubmissionQueue {
+    /// An empty queue whose committers run on this runtime.
     pub(crate) fn new(runtime: Handle) -> Self {
-        Self { queues: Mutex::default(), runtime }
+        Self { state: Mutex::default(), arrived: Notify::new(), runtime }
     }
 
-    fn queues(&self) -> MutexGuard<'_, [Queue; QUEUES_MAX]> {
-        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many locations wait for their group commit.
     pub(crate) fn waiting(&self) -> u64 {
-        self.queues().iter().map(|queue| queue.locations as u64).sum()
+        self.state().locations as u64
     }
 
-    /// Starts the task that commits the queue.
+    /// Starts a task that commits.
     pub(super) fn spawn(&self, committer: impl Future<Output = ()> + Send + 'static) {
         self.runtime.spawn(committer);
     }
 
-    /// Queues a submission, and says whether a committer must be started for the queue.
-    pub(super) fn push(&self, queue: usize, submission: Submission, caller: Caller) -> Result<bool> {
-        let mut queues = self.queues();
-        let count = submission.locations.len();
-        let submissions = queues.iter().map(|queue| queue.waiting.len()).sum::<usize>();
-        let locations = queues.iter().map(|queue| queue.locations).sum::<usize>();
-        if submissions >= SUBMISSIONS_MAX || (locations + count > LOCATIONS_MAX && submissions > 0) {
+    /// Queues a submission, and says whether a committer must be started, of which there may be so many.
+    pub(super) fn push(&self, submission: Submission, caller: Caller, committers_max: usize) -> Result<bool> {
+        let mut state = self.state();
+        let (count, submissions) = (submission.locations.len(), state.waiting.len());
+        if submissions >= SUBMISSIONS_MAX || (state.locations + count > LOCATIONS_MAX && submissions > 0) {
             return Err(StoreError::Unavailable("too many locations are waiting".into()));
         }
-        let queue = &mut queues[queue];
-        queue.waiting.push((submission, caller));
-        queue.locations += count;
-        if queue.wanted > 0 && queue.is_worth_a_commit(queue.wanted) {
-            queue.wanted = 0;
-            queue.arrived.notify_one();
+        state.waiting.push((submission, caller));
+        state.locations += count;
+        if state.wanted > 0 && state.is_worth_a_commit(state.wanted) {
+            state.wanted = 0;
+            self.arrived.notify_one();
         }
-        Ok(!std::mem::replace(&mut queue.has_committer, true))
+        Ok(state.admit_committer(committers_max))
     }
 
-    /// Waits up to [`GROUP_COMMIT_WAIT`] until three quarters of so many callers are queued. Without it, commits follow
-    /// each other as fast as they can, each for a few callers, and the processor is busy with committing. Half of the
-    /// callers would not do: they could split into two halves that always wait for each other's commit.
-    pub(super) async fn wait_for_callers(&self, queue: usize, callers: usize) {
+    /// Says whether a committer must be started, for somebody who has waited for [`OVERDUE`].
+    pub(super) fn is_overdue(&self, committers_max: usize) -> bool {
+        self.state().admit_committer(committers_max)
+    }
+
+    /// Waits up to [`GROUP_COMMIT_WAIT`] until three quarters of so many callers are queued, unless another committer waits.
+    /// Without it, commits follow each other as fast as they can, each for a few callers, and the processor is busy with
+    /// committing. Half of the callers would not do: they could split into two halves that always wait for each other's
+    /// commit.
+    pub(super) async fn wait_for_callers(&self, callers: usize) {
         let most = callers * 3 / 4;
-        let arrived = {
-            let queue = &mut self.queues()[queue];
-            if callers < MIN_CALLERS_TO_WAIT || queue.is_worth_a_commit(most) {
+        {
+            let mut state = self.state();
+            if callers < MIN_CALLERS_TO_WAIT || state.wanted > 0 || state.is_worth_a_commit(most) {
                 return;
             }
-            queue.wanted = most;
-            Arc::clone(&queue.arrived)
-        };
-        let _arrived_or_elapsed = tokio::time::timeout(GROUP_COMMIT_WAIT, arrived.notified()).await;
-        self.queues()[queue].wanted = 0;
+            state.wanted = most;
+        }
+        let _arrived_or_elapsed = tokio::time::timeout(GROUP_COMMIT_WAIT, self.arrived.notified()).await;
+        self.state().wanted = 0;
     }
 
-    /// Submissions in a queue.
-    pub(super) fn count(&self, queue: usize) -> usize {
-        self.queues()[queue].waiting.len()
+    /// Submissions in the queue.
+    pub(super) fn count(&self) -> usize {
+        self.state().waiting.len()
     }
 
-    /// The next batch of a queue, of at most so many accounts. `None` when it is empty: the committer must then end.
-    pub(super) fn take(&self, queue: usize, accounts_max: usize) -> Option<Waiting> {
-        let queue = &mut self.queues()[queue];
-        if queue.waiting.is_empty() {
-            queue.has_committer = false;
+    /// The next batch, of at most so many accounts. `None` if there is none, or too little for one more commit: the committer
+    /// must then end.
+    pub(super) fn take(&self, accounts_max: usize) -> Option<Waiting> {
+        let mut state = self.state();
+        if state.committers > 1 && !state.is_enough() {
+            state.committers -= 1;
             return None;
         }
-        let (batch, rest) = split(std::mem::take(&mut queue.waiting), accounts_max);
-        queue.waiting = rest;
-        queue.locations -= batch.iter().map(|(submission, _)| submission.locations.len()).sum::<usize>();
+        let waiting = std::mem::take(&mut state.waiting);
+        let (batch, rest) = split(waiting, accounts_max, &state.busy);
+        state.waiting = rest;
+        if batch.is_empty() {
+            state.committers -= 1;
+            return None;
+        }
+        state.begun = Some(Instant::now());
+        for (submission, _) in &batch {
+            state.locations -= submission.locations.len();
+            state.busy.insert(submission.device);
+        }
         Some(batch)
+    }
+
+    /// Says that a commit for these devices has ended.
+    pub(super) fn ended(&self, devices: impl Iterator<Item = DeviceId>) {
+        let mut state = self.state();
+        for device in devices {
+            state.busy.remove(&device);
+        }
+    }
+}
+
+impl State {
+    /// Whether this many submissions are queued, or as many locations as a commit takes.
+    fn is_worth_a_commit(&self, submissions: usize) -> bool {
+        self.waiting.len() >= submissions || self.locations >= BATCH_MAX
+    }
+
+    /// Whether what is queued is enough for a commit beside another, or has waited too long for it.
+    fn is_enough(&self) -> bool {
+        self.waiting.len() >= ENOUGH
+            || self.locations >= ENOUGH_LOCATIONS
+            || self.begun.is_some_and(|begun| begun.elapsed() >= OVERDUE)
+    }
+
+    /// Counts one more committer if one must be started.
+    fn admit_committer(&mut self, committers_max: usize) -> bool {
+        let is_needed = !self.waiting.is_empty()
+            && (self.committers == 0 || (self.committers < committers_max && self.is_enough()));
+        self.committers += usize::from(is_needed);
+        is_needed
     }
 }
 
 type Waiting = Vec<(Submission, Caller)>;
 
-/// The next batch, and what is left. The oldest submission is always in it, and larger ones go in their order. Small ones go
-/// first if none of their device is left, so that a report waits for one transaction and not for all that is queued.
-fn split(waiting: Waiting, accounts_max: usize) -> (Waiting, Waiting) {
+/// The next batch, and what is left. Busy devices wait. The oldest submission of the others is always in it, and larger ones go
+/// in their order. Small ones go first if none of their device is left, so that a report waits for one transaction and not for
+/// all that is queued.
+fn split(waiting: Waiting, accounts_max: usize, busy: &HashSet<DeviceId>) -> (Waiting, Waiting) {
     let (mut batch, mut rest) = (Waiting::with_capacity(waiting.len()), Waiting::new());
     let (mut count, mut accounts, mut left) = (0, HashSet::new(), HashSet::new());
     let mut has_left_large = false;
     for (submission, caller) in waiting {
+        if busy.contains(&submission.device) {
+            rest.push((submission, caller));
+            continue;
+        }
         let (size, account) = (submission.locations.len(), submission.scope.account);
         let fits = if size <= SMALL {
             count + size <= BATCH_MAX + ROOM_FOR_SMALL
@@ -204,31 +258,21 @@ fn split(waiting: Waiting, accounts_max: usize) -> (Waiting, Waiting) {
     (batch, rest)
 }
 
-impl Queue {
-    /// Whether this many submissions are queued, or as many locations as a commit takes.
-    fn is_worth_a_commit(&self, submissions: usize) -> bool {
-        self.waiting.len() >= submissions || self.locations >= BATCH_MAX
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt as _;
     use perigee_core::id::AccountId;
     use perigee_core::location::{Latitude, Longitude, Readings};
     use perigee_core::time::Timestamp;
-    use tokio::time::Instant;
 
     use super::*;
 
-    const QUEUE: usize = 0;
-
-    /// Queues an empty submission without waiting for the answer.
-    fn send(submission_queues: &SubmissionQueues) {
+    /// Queues a submission of this device without waiting for the answer; says whether a committer must be started.
+    fn send(queue: &SubmissionQueue, device: i64) -> bool {
         let scope = Scope::for_store_check(AccountId::from_i64(1));
-        let submission = Submission::new(scope, DeviceId::from_i64(2), &[]);
+        let submission = Submission::new(scope, DeviceId::from_i64(device), &[]);
         let caller = Caller { runtime: Handle::current(), reply: oneshot::channel().0 };
-        submission_queues.push(QUEUE, submission, caller).expect("there is room");
+        queue.push(submission, caller, 2).expect("there is room")
     }
 
     /// Submissions of so many locations each, as `(device, locations)`.
@@ -254,47 +298,88 @@ mod tests {
     #[tokio::test]
     async fn a_report_does_not_wait_behind_batches() {
         let queued = waiting(&[(1, BATCH_MAX), (2, BATCH_MAX), (3, 100), (4, 1), (5, SMALL)]);
-        let (batch, rest) = split(queued, 1);
+        let (batch, rest) = split(queued, 1, &HashSet::new());
         assert_eq!(devices(&batch), [1, 4, 5]);
         assert_eq!(devices(&rest), [2, 3], "larger ones stay in their order");
-        let (batch, rest) = split(rest, 1);
+        let (batch, rest) = split(rest, 1, &HashSet::new());
         assert_eq!((devices(&batch), devices(&rest)), (vec![2], vec![3]));
     }
 
     #[tokio::test]
     async fn a_device_does_not_pass_itself_and_reports_do_not_keep_batches_waiting() {
-        let (batch, rest) = split(waiting(&[(1, BATCH_MAX), (2, 100), (2, 1), (3, 1)]), 1);
+        let (batch, rest) = split(waiting(&[(1, BATCH_MAX), (2, 100), (2, 1), (3, 1)]), 1, &HashSet::new());
         assert_eq!((devices(&batch), devices(&rest)), (vec![1, 3], vec![2, 2]));
         let reports = (10..).map(|device| (device, 1)).take(BATCH_MAX + ROOM_FOR_SMALL + 1);
         let queued: Vec<_> = std::iter::once((1, BATCH_MAX + 1)).chain(reports).collect();
-        let (batch, rest) = split(waiting(&queued), 1);
+        let (batch, rest) = split(waiting(&queued), 1, &HashSet::new());
         assert_eq!(devices(&batch)[0], 1, "the oldest is always stored");
         assert_eq!(batch.len() - 1, ROOM_FOR_SMALL - 1);
         assert_eq!(rest.len(), BATCH_MAX + 2);
     }
 
+    #[tokio::test]
+    async fn busy_devices_wait_and_hold_up_no_others() {
+        let busy = HashSet::from([DeviceId::from_i64(1)]);
+        let queued = waiting(&[(1, BATCH_MAX), (2, BATCH_MAX), (1, 1), (3, 1)]);
+        let (batch, rest) = split(queued, 1, &busy);
+        assert_eq!((devices(&batch), devices(&rest)), (vec![2, 3], vec![1, 1]));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn another_commit_begins_when_there_is_enough_for_it() {
+        let queue = SubmissionQueue::new(Handle::current());
+        assert!(send(&queue, 1), "nobody commits");
+        let first = queue.take(1).expect("a batch");
+        for device in 2..=31 {
+            assert!(!send(&queue, device), "{device}");
+        }
+        assert!(!queue.is_overdue(2));
+        // The device that is being stored is counted, but not taken.
+        assert!(!send(&queue, 1));
+        assert!(send(&queue, 32));
+        let second = queue.take(1).expect("another batch");
+        assert_eq!(devices(&second), (2..=32).collect::<Vec<_>>());
+        assert!(!send(&queue, 33), "two are enough");
+        queue.ended(second.iter().map(|(submission, _)| submission.device));
+        assert!(queue.take(1).is_none(), "too little for one more beside the first");
+        queue.ended(first.iter().map(|(submission, _)| submission.device));
+        assert_eq!(devices(&queue.take(1).expect("the rest")), [1, 33]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_commit_that_takes_long_keeps_nobody_waiting() {
+        let queue = SubmissionQueue::new(Handle::current());
+        assert!(send(&queue, 1));
+        let _held_up = queue.take(1).expect("a batch");
+        assert!(!send(&queue, 2));
+        tokio::time::advance(OVERDUE).await;
+        assert!(queue.is_overdue(2));
+        assert_eq!(devices(&queue.take(1).expect("another batch")), [2]);
+        assert!(!send(&queue, 1) && !queue.is_overdue(2), "two are enough");
+    }
+
     #[tokio::test(start_paused = true)]
     async fn the_wait_ends_when_three_quarters_are_queued() {
-        let submission_queues = SubmissionQueues::new(Handle::current());
+        let queue = SubmissionQueue::new(Handle::current());
         let begin = Instant::now();
-        let mut wait = std::pin::pin!(submission_queues.wait_for_callers(QUEUE, 40));
+        let mut wait = std::pin::pin!(queue.wait_for_callers(40));
         for queued in 0..30 {
             assert!(wait.as_mut().now_or_never().is_none(), "{queued} of 40 are not most of them");
-            send(&submission_queues);
+            send(&queue, 2);
         }
         wait.await;
         assert_eq!(begin.elapsed(), Duration::ZERO);
-        submission_queues.wait_for_callers(QUEUE, 40).await;
+        queue.wait_for_callers(40).await;
         assert_eq!(begin.elapsed(), Duration::ZERO, "they are there already");
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_wait_is_short_and_few_callers_do_not_wait() {
-        let submission_queues = SubmissionQueues::new(Handle::current());
+        let queue = SubmissionQueue::new(Handle::current());
         let begin = Instant::now();
-        submission_queues.wait_for_callers(QUEUE, MIN_CALLERS_TO_WAIT - 1).await;
+        queue.wait_for_callers(MIN_CALLERS_TO_WAIT - 1).await;
         assert_eq!(begin.elapsed(), Duration::ZERO);
-        submission_queues.wait_for_callers(QUEUE, MIN_CALLERS_TO_WAIT).await;
+        queue.wait_for_callers(MIN_CALLERS_TO_WAIT).await;
         assert_eq!(begin.elapsed(), GROUP_COMMIT_WAIT);
     }
 }
