@@ -25,7 +25,7 @@ const DEVICES: usize = 4;
 const KILLS_A_GENERATION: u32 = 5;
 const WRITERS: u64 = 8;
 /// Every this many cycles the database is killed too.
-const DATABASE_EVERY: u32 = 5;
+const DATABASE_EVERY: u32 = 3;
 /// Time limit of everything but the load.
 const PATIENCE: Duration = Duration::from_mins(2);
 

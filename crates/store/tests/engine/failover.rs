@@ -2,23 +2,26 @@
 //! goes on with it, without being opened again.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use perigee_core::actor::{Actor, Origin};
 use perigee_core::device::DeviceSettings;
 use perigee_core::id::DeviceId;
-use perigee_core::location::{
-    HistoryRequest, Latitude, Location, Longitude, Order, Outcome, Readings, TimeRange,
-};
+use perigee_core::location::{HistoryRequest, Latitude, Location, Longitude, Order, Readings, TimeRange};
 use perigee_core::store::{Accounts as _, Devices as _, Locations as _};
 use perigee_core::time::{MockClock, Timestamp};
 use perigee_store::testing::{START, new_account};
 use perigee_store::{Database, DatabaseUrl, OpenOptions};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
 use crate::cluster::{Cluster, run};
 
-/// Locations to be acknowledged before the primary is lost.
-const BEFORE: i64 = 30;
+const SENDERS: usize = 8;
+/// Locations of each sender to be acknowledged before the primary is lost.
+const BEFORE: usize = 30;
+/// How soon all must be able to write after the standby was promoted.
+const WRITING_AGAIN: Duration = Duration::from_secs(10);
 
 pub(crate) async fn device(database: &Database) -> (Actor, DeviceId) {
     let new = new_account(1);
@@ -47,6 +50,28 @@ async fn follow_synchronously(primary: &Cluster) {
     while client.query(sql, &[]).await.unwrap().is_empty() {}
 }
 
+/// Sends one location after the other, each until it is acknowledged, and counts them.
+async fn send(
+    database: Database,
+    (actor, device): (Actor, DeviceId),
+    sender: usize,
+    acknowledged: watch::Sender<[usize; SENDERS]>,
+) {
+    for count in 1.. {
+        // A location that is sent again may have been stored the first time.
+        while database.store_locations(&actor, device, vec![fix(time(sender, count))]).await.is_err() {}
+        acknowledged.send_modify(|counts| counts[sender] = count);
+        if acknowledged.is_closed() {
+            break;
+        }
+    }
+}
+
+/// The time of a sender's location with this number.
+fn time(sender: usize, number: usize) -> Timestamp {
+    START.plus_seconds(i64::try_from(number * SENDERS + sender).unwrap())
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_acknowledged_is_kept_and_writing_goes_on() {
     let primary = Cluster::new();
@@ -61,34 +86,30 @@ async fn what_was_acknowledged_is_kept_and_writing_goes_on() {
     let database = Database::open(&url, OpenOptions::serve(), clock).await.unwrap();
     let (actor, device) = device(&database).await;
 
-    let (acknowledge, mut acknowledged) = watch::channel(0);
-    let sending = tokio::spawn({
-        let (database, actor) = (database.clone(), actor.clone());
-        async move {
-            for second in 1.. {
-                let batch = vec![fix(START.plus_seconds(second))];
-                if database.store_locations(&actor, device, batch).await.is_err() {
-                    break;
-                }
-                acknowledge.send_replace(second);
-            }
-        }
-    });
-    acknowledged.wait_for(|count| *count >= BEFORE).await.unwrap();
+    let (acknowledge, mut acknowledged) = watch::channel([0; SENDERS]);
+    let mut senders = JoinSet::new();
+    for sender in 0..SENDERS {
+        senders.spawn(send(database.clone(), (actor.clone(), device), sender, acknowledge.clone()));
+    }
+    acknowledged.wait_for(|counts| counts.iter().all(|count| *count >= BEFORE)).await.unwrap();
     drop(running);
-    sending.await.unwrap();
-    let count = *acknowledged.borrow();
-
     let mut promote = standby.program("pg_ctl");
     run(promote.args(["promote", "--silent", "--wait", "--pgdata"]).arg(standby.data()));
-    let after = vec![fix(START)];
-    assert_eq!(database.store_locations(&actor, device, after).await.unwrap(), [Outcome::Accepted]);
+
+    let (promoted, lost_at) = (Instant::now(), *acknowledged.borrow());
+    let again = acknowledged.wait_for(|counts| counts.iter().zip(lost_at).all(|(now, then)| *now > then + 1));
+    tokio::time::timeout(WRITING_AGAIN, again).await.expect("nobody can write").unwrap();
+    println!("all write again {} ms after the promotion", promoted.elapsed().as_millis());
+    drop(acknowledged);
+    while senders.join_next().await.is_some() {}
+    let counts = *acknowledge.borrow();
+
     let request =
-        HistoryRequest { range: TimeRange::ALL, order: Order::Ascending, after: None, limit: 100_000 };
+        HistoryRequest { range: TimeRange::ALL, order: Order::Ascending, after: None, limit: 1_000_000 };
     let history = database.list_locations(actor.scope, device, request).await.unwrap().items;
     let times: Vec<Timestamp> = history.iter().map(|stored| stored.location.time).collect();
-    let expected: Vec<Timestamp> = (0..=count).map(|second| START.plus_seconds(second)).collect();
-    // The last one that was sent may have been stored without an answer.
-    assert_eq!(times[..expected.len()], expected);
-    assert!(times.len() <= expected.len() + 1, "nothing else");
+    let of_sender = |(sender, count)| (1..=count).map(move |number| time(sender, number));
+    let mut expected: Vec<Timestamp> = counts.into_iter().enumerate().flat_map(of_sender).collect();
+    expected.sort_unstable();
+    assert_eq!(times, expected, "each once, and nothing else");
 }
