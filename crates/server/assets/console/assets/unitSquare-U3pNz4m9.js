@@ -1,0 +1,1 @@
+var e=Math.PI/180,t=85.051129;function n(t,n){let r=Math.max(-89.99,Math.min(89.99,n))*e,i=t/360+.5;return{x:i-Math.floor(i),y:.5-Math.log(Math.tan(Math.PI/4+r/2))/(2*Math.PI)}}function r(t,n){return[t*360-180,(2*Math.atan(Math.exp((1-2*n)*Math.PI))-Math.PI/2)/e]}export{r as n,n as r,t};
