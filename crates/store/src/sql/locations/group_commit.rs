@@ -53,14 +53,14 @@ async fn run_committer(database: Database) {
     tokio::task::yield_now().await;
     // Estimates how many callers submit again as soon as they are answered; decays by a quarter per commit.
     let mut expected_callers = 0;
-    let (queue, accounts) = (database.submission_queue(), database.log().accounts_per_commit());
-    while let Some(batch) = queue.take(accounts) {
-        let arriving = database.log().admit_arrivals(&database).await;
+    let (queue, log) = (database.submission_queue(), database.log());
+    while let Some(batch) = queue.take(log.accounts_per_commit(), log.concurrent_commits()) {
+        let arriving = log.admit_arrivals(&database).await;
         let (submissions, callers): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
         let (submissions, together) = (Arc::new(submissions), callers.len());
         let results = store(&database, Arc::clone(&submissions)).await;
         drop(arriving);
-        queue.ended(submissions.iter().map(|submission| submission.device));
+        queue.ended(&submissions);
         expected_callers = (expected_callers * 3 / 4).max(together + queue.count());
         answer(callers.into_iter().zip(results));
         queue.wait_for_callers(expected_callers).await;

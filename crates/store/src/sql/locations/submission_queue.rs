@@ -1,8 +1,9 @@
 //! The queue of submissions that wait for their group commit.
 //!
 //! A commit takes what is queued, but nothing of a device that another commit is storing, so that what a device sends is stored
-//! in that order. A second commit begins beside the first only for many submissions: commits for a few each cost more than they
-//! gain, above all where several nodes share a database.
+//! in that order. A second commit begins beside the first for many submissions, or if the first is large: several small commits
+//! cost more than they gain, above all where several nodes share a database. While all commits are large, one more begins for
+//! small submissions.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -36,8 +37,8 @@ const MIN_CALLERS_TO_WAIT: usize = 16;
 const GROUP_COMMIT_WAIT: Duration = Duration::from_millis(1);
 /// Submissions for which another commit begins beside one that runs.
 const ENOUGH: usize = 32;
-/// Locations for which it does.
-const ENOUGH_LOCATIONS: usize = 1_000;
+/// Locations for which it does. A commit of so many is large: it takes so long that others do not wait for it.
+const LARGE: usize = 1_000;
 /// After this time a commit keeps nobody waiting: it may be held up by a lock that concerns others only.
 pub(super) const OVERDUE: Duration = Duration::from_millis(20);
 
@@ -99,6 +100,8 @@ struct State {
     /// How many locations the submissions in `waiting` hold.
     locations: usize,
     committers: usize,
+    /// How many commits under way are large.
+    large_commits: usize,
     /// When the last commit began.
     begun: Option<Instant>,
     /// Devices whose submissions are being stored.
@@ -172,33 +175,37 @@ impl SubmissionQueue {
 
     /// The next batch, of at most so many accounts. `None` if there is none, or too little for one more commit: the committer
     /// must then end.
-    pub(super) fn take(&self, accounts_max: usize) -> Option<Waiting> {
+    pub(super) fn take(&self, accounts_max: usize, committers_max: usize) -> Option<Waiting> {
         let mut state = self.state();
-        if state.committers > 1 && !state.is_enough() {
-            state.committers -= 1;
-            return None;
-        }
-        let waiting = std::mem::take(&mut state.waiting);
-        let (batch, rest) = split(waiting, accounts_max, &state.busy);
-        state.waiting = rest;
+        let batch = if state.committers > 1 && !state.is_enough() {
+            Vec::new()
+        } else {
+            let room = if state.committers > committers_max { 0 } else { BATCH_MAX };
+            let waiting = std::mem::take(&mut state.waiting);
+            let (batch, rest) = split(waiting, accounts_max, room, &state.busy);
+            state.waiting = rest;
+            batch
+        };
         if batch.is_empty() {
             state.committers -= 1;
             return None;
         }
+        let locations: usize = batch.iter().map(|(submission, _)| submission.locations.len()).sum();
+        state.locations -= locations;
+        state.large_commits += usize::from(locations >= LARGE);
+        state.busy.extend(batch.iter().map(|(submission, _)| submission.device));
         state.begun = Some(Instant::now());
-        for (submission, _) in &batch {
-            state.locations -= submission.locations.len();
-            state.busy.insert(submission.device);
-        }
         Some(batch)
     }
 
-    /// Says that a commit for these devices has ended.
-    pub(super) fn ended(&self, devices: impl Iterator<Item = DeviceId>) {
+    /// Says that the commit of this batch has ended.
+    pub(super) fn ended(&self, batch: &[Submission]) {
         let mut state = self.state();
-        for device in devices {
-            state.busy.remove(&device);
+        for submission in batch {
+            state.busy.remove(&submission.device);
         }
+        let locations = batch.iter().map(|submission| submission.locations.len()).sum::<usize>();
+        state.large_commits -= usize::from(locations >= LARGE);
     }
 }
 
@@ -208,17 +215,20 @@ impl State {
         self.waiting.len() >= submissions || self.locations >= BATCH_MAX
     }
 
-    /// Whether what is queued is enough for a commit beside another, or has waited too long for it.
+    /// Whether a commit beside others pays: for what is queued, because another is large, or because they take too long.
     fn is_enough(&self) -> bool {
         self.waiting.len() >= ENOUGH
-            || self.locations >= ENOUGH_LOCATIONS
+            || self.locations >= LARGE
+            || self.large_commits > 0
             || self.begun.is_some_and(|begun| begun.elapsed() >= OVERDUE)
     }
 
     /// Counts one more committer if one must be started.
     fn admit_committer(&mut self, committers_max: usize) -> bool {
+        // One more for small submissions if all others are busy with large ones.
+        let most = committers_max + usize::from(committers_max > 1 && self.large_commits >= committers_max);
         let is_needed = !self.waiting.is_empty()
-            && (self.committers == 0 || (self.committers < committers_max && self.is_enough()));
+            && (self.committers == 0 || (self.committers < most && self.is_enough()));
         self.committers += usize::from(is_needed);
         is_needed
     }
@@ -228,8 +238,8 @@ type Waiting = Vec<(Submission, Caller)>;
 
 /// The next batch, and what is left. Busy devices wait. The oldest submission of the others is always in it, and larger ones go
 /// in their order. Small ones go first if none of their device is left, so that a report waits for one transaction and not for
-/// all that is queued.
-fn split(waiting: Waiting, accounts_max: usize, busy: &HashSet<DeviceId>) -> (Waiting, Waiting) {
+/// all that is queued. Without room for larger ones, there are only small ones in it.
+fn split(waiting: Waiting, accounts_max: usize, room: usize, busy: &HashSet<DeviceId>) -> (Waiting, Waiting) {
     let (mut batch, mut rest) = (Waiting::with_capacity(waiting.len()), Waiting::new());
     let (mut count, mut accounts, mut left) = (0, HashSet::new(), HashSet::new());
     let mut has_left_large = false;
@@ -240,12 +250,12 @@ fn split(waiting: Waiting, accounts_max: usize, busy: &HashSet<DeviceId>) -> (Wa
         }
         let (size, account) = (submission.locations.len(), submission.scope.account);
         let fits = if size <= SMALL {
-            count + size <= BATCH_MAX + ROOM_FOR_SMALL
+            count + size <= room + ROOM_FOR_SMALL
         } else {
-            count + size <= BATCH_MAX && !has_left_large
+            (batch.is_empty() || count + size <= room) && room > 0 && !has_left_large
         };
         let is_known = accounts.contains(&account) || accounts.len() < accounts_max;
-        if batch.is_empty() || (fits && is_known && !left.contains(&submission.device)) {
+        if fits && is_known && !left.contains(&submission.device) {
             count += size;
             accounts.insert(account);
             batch.push((submission, caller));
@@ -269,9 +279,12 @@ mod tests {
 
     /// Queues a submission of this device without waiting for the answer; says whether a committer must be started.
     fn send(queue: &SubmissionQueue, device: i64) -> bool {
-        let scope = Scope::for_store_check(AccountId::from_i64(1));
-        let submission = Submission::new(scope, DeviceId::from_i64(device), &[]);
-        let caller = Caller { runtime: Handle::current(), reply: oneshot::channel().0 };
+        send_many(queue, device, 0)
+    }
+
+    /// The same with so many locations.
+    fn send_many(queue: &SubmissionQueue, device: i64, count: usize) -> bool {
+        let (submission, caller) = waiting(&[(device, count)]).pop().expect("one");
         queue.push(submission, caller, 2).expect("there is room")
     }
 
@@ -295,23 +308,28 @@ mod tests {
         waiting.iter().map(|(submission, _)| submission.device.as_i64()).collect()
     }
 
+    fn submissions(batch: Waiting) -> Vec<Submission> {
+        batch.into_iter().map(|(submission, _)| submission).collect()
+    }
+
     #[tokio::test]
     async fn a_report_does_not_wait_behind_batches() {
         let queued = waiting(&[(1, BATCH_MAX), (2, BATCH_MAX), (3, 100), (4, 1), (5, SMALL)]);
-        let (batch, rest) = split(queued, 1, &HashSet::new());
+        let (batch, rest) = split(queued, 1, BATCH_MAX, &HashSet::new());
         assert_eq!(devices(&batch), [1, 4, 5]);
         assert_eq!(devices(&rest), [2, 3], "larger ones stay in their order");
-        let (batch, rest) = split(rest, 1, &HashSet::new());
+        let (batch, rest) = split(rest, 1, BATCH_MAX, &HashSet::new());
         assert_eq!((devices(&batch), devices(&rest)), (vec![2], vec![3]));
     }
 
     #[tokio::test]
     async fn a_device_does_not_pass_itself_and_reports_do_not_keep_batches_waiting() {
-        let (batch, rest) = split(waiting(&[(1, BATCH_MAX), (2, 100), (2, 1), (3, 1)]), 1, &HashSet::new());
+        let (batch, rest) =
+            split(waiting(&[(1, BATCH_MAX), (2, 100), (2, 1), (3, 1)]), 1, BATCH_MAX, &HashSet::new());
         assert_eq!((devices(&batch), devices(&rest)), (vec![1, 3], vec![2, 2]));
         let reports = (10..).map(|device| (device, 1)).take(BATCH_MAX + ROOM_FOR_SMALL + 1);
         let queued: Vec<_> = std::iter::once((1, BATCH_MAX + 1)).chain(reports).collect();
-        let (batch, rest) = split(waiting(&queued), 1, &HashSet::new());
+        let (batch, rest) = split(waiting(&queued), 1, BATCH_MAX, &HashSet::new());
         assert_eq!(devices(&batch)[0], 1, "the oldest is always stored");
         assert_eq!(batch.len() - 1, ROOM_FOR_SMALL - 1);
         assert_eq!(rest.len(), BATCH_MAX + 2);
@@ -321,7 +339,7 @@ mod tests {
     async fn busy_devices_wait_and_hold_up_no_others() {
         let busy = HashSet::from([DeviceId::from_i64(1)]);
         let queued = waiting(&[(1, BATCH_MAX), (2, BATCH_MAX), (1, 1), (3, 1)]);
-        let (batch, rest) = split(queued, 1, &busy);
+        let (batch, rest) = split(queued, 1, BATCH_MAX, &busy);
         assert_eq!((devices(&batch), devices(&rest)), (vec![2, 3], vec![1, 1]));
     }
 
@@ -329,7 +347,7 @@ mod tests {
     async fn another_commit_begins_when_there_is_enough_for_it() {
         let queue = SubmissionQueue::new(Handle::current());
         assert!(send(&queue, 1), "nobody commits");
-        let first = queue.take(1).expect("a batch");
+        let first = queue.take(1, 2).expect("a batch");
         for device in 2..=31 {
             assert!(!send(&queue, device), "{device}");
         }
@@ -337,24 +355,44 @@ mod tests {
         // The device that is being stored is counted, but not taken.
         assert!(!send(&queue, 1));
         assert!(send(&queue, 32));
-        let second = queue.take(1).expect("another batch");
+        let second = queue.take(1, 2).expect("another batch");
         assert_eq!(devices(&second), (2..=32).collect::<Vec<_>>());
         assert!(!send(&queue, 33), "two are enough");
-        queue.ended(second.iter().map(|(submission, _)| submission.device));
-        assert!(queue.take(1).is_none(), "too little for one more beside the first");
-        queue.ended(first.iter().map(|(submission, _)| submission.device));
-        assert_eq!(devices(&queue.take(1).expect("the rest")), [1, 33]);
+        queue.ended(&submissions(second));
+        assert!(queue.take(1, 2).is_none(), "too little for one more beside the first");
+        queue.ended(&submissions(first));
+        assert_eq!(devices(&queue.take(1, 2).expect("the rest")), [1, 33]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn large_commits_keep_no_report_waiting() {
+        let queue = SubmissionQueue::new(Handle::current());
+        assert!(send_many(&queue, 1, LARGE));
+        let first = queue.take(1, 2).expect("a batch");
+        assert!(send_many(&queue, 2, LARGE), "the first is large");
+        let _second = queue.take(1, 2).expect("another batch");
+        assert!(send_many(&queue, 3, LARGE) && !send(&queue, 4), "one more, for small ones");
+        let third = queue.take(1, 2).expect("a small batch");
+        assert_eq!(devices(&third), [4]);
+        assert!(!send(&queue, 5), "that is all");
+        queue.ended(&submissions(third));
+        let fourth = queue.take(1, 2).expect("what came meanwhile");
+        assert_eq!(devices(&fourth), [5]);
+        queue.ended(&submissions(first));
+        assert!(queue.take(1, 2).is_none(), "there are two without it");
+        queue.ended(&submissions(fourth));
+        assert_eq!(devices(&queue.take(1, 2).expect("a large one again")), [3]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_commit_that_takes_long_keeps_nobody_waiting() {
         let queue = SubmissionQueue::new(Handle::current());
         assert!(send(&queue, 1));
-        let _held_up = queue.take(1).expect("a batch");
+        let _held_up = queue.take(1, 2).expect("a batch");
         assert!(!send(&queue, 2));
         tokio::time::advance(OVERDUE).await;
         assert!(queue.is_overdue(2));
-        assert_eq!(devices(&queue.take(1).expect("another batch")), [2]);
+        assert_eq!(devices(&queue.take(1, 2).expect("another batch")), [2]);
         assert!(!send(&queue, 1) && !queue.is_overdue(2), "two are enough");
     }
 
