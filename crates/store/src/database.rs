@@ -16,7 +16,7 @@ use crate::job::{self, Job, JobResult, Opening};
 use crate::migration::Migration;
 use crate::outbox_signal::OutboxSignals;
 use crate::postgres::{Distributed, Postgres};
-use crate::sql::SubmissionQueue;
+use crate::sql::SubmissionQueues;
 use crate::sql::clock::{self, Stopwatch};
 use crate::sql::locations::LocationLog;
 use crate::sqlite::Sqlite;
@@ -135,7 +135,7 @@ pub struct Database(Arc<Inner>);
 struct Inner {
     engine: EngineHandle,
     /// Locations that wait for their group commit.
-    submission_queue: SubmissionQueue,
+    submission_queues: SubmissionQueues,
     /// Write jobs that wait for their commit.
     writes: AtomicU64,
     /// Measures the time since the store's clock was last saved.
@@ -196,7 +196,7 @@ impl Database {
         };
         let database = Self(Arc::new(Inner {
             engine,
-            submission_queue: SubmissionQueue::new(Handle::current()),
+            submission_queues: SubmissionQueues::new(Handle::current()),
             writes: AtomicU64::new(0),
             stopwatch,
             answer_within,
@@ -412,9 +412,9 @@ impl Database {
         }
     }
 
-    /// The queue in which locations wait for their group commit.
-    pub(crate) fn submission_queue(&self) -> &SubmissionQueue {
-        &self.0.submission_queue
+    /// The queues in which locations wait for their group commit.
+    pub(crate) fn submission_queues(&self) -> &SubmissionQueues {
+        &self.0.submission_queues
     }
 
     /// How long a request waits for a write.

@@ -13,57 +13,46 @@ use perigee_core::location::Outcome;
 use perigee_core::store::Result;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
-use tokio::time::{Instant, timeout_at};
 
 use super::super::messages;
-use super::submission_queue::{Answer, Caller, OVERDUE, Submission};
+use super::submission_queue::{Answer, Caller, Submission, queue_of};
 use crate::{Database, Engine, Tx};
 
 /// Stores a submission together with whatever else is queued.
 pub(in crate::sql) async fn submit(database: &Database, submission: Submission) -> Result<Vec<Outcome>> {
-    let (reply, mut answered) = oneshot::channel();
-    let (queue, commits_max) = (database.submission_queue(), database.log().concurrent_commits());
-    let start = || {
+    let (reply, answered) = oneshot::channel();
+    let queue = queue_of(submission.device, database.log().concurrent_commits());
+    if database.submission_queues().push(queue, submission, Caller { runtime: Handle::current(), reply })? {
         // A task of its own: it serves all callers, also when this one is cancelled.
-        queue.spawn(run_committer(database.clone()));
-    };
-    if queue.push(submission, Caller { runtime: Handle::current(), reply }, commits_max)? {
-        start();
+        database.submission_queues().spawn(run_committer(database.clone(), queue));
     }
     let gone = || Err(StoreError::Unavailable("the store has stopped".into()));
     if database.engine() == Engine::Sqlite {
         return answered.await.unwrap_or_else(|_gone| gone());
     }
     // The submission may be queued behind a commit that hangs.
-    let begun = Instant::now();
-    if let Ok(answer) = timeout_at(begun + OVERDUE, &mut answered).await {
-        return answer.unwrap_or_else(|_gone| gone());
-    }
-    if queue.is_overdue(commits_max) {
-        start();
-    }
-    match timeout_at(begun + database.answer_within(), answered).await {
+    match tokio::time::timeout(database.answer_within(), answered).await {
         Ok(answer) => answer.unwrap_or_else(|_gone| gone()),
         Err(_elapsed) => Err(StoreError::Unknown("the database did not confirm it in time".into())),
     }
 }
 
-async fn run_committer(database: Database) {
+async fn run_committer(database: Database, queue: usize) {
     // Lets tasks of this runtime that are about to submit do so first.
     tokio::task::yield_now().await;
     // Estimates how many callers submit again as soon as they are answered; decays by a quarter per commit.
     let mut expected_callers = 0;
-    let (queue, log) = (database.submission_queue(), database.log());
-    while let Some(batch) = queue.take(log.accounts_per_commit(), log.concurrent_commits()) {
-        let arriving = log.admit_arrivals(&database).await;
+    let accounts = database.log().accounts_per_commit();
+    while let Some(batch) = database.submission_queues().take(queue, accounts) {
+        let arriving = database.log().admit_arrivals(&database).await;
         let (submissions, callers): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
-        let (submissions, together) = (Arc::new(submissions), callers.len());
-        let results = store(&database, Arc::clone(&submissions)).await;
+        let together = callers.len();
+        let results = store(&database, Arc::new(submissions)).await;
         drop(arriving);
-        queue.ended(&submissions);
-        expected_callers = (expected_callers * 3 / 4).max(together + queue.count());
+        expected_callers =
+            (expected_callers * 3 / 4).max(together + database.submission_queues().count(queue));
         answer(callers.into_iter().zip(results));
-        queue.wait_for_callers(expected_callers).await;
+        database.submission_queues().wait_for_callers(queue, expected_callers).await;
     }
 }
 

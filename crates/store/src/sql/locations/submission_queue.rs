@@ -1,12 +1,9 @@
-//! The queue of submissions that wait for their group commit.
+//! Queues of submissions that wait for their group commit.
 //!
-//! A commit takes what is queued, but nothing of a device that another commit is storing, so that what a device sends is stored
-//! in that order. A second commit begins beside the first for many submissions, or if the first is large: several small commits
-//! cost more than they gain, above all where several nodes share a database. While all commits are large, one more begins for
-//! small submissions.
+//! Each queue has one committer, and a device always uses the same queue, so that what it sends is stored in that order.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use perigee_core::actor::Scope;
@@ -17,7 +14,6 @@ use perigee_core::location::{DuplicateRule, Location, Outcome};
 use perigee_core::store::Result;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot};
-use tokio::time::Instant;
 
 use super::pending_location::PendingLocation;
 
@@ -35,12 +31,8 @@ const ROOM_FOR_SMALL: usize = 1_000;
 const MIN_CALLERS_TO_WAIT: usize = 16;
 /// The longest wait before a commit. Timers have about this resolution.
 const GROUP_COMMIT_WAIT: Duration = Duration::from_millis(1);
-/// Submissions for which another commit begins beside one that runs.
-const ENOUGH: usize = 32;
-/// Locations for which it does. A commit of so many is large: it takes so long that others do not wait for it.
-const LARGE: usize = 1_000;
-/// After this time a commit keeps nobody waiting: it may be held up by a lock that concerns others only.
-pub(super) const OVERDUE: Duration = Duration::from_millis(20);
+/// Queues of a store; an engine may use fewer.
+const QUEUES_MAX: usize = 4;
 
 /// Locations that a caller submitted for a device.
 #[derive(Debug)]
@@ -83,179 +75,123 @@ pub(super) struct Caller {
     pub(super) reply: oneshot::Sender<Answer>,
 }
 
-/// The submission queue of a store.
+/// The submission queues of a store.
 #[derive(Debug)]
-pub(crate) struct SubmissionQueue {
-    state: Mutex<State>,
-    /// Signalled when the submissions are there that a committer waits for.
-    arrived: Notify,
+pub(crate) struct SubmissionQueues {
+    queues: Mutex<[Queue; QUEUES_MAX]>,
     /// The runtime of the committers. Not one that serves connections: there a committer would be scheduled behind
     /// request bodies, and the writer would idle meanwhile.
     runtime: Handle,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct Queue {
     waiting: Waiting,
     /// How many locations the submissions in `waiting` hold.
     locations: usize,
-    committers: usize,
-    /// How many commits under way are large.
-    large_commits: usize,
-    /// When the last commit began.
-    begun: Option<Instant>,
-    /// Devices whose submissions are being stored.
-    busy: HashSet<DeviceId>,
-    /// How many submissions a committer waits for, 0 if none does.
+    has_committer: bool,
+    /// How many submissions the committer waits for, 0 if it does not wait; `arrived` is signalled when they are there.
     wanted: usize,
+    arrived: Arc<Notify>,
 }
 
-impl SubmissionQueue {
-    /// An empty queue whose committers run on this runtime.
+/// The queue of a device, of so many in use. The low bits of an id are random.
+pub(super) fn queue_of(device: DeviceId, queues: usize) -> usize {
+    usize::from(device.as_i64().to_le_bytes()[0]) % queues.clamp(1, QUEUES_MAX)
+}
+
+impl SubmissionQueues {
+    /// Empty queues whose committers run on this runtime.
     pub(crate) fn new(runtime: Handle) -> Self {
-        Self { state: Mutex::default(), arrived: Notify::new(), runtime }
+        Self { queues: Mutex::default(), runtime }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn queues(&self) -> MutexGuard<'_, [Queue; QUEUES_MAX]> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many locations wait for their group commit.
     pub(crate) fn waiting(&self) -> u64 {
-        self.state().locations as u64
+        self.queues().iter().map(|queue| queue.locations as u64).sum()
     }
 
-    /// Starts a task that commits.
+    /// Starts the task that commits the queue.
     pub(super) fn spawn(&self, committer: impl Future<Output = ()> + Send + 'static) {
         self.runtime.spawn(committer);
     }
 
-    /// Queues a submission, and says whether a committer must be started, of which there may be so many.
-    pub(super) fn push(&self, submission: Submission, caller: Caller, committers_max: usize) -> Result<bool> {
-        let mut state = self.state();
-        let (count, submissions) = (submission.locations.len(), state.waiting.len());
-        if submissions >= SUBMISSIONS_MAX || (state.locations + count > LOCATIONS_MAX && submissions > 0) {
+    /// Queues a submission, and says whether a committer must be started for the queue.
+    pub(super) fn push(&self, queue: usize, submission: Submission, caller: Caller) -> Result<bool> {
+        let mut queues = self.queues();
+        let count = submission.locations.len();
+        let submissions = queues.iter().map(|queue| queue.waiting.len()).sum::<usize>();
+        let locations = queues.iter().map(|queue| queue.locations).sum::<usize>();
+        if submissions >= SUBMISSIONS_MAX || (locations + count > LOCATIONS_MAX && submissions > 0) {
             return Err(StoreError::Unavailable("too many locations are waiting".into()));
         }
-        state.waiting.push((submission, caller));
-        state.locations += count;
-        if state.wanted > 0 && state.is_worth_a_commit(state.wanted) {
-            state.wanted = 0;
-            self.arrived.notify_one();
+        let queue = &mut queues[queue];
+        queue.waiting.push((submission, caller));
+        queue.locations += count;
+        if queue.wanted > 0 && queue.is_worth_a_commit(queue.wanted) {
+            queue.wanted = 0;
+            queue.arrived.notify_one();
         }
-        Ok(state.admit_committer(committers_max))
+        Ok(!std::mem::replace(&mut queue.has_committer, true))
     }
 
-    /// Says whether a committer must be started, for somebody who has waited for [`OVERDUE`].
-    pub(super) fn is_overdue(&self, committers_max: usize) -> bool {
-        self.state().admit_committer(committers_max)
-    }
-
-    /// Waits up to [`GROUP_COMMIT_WAIT`] until three quarters of so many callers are queued, unless another committer waits.
-    /// Without it, commits follow each other as fast as they can, each for a few callers, and the processor is busy with
-    /// committing. Half of the callers would not do: they could split into two halves that always wait for each other's
-    /// commit.
-    pub(super) async fn wait_for_callers(&self, callers: usize) {
+    /// Waits up to [`GROUP_COMMIT_WAIT`] until three quarters of so many callers are queued. Without it, commits follow
+    /// each other as fast as they can, each for a few callers, and the processor is busy with committing. Half of the
+    /// callers would not do: they could split into two halves that always wait for each other's commit.
+    pub(super) async fn wait_for_callers(&self, queue: usize, callers: usize) {
         let most = callers * 3 / 4;
-        {
-            let mut state = self.state();
-            if callers < MIN_CALLERS_TO_WAIT || state.wanted > 0 || state.is_worth_a_commit(most) {
+        let arrived = {
+            let queue = &mut self.queues()[queue];
+            if callers < MIN_CALLERS_TO_WAIT || queue.is_worth_a_commit(most) {
                 return;
             }
-            state.wanted = most;
-        }
-        let _arrived_or_elapsed = tokio::time::timeout(GROUP_COMMIT_WAIT, self.arrived.notified()).await;
-        self.state().wanted = 0;
-    }
-
-    /// Submissions in the queue.
-    pub(super) fn count(&self) -> usize {
-        self.state().waiting.len()
-    }
-
-    /// The next batch, of at most so many accounts. `None` if there is none, or too little for one more commit: the committer
-    /// must then end.
-    pub(super) fn take(&self, accounts_max: usize, committers_max: usize) -> Option<Waiting> {
-        let mut state = self.state();
-        let batch = if state.committers > 1 && !state.is_enough() {
-            Vec::new()
-        } else {
-            let room = if state.committers > committers_max { 0 } else { BATCH_MAX };
-            let waiting = std::mem::take(&mut state.waiting);
-            let (batch, rest) = split(waiting, accounts_max, room, &state.busy);
-            state.waiting = rest;
-            batch
+            queue.wanted = most;
+            Arc::clone(&queue.arrived)
         };
-        if batch.is_empty() {
-            state.committers -= 1;
+        let _arrived_or_elapsed = tokio::time::timeout(GROUP_COMMIT_WAIT, arrived.notified()).await;
+        self.queues()[queue].wanted = 0;
+    }
+
+    /// Submissions in a queue.
+    pub(super) fn count(&self, queue: usize) -> usize {
+        self.queues()[queue].waiting.len()
+    }
+
+    /// The next batch of a queue, of at most so many accounts. `None` when it is empty: the committer must then end.
+    pub(super) fn take(&self, queue: usize, accounts_max: usize) -> Option<Waiting> {
+        let queue = &mut self.queues()[queue];
+        if queue.waiting.is_empty() {
+            queue.has_committer = false;
             return None;
         }
-        let locations: usize = batch.iter().map(|(submission, _)| submission.locations.len()).sum();
-        state.locations -= locations;
-        state.large_commits += usize::from(locations >= LARGE);
-        state.busy.extend(batch.iter().map(|(submission, _)| submission.device));
-        state.begun = Some(Instant::now());
+        let (batch, rest) = split(std::mem::take(&mut queue.waiting), accounts_max);
+        queue.waiting = rest;
+        queue.locations -= batch.iter().map(|(submission, _)| submission.locations.len()).sum::<usize>();
         Some(batch)
-    }
-
-    /// Says that the commit of this batch has ended.
-    pub(super) fn ended(&self, batch: &[Submission]) {
-        let mut state = self.state();
-        for submission in batch {
-            state.busy.remove(&submission.device);
-        }
-        let locations = batch.iter().map(|submission| submission.locations.len()).sum::<usize>();
-        state.large_commits -= usize::from(locations >= LARGE);
-    }
-}
-
-impl State {
-    /// Whether this many submissions are queued, or as many locations as a commit takes.
-    fn is_worth_a_commit(&self, submissions: usize) -> bool {
-        self.waiting.len() >= submissions || self.locations >= BATCH_MAX
-    }
-
-    /// Whether a commit beside others pays: for what is queued, because another is large, or because they take too long.
-    fn is_enough(&self) -> bool {
-        self.waiting.len() >= ENOUGH
-            || self.locations >= LARGE
-            || self.large_commits > 0
-            || self.begun.is_some_and(|begun| begun.elapsed() >= OVERDUE)
-    }
-
-    /// Counts one more committer if one must be started.
-    fn admit_committer(&mut self, committers_max: usize) -> bool {
-        // One more for small submissions if all others are busy with large ones.
-        let most = committers_max + usize::from(committers_max > 1 && self.large_commits >= committers_max);
-        let is_needed = !self.waiting.is_empty()
-            && (self.committers == 0 || (self.committers < most && self.is_enough()));
-        self.committers += usize::from(is_needed);
-        is_needed
     }
 }
 
 type Waiting = Vec<(Submission, Caller)>;
 
-/// The next batch, and what is left. Busy devices wait. The oldest submission of the others is always in it, and larger ones go
-/// in their order. Small ones go first if none of their device is left, so that a report waits for one transaction and not for
-/// all that is queued. Without room for larger ones, there are only small ones in it.
-fn split(waiting: Waiting, accounts_max: usize, room: usize, busy: &HashSet<DeviceId>) -> (Waiting, Waiting) {
+/// The next batch, and what is left. The oldest submission is always in it, and larger ones go in their order. Small ones go
+/// first if none of their device is left, so that a report waits for one transaction and not for all that is queued.
+fn split(waiting: Waiting, accounts_max: usize) -> (Waiting, Waiting) {
     let (mut batch, mut rest) = (Waiting::with_capacity(waiting.len()), Waiting::new());
     let (mut count, mut accounts, mut left) = (0, HashSet::new(), HashSet::new());
     let mut has_left_large = false;
     for (submission, caller) in waiting {
-        if busy.contains(&submission.device) {
-            rest.push((submission, caller));
-            continue;
-        }
         let (size, account) = (submission.locations.len(), submission.scope.account);
         let fits = if size <= SMALL {
-            count + size <= room + ROOM_FOR_SMALL
+            count + size <= BATCH_MAX + ROOM_FOR_SMALL
         } else {
-            (batch.is_empty() || count + size <= room) && room > 0 && !has_left_large
+            count + size <= BATCH_MAX && !has_left_large
         };
         let is_known = accounts.contains(&account) || accounts.len() < accounts_max;
-        if fits && is_known && !left.contains(&submission.device) {
+        if batch.is_empty() || (fits && is_known && !left.contains(&submission.device)) {
             count += size;
             accounts.insert(account);
             batch.push((submission, caller));
@@ -268,24 +204,31 @@ fn split(waiting: Waiting, accounts_max: usize, room: usize, busy: &HashSet<Devi
     (batch, rest)
 }
 
+impl Queue {
+    /// Whether this many submissions are queued, or as many locations as a commit takes.
+    fn is_worth_a_commit(&self, submissions: usize) -> bool {
+        self.waiting.len() >= submissions || self.locations >= BATCH_MAX
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt as _;
     use perigee_core::id::AccountId;
     use perigee_core::location::{Latitude, Longitude, Readings};
     use perigee_core::time::Timestamp;
+    use tokio::time::Instant;
 
     use super::*;
 
-    /// Queues a submission of this device without waiting for the answer; says whether a committer must be started.
-    fn send(queue: &SubmissionQueue, device: i64) -> bool {
-        send_many(queue, device, 0)
-    }
+    const QUEUE: usize = 0;
 
-    /// The same with so many locations.
-    fn send_many(queue: &SubmissionQueue, device: i64, count: usize) -> bool {
-        let (submission, caller) = waiting(&[(device, count)]).pop().expect("one");
-        queue.push(submission, caller, 2).expect("there is room")
+    /// Queues an empty submission without waiting for the answer.
+    fn send(submission_queues: &SubmissionQueues) {
+        let scope = Scope::for_store_check(AccountId::from_i64(1));
+        let submission = Submission::new(scope, DeviceId::from_i64(2), &[]);
+        let caller = Caller { runtime: Handle::current(), reply: oneshot::channel().0 };
+        submission_queues.push(QUEUE, submission, caller).expect("there is room");
     }
 
     /// Submissions of so many locations each, as `(device, locations)`.
@@ -308,116 +251,50 @@ mod tests {
         waiting.iter().map(|(submission, _)| submission.device.as_i64()).collect()
     }
 
-    fn submissions(batch: Waiting) -> Vec<Submission> {
-        batch.into_iter().map(|(submission, _)| submission).collect()
-    }
-
     #[tokio::test]
     async fn a_report_does_not_wait_behind_batches() {
         let queued = waiting(&[(1, BATCH_MAX), (2, BATCH_MAX), (3, 100), (4, 1), (5, SMALL)]);
-        let (batch, rest) = split(queued, 1, BATCH_MAX, &HashSet::new());
+        let (batch, rest) = split(queued, 1);
         assert_eq!(devices(&batch), [1, 4, 5]);
         assert_eq!(devices(&rest), [2, 3], "larger ones stay in their order");
-        let (batch, rest) = split(rest, 1, BATCH_MAX, &HashSet::new());
+        let (batch, rest) = split(rest, 1);
         assert_eq!((devices(&batch), devices(&rest)), (vec![2], vec![3]));
     }
 
     #[tokio::test]
     async fn a_device_does_not_pass_itself_and_reports_do_not_keep_batches_waiting() {
-        let (batch, rest) =
-            split(waiting(&[(1, BATCH_MAX), (2, 100), (2, 1), (3, 1)]), 1, BATCH_MAX, &HashSet::new());
+        let (batch, rest) = split(waiting(&[(1, BATCH_MAX), (2, 100), (2, 1), (3, 1)]), 1);
         assert_eq!((devices(&batch), devices(&rest)), (vec![1, 3], vec![2, 2]));
         let reports = (10..).map(|device| (device, 1)).take(BATCH_MAX + ROOM_FOR_SMALL + 1);
         let queued: Vec<_> = std::iter::once((1, BATCH_MAX + 1)).chain(reports).collect();
-        let (batch, rest) = split(waiting(&queued), 1, BATCH_MAX, &HashSet::new());
+        let (batch, rest) = split(waiting(&queued), 1);
         assert_eq!(devices(&batch)[0], 1, "the oldest is always stored");
         assert_eq!(batch.len() - 1, ROOM_FOR_SMALL - 1);
         assert_eq!(rest.len(), BATCH_MAX + 2);
     }
 
-    #[tokio::test]
-    async fn busy_devices_wait_and_hold_up_no_others() {
-        let busy = HashSet::from([DeviceId::from_i64(1)]);
-        let queued = waiting(&[(1, BATCH_MAX), (2, BATCH_MAX), (1, 1), (3, 1)]);
-        let (batch, rest) = split(queued, 1, BATCH_MAX, &busy);
-        assert_eq!((devices(&batch), devices(&rest)), (vec![2, 3], vec![1, 1]));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn another_commit_begins_when_there_is_enough_for_it() {
-        let queue = SubmissionQueue::new(Handle::current());
-        assert!(send(&queue, 1), "nobody commits");
-        let first = queue.take(1, 2).expect("a batch");
-        for device in 2..=31 {
-            assert!(!send(&queue, device), "{device}");
-        }
-        assert!(!queue.is_overdue(2));
-        // The device that is being stored is counted, but not taken.
-        assert!(!send(&queue, 1));
-        assert!(send(&queue, 32));
-        let second = queue.take(1, 2).expect("another batch");
-        assert_eq!(devices(&second), (2..=32).collect::<Vec<_>>());
-        assert!(!send(&queue, 33), "two are enough");
-        queue.ended(&submissions(second));
-        assert!(queue.take(1, 2).is_none(), "too little for one more beside the first");
-        queue.ended(&submissions(first));
-        assert_eq!(devices(&queue.take(1, 2).expect("the rest")), [1, 33]);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn large_commits_keep_no_report_waiting() {
-        let queue = SubmissionQueue::new(Handle::current());
-        assert!(send_many(&queue, 1, LARGE));
-        let first = queue.take(1, 2).expect("a batch");
-        assert!(send_many(&queue, 2, LARGE), "the first is large");
-        let _second = queue.take(1, 2).expect("another batch");
-        assert!(send_many(&queue, 3, LARGE) && !send(&queue, 4), "one more, for small ones");
-        let third = queue.take(1, 2).expect("a small batch");
-        assert_eq!(devices(&third), [4]);
-        assert!(!send(&queue, 5), "that is all");
-        queue.ended(&submissions(third));
-        let fourth = queue.take(1, 2).expect("what came meanwhile");
-        assert_eq!(devices(&fourth), [5]);
-        queue.ended(&submissions(first));
-        assert!(queue.take(1, 2).is_none(), "there are two without it");
-        queue.ended(&submissions(fourth));
-        assert_eq!(devices(&queue.take(1, 2).expect("a large one again")), [3]);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_commit_that_takes_long_keeps_nobody_waiting() {
-        let queue = SubmissionQueue::new(Handle::current());
-        assert!(send(&queue, 1));
-        let _held_up = queue.take(1, 2).expect("a batch");
-        assert!(!send(&queue, 2));
-        tokio::time::advance(OVERDUE).await;
-        assert!(queue.is_overdue(2));
-        assert_eq!(devices(&queue.take(1, 2).expect("another batch")), [2]);
-        assert!(!send(&queue, 1) && !queue.is_overdue(2), "two are enough");
-    }
-
     #[tokio::test(start_paused = true)]
     async fn the_wait_ends_when_three_quarters_are_queued() {
-        let queue = SubmissionQueue::new(Handle::current());
+        let submission_queues = SubmissionQueues::new(Handle::current());
         let begin = Instant::now();
-        let mut wait = std::pin::pin!(queue.wait_for_callers(40));
+        let mut wait = std::pin::pin!(submission_queues.wait_for_callers(QUEUE, 40));
         for queued in 0..30 {
             assert!(wait.as_mut().now_or_never().is_none(), "{queued} of 40 are not most of them");
-            send(&queue, 2);
+            send(&submission_queues);
         }
         wait.await;
         assert_eq!(begin.elapsed(), Duration::ZERO);
-        queue.wait_for_callers(40).await;
+        submission_queues.wait_for_callers(QUEUE, 40).await;
         assert_eq!(begin.elapsed(), Duration::ZERO, "they are there already");
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_wait_is_short_and_few_callers_do_not_wait() {
-        let queue = SubmissionQueue::new(Handle::current());
+        let submission_queues = SubmissionQueues::new(Handle::current());
         let begin = Instant::now();
-        queue.wait_for_callers(MIN_CALLERS_TO_WAIT - 1).await;
+        submission_queues.wait_for_callers(QUEUE, MIN_CALLERS_TO_WAIT - 1).await;
         assert_eq!(begin.elapsed(), Duration::ZERO);
-        queue.wait_for_callers(MIN_CALLERS_TO_WAIT).await;
+        submission_queues.wait_for_callers(QUEUE, MIN_CALLERS_TO_WAIT).await;
         assert_eq!(begin.elapsed(), GROUP_COMMIT_WAIT);
     }
 }
