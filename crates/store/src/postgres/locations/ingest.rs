@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use perigee_core::location::Outcome;
 use perigee_core::store::Result;
 
-use super::licensed_devices::LicensedDevices;
 use super::new_rows::NewRows;
+use super::seen_states::SeenStates;
 use super::{known, late, new_rows, settle};
 use crate::error::DbError;
 use crate::job::{Opened, Opening};
@@ -20,7 +20,7 @@ use crate::tx::Tx;
 pub(super) struct LookFirst {
     pub(super) batch: Arc<Vec<Submission>>,
     pub(super) part: Range<usize>,
-    pub(super) licensed: Arc<LicensedDevices>,
+    pub(super) seen_states: Arc<SeenStates>,
 }
 
 #[async_trait]
@@ -33,7 +33,7 @@ impl Opening for LookFirst {
 
     async fn run(&self, session: &Session) -> std::result::Result<Opened, DbError> {
         let submissions = self.batch.get(self.part.clone()).unwrap_or_default();
-        Ok(Box::new(known::look(session, submissions, &self.licensed).await?))
+        Ok(Box::new(known::look(session, submissions, &self.seen_states).await?))
     }
 }
 
@@ -42,18 +42,19 @@ pub(crate) async fn ingest(
     tx: &Tx,
     session: &Session,
     submissions: &[Submission],
-    licensed: &LicensedDevices,
+    seen_states: &SeenStates,
 ) -> Result<Vec<Result<Vec<Outcome>>>> {
     let mut look = match tx.take_opened::<known::Look>() {
         Some(look) => look,
-        None => known::look(session, submissions, licensed).await?,
+        None => known::look(session, submissions, seen_states).await?,
     };
     let missing = look.missing()?;
     if !missing.is_empty() {
-        licensed.remove(&missing);
-        look = known::look(session, submissions, licensed).await?;
+        // The second look reads them in `device`, and locks them there.
+        seen_states.remove(&missing);
+        look = known::look(session, submissions, seen_states).await?;
     }
-    let (known, numbers) = look.read(tx, licensed)?;
+    let (known, numbers) = look.read(tx, seen_states)?;
     let admissions: Vec<_> = submissions.iter().map(|submission| known.admission(submission)).collect();
     let mut results = first_results(submissions, &admissions);
     let mut arrivals = arrivals(submissions, &admissions);

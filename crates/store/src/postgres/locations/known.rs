@@ -16,8 +16,8 @@ use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 use tokio_postgres::types::{FromSql, ToSql};
 
-use super::licensed_devices::LicensedDevices;
 use super::numbers::{self, ANNOUNCE, DRAW};
+use super::seen_states::SeenStates;
 use crate::codec::Point;
 use crate::error::{DbError, describe};
 use crate::postgres::{Session, bind};
@@ -116,14 +116,14 @@ pub(super) async fn prepare(session: &Session) -> std::result::Result<(), DbErro
 pub(super) async fn look(
     session: &Session,
     submissions: &[Submission],
-    licensed: &LicensedDevices,
+    seen_states: &SeenStates,
 ) -> std::result::Result<Look, DbError> {
     let accounts: BTreeSet<i64> = submissions.iter().map(|each| each.scope.account.as_i64()).collect();
     let accounts: Vec<i64> = accounts.into_iter().collect();
     let devices: BTreeSet<(i64, i64)> =
         submissions.iter().map(|each| (each.scope.account.as_i64(), each.device.as_i64())).collect();
     let (of_account, device): (Vec<i64>, Vec<i64>) = devices.iter().copied().unzip();
-    let (seen, first) = licensed.part(devices);
+    let (seen, first) = seen_states.part(devices);
     let (first_account, first_device): (Vec<i64>, Vec<i64>) = first.iter().copied().unzip();
     let [groups_account, groups, groups_device] = memberships(submissions);
     let blocks = numbers::blocks(submissions.iter().map(|each| each.locations.len()).sum());
@@ -180,7 +180,7 @@ impl Look {
     pub(super) fn read(
         self,
         tx: &Tx,
-        licensed: &LicensedDevices,
+        seen_states: &SeenStates,
     ) -> Result<(Known, impl Iterator<Item = i64>)> {
         let mut devices = HashMap::with_capacity(self.live.len());
         for row in &self.devices {
@@ -197,7 +197,7 @@ impl Look {
                 device.add_state(tx, key, row)?;
             }
         }
-        licensed.add(with_license);
+        seen_states.add(with_license);
         let members = bind::read(&self.members)?.iter().map(member).collect::<Result<_>>()?;
         let drawn = self.drawn.iter().map(|row| get(row, 0)).collect::<Result<_>>()?;
         Ok((Known { devices, members }, numbers::numbers(drawn)))

@@ -13,7 +13,7 @@ use perigee_core::location::{Compacted, CompactionBudget, Feed, Outcome, StoredL
 use perigee_core::store::{LogScan, LogScanLimits, Result};
 use perigee_core::time::Timestamp;
 
-use super::licensed_devices::LicensedDevices;
+use super::seen_states::SeenStates;
 use super::{compact, contact, erase, feed, ingest, last, licenses, numbers, recent, skim, trim};
 use crate::codec::Point;
 use crate::job::Opening;
@@ -33,14 +33,14 @@ const ACCOUNTS_PER_COMMIT: usize = 128;
 #[derive(Debug)]
 pub(crate) struct PostgresLog {
     concurrent_commits: usize,
-    licensed: Arc<LicensedDevices>,
+    seen_states: Arc<SeenStates>,
 }
 
 impl PostgresLog {
     pub(crate) fn new() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
         let concurrent_commits = cores.clamp(*CONCURRENT_COMMITS.start(), *CONCURRENT_COMMITS.end());
-        Self { concurrent_commits, licensed: Arc::default() }
+        Self { concurrent_commits, seen_states: Arc::default() }
     }
 }
 
@@ -55,8 +55,8 @@ impl LocationLog for PostgresLog {
     }
 
     fn opening(&self, batch: &Arc<Vec<Submission>>, part: Range<usize>) -> Option<Box<dyn Opening>> {
-        let licensed = Arc::clone(&self.licensed);
-        Some(Box::new(ingest::LookFirst { batch: Arc::clone(batch), part, licensed }))
+        let seen_states = Arc::clone(&self.seen_states);
+        Some(Box::new(ingest::LookFirst { batch: Arc::clone(batch), part, seen_states }))
     }
 
     async fn horizon(&self, database: &Database, account: AccountId) -> Result<i64> {
@@ -64,7 +64,7 @@ impl LocationLog for PostgresLog {
     }
 
     async fn ingest(&self, tx: &Tx, batch: &[Submission]) -> Result<Vec<Result<Vec<Outcome>>>> {
-        ingest::ingest(tx, tx.require_postgres()?, batch, &self.licensed).await
+        ingest::ingest(tx, tx.require_postgres()?, batch, &self.seen_states).await
     }
 
     async fn feed(&self, tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Feed> {

@@ -1,5 +1,5 @@
-//! Which devices have a state with their licence in `device_live`, as far as this node has seen. The row is made once and
-//! deleted with the device.
+//! The devices that this node has seen to have a state with their licence in `device_live`. The row is made once and deleted
+//! with the device.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,9 +12,9 @@ const DEVICES_MAX: usize = 500_000;
 
 /// Devices that were seen to have the row, so that they need neither be locked nor read in `device`.
 #[derive(Debug, Default)]
-pub(super) struct LicensedDevices(Mutex<HashSet<Key>>);
+pub(super) struct SeenStates(Mutex<HashSet<Key>>);
 
-impl LicensedDevices {
+impl SeenStates {
     fn devices(&self) -> MutexGuard<'_, HashSet<Key>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
