@@ -186,6 +186,19 @@ pub(crate) async fn an_expiry_is_announced_when_it_is_near(on: Fixture) {
     assert_eq!(on.store.next_expiry().await.unwrap(), second.expires);
 }
 
+pub(crate) async fn a_change_of_the_notice_holds_for_all_devices(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let device = on.add(&tenant, until("one", "2026-03-01")).await;
+    on.add(&tenant, named("for ever")).await;
+    for days in [30, 0, 7] {
+        let account = on.store.find_account(tenant.account.id).await.unwrap().unwrap();
+        let settings = AccountSettings { expiry_notice_days: days, ..account.settings };
+        on.store.replace_account(&tenant.actor(), account.revision, settings).await.unwrap();
+        let notice = device.expires.unwrap().plus_seconds(-86_400 * i64::from(days));
+        assert_eq!(on.store.next_expiry().await.unwrap(), Some(notice), "{days} days before");
+    }
+}
+
 pub(crate) async fn an_expiry_replaced_before_it_was_announced_is_told(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let device = on.add(&tenant, until("one", "2026-01-01")).await;

@@ -207,6 +207,7 @@ conformance! {
         a_past_date_expires_at_once,
         each_expiry_is_announced_once,
         an_expiry_is_announced_when_it_is_near,
+        a_change_of_the_notice_holds_for_all_devices,
         an_expiry_replaced_before_it_was_announced_is_told,
     }
     licenses {

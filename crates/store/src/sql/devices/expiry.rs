@@ -1,5 +1,8 @@
 //! Announcing expiries, each once. A device's state does not depend on the announcement.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 
 use perigee_core::event::EventKind;
