@@ -35,6 +35,16 @@ impl Work {
         Self::Post { points, first_round, rest: Duration::ZERO }
     }
 
+    /// The bodies that a connection sends to these devices. Made before the load begins.
+    fn bodies(&self, devices: &[(u32, String)]) -> Vec<Body> {
+        let points = match self {
+            Self::Post { points, .. } | Self::PostFloor { points } => *points,
+            Self::PostLive { .. } => 1,
+            Self::Get { .. } => return Vec::new(),
+        };
+        devices.iter().take(BODIES).map(|(device, _)| Body::new(*device, points, INTERVAL_MS)).collect()
+    }
+
     /// Gets without a pause.
     pub(crate) fn get(path: &str) -> Self {
         Self::Get { path: path.to_owned(), devices: usize::MAX, rest: Duration::ZERO }
@@ -84,41 +94,66 @@ pub(crate) async fn run(
     duration: Duration,
     work: &Work,
 ) -> Result<Load> {
-    let used = || -> Result<Vec<Usage>> { servers.iter().map(|server| server.usage()).collect() };
-    let before = used()?;
+    prepare(servers, connections, work).await?.run(duration).await
+}
+
+/// Opens the connections of a load and makes what they send, so that loads that run together begin together.
+pub(crate) async fn prepare<'s>(
+    servers: &[&'s Server],
+    connections: usize,
+    work: &Work,
+) -> Result<Prepared<'s>> {
     let mut workers = Vec::new();
     for index in 0..connections {
         let server = servers[index % servers.len()];
-        let mine = (0..).zip(server.devices.iter().cloned()).skip(index).step_by(connections).collect();
+        let mine: Vec<_> =
+            (0..).zip(server.devices.iter().cloned()).skip(index).step_by(connections).collect();
         workers.push(Worker {
             connection: Connection::open(&server.address).await?,
             token: server.token.as_str().into(),
+            bodies: work.bodies(&mine),
             devices: mine,
             until: Instant::now(),
         });
     }
-    let mut tasks = JoinSet::new();
-    let began = Instant::now();
-    for mut worker in workers {
-        worker.until = began + duration;
-        tasks.spawn(worker.run(work.clone()));
+    Ok(Prepared { servers: servers.to_vec(), workers, work: work.clone() })
+}
+
+/// A load that can begin.
+pub(crate) struct Prepared<'s> {
+    servers: Vec<&'s Server>,
+    workers: Vec<Worker>,
+    work: Work,
+}
+
+impl Prepared<'_> {
+    /// Runs it for this long.
+    pub(crate) async fn run(self, duration: Duration) -> Result<Load> {
+        let used = || -> Result<Vec<Usage>> { self.servers.iter().map(|server| server.usage()).collect() };
+        let before = used()?;
+        let mut tasks = JoinSet::new();
+        let began = Instant::now();
+        for mut worker in self.workers {
+            worker.until = began + duration;
+            tasks.spawn(worker.run(self.work.clone()));
+        }
+        let (mut latencies, mut sent) = (Latencies::default(), 0);
+        while let Some(done) = tasks.join_next().await {
+            let (counted, bytes) = done??;
+            latencies.merge(&counted);
+            sent += bytes;
+        }
+        let seconds = began.elapsed().as_secs_f64();
+        let sum = |of: fn(&Usage) -> f64, all: &[Usage]| all.iter().map(of).sum::<f64>();
+        let after = used()?;
+        Ok(Load {
+            requests: latencies.count(),
+            seconds,
+            latencies,
+            cpu_s: sum(|one| one.cpu_s, &after) - sum(|one| one.cpu_s, &before),
+            sent,
+        })
     }
-    let (mut latencies, mut sent) = (Latencies::default(), 0);
-    while let Some(done) = tasks.join_next().await {
-        let (counted, bytes) = done??;
-        latencies.merge(&counted);
-        sent += bytes;
-    }
-    let seconds = began.elapsed().as_secs_f64();
-    let sum = |of: fn(&Usage) -> f64, all: &[Usage]| all.iter().map(of).sum::<f64>();
-    let after = used()?;
-    Ok(Load {
-        requests: latencies.count(),
-        seconds,
-        latencies,
-        cpu_s: sum(|one| one.cpu_s, &after) - sum(|one| one.cpu_s, &before),
-        sent,
-    })
 }
 
 /// How the locations of a load are dated.
@@ -146,23 +181,24 @@ struct Worker {
     connection: Connection,
     token: Arc<str>,
     devices: Vec<(u32, String)>,
+    bodies: Vec<Body>,
     until: Instant,
 }
 
 impl Worker {
     async fn run(mut self, work: Work) -> Result<(Latencies, u64)> {
         match work {
-            Work::Post { points, first_round, rest } => {
+            Work::Post { first_round, rest, .. } => {
                 let paths = self.paths();
-                self.post(paths, points, Dates::Rounds(first_round), rest).await
+                self.post(paths, Dates::Rounds(first_round), rest).await
             }
             Work::PostLive { from } => {
                 let paths = self.paths();
-                self.post(paths, 1, Dates::Seconds(from), Duration::ZERO).await
+                self.post(paths, Dates::Seconds(from), Duration::ZERO).await
             }
-            Work::PostFloor { points } => {
+            Work::PostFloor { .. } => {
                 let paths = vec!["POST /api/bench/noop".to_owned(); self.devices.len()];
-                self.post(paths, points, Dates::Rounds(0), Duration::ZERO).await
+                self.post(paths, Dates::Rounds(0), Duration::ZERO).await
             }
             Work::Get { path, devices, rest } => {
                 self.devices.retain(|(index, _)| usize::try_from(*index).is_ok_and(|index| index < devices));
@@ -175,16 +211,8 @@ impl Worker {
         self.devices.iter().map(|(_, device)| format!("POST /api/devices/{device}/locations")).collect()
     }
 
-    async fn post(
-        &mut self,
-        lines: Vec<String>,
-        points: usize,
-        dates: Dates,
-        rest: Duration,
-    ) -> Result<(Latencies, u64)> {
-        let bodies =
-            self.devices.iter().take(BODIES).map(|(device, _)| Body::new(*device, points, INTERVAL_MS));
-        let mut bodies: Vec<Body> = bodies.collect();
+    async fn post(&mut self, lines: Vec<String>, dates: Dates, rest: Duration) -> Result<(Latencies, u64)> {
+        let bodies = &mut self.bodies;
         let (mut latencies, mut sent, mut round) = (Latencies::default(), 0, 0);
         while !lines.is_empty() && Instant::now() < self.until {
             for (index, line) in lines.iter().enumerate() {

@@ -10,7 +10,7 @@ use perigee_bench::server::Server;
 use crate::bench::{Bench, Engine, settle};
 use crate::body::{Body, INTERVAL_MS};
 use crate::floor::{DAY_POINTS, parser_rate};
-use crate::load::{Work, number, run};
+use crate::load::{Work, number, prepare, run};
 use crate::report::{Bar, Topic};
 
 const CONNECTIONS: usize = 8;
@@ -26,6 +26,8 @@ const READ_EVERY: Duration = Duration::from_millis(100);
 const DAY: &str = "2018-06-01";
 const WRITTEN_NOTE: &str = "What is written to disk is what the kernel counts for the processes of the store, from the \
     first location until the compactor has nothing more to do; the payload is the JSON sent.";
+const CHECKPOINT_NOTE: &str = "PostgreSQL makes a checkpoint before the single locations beside batches, so that it writes to \
+    files of the WAL that exist, as a server does that has run for a while.";
 
 pub(super) async fn measure(bench: &mut Bench, engine: &Engine) -> Result<()> {
     let mut server = bench.start(engine, bench.options.devices(1000)).await?;
@@ -106,8 +108,9 @@ async fn with_readers(bench: &mut Bench, engine: &Engine, server: &Server, alone
         let post = Work::post(1000, (2 + index) * ROUNDS);
         let get = Work::Get { path: path.clone(), devices: READ_DEVICES, rest };
         let servers = [server];
-        let (writing, reading) =
-            tokio::join!(run(&servers, CONNECTIONS, duration, &post), run(&servers, READERS, duration, &get));
+        let writers = prepare(&servers, CONNECTIONS, &post).await?;
+        let readers = prepare(&servers, READERS, &get).await?;
+        let (writing, reading) = tokio::join!(writers.run(duration), readers.run(duration));
         let (writing, reading) = (writing?, reading?);
         let share = writing.rate() * 1000.0 / alone;
         let what = format!("batches of 1,000 beside ten readers of device-days {what}, of ingest alone");
@@ -140,14 +143,21 @@ async fn store_days(server: &Server) -> Result<()> {
 
 /// Latency of occasional single locations during batches and compaction.
 async fn stalls(bench: &mut Bench, engine: &Engine, server: &Server, alone: f64) -> Result<()> {
+    if let Some(url) = engine.url() {
+        // As on a server that has run for a while: it writes to files of the WAL that exist. Making one, which it does for
+        // every 16 MB as long as there was no checkpoint, holds all commits up.
+        postgres::connect(url).await?.batch_execute("CHECKPOINT").await?;
+        bench.report.note(Topic::Batches, CHECKPOINT_NOTE);
+    }
     let duration = bench.options.duration() * 3;
     // Half of what the server can do.
     let rest = Duration::from_secs_f64(number(CONNECTIONS as u64) * 1000.0 / (alone / 2.0));
     let batches = Work::Post { points: 1000, first_round: 4 * ROUNDS, rest };
     let probe = Work::Post { points: 1, first_round: PROBE_ROUND, rest: Duration::from_millis(2) };
     let servers = [server];
-    let (batches, probe) =
-        tokio::join!(run(&servers, CONNECTIONS, duration, &batches), run(&servers, 4, duration, &probe));
+    let batches = prepare(&servers, CONNECTIONS, &batches).await?;
+    let probe = prepare(&servers, 4, &probe).await?;
+    let (batches, probe) = tokio::join!(batches.run(duration), probe.run(duration));
     let (batches, probe) = (batches?, probe?);
     let (topic, name) = (Topic::Batches, engine.name());
     let pace = batches.rate() * 1000.0;
