@@ -16,7 +16,7 @@ use crate::job::{self, Job, JobResult, Opening};
 use crate::migration::Migration;
 use crate::outbox_signal::OutboxSignals;
 use crate::postgres::{Distributed, Postgres};
-use crate::sql::SubmissionQueues;
+use crate::sql::SubmissionQueue;
 use crate::sql::clock::{self, Stopwatch};
 use crate::sql::locations::LocationLog;
 use crate::sqlite::Sqlite;
@@ -135,7 +135,7 @@ pub struct Database(Arc<Inner>);
 struct Inner {
     engine: EngineHandle,
     /// Locations that wait for their group commit.
-    submission_queues: SubmissionQueues,
+    submission_queue: SubmissionQueue,
     /// Write jobs that wait for their commit.
     writes: AtomicU64,
     /// Measures the time since the store's clock was last saved.
@@ -167,6 +167,15 @@ enum EngineHandle {
     Postgres(Postgres),
 }
 
+impl EngineHandle {
+    fn context(&self) -> &TxContext {
+        match self {
+            Self::Sqlite(sqlite) => sqlite.context(),
+            Self::Postgres(postgres) => postgres.context(),
+        }
+    }
+}
+
 impl Database {
     /// Opens the database and applies pending migrations.
     pub fn open(
@@ -194,9 +203,10 @@ impl Database {
                 EngineHandle::Postgres(Postgres::open(address, &options, clock).await?)
             }
         };
+        let concurrent_commits = engine.context().log.concurrent_commits();
         let database = Self(Arc::new(Inner {
             engine,
-            submission_queues: SubmissionQueues::new(Handle::current()),
+            submission_queue: SubmissionQueue::new(Handle::current(), concurrent_commits),
             writes: AtomicU64::new(0),
             stopwatch,
             answer_within,
@@ -387,10 +397,7 @@ impl Database {
     }
 
     fn context(&self) -> &TxContext {
-        match &self.0.engine {
-            EngineHandle::Sqlite(sqlite) => sqlite.context(),
-            EngineHandle::Postgres(postgres) => postgres.context(),
-        }
+        self.0.engine.context()
     }
 
     /// The engine's log of locations.
@@ -412,9 +419,9 @@ impl Database {
         }
     }
 
-    /// The queues in which locations wait for their group commit.
-    pub(crate) fn submission_queues(&self) -> &SubmissionQueues {
-        &self.0.submission_queues
+    /// The queue in which locations wait for their group commit.
+    pub(crate) fn submission_queue(&self) -> &SubmissionQueue {
+        &self.0.submission_queue
     }
 
     /// How long a request waits for a write.

@@ -87,6 +87,6 @@ impl Metrics for Database {
     }
 
     fn pending_writes(&self) -> PendingWrites {
-        PendingWrites { writes: self.writes_waiting(), locations: self.submission_queues().waiting() }
+        PendingWrites { writes: self.writes_waiting(), locations: self.submission_queue().waiting() }
     }
 }

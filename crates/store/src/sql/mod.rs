@@ -76,4 +76,4 @@ mod webhook_rows;
 mod webhook_work;
 mod webhooks;
 
-pub(crate) use locations::SubmissionQueues;
+pub(crate) use locations::SubmissionQueue;

@@ -13,46 +13,62 @@ use perigee_core::location::Outcome;
 use perigee_core::store::Result;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
+use tokio::time::{Instant, timeout_at};
 
 use super::super::messages;
-use super::submission_queue::{Answer, Caller, Submission, queue_of};
+use super::submission_queue::{Answer, Caller, Kind, OVERDUE, Submission};
 use crate::{Database, Engine, Tx};
 
 /// Stores a submission together with whatever else is queued.
 pub(in crate::sql) async fn submit(database: &Database, submission: Submission) -> Result<Vec<Outcome>> {
-    let (reply, answered) = oneshot::channel();
-    let queue = queue_of(submission.device, database.log().concurrent_commits());
-    if database.submission_queues().push(queue, submission, Caller { runtime: Handle::current(), reply })? {
-        // A task of its own: it serves all callers, also when this one is cancelled.
-        database.submission_queues().spawn(run_committer(database.clone(), queue));
+    let (reply, mut answered) = oneshot::channel();
+    let queue = database.submission_queue();
+    let kind = queue.kind_of(&submission);
+    if queue.push(submission, Caller { runtime: Handle::current(), reply })? {
+        start_committer(database, kind);
     }
     let gone = || Err(StoreError::Unavailable("the store has stopped".into()));
     if database.engine() == Engine::Sqlite {
         return answered.await.unwrap_or_else(|_gone| gone());
     }
-    // The submission may be queued behind a commit that hangs.
-    match tokio::time::timeout(database.answer_within(), answered).await {
+    // The submission may be queued behind a commit that is held up, or hangs.
+    let begun = Instant::now();
+    if let Ok(answer) = timeout_at(begun + OVERDUE, &mut answered).await {
+        return answer.unwrap_or_else(|_gone| gone());
+    }
+    if queue.is_overdue(kind) {
+        start_committer(database, kind);
+    }
+    match timeout_at(begun + database.answer_within(), answered).await {
         Ok(answer) => answer.unwrap_or_else(|_gone| gone()),
         Err(_elapsed) => Err(StoreError::Unknown("the database did not confirm it in time".into())),
     }
 }
 
-async fn run_committer(database: Database, queue: usize) {
+/// Starts a task that commits. It serves all callers, also when the one that starts it is cancelled.
+fn start_committer(database: &Database, kind: Kind) {
+    // Boxed, because a committer can start another.
+    database.submission_queue().spawn(run_committer(database.clone(), kind).boxed());
+}
+
+async fn run_committer(database: Database, kind: Kind) {
     // Lets tasks of this runtime that are about to submit do so first.
     tokio::task::yield_now().await;
     // Estimates how many callers submit again as soon as they are answered; decays by a quarter per commit.
     let mut expected_callers = 0;
-    let accounts = database.log().accounts_per_commit();
-    while let Some(batch) = database.submission_queues().take(queue, accounts) {
+    let (queue, accounts) = (database.submission_queue(), database.log().accounts_per_commit());
+    while let Some(batch) = queue.take(kind, accounts) {
         let arriving = database.log().admit_arrivals(&database).await;
         let (submissions, callers): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
-        let together = callers.len();
-        let results = store(&database, Arc::new(submissions)).await;
+        let (submissions, together) = (Arc::new(submissions), callers.len());
+        let results = store(&database, Arc::clone(&submissions)).await;
         drop(arriving);
-        expected_callers =
-            (expected_callers * 3 / 4).max(together + database.submission_queues().count(queue));
+        if let Some(other) = queue.ended(kind, &submissions) {
+            start_committer(&database, other);
+        }
+        expected_callers = (expected_callers * 3 / 4).max(together + queue.count(kind));
         answer(callers.into_iter().zip(results));
-        database.submission_queues().wait_for_callers(queue, expected_callers).await;
+        queue.wait_for_callers(kind, expected_callers).await;
     }
 }
 

@@ -40,5 +40,5 @@ pub(crate) use row::{
     LAST_COLUMNS, check_last, checked_last, last_checksum, point_from_row, unpack_or_note,
     unreadable_readings,
 };
-pub(crate) use submission_queue::{Submission, SubmissionQueues};
+pub(crate) use submission_queue::{Submission, SubmissionQueue};
 pub(crate) use window::Window;

@@ -1,6 +1,9 @@
-//! Queues of submissions that wait for their group commit.
+//! The queue of submissions that wait for their group commit.
 //!
-//! Each queue has one committer, and a device always uses the same queue, so that what it sends is stored in that order.
+//! Where the engine stores several groups at once, reports and batches are committed apart, so that a report never waits for a
+//! batch. A commit takes nothing of a device that another one is storing or that has an older submission waiting, so that what
+//! a device sends is stored in that order. One more commit of reports begins beside others only for many of them: several
+//! small commits cost more than they gain, above all where nodes share a database.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,6 +17,7 @@ use perigee_core::location::{DuplicateRule, Location, Outcome};
 use perigee_core::store::Result;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot};
+use tokio::time::Instant;
 
 use super::pending_location::PendingLocation;
 
@@ -23,16 +27,20 @@ const SUBMISSIONS_MAX: usize = 10_000;
 const LOCATIONS_MAX: usize = 200_000;
 /// Locations of one transaction; bounds the time that the first of them waits for the last, and that others wait for it.
 const BATCH_MAX: usize = 4_000;
-/// Locations of a submission that need not wait behind larger ones: what devices report, not what they have buffered.
-const SMALL: usize = 16;
-/// Locations that small submissions may add to a full transaction.
-const ROOM_FOR_SMALL: usize = 1_000;
+/// Locations of a report: what devices send at once, not what they have buffered. A submission of more is a batch.
+const REPORT_MAX: usize = 16;
+/// Locations that reports may add to a full transaction.
+const ROOM_FOR_REPORTS: usize = 1_000;
 /// The least number of callers for which a wait before the commit pays.
 const MIN_CALLERS_TO_WAIT: usize = 16;
 /// The longest wait before a commit. Timers have about this resolution.
 const GROUP_COMMIT_WAIT: Duration = Duration::from_millis(1);
-/// Queues of a store; an engine may use fewer.
-const QUEUES_MAX: usize = 4;
+/// Reports for which another commit of reports begins beside one that runs.
+const ENOUGH_REPORTS: usize = 32;
+/// Locations for which another commit of batches does.
+const ENOUGH_LOCATIONS: usize = 1_000;
+/// After this time a commit keeps nobody waiting: it may be held up by a lock that concerns others only.
+pub(super) const OVERDUE: Duration = Duration::from_millis(50);
 
 /// Locations that a caller submitted for a device.
 #[derive(Debug)]
@@ -75,128 +83,235 @@ pub(super) struct Caller {
     pub(super) reply: oneshot::Sender<Answer>,
 }
 
-/// The submission queues of a store.
+/// What a committer takes from the queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Reports, and batches too where the engine commits one group at a time.
+    Reports,
+    Batches,
+}
+
+impl Kind {
+    fn other(self) -> Self {
+        match self {
+            Self::Reports => Self::Batches,
+            Self::Batches => Self::Reports,
+        }
+    }
+}
+
+/// The submission queue of a store.
 #[derive(Debug)]
-pub(crate) struct SubmissionQueues {
-    queues: Mutex<[Queue; QUEUES_MAX]>,
+pub(crate) struct SubmissionQueue {
+    state: Mutex<State>,
+    /// How many groups the engine stores at the same time.
+    concurrent_commits: usize,
     /// The runtime of the committers. Not one that serves connections: there a committer would be scheduled behind
     /// request bodies, and the writer would idle meanwhile.
     runtime: Handle,
 }
 
 #[derive(Debug, Default)]
-struct Queue {
+struct State {
     waiting: Waiting,
-    /// How many locations the submissions in `waiting` hold.
+    /// Devices whose submissions are being stored.
+    busy: HashSet<DeviceId>,
+    reports: Commits,
+    batches: Commits,
+}
+
+/// The commits of one kind, and what waits for them.
+#[derive(Debug, Default)]
+struct Commits {
+    /// Submissions that wait, and their locations.
+    submissions: usize,
     locations: usize,
-    has_committer: bool,
-    /// How many submissions the committer waits for, 0 if it does not wait; `arrived` is signalled when they are there.
+    committers: usize,
+    /// When the last commit began.
+    begun: Option<Instant>,
+    /// How many submissions a committer waits for, 0 if none does; `arrived` is signalled when they are there.
     wanted: usize,
     arrived: Arc<Notify>,
 }
 
-/// The queue of a device, of so many in use. The low bits of an id are random.
-pub(super) fn queue_of(device: DeviceId, queues: usize) -> usize {
-    usize::from(device.as_i64().to_le_bytes()[0]) % queues.clamp(1, QUEUES_MAX)
-}
-
-impl SubmissionQueues {
-    /// Empty queues whose committers run on this runtime.
-    pub(crate) fn new(runtime: Handle) -> Self {
-        Self { queues: Mutex::default(), runtime }
+impl SubmissionQueue {
+    /// An empty queue whose committers run on this runtime, for an engine that stores so many groups at the same time.
+    pub(crate) fn new(runtime: Handle, concurrent_commits: usize) -> Self {
+        Self { state: Mutex::default(), concurrent_commits, runtime }
     }
 
-    fn queues(&self) -> MutexGuard<'_, [Queue; QUEUES_MAX]> {
-        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many locations wait for their group commit.
     pub(crate) fn waiting(&self) -> u64 {
-        self.queues().iter().map(|queue| queue.locations as u64).sum()
+        let state = self.state();
+        (state.reports.locations + state.batches.locations) as u64
     }
 
-    /// Starts the task that commits the queue.
+    /// Who takes a submission.
+    pub(super) fn kind_of(&self, submission: &Submission) -> Kind {
+        let is_batch = self.concurrent_commits > 1 && submission.locations.len() > REPORT_MAX;
+        if is_batch { Kind::Batches } else { Kind::Reports }
+    }
+
+    /// Starts a task that commits.
     pub(super) fn spawn(&self, committer: impl Future<Output = ()> + Send + 'static) {
         self.runtime.spawn(committer);
     }
 
-    /// Queues a submission, and says whether a committer must be started for the queue.
-    pub(super) fn push(&self, queue: usize, submission: Submission, caller: Caller) -> Result<bool> {
-        let mut queues = self.queues();
-        let count = submission.locations.len();
-        let submissions = queues.iter().map(|queue| queue.waiting.len()).sum::<usize>();
-        let locations = queues.iter().map(|queue| queue.locations).sum::<usize>();
+    /// Queues a submission, and says whether a committer of its kind must be started.
+    pub(super) fn push(&self, submission: Submission, caller: Caller) -> Result<bool> {
+        let kind = self.kind_of(&submission);
+        let mut state = self.state();
+        let (count, submissions) = (submission.locations.len(), state.waiting.len());
+        let locations = state.reports.locations + state.batches.locations;
         if submissions >= SUBMISSIONS_MAX || (locations + count > LOCATIONS_MAX && submissions > 0) {
             return Err(StoreError::Unavailable("too many locations are waiting".into()));
         }
-        let queue = &mut queues[queue];
-        queue.waiting.push((submission, caller));
-        queue.locations += count;
-        if queue.wanted > 0 && queue.is_worth_a_commit(queue.wanted) {
-            queue.wanted = 0;
-            queue.arrived.notify_one();
+        state.waiting.push((submission, caller));
+        let commits = state.of(kind);
+        commits.submissions += 1;
+        commits.locations += count;
+        if commits.wanted > 0 && commits.is_worth_a_commit(commits.wanted) {
+            commits.wanted = 0;
+            commits.arrived.notify_one();
         }
-        Ok(!std::mem::replace(&mut queue.has_committer, true))
+        Ok(self.admit_committer(commits, kind))
     }
 
-    /// Waits up to [`GROUP_COMMIT_WAIT`] until three quarters of so many callers are queued. Without it, commits follow
-    /// each other as fast as they can, each for a few callers, and the processor is busy with committing. Half of the
-    /// callers would not do: they could split into two halves that always wait for each other's commit.
-    pub(super) async fn wait_for_callers(&self, queue: usize, callers: usize) {
+    /// Says whether a committer must be started, for somebody who has waited for [`OVERDUE`].
+    pub(super) fn is_overdue(&self, kind: Kind) -> bool {
+        self.admit_committer(self.state().of(kind), kind)
+    }
+
+    /// Counts one more committer if one must be started.
+    fn admit_committer(&self, commits: &mut Commits, kind: Kind) -> bool {
+        let is_needed = commits.submissions > 0 && self.is_allowed(commits, kind, commits.committers);
+        commits.committers += usize::from(is_needed);
+        is_needed
+    }
+
+    /// Whether a commit may run beside so many others of its kind.
+    fn is_allowed(&self, commits: &Commits, kind: Kind, others: usize) -> bool {
+        if others == 0 || self.concurrent_commits == 1 {
+            return others == 0;
+        }
+        let (most, is_enough) = match kind {
+            Kind::Reports => (self.concurrent_commits, commits.submissions >= ENOUGH_REPORTS),
+            Kind::Batches => (self.concurrent_commits - 1, commits.locations >= ENOUGH_LOCATIONS),
+        };
+        let is_overdue = || commits.begun.is_some_and(|begun| begun.elapsed() >= OVERDUE);
+        (others < most && is_enough) || (others <= most && is_overdue())
+    }
+
+    /// Waits up to [`GROUP_COMMIT_WAIT`] until three quarters of so many callers are queued, unless another committer waits.
+    /// Without it, commits follow each other as fast as they can, each for a few callers, and the processor is busy with
+    /// committing. Half of the callers would not do: they could split into two halves that always wait for each other's
+    /// commit.
+    pub(super) async fn wait_for_callers(&self, kind: Kind, callers: usize) {
         let most = callers * 3 / 4;
         let arrived = {
-            let queue = &mut self.queues()[queue];
-            if callers < MIN_CALLERS_TO_WAIT || queue.is_worth_a_commit(most) {
+            let mut state = self.state();
+            let commits = state.of(kind);
+            if callers < MIN_CALLERS_TO_WAIT || commits.wanted > 0 || commits.is_worth_a_commit(most) {
                 return;
             }
-            queue.wanted = most;
-            Arc::clone(&queue.arrived)
+            commits.wanted = most;
+            Arc::clone(&commits.arrived)
         };
         let _arrived_or_elapsed = tokio::time::timeout(GROUP_COMMIT_WAIT, arrived.notified()).await;
-        self.queues()[queue].wanted = 0;
+        self.state().of(kind).wanted = 0;
     }
 
-    /// Submissions in a queue.
-    pub(super) fn count(&self, queue: usize) -> usize {
-        self.queues()[queue].waiting.len()
+    /// Submissions that wait for a commit of this kind.
+    pub(super) fn count(&self, kind: Kind) -> usize {
+        self.state().of(kind).submissions
     }
 
-    /// The next batch of a queue, of at most so many accounts. `None` when it is empty: the committer must then end.
-    pub(super) fn take(&self, queue: usize, accounts_max: usize) -> Option<Waiting> {
-        let queue = &mut self.queues()[queue];
-        if queue.waiting.is_empty() {
-            queue.has_committer = false;
+    /// The next batch, of at most so many accounts. `None` if there is none, or too little for one more commit: the committer
+    /// must then end.
+    pub(super) fn take(&self, kind: Kind, accounts_max: usize) -> Option<Waiting> {
+        let mut guard = self.state();
+        let state = &mut *guard;
+        let others = state.of(kind).committers - 1;
+        let mut batch = Vec::new();
+        if self.is_allowed(state.of(kind), kind, others) {
+            let waiting = std::mem::take(&mut state.waiting);
+            let is_taken = |submission: &Submission| self.kind_of(submission) == kind;
+            (batch, state.waiting) = split(waiting, accounts_max, is_taken, &state.busy);
+        }
+        let commits = state.of(kind);
+        if batch.is_empty() {
+            commits.committers -= 1;
             return None;
         }
-        let (batch, rest) = split(std::mem::take(&mut queue.waiting), accounts_max);
-        queue.waiting = rest;
-        queue.locations -= batch.iter().map(|(submission, _)| submission.locations.len()).sum::<usize>();
+        commits.submissions -= batch.len();
+        commits.locations -= batch.iter().map(|(submission, _)| submission.locations.len()).sum::<usize>();
+        commits.begun = Some(Instant::now());
+        state.busy.extend(batch.iter().map(|(submission, _)| submission.device));
         Some(batch)
+    }
+
+    /// Says that the commit of these submissions has ended. Others of their devices may have waited for it: gives the other
+    /// kind if a committer must be started for it.
+    pub(super) fn ended(&self, kind: Kind, batch: &[Submission]) -> Option<Kind> {
+        let mut state = self.state();
+        for submission in batch {
+            state.busy.remove(&submission.device);
+        }
+        let other = kind.other();
+        self.admit_committer(state.of(other), other).then_some(other)
+    }
+}
+
+impl State {
+    fn of(&mut self, kind: Kind) -> &mut Commits {
+        match kind {
+            Kind::Reports => &mut self.reports,
+            Kind::Batches => &mut self.batches,
+        }
+    }
+}
+
+impl Commits {
+    /// Whether this many submissions are queued, or as many locations as a commit takes.
+    fn is_worth_a_commit(&self, submissions: usize) -> bool {
+        self.submissions >= submissions || self.locations >= BATCH_MAX
     }
 }
 
 type Waiting = Vec<(Submission, Caller)>;
 
-/// The next batch, and what is left. The oldest submission is always in it, and larger ones go in their order. Small ones go
-/// first if none of their device is left, so that a report waits for one transaction and not for all that is queued.
-fn split(waiting: Waiting, accounts_max: usize) -> (Waiting, Waiting) {
+/// The next batch of what may be taken, and what is left. Busy devices wait. The oldest submission of the others is always in
+/// it, and batches go in their order. Reports go first if none of their device is left, so that they wait for one transaction
+/// and not for all that is queued.
+fn split(
+    waiting: Waiting,
+    accounts_max: usize,
+    is_taken: impl Fn(&Submission) -> bool,
+    busy: &HashSet<DeviceId>,
+) -> (Waiting, Waiting) {
     let (mut batch, mut rest) = (Waiting::with_capacity(waiting.len()), Waiting::new());
     let (mut count, mut accounts, mut left) = (0, HashSet::new(), HashSet::new());
-    let mut has_left_large = false;
+    let mut has_left_batch = false;
     for (submission, caller) in waiting {
         let (size, account) = (submission.locations.len(), submission.scope.account);
-        let fits = if size <= SMALL {
-            count + size <= BATCH_MAX + ROOM_FOR_SMALL
+        let may_go =
+            is_taken(&submission) && !busy.contains(&submission.device) && !left.contains(&submission.device);
+        let fits = if size <= REPORT_MAX {
+            count + size <= BATCH_MAX + ROOM_FOR_REPORTS
         } else {
-            count + size <= BATCH_MAX && !has_left_large
+            count + size <= BATCH_MAX && !has_left_batch
         };
-        let is_known = accounts.contains(&account) || accounts.len() < accounts_max;
-        if batch.is_empty() || (fits && is_known && !left.contains(&submission.device)) {
+        let has_account = accounts.contains(&account) || accounts.len() < accounts_max;
+        if may_go && (batch.is_empty() || (fits && has_account)) {
             count += size;
             accounts.insert(account);
             batch.push((submission, caller));
         } else {
-            has_left_large |= size > SMALL;
+            has_left_batch |= may_go && size > REPORT_MAX;
             left.insert(submission.device);
             rest.push((submission, caller));
         }
@@ -204,97 +319,5 @@ fn split(waiting: Waiting, accounts_max: usize) -> (Waiting, Waiting) {
     (batch, rest)
 }
 
-impl Queue {
-    /// Whether this many submissions are queued, or as many locations as a commit takes.
-    fn is_worth_a_commit(&self, submissions: usize) -> bool {
-        self.waiting.len() >= submissions || self.locations >= BATCH_MAX
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use futures_util::FutureExt as _;
-    use perigee_core::id::AccountId;
-    use perigee_core::location::{Latitude, Longitude, Readings};
-    use perigee_core::time::Timestamp;
-    use tokio::time::Instant;
-
-    use super::*;
-
-    const QUEUE: usize = 0;
-
-    /// Queues an empty submission without waiting for the answer.
-    fn send(submission_queues: &SubmissionQueues) {
-        let scope = Scope::for_store_check(AccountId::from_i64(1));
-        let submission = Submission::new(scope, DeviceId::from_i64(2), &[]);
-        let caller = Caller { runtime: Handle::current(), reply: oneshot::channel().0 };
-        submission_queues.push(QUEUE, submission, caller).expect("there is room");
-    }
-
-    /// Submissions of so many locations each, as `(device, locations)`.
-    fn waiting(submissions: &[(i64, usize)]) -> Waiting {
-        let one = |(device, count): &(i64, usize)| {
-            let location = Location {
-                time: Timestamp::MIN,
-                latitude: Latitude::from_e7(0),
-                longitude: Longitude::from_e7(0),
-                readings: Readings::default(),
-            };
-            let scope = Scope::for_store_check(AccountId::from_i64(1));
-            let submission = Submission::new(scope, DeviceId::from_i64(*device), &vec![location; *count]);
-            (submission, Caller { runtime: Handle::current(), reply: oneshot::channel().0 })
-        };
-        submissions.iter().map(one).collect()
-    }
-
-    fn devices(waiting: &Waiting) -> Vec<i64> {
-        waiting.iter().map(|(submission, _)| submission.device.as_i64()).collect()
-    }
-
-    #[tokio::test]
-    async fn a_report_does_not_wait_behind_batches() {
-        let queued = waiting(&[(1, BATCH_MAX), (2, BATCH_MAX), (3, 100), (4, 1), (5, SMALL)]);
-        let (batch, rest) = split(queued, 1);
-        assert_eq!(devices(&batch), [1, 4, 5]);
-        assert_eq!(devices(&rest), [2, 3], "larger ones stay in their order");
-        let (batch, rest) = split(rest, 1);
-        assert_eq!((devices(&batch), devices(&rest)), (vec![2], vec![3]));
-    }
-
-    #[tokio::test]
-    async fn a_device_does_not_pass_itself_and_reports_do_not_keep_batches_waiting() {
-        let (batch, rest) = split(waiting(&[(1, BATCH_MAX), (2, 100), (2, 1), (3, 1)]), 1);
-        assert_eq!((devices(&batch), devices(&rest)), (vec![1, 3], vec![2, 2]));
-        let reports = (10..).map(|device| (device, 1)).take(BATCH_MAX + ROOM_FOR_SMALL + 1);
-        let queued: Vec<_> = std::iter::once((1, BATCH_MAX + 1)).chain(reports).collect();
-        let (batch, rest) = split(waiting(&queued), 1);
-        assert_eq!(devices(&batch)[0], 1, "the oldest is always stored");
-        assert_eq!(batch.len() - 1, ROOM_FOR_SMALL - 1);
-        assert_eq!(rest.len(), BATCH_MAX + 2);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn the_wait_ends_when_three_quarters_are_queued() {
-        let submission_queues = SubmissionQueues::new(Handle::current());
-        let begin = Instant::now();
-        let mut wait = std::pin::pin!(submission_queues.wait_for_callers(QUEUE, 40));
-        for queued in 0..30 {
-            assert!(wait.as_mut().now_or_never().is_none(), "{queued} of 40 are not most of them");
-            send(&submission_queues);
-        }
-        wait.await;
-        assert_eq!(begin.elapsed(), Duration::ZERO);
-        submission_queues.wait_for_callers(QUEUE, 40).await;
-        assert_eq!(begin.elapsed(), Duration::ZERO, "they are there already");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn the_wait_is_short_and_few_callers_do_not_wait() {
-        let submission_queues = SubmissionQueues::new(Handle::current());
-        let begin = Instant::now();
-        submission_queues.wait_for_callers(QUEUE, MIN_CALLERS_TO_WAIT - 1).await;
-        assert_eq!(begin.elapsed(), Duration::ZERO);
-        submission_queues.wait_for_callers(QUEUE, MIN_CALLERS_TO_WAIT).await;
-        assert_eq!(begin.elapsed(), GROUP_COMMIT_WAIT);
-    }
-}
+mod tests;
