@@ -97,8 +97,8 @@ pub(crate) async fn few_locations_are_packed_after_a_while(on: Fixture) {
     assert_eq!(on.store.compact(ordinary).await.unwrap().locations, 0);
     on.clock().advance_seconds(3_601);
     assert_eq!(on.store.compact(ordinary).await.unwrap().locations, 20);
-    send(&on, &tenant, device, &track(&on, -1_024..0)).await;
-    assert_eq!(on.store.compact(ordinary).await.unwrap().locations, 1_024);
+    send(&on, &tenant, device, &track(&on, -2_048..0)).await;
+    assert_eq!(on.store.compact(ordinary).await.unwrap().locations, 2_048);
 }
 
 pub(crate) async fn packed_ranges_are_deleted_and_retired(on: Fixture) {

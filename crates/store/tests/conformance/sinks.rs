@@ -27,7 +27,7 @@ pub(crate) async fn parts_make_the_whole_wherever_a_sink_stops(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let device = on.add(&tenant, named("one")).await.id;
     let every = |step: usize, degrees: f64| -> Vec<Location> {
-        (-3_000..0).step_by(step).map(|second| fix(on.now().plus_seconds(second), degrees)).collect()
+        (-6_000..0).step_by(step).map(|second| fix(on.now().plus_seconds(second), degrees)).collect()
     };
     on.store.store_locations(&tenant.actor(), device, every(1, 1.0)).await.unwrap();
     on.store.compact(CompactionBudget { devices: 100, everything: true }).await.unwrap();
@@ -35,13 +35,13 @@ pub(crate) async fn parts_make_the_whole_wherever_a_sink_stops(on: Fixture) {
     on.store.store_locations(&tenant.actor(), device, every(7, 2.0)).await.unwrap();
 
     let mut whole = on.store.list_locations(tenant.scope(), device, EVERYTHING).await.unwrap().items;
-    assert_eq!(whole.len(), 3_429);
+    assert_eq!(whole.len(), 6_858);
     for order in [Order::Ascending, Order::Descending] {
         for (most, then) in [
             (1, Next::StopAtChunkEnd),
             (1_000, Next::StopAtChunkEnd),
             (333, Next::Stop),
-            (1_024, Next::Stop),
+            (2_048, Next::Stop),
             (9_999, Next::Stop),
         ] {
             let mut request = HistoryRequest { order, limit: 5_000, ..EVERYTHING };

@@ -84,3 +84,25 @@ async fn two_nodes_pack_a_device_once() {
     assert_eq!(history(two, &actor, device).await.len(), 40);
     assert_eq!(nodes.rows("location_chunk", device).await, 1);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_leaves_an_account_to_the_one_that_packs_it() {
+    let nodes = Nodes::new(3).await;
+    let [one, two, three] = &nodes.all[..] else { unreachable!("three nodes") };
+    let actor = nodes.account("acme").await;
+    let device = nodes.device(&actor).await;
+    one.store_locations(&actor, device, track(&nodes, -2_048..0)).await.unwrap();
+    let ordinary = CompactionBudget { devices: 100, everything: false };
+    let sql = "SELECT device_id FROM device_live WHERE device_id = ?1 FOR UPDATE";
+    let holder = Holder::new(three, vec![(sql, params![device].to_vec())]).await;
+    let first = tokio::spawn({
+        let one = one.clone();
+        async move { one.compact(ordinary).await.unwrap() }
+    });
+    waiting_for(three, holder.pid, || first.is_finished()).await.expect("it waits to record it");
+    let second = two.compact(ordinary).await.unwrap();
+    assert_eq!((second.locations, second.more), (0, false), "it does not wait, and comes again later");
+    holder.let_go().await;
+    assert_eq!(first.await.unwrap().locations, 2_048);
+    assert_eq!(nodes.rows("location_chunk", device).await, 1);
+}

@@ -6,11 +6,12 @@ use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::{Compacted, CompactionBudget};
 use perigee_core::store::Result;
 
+use super::log::FULL_CHUNK;
 use super::log_row::LogRow;
 use super::recent;
 use crate::codec::{Point, PointRef};
 use crate::postgres::Param;
-use crate::sql::locations::{CHUNK_FULL, PACK_AFTER_MS, apply, plan_merge};
+use crate::sql::locations::{PACK_AFTER_MS, apply, plan_merge};
 use crate::sql::quarantine::quarantine_device_batch;
 use crate::{Database, Row, Tx, params};
 
@@ -28,14 +29,18 @@ pub(crate) async fn compact(database: &Database, budget: CompactionBudget) -> Re
     due.truncate(budget.devices);
     // In ascending order of accounts, which prevents deadlocks between nodes.
     due.sort_unstable();
-    let mut done = Compacted { more, ..Compacted::default() };
+    let (mut done, mut all_busy) = (Compacted { more, ..Compacted::default() }, !due.is_empty());
     for some in due.chunks(DEVICES_PER_JOB) {
         let some = some.to_vec();
-        let packed = database.write_background(move |tx| pack_devices(tx, some).boxed()).await?;
+        let job = database.write_background(move |tx| pack_devices(tx, some, budget.everything).boxed());
+        let Some(packed) = job.await? else { continue };
+        all_busy = false;
         done.devices += packed.devices;
         done.locations += packed.locations;
         done.more |= packed.more;
     }
+    // Another node packs them: two at once would take twice the time from submissions.
+    done.more &= !all_busy;
     Ok(done)
 }
 
@@ -62,6 +67,13 @@ pub(super) async fn lock_chunks(tx: &Tx, account: AccountId) -> Result<()> {
     Ok(())
 }
 
+/// The same without waiting; gives whether nobody else changes them.
+async fn try_lock_chunks(tx: &Tx, account: AccountId) -> Result<bool> {
+    let sql = "SELECT pg_try_advisory_xact_lock(CAST(?1 AS INTEGER), \
+                   CAST(CAST(?2 AS BIGINT) % 2147483647 AS INTEGER)) AS is_free";
+    Ok(tx.query_one(sql, params![CHUNKS_LOCK, account]).await?.bool("is_free")?)
+}
+
 /// A device whose locations were packed.
 struct Packed {
     account: AccountId,
@@ -74,11 +86,16 @@ struct Packed {
 
 /// Packs devices without the locks of their accounts, so that submissions go on: what arrives meanwhile has higher numbers
 /// than what is packed. A submission that looks for duplicates reads the log before the chunks, so that it sees what is
-/// being packed in one of them or in both.
-async fn pack_devices(tx: &Tx, devices: Devices) -> Result<Compacted> {
-    let (mut done, mut packed) = (Compacted::default(), Vec::new());
+/// being packed in one of them or in both. `None` if others change the chunks of all their accounts, unless it waits for them.
+async fn pack_devices(tx: &Tx, devices: Devices, waits: bool) -> Result<Option<Compacted>> {
+    let (mut done, mut packed, mut all_busy) = (Compacted::default(), Vec::new(), true);
     for (account, device) in devices {
-        lock_chunks(tx, account).await?;
+        if waits {
+            lock_chunks(tx, account).await?;
+        } else if !try_lock_chunks(tx, account).await? {
+            continue;
+        }
+        all_busy = false;
         // It cannot be deleted until the commit; if it was, there is nothing to pack.
         let sql = "SELECT id FROM device WHERE account_id = ?1 AND id = ?2 FOR KEY SHARE";
         if tx.query_opt(sql, params![account, device]).await?.is_none() {
@@ -108,7 +125,7 @@ async fn pack_devices(tx: &Tx, devices: Devices) -> Result<Compacted> {
         packed.push(Packed { account, device, up_to, count });
     }
     mark_packed(tx, &packed).await?;
-    Ok(done)
+    Ok((!all_busy).then_some(done))
 }
 
 const MARK: &str = "UPDATE device_live SET packed_to = GREATEST(packed_to, CAST($3 AS BIGINT)), \
@@ -121,7 +138,7 @@ const MARK: &str = "UPDATE device_live SET packed_to = GREATEST(packed_to, CAST(
 async fn mark_packed(tx: &Tx, packed: &[Packed]) -> Result<()> {
     let session = tx.require_postgres()?;
     let [statement] = session.prepare_native([MARK]).await?;
-    let full = i64::try_from(CHUNK_FULL).unwrap_or(i64::MAX);
+    let full = i64::try_from(FULL_CHUNK).unwrap_or(i64::MAX);
     let later = tx.now().plus_millis(PACK_AFTER_MS).as_millis();
     for Packed { account, device, up_to, count } in packed {
         let values = [account.as_i64(), device.as_i64(), *up_to, *count, later, full];

@@ -25,6 +25,9 @@ use crate::{Database, Tx, params};
 /// Transactions that store locations at the same time from this node: one for each core, within this range. With one, the
 /// server waits for this node and this node for the server; with many, each commit is small and costs more by location.
 const CONCURRENT_COMMITS: RangeInclusive<usize> = 2..=4;
+/// Locations in a full chunk. More than on the embedded store: parts of 2 KB, which is how long values are stored, fill the
+/// pages better the more of them a chunk has.
+pub(super) const FULL_CHUNK: usize = 2_048;
 /// Accounts of one transaction. Each needs a lock in memory that the server shares among all connections; with its default
 /// settings there is room for 6,400.
 const ACCOUNTS_PER_COMMIT: usize = 128;
@@ -48,6 +51,10 @@ impl PostgresLog {
 impl LocationLog for PostgresLog {
     fn concurrent_commits(&self) -> usize {
         self.concurrent_commits
+    }
+
+    fn full_chunk(&self) -> usize {
+        FULL_CHUNK
     }
 
     fn accounts_per_commit(&self) -> usize {

@@ -6,10 +6,11 @@ use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::time::Timestamp;
 
 use super::known::Known;
+use super::log::FULL_CHUNK;
 use crate::codec::Point;
 use crate::error::DbError;
 use crate::postgres::{Param, Session};
-use crate::sql::locations::{Arrivals, CHUNK_FULL, PACK_AFTER_MS, last_checksum};
+use crate::sql::locations::{Arrivals, PACK_AFTER_MS, last_checksum};
 
 /// A device with a full chunk is due to be packed at once, others after some time. Without a new last location its columns
 /// are null, and the one that is there stays.
@@ -148,7 +149,7 @@ async fn save_states(
     let [statement] = session.prepare_native([STATES]).await?;
     let params: Vec<Param> = vec![
         Box::new(now.as_millis()),
-        Box::new(i64::try_from(CHUNK_FULL).unwrap_or(i64::MAX)),
+        Box::new(i64::try_from(FULL_CHUNK).unwrap_or(i64::MAX)),
         Box::new(now.plus_millis(PACK_AFTER_MS).as_millis()),
         Box::new(columns.account),
         Box::new(columns.device),

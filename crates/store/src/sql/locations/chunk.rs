@@ -16,11 +16,6 @@ use super::tiers;
 use crate::codec::{CodecError, Point, pack_points, unpack_chunk};
 use crate::{Tx, params};
 
-/// Locations in a full chunk.
-pub(crate) const FULL: usize = 1_024;
-/// Locations at which one chunk is split into several.
-const SPLIT_AT: usize = FULL + FULL / 2;
-
 /// A position in the order of locations: time and log number.
 pub(crate) type LocationKey = (Timestamp, i64);
 
@@ -85,9 +80,9 @@ struct NewChunk {
 }
 
 impl Changes {
-    /// Packs sorted locations into chunks of about equal size.
-    fn add(&mut self, points: &[Point]) -> Result<()> {
-        let pieces = if points.len() < SPLIT_AT { 1 } else { points.len().div_ceil(FULL) };
+    /// Packs sorted locations into chunks of about equal size. Up to one and a half full chunks become one.
+    fn add(&mut self, points: &[Point], full: usize) -> Result<()> {
+        let pieces = if points.len() < full + full / 2 { 1 } else { points.len().div_ceil(full) };
         for piece in points.chunks(points.len().div_ceil(pieces).max(1)) {
             if let (Some(first), Some(last)) = (piece.first().map(Point::key), piece.last().map(Point::key)) {
                 let packed = pack_points(piece).map_err(unreadable_readings)?;
@@ -109,7 +104,7 @@ pub(crate) async fn plan_merge(
     device: DeviceId,
     mut points: Vec<Point>,
 ) -> Result<Changes> {
-    let mut changes = Changes::default();
+    let (mut changes, full) = (Changes::default(), tx.log().full_chunk());
     while let Some(first) = points.first().map(Point::key) {
         // Numbers are integers: a chunk that ends after the previous number ends at this one or later.
         let before = (first.0, first.1 - 1);
@@ -127,7 +122,7 @@ pub(crate) async fn plan_merge(
                     earlier
                 }
             };
-            changes.add(&merged)?;
+            changes.add(&merged, full)?;
         } else {
             // Chunks up to the last one merged into have changed and are not considered.
             let quarantined = changes.quarantined.iter().map(|(last, _)| *last);
@@ -135,14 +130,14 @@ pub(crate) async fn plan_merge(
             let after = after.unwrap_or((Timestamp::MIN, i64::MIN));
             let sizes = chunk_row::newest_sizes(tx, account, device, after, tiers::EXAMINED_MAX).await?;
             let mut end = (Timestamp::MAX, i64::MAX);
-            for _ in 0..tiers::absorbed(&sizes, points.len()) {
+            for _ in 0..tiers::absorbed(&sizes, points.len(), full) {
                 let Some(chunk) = previous(tx, account, device, end).await? else { break };
                 let Ok(packed) = chunk.points else { break };
                 end = packed.first().map_or(end, key_of);
                 changes.removed.push(chunk.last);
                 points = sorted(&packed, points);
             }
-            changes.add(&points)?;
+            changes.add(&points, full)?;
             break;
         }
     }
@@ -178,7 +173,7 @@ pub(super) async fn replace(
     points: &[StoredLocation],
 ) -> Result<()> {
     let mut changes = Changes { removed: vec![last], ..Changes::default() };
-    changes.add(&points.iter().map(Point::pack).collect::<Vec<_>>())?;
+    changes.add(&points.iter().map(Point::pack).collect::<Vec<_>>(), tx.log().full_chunk())?;
     apply(tx, account, device, changes).await
 }
 

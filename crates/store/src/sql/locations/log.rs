@@ -53,6 +53,9 @@ pub(crate) trait LocationLog: fmt::Debug + Send + Sync {
     /// Transactions that may store locations at the same time.
     fn concurrent_commits(&self) -> usize;
 
+    /// Locations in a full chunk.
+    fn full_chunk(&self) -> usize;
+
     /// Accounts whose submissions one transaction may store.
     fn accounts_per_commit(&self) -> usize {
         usize::MAX

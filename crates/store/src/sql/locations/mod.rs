@@ -25,7 +25,7 @@ mod window;
 
 pub(crate) use admission::{Admission, first_results};
 pub(crate) use arrival::{Arrival, Arrivals, arrivals};
-pub(crate) use chunk::{Changes, FULL as CHUNK_FULL, LocationKey, apply, newest_packed, plan_merge};
+pub(crate) use chunk::{Changes, LocationKey, apply, newest_packed, plan_merge};
 pub(crate) use delete::{holds_before, renew_last, retire_some};
 pub(crate) use duplicate::{Gap, known_from_chunk, known_in_chunks};
 pub(in crate::sql) use group_commit::submit;

@@ -5,10 +5,6 @@
 //! about the same size. A location is thus packed once if its batch has a thousand locations, twice if it has a
 //! hundred, and at most four times if it is alone in its batch.
 
-use super::chunk::FULL;
-
-/// A chunk with this many locations or more is large and is not merged any more.
-const LARGE: usize = FULL / 2;
 /// How many small chunks of one tier are merged into one; also the ratio of sizes between tiers.
 const FANOUT: usize = 8;
 /// How many of a device's newest chunks are examined. There are fewer small ones over all tiers, unless late locations
@@ -16,12 +12,13 @@ const FANOUT: usize = 8;
 pub(super) const EXAMINED_MAX: usize = 32;
 
 /// How many existing chunks are merged with a new one of `new` locations. `sizes` are those of the newest chunks,
-/// newest first; merging ends at the first large one. All small chunks are merged if together they are large, otherwise
-/// those of a tier as soon as it is full.
-pub(super) fn absorbed(sizes: &[usize], new: usize) -> usize {
-    let small_count = sizes.iter().take_while(|size| **size < LARGE).count();
+/// newest first; merging ends at the first large one, of half a full one or more. All small chunks are merged if together
+/// they are large, otherwise those of a tier as soon as it is full.
+pub(super) fn absorbed(sizes: &[usize], new: usize, full: usize) -> usize {
+    let large = full / 2;
+    let small_count = sizes.iter().take_while(|size| **size < large).count();
     let small = &sizes[..small_count];
-    if new + small.iter().sum::<usize>() >= LARGE || small.len() == EXAMINED_MAX {
+    if new + small.iter().sum::<usize>() >= large || small.len() == EXAMINED_MAX {
         return small.len();
     }
     let tier = |size: usize| size.max(1).ilog2() / FANOUT.ilog2();
@@ -42,13 +39,16 @@ pub(super) fn absorbed(sizes: &[usize], new: usize) -> usize {
 mod tests {
     use super::*;
 
+    const FULL: usize = 1_024;
+    const LARGE: usize = FULL / 2;
+
     /// The sizes of the chunks after `packings` batches of `size` locations each, and how often a location was packed
     /// on average, rounded up.
     fn after(packings: usize, size: usize) -> (Vec<usize>, usize) {
         let (mut sizes, mut packed): (Vec<usize>, usize) = (Vec::new(), 0);
         for _ in 0..packings {
             let newest: Vec<usize> = sizes.iter().rev().take(EXAMINED_MAX).copied().collect();
-            let kept = sizes.len() - absorbed(&newest, size);
+            let kept = sizes.len() - absorbed(&newest, size, FULL);
             let merged_size = sizes.drain(kept..).sum::<usize>() + size;
             packed += merged_size;
             sizes.push(merged_size);
@@ -75,8 +75,8 @@ mod tests {
 
     #[test]
     fn small_chunks_are_absorbed_by_a_large_one() {
-        assert_eq!(absorbed(&[12, 100, 3, 700, 5], 900), 3);
-        assert_eq!(absorbed(&[], 900), 0);
-        assert_eq!(absorbed(&[2; EXAMINED_MAX], 1), EXAMINED_MAX);
+        assert_eq!(absorbed(&[12, 100, 3, 700, 5], 900, FULL), 3);
+        assert_eq!(absorbed(&[], 900, FULL), 0);
+        assert_eq!(absorbed(&[2; EXAMINED_MAX], 1, FULL), EXAMINED_MAX);
     }
 }

@@ -10,9 +10,9 @@ use perigee_core::time::Timestamp;
 
 use super::memory::LocationMemory;
 use super::save::save_due;
-use super::unpacked::{Due, Owner, weight};
+use super::unpacked::{Due, FULL_CHUNK, Owner, weight};
 use crate::codec::Point;
-use crate::sql::locations::{CHUNK_FULL, Changes, PACK_AFTER_MS, apply, plan_merge};
+use crate::sql::locations::{Changes, PACK_AFTER_MS, apply, plan_merge};
 use crate::sql::scope::existing_devices;
 use crate::{Database, Tx, params};
 
@@ -91,7 +91,7 @@ fn take_part(
     let (mut some, mut total) = (Vec::new(), 0);
     for owner in owners.iter().take(DEVICES_PER_JOB) {
         // The rest waits until it fills a chunk: packed now, it would have to be packed again.
-        let whole = unpacked.count_of(*owner) / CHUNK_FULL * CHUNK_FULL;
+        let whole = unpacked.count_of(*owner) / FULL_CHUNK * FULL_CHUNK;
         let most = unpacked.count_weighing(*owner, LOCATIONS_PER_JOB);
         let most = if everything || whole == 0 { most } else { whole.min(most) };
         let points = unpacked.first_arrived(*owner, most);

@@ -13,6 +13,7 @@ use perigee_core::time::Timestamp;
 use tokio::sync::MutexGuard;
 
 use super::memory::LocationMemory;
+use super::unpacked::FULL_CHUNK;
 use super::{compact, device_state, erase, feed, ingest, last, save, skim, trim};
 use crate::codec::Point;
 use crate::sql::event_filter::Wanted;
@@ -36,6 +37,10 @@ impl SqliteLog {
 impl LocationLog for SqliteLog {
     fn concurrent_commits(&self) -> usize {
         1
+    }
+
+    fn full_chunk(&self) -> usize {
+        FULL_CHUNK
     }
 
     async fn ingest(&self, tx: &Tx, batch: &[Submission]) -> Result<Vec<Result<Vec<Outcome>>>> {

@@ -17,8 +17,8 @@ use super::device_state::{DeviceEntry, ENTRIES_MAX};
 use super::feed::EXAMINED_MAX;
 use super::ingest::ingest;
 use super::save::save_all;
-use super::unpacked::Owner;
-use crate::sql::locations::{CHUNK_FULL, Submission};
+use super::unpacked::{FULL_CHUNK, Owner};
+use crate::sql::locations::Submission;
 use crate::testing::{START, Scratch, new_account};
 use crate::{Database, Engine};
 
@@ -101,7 +101,7 @@ fn at(second: i64) -> Location {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_row_that_is_needed_in_part_is_read_in_part() {
     let mut two = Two::new().await;
-    two.store([track(CHUNK_FULL), track(5)]).await;
+    two.store([track(FULL_CHUNK), track(5)]).await;
     let ordinary = CompactionBudget { devices: 10, everything: false };
     assert_eq!(two.store.compact(ordinary).await.unwrap().devices, 1);
     two.reopen().await;
@@ -110,8 +110,8 @@ async fn a_row_that_is_needed_in_part_is_read_in_part() {
     let sql = "SELECT CAST(SUM(count) AS BIGINT) AS count FROM location_chunk";
     let stored =
         two.store.read(move |tx| async move { Ok(tx.query_one(sql, &[]).await?.i64("count")?) }.boxed());
-    assert_eq!(stored.await.unwrap(), i64::try_from(CHUNK_FULL + 5).unwrap());
-    assert_eq!(two.history(two.devices[0]).await, CHUNK_FULL);
+    assert_eq!(stored.await.unwrap(), i64::try_from(FULL_CHUNK + 5).unwrap());
+    assert_eq!(two.history(two.devices[0]).await, FULL_CHUNK);
     assert_eq!(two.history(two.devices[1]).await, 5);
 }
 
@@ -223,7 +223,7 @@ async fn late_locations_in_a_gap_are_looked_for_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_gap_lies_between_chunks() {
     let two = Two::new().await;
-    let full = i64::try_from(CHUNK_FULL).unwrap();
+    let full = i64::try_from(FULL_CHUNK).unwrap();
     for begin in [0, 2 * full, 4 * full] {
         two.send((begin..begin + full).map(at).collect()).await;
         two.store.compact(ALL).await.unwrap();

@@ -7,7 +7,7 @@ use perigee_core::location::{DuplicateRule, Order, TimeRange};
 use perigee_core::time::Timestamp;
 
 use crate::codec::Point;
-use crate::sql::locations::{CHUNK_FULL, LocationKey};
+use crate::sql::locations::LocationKey;
 
 /// The account and device that locations belong to.
 pub(crate) type Owner = (AccountId, DeviceId);
@@ -15,6 +15,8 @@ pub(crate) type Owner = (AccountId, DeviceId);
 /// Bytes of readings that count as one location: many more than trackers send, so that ordinary locations weigh one. The
 /// thresholds below are weights, so that locations with long texts cannot fill the memory.
 const WEIGHT_BYTES: usize = 256;
+/// Locations in a full chunk.
+pub(super) const FULL_CHUNK: usize = 1_024;
 /// The weight above which devices with less than a full chunk are packed too, those with the most first.
 pub(super) const PACK_ALL_ABOVE: usize = 250_000;
 /// The weight at which submitters wait for compaction.
@@ -59,7 +61,7 @@ pub(super) fn weight(point: &Point) -> usize {
 impl DeviceLocations {
     /// The weight that counts as chunkable.
     const fn chunkable(&self) -> usize {
-        if self.points.len() < CHUNK_FULL { 0 } else { self.weight }
+        if self.points.len() < FULL_CHUNK { 0 } else { self.weight }
     }
 
     /// Adds locations at their places in the order.
@@ -256,7 +258,7 @@ impl UnpackedLocations {
         let lagging = self.head - LAG_MAX;
         let is_due = |device: &DeviceLocations| {
             due.everything
-                || device.points.len() >= CHUNK_FULL
+                || device.points.len() >= FULL_CHUNK
                 || device.since <= due.long_ago
                 || device.since > due.now
                 || device.oldest < lagging
