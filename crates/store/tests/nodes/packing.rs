@@ -106,3 +106,30 @@ async fn a_node_leaves_an_account_to_the_one_that_packs_it() {
     assert_eq!(first.await.unwrap().locations, 2_048);
     assert_eq!(nodes.rows("location_chunk", device).await, 1);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_another_node_packs_is_in_no_gap() {
+    let nodes = Nodes::new(2).await;
+    let [one, two] = &nodes.all[..] else { unreachable!("two nodes") };
+    let actor = nodes.account("acme").await;
+    let device = nodes.device(&actor).await;
+    let store = async |second| {
+        let location = track(&nodes, second..second + 1);
+        two.store_locations(&actor, device, location).await.unwrap()[0]
+    };
+    for seconds in [-300..-200, -100..0] {
+        one.store_locations(&actor, device, track(&nodes, seconds)).await.unwrap();
+    }
+    one.compact(ALL).await.unwrap();
+    assert_eq!(store(-150).await, Outcome::Accepted, "from now on the gap is known");
+    assert_eq!(store(-160).await, Outcome::Accepted);
+    assert_eq!(store(-150).await, Outcome::Duplicate, "it is in the log");
+    assert_eq!(store(-250).await, Outcome::Duplicate, "before the gap");
+    assert_eq!(store(-50).await, Outcome::Duplicate, "after it");
+    assert_eq!(store(-140).await, Outcome::Accepted);
+    assert_eq!(one.compact(ALL).await.unwrap().locations, 3);
+    for second in [-150, -160, -140] {
+        assert_eq!(store(second).await, Outcome::Duplicate, "{second}");
+    }
+    assert_eq!(history(two, &actor, device).await.len(), 203);
+}

@@ -8,6 +8,7 @@ use perigee_core::location::Outcome;
 use perigee_core::store::Result;
 
 use super::new_rows::NewRows;
+use super::packed_gaps::PackedGaps;
 use super::seen_states::SeenStates;
 use super::{known, late, new_rows, settle};
 use crate::error::DbError;
@@ -43,6 +44,7 @@ pub(crate) async fn ingest(
     session: &Session,
     submissions: &[Submission],
     seen_states: &SeenStates,
+    gaps: &PackedGaps,
 ) -> Result<Vec<Result<Vec<Outcome>>>> {
     let mut look = match tx.take_opened::<known::Look>() {
         Some(look) => look,
@@ -61,7 +63,7 @@ pub(crate) async fn ingest(
     for arrival in arrivals.values_mut() {
         arrival.take_new(submissions, tx.now(), |_point, _sameness| false);
     }
-    late::remove_stored(tx, session, &known, submissions, &mut arrivals).await?;
+    late::remove_stored(tx, session, (&known, gaps), submissions, &mut arrivals).await?;
     // In ascending order and device by device, so that the rows of an account do not overlap in their numbers.
     let points = arrivals.values_mut().flat_map(|arrival| &mut arrival.points);
     for (point, number) in points.zip(numbers) {

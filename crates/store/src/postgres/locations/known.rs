@@ -40,12 +40,14 @@ const FIRST: &str = "SELECT d.id FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BI
 const LIVE: &str = "SELECT v.* FROM unnest((SELECT CAST($1 AS BIGINT[])), (SELECT CAST($2 AS BIGINT[]))) AS w (account_id, id) \
     CROSS JOIN LATERAL ( \
         SELECT account_id, device_id, newest_time, rhythm, doubt, last_number, last_time, last_received_at, \
-            last_latitude, last_longitude, last_late, last_readings, last_checksum, licensed, expires \
+            last_latitude, last_longitude, last_late, last_readings, last_checksum, licensed, expires, packed_to \
         FROM device_live v \
         WHERE v.account_id = w.account_id AND v.device_id = w.id FOR NO KEY UPDATE) v";
 
 /// The position of the licence in a row of [`LIVE`].
 const LICENSE: usize = 13;
+/// And that of `packed_to`.
+const PACKED_TO: usize = 15;
 
 /// Devices whose licence is not beside their state. A device is the first from its key on, which only the primary key can
 /// find. Asked for an equal key, a planner without statistics, as after an import, may search all devices of the account by
@@ -68,6 +70,8 @@ pub(super) struct Device {
     active: bool,
     /// Whether its licence is seen to be expired for the first time.
     pub(super) lapsed: bool,
+    /// The log number up to which its locations are packed.
+    pub(super) packed_to: i64,
     /// No stored location is later than this.
     pub(super) newest: Option<Timestamp>,
     pub(super) rhythm: ReportingInterval,
@@ -241,11 +245,12 @@ impl Device {
         let active = license.state(now) == DeviceState::Active;
         let lapsed = license.licensed && !active;
         let (rhythm, jump_detector) = (ReportingInterval::default(), JumpDetector::default());
-        Self { license, active, lapsed, newest: None, rhythm, jump_detector }
+        Self { license, active, lapsed, packed_to: 0, newest: None, rhythm, jump_detector }
     }
 
     /// Adds the state in a row of [`LIVE`].
     fn add_state(&mut self, tx: &Tx, key: Key, row: &tokio_postgres::Row) -> Result<()> {
+        self.packed_to = get(row, PACKED_TO)?;
         let newest: Option<i64> = get(row, 2)?;
         self.newest = newest.map(Timestamp::from_millis);
         self.rhythm = ReportingInterval::from_bytes(get(row, 3)?);

@@ -1,5 +1,6 @@
 //! Removing late locations that are stored already. A location newer than everything its device has stored is new; only
-//! the others are looked up, in the rows of the log and in the chunks whose times overlap with theirs.
+//! the others are looked up, in the rows of the log and, unless they lie in a known gap, in the chunks whose times overlap
+//! with theirs.
 
 use std::collections::HashMap;
 
@@ -10,6 +11,7 @@ use perigee_core::time::Timestamp;
 
 use super::known::Known;
 use super::log_row::LogRow;
+use super::packed_gaps::PackedGaps;
 use crate::codec::PointRef;
 use crate::postgres::{Session, bind};
 use crate::row::Row;
@@ -39,26 +41,35 @@ type Key = (AccountId, DeviceId);
 pub(super) async fn remove_stored(
     tx: &Tx,
     session: &Session,
-    known: &Known,
+    (known, gaps): (&Known, &PackedGaps),
     submissions: &[Submission],
     arrivals: &mut Arrivals,
 ) -> Result<()> {
-    let mut ranges = Ranges::default();
+    let (mut ranges, mut packed) = (Ranges::default(), Ranges::default());
     for (key, arrival) in &*arrivals {
-        let Some(newest) = known.devices.get(key).and_then(|device| device.newest) else { continue };
+        let Some(device) = known.devices.get(key) else { continue };
+        let Some(newest) = device.newest else { continue };
         let late = || arrival.points.iter().map(|point| point.time).filter(|time| *time <= newest);
         if let (Some(first), Some(last)) = (late().min(), late().max()) {
             ranges.push(*key, first, last);
+            if !gaps.contain(*key, device.packed_to, (first, last)) {
+                packed.push(*key, first, last);
+            }
         }
     }
     if ranges.account.is_empty() {
         return Ok(());
     }
     let [log, chunk] = session.prepare_native([LOG, CHUNK]).await?;
-    let values = ranges.parameters();
-    let (log, chunk) = try_join(session.run(&log, &values), session.run(&chunk, &values)).await?;
+    let in_chunks = async {
+        if packed.account.is_empty() {
+            return Ok(Vec::new());
+        }
+        session.run(&chunk, &packed.parameters()).await
+    };
+    let (log, chunks) = try_join(session.run(&log, &ranges.parameters()), in_chunks).await?;
     remove_logged(tx, &bind::read(&log)?, submissions, arrivals)?;
-    remove_packed(tx, bind::read(&chunk)?, submissions, arrivals).await
+    remove_packed(tx, (known, gaps), bind::read(&chunks)?, submissions, arrivals).await
 }
 
 /// The devices with late locations and their range of time, column by column.
@@ -108,9 +119,10 @@ fn remove_logged(tx: &Tx, rows: &[Row], submissions: &[Submission], arrivals: &m
     Ok(())
 }
 
-/// Removes locations that chunks have, given the first chunk of each device to search.
+/// Removes locations that chunks have, given the first chunk of each device to search, and remembers the gaps that it finds.
 async fn remove_packed(
     tx: &Tx,
+    (known, gaps): (&Known, &PackedGaps),
     chunks: Vec<Row>,
     submissions: &[Submission],
     arrivals: &mut Arrivals,
@@ -120,8 +132,11 @@ async fn remove_packed(
             (AccountId::from_i64(chunk.i64("account_id")?), DeviceId::from_i64(chunk.i64("device_id")?));
         let Some(arrival) = arrivals.get_mut(&key) else { continue };
         let pending: Vec<&PendingLocation> = arrival.pending(submissions);
-        let is_packed = known_from_chunk(tx, key.0, key.1, &pending, chunk).await?;
+        let (is_packed, gap) = known_from_chunk(tx, key.0, key.1, &pending, chunk).await?;
         arrival.remove_stored(&is_packed);
+        if let Some((device, gap)) = known.devices.get(&key).zip(gap) {
+            gaps.add(key, device.packed_to, gap);
+        }
     }
     Ok(())
 }

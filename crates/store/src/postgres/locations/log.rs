@@ -13,6 +13,7 @@ use perigee_core::location::{Compacted, CompactionBudget, Feed, Outcome, StoredL
 use perigee_core::store::{LogScan, LogScanLimits, Result};
 use perigee_core::time::Timestamp;
 
+use super::packed_gaps::PackedGaps;
 use super::seen_states::SeenStates;
 use super::{compact, contact, erase, feed, ingest, last, licenses, numbers, recent, skim, trim};
 use crate::codec::Point;
@@ -37,13 +38,14 @@ const ACCOUNTS_PER_COMMIT: usize = 128;
 pub(crate) struct PostgresLog {
     concurrent_commits: usize,
     seen_states: Arc<SeenStates>,
+    gaps: PackedGaps,
 }
 
 impl PostgresLog {
     pub(crate) fn new() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
         let concurrent_commits = cores.clamp(*CONCURRENT_COMMITS.start(), *CONCURRENT_COMMITS.end());
-        Self { concurrent_commits, seen_states: Arc::default() }
+        Self { concurrent_commits, seen_states: Arc::default(), gaps: PackedGaps::default() }
     }
 }
 
@@ -71,7 +73,7 @@ impl LocationLog for PostgresLog {
     }
 
     async fn ingest(&self, tx: &Tx, batch: &[Submission]) -> Result<Vec<Result<Vec<Outcome>>>> {
-        ingest::ingest(tx, tx.require_postgres()?, batch, &self.seen_states).await
+        ingest::ingest(tx, tx.require_postgres()?, batch, &self.seen_states, &self.gaps).await
     }
 
     async fn feed(&self, tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Feed> {

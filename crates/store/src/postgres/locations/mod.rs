@@ -17,6 +17,7 @@ mod log;
 mod log_row;
 mod new_rows;
 mod numbers;
+mod packed_gaps;
 mod recent;
 mod seen_states;
 mod settle;

@@ -65,11 +65,12 @@ pub(crate) async fn known_from_chunk(
     device: DeviceId,
     locations: &[&PendingLocation],
     first: Row,
-) -> Result<Vec<bool>> {
+) -> Result<(Vec<bool>, Option<Gap>)> {
     let mut search = Search::new(locations);
     search.examine(tx, account, device, &ChunkRow::from_row(first)?)?;
     search.go_on(tx, account, device).await?;
-    Ok(search.known)
+    let gap = gap_around(tx, account, device, &search).await?;
+    Ok((search.known, gap))
 }
 
 /// A search through the chunks of a device, from the oldest location to the newest.
