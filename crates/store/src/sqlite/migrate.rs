@@ -1,6 +1,7 @@
 //! Migrating a SQLite file, each migration in a transaction of its own.
 
 use std::path::Path;
+use std::time::Duration;
 
 use perigee_core::time::Clock;
 use rusqlite::{Connection, TransactionBehavior, params};
@@ -8,6 +9,9 @@ use rusqlite::{Connection, TransactionBehavior, params};
 use super::connection::open_writer;
 use crate::error::OpenError;
 use crate::migration::{self, Applied, Migration, SQLITE};
+
+/// How long a migration of somebody else is waited for: one that rebuilds a large table takes longer than any statement.
+const OTHERS_TIMEOUT: Duration = Duration::from_mins(1);
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migration (
     version INTEGER NOT NULL PRIMARY KEY,
@@ -39,6 +43,7 @@ fn applied(connection: &Connection) -> rusqlite::Result<Vec<Applied>> {
 /// Applies pending migrations. A concurrent call waits for each of them and finds it applied.
 pub(crate) fn apply(path: &Path, clock: &dyn Clock) -> Result<(), OpenError> {
     let mut connection = open_writer(path).map_err(OpenError::other)?;
+    connection.busy_timeout(OTHERS_TIMEOUT).map_err(OpenError::other)?;
     // Rebuilding a table needs foreign keys off; each migration is checked as a whole before it commits.
     connection.execute_batch("PRAGMA foreign_keys = OFF").map_err(OpenError::other)?;
     loop {
