@@ -1,4 +1,4 @@
-//! Single locations older than the packed history, as trackers send them after an outage, compared with those in order.
+//! Single locations older than the end of the packed history, as trackers send them after an outage, compared with those in order.
 
 use anyhow::Result;
 
@@ -48,7 +48,8 @@ pub(super) async fn measure(bench: &mut Bench, engine: &Engine) -> Result<()> {
     );
     bench.report.note(
         topic,
-        "Late locations are older than the packed history, and those of a device lie in one gap of it, as after an outage.",
+        "Late locations are older than the end of the packed history, and those of a device lie in one gap of it, as after an \
+         outage.",
     );
     server.end()
 }

@@ -99,11 +99,17 @@ async fn a_node_leaves_an_account_to_the_one_that_packs_it() {
         let one = one.clone();
         async move { one.compact(ordinary).await.unwrap() }
     });
-    waiting_for(three, holder.pid, || first.is_finished()).await.expect("it waits to record it");
+    let first_pid =
+        waiting_for(three, holder.pid, || first.is_finished()).await.expect("it waits to record it");
     let second = two.compact(ordinary).await.unwrap();
     assert_eq!((second.locations, second.more), (0, false), "it does not wait, and comes again later");
+    let third = tokio::spawn({
+        let two = two.clone();
+        async move { two.compact(ordinary).await.unwrap() }
+    });
+    waiting_for(three, first_pid, || third.is_finished()).await.expect("then it waits for its turn");
     holder.let_go().await;
-    assert_eq!(first.await.unwrap().locations, 2_048);
+    assert_eq!((first.await.unwrap().locations, third.await.unwrap().locations), (2_048, 0));
     assert_eq!(nodes.rows("location_chunk", device).await, 1);
 }
 

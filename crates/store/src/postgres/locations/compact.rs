@@ -1,6 +1,8 @@
 //! Compaction: locations move from the log into chunks, and are marked as packed in the same transaction, so that none
 //! is ever lost or doubled.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use futures_util::FutureExt as _;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::{Compacted, CompactionBudget};
@@ -22,8 +24,15 @@ const DEVICES_PER_JOB: usize = 8;
 /// Locations of a device from which on one transaction packs no further rows of it.
 const LOCATIONS_PER_JOB: i64 = 8_192;
 
-/// Packs the devices that are due, within the budget.
-pub(crate) async fn compact(database: &Database, budget: CompactionBudget) -> Result<Compacted> {
+/// Packs the devices that are due, within the budget. Accounts that another node packs are left to it: two at once would take
+/// twice the time from submissions. A node that could pack none waits for them the next time, so that it is not left out
+/// by somebody who changes their chunks all the time.
+pub(crate) async fn compact(
+    database: &Database,
+    budget: CompactionBudget,
+    left_to_others: &AtomicBool,
+) -> Result<Compacted> {
+    let waits = budget.everything || left_to_others.load(Ordering::Relaxed);
     let mut due = database.read(move |tx| due(tx, budget).boxed()).await?;
     let more = due.len() > budget.devices;
     due.truncate(budget.devices);
@@ -32,15 +41,15 @@ pub(crate) async fn compact(database: &Database, budget: CompactionBudget) -> Re
     let (mut done, mut all_busy) = (Compacted { more, ..Compacted::default() }, !due.is_empty());
     for some in due.chunks(DEVICES_PER_JOB) {
         let some = some.to_vec();
-        let job = database.write_background(move |tx| pack_devices(tx, some, budget.everything).boxed());
+        let job = database.write_background(move |tx| pack_devices(tx, some, waits).boxed());
         let Some(packed) = job.await? else { continue };
         all_busy = false;
         done.devices += packed.devices;
         done.locations += packed.locations;
         done.more |= packed.more;
     }
-    // Another node packs them: two at once would take twice the time from submissions.
     done.more &= !all_busy;
+    left_to_others.store(all_busy, Ordering::Relaxed);
     Ok(done)
 }
 

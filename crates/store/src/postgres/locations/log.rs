@@ -3,6 +3,7 @@
 use std::num::NonZero;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
@@ -23,9 +24,10 @@ use crate::sql::event_filter::Wanted;
 use crate::sql::locations::{LocationLog, Submission, Window, find_last_visible};
 use crate::{Database, Tx, params};
 
-/// Transactions that store locations at the same time from this node: one for each core, within this range. With one, the
-/// server waits for this node and this node for the server; with many, each commit is small and costs more by location.
-const CONCURRENT_COMMITS: RangeInclusive<usize> = 2..=4;
+/// Transactions that store locations at the same time from this node: one more than there are cores, within this range. Half of
+/// them, rounded down, are for batches. With one, the server waits for this node and this node for the server; with many, each
+/// commit is small and costs more by location. The default number of connections has room for one more of each kind.
+const CONCURRENT_COMMITS: RangeInclusive<usize> = 3..=4;
 /// Locations in a full chunk. More than on the embedded store: parts of 2 KB, which is how long values are stored, fill the
 /// pages better the more of them a chunk has.
 pub(super) const FULL_CHUNK: usize = 2_048;
@@ -39,13 +41,20 @@ pub(crate) struct PostgresLog {
     concurrent_commits: usize,
     seen_states: Arc<SeenStates>,
     gaps: PackedGaps,
+    /// Whether the last compaction left everything to other nodes.
+    left_to_others: AtomicBool,
 }
 
 impl PostgresLog {
     pub(crate) fn new() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-        let concurrent_commits = cores.clamp(*CONCURRENT_COMMITS.start(), *CONCURRENT_COMMITS.end());
-        Self { concurrent_commits, seen_states: Arc::default(), gaps: PackedGaps::default() }
+        let concurrent_commits = (cores + 1).clamp(*CONCURRENT_COMMITS.start(), *CONCURRENT_COMMITS.end());
+        Self {
+            concurrent_commits,
+            seen_states: Arc::default(),
+            gaps: PackedGaps::default(),
+            left_to_others: AtomicBool::new(false),
+        }
     }
 }
 
@@ -160,7 +169,7 @@ impl LocationLog for PostgresLog {
     }
 
     async fn compact(&self, database: &Database, budget: CompactionBudget) -> Result<Compacted> {
-        compact::compact(database, budget).await
+        compact::compact(database, budget, &self.left_to_others).await
     }
 
     async fn trim(

@@ -17,6 +17,8 @@ const GAPS_MAX: usize = 100_000;
 ///
 /// Any node may pack, and raises that number in the same transaction; everything else only removes locations from chunks. So
 /// a gap holds as long as the number is the same. It is read in each submission, under a lock that keeps others from packing.
+/// (After a failover that lost commits, a number could be drawn again; a location that is sent twice could then be stored
+/// twice.)
 #[derive(Debug, Default)]
 pub(super) struct PackedGaps(Mutex<HashMap<Key, (i64, Gap)>>);
 

@@ -32,16 +32,18 @@ pub(in crate::sql) async fn submit(database: &Database, submission: Submission) 
         return answered.await.unwrap_or_else(|_gone| gone());
     }
     // The submission may be queued behind a commit that is held up, or hangs.
-    let begun = Instant::now();
-    if let Ok(answer) = timeout_at(begun + OVERDUE, &mut answered).await {
-        return answer.unwrap_or_else(|_gone| gone());
-    }
-    if queue.is_overdue(kind) {
-        start_committer(database, kind);
-    }
-    match timeout_at(begun + database.answer_within(), answered).await {
-        Ok(answer) => answer.unwrap_or_else(|_gone| gone()),
-        Err(_elapsed) => Err(StoreError::Unknown("the database did not confirm it in time".into())),
+    let deadline = Instant::now() + database.answer_within();
+    loop {
+        let patience = (Instant::now() + OVERDUE).min(deadline);
+        if let Ok(answer) = timeout_at(patience, &mut answered).await {
+            return answer.unwrap_or_else(|_gone| gone());
+        }
+        if patience == deadline {
+            return Err(StoreError::Unknown("the database did not confirm it in time".into()));
+        }
+        if queue.admit_overdue(kind) {
+            start_committer(database, kind);
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The queue of submissions that wait for their group commit.
 //!
-//! Where the engine stores several groups at once, reports and batches are committed apart, so that a report never waits for a
-//! batch. A commit takes nothing of a device that another one is storing or that has an older submission waiting, so that what
+//! Where the engine stores several groups at once, reports and batches are committed apart, so that a report waits for no batch
+//! of another device. A commit takes nothing of a device that another one is storing or that has an older submission waiting, so that what
 //! a device sends is stored in that order. One more commit of reports begins beside others only for many of them: several
 //! small commits cost more than they gain, above all where nodes share a database.
 
@@ -39,7 +39,7 @@ const GROUP_COMMIT_WAIT: Duration = Duration::from_millis(1);
 const ENOUGH_REPORTS: usize = 32;
 /// Locations for which another commit of batches does.
 const ENOUGH_LOCATIONS: usize = 1_000;
-/// After this time a commit keeps nobody waiting: it may be held up by a lock that concerns others only.
+/// After this time one more commit may begin: those that run may be held up by a lock that concerns others only.
 pub(super) const OVERDUE: Duration = Duration::from_millis(50);
 
 /// Locations that a caller submitted for a device.
@@ -166,6 +166,7 @@ impl SubmissionQueue {
         let kind = self.kind_of(&submission);
         let mut state = self.state();
         let (count, submissions) = (submission.locations.len(), state.waiting.len());
+        let is_busy = state.busy.contains(&submission.device);
         let locations = state.reports.locations + state.batches.locations;
         if submissions >= SUBMISSIONS_MAX || (locations + count > LOCATIONS_MAX && submissions > 0) {
             return Err(StoreError::Unavailable("too many locations are waiting".into()));
@@ -178,11 +179,12 @@ impl SubmissionQueue {
             commits.wanted = 0;
             commits.arrived.notify_one();
         }
-        Ok(self.admit_committer(commits, kind))
+        // The end of the commit that stores the device already leads to the next one.
+        Ok(!is_busy && self.admit_committer(commits, kind))
     }
 
-    /// Says whether a committer must be started, for somebody who has waited for [`OVERDUE`].
-    pub(super) fn is_overdue(&self, kind: Kind) -> bool {
+    /// Says whether a committer must be started, for somebody who has waited for [`OVERDUE`] once more.
+    pub(super) fn admit_overdue(&self, kind: Kind) -> bool {
         self.admit_committer(self.state().of(kind), kind)
     }
 
@@ -198,9 +200,10 @@ impl SubmissionQueue {
         if others == 0 || self.concurrent_commits == 1 {
             return others == 0;
         }
+        let of_batches = self.concurrent_commits / 2;
         let (most, is_enough) = match kind {
-            Kind::Reports => (self.concurrent_commits, commits.submissions >= ENOUGH_REPORTS),
-            Kind::Batches => (self.concurrent_commits - 1, commits.locations >= ENOUGH_LOCATIONS),
+            Kind::Reports => (self.concurrent_commits - of_batches, commits.submissions >= ENOUGH_REPORTS),
+            Kind::Batches => (of_batches, commits.locations >= ENOUGH_LOCATIONS),
         };
         let is_overdue = || commits.begun.is_some_and(|begun| begun.elapsed() >= OVERDUE);
         (others < most && is_enough) || (others <= most && is_overdue())

@@ -2,8 +2,8 @@
 //!
 //! With many devices the tail must be packed before each device has enough locations to fill a chunk, and a small chunk
 //! can only grow by being packed again. Small chunks are merged when together they are large, or when there are many of
-//! about the same size. A location is thus packed once if its batch has a thousand locations, twice if it has a
-//! hundred, and at most four times if it is alone in its batch.
+//! about the same size. A location is thus packed once if its batch has half as many locations as a full chunk, twice if it
+//! has a hundred, and at most four times if it is alone in its batch.
 
 /// How many small chunks of one tier are merged into one; also the ratio of sizes between tiers.
 const FANOUT: usize = 8;
