@@ -28,6 +28,8 @@ const WRITERS: u64 = 8;
 const DATABASE_EVERY: u32 = 3;
 /// Time limit of everything but the load.
 const PATIENCE: Duration = Duration::from_mins(2);
+/// The same for all devices, which hold millions of locations after a hundred kills.
+const PATIENCE_FOR_ALL: Duration = Duration::from_mins(20);
 
 /// An engine under test.
 pub(crate) struct Run {
@@ -172,7 +174,7 @@ impl Run {
         self.server.start_again()?;
         self.summary.slowest_start = self.summary.slowest_start.max(self.server.ready_after);
         self.shared.address = self.server.address.clone();
-        timeout(PATIENCE, async {
+        timeout(if everything { PATIENCE_FOR_ALL } else { PATIENCE }, async {
             follow(&self.shared, &mut self.cursor, true).await?;
             let devices = locked(&self.shared.ledger).current.clone();
             check(&self.shared, if everything { 0..devices.end } else { devices }).await
