@@ -1,8 +1,10 @@
 //! Compaction beside submissions: neither waits for the other longer than for a commit, and what is being packed is known.
 
-use perigee_core::location::{CompactionBudget, Location, Outcome};
+use perigee_core::id::DeviceId;
+use perigee_core::location::{Compacted, CompactionBudget, Location, Outcome};
 use perigee_core::store::{LocationMaintenance as _, Locations as _};
-use perigee_store::params;
+use perigee_store::{Database, params};
+use tokio::task::JoinHandle;
 
 use crate::support::{Holder, Nodes, fix, follow, history, lock, waiting_for};
 
@@ -10,6 +12,18 @@ const ALL: CompactionBudget = CompactionBudget { devices: 100, everything: true 
 
 fn track(nodes: &Nodes, seconds: std::ops::Range<i64>) -> Vec<Location> {
     seconds.map(|second| fix(nodes.now().plus_seconds(second))).collect()
+}
+
+/// Locks the state of a device: compaction then has written the chunk and waits to record it.
+async fn hold_state(node: &Database, device: DeviceId) -> Holder {
+    let sql = "SELECT device_id FROM device_live WHERE device_id = ?1 FOR UPDATE";
+    Holder::new(node, vec![(sql, params![device].to_vec())]).await
+}
+
+/// Packs on a task of its own.
+fn pack(node: &Database, budget: CompactionBudget) -> JoinHandle<Compacted> {
+    let node = node.clone();
+    tokio::spawn(async move { node.compact(budget).await.unwrap() })
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -21,13 +35,8 @@ async fn what_is_being_packed_is_a_duplicate() {
     let batch = track(&nodes, -40..0);
     one.store_locations(&actor, device, batch.clone()).await.unwrap();
 
-    // Compaction has written the chunk and waits to record it.
-    let sql = "SELECT device_id FROM device_live WHERE device_id = ?1 FOR UPDATE";
-    let holder = Holder::new(three, vec![(sql, params![device].to_vec())]).await;
-    let packing = tokio::spawn({
-        let one = one.clone();
-        async move { one.compact(ALL).await.unwrap() }
-    });
+    let holder = hold_state(three, device).await;
+    let packing = pack(one, ALL);
     let packing_pid = waiting_for(three, holder.pid, || packing.is_finished()).await.expect("it waits");
     // Late locations, some of them sent again, arrive meanwhile and wait for the same row.
     let late = [track(&nodes, -50..-45), batch.clone()].concat();
@@ -69,18 +78,13 @@ async fn two_nodes_pack_a_device_once() {
     let actor = nodes.account("acme").await;
     let device = nodes.device(&actor).await;
     one.store_locations(&actor, device, track(&nodes, -40..0)).await.unwrap();
-    let sql = "SELECT device_id FROM device_live WHERE device_id = ?1 FOR UPDATE";
-    let holder = Holder::new(three, vec![(sql, params![device].to_vec())]).await;
-    let pack = |node: &perigee_store::Database| {
-        let node = node.clone();
-        tokio::spawn(async move { node.compact(ALL).await.unwrap().locations })
-    };
-    let first = pack(one);
+    let holder = hold_state(three, device).await;
+    let first = pack(one, ALL);
     let first_pid = waiting_for(three, holder.pid, || first.is_finished()).await.expect("it waits");
-    let second = pack(two);
+    let second = pack(two, ALL);
     waiting_for(three, first_pid, || second.is_finished()).await.expect("it waits for the first");
     holder.let_go().await;
-    assert_eq!((first.await.unwrap(), second.await.unwrap()), (40, 0));
+    assert_eq!((first.await.unwrap().locations, second.await.unwrap().locations), (40, 0));
     assert_eq!(history(two, &actor, device).await.len(), 40);
     assert_eq!(nodes.rows("location_chunk", device).await, 1);
 }
@@ -93,20 +97,13 @@ async fn a_node_leaves_an_account_to_the_one_that_packs_it() {
     let device = nodes.device(&actor).await;
     one.store_locations(&actor, device, track(&nodes, -2_048..0)).await.unwrap();
     let ordinary = CompactionBudget { devices: 100, everything: false };
-    let sql = "SELECT device_id FROM device_live WHERE device_id = ?1 FOR UPDATE";
-    let holder = Holder::new(three, vec![(sql, params![device].to_vec())]).await;
-    let first = tokio::spawn({
-        let one = one.clone();
-        async move { one.compact(ordinary).await.unwrap() }
-    });
+    let holder = hold_state(three, device).await;
+    let first = pack(one, ordinary);
     let first_pid =
         waiting_for(three, holder.pid, || first.is_finished()).await.expect("it waits to record it");
     let second = two.compact(ordinary).await.unwrap();
     assert_eq!((second.locations, second.more), (0, false), "it does not wait, and comes again later");
-    let third = tokio::spawn({
-        let two = two.clone();
-        async move { two.compact(ordinary).await.unwrap() }
-    });
+    let third = pack(two, ordinary);
     waiting_for(three, first_pid, || third.is_finished()).await.expect("then it waits for its turn");
     holder.let_go().await;
     assert_eq!((first.await.unwrap().locations, third.await.unwrap().locations), (2_048, 0));
