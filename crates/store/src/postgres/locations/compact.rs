@@ -19,6 +19,8 @@ use crate::{Database, Row, Tx, params};
 
 /// The first key of the advisory locks on the chunks of accounts.
 const CHUNKS_LOCK: i64 = 1_346_720_081;
+/// Both keys, of this and an account.
+const LOCK_KEYS: &str = "CAST(?1 AS INTEGER), CAST(CAST(?2 AS BIGINT) % 2147483647 AS INTEGER)";
 /// Devices that one transaction packs; bounds the time that other changes of their accounts' chunks wait.
 const DEVICES_PER_JOB: usize = 8;
 /// Locations of a device from which on one transaction packs no further rows of it.
@@ -70,17 +72,15 @@ async fn due(tx: &Tx, budget: CompactionBudget) -> Result<Devices> {
 /// Excludes other changes of the account's chunks until the end of the transaction. An advisory lock, because the lock of
 /// the account's row would keep submissions waiting; accounts that share a key only wait for each other.
 pub(super) async fn lock_chunks(tx: &Tx, account: AccountId) -> Result<()> {
-    let sql =
-        "SELECT pg_advisory_xact_lock(CAST(?1 AS INTEGER), CAST(CAST(?2 AS BIGINT) % 2147483647 AS INTEGER))";
-    tx.query(sql, params![CHUNKS_LOCK, account]).await?;
+    let sql = format!("SELECT pg_advisory_xact_lock({LOCK_KEYS})");
+    tx.query(&sql, params![CHUNKS_LOCK, account]).await?;
     Ok(())
 }
 
 /// The same without waiting; gives whether nobody else changes them.
 async fn try_lock_chunks(tx: &Tx, account: AccountId) -> Result<bool> {
-    let sql = "SELECT pg_try_advisory_xact_lock(CAST(?1 AS INTEGER), \
-                   CAST(CAST(?2 AS BIGINT) % 2147483647 AS INTEGER)) AS is_free";
-    Ok(tx.query_one(sql, params![CHUNKS_LOCK, account]).await?.bool("is_free")?)
+    let sql = format!("SELECT pg_try_advisory_xact_lock({LOCK_KEYS}) AS is_free");
+    Ok(tx.query_one(&sql, params![CHUNKS_LOCK, account]).await?.bool("is_free")?)
 }
 
 /// A device whose locations were packed.

@@ -37,10 +37,7 @@ pub(crate) async fn known_in_chunks(
     device: DeviceId,
     locations: &[&PendingLocation],
 ) -> Result<(Vec<bool>, Option<Gap>)> {
-    let mut search = Search::new(locations);
-    search.go_on(tx, account, device).await?;
-    let gap = gap_around(tx, account, device, &search).await?;
-    Ok((search.known, gap))
+    Search::new(locations).finish(tx, account, device).await
 }
 
 /// The gap around the newest location of a search that is done.
@@ -68,9 +65,7 @@ pub(crate) async fn known_from_chunk(
 ) -> Result<(Vec<bool>, Option<Gap>)> {
     let mut search = Search::new(locations);
     search.examine(tx, account, device, &ChunkRow::from_row(first)?)?;
-    search.go_on(tx, account, device).await?;
-    let gap = gap_around(tx, account, device, &search).await?;
-    Ok((search.known, gap))
+    search.finish(tx, account, device).await
 }
 
 /// A search through the chunks of a device, from the oldest location to the newest.
@@ -97,13 +92,20 @@ impl<'a> Search<'a> {
         Self { locations, order, done: 0, after: (Timestamp::MIN, i64::MIN), known, around }
     }
 
-    /// Examines the chunks that follow, until all locations are done.
-    async fn go_on(&mut self, tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
+    /// Examines the chunks that follow, until all locations are done. Says which are known, and gives the gap around the
+    /// newest.
+    async fn finish(
+        mut self,
+        tx: &Tx,
+        account: AccountId,
+        device: DeviceId,
+    ) -> Result<(Vec<bool>, Option<Gap>)> {
         while let Some((after, latest)) = self.next_after().zip(self.latest()) {
             let Some(chunk) = chunk_row::next_from(tx, account, device, after, latest).await? else { break };
             self.examine(tx, account, device, &chunk)?;
         }
-        Ok(())
+        let gap = gap_around(tx, account, device, &self).await?;
+        Ok((self.known, gap))
     }
 
     fn time(&self, place: usize) -> Timestamp {

@@ -1,9 +1,9 @@
 //! The queue of submissions that wait for their group commit.
 //!
-//! Where the engine stores several groups at once, reports and batches are committed apart, so that a report waits for no batch
-//! of another device. A commit takes nothing of a device that another one is storing or that has an older submission waiting, so that what
-//! a device sends is stored in that order. One more commit of reports begins beside others only for many of them: several
-//! small commits cost more than they gain, above all where nodes share a database.
+//! Where the engine stores several groups at once, reports and batches are committed apart, so that a report waits for no
+//! batch of another device. A commit takes nothing of a device that another one is storing or that has an older submission
+//! waiting, so that what a device sends is stored in that order. One more commit of reports begins beside others only for
+//! many of them: several small commits cost more than they gain, above all where nodes share a database.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
