@@ -51,7 +51,7 @@ pub trait Clock: Send + Sync + fmt::Debug {
 #[derive(Clone, Copy, Debug)]
 pub struct SystemClock;
 
-/// Origin of monotonic readings.
+/// Origin of monotonic readings. Nothing depends on when it was, because only differences are used.
 static BEGUN: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 impl Clock for SystemClock {

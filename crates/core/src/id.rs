@@ -20,18 +20,37 @@ const EPOCH_MS: i64 = 1_577_836_800_000;
 #[error("not an identifier of this kind")]
 pub struct ParseIdError;
 
-/// The largest number that this process has used.
-static LATEST: AtomicI64 = AtomicI64::new(0);
+/// How far ids may be ahead of the clock to stay in order while it is set back a little.
+const AHEAD_MAX_MS: i64 = 1_000;
 
-/// A new number: milliseconds in the high bits and random bits below, so that nodes need no shared counter. Within a
-/// process every number is larger than the one before, even if the clock stands still or goes back.
-fn fresh(now: Timestamp) -> i64 {
-    let chance = i64::from(rand::random::<u32>() >> (32 - RANDOM_BITS));
-    let step = 1 + i64::from(rand::random::<u8>());
-    let wanted = first_at(now) | chance;
-    let next = |latest: i64| wanted.max(latest.saturating_add(step));
-    let latest = LATEST.update(Ordering::Relaxed, Ordering::Relaxed, next);
-    next(latest)
+/// The ids of one store. Each is larger than the one before while the clock goes on, stands still, or goes back by less
+/// than a second. After a larger step back ids follow the clock: they are at most a second ahead of it, so that the age
+/// of a row can be bounded by its id. A store has its own source because several stores of a process may have clocks
+/// that differ.
+#[derive(Debug, Default)]
+pub struct IdSource {
+    /// The largest number of the current run of increasing ones.
+    latest: AtomicI64,
+}
+
+impl IdSource {
+    /// The first of `count` consecutive new numbers.
+    pub fn take(&self, now: Timestamp, count: usize) -> i64 {
+        let more = i64::try_from(count).unwrap_or(i64::MAX).saturating_sub(1);
+        let (wanted, step) = (random_at(now), 1 + i64::from(rand::random::<u8>()));
+        let too_far = first_at(now.plus_millis(AHEAD_MAX_MS));
+        let first = |latest: i64| {
+            let first = if latest < too_far { wanted.max(latest.saturating_add(step)) } else { wanted };
+            first.min(i64::MAX.saturating_sub(more))
+        };
+        let latest = self.latest.update(Ordering::Relaxed, Ordering::Relaxed, |latest| first(latest) + more);
+        first(latest)
+    }
+}
+
+/// Milliseconds in the high bits and random bits below, so that nodes need no shared counter.
+fn random_at(now: Timestamp) -> i64 {
+    first_at(now) | i64::from(rand::random::<u32>() >> (32 - RANDOM_BITS))
 }
 
 /// The smallest number of an instant.
@@ -75,12 +94,17 @@ macro_rules! ids {
             /// The prefix of every id of this kind.
             pub const PREFIX: &'static str = $prefix;
 
-            /// Makes a new id, larger than all that this process has made before.
-            pub fn new(now: Timestamp) -> Self {
-                Self(fresh(now))
+            /// A new id of a store; see [`IdSource`].
+            pub fn new(source: &IdSource, now: Timestamp) -> Self {
+                Self(source.take(now, 1))
             }
 
-            /// The smallest id that can be made at this instant or later.
+            /// A new id in no order with others of the same millisecond.
+            pub fn random(now: Timestamp) -> Self {
+                Self(random_at(now))
+            }
+
+            /// The smallest id that is made at this instant or later.
             pub fn first_at(instant: Timestamp) -> Self {
                 Self(first_at(instant))
             }
@@ -179,13 +203,41 @@ ids! {
 mod tests {
     use super::*;
 
+    const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+
     #[test]
     fn round_trip_and_order() {
-        let early = DeviceId::new(Timestamp::from_millis(1_700_000_000_000));
-        let late = DeviceId::new(Timestamp::from_millis(1_600_000_000_000));
+        let source = IdSource::default();
+        let early = DeviceId::new(&source, NOW);
+        let late = DeviceId::new(&source, NOW.plus_millis(-900));
         assert!(early < late && early.to_string() < late.to_string());
         assert_eq!(early.to_string().parse(), Ok(early));
         assert_eq!(DeviceId::from_i64(i64::MAX).to_string().parse(), Ok(DeviceId::from_i64(i64::MAX)));
+    }
+
+    #[test]
+    fn ids_follow_a_clock_that_was_ahead() {
+        let source = IdSource::default();
+        for ahead in [Timestamp::MAX, NOW.plus_seconds(86_400), NOW.plus_millis(2_000)] {
+            AlertId::new(&source, ahead);
+            let corrected = AlertId::new(&source, NOW);
+            assert!(corrected >= AlertId::first_at(NOW), "{ahead}");
+            assert!(corrected < AlertId::first_at(NOW.plus_millis(2)), "{ahead}");
+            assert!(corrected < AlertId::new(&source, NOW), "in order again");
+        }
+    }
+
+    #[test]
+    fn runs_of_numbers_do_not_overlap() {
+        let source = IdSource::default();
+        let mut next = 0;
+        for count in [1, 10_000, 3, 0, 1] {
+            let first = source.take(NOW, count);
+            assert!(first >= next);
+            next = first + i64::try_from(count).unwrap();
+        }
+        let last = source.take(Timestamp::MAX, usize::MAX);
+        assert!(last >= 0);
     }
 
     #[test]

@@ -10,6 +10,7 @@ const SECONDS: [f64; 12] = [0.000_25, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 
 
 /// The recorder of this process, installed when it is first asked for. None when another one is in place.
 pub fn recorder() -> Option<&'static PrometheusHandle> {
+    // Metrics of all tests of a process are added here: a test that compares numbers sets a recorder of its own thread.
     static RECORDER: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
     let install = || {
         PrometheusBuilder::new()

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Set by the program before it opens a store, never by a test: tests of one process share it.
 static ON: AtomicBool = AtomicBool::new(false);
 
 /// Makes this process count messages after they were sent: limits can be exceeded.

@@ -99,6 +99,7 @@ migrations! {
     25 "one_state" "0025_one_state.sql";
     26 "device_photo" "0026_device_photo.sql";
     27 "licence_beside_state" "0027_licence_beside_state.sql";
+    28 "age_by_time" "0028_age_by_time.sql";
 }
 
 impl Migration {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Either, Ready, ready};
 use perigee_core::error::StoreError;
-use perigee_core::id::AccountId;
+use perigee_core::id::{AccountId, IdSource};
 use perigee_core::notification::Channel;
 use perigee_core::time::Timestamp;
 
@@ -45,6 +45,8 @@ pub(crate) struct TxContext {
     pub(crate) outbox_signals: Arc<OutboxSignals>,
     /// What those who follow the logs have seen of them.
     pub(crate) log_watches: Arc<LogWatches>,
+    /// Makes the ids of rows.
+    pub(crate) ids: Arc<IdSource>,
 }
 
 /// A clause that locks the rows of a `SELECT` on PostgreSQL. On SQLite every write job has the database to itself.
@@ -168,6 +170,11 @@ impl Tx {
     /// Whether the tables are distributed by account (Citus).
     pub(crate) fn is_distributed(&self) -> bool {
         self.as_postgres().is_some_and(postgres::Session::is_distributed)
+    }
+
+    /// The source of new ids.
+    pub(crate) fn ids(&self) -> &IdSource {
+        &self.context.ids
     }
 
     /// What those who follow the logs have seen of them.

@@ -101,7 +101,7 @@ async fn open_door(service: &Service, owner: &FirstOwner) -> Result<Remote> {
     app.store.set_operator(login.user.id, true).await?;
     let (key, now) = (ApiKey::generate(), app.clock.now());
     let kept = Kept {
-        id: KeyId::new(now),
+        id: KeyId::random(now),
         hash: *key.hash().as_bytes(),
         hint: key.hint().to_owned(),
         creation: now,

@@ -50,7 +50,7 @@ async fn issue(config: &Config, email: &Email) -> Result<Issued> {
     }
     let key = ApiKey::generate();
     let stored = StoredApiKey {
-        id: KeyId::new(opened.now()),
+        id: KeyId::random(opened.now()),
         hash: *key.hash().as_bytes(),
         hint: key.hint().to_owned(),
         creation: opened.now(),

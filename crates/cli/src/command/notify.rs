@@ -35,7 +35,7 @@ pub(crate) async fn run(common: &Common, command: NotifyCommand) -> Result<ExitC
     let sender =
         sender.with_context(|| format!("no {section} can be sent: set [{section}] in the settings first"))?;
     let message = Message {
-        id: NotificationId::new(clock.now()),
+        id: NotificationId::random(clock.now()),
         channel,
         to,
         subject: if channel == Channel::Email { SUBJECT.to_owned() } else { String::new() },

@@ -80,6 +80,7 @@ impl Postgres {
             damage: Arc::default(),
             outbox_signals: Arc::default(),
             log_watches: Arc::default(),
+            ids: Arc::default(),
         };
         let shared = Arc::new(shared);
         let replica = match options.replica.as_ref().map(|url| &url.0) {

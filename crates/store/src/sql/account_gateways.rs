@@ -94,7 +94,7 @@ async fn create(
     if tx.query_one(sql, params![account]).await?.i64("count")? >= i64::from(Gateway::COUNT_MAX) {
         return Err(StoreError::TooMany { kind: Kind::Gateway, most: Gateway::COUNT_MAX });
     }
-    let id = ids::fresh_id(tx, "gateway", account, |now| GatewayId::new(now).as_i64()).await?;
+    let id = ids::fresh_id(tx, "gateway", account).await?;
     let sql = format!("INSERT INTO gateway ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)");
     let by = actor.origin.user;
     let values = params![

@@ -68,7 +68,7 @@ pub(super) fn from_row(row: &Row) -> Result<Account> {
 async fn create(tx: &Tx, origin: Origin, new: NewAccount) -> Result<(Account, User)> {
     let now = tx.now();
     let account = Account {
-        id: AccountId::new(now),
+        id: AccountId::new(tx.ids(), now),
         revision: Revision::FIRST,
         settings: new.settings,
         licenses: new.licenses,

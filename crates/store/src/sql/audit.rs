@@ -8,7 +8,7 @@ use perigee_core::id::{AccountId, AuditId, UserId};
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::{Audits, Result};
 
-use super::{accounts, column};
+use super::{accounts, column, ids};
 use crate::database::Database;
 use crate::params;
 use crate::row::Row;
@@ -34,7 +34,7 @@ pub(crate) async fn record_with(
     target: Option<String>,
     detail: Option<String>,
 ) -> Result<()> {
-    let id = next_id(tx, account).await?;
+    let id = ids::next_id(tx, "audit", account).await?;
     tx.execute(
         "INSERT INTO audit (account_id, id, at, via, user_id, address, request, action, target, outcome, detail)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
@@ -56,21 +56,11 @@ pub(crate) async fn record_with(
     Ok(())
 }
 
-/// The next id, above every earlier one of the account even if the clock was set back: lists are ordered by it.
-async fn next_id(tx: &Tx, account: AccountId) -> Result<AuditId> {
-    let last = tx
-        .query_one("SELECT MAX(id) AS last FROM audit WHERE account_id = ?1", params![account])
-        .await?
-        .opt_i64("last")?;
-    let fresh = AuditId::new(tx.now());
-    Ok(last.map_or(fresh, |last| fresh.max(AuditId::from_i64(last + 1))))
-}
-
 async fn add_refusals(tx: &Tx, account: AccountId, refusals: Vec<Refusals>) -> Result<()> {
     tx.keep_device_cache_valid();
     accounts::lock(tx, account).await?;
     for each in refusals {
-        let id = next_id(tx, account).await?;
+        let id = ids::next_id(tx, "audit", account).await?;
         let hour = Refusals::hour_of(each.first_at).as_millis();
         tx.execute(
             "INSERT INTO audit (account_id, id, at, via, user_id, address, request, action, target, outcome, detail,

@@ -82,7 +82,8 @@ async fn create(
     if queued >= i64::from(Command::QUEUED_MAX) {
         return Err(StoreError::TooMany { kind: Kind::Command, most: Command::QUEUED_MAX });
     }
-    let id = ids::fresh_id(tx, "command", account, |now| CommandId::new(now).as_i64()).await?;
+    // Devices get commands in the order of their ids.
+    let id = ids::next_id(tx, "command", account).await?;
     let sql = format!(
         "INSERT INTO command (account_id, id, device_id, kind, parameters, state, created_by, creation, deadline) \
          VALUES (?1, ?2, ?3, ?4, ?5, 'queued', ?6, ?7, ?8) RETURNING {COLUMNS}"

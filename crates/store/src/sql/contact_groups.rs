@@ -65,7 +65,7 @@ async fn create(
     if tx.query_one(sql, params![account]).await?.i64("count")? >= i64::from(ContactGroup::COUNT_MAX) {
         return Err(StoreError::TooMany { kind: Kind::ContactGroup, most: ContactGroup::COUNT_MAX });
     }
-    let id = ids::fresh_id(tx, "contact_group", account, |now| ContactGroupId::new(now).as_i64()).await?;
+    let id = ids::fresh_id(tx, "contact_group", account).await?;
     let sql =
         format!("INSERT INTO contact_group ({COLUMNS}) VALUES (?1, ?2, 1, ?3, ?4, ?4) RETURNING {COLUMNS}");
     let row = tx.query_one(&sql, params![account, id, text(&settings)?, tx.now()]).await?;

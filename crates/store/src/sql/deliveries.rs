@@ -30,9 +30,8 @@ pub(super) async fn insert(
     if new.is_empty() {
         return Ok(Vec::new());
     }
-    let make = |now| DeliveryId::new(now).as_i64();
     let (table, holder) = (("webhook_delivery", "webhook_id"), (account, webhook.as_i64()));
-    let first = ids::fresh_ids_within(tx, table, holder, new.len(), make).await?;
+    let first = ids::fresh_ids_within(tx, table, holder, new.len()).await?;
     let row = |(id, new): (i64, NewDelivery)| -> Vec<Value> {
         let expires = tx.now().plus_millis(WINDOW_MS);
         params![

@@ -50,7 +50,8 @@ async fn store(tx: &Tx, reporter: Reporter, file: NewDeviceFile) -> Result<bool>
     scope::require_device(tx, reporter.scope, device).await?;
     let is_kept = |letter: &char| !letter.is_control();
     let name: String = file.name.chars().filter(is_kept).take(DeviceFile::NAME_MAX).collect();
-    let id = ids::fresh_id(tx, "device_file", account, |now| FileId::new(now).as_i64()).await?;
+    // The oldest files, by id, are deleted first.
+    let id = ids::next_id(tx, "device_file", account).await?;
     let sql = format!(
         "INSERT INTO device_file ({COLUMNS}, digest, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) \
          ON CONFLICT (account_id, device_id, digest) DO NOTHING"

@@ -129,8 +129,7 @@ async fn create(
         Reach::Group(group) => (Some(group), None),
         Reach::Device(device) => (None, Some(device)),
     };
-    let make = |now| GeofenceId::new(now).as_i64();
-    let id = GeofenceId::from_i64(ids::fresh_id(tx, "geofence", account, make).await?);
+    let id = GeofenceId::from_i64(ids::fresh_id(tx, "geofence", account).await?);
     let sql = "INSERT INTO geofence (account_id, id, revision, name, description, shape, search, group_id, \
                    device_id, creation, last_modified, positions) \
                VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10)";

@@ -159,8 +159,7 @@ async fn create(
         return Err(StoreError::NotFound(Kind::Group));
     }
     let settings = admit(tx, actor.scope, settings).await?;
-    let make = |now| GroupId::new(now).as_i64();
-    let id = GroupId::from_i64(ids::fresh_id(tx, "device_group", account.id, make).await?);
+    let id = GroupId::from_i64(ids::fresh_id(tx, "device_group", account.id).await?);
     insert(tx, account.id, id, 0, &settings).await?;
     members::fill_group(tx, account.id, id, &[], &settings.devices).await?;
     let group = reread(tx, &actor, id).await?;

@@ -1,11 +1,11 @@
 //! Devices that were heard and are not known: bounded in number, in messages and in time.
 
 use perigee_core::gateway::{HeardDevice, HeardMessage, HeardReport, Reporter};
-use perigee_core::id::{AccountId, MessageId};
+use perigee_core::id::AccountId;
 use perigee_core::store::Result;
 
-use super::devices;
 use super::query::insert_many;
+use super::{devices, ids};
 use crate::{Row, Tx, params};
 
 /// The account of what was heard on a listener that all accounts share.
@@ -42,11 +42,15 @@ async fn save_one(tx: &Tx, report: &HeardReport) -> Result<()> {
     let messages = i64::try_from(report.messages).unwrap_or(i64::MAX);
     let values = params![account, identifier, report.source, &report.peer, report.last_heard, messages];
     tx.execute(sql, values).await?;
-    let row = |message: &HeardMessage| {
+    // The newest messages, by id, are kept.
+    let sql = "SELECT MAX(id) AS last FROM heard_message WHERE account_id = ?1 AND identifier = ?2";
+    let last = tx.query_one(sql, params![account, identifier]).await?.opt_i64("last")?;
+    let first = ids::first_above(tx, last, report.kept.len());
+    let row = |(id, message): (i64, &HeardMessage)| {
         params![
             account,
             identifier,
-            MessageId::new(tx.now()),
+            id,
             message.received_at,
             &message.source,
             &message.peer,
@@ -55,7 +59,7 @@ async fn save_one(tx: &Tx, report: &HeardReport) -> Result<()> {
         ]
         .to_vec()
     };
-    let rows: Vec<_> = report.kept.iter().map(row).collect();
+    let rows: Vec<_> = (first..).zip(&report.kept).map(row).collect();
     let head =
         "INSERT INTO heard_message (account_id, identifier, id, received_at, source, peer, datagram, bytes)";
     insert_many(tx, head, &rows, "").await?;

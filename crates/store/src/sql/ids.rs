@@ -2,35 +2,28 @@
 
 use perigee_core::id::AccountId;
 use perigee_core::store::Result;
-use perigee_core::time::Timestamp;
 
 use super::column;
 use crate::{Row, Tx, params};
 
 /// The first of `count` consecutive numbers that no row of the table has. The caller holds the account's lock.
 ///
-/// Ids are random, which is not enough for thousands in one millisecond; under the lock a lookup makes it certain.
-pub(crate) async fn fresh_ids(
-    tx: &Tx,
-    table: &str,
-    account: AccountId,
-    count: usize,
-    make: impl Fn(Timestamp) -> i64,
-) -> Result<i64> {
+/// Ids of other nodes are random, which is not enough for thousands in one millisecond; under the lock a lookup makes it
+/// certain.
+pub(crate) async fn fresh_ids(tx: &Tx, table: &str, account: AccountId, count: usize) -> Result<i64> {
     let sql = format!("SELECT id FROM {table} WHERE account_id = ?1 AND id BETWEEN ?2 AND ?3 LIMIT 1");
     loop {
-        let (first, last) = span(count, make(tx.now()));
+        let (first, last) = span(tx, count);
         if tx.query_opt(&sql, params![account, first, last]).await?.is_none() {
             return Ok(first);
         }
     }
 }
 
-/// The first and last of `count` numbers, starting at `first` unless they would exceed the largest number.
-fn span(count: usize, first: i64) -> (i64, i64) {
-    let more = i64::try_from(count).unwrap_or(i64::MAX).saturating_sub(1);
-    let first = first.min(i64::MAX - more);
-    (first, first + more)
+/// The first and last of `count` new numbers.
+fn span(tx: &Tx, count: usize) -> (i64, i64) {
+    let first = tx.ids().take(tx.now(), count);
+    (first, first.saturating_add(i64::try_from(count).unwrap_or(i64::MAX).saturating_sub(1)))
 }
 
 /// The same for a table whose rows belong to a parent row of the account, which the caller has locked.
@@ -39,13 +32,12 @@ pub(crate) async fn fresh_ids_within(
     (table, holder): (&str, &str),
     (account, of): (AccountId, i64),
     count: usize,
-    make: impl Fn(Timestamp) -> i64,
 ) -> Result<i64> {
     let sql = format!(
         "SELECT id FROM {table} WHERE account_id = ?1 AND {holder} = ?4 AND id BETWEEN ?2 AND ?3 LIMIT 1"
     );
     loop {
-        let (first, last) = span(count, make(tx.now()));
+        let (first, last) = span(tx, count);
         if tx.query_opt(&sql, params![account, first, last, of]).await?.is_none() {
             return Ok(first);
         }
@@ -53,13 +45,23 @@ pub(crate) async fn fresh_ids_within(
 }
 
 /// A number that no row of the table has. The caller holds the account's lock.
-pub(crate) async fn fresh_id(
-    tx: &Tx,
-    table: &str,
-    account: AccountId,
-    make: impl Fn(Timestamp) -> i64,
-) -> Result<i64> {
-    fresh_ids(tx, table, account, 1, make).await
+pub(crate) async fn fresh_id(tx: &Tx, table: &str, account: AccountId) -> Result<i64> {
+    fresh_ids(tx, table, account, 1).await
+}
+
+/// A number above those of all rows of the account, even if the clock was set back: for rows whose order matters. It may
+/// be far ahead of the clock, so that the age of such a row is measured by a time in the row. The caller holds the
+/// account's lock.
+pub(crate) async fn next_id(tx: &Tx, table: &str, account: AccountId) -> Result<i64> {
+    let sql = format!("SELECT MAX(id) AS last FROM {table} WHERE account_id = ?1");
+    let last = tx.query_one(&sql, params![account]).await?.opt_i64("last")?;
+    Ok(first_above(tx, last, 1))
+}
+
+/// The first of `count` new numbers above the last one.
+pub(crate) fn first_above(tx: &Tx, last: Option<i64>, count: usize) -> i64 {
+    let fresh = tx.ids().take(tx.now(), count);
+    last.map_or(fresh, |last| fresh.max(last.saturating_add(1)))
 }
 
 /// The ids a column lists, as `string_agg` joins them by commas; none when it is null.

@@ -66,8 +66,7 @@ async fn begin_new(tx: &Tx, account: AccountId, once: Option<IdempotencyKey>) ->
     if let Some(made) = idempotency::find(tx, account, once.as_ref()).await? {
         return Ok(Begun::Before(made));
     }
-    let make = |now| GroupId::new(now).as_i64();
-    let group = GroupId::from_i64(ids::fresh_id(tx, "device_group", account, make).await?);
+    let group = GroupId::from_i64(ids::fresh_id(tx, "device_group", account).await?);
     editions::begin(tx, account, group).await.map(Begun::Now)
 }
 

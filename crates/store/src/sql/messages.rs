@@ -98,7 +98,7 @@ fn row(
     result: MessageResult,
 ) -> Vec<Value> {
     // A number that another node has drawn too fails the batch; each message is then tried by itself with another.
-    let id = MessageId::new(tx.now());
+    let id = MessageId::new(tx.ids(), tx.now());
     params![
         account,
         id,

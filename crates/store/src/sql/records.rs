@@ -1,7 +1,7 @@
 //! Deleting records past their retention: audit entries, alerts, occurrences of rules, raw messages, files of devices.
 
 use futures_util::FutureExt as _;
-use perigee_core::id::{AccountId, AlertId, AuditId, FileId, MessageId};
+use perigee_core::id::{AccountId, AlertId, MessageId};
 use perigee_core::retention::{DeletedRecords, RecordRetention};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
@@ -16,49 +16,51 @@ const ROWS_PER_JOB: u32 = 2_000;
 /// Records of one kind.
 #[derive(Clone, Copy)]
 struct Records {
-    /// Whether the account `a` has any with an id below `?1`.
+    /// Whether the account `a` has any below the bound, `?1`.
     are_older: &'static str,
+    /// `?2` is the bound, `?3` the instant.
     delete: &'static str,
-    /// The lowest id that is made at an instant.
-    first_id: fn(Timestamp) -> i64,
+    /// The bound of an instant: itself if an index finds rows by their time, otherwise the lowest id made at it.
+    bound: fn(Timestamp) -> i64,
 }
 
-/// Ids begin with their creation time, so that the primary key finds the oldest rows; the time in the row decides,
-/// because the id may come from a wrong clock.
+/// Their ids increase even if the clock was set back, and may be ahead of it by as much.
 const AUDITS: Records = Records {
-    are_older: "EXISTS (SELECT 1 FROM audit r WHERE r.account_id = a.id AND r.id < ?1)",
-    delete: "DELETE FROM audit WHERE account_id = ?1 AND id IN ( \
-        SELECT id FROM audit WHERE account_id = ?1 AND id < ?2 AND at < ?3 ORDER BY id LIMIT ?4 {free})",
-    first_id: audit_id,
+    are_older: "EXISTS (SELECT 1 FROM audit r WHERE r.account_id = a.id AND r.at < ?1)",
+    delete: "DELETE FROM audit WHERE account_id = ?1 AND at < ?3 AND id IN ( \
+        SELECT id FROM audit WHERE account_id = ?1 AND at < ?2 ORDER BY at LIMIT ?4 {free})",
+    bound: Timestamp::as_millis,
 };
+/// Ids of these follow the clock, so that the primary key finds the oldest rows; the time in the row decides.
 const ALERTS: Records = Records {
     are_older: "EXISTS (SELECT 1 FROM alert r WHERE r.account_id = a.id AND r.id < ?1)",
     delete: "DELETE FROM alert WHERE account_id = ?1 AND id IN ( \
         SELECT id FROM alert WHERE account_id = ?1 AND id < ?2 AND received_at < ?3 \
             AND id NOT IN (SELECT alert_id FROM rule_occurrence WHERE account_id = ?1 AND ends IS NULL) \
         ORDER BY id LIMIT ?4 {free})",
-    first_id: alert_id,
+    bound: alert_id,
 };
 const OCCURRENCES: Records = Records {
     are_older: "EXISTS (SELECT 1 FROM rule_occurrence r WHERE r.account_id = a.id AND r.id < ?1)",
     delete: "DELETE FROM rule_occurrence WHERE account_id = ?1 AND id IN ( \
         SELECT id FROM rule_occurrence WHERE account_id = ?1 AND id < ?2 AND ends IS NOT NULL AND ends < ?3 \
         ORDER BY id LIMIT ?4 {free})",
-    first_id: alert_id,
+    bound: alert_id,
 };
 
 const MESSAGES: Records = Records {
     are_older: "EXISTS (SELECT 1 FROM raw_message r WHERE r.account_id = a.id AND r.id < ?1)",
     delete: "DELETE FROM raw_message WHERE account_id = ?1 AND id IN ( \
         SELECT id FROM raw_message WHERE account_id = ?1 AND id < ?2 AND received_at < ?3 ORDER BY id LIMIT ?4 {free})",
-    first_id: message_id,
+    bound: message_id,
 };
 
+/// As for [`AUDITS`].
 const FILES: Records = Records {
-    are_older: "EXISTS (SELECT 1 FROM device_file r WHERE r.account_id = a.id AND r.id < ?1)",
-    delete: "DELETE FROM device_file WHERE account_id = ?1 AND id IN ( \
-        SELECT id FROM device_file WHERE account_id = ?1 AND id < ?2 AND received_at < ?3 ORDER BY id LIMIT ?4 {free})",
-    first_id: file_id,
+    are_older: "EXISTS (SELECT 1 FROM device_file r WHERE r.account_id = a.id AND r.received_at < ?1)",
+    delete: "DELETE FROM device_file WHERE account_id = ?1 AND received_at < ?3 AND id IN ( \
+        SELECT id FROM device_file WHERE account_id = ?1 AND received_at < ?2 ORDER BY received_at LIMIT ?4 {free})",
+    bound: Timestamp::as_millis,
 };
 
 /// Deletes expired records as of this instant, account by account.
@@ -84,14 +86,10 @@ pub(super) async fn delete_old(
 async fn delete_before(database: &Database, records: Records, cut: Option<Timestamp>) -> Result<u64> {
     let Some(cut) = cut else { return Ok(0) };
     let mut gone = 0;
-    for account in accounts::ids_where(database, records.are_older, (records.first_id)(cut)).await? {
-        gone += in_slices(database, account, records.delete, cut, records.first_id).await?;
+    for account in accounts::ids_where(database, records.are_older, (records.bound)(cut)).await? {
+        gone += in_slices(database, account, records.delete, cut, records.bound).await?;
     }
     Ok(gone)
-}
-
-fn audit_id(cut: Timestamp) -> i64 {
-    AuditId::first_at(cut).as_i64()
 }
 
 /// Ids of occurrences are generated like those of alerts.
@@ -103,21 +101,16 @@ fn message_id(cut: Timestamp) -> i64 {
     MessageId::first_at(cut).as_i64()
 }
 
-fn file_id(cut: Timestamp) -> i64 {
-    FileId::first_at(cut).as_i64()
-}
-
 async fn in_slices(
     database: &Database,
     account: AccountId,
     sql: &'static str,
     cut: Timestamp,
-    first_id: fn(Timestamp) -> i64,
+    bound: fn(Timestamp) -> i64,
 ) -> Result<u64> {
     let mut gone = 0;
     loop {
-        let some =
-            database.write_background(move |tx| slice(tx, account, sql, cut, first_id).boxed()).await?;
+        let some = database.write_background(move |tx| slice(tx, account, sql, cut, bound).boxed()).await?;
         gone += some;
         if some < u64::from(ROWS_PER_JOB) {
             return Ok(gone);
@@ -130,10 +123,10 @@ async fn slice(
     account: AccountId,
     sql: &'static str,
     cut: Timestamp,
-    first_id: fn(Timestamp) -> i64,
+    bound: fn(Timestamp) -> i64,
 ) -> Result<u64> {
     tx.keep_device_cache_valid();
     // Locked rows are left for the next run.
     let free = tx.row_lock(RowLock::SkipLocked);
-    Ok(tx.execute(&sql.replace("{free}", free), params![account, first_id(cut), cut, ROWS_PER_JOB]).await?)
+    Ok(tx.execute(&sql.replace("{free}", free), params![account, bound(cut), cut, ROWS_PER_JOB]).await?)
 }

@@ -13,7 +13,7 @@ use crate::tx::Tx;
 /// Creates a session and records the sign-in.
 pub(super) async fn create(tx: &Tx, origin: Origin, new: NewSession) -> Result<Session> {
     let user = users::lock(tx, new.user).await?;
-    let session = Session { id: SessionId::new(tx.now()), user: user.id, expires: new.expires };
+    let session = Session { id: SessionId::new(tx.ids(), tx.now()), user: user.id, expires: new.expires };
     tx.execute(
         "INSERT INTO session (hash, id, account_id, user_id, creation, expires) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         params![new.hash, session.id, user.account, user.id, tx.now(), session.expires],

@@ -73,8 +73,7 @@ async fn create(
             (None, Some(group))
         }
     };
-    let make = |now| ShareId::new(now).as_i64();
-    let id = ids::fresh_id(tx, "share", account, make).await?;
+    let id = ids::fresh_id(tx, "share", account).await?;
     let sql = format!(
         "INSERT INTO share (account_id, id, device_id, group_id, name, starts, ends, secret, created_by, creation, \
              show_account) \

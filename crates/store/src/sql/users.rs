@@ -26,7 +26,7 @@ pub(crate) async fn insert(tx: &Tx, account: AccountId, origin: &Origin, new: Ne
     check_references(tx, account, &new.profile).await?;
     let now = tx.now();
     let user = User {
-        id: UserId::new(now),
+        id: UserId::new(tx.ids(), now),
         account,
         revision: Revision::FIRST,
         profile: new.profile,

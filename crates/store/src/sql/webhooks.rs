@@ -36,8 +36,7 @@ async fn create(
         return Err(StoreError::TooMany { kind: Kind::Webhook, most: Webhook::PER_ACCOUNT_MAX });
     }
     check_references(tx, actor.scope, &settings).await?;
-    let make = |now| WebhookId::new(now).as_i64();
-    let id = ids::fresh_id(tx, "webhook", account, make).await?;
+    let id = ids::fresh_id(tx, "webhook", account).await?;
     let sql = format!(
         "INSERT INTO webhook (account_id, id, revision, name, url, wanted, enabled, secret, read_to, created_by, \
              creation, last_modified) \

@@ -91,6 +91,7 @@ impl ToSql for Value {
 fn read_text(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     if matches!(text, Cow::Owned(_)) {
+        // Logged once per process, because such a text may be read with every request.
         static LOGGED: Once = Once::new();
         LOGGED.call_once(|| tracing::error!("a text in the store is not UTF-8; run perigee verify"));
     }

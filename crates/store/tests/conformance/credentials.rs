@@ -24,7 +24,7 @@ pub(crate) const ORIGIN: Origin = Origin::service();
 /// A key made now.
 pub(crate) fn api_key(on: &Fixture, hash: u8) -> ApiKey {
     ApiKey {
-        id: KeyId::new(on.now()),
+        id: KeyId::random(on.now()),
         hash: [hash; 32],
         hint: "pk_1234".into(),
         creation: on.now(),

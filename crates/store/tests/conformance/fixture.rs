@@ -112,7 +112,7 @@ impl Fixture {
 
     /// A device row, for cases that are not about devices.
     pub(crate) async fn device(&self, tenant: &Tenant, expires: Option<Timestamp>) -> DeviceId {
-        let (account, id, now) = (tenant.account.id, DeviceId::new(self.now()), self.now());
+        let (account, id, now) = (tenant.account.id, DeviceId::random(self.now()), self.now());
         self.sql(
             "INSERT INTO device (account_id, id, revision, name, tags, expires, licensed, critical_reserve,
                  search, creation, last_modified)
@@ -125,7 +125,7 @@ impl Fixture {
 
     /// A group row with these devices, for cases that are not about groups.
     pub(crate) async fn group(&self, tenant: &Tenant, devices: &[DeviceId]) -> GroupId {
-        let (account, id, now) = (tenant.account.id, GroupId::new(self.now()), self.now());
+        let (account, id, now) = (tenant.account.id, GroupId::random(self.now()), self.now());
         self.sql(
             "INSERT INTO device_group (account_id, id, revision, name, search, creation, last_modified)
              VALUES (?1, ?2, 1, 'group', 'group', ?3, ?3)",

@@ -7,6 +7,7 @@ mod accounts;
 mod alerts;
 mod calls;
 mod clock;
+mod clock_ahead;
 mod commands;
 mod compaction;
 mod credentials;
@@ -103,6 +104,11 @@ conformance! {
         a_boot_days_ahead_deletes_nothing,
         a_step_is_believed_once_the_service_has_run_for_a_day,
         a_store_that_never_noted_its_clock_goes_by_its_events,
+    }
+    clock_ahead {
+        limits_of_an_hour_follow_a_corrected_clock,
+        records_go_by_their_age_after_a_corrected_clock,
+        order_outlasts_a_corrected_clock,
     }
     calls {
         calls_add_up_by_hour,

@@ -35,7 +35,7 @@ async fn occurrence(
     alert: AlertId,
     ends: Option<Timestamp>,
 ) {
-    let (account, rule, now) = (tenant.account.id, RuleId::new(on.now()), on.now());
+    let (account, rule, now) = (tenant.account.id, RuleId::random(on.now()), on.now());
     on.sql(
         "INSERT INTO rule (account_id, id, revision, generation, since, all_devices, settings, search, creation, last_modified)
          VALUES (?1, ?2, 1, 1, ?3, TRUE, '{}', '', ?3, ?3)",

@@ -81,7 +81,7 @@ pub async fn create_api_key(
     caller.require(Privilege::Api)?;
     let (key, now) = (ApiKey::generate(), caller.now());
     let kept = KeptKey {
-        id: KeyId::new(now),
+        id: KeyId::random(now),
         hash: *key.hash().as_bytes(),
         hint: key.hint().to_owned(),
         creation: now,

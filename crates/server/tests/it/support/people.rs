@@ -119,7 +119,7 @@ impl TestApp {
         let now = self.app.clock.now();
         let key = ApiKey::generate();
         let stored = StoredKey {
-            id: KeyId::new(now),
+            id: KeyId::random(now),
             hash: *key.hash().as_bytes(),
             hint: "pgk_test".to_owned(),
             creation: now,

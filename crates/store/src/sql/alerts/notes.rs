@@ -58,7 +58,7 @@ pub(super) async fn insert(
     if !acknowledges && count >= i64::from(AlertNote::PER_ALERT_MAX) {
         return Err(StoreError::TooMany { kind: Kind::AlertNote, most: AlertNote::PER_ALERT_MAX });
     }
-    let id = ids::fresh_id(tx, "alert_note", account, |now| AlertNoteId::new(now).as_i64()).await?;
+    let id = ids::fresh_id(tx, "alert_note", account).await?;
     let sql = format!(
         "INSERT INTO alert_note (account_id, alert_id, {COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) \
          RETURNING {COLUMNS}"

@@ -56,8 +56,7 @@ pub(crate) async fn raise_all(
     }
     tx.lock_account(account).await?;
     // Consecutive, so that alerts of one time are listed in the order of submission.
-    let make = |now| AlertId::new(now).as_i64();
-    let mut next = ids::fresh_ids(tx, "alert", account, count, make).await?..;
+    let mut next = ids::fresh_ids(tx, "alert", account, count).await?..;
     let (mut rows, mut all) = (Vec::with_capacity(count), Vec::with_capacity(devices.len()));
     for (device, alerts) in devices {
         let last_known = last_known(tx, account, device, &alerts).await?;

@@ -77,8 +77,7 @@ async fn insert(
     settings: DeviceSettings,
     license: License,
 ) -> Result<Device> {
-    let make = |now| DeviceId::new(now).as_i64();
-    let id = DeviceId::from_i64(fresh_id(tx, "device", account.id, make).await?);
+    let id = DeviceId::from_i64(fresh_id(tx, "device", account.id).await?);
     // A device that is created expired has no expiry to announce.
     let announced = license.expires.filter(|_| !license.licensed);
     let mut row = params![

@@ -40,7 +40,7 @@ pub(super) async fn set(tx: &Tx, actor: Actor, id: DeviceId, photo: Option<NewPh
 }
 
 async fn insert(tx: &Tx, account: AccountId, device: DeviceId, photo: NewPhoto) -> Result<FileId> {
-    let id = ids::fresh_id(tx, "device_photo", account, |now| FileId::new(now).as_i64()).await?;
+    let id = ids::fresh_id(tx, "device_photo", account).await?;
     let sql = "INSERT INTO device_photo (account_id, device_id, id, created, media_type, size, bytes) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let size = i64::try_from(photo.bytes.len()).unwrap_or(i64::MAX);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use perigee_core::account::Account;
 use perigee_core::alert::Alert;
-use perigee_core::id::{AccountId, AlertId, DeviceId, NotificationId};
+use perigee_core::id::{AccountId, AlertId, DeviceId};
 use perigee_core::notification::{
     Addressee, Audience, Channel, Notice, NotificationState, RepeatFilter, SuppressedReason, Urgency,
 };
@@ -140,8 +140,7 @@ pub(super) async fn write(
     if drafts.is_empty() {
         return Ok(());
     }
-    let make = |now| NotificationId::new(now).as_i64();
-    let first = ids::fresh_ids(tx, "notification", account, drafts.len(), make).await?;
+    let first = ids::fresh_ids(tx, "notification", account, drafts.len()).await?;
     let waits = |channel| drafts.iter().any(|draft| draft.channel == channel && draft.suppressed.is_none());
     for channel in Channel::ALL.iter().copied().filter(|channel| waits(*channel)) {
         tx.signal_outbox_after_commit(channel);

@@ -107,10 +107,11 @@ pub(in crate::sql) async fn write_password_link(
     purpose: LinkPurpose,
 ) -> Result<bool> {
     let sql = "SELECT CAST(COUNT(*) AS BIGINT) AS count FROM notification \
-               WHERE account_id = ?1 AND name IN (?2, ?3) AND address = ?4 AND id >= ?5 AND created <= ?6";
+               WHERE account_id = ?1 AND name IN (?2, ?3) AND address = ?4 AND id >= ?5 AND created BETWEEN ?6 AND ?7";
     let address = user.destination.as_str().to_owned();
-    let since = NotificationId::first_at(tx.now().plus_seconds(-3_600));
-    let values = params![account, INVITATION, RESET, &address, since, tx.now()];
+    let since = tx.now().plus_seconds(-3_600);
+    let first = NotificationId::first_at(since);
+    let values = params![account, INVITATION, RESET, &address, first, since, tx.now()];
     if tx.query_one(sql, values).await?.i64("count")? >= PASSWORD_MAILS_AN_HOUR {
         return Ok(false);
     }
@@ -133,9 +134,10 @@ pub(in crate::sql) async fn write_tests(
 ) -> Result<Option<usize>> {
     let account = &of_device.account;
     let sql = "SELECT CAST(COUNT(*) AS BIGINT) AS count FROM notification \
-               WHERE account_id = ?1 AND name = ?2 AND id >= ?3 AND created <= ?4";
-    let since = NotificationId::first_at(tx.now().plus_seconds(-3_600));
-    let lately = tx.query_one(sql, params![account.id, TEST, since, tx.now()]).await?.i64("count")?;
+               WHERE account_id = ?1 AND name = ?2 AND id >= ?3 AND created BETWEEN ?4 AND ?5";
+    let since = tx.now().plus_seconds(-3_600);
+    let first = NotificationId::first_at(since);
+    let lately = tx.query_one(sql, params![account.id, TEST, first, since, tx.now()]).await?.i64("count")?;
     let mut drafts = Vec::new();
     let mut steps = Audience::default();
     for escalation in &audience.escalations {

@@ -68,7 +68,7 @@ pub(super) async fn list(
     }
     if let Some(from) = filter.from {
         query.push_with(" AND n.created >= {}", from);
-        // Ids begin with their creation time, so that the index bounds the scan.
+        // Ids follow the clock (`IdSource`), so that the index bounds the scan.
         query.push_with(" AND n.id >= {}", NotificationId::first_at(from));
     }
     if let Some(to) = filter.to {

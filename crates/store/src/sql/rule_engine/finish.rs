@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use perigee_core::actor::Scope;
 use perigee_core::alert::Alert;
-use perigee_core::id::{AccountId, AlertId, DeviceId, RuleId};
+use perigee_core::id::{AccountId, DeviceId, RuleId};
 use perigee_core::location::Attribute;
 use perigee_core::routing::AlertRouting;
 use perigee_core::rule::{Change, Episode, Occurrence, Rule, reconcile};
@@ -194,8 +194,7 @@ async fn raise(
     if count == 0 {
         return Ok(());
     }
-    let make = |now| AlertId::new(now).as_i64();
-    let first = ids::fresh_ids(tx, "rule_occurrence", account, count, make).await?;
+    let first = ids::fresh_ids(tx, "rule_occurrence", account, count).await?;
     let raised = raised.iter().zip(&own).flat_map(|((device, raised), (carried, due))| {
         due.iter().zip(raised.iter().skip(*carried)).map(|(due, (_, alert))| (*device, due, *alert))
     });

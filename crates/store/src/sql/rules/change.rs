@@ -115,8 +115,7 @@ pub(super) async fn create(
         return Err(StoreError::TooMany { kind: Kind::Rule, most: RuleSettings::PER_ACCOUNT_MAX });
     }
     let settings = admit(tx, &actor, None, settings).await?;
-    let make = |now| RuleId::new(now).as_i64();
-    let id = RuleId::from_i64(ids::fresh_id(tx, "rule", account, make).await?);
+    let id = RuleId::from_i64(ids::fresh_id(tx, "rule", account).await?);
     let sql = "INSERT INTO rule (account_id, id, revision, generation, since, all_devices, settings, search, \
                    creation, last_modified) VALUES (?1, ?2, 1, 1, ?7, ?4, ?5, ?6, ?3, ?3)";
     let (text, search) = (settings_text(&settings)?, search_text(&settings));

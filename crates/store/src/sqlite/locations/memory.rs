@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
-use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::id::{AccountId, DeviceId, IdSource};
 use perigee_core::time::{Clock, Timestamp};
 use tokio::sync::{Mutex, Notify};
 
@@ -33,6 +33,8 @@ pub(crate) struct LocationMemory {
     room: Notify,
     /// Signalled when the outbox has something to send.
     outbox_signals: Arc<OutboxSignals>,
+    /// Makes the ids of rows.
+    ids: Arc<IdSource>,
     /// Rows that could not be read.
     damage: Arc<Damage>,
     /// The saved log number from which opening the store replays the log.
@@ -59,6 +61,7 @@ impl LocationMemory {
             pressed: Notify::default(),
             room: Notify::default(),
             outbox_signals: Arc::default(),
+            ids: Arc::default(),
             damage: Arc::default(),
             replay_from: AtomicI64::default(),
         }
@@ -71,6 +74,7 @@ impl LocationMemory {
             damage: Arc::clone(&self.damage),
             outbox_signals: Arc::clone(&self.outbox_signals),
             log_watches: Arc::default(),
+            ids: Arc::clone(&self.ids),
         }
     }
 

@@ -151,7 +151,7 @@ pub async fn test_new_rule(
     let asked = Asked::read(params, caller.zone(), "rule test".to_owned())?;
     let now = caller.now();
     let rule = Rule {
-        id: RuleId::new(now),
+        id: RuleId::random(now),
         account: caller.account().id,
         revision: Revision::FIRST,
         settings,

@@ -60,7 +60,7 @@ pub async fn test_webhook(
 ) -> ApiResult<Reply<DeliveryView>> {
     params.finish()?;
     let webhook = find(&app, &caller, id).await?.id;
-    let message = format!("test_{}", DeliveryId::new(caller.now()));
+    let message = format!("test_{}", DeliveryId::random(caller.now()));
     let body = json!({
         "id": message,
         "type": TEST,

@@ -1,0 +1,143 @@
+//! A clock was a day ahead and was corrected: limits of an hour, ages, periods and orders are those of the correct clock.
+
+use perigee_core::actor::Origin;
+use perigee_core::command::{Command, CommandKind, NewCommand};
+use perigee_core::credential::LinkPurpose;
+use perigee_core::device::DeviceSettings;
+use perigee_core::device_file::NewDeviceFile;
+use perigee_core::gateway::{NewMessage, Reporter};
+use perigee_core::limits::Limits;
+use perigee_core::location::DuplicateRule;
+use perigee_core::notification::NotificationFilter;
+use perigee_core::page::PageRequest;
+use perigee_core::retention::{DeletedRecords, RecordRetention};
+use perigee_core::store::{
+    Commands as _, Credentials as _, DeviceFiles as _, Gateways as _, Maintenance as _, Notifications as _,
+    PASSWORD_MAILS_AN_HOUR, Routing as _, TEST_MESSAGES_AN_HOUR,
+};
+
+use crate::fixture::{Fixture, Tenant};
+use crate::sample::named;
+
+const DAY_S: i64 = 86_400;
+const PAGE: PageRequest = PageRequest::first(1_000);
+
+/// Sets the clock, and has the store notice.
+async fn step(on: &Fixture, seconds: i64) {
+    on.clock().step_seconds(seconds);
+    on.store.watch_clock().await.unwrap();
+}
+
+async fn tracker(on: &Fixture, tenant: &Tenant) -> Reporter {
+    on.add(tenant, DeviceSettings { identifier: Some("imei".into()), ..named("one") }).await;
+    on.store.find_claimed_device(&["imei".to_owned()]).await.unwrap().unwrap()
+}
+
+fn message(text: &str) -> NewMessage {
+    NewMessage {
+        source: "gt06",
+        peer: "192.0.2.9:40000".into(),
+        identifier: Some("imei".into()),
+        bytes: text.as_bytes().to_vec(),
+        error: None,
+        gateway: None,
+        duplicate_rule: DuplicateRule::Content,
+    }
+}
+
+fn file(name: &str) -> NewDeviceFile {
+    NewDeviceFile { captured_at: None, name: name.into(), source: "jt808", bytes: name.as_bytes().to_vec() }
+}
+
+async fn give(on: &Fixture, tenant: &Tenant, tracker: &Reporter) -> Command {
+    let deadline = on.now().plus_seconds(7 * DAY_S);
+    let new = NewCommand { kind: CommandKind::Custom, values: "{\"data\":\"x\"}".into(), deadline };
+    on.store.create_command(&tenant.actor(), tracker.device, new, None).await.unwrap().into_inner()
+}
+
+/// Sends password mails and test messages until both are refused; gives how many of each.
+async fn send_all(on: &Fixture, tenant: &Tenant, tracker: &Reporter) -> (i64, i64) {
+    let (mut mails, mut tests) = (0, 0);
+    let origin = Origin::service();
+    while on.store.mail_password_link(&origin, tenant.owner.id, LinkPurpose::Reset).await.unwrap() {
+        mails += 1;
+    }
+    let actor = tenant.actor();
+    while let Some(count) = on.store.send_test_messages(&actor, tracker.device, None).await.unwrap() {
+        tests += i64::try_from(count).unwrap();
+    }
+    (mails, tests)
+}
+
+pub(crate) async fn limits_of_an_hour_follow_a_corrected_clock(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let device = on.limited(&tenant, Limits::default()).await;
+    let tracker = Reporter { device, ..tracker(&on, &tenant).await };
+    let all = (PASSWORD_MAILS_AN_HOUR, TEST_MESSAGES_AN_HOUR);
+    step(&on, DAY_S).await;
+    assert_eq!(send_all(&on, &tenant, &tracker).await, all);
+    step(&on, -DAY_S).await;
+    for hour in 0..3 {
+        assert_eq!(send_all(&on, &tenant, &tracker).await, all, "hour {hour}");
+        assert_eq!(send_all(&on, &tenant, &tracker).await, (0, 0), "hour {hour}");
+        on.clock().advance_seconds(3_601);
+    }
+    let listed = async |from, to| {
+        let filter = NotificationFilter { from, to, ..NotificationFilter::default() };
+        on.store.list_notifications(tenant.scope(), &filter, PAGE).await.unwrap().items.len()
+    };
+    let of_an_hour = usize::try_from(all.0 + all.1).unwrap();
+    let (begin, now) = (on.now().plus_seconds(-3_601), on.now());
+    assert_eq!(listed(Some(begin), Some(now)).await, of_an_hour, "of the last hour");
+    assert_eq!(listed(Some(now), Some(now.plus_seconds(3_600))).await, 0, "of the next hour");
+}
+
+pub(crate) async fn records_go_by_their_age_after_a_corrected_clock(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let tracker = tracker(&on, &tenant).await;
+    let fill = async |name: &str| {
+        on.store.store_message(&tracker, message(name), Vec::new()).await.unwrap();
+        on.store.store_file(&tracker, file(name)).await.unwrap();
+        on.raise(&tenant, tracker.device, "RPM").await;
+        on.user(&tenant, name).await;
+    };
+    step(&on, DAY_S).await;
+    fill("ahead").await;
+    step(&on, -DAY_S).await;
+    fill("corrected").await;
+    let keep = Some(7 * DAY_S * 1_000);
+    let keeping =
+        RecordRetention { audits_ms: keep, alerts_ms: keep, occurrences_ms: keep, messages_ms: keep };
+    let nothing = DeletedRecords::default();
+    on.clock().advance_seconds(7 * DAY_S);
+    assert_eq!(on.store.delete_old_records(keeping).await.unwrap(), nothing, "not older");
+    on.clock().advance_seconds(1);
+    // The account, its device and a user were made by the correct clock, another user by the wrong one.
+    let deleted = DeletedRecords { audits: 4, alerts: 1, messages: 1, files: 1, ..nothing };
+    assert_eq!(on.store.delete_old_records(keeping).await.unwrap(), deleted);
+    on.clock().advance_seconds(DAY_S);
+    let deleted = DeletedRecords { audits: 1, ..deleted };
+    assert_eq!(on.store.delete_old_records(keeping).await.unwrap(), deleted);
+}
+
+pub(crate) async fn order_outlasts_a_corrected_clock(mut on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let tracker = tracker(&on, &tenant).await;
+    step(&on, DAY_S).await;
+    let mut given = vec![give(&on, &tenant, &tracker).await.id];
+    on.store.store_file(&tracker, file("ahead")).await.unwrap();
+    step(&on, -DAY_S).await;
+    given.push(give(&on, &tenant, &tracker).await.id);
+    on.store.store_file(&tracker, file("corrected")).await.unwrap();
+    on.restart().await;
+    given.push(give(&on, &tenant, &tracker).await.id);
+    on.store.store_file(&tracker, file("restarted")).await.unwrap();
+    let queued = on.store.queued_commands(&tracker, 10).await.unwrap();
+    assert_eq!(queued.into_iter().map(|command| command.id).collect::<Vec<_>>(), given);
+    let files = on.store.list_files(tracker.scope, tracker.device, PAGE).await.unwrap().items;
+    let names: Vec<_> = files.into_iter().map(|file| file.name).collect();
+    assert_eq!(names, ["restarted", "corrected", "ahead"]);
+    let targets: Vec<_> = on.audits(&tenant).await.into_iter().filter_map(|entry| entry.target).collect();
+    let expect: Vec<_> = given.iter().rev().map(ToString::to_string).collect();
+    assert_eq!(targets[..3], expect);
+}
