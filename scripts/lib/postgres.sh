@@ -21,6 +21,13 @@ find_postgres() {
   [ -z "$best" ] || printf '%s\n' "$best"
 }
 
+# need_postgres: installs a server if there is none that is new enough.
+need_postgres() {
+  [ -z "$(find_postgres)" ] || return 0
+  install_packages postgresql
+  [ -n "$(find_postgres)" ] || die "the installed PostgreSQL is older than 13"
+}
+
 # as_server COMMAND...: PostgreSQL refuses to run as root, so root switches to the user of the package.
 as_server() {
   if [ "$(id -u)" -eq 0 ]; then
@@ -43,12 +50,8 @@ start_postgres() {
   local bin dir password port attempt major
   local -a locale=(--locale=C --encoding=UTF8)
 
+  need_postgres
   bin=$(find_postgres)
-  if [ -z "$bin" ]; then
-    install_packages postgresql
-    bin=$(find_postgres)
-    [ -n "$bin" ] || die "the installed PostgreSQL is older than 13"
-  fi
   if [ "$(id -u)" -eq 0 ] && ! id postgres >/dev/null 2>&1; then
     die "PostgreSQL does not run as root and there is no user postgres: useradd --system postgres"
   fi
